@@ -1,0 +1,188 @@
+//! The numbers of a model, in f32, laid out as the forward pass wants them.
+//!
+//! Matrices are row-major and stored as Hugging Face stores linear layers, `[out, in]`, so that a row is one output.
+//! Query, key and value are one matrix (all queries, then keys, then values, heads in order), and so are gate and up.
+
+use crate::spec::Spec;
+
+/// A matrix `[rows, columns]`, row-major.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Matrix {
+    /// Outputs.
+    pub rows: usize,
+    /// Inputs.
+    pub columns: usize,
+    /// `rows * columns` numbers.
+    pub data: Vec<f32>,
+}
+
+impl Matrix {
+    /// A matrix of zeros.
+    pub fn zeros(rows: usize, columns: usize) -> Self {
+        Self { rows, columns, data: vec![0.0; rows * columns] }
+    }
+
+    /// One row.
+    ///
+    /// # Panics
+    /// When `row` is not below `rows`.
+    pub fn row(&self, row: usize) -> &[f32] {
+        &self.data[row * self.columns..(row + 1) * self.columns]
+    }
+}
+
+/// `y = W x + b`, `W` `[out, in]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Linear {
+    /// `W`.
+    pub weight: Matrix,
+    /// `b`, `out` numbers; `None` where the architecture has none.
+    pub bias: Option<Vec<f32>>,
+}
+
+impl Linear {
+    /// A map of zeros.
+    pub fn zeros(outputs: usize, inputs: usize, bias: bool) -> Self {
+        Self { weight: Matrix::zeros(outputs, inputs), bias: bias.then(|| vec![0.0; outputs]) }
+    }
+}
+
+/// Gain and bias of a norm, `C` numbers each; both `None` in OPT models without `layer_norm_elementwise_affine`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NormWeights {
+    /// The gain.
+    pub gain: Option<Vec<f32>>,
+    /// The bias; LayerNorm only.
+    pub bias: Option<Vec<f32>>,
+}
+
+/// One block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Block {
+    /// Norm of attention: before it, or, post-norm, after its residual.
+    pub attention_norm: NormWeights,
+    /// `[(H + 2 G) D, C]`: queries, keys, values.
+    pub qkv: Linear,
+    /// `[C, H D]`.
+    pub attention_output: Linear,
+    /// Norm of the MLP.
+    pub mlp_norm: NormWeights,
+    /// `[F, C]`, or `[2 F, C]` with a gate: gate rows, then up rows.
+    pub up: Linear,
+    /// `[C, F]`.
+    pub down: Linear,
+}
+
+/// All weights of one model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights {
+    /// `[V, E]`.
+    pub token_embedding: Matrix,
+    /// `[rows, C]` where positions are learned.
+    pub position_embedding: Option<Matrix>,
+    /// `[C, E]`, OPT-350m.
+    pub project_in: Option<Linear>,
+    /// The blocks, first to last.
+    pub blocks: Vec<Block>,
+    /// Norm before the head.
+    pub final_norm: Option<NormWeights>,
+    /// `[E, C]`, OPT-350m.
+    pub project_out: Option<Linear>,
+    /// `[V, E]`; `None` when tied to the token embedding.
+    pub head: Option<Matrix>,
+}
+
+impl Weights {
+    /// Zeros in the shapes that `spec` asks for; the start of a gradient, an optimiser state or a fresh model.
+    pub fn zeros(spec: &Spec) -> Self {
+        use crate::spec::{NormKind, Positions};
+        let norm = || NormWeights {
+            gain: spec.norm_affine.then(|| vec![0.0; spec.width]),
+            bias: (spec.norm_affine && spec.norm == NormKind::Layer).then(|| vec![0.0; spec.width]),
+        };
+        let projected = spec.embedding_width != spec.width;
+        let block = || Block {
+            attention_norm: norm(),
+            qkv: Linear::zeros(spec.qkv_width(), spec.width, spec.biases.query_key_value),
+            attention_output: Linear::zeros(
+                spec.width,
+                spec.attention_width(),
+                spec.biases.attention_output,
+            ),
+            mlp_norm: norm(),
+            up: Linear::zeros(spec.up_width(), spec.width, spec.biases.mlp),
+            down: Linear::zeros(spec.width, spec.hidden, spec.biases.mlp),
+        };
+        Self {
+            token_embedding: Matrix::zeros(spec.vocabulary, spec.embedding_width),
+            position_embedding: match spec.positions {
+                Positions::Learned { rows, .. } => Some(Matrix::zeros(rows, spec.width)),
+                Positions::Rotary(_) => None,
+            },
+            project_in: projected
+                .then(|| Linear::zeros(spec.width, spec.embedding_width, false)),
+            blocks: (0..spec.layers).map(|_| block()).collect(),
+            final_norm: spec.final_norm.then(norm),
+            project_out: projected
+                .then(|| Linear::zeros(spec.embedding_width, spec.width, false)),
+            head: (!spec.tied).then(|| Matrix::zeros(spec.vocabulary, spec.embedding_width)),
+        }
+    }
+
+    /// The matrix whose rows give the logits, `[V, E]`.
+    pub fn head(&self) -> &Matrix {
+        self.head.as_ref().unwrap_or(&self.token_embedding)
+    }
+
+    /// Every tensor, in a fixed order, as slices; what an optimiser or a sum of gradients walks over.
+    pub fn tensors(&self) -> Vec<&[f32]> {
+        let mut all: Vec<&[f32]> = vec![&self.token_embedding.data];
+        all.extend(self.position_embedding.iter().map(|m| m.data.as_slice()));
+        fn push<'a>(all: &mut Vec<&'a [f32]>, l: &'a Linear) {
+            all.push(&l.weight.data);
+            all.extend(l.bias.iter().map(Vec::as_slice));
+        }
+        fn norm<'a>(all: &mut Vec<&'a [f32]>, n: &'a NormWeights) {
+            all.extend(n.gain.iter().chain(&n.bias).map(Vec::as_slice));
+        }
+        self.project_in.iter().for_each(|l| push(&mut all, l));
+        for block in &self.blocks {
+            norm(&mut all, &block.attention_norm);
+            push(&mut all, &block.qkv);
+            push(&mut all, &block.attention_output);
+            norm(&mut all, &block.mlp_norm);
+            push(&mut all, &block.up);
+            push(&mut all, &block.down);
+        }
+        self.final_norm.iter().for_each(|n| norm(&mut all, n));
+        self.project_out.iter().for_each(|l| push(&mut all, l));
+        all.extend(self.head.iter().map(|m| m.data.as_slice()));
+        all
+    }
+
+    /// As [`Weights::tensors`], to be changed.
+    pub fn tensors_mut(&mut self) -> Vec<&mut [f32]> {
+        let mut all: Vec<&mut [f32]> = vec![&mut self.token_embedding.data];
+        all.extend(self.position_embedding.iter_mut().map(|m| m.data.as_mut_slice()));
+        fn push<'a>(all: &mut Vec<&'a mut [f32]>, l: &'a mut Linear) {
+            all.push(&mut l.weight.data);
+            all.extend(l.bias.iter_mut().map(Vec::as_mut_slice));
+        }
+        fn norm<'a>(all: &mut Vec<&'a mut [f32]>, n: &'a mut NormWeights) {
+            all.extend(n.gain.iter_mut().chain(&mut n.bias).map(Vec::as_mut_slice));
+        }
+        self.project_in.iter_mut().for_each(|l| push(&mut all, l));
+        for block in &mut self.blocks {
+            norm(&mut all, &mut block.attention_norm);
+            push(&mut all, &mut block.qkv);
+            push(&mut all, &mut block.attention_output);
+            norm(&mut all, &mut block.mlp_norm);
+            push(&mut all, &mut block.up);
+            push(&mut all, &mut block.down);
+        }
+        self.final_norm.iter_mut().for_each(|n| norm(&mut all, n));
+        self.project_out.iter_mut().for_each(|l| push(&mut all, l));
+        all.extend(self.head.iter_mut().map(|m| m.data.as_mut_slice()));
+        all
+    }
+}
