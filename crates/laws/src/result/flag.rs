@@ -1,0 +1,53 @@
+//! Every doubt a fit can voice: a code for programs, a sentence for people.
+
+use serde::{Deserialize, Serialize};
+
+/// A doubt about a result, or a fact a reader of it must know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flag {
+    /// Which kind of doubt.
+    pub code: FlagCode,
+    /// The doubt in words, with its numbers.
+    pub message: String,
+}
+
+impl Flag {
+    /// A flag of `code` that says `message`.
+    pub fn new(code: FlagCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+        }
+    }
+}
+
+/// The kinds of [`Flag`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FlagCode {
+    /// A model misses (rank above k) too seldom for its `-ln RBP_k` to be known: no slope is claimed.
+    FewMisses,
+    /// A model hits (rank at most k) too seldom for its `-ln RBP_k` to be known: no slope is claimed.
+    FewHits,
+    /// Points were left out of the fit; the law lists them with the reason.
+    PointsLeftOut,
+    /// Two points only: a slope without interval.
+    NoInterval,
+    /// The quantity does not fall with size, or its interval for the exponent reaches zero.
+    NotFalling,
+    /// Two or more models have the same number of parameters.
+    SameSize,
+    /// Positions with a non-finite logit were left out of every average.
+    NonFinite,
+    /// So few documents that resampling them says little.
+    FewDocuments,
+    /// Fewer scored tokens a point than the 500 000 of the paper.
+    FewTokens,
+    /// The vocabularies that compete for a rank differ in size inside the family.
+    VocabularyDiffers,
+    /// The scatter about the line is larger than the noise of the text sample explains.
+    ScatterBeyondNoise,
+    /// A model lies far from where the others predict it.
+    Outlier,
+}

@@ -1,0 +1,74 @@
+//! One family measured on one corpus.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Estimate, Flag, Law};
+
+/// All laws of one family on one corpus.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupFit {
+    /// Family name: models that share tokenizer and recipe.
+    pub family: String,
+    /// Corpus name: the distribution of text.
+    pub corpus: String,
+    /// Documents with at least one scored token, the same for every model.
+    pub documents: u64,
+    /// The models, smallest first.
+    pub models: Vec<ModelSummary>,
+    /// One law a k, k ascending.
+    pub rank_laws: Vec<Law>,
+    /// The cross-entropy law.
+    pub cross_entropy_law: Law,
+    /// alpha at k = 1 less beta of the cross entropy, from the paired ratio at each model, so that noise
+    /// common to both cancels; absent when either law has no fit.
+    pub greedy_minus_cross_entropy: Option<Estimate>,
+    /// Doubts about the group as a whole.
+    pub flags: Vec<Flag>,
+    /// One or two sentences with the numbers: what this group shows.
+    pub verdict: String,
+}
+
+impl GroupFit {
+    /// The rank law at `k`, when it was asked for.
+    pub fn rank_law(&self, k: u64) -> Option<&Law> {
+        self.rank_laws.iter().find(|law| law.k() == Some(k))
+    }
+}
+
+/// What one model's run on the corpus adds up to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelSummary {
+    /// The model's name.
+    pub name: String,
+    /// Non-embedding parameters S: all less token and position embeddings and output head.
+    pub parameters: u64,
+    /// Documents with at least one scored token.
+    pub documents: u64,
+    /// Scored tokens with finite logits: the denominator of every average.
+    pub tokens: u64,
+    /// Positions with a non-finite logit: counted, and in no average.
+    pub nonfinite: u64,
+    /// Bytes of source text behind the scored tokens.
+    pub bytes: u64,
+    /// Vocabulary sizes.
+    pub vocabulary: VocabularySummary,
+    /// Mean negative log-likelihood, nats per token.
+    pub cross_entropy: Estimate,
+    /// Total bits over total bytes; absent when the bytes are not known.
+    pub bits_per_byte: Option<Estimate>,
+    /// Mean entropy of the predictive distribution, nats per token.
+    pub entropy: Estimate,
+}
+
+/// The several sizes that go by the name of vocabulary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VocabularySummary {
+    /// Entries of the tokenizer without its added tokens.
+    pub tokenizer: u64,
+    /// Entries with added tokens.
+    pub with_added: u64,
+    /// Rows of the output head.
+    pub rows: u64,
+    /// Rows that compete for a rank: all rows, or those that some token maps to.
+    pub ranked: u64,
+}

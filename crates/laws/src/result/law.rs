@@ -1,0 +1,232 @@
+//! One power law `y = C S^-exponent`, its points, and what was left out of it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Estimate, Flag};
+
+/// A law of one quantity over the models of one family on one corpus.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Law {
+    /// What is fitted against size.
+    pub quantity: Quantity,
+    /// Unit of the quantity: `nats` for `-ln RBP_k`, `nats per token` for the cross entropy.
+    pub unit: String,
+    /// The points of the fit, smallest model first.
+    pub points: Vec<LawPoint>,
+    /// Models that have no point here, smallest first.
+    pub left_out: Vec<LeftOut>,
+    /// The fit, or why there is none.
+    pub outcome: Outcome,
+    /// Doubts about this law.
+    pub flags: Vec<Flag>,
+    /// One sentence with the numbers.
+    pub verdict: String,
+}
+
+impl Law {
+    /// The k of a rank law; `None` for the cross-entropy law.
+    pub fn k(&self) -> Option<u64> {
+        match self.quantity {
+            Quantity::Rank { k } => Some(k),
+            Quantity::CrossEntropy => None,
+        }
+    }
+
+    /// The fitted power law, when there is one.
+    pub fn fit(&self) -> Option<&PowerLaw> {
+        match &self.outcome {
+            Outcome::Fitted(fit) => Some(fit),
+            Outcome::Refused { .. } => None,
+        }
+    }
+}
+
+/// What a law is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Quantity {
+    /// `-ln RBP_k`, where `RBP_k` is the share of scored tokens whose rank is at most `k`
+    /// (arXiv 2510.20387, eq. 4 and 5).
+    Rank {
+        /// The largest rank that counts as a hit.
+        k: u64,
+    },
+    /// Mean negative log-likelihood of a scored token.
+    CrossEntropy,
+}
+
+impl Quantity {
+    /// The quantity as text, e.g. `-ln RBP_10`.
+    pub fn symbol(&self) -> String {
+        match self {
+            Self::Rank { k } => format!("-ln RBP_{k}"),
+            Self::CrossEntropy => "CE".to_owned(),
+        }
+    }
+}
+
+/// Where k stands between 1 and the vocabulary (spec of arXiv 2510.20387: the three regimes).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Regime {
+    /// `k = 1`: greedy decoding.
+    Greedy,
+    /// `1 < k <= 100`: sampling from the head of the distribution.
+    TopK,
+    /// `k > 100`: towards the vocabulary, where the law is known to fray.
+    Large,
+}
+
+impl Regime {
+    /// The regime of `k`.
+    pub fn of(k: u64) -> Self {
+        match k {
+            0..=1 => Self::Greedy,
+            2..=100 => Self::TopK,
+            _ => Self::Large,
+        }
+    }
+}
+
+/// One model in one law.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LawPoint {
+    /// The model's name.
+    pub model: String,
+    /// Non-embedding parameters S.
+    pub parameters: u64,
+    /// `-ln RBP_k` (nats) or cross entropy (nats per token).
+    pub value: f64,
+    /// Standard error of `value` by document bootstrap; absent with one document.
+    pub standard_error: Option<f64>,
+    /// `ln(value)`, what the line is fitted to.
+    pub log_value: f64,
+    /// Standard error of `log_value` by document bootstrap.
+    pub log_standard_error: Option<f64>,
+    /// Scored tokens behind the point.
+    pub tokens: u64,
+    /// Tokens with rank at most k (rank laws only).
+    pub hits: Option<u64>,
+    /// Tokens with rank above k (rank laws only).
+    pub misses: Option<u64>,
+    /// What the fitted law gives at this size, in the unit of `value`; absent without a fit.
+    pub fitted: Option<f64>,
+    /// `log_value - ln(fitted)`: the residual of the line.
+    pub log_residual: Option<f64>,
+    /// The point's own weight in its fitted value, from `1/n` to 1.
+    pub leverage: Option<f64>,
+}
+
+/// A model that has no point in a law.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The model's name.
+    pub model: String,
+    /// Non-embedding parameters S.
+    pub parameters: u64,
+    /// Why, in words, with the counts.
+    pub reason: String,
+}
+
+/// How a fit ended. In JSON the member `status` is `fitted` or `refused`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum Outcome {
+    /// A power law was fitted.
+    Fitted(PowerLaw),
+    /// There is no fit.
+    Refused {
+        /// Why, in words.
+        reason: String,
+    },
+}
+
+/// `value = prefactor * S^-exponent`, by least squares of `ln value` on `ln S`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PowerLaw {
+    /// alpha (rank) or beta (cross entropy); positive when the quantity falls with size.
+    /// Interval by Student t from the scatter of the models.
+    pub exponent: Estimate,
+    /// Standard error of the exponent that the text sample alone gives (document bootstrap, the
+    /// models held fixed); absent with one document.
+    pub exponent_sampling_error: Option<f64>,
+    /// Percentile interval of the exponent over resampled documents, the models held fixed.
+    pub exponent_sampling_interval: Estimate,
+    /// C: the law's value at `S = 1`, far outside the data, so its interval is wide.
+    pub prefactor: Estimate,
+    /// The geometric mean of the sizes, where the line is known best.
+    pub centre_parameters: f64,
+    /// The law's value at `centre_parameters`, in the unit of the quantity.
+    pub at_centre: Estimate,
+    /// `1 - SS_residual / SS_total` of the log-log fit, as the paper; absent when all values are equal.
+    pub r_squared: Option<f64>,
+    /// Standard deviation of the residuals of `ln value` (n - 2 in the denominator); absent for two points.
+    pub residual_standard_deviation: Option<f64>,
+    /// Points in the fit.
+    pub models: u32,
+    /// Smallest and largest S in the fit.
+    pub parameter_range: (u64, u64),
+    /// False when a flag says that no slope may be claimed (few misses or hits, see the flags).
+    pub claimed: bool,
+    /// The residuals against the points' own standard errors; absent when these are unknown or zero.
+    pub chi_squared: Option<ChiSquared>,
+    /// Each model predicted from all others.
+    pub leave_one_out: Vec<HeldOut>,
+    /// Fits to the smallest m models predict the larger ones, for each m from 3 (extrapolation audit).
+    pub audit: Vec<AuditStep>,
+}
+
+impl PowerLaw {
+    /// The law's value at `parameters`, in the unit of the quantity.
+    ///
+    /// Computed from the centre of the data, where no digits are lost.
+    pub fn at(&self, parameters: f64) -> f64 {
+        self.at_centre.value * (parameters / self.centre_parameters).powf(-self.exponent.value)
+    }
+}
+
+/// Goodness of fit against the noise of the text sample.
+///
+/// `sum of (log residual / log standard error)²` of the line fitted with weights `1 / error²`.
+/// Errors of models measured on the same text are correlated, which this sum does not know: a
+/// large value shows scatter beyond the sample's noise, a small one proves nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ChiSquared {
+    /// The sum.
+    pub value: f64,
+    /// Points less two.
+    pub degrees_of_freedom: u32,
+    /// Exponent of the weighted fit, beside the unweighted one.
+    pub weighted_exponent: f64,
+    /// Chance of a sum this large or larger, were the noise independent and the law exact.
+    pub p_value: f64,
+}
+
+/// A model predicted by a law that did not see it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HeldOut {
+    /// The model's name.
+    pub model: String,
+    /// Non-embedding parameters S.
+    pub parameters: u64,
+    /// Measured value.
+    pub observed: f64,
+    /// Predicted value, in the same unit; the interval is that of a new model's value (Student t).
+    pub predicted: Estimate,
+    /// `predicted / observed - 1`.
+    pub relative_error: f64,
+    /// Whether the interval holds the measured value; absent when there is no interval.
+    pub covered: Option<bool>,
+}
+
+/// One step of the extrapolation audit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuditStep {
+    /// How many of the smallest models were fitted.
+    pub fitted_models: u32,
+    /// Exponent from these alone.
+    pub exponent: f64,
+    /// The larger models, as this fit predicts them.
+    pub predictions: Vec<HeldOut>,
+}

@@ -1,0 +1,97 @@
+//! The whole of `laws.json`, to disk and back.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Flag, GroupFit};
+use crate::error::LawsError;
+use crate::options::FitOptions;
+
+/// Version of the layout of `laws.json`; a change of meaning of any member raises it.
+pub const FORMAT: u32 = 1;
+
+/// All fits of a study.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StudyFit {
+    /// Layout version, [`FORMAT`].
+    pub format: u32,
+    /// Program and version that made this file.
+    pub tool: String,
+    /// The options of the fit, seed included: the same records and options give the same bytes.
+    pub options: FitOptions,
+    /// One entry a family and corpus, ordered by family, then corpus.
+    pub groups: Vec<GroupFit>,
+    /// Doubts about the study as a whole.
+    pub flags: Vec<Flag>,
+}
+
+impl StudyFit {
+    /// The group of `family` on `corpus`.
+    pub fn group(&self, family: &str, corpus: &str) -> Option<&GroupFit> {
+        self.groups
+            .iter()
+            .find(|group| group.family == family && group.corpus == corpus)
+    }
+
+    /// Writes the result as indented JSON: aside first (`<name>.tmp` in the same folder), then renamed,
+    /// so that a reader sees the old file or the new one, never half of one.
+    ///
+    /// # Errors
+    /// [`LawsError::Write`] with the path, when the folder is missing, full or not writable.
+    pub fn save(&self, path: &Path) -> Result<(), LawsError> {
+        let mut aside = path.as_os_str().to_owned();
+        aside.push(".tmp");
+        let aside = Path::new(&aside);
+        self.write_aside(aside)
+            .and_then(|()| fs::rename(aside, path))
+            .map_err(|source| {
+                // The half-written file is of no use to anyone; that it could not be removed either
+                // would add nothing to the message.
+                let _ = fs::remove_file(aside);
+                LawsError::Write {
+                    path: path.to_owned(),
+                    source,
+                }
+            })
+    }
+
+    fn write_aside(&self, aside: &Path) -> std::io::Result<()> {
+        let mut out = BufWriter::new(File::create(aside)?);
+        serde_json::to_writer_pretty(&mut out, self)?;
+        out.write_all(b"\n")?;
+        out.into_inner()?.sync_all()
+    }
+
+    /// Reads a file that [`save`](Self::save) wrote.
+    ///
+    /// # Errors
+    /// [`LawsError::Read`] when it cannot be read, [`LawsError::Format`] when it has another layout
+    /// version, [`LawsError::Parse`] when it is no such file.
+    pub fn load(path: &Path) -> Result<Self, LawsError> {
+        #[derive(Deserialize)]
+        struct Version {
+            format: u32,
+        }
+        let text = fs::read_to_string(path).map_err(|source| LawsError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        let parse = |source| LawsError::Parse {
+            path: path.to_owned(),
+            source,
+        };
+        // The version first: a file of another layout should be told so, not that a member is missing.
+        let Version { format } = serde_json::from_str(&text).map_err(parse)?;
+        if format != FORMAT {
+            return Err(LawsError::Format {
+                path: path.to_owned(),
+                found: format,
+                expected: FORMAT,
+            });
+        }
+        serde_json::from_str(&text).map_err(parse)
+    }
+}
