@@ -1,0 +1,52 @@
+//! What a measurement *is*, and how it is kept.
+//!
+//! **Purpose.** An engine gives, for each scored position of a text, the rank of the right token, its
+//! ties, its negative log-likelihood and the entropy of the prediction. This crate owns the types for that,
+//! the account of where the numbers come from (provenance), the files they are kept in, and the sums from
+//! which every law can be fitted without ever going back to the tokens.
+//!
+//! **Actors.**
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`token`] | one scored position ([`token::ScoredToken`]) |
+//! | [`units`] | nats, bits, bytes; conventions of parameter and FLOP counts |
+//! | [`provenance`] | everything that decided the numbers, and its hash: the run's key |
+//! | [`tally`] | sufficient statistics per document; they merge exactly |
+//! | [`parquet`] | token parts, the table of documents, text columns of foreign files |
+//! | [`study`] | the study folder: its lock, runs, parts, resumption, totals |
+//! | [`version`] | the version of the formats on disk |
+//!
+//! **Files on disk** (all of them inside one *study* folder):
+//!
+//! ```text
+//! study/study.json                                 format, tool, which run is current for a model x corpus
+//! study/.lock                                      held while a program writes; freed by the system when it dies
+//! study/runs/<model>--<corpus>--<key12>/run.json   full provenance, plan of the run
+//!                                       documents.parquet     ordinal, id, tags, tokens, bytes, scored
+//!                                       part-00000.parquet    scored tokens of whole documents
+//!                                       done.json             totals, size and sha256 of each part
+//! ```
+//!
+//! **Invariants.**
+//! * A file appears under its final name only when it is whole: written aside as `*.tmp`, synced, renamed.
+//! * A finished part is never modified. The same inputs give the same bytes, so a run that was killed and
+//!   started again cannot be told from one that was not.
+//! * A changed input changes [`provenance::Provenance::key`], hence the folder: there is no stale hit.
+//! * A position with a non-finite logit is a row with nulls: counted, and never part of a sum.
+//! * This crate knows no model and no tokenizer, and opens no socket. It alone knows Parquet.
+
+pub mod error;
+pub mod parquet;
+pub mod provenance;
+pub mod study;
+pub mod tally;
+pub mod token;
+pub mod units;
+pub mod version;
+
+pub use error::{Error, Result};
+pub use provenance::Provenance;
+
+pub use tally::{DocumentTally, RunTally};
+pub use token::{Score, ScoredToken};

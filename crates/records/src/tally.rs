@@ -1,0 +1,244 @@
+//! Sufficient statistics: what the laws need of a run, per document, in sums that merge exactly.
+//!
+//! For each document: how many positions were scored, how many of them had rank <= k for each k of a grid, the
+//! sums of nll and entropy, the bytes. Documents are the sampling unit of every interval, so nothing coarser
+//! would do, and nothing finer is needed.
+//!
+//! Exactness: counts are integers. The f64 sums run over one document in the order of its positions, and a document
+//! is never split between parts, so neither the partition into parts nor the order of merging changes a bit.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::provenance::{Provenance, TieRule, VocabularySizes};
+use crate::token::ScoredToken;
+use crate::units::{Nats, bits_per_byte};
+
+/// The grid of k on which hits are counted by default (spec A1); cut at |V| by [`k_grid`].
+pub const K_GRID: [u32; 15] = [
+    1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000,
+];
+
+/// [`K_GRID`] below |V|, then |V| itself.
+///
+/// ```
+/// assert_eq!(relscale_records::tally::k_grid(60), [1, 2, 5, 10, 20, 50, 60]);
+/// assert_eq!(relscale_records::tally::k_grid(1), [1]);
+/// ```
+pub fn k_grid(vocabulary: u32) -> Vec<u32> {
+    let mut grid: Vec<u32> = K_GRID.into_iter().filter(|&k| k < vocabulary).collect();
+    grid.push(vocabulary.max(1));
+    grid
+}
+
+/// The sums of one document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DocumentTally {
+    /// Ordinal of the document in its corpus.
+    pub document: u32,
+    /// Positions with a finite score: the denominator of every average.
+    pub scored: u64,
+    /// Source bytes of those positions.
+    pub bytes: u64,
+    /// Positions with a non-finite logit; they are in no other member.
+    pub nonfinite: u64,
+    /// Positions where another entry had exactly the right token's logit.
+    pub tied: u64,
+    /// `hits[i]` = positions with rank <= `k_grid[i]`.
+    pub hits: Vec<u64>,
+    /// Sum of nll in nats.
+    pub sum_nll: f64,
+    /// Sum of entropy in nats.
+    pub sum_entropy: f64,
+}
+
+impl DocumentTally {
+    /// An empty tally of a document on a grid of `grid` values of k.
+    pub fn new(document: u32, grid: usize) -> Self {
+        Self {
+            document,
+            scored: 0,
+            bytes: 0,
+            nonfinite: 0,
+            tied: 0,
+            hits: vec![0; grid],
+            sum_nll: 0.0,
+            sum_entropy: 0.0,
+        }
+    }
+
+    /// Adds one position. Positions of a document must come in order for bit-equal sums.
+    pub fn add(&mut self, token: &ScoredToken, k_grid: &[u32], tie_rule: TieRule) {
+        let Some(score) = token.score else {
+            self.nonfinite += 1;
+            return;
+        };
+        self.scored += 1;
+        self.bytes += u64::from(token.bytes);
+        self.tied += u64::from(score.ties > 0);
+        self.sum_nll += f64::from(score.nll);
+        self.sum_entropy += f64::from(score.entropy);
+        let rank = match tie_rule {
+            TieRule::AtLeast => score.rank,
+            TieRule::Greater => score.optimistic_rank(),
+        };
+        for (hits, &k) in self.hits.iter_mut().zip(k_grid) {
+            *hits += u64::from(rank <= k);
+        }
+    }
+}
+
+/// The sums of one run, with what the laws need of its provenance.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunTally {
+    /// Name of the model.
+    pub model: String,
+    /// Family of the model.
+    pub family: String,
+    /// `S`: exact non-embedding parameters.
+    pub non_embedding: u64,
+    /// Name of the corpus.
+    pub corpus: String,
+    /// Vocabulary sizes; `vocabulary.scored` is |V|.
+    pub vocabulary: VocabularySizes,
+    /// How equal logits count in `hits`.
+    pub tie_rule: TieRule,
+    /// Key of the run: tallies merge only within one run.
+    pub key: String,
+    /// sha256 of the weights: equal hashes under different names are one model.
+    pub weights_sha256: String,
+    /// sha256 of the text: runs with equal text and tokenizer saw the same documents.
+    pub text_sha256: String,
+    /// sha256 of the tokenizer: per-token figures compare only within one.
+    pub tokenizer_sha256: String,
+    /// Name of the window protocol.
+    pub protocol: String,
+    /// The k that `hits` count, ascending; the last is |V|.
+    pub k_grid: Vec<u32>,
+    /// One entry a document with at least one scored or non-finite position, ascending by ordinal.
+    pub documents: Vec<DocumentTally>,
+}
+
+impl RunTally {
+    /// An empty tally for a run, on the default grid.
+    pub fn new(provenance: &Provenance) -> Self {
+        Self::with_grid(provenance, k_grid(provenance.scoring.vocabulary.scored))
+    }
+
+    /// An empty tally for a run, on a grid of one's own (ascending).
+    pub fn with_grid(provenance: &Provenance, k_grid: Vec<u32>) -> Self {
+        Self {
+            model: provenance.model.name.clone(),
+            family: provenance.model.family.clone(),
+            non_embedding: provenance.model.parameters.non_embedding,
+            corpus: provenance.corpus.name.clone(),
+            vocabulary: provenance.scoring.vocabulary,
+            tie_rule: provenance.scoring.tie_rule,
+            key: provenance.key(),
+            weights_sha256: provenance.model.weights_sha256.clone(),
+            text_sha256: provenance.corpus.text_sha256.clone(),
+            tokenizer_sha256: provenance.tokenizer.sha256.clone(),
+            protocol: provenance.protocol.name.clone(),
+            k_grid,
+            documents: Vec::new(),
+        }
+    }
+
+    /// Adds one position. Rows must come by document, then position, as they stand in a part.
+    pub fn add(&mut self, token: &ScoredToken) {
+        if self
+            .documents
+            .last()
+            .is_none_or(|last| last.document != token.document)
+        {
+            self.documents
+                .push(DocumentTally::new(token.document, self.k_grid.len()));
+        }
+        if let Some(last) = self.documents.last_mut() {
+            last.add(token, &self.k_grid, self.tie_rule);
+        }
+    }
+
+    /// Joins the tallies of two disjoint sets of documents of one run. Associative and commutative, bit for bit.
+    ///
+    /// # Errors
+    /// [`Error::Merge`] when run, names or grid differ, or a document is in both.
+    pub fn merge(self, other: Self) -> Result<Self> {
+        let refuse = |what: &str, a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| {
+            Err(Error::Merge {
+                reason: format!("{what} differs: {a:?} and {b:?}"),
+            })
+        };
+        if self.key != other.key {
+            return refuse("run key", &self.key, &other.key);
+        }
+        if (&self.model, &self.corpus) != (&other.model, &other.corpus) {
+            return refuse(
+                "name",
+                &(self.model, self.corpus),
+                &(other.model, other.corpus),
+            );
+        }
+        if self.k_grid != other.k_grid {
+            return refuse("k grid", &self.k_grid, &other.k_grid);
+        }
+        let mut merged = BTreeMap::new();
+        let mut result = self;
+        for tally in result.documents.drain(..).chain(other.documents) {
+            let ordinal = tally.document;
+            if merged.insert(ordinal, tally).is_some() {
+                return Err(Error::Merge {
+                    reason: format!(
+                        "document {ordinal} of corpus `{}` is in both",
+                        result.corpus
+                    ),
+                });
+            }
+        }
+        result.documents = merged.into_values().collect();
+        Ok(result)
+    }
+
+    /// Sums over all documents, in ascending order.
+    pub fn totals(&self) -> DocumentTally {
+        let mut total = DocumentTally::new(0, self.k_grid.len());
+        for tally in &self.documents {
+            total.scored += tally.scored;
+            total.bytes += tally.bytes;
+            total.nonfinite += tally.nonfinite;
+            total.tied += tally.tied;
+            total.sum_nll += tally.sum_nll;
+            total.sum_entropy += tally.sum_entropy;
+            for (sum, hits) in total.hits.iter_mut().zip(&tally.hits) {
+                *sum += hits;
+            }
+        }
+        total
+    }
+
+    /// `RBP_k` for each k of the grid: share of scored positions with rank <= k. `None` when nothing was scored.
+    pub fn rbp(&self) -> Option<Vec<f64>> {
+        let total = self.totals();
+        (total.scored > 0).then(|| {
+            total
+                .hits
+                .iter()
+                .map(|&hits| hits as f64 / total.scored as f64)
+                .collect()
+        })
+    }
+
+    /// Mean nll in nats a token. `None` when nothing was scored.
+    pub fn cross_entropy(&self) -> Option<f64> {
+        let total = self.totals();
+        (total.scored > 0).then(|| total.sum_nll / total.scored as f64)
+    }
+
+    /// Bits per byte of the scored tokens' source bytes. `None` when there are none.
+    pub fn bits_per_byte(&self) -> Option<f64> {
+        let total = self.totals();
+        bits_per_byte(Nats(total.sum_nll), total.bytes)
+    }
+}
