@@ -1,5 +1,6 @@
 //! One family measured on one corpus.
 
+use relscale_records::provenance::VocabularySizes;
 use serde::{Deserialize, Serialize};
 
 use super::{Estimate, Flag, Law};
@@ -30,7 +31,7 @@ pub struct GroupFit {
 
 impl GroupFit {
     /// The rank law at `k`, when it was asked for.
-    pub fn rank_law(&self, k: u64) -> Option<&Law> {
+    pub fn rank_law(&self, k: u32) -> Option<&Law> {
         self.rank_laws.iter().find(|law| law.k() == Some(k))
     }
 }
@@ -50,25 +51,15 @@ pub struct ModelSummary {
     pub nonfinite: u64,
     /// Bytes of source text behind the scored tokens.
     pub bytes: u64,
-    /// Vocabulary sizes.
-    pub vocabulary: VocabularySummary,
+    /// Tokens where another entry had exactly the right token's logit; by the tie rule they count against
+    /// the model or for it.
+    pub tied: u64,
+    /// The sizes that go by the name of vocabulary; `scored` is the |V| that k must stay below.
+    pub vocabulary: VocabularySizes,
     /// Mean negative log-likelihood, nats per token.
     pub cross_entropy: Estimate,
     /// Total bits over total bytes; absent when the bytes are not known.
     pub bits_per_byte: Option<Estimate>,
     /// Mean entropy of the predictive distribution, nats per token.
     pub entropy: Estimate,
-}
-
-/// The several sizes that go by the name of vocabulary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct VocabularySummary {
-    /// Entries of the tokenizer without its added tokens.
-    pub tokenizer: u64,
-    /// Entries with added tokens.
-    pub with_added: u64,
-    /// Rows of the output head.
-    pub rows: u64,
-    /// Rows that compete for a rank: all rows, or those that some token maps to.
-    pub ranked: u64,
 }

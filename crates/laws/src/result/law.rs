@@ -25,7 +25,7 @@ pub struct Law {
 
 impl Law {
     /// The k of a rank law; `None` for the cross-entropy law.
-    pub fn k(&self) -> Option<u64> {
+    pub fn k(&self) -> Option<u32> {
         match self.quantity {
             Quantity::Rank { k } => Some(k),
             Quantity::CrossEntropy => None,
@@ -50,7 +50,7 @@ pub enum Quantity {
     /// (arXiv 2510.20387, eq. 4 and 5).
     Rank {
         /// The largest rank that counts as a hit.
-        k: u64,
+        k: u32,
     },
     /// Mean negative log-likelihood of a scored token.
     CrossEntropy,
@@ -80,7 +80,7 @@ pub enum Regime {
 
 impl Regime {
     /// The regime of `k`.
-    pub fn of(k: u64) -> Self {
+    pub fn of(k: u32) -> Self {
         match k {
             0..=1 => Self::Greedy,
             2..=100 => Self::TopK,

@@ -15,7 +15,7 @@ mod study;
 
 pub use estimate::{Estimate, Interval};
 pub use flag::{Flag, FlagCode};
-pub use group::{GroupFit, ModelSummary, VocabularySummary};
+pub use group::{GroupFit, ModelSummary};
 pub use law::{
     AuditStep, ChiSquared, HeldOut, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity, Regime,
 };

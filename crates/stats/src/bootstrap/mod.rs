@@ -1,0 +1,15 @@
+//! The bootstrap over whole units.
+//!
+//! Tokens of one document are alike, so the document is the sampling unit: draw as many documents as there
+//! are, with replacement, add up their sums, compute the statistic, again and again; its spread is the
+//! standard error (Efron and Tibshirani, *An Introduction to the Bootstrap*, 1993, chapters 6 and 13).
+//! Nothing is measured again: per-unit sums are enough.
+//!
+//! Every series measured on the same units (all models, all k) is a column of one [`UnitTable`], so that one
+//! draw serves all of them and their differences keep the correlation that real differences have.
+
+mod resample;
+mod sample;
+
+pub use resample::{Totals, UnitTable, multiplicities, totals};
+pub use sample::Sample;

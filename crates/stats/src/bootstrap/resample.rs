@@ -1,0 +1,203 @@
+//! Drawing units again and adding up their columns.
+
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng, SeedableRng};
+
+use crate::error::StatsError;
+
+/// Sums of each unit: `units × columns`, row-major, a unit a row.
+#[derive(Debug, Clone, Copy)]
+pub struct UnitTable<'a> {
+    values: &'a [f64],
+    columns: usize,
+}
+
+impl<'a> UnitTable<'a> {
+    /// A table of `values.len() / columns` units.
+    ///
+    /// # Errors
+    /// Fewer than two units; a length that is no multiple of `columns`; a NaN or infinite entry.
+    pub fn new(values: &'a [f64], columns: usize) -> Result<Self, StatsError> {
+        let units = values.len().checked_div(columns).unwrap_or(0);
+        if units < 2 {
+            return Err(StatsError::TooFewUnits { units });
+        }
+        if units * columns != values.len() {
+            return Err(StatsError::Lengths {
+                left: "unit table",
+                left_length: values.len(),
+                right: "whole rows",
+                right_length: units * columns,
+            });
+        }
+        if let Some(index) = values.iter().position(|value| !value.is_finite()) {
+            return Err(StatsError::NonFinite {
+                what: "unit table",
+                index,
+                value: values[index],
+            });
+        }
+        Ok(Self { values, columns })
+    }
+
+    /// Number of units.
+    pub fn units(&self) -> usize {
+        self.values.len() / self.columns
+    }
+}
+
+/// Column totals of every resample: `resamples × columns`, row-major.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Totals {
+    values: Vec<f64>,
+    columns: usize,
+}
+
+impl Totals {
+    /// The column totals of each resample in turn.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f64]> {
+        self.values.chunks_exact(self.columns)
+    }
+}
+
+/// How often each unit is drawn in one resample; the counts sum to their number.
+///
+/// Resample `r` of seed `s` is the r-th stream of ChaCha8 with that seed, so it is the same whatever the
+/// number of resamples asked for, on every machine.
+pub fn multiplicities(seed: u64, resample: u64, counts: &mut [u32]) {
+    let units = counts.len() as u32;
+    counts.fill(0);
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(resample);
+    for _ in 0..units {
+        counts[below(units, &mut random) as usize] += 1;
+    }
+}
+
+/// A uniform number below `bound`, without bias: the high half of a 32 × 32 bit product, drawn again
+/// in the rare case that the low half falls into the incomplete stretch (Lemire 2019, arXiv 1805.10941).
+fn below(bound: u32, random: &mut impl Rng) -> u32 {
+    loop {
+        let product = u64::from(random.next_u32()) * u64::from(bound);
+        let low = product as u32;
+        if low >= bound || low >= bound.wrapping_neg() % bound {
+            return (product >> 32) as u32;
+        }
+    }
+}
+
+/// Resamples that share one walk over the table: rows stay in cache for all of them.
+const BLOCK: usize = 8;
+
+/// Column totals of `resamples` draws of the units of `table`.
+///
+/// Cost: `0.63 × resamples × units × columns` multiply-adds; units are added in their order, so the totals
+/// are the same bits on every machine.
+///
+/// # Errors
+/// Fewer than two resamples; more than `u32::MAX` units.
+pub fn totals(table: UnitTable<'_>, resamples: u32, seed: u64) -> Result<Totals, StatsError> {
+    let units = table.units();
+    if resamples < 2 {
+        return Err(StatsError::TooFewReplicates {
+            replicates: resamples as usize,
+        });
+    }
+    if u32::try_from(units).is_err() {
+        return Err(StatsError::Overflow {
+            what: "number of units",
+        });
+    }
+    let columns = table.columns;
+    let mut values = vec![0.0; resamples as usize * columns];
+    let mut counts = vec![0_u32; BLOCK * units];
+    for (block, sums) in values.chunks_mut(BLOCK * columns).enumerate() {
+        let width = sums.len() / columns;
+        for (lane, counts) in counts.chunks_exact_mut(units).take(width).enumerate() {
+            multiplicities(seed, (block * BLOCK + lane) as u64, counts);
+        }
+        for (unit, row) in table.values.chunks_exact(columns).enumerate() {
+            for (lane, sum) in sums.chunks_exact_mut(columns).enumerate() {
+                let count = counts[lane * units + unit];
+                if count > 0 {
+                    let count = f64::from(count);
+                    for (sum, value) in sum.iter_mut().zip(row) {
+                        *sum += count * value;
+                    }
+                }
+            }
+        }
+    }
+    Ok(Totals { values, columns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resample_draws_as_many_units_as_there_are() {
+        let mut counts = [0; 37];
+        for resample in 0..100 {
+            multiplicities(5, resample, &mut counts);
+            assert_eq!(counts.iter().sum::<u32>(), 37);
+        }
+    }
+
+    #[test]
+    fn every_unit_is_drawn_equally_often() {
+        let mut counts = [0; 10];
+        let mut drawn = [0_u32; 10];
+        for resample in 0..20_000 {
+            multiplicities(1, resample, &mut counts);
+            drawn
+                .iter_mut()
+                .zip(counts)
+                .for_each(|(sum, count)| *sum += count);
+        }
+        // Chi-squared with 9 degrees of freedom: 27.9 is exceeded once in a thousand.
+        let chi: f64 = drawn
+            .iter()
+            .map(|&count| (f64::from(count) - 20_000.0).powi(2) / 20_000.0)
+            .sum();
+        assert!(chi < 27.9, "{drawn:?}");
+    }
+
+    #[test]
+    fn totals_equal_counts_times_rows_and_do_not_depend_on_how_many_are_drawn() {
+        let rows: Vec<f64> = (0..7).flat_map(|i| [f64::from(i), 1.0]).collect();
+        let table = UnitTable::new(&rows, 2).unwrap();
+        let few = totals(table, 3, 9).unwrap();
+        let many = totals(table, 21, 9).unwrap();
+        assert_eq!(&many.values[..6], &few.values[..]);
+        let mut counts = [0; 7];
+        for (resample, row) in many.rows().enumerate() {
+            multiplicities(9, resample as u64, &mut counts);
+            let expected: u32 = counts.iter().zip(0..).map(|(count, i)| count * i).sum();
+            assert_eq!(row, [f64::from(expected), 7.0]);
+        }
+        assert_ne!(totals(table, 3, 10).unwrap(), few);
+    }
+
+    #[test]
+    fn tables_that_cannot_be_resampled_are_refused() {
+        assert!(matches!(
+            UnitTable::new(&[1.0], 1),
+            Err(StatsError::TooFewUnits { units: 1 })
+        ));
+        assert!(matches!(
+            UnitTable::new(&[1.0], 0),
+            Err(StatsError::TooFewUnits { units: 0 })
+        ));
+        assert!(matches!(
+            UnitTable::new(&[1.0; 5], 2),
+            Err(StatsError::Lengths { .. })
+        ));
+        assert!(matches!(
+            UnitTable::new(&[1.0, f64::INFINITY], 1),
+            Err(StatsError::NonFinite { index: 1, .. })
+        ));
+        let table = UnitTable::new(&[1.0, 2.0], 1).unwrap();
+        assert!(totals(table, 1, 0).is_err());
+    }
+}

@@ -1,0 +1,82 @@
+//! Why numbers cannot be had. The messages double as the reason shown to a reader of the result.
+
+/// Errors of this crate.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StatsError {
+    /// Two slices that belong together differ in length.
+    #[error("{left} has {left_length} entries but {right} has {right_length}; they must pair up")]
+    Lengths {
+        /// Name of the first slice.
+        left: &'static str,
+        /// Its length.
+        left_length: usize,
+        /// Name of the second slice.
+        right: &'static str,
+        /// Its length.
+        right_length: usize,
+    },
+    /// Fewer points than the form has parameters.
+    #[error("{given} point(s), but a straight line needs at least {needed}")]
+    TooFewPoints {
+        /// Points given.
+        given: usize,
+        /// Points needed.
+        needed: usize,
+    },
+    /// An entry is NaN or infinite.
+    #[error("{what}[{index}] is {value}, not a finite number; leave the point out")]
+    NonFinite {
+        /// Name of the slice.
+        what: &'static str,
+        /// Position in it.
+        index: usize,
+        /// The entry.
+        value: f64,
+    },
+    /// An entry that must be above zero (a weight, a value whose logarithm is needed) is not.
+    #[error("{what}[{index}] is {value}, but must be above zero; leave the point out")]
+    NotPositive {
+        /// Name of the slice.
+        what: &'static str,
+        /// Position in it.
+        index: usize,
+        /// The entry.
+        value: f64,
+    },
+    /// Every x is the same, so no slope is defined.
+    #[error("all {points} points have the same x ({x}), so no slope is defined")]
+    NoSpread {
+        /// Number of points.
+        points: usize,
+        /// The common x.
+        x: f64,
+    },
+    /// The numbers are so large that a result exceeds the range of `f64`.
+    #[error("{what} exceeds the range of f64; rescale the data")]
+    Overflow {
+        /// The result concerned.
+        what: &'static str,
+    },
+    /// The scatter about a line through two points is unknown.
+    #[error("a line through two points leaves no scatter to judge it by, so there is no interval")]
+    NoDegreesOfFreedom,
+    /// The coverage of an interval must be a probability.
+    #[error("an interval cannot have coverage {level}; give a number above 0 and below 1")]
+    Level {
+        /// The coverage given.
+        level: f64,
+    },
+    /// There are too few units to draw again.
+    #[error("{units} unit(s) cannot be resampled; at least 2 are needed to see any variation")]
+    TooFewUnits {
+        /// Units given.
+        units: usize,
+    },
+    /// Too few replicates for a spread.
+    #[error("{replicates} finite replicate(s) tell nothing about spread; at least 2 are needed")]
+    TooFewReplicates {
+        /// Finite replicates.
+        replicates: usize,
+    },
+}

@@ -1,0 +1,3 @@
+//! Shapes of law, a form a file.
+
+pub mod power;

@@ -1,0 +1,25 @@
+//! Numerics on slices of `f64` for scaling laws.
+//!
+//! | room | what |
+//! |---|---|
+//! | [`optimise`] | a straight line by least squares, plain or weighted |
+//! | [`forms`] | shapes of law fitted by it: the power law |
+//! | [`interval`] | Student t for straight lines, percentiles for samples |
+//! | [`bootstrap`] | whole units (documents) drawn again, jointly over every series measured on them |
+//! | [`goodness`] | chi-squared against known errors |
+//! | [`outcome`] | what a caller must know about a fit before quoting it |
+//!
+//! Invariants: this crate knows no token, file or clock. Randomness enters as a seed, and the same seed
+//! gives the same bits on any machine and number of threads. A fit either has finite numbers or is
+//! refused with a [`StatsError`]; what cannot be known (an interval from two points) is refused with its
+//! reason, never filled with NaN or zero.
+
+pub mod bootstrap;
+mod error;
+pub mod forms;
+pub mod goodness;
+pub mod interval;
+pub mod optimise;
+pub mod outcome;
+
+pub use error::StatsError;

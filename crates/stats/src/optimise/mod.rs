@@ -1,0 +1,3 @@
+//! Finding the parameters that fit best.
+
+pub mod least_squares;
