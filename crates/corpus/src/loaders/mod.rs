@@ -1,0 +1,3 @@
+//! Where documents come from.
+
+pub mod crates;
