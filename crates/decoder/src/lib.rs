@@ -13,6 +13,7 @@
 //!
 //! Invariants: local folders only, no socket; results of a row do not depend on which other rows share its batch.
 
+pub mod checkpoint;
 pub mod error;
 pub mod head;
 pub mod kernels;

@@ -1,0 +1,221 @@
+//! Every head against the cases of `testdata/ranks` and against the reference on random rows.
+
+use super::*;
+use crate::ops::testing::numbers;
+use crate::weights::Matrix;
+use proptest::prelude::*;
+use serde::Deserialize;
+
+type Head = fn(&Matrix, &[f32], &[u32], &Vocabulary) -> Result<Vec<Option<Scored>>>;
+
+/// The heads under test; a new one is one line here.
+const HEADS: [(&str, Head); 2] =
+    [("reference", |h, x, t, v| Ok(reference::score(h, x, t, v))), ("tiled", tiled::score)];
+
+#[derive(Deserialize)]
+struct Cases {
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    /// Logits in order, or none with `fill` and `vocabulary`.
+    #[serde(default)]
+    logits: Vec<f64>,
+    fill: Option<f64>,
+    vocabulary: Option<usize>,
+    /// Single entries that differ from `fill`.
+    #[serde(default)]
+    set: Vec<(usize, f64)>,
+    /// Rows that take no part.
+    #[serde(default)]
+    left_out: Vec<u32>,
+    target: u32,
+    /// Absent: the row must be flagged.
+    rank: Option<u32>,
+    ties: Option<u32>,
+    nll: Option<f64>,
+    entropy: Option<f64>,
+    argmax: Option<u32>,
+}
+
+fn cases() -> Vec<Case> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/ranks");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
+    files.sort();
+    let read = |file: &std::path::PathBuf| std::fs::read_to_string(file).unwrap();
+    let cases: Vec<Case> = files
+        .iter()
+        .filter(|file| file.extension().is_some_and(|e| e == "toml"))
+        .flat_map(|file| toml::from_str::<Cases>(&read(file)).unwrap().case)
+        .collect();
+    assert!(cases.len() > 10, "the cases were not found");
+    cases
+}
+
+/// A head and a hidden row that yield exactly these logits: `E = 2`, `hidden = [1, 0]`, the weights' first column the
+/// logits. The second column keeps the row from being a special case of the product.
+fn realise(logits: &[f64]) -> (Matrix, Vec<f32>) {
+    let data = logits.iter().flat_map(|z| [*z as f32, 0.0]).collect();
+    (Matrix { rows: logits.len(), columns: 2, data }, vec![1.0, 0.0])
+}
+
+#[test]
+fn cases_of_testdata() {
+    for case in cases() {
+        let mut logits = case.logits.clone();
+        if let (Some(fill), Some(vocabulary)) = (case.fill, case.vocabulary) {
+            logits = vec![fill; vocabulary];
+            case.set.iter().for_each(|(at, z)| logits[*at] = *z);
+        }
+        let (head, hidden) = realise(&logits);
+        let vocabulary = Vocabulary::only(logits.len(), |v| !case.left_out.contains(&v));
+        for (name, score) in HEADS {
+            let got = score(&head, &hidden, &[case.target], &vocabulary).unwrap()[0];
+            let Some(rank) = case.rank else {
+                assert!(got.is_none(), "{name}, {}: not flagged: {got:?}", case.name);
+                continue;
+            };
+            let got = got.unwrap_or_else(|| panic!("{name}, {}: flagged", case.name));
+            assert_eq!(got.rank, rank, "{name}, {}: rank", case.name);
+            case.ties.inspect(|ties| assert_eq!(got.ties, *ties, "{name}, {}: ties", case.name));
+            case.argmax.inspect(|a| assert_eq!(got.argmax, *a, "{name}, {}: argmax", case.name));
+            for (what, got, want) in [("nll", got.nll, case.nll), ("entropy", got.entropy, case.entropy)] {
+                if let Some(want) = want {
+                    let error = (f64::from(got) - want).abs();
+                    assert!(error <= 1e-5 * want.abs().max(1.0), "{name}, {}: {what} {got} for {want}", case.name);
+                }
+            }
+        }
+    }
+}
+
+/// Compares the tiled head with the reference; ranks may differ only by entries within `slack` of the target.
+fn compare(head: &Matrix, hidden: &[f32], targets: &[u32], vocabulary: &Vocabulary) {
+    let want = reference::score(head, hidden, targets, vocabulary);
+    let got = tiled::score(head, hidden, targets, vocabulary).unwrap();
+    for (n, (got, want)) in got.iter().zip(&want).enumerate() {
+        let (got, want) = (got.unwrap(), want.unwrap());
+        let h = &hidden[n * head.columns..(n + 1) * head.columns];
+        let logit = |v: usize| -> f64 {
+            head.row(v).iter().zip(h).map(|(w, h)| f64::from(*w) * f64::from(*h)).sum()
+        };
+        let aimed = logit(targets[n] as usize);
+        let reach = |v: usize| head.row(v).iter().zip(h).map(|(w, h)| f64::from((w * h).abs())).sum::<f64>();
+        let scale = reach(targets[n] as usize);
+        // An f32 logit is good to about 1e-6 of the sum it came from, and nll and entropy cannot be better.
+        let rounding = (1e-6 * reach(want.argmax as usize)).min(1e-2);
+        assert!((got.nll - want.nll).abs() < 1e-5 * want.nll.abs().max(1.0) + rounding as f32, "row {n}: {got:?} {want:?}");
+        assert!((got.entropy - want.entropy).abs() < 1e-5 + rounding as f32, "row {n}: {got:?} {want:?}");
+        let close = (0..head.rows)
+            .filter(|v| vocabulary.contains(*v as u32) && *v != targets[n] as usize)
+            .filter(|v| (logit(*v) - aimed).abs() <= 1e-5 * scale.max(1e-30))
+            .count() as u32;
+        assert!(got.rank.abs_diff(want.rank) <= close, "row {n}: {got:?} {want:?}, {close} close entries");
+        assert!(got.rank >= 1 && got.rank as usize <= vocabulary.counted());
+        assert!(got.rank > got.ties);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn tiled_agrees_with_the_reference(
+        width in 1usize..40,
+        vocabulary in 1usize..1400,
+        rows in 1usize..300,
+        scale in prop::sample::select(vec![1e-20f32, 1e-3, 1.0, 30.0, 1e15]),
+        seed: u32,
+        cut in 0usize..3,
+    ) {
+        let seed = u64::from(seed);
+        let mut data = numbers(vocabulary * width, seed + 1);
+        data.iter_mut().for_each(|w| *w *= scale);
+        let head = Matrix { rows: vocabulary, columns: width, data };
+        let hidden = numbers(rows * width, seed + 2);
+        // Padding at the end and a hole in the middle.
+        let known = Vocabulary::only(vocabulary, |v| match cut {
+            0 => true,
+            1 => (v as usize) < vocabulary.div_ceil(2),
+            _ => v % 7 != 3,
+        });
+        let targets: Vec<u32> = numbers(rows, seed + 3)
+            .iter()
+            .map(|x| ((x * 0.5 + 0.5) * vocabulary as f32) as u32 % vocabulary as u32)
+            .map(|t| if known.contains(t) { t } else { 0 })
+            .collect();
+        compare(&head, &hidden, &targets, &known);
+    }
+}
+
+#[test]
+fn equal_rows_are_exact_ties_wherever_they_stand() {
+    // Entries 0, 600 and 1300 of the vocabulary are the same row; so are 5 and 1399, in the cut-off last tile.
+    let (width, vocabulary, rows) = (96, 1400, 200);
+    let mut data = numbers(vocabulary * width, 1);
+    for (from, to) in [(0, 600), (0, 1300), (5, 1399)] {
+        data.copy_within(from * width..(from + 1) * width, to * width);
+    }
+    let head = Matrix { rows: vocabulary, columns: width, data };
+    let hidden = numbers(rows * width, 2);
+    for (target, ties) in [(0, 2), (600, 2), (1300, 2), (5, 1), (1399, 1), (77, 0)] {
+        let all = Vocabulary::all(vocabulary);
+        for scored in tiled::score(&head, &hidden, &vec![target; rows], &all).unwrap() {
+            assert_eq!(scored.unwrap().ties, ties, "target {target}");
+        }
+    }
+}
+
+#[test]
+fn a_zero_head_gives_the_worst_rank() {
+    let (vocabulary, rows) = (1111, 3);
+    let head = Matrix::zeros(vocabulary, 8);
+    for scored in tiled::score(&head, &numbers(rows * 8, 1), &[0, 5, 1110], &Vocabulary::all(vocabulary)).unwrap() {
+        let scored = scored.unwrap();
+        assert_eq!((scored.rank, scored.ties), (1111, 1110));
+        assert!((f64::from(scored.nll) - 1111f64.ln()).abs() < 1e-6);
+    }
+}
+
+/// A vocabulary of 300 000: the sums of exponentials must not lose their small terms (Megatron-LM 2206).
+#[test]
+fn a_huge_vocabulary_keeps_its_digits() {
+    let (width, vocabulary, rows) = (4, 300_000, 2);
+    let head = Matrix { rows: vocabulary, columns: width, data: numbers(vocabulary * width, 3) };
+    let hidden = numbers(rows * width, 4);
+    let targets = [7, 299_999];
+    let all = Vocabulary::all(vocabulary);
+    let want = reference::score(&head, &hidden, &targets, &all);
+    for (got, want) in tiled::score(&head, &hidden, &targets, &all).unwrap().iter().zip(want) {
+        let (got, want) = (got.unwrap(), want.unwrap());
+        assert!((got.nll - want.nll).abs() < 1e-5, "{got:?} {want:?}");
+        assert!((got.entropy - want.entropy).abs() < 1e-5, "{got:?} {want:?}");
+    }
+    compare(&head, &hidden, &targets, &all);
+}
+
+#[test]
+fn results_do_not_depend_on_the_rows_beside() {
+    let (width, vocabulary, rows) = (48, 1000, 300);
+    let head = Matrix { rows: vocabulary, columns: width, data: numbers(vocabulary * width, 1) };
+    let hidden = numbers(rows * width, 2);
+    let targets: Vec<u32> = (0..rows as u32).map(|n| n * 3).collect();
+    let all = Vocabulary::all(vocabulary);
+    let together = tiled::score(&head, &hidden, &targets, &all).unwrap();
+    for n in [0, 127, 128, 255, 299] {
+        let alone = tiled::score(&head, &hidden[n * width..(n + 1) * width], &targets[n..=n], &all).unwrap();
+        assert_eq!(alone[0], together[n]);
+    }
+}
+
+#[test]
+fn targets_that_take_no_part_are_refused() {
+    let head = Matrix::zeros(10, 2);
+    let known = Vocabulary::only(10, |v| v < 8);
+    assert_eq!(known.counted(), 8);
+    for (target, words) in [(8, "no token of the tokenizer"), (10, "beyond the 10 rows")] {
+        let error = tiled::score(&head, &[0.0; 2], &[target], &known).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}

@@ -1,0 +1,189 @@
+//! Causal attention with grouped key/value heads.
+//!
+//! Shapes: `qkv` `[T, W]` with `W = (H + 2 G) D` (queries, keys, values, heads in order), `out` `[T, H D]`.
+//! `out[t, h] = sum over s <= t of softmax(scale q[t, h] . k[s, h G / H]) v[s, h G / H]`.
+//! Scores live for one head and one block of queries at a time: never `[T, T]` for a whole sequence.
+
+use super::lanes::{dot, exp, max, reduce, vectorised};
+use crate::kernels::{View, product};
+
+/// Queries taken together.
+pub const QUERY_BLOCK: usize = 128;
+
+/// Sizes of one attention.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// `H`.
+    pub heads: usize,
+    /// `G`.
+    pub kv_heads: usize,
+    /// `D`.
+    pub head_width: usize,
+    /// Factor of the scores; positive.
+    pub scale: f32,
+}
+
+impl Shape {
+    /// `W`: channels of a row of `qkv`.
+    pub fn row(&self) -> usize {
+        (self.heads + 2 * self.kv_heads) * self.head_width
+    }
+
+    /// Where in a row the query, key and value of query head `head` start.
+    fn starts(&self, head: usize) -> [usize; 3] {
+        let (d, group) = (self.head_width, head * self.kv_heads / self.heads);
+        [head * d, (self.heads + group) * d, (self.heads + self.kv_heads + group) * d]
+    }
+}
+
+/// Attention of the queries `first..first + rows` of one sequence; `qkv` is the whole sequence, `out` `[rows, H D]` those
+/// queries' rows. `scores` is scratch.
+pub fn forward(shape: Shape, qkv: &[f32], first: usize, out: &mut [f32], scores: &mut Vec<f32>) {
+    let (d, w, out_row) = (shape.head_width, shape.row(), shape.heads * shape.head_width);
+    let rows = out.len() / out_row;
+    let keys = first + rows;
+    scores.resize(rows * keys, 0.0);
+    for head in 0..shape.heads {
+        let [q, k, v] = shape.starts(head);
+        probabilities(shape, qkv, first, rows, [q, k], scores);
+        let values = View::rows(&qkv[v..], keys, d, w);
+        product(&mut out[head * d..], out_row, View::dense(scores, rows, keys), values, false);
+    }
+}
+
+/// Softmax of the scores of one head: `p` `[rows, first + rows]`, 0 above the diagonal.
+fn probabilities(shape: Shape, qkv: &[f32], first: usize, rows: usize, [q, k]: [usize; 2], p: &mut [f32]) {
+    let (d, w, keys) = (shape.head_width, shape.row(), first + rows);
+    let queries = View::rows(&qkv[first * w + q..], rows, d, w);
+    product(p, keys, queries, View::rows(&qkv[k..], keys, d, w).transposed(), false);
+    vectorised(
+        #[inline(always)]
+        || {
+            for (i, p) in p.chunks_exact_mut(keys).take(rows).enumerate() {
+                let (seen, unseen) = p.split_at_mut(first + i + 1);
+                let top = max(seen);
+                seen.iter_mut().for_each(
+                    #[inline(always)]
+                    |s| *s = exp((*s - top) * shape.scale),
+                );
+                let total = 1.0 / reduce(seen, 0.0, |s, v| s + v, |a, b| a + b);
+                seen.iter_mut().for_each(|s| *s *= total);
+                unseen.fill(0.0);
+            }
+        },
+    );
+}
+
+/// Backward of one whole sequence: adds to nothing, writes `dqkv` `[T, W]` from `dout` `[T, H D]`.
+///
+/// Probabilities are computed again rather than kept: `dp = dout v^T`, `ds = p (dp - sum(p dp)) scale`, `dq = ds k`,
+/// `dk = ds^T q`, `dv = p^T dout`.
+pub fn backward(shape: Shape, qkv: &[f32], dout: &[f32], dqkv: &mut [f32], scratch: &mut [Vec<f32>; 2]) {
+    let (d, w, out_row) = (shape.head_width, shape.row(), shape.heads * shape.head_width);
+    let length = qkv.len() / w;
+    dqkv.fill(0.0);
+    let [p, ds] = scratch;
+    for first in (0..length).step_by(QUERY_BLOCK) {
+        let rows = QUERY_BLOCK.min(length - first);
+        let keys = first + rows;
+        p.resize(rows * keys, 0.0);
+        ds.resize(rows * keys, 0.0);
+        for head in 0..shape.heads {
+            let [q, k, v] = shape.starts(head);
+            probabilities(shape, qkv, first, rows, [q, k], p);
+            let dhead = View::rows(&dout[first * out_row + head * d..], rows, d, out_row);
+            product(ds, keys, dhead, View::rows(&qkv[v..], keys, d, w).transposed(), false);
+            vectorised(
+                #[inline(always)]
+                || {
+                    for (p, ds) in p.chunks_exact(keys).zip(ds.chunks_exact_mut(keys)) {
+                        let mean = dot(p, ds);
+                        for (p, ds) in p.iter().zip(ds) {
+                            *ds = p * (*ds - mean) * shape.scale;
+                        }
+                    }
+                },
+            );
+            let (p, ds) = (View::dense(p, rows, keys), View::dense(ds, rows, keys));
+            product(&mut dqkv[v..], w, p.transposed(), dhead, true);
+            product(&mut dqkv[first * w + q..], w, ds, View::rows(&qkv[k..], keys, d, w), true);
+            let queries = View::rows(&qkv[first * w + q..], rows, d, w);
+            product(&mut dqkv[k..], w, ds.transposed(), queries, true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::testing::{check_gradient, numbers};
+
+    /// The definition, in f64.
+    fn naive(shape: Shape, qkv: &[f32]) -> Vec<f64> {
+        let (d, w) = (shape.head_width, shape.row());
+        let length = qkv.len() / w;
+        let mut out = vec![0.0; length * shape.heads * d];
+        let at = |t: usize, c: usize| f64::from(qkv[t * w + c]);
+        for t in 0..length {
+            for h in 0..shape.heads {
+                let [q, k, v] = shape.starts(h);
+                let score = |s: usize| (0..d).map(|c| at(t, q + c) * at(s, k + c)).sum::<f64>();
+                let weight = |s: usize| (score(s) * f64::from(shape.scale)).exp();
+                let total: f64 = (0..=t).map(weight).sum();
+                for c in 0..d {
+                    let value: f64 = (0..=t).map(|s| weight(s) * at(s, v + c)).sum();
+                    out[(t * shape.heads + h) * d + c] = value / total;
+                }
+            }
+        }
+        out
+    }
+
+    const GROUPED: Shape = Shape { heads: 4, kv_heads: 2, head_width: 3, scale: 0.7 };
+
+    #[test]
+    fn forward_agrees_with_the_definition_across_blocks() {
+        let length = QUERY_BLOCK + 9;
+        let qkv = numbers(length * GROUPED.row(), 1);
+        let row = GROUPED.heads * GROUPED.head_width;
+        let (mut out, mut scratch) = (vec![0.0; length * row], Vec::new());
+        for (block, out) in out.chunks_mut(QUERY_BLOCK * row).enumerate() {
+            forward(GROUPED, &qkv, block * QUERY_BLOCK, out, &mut scratch);
+        }
+        for (a, b) in naive(GROUPED, &qkv).iter().zip(&out) {
+            assert!((a - f64::from(*b)).abs() < 1e-5);
+        }
+    }
+
+    #[test]
+    fn backward_agrees_with_finite_differences() {
+        let length = 6;
+        let qkv = numbers(length * GROUPED.row(), 1);
+        let dout = numbers(length * GROUPED.heads * GROUPED.head_width, 2);
+        let mut dqkv = vec![f32::NAN; qkv.len()];
+        backward(GROUPED, &qkv, &dout, &mut dqkv, &mut Default::default());
+        check_gradient("qkv", &qkv, &dqkv, |qkv| {
+            naive(GROUPED, qkv).iter().zip(&dout).map(|(y, d)| y * f64::from(*d)).sum()
+        });
+    }
+
+    /// More queries than one block: the parts of the gradient from each block must add up.
+    #[test]
+    fn backward_joins_its_blocks() {
+        let shape = Shape { heads: 1, kv_heads: 1, head_width: 2, scale: 1.0 };
+        let length = QUERY_BLOCK + 5;
+        let (qkv, dout) = (numbers(length * 6, 1), numbers(length * 2, 2));
+        let mut dqkv = vec![0.0; qkv.len()];
+        backward(shape, &qkv, &dout, &mut dqkv, &mut Default::default());
+        let loss = |qkv: &[f32]| -> f64 {
+            naive(shape, qkv).iter().zip(&dout).map(|(y, d)| y * f64::from(*d)).sum()
+        };
+        for i in (0..qkv.len()).step_by(37) {
+            let (mut up, mut down) = (qkv.clone(), qkv.clone());
+            up[i] += 1e-3;
+            down[i] -= 1e-3;
+            let want = (loss(&up) - loss(&down)) / f64::from(up[i] - down[i]);
+            assert!((f64::from(dqkv[i]) - want).abs() < 2e-4, "{i}: {} {want}", dqkv[i]);
+        }
+    }
+}
