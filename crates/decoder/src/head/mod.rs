@@ -94,7 +94,10 @@ impl Vocabulary {
         let reason = if (target as usize) < self.rows {
             format!("token {target} is a row that no token of the tokenizer maps to; count all rows instead")
         } else {
-            format!("token {target} is beyond the {} rows of the head: the tokenizer does not fit the model", self.rows)
+            format!(
+                "token {target} is beyond the {} rows of the head: the tokenizer does not fit the model",
+                self.rows
+            )
         };
         Err(Error::Sequence { index, reason })
     }

@@ -18,9 +18,10 @@ pub fn score_logits(logits: &[f64], target: u32, vocabulary: &Vocabulary) -> Opt
         return None;
     }
     let aimed = logits[target as usize];
-    let (argmax, top) = entries.iter().copied().fold((0, f64::NEG_INFINITY), |best, entry| {
-        if entry.1 > best.1 { entry } else { best }
-    });
+    let (argmax, top) = entries
+        .iter()
+        .copied()
+        .fold((0, f64::NEG_INFINITY), |best, entry| if entry.1 > best.1 { entry } else { best });
     let mass: f64 = entries.iter().map(|(_, z)| (z - top).exp()).sum();
     let tilt: f64 = entries.iter().map(|(_, z)| (z - top) * (z - top).exp()).filter(|t| !t.is_nan()).sum();
     Some(Scored {

@@ -35,7 +35,12 @@ const ABSENT: f32 = -3.0e38;
 ///
 /// # Errors
 /// A target that is not in the vocabulary, by its index.
-pub fn score(head: &Matrix, hidden: &[f32], targets: &[u32], vocabulary: &Vocabulary) -> Result<Vec<Option<Scored>>> {
+pub fn score(
+    head: &Matrix,
+    hidden: &[f32],
+    targets: &[u32],
+    vocabulary: &Vocabulary,
+) -> Result<Vec<Option<Scored>>> {
     for (index, &target) in targets.iter().enumerate() {
         vocabulary.check_target(index, target)?;
     }
@@ -67,15 +72,8 @@ fn block(head: &Matrix, hidden: &[f32], targets: &[u32], vocabulary: &Vocabulary
     let mut rows = hidden.to_vec();
     rows.resize(BLOCK * width, 0.0);
     let aimed = target_logits(head, &rows, targets);
-    let start = Running {
-        top: f32::NEG_INFINITY,
-        argmax: 0,
-        mass: 0.0,
-        tilt: 0.0,
-        above: 0,
-        equal: 0,
-        finite: true,
-    };
+    let start =
+        Running { top: f32::NEG_INFINITY, argmax: 0, mass: 0.0, tilt: 0.0, above: 0, equal: 0, finite: true };
     let mut running = vec![start; targets.len()];
     let mut tile = vec![0.0; BLOCK * TILE];
     let mut last = Vec::new();
