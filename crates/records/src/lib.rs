@@ -36,6 +36,7 @@
 //! * A position with a non-finite logit is a row with nulls: counted, and never part of a sum.
 //! * This crate knows no model and no tokenizer, and opens no socket. It alone knows Parquet.
 
+mod atomic;
 pub mod error;
 pub mod parquet;
 pub mod provenance;
@@ -48,5 +49,6 @@ pub mod version;
 pub use error::{Error, Result};
 pub use provenance::Provenance;
 
+pub use study::Study;
 pub use tally::{DocumentTally, RunTally};
 pub use token::{Score, ScoredToken};

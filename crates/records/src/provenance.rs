@@ -51,10 +51,7 @@ pub struct ToolProvenance {
 impl ToolProvenance {
     /// This program.
     pub fn this() -> Self {
-        Self {
-            name: TOOL.into(),
-            version: TOOL_VERSION.into(),
-        }
+        Self { name: TOOL.into(), version: TOOL_VERSION.into() }
     }
 }
 
@@ -102,12 +99,7 @@ impl ParameterCounts {
             ParameterConvention::NonEmbedding => self.non_embedding,
             // A tied head does the same work with the same number of weights as the table it is tied to.
             ParameterConvention::NonEmbeddingAndHead => {
-                self.non_embedding
-                    + if self.head > 0 {
-                        self.head
-                    } else {
-                        self.token_embedding
-                    }
+                self.non_embedding + if self.head > 0 { self.head } else { self.token_embedding }
             }
             ParameterConvention::Total => self.total,
         }
@@ -241,16 +233,7 @@ impl Provenance {
     }
 
     fn key_inputs(&self) -> Value {
-        let Self {
-            format: _,
-            tool: _,
-            model,
-            tokenizer,
-            corpus,
-            protocol,
-            scoring,
-            limit,
-        } = self;
+        let Self { format: _, tool: _, model, tokenizer, corpus, protocol, scoring, limit } = self;
         let ModelProvenance {
             name: _,
             family: _,
@@ -262,18 +245,8 @@ impl Provenance {
             parameters,
         } = model;
         let TokenizerProvenance { sha256, source: _ } = tokenizer;
-        let CorpusProvenance {
-            name: _,
-            description: _,
-            text_sha256,
-            documents,
-            bytes,
-        } = corpus;
-        let ProtocolProvenance {
-            name,
-            parameters: protocol_parameters,
-            prefix,
-        } = protocol;
+        let CorpusProvenance { name: _, description: _, text_sha256, documents, bytes } = corpus;
+        let ProtocolProvenance { name, parameters: protocol_parameters, prefix } = protocol;
         let ScoringProvenance {
             engine,
             engine_revision,
@@ -314,10 +287,8 @@ impl Provenance {
     /// # Errors
     /// [`Error::Serialise`]; cannot happen with the types as they are.
     pub fn to_canonical_json(&self) -> Result<String> {
-        let value = serde_json::to_value(self).map_err(|source| Error::Serialise {
-            what: "provenance",
-            source,
-        })?;
+        let value =
+            serde_json::to_value(self).map_err(|source| Error::Serialise { what: "provenance", source })?;
         Ok(canonical_json(&value))
     }
 
@@ -364,12 +335,7 @@ impl Provenance {
                 compute_dtype: "f32".into(),
                 tie_rule: TieRule::AtLeast,
                 vocabulary_rule: VocabularyRule::Tokens,
-                vocabulary: VocabularySizes {
-                    tokenizer: 99,
-                    with_added: 100,
-                    rows: 104,
-                    scored: 100,
-                },
+                vocabulary: VocabularySizes { tokenizer: 99, with_added: 100, rows: 104, scored: 100 },
             },
             limit: None,
         }
@@ -391,9 +357,7 @@ pub fn canonical_json(value: &Value) -> String {
             let sorted: BTreeMap<&String, &Value> = map.iter().collect();
             let members: Vec<String> = sorted
                 .into_iter()
-                .map(|(key, value)| {
-                    format!("{}:{}", Value::from(key.as_str()), canonical_json(value))
-                })
+                .map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), canonical_json(value)))
                 .collect();
             format!("{{{}}}", members.join(","))
         }

@@ -17,9 +17,8 @@ use crate::token::ScoredToken;
 use crate::units::{Nats, bits_per_byte};
 
 /// The grid of k on which hits are counted by default (spec A1); cut at |V| by [`k_grid`].
-pub const K_GRID: [u32; 15] = [
-    1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000,
-];
+pub const K_GRID: [u32; 15] =
+    [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000];
 
 /// [`K_GRID`] below |V|, then |V| itself.
 ///
@@ -148,13 +147,8 @@ impl RunTally {
 
     /// Adds one position. Rows must come by document, then position, as they stand in a part.
     pub fn add(&mut self, token: &ScoredToken) {
-        if self
-            .documents
-            .last()
-            .is_none_or(|last| last.document != token.document)
-        {
-            self.documents
-                .push(DocumentTally::new(token.document, self.k_grid.len()));
+        if self.documents.last().is_none_or(|last| last.document != token.document) {
+            self.documents.push(DocumentTally::new(token.document, self.k_grid.len()));
         }
         if let Some(last) = self.documents.last_mut() {
             last.add(token, &self.k_grid, self.tie_rule);
@@ -167,19 +161,13 @@ impl RunTally {
     /// [`Error::Merge`] when run, names or grid differ, or a document is in both.
     pub fn merge(self, other: Self) -> Result<Self> {
         let refuse = |what: &str, a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| {
-            Err(Error::Merge {
-                reason: format!("{what} differs: {a:?} and {b:?}"),
-            })
+            Err(Error::Merge { reason: format!("{what} differs: {a:?} and {b:?}") })
         };
         if self.key != other.key {
             return refuse("run key", &self.key, &other.key);
         }
         if (&self.model, &self.corpus) != (&other.model, &other.corpus) {
-            return refuse(
-                "name",
-                &(self.model, self.corpus),
-                &(other.model, other.corpus),
-            );
+            return refuse("name", &(self.model, self.corpus), &(other.model, other.corpus));
         }
         if self.k_grid != other.k_grid {
             return refuse("k grid", &self.k_grid, &other.k_grid);
@@ -190,10 +178,7 @@ impl RunTally {
             let ordinal = tally.document;
             if merged.insert(ordinal, tally).is_some() {
                 return Err(Error::Merge {
-                    reason: format!(
-                        "document {ordinal} of corpus `{}` is in both",
-                        result.corpus
-                    ),
+                    reason: format!("document {ordinal} of corpus `{}` is in both", result.corpus),
                 });
             }
         }
@@ -221,13 +206,7 @@ impl RunTally {
     /// `RBP_k` for each k of the grid: share of scored positions with rank <= k. `None` when nothing was scored.
     pub fn rbp(&self) -> Option<Vec<f64>> {
         let total = self.totals();
-        (total.scored > 0).then(|| {
-            total
-                .hits
-                .iter()
-                .map(|&hits| hits as f64 / total.scored as f64)
-                .collect()
-        })
+        (total.scored > 0).then(|| total.hits.iter().map(|&hits| hits as f64 / total.scored as f64).collect())
     }
 
     /// Mean nll in nats a token. `None` when nothing was scored.

@@ -52,13 +52,7 @@ mod tests {
 
     #[test]
     fn optimistic_rank_takes_ties_in_the_models_favour() {
-        let score = Score {
-            rank: 37,
-            ties: 36,
-            nll: 3.6,
-            entropy: 3.6,
-            argmax: 0,
-        };
+        let score = Score { rank: 37, ties: 36, nll: 3.6, entropy: 3.6, argmax: 0 };
         assert_eq!(score.optimistic_rank(), 1);
     }
 }

@@ -102,10 +102,7 @@ impl Flops {
             (FlopsConvention::Train, FlopsConvention::Forward) => 1.0 / 3.0,
             _ => 1.0,
         };
-        Self {
-            value: self.value * factor,
-            convention,
-        }
+        Self { value: self.value * factor, convention }
     }
 }
 
@@ -127,10 +124,7 @@ mod tests {
 
     #[test]
     fn flops_convert_by_three() {
-        let train = Flops {
-            value: 3e18,
-            convention: FlopsConvention::Train,
-        };
+        let train = Flops { value: 3e18, convention: FlopsConvention::Train };
         assert!((train.to(FlopsConvention::Forward).value / 1e18 - 1.0).abs() < 1e-12);
         assert_eq!(train.to(FlopsConvention::Train), train);
     }

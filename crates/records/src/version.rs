@@ -22,11 +22,7 @@ pub const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");
 /// [`Error::NewerFormat`], naming the file and both versions.
 pub fn check(path: &Path, found: u32) -> Result<()> {
     if found > FORMAT {
-        return Err(Error::NewerFormat {
-            path: path.to_path_buf(),
-            found,
-            known: FORMAT,
-        });
+        return Err(Error::NewerFormat { path: path.to_path_buf(), found, known: FORMAT });
     }
     Ok(())
 }

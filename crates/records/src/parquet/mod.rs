@@ -1,1 +1,21 @@
-//! stub
+//! Parquet in and out; the only place of the workspace that knows the format.
+//!
+//! **Actors.** [`tokens`] writes and streams the parts of a run, [`documents`] the table of its documents,
+//! [`columns`] reads text columns of foreign files for the loaders.
+//!
+//! **Files.** zstd, row groups of a fixed number of rows, written by column type without dictionaries where they
+//! would not pay. Key-value metadata: `relscale.kind` (`tokens`, `documents`), `relscale.format`, `relscale` (the run's
+//! [`crate::Provenance`] as canonical JSON) and, in a part, `relscale.part` ([`tokens::PartMeta`]). Any Parquet
+//! reader (DuckDB, Polars, Spark, pandas) reads them as they are.
+//!
+//! **Invariants.** The bytes are a function of the rows and the metadata: no time, no host, and no dependence on how
+//! the rows were handed to the writer.
+
+pub mod columns;
+pub mod documents;
+mod format;
+pub mod tokens;
+
+pub use columns::read_text_columns;
+pub use documents::{DocumentRow, read_documents, write_documents};
+pub use tokens::{PartMeta, PartRange, TokenReader, TokenWriter};

@@ -1,0 +1,330 @@
+//! One run: its folder, its record, its parts, its end.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{format_of, read_json, write_json};
+use crate::atomic::remove_leftovers;
+use crate::error::{Error, Result};
+use crate::parquet::{
+    DocumentRow, PartMeta, PartRange, TokenReader, TokenWriter, read_documents, write_documents,
+};
+use crate::provenance::{Provenance, sha256_file};
+use crate::tally::RunTally;
+use crate::version::{self, FORMAT};
+
+const RUN_FILE: &str = "run.json";
+const DONE_FILE: &str = "done.json";
+const DOCUMENTS_FILE: &str = "documents.parquet";
+
+/// How a run is cut into parts: a function of the corpus, never of time, batch or threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunPlan {
+    /// Documents of the corpus that the run covers, from the first.
+    pub documents: u32,
+    /// Positions that it scores in them.
+    pub scored: u64,
+    /// A part takes whole documents until it has at least this many positions.
+    pub part_tokens: u64,
+    /// Parts that follow from this.
+    pub parts: u32,
+}
+
+/// `run.json`: what a run is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Version of the format.
+    pub format: u32,
+    /// [`Provenance::key`] of `provenance`.
+    pub key: String,
+    /// Everything that decided the numbers.
+    pub provenance: Provenance,
+    /// How it is cut into parts.
+    pub plan: RunPlan,
+}
+
+impl RunRecord {
+    /// The record of a run with this provenance and plan.
+    pub fn new(provenance: Provenance, plan: RunPlan) -> Self {
+        Self { format: FORMAT, key: provenance.key(), provenance, plan }
+    }
+}
+
+/// Counts over a whole run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Documents covered, those without a scored position included.
+    pub documents: u64,
+    /// Documents in which no position could be scored (one token, or no scored span).
+    pub unscored_documents: u64,
+    /// Positions with a finite score.
+    pub scored: u64,
+    /// Source bytes of those positions.
+    pub bytes: u64,
+    /// Positions with a non-finite logit.
+    pub nonfinite: u64,
+}
+
+/// A part as `done.json` lists it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartFile {
+    /// Name in the run's folder.
+    pub file: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// sha256 of the file, hexadecimal: `sha256sum` gives the same.
+    pub sha256: String,
+    /// What the part says about itself.
+    pub part: PartMeta,
+}
+
+/// `done.json`: a run is finished when this exists.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Done {
+    /// Version of the format.
+    pub format: u32,
+    /// Key of the run.
+    pub key: String,
+    /// Counts over all parts.
+    pub totals: Totals,
+    /// The parts, in order.
+    pub parts: Vec<PartFile>,
+}
+
+/// What is there of a part.
+#[derive(Debug)]
+pub enum PartState {
+    /// Nothing.
+    Missing,
+    /// Whole: read to its end, rows as they were written.
+    Finished(PartMeta),
+    /// Cut or damaged: it has to be measured again. The reason names the file.
+    Damaged(Error),
+}
+
+/// The folder of one run.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    record: RunRecord,
+}
+
+impl RunFolder {
+    pub(super) fn start(path: &Path, record: &RunRecord) -> Result<Self> {
+        fs::create_dir_all(path).map_err(Error::write(path))?;
+        remove_leftovers(path)?;
+        if let Some(there) = Self::open(path)? {
+            if there.record.key != record.key {
+                return Err(Error::RunMismatch {
+                    path: path.to_path_buf(),
+                    found: there.record.key,
+                    wanted: record.key.clone(),
+                });
+            }
+            return Ok(there);
+        }
+        write_json(&path.join(RUN_FILE), record)?;
+        Ok(Self { path: path.to_path_buf(), record: record.clone() })
+    }
+
+    /// `None` when the folder has no `run.json`.
+    pub(super) fn open(path: &Path) -> Result<Option<Self>> {
+        let file = path.join(RUN_FILE);
+        if !file.exists() {
+            return Ok(None);
+        }
+        let record: RunRecord = read_checked(&file)?;
+        // An edited provenance would be believed by everything downstream: hash it again.
+        let key = record.provenance.key();
+        if key != record.key {
+            return Err(Error::RunMismatch { path: path.to_path_buf(), found: record.key, wanted: key });
+        }
+        Ok(Some(Self { path: path.to_path_buf(), record }))
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Name of the folder.
+    pub fn name(&self) -> String {
+        self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// What the run is.
+    pub fn record(&self) -> &RunRecord {
+        &self.record
+    }
+
+    pub(super) fn into_record(self) -> RunRecord {
+        self.record
+    }
+
+    /// Where a part is, or will be.
+    pub fn part_path(&self, index: u32) -> PathBuf {
+        self.path.join(part_name(index))
+    }
+
+    /// Starts to write a part.
+    ///
+    /// # Errors
+    /// As [`TokenWriter::create`].
+    pub fn part_writer(&self, index: u32) -> Result<TokenWriter> {
+        TokenWriter::create(&self.part_path(index), &self.record.provenance)
+    }
+
+    /// Looks at a part, reading all of it: finished, missing or damaged.
+    ///
+    /// # Errors
+    /// [`Error::ForeignPart`] for a good part of another run or another place; [`Error::NewerFormat`];
+    /// [`Error::Read`].
+    pub fn part_state(&self, range: PartRange) -> Result<PartState> {
+        let path = self.part_path(range.index);
+        if !path.exists() {
+            return Ok(PartState::Missing);
+        }
+        let state = self.open_part(range.index).and_then(TokenReader::verify);
+        match state {
+            Ok(meta) if meta.range == range => Ok(PartState::Finished(meta)),
+            Ok(meta) => Err(Error::ForeignPart {
+                path,
+                reason: format!("it holds {:?}, the plan says {range:?}", meta.range),
+            }),
+            Err(reason @ (Error::Damaged { .. } | Error::NotOurs { .. } | Error::Json { .. })) => {
+                Ok(PartState::Damaged(reason))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens a part to stream it, and checks that it belongs to this run.
+    ///
+    /// # Errors
+    /// As [`TokenReader::open`], and [`Error::ForeignPart`].
+    pub fn open_part(&self, index: u32) -> Result<TokenReader> {
+        let path = self.part_path(index);
+        let reader = TokenReader::open(&path)?;
+        if *reader.provenance() != self.record.provenance {
+            let reason = if reader.provenance().key() == self.record.key {
+                "same key, but names or versions differ from run.json".to_owned()
+            } else {
+                format!("its key is {}, run.json has {}", reader.provenance().key(), self.record.key)
+            };
+            return Err(Error::ForeignPart { path, reason });
+        }
+        Ok(reader)
+    }
+
+    /// Writes the table of documents.
+    ///
+    /// # Errors
+    /// As [`write_documents`].
+    pub fn write_documents(&self, rows: &[DocumentRow]) -> Result<()> {
+        write_documents(&self.path.join(DOCUMENTS_FILE), &self.record.provenance, rows)
+    }
+
+    /// Reads the table of documents.
+    ///
+    /// # Errors
+    /// As [`read_documents`].
+    pub fn documents(&self) -> Result<Vec<DocumentRow>> {
+        read_documents(&self.path.join(DOCUMENTS_FILE))
+    }
+
+    /// Declares the run finished: hashes its parts and writes `done.json`.
+    ///
+    /// # Errors
+    /// [`Error::Read`] when a part is gone; [`Error::Write`].
+    pub fn finish(&self, parts: Vec<PartMeta>, unscored_documents: u64) -> Result<Done> {
+        let mut totals = Totals {
+            documents: u64::from(self.record.plan.documents),
+            unscored_documents,
+            ..Totals::default()
+        };
+        let mut files = Vec::with_capacity(parts.len());
+        for part in parts {
+            totals.scored += part.scored;
+            totals.bytes += part.bytes;
+            totals.nonfinite += part.nonfinite;
+            let path = self.part_path(part.range.index);
+            files.push(PartFile {
+                file: part_name(part.range.index),
+                size: fs::metadata(&path).map_err(Error::read(&path))?.len(),
+                sha256: sha256_file(&path)?,
+                part,
+            });
+        }
+        let done = Done { format: FORMAT, key: self.record.key.clone(), totals, parts: files };
+        write_json(&self.path.join(DONE_FILE), &done)?;
+        Ok(done)
+    }
+
+    /// The run's totals; `None` while it is not finished.
+    ///
+    /// # Errors
+    /// [`Error::Read`], [`Error::Json`], [`Error::NewerFormat`].
+    pub fn done(&self) -> Result<Option<Done>> {
+        let path = self.path.join(DONE_FILE);
+        if !path.exists() {
+            return Ok(None);
+        }
+        read_checked(&path).map(Some)
+    }
+
+    /// Streams all rows of a finished run, part by part in order, checking each part against `done.json`.
+    ///
+    /// # Errors
+    /// [`Error::Unfinished`]; as items: [`Error::Damaged`], [`Error::ForeignPart`], [`Error::Read`].
+    pub fn rows(&self) -> Result<impl Iterator<Item = Result<Vec<crate::token::ScoredToken>>> + '_> {
+        let done = self.done()?.ok_or_else(|| Error::Unfinished { path: self.path.clone() })?;
+        Ok(done.parts.into_iter().flat_map(move |file| {
+            let opened = self.open_listed(&file);
+            let (reader, error) = match opened {
+                Ok(reader) => (Some(reader), None),
+                Err(error) => (None, Some(Err(error))),
+            };
+            error.into_iter().chain(reader.into_iter().flatten())
+        }))
+    }
+
+    fn open_listed(&self, file: &PartFile) -> Result<TokenReader> {
+        let path = self.part_path(file.part.range.index);
+        let size = fs::metadata(&path).map_err(Error::read(&path))?.len();
+        if size != file.size {
+            let reason = format!("it has {size} bytes, done.json says {}", file.size);
+            return Err(Error::Damaged { path, reason });
+        }
+        let reader = self.open_part(file.part.range.index)?;
+        if *reader.meta() != file.part {
+            let reason = "its counts or rows are not those that done.json lists".to_owned();
+            return Err(Error::ForeignPart { path, reason });
+        }
+        Ok(reader)
+    }
+
+    /// Streams a finished run into its sufficient statistics.
+    ///
+    /// # Errors
+    /// As [`RunFolder::rows`].
+    pub fn tally(&self) -> Result<RunTally> {
+        let mut tally = RunTally::new(&self.record.provenance);
+        for rows in self.rows()? {
+            rows?.iter().for_each(|row| tally.add(row));
+        }
+        Ok(tally)
+    }
+}
+
+fn part_name(index: u32) -> String {
+    format!("part-{index:05}.parquet")
+}
+
+/// Reads a JSON file of ours, its format first.
+fn read_checked<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
+    let value: serde_json::Value = read_json(path)?;
+    version::check(path, format_of(&value))?;
+    serde_json::from_value(value).map_err(|source| Error::Json { path: path.to_path_buf(), source })
+}
