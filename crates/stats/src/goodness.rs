@@ -22,10 +22,7 @@ mod tests {
         // Two degrees of freedom: exp(-x/2).
         for x in [0.0, 0.5, 5.0, 100.0] {
             let tail = chi_squared_tail(x, 2);
-            assert!(
-                (tail / (-x / 2.0f64).exp() - 1.0).abs() < 1e-10,
-                "{x}: {tail}"
-            );
+            assert!((tail / (-x / 2.0f64).exp() - 1.0).abs() < 1e-10, "{x}: {tail}");
         }
         assert_eq!(chi_squared_tail(3.0, 0), 1.0);
     }

@@ -28,13 +28,10 @@ impl fmt::Display for Caution {
                 out.write_str("as many points as parameters: exact by construction, no interval")
             }
             Self::Constant => out.write_str("all values are equal: slope zero, R² undefined"),
-            Self::Exact => {
-                out.write_str("the residuals are rounding only: intervals have no width")
+            Self::Exact => out.write_str("the residuals are rounding only: intervals have no width"),
+            Self::Decisive { point } => {
+                write!(out, "point {point} alone decides the slope: the others define no line")
             }
-            Self::Decisive { point } => write!(
-                out,
-                "point {point} alone decides the slope: the others define no line"
-            ),
         }
     }
 }

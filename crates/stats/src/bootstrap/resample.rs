@@ -31,11 +31,7 @@ impl<'a> UnitTable<'a> {
             });
         }
         if let Some(index) = values.iter().position(|value| !value.is_finite()) {
-            return Err(StatsError::NonFinite {
-                what: "unit table",
-                index,
-                value: values[index],
-            });
+            return Err(StatsError::NonFinite { what: "unit table", index, value: values[index] });
         }
         Ok(Self { values, columns })
     }
@@ -99,14 +95,10 @@ const BLOCK: usize = 8;
 pub fn totals(table: UnitTable<'_>, resamples: u32, seed: u64) -> Result<Totals, StatsError> {
     let units = table.units();
     if resamples < 2 {
-        return Err(StatsError::TooFewReplicates {
-            replicates: resamples as usize,
-        });
+        return Err(StatsError::TooFewReplicates { replicates: resamples as usize });
     }
     if u32::try_from(units).is_err() {
-        return Err(StatsError::Overflow {
-            what: "number of units",
-        });
+        return Err(StatsError::Overflow { what: "number of units" });
     }
     let columns = table.columns;
     let mut values = vec![0.0; resamples as usize * columns];
@@ -150,16 +142,10 @@ mod tests {
         let mut drawn = [0_u32; 10];
         for resample in 0..20_000 {
             multiplicities(1, resample, &mut counts);
-            drawn
-                .iter_mut()
-                .zip(counts)
-                .for_each(|(sum, count)| *sum += count);
+            drawn.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         }
         // Chi-squared with 9 degrees of freedom: 27.9 is exceeded once in a thousand.
-        let chi: f64 = drawn
-            .iter()
-            .map(|&count| (f64::from(count) - 20_000.0).powi(2) / 20_000.0)
-            .sum();
+        let chi: f64 = drawn.iter().map(|&count| (f64::from(count) - 20_000.0).powi(2) / 20_000.0).sum();
         assert!(chi < 27.9, "{drawn:?}");
     }
 
@@ -181,18 +167,9 @@ mod tests {
 
     #[test]
     fn tables_that_cannot_be_resampled_are_refused() {
-        assert!(matches!(
-            UnitTable::new(&[1.0], 1),
-            Err(StatsError::TooFewUnits { units: 1 })
-        ));
-        assert!(matches!(
-            UnitTable::new(&[1.0], 0),
-            Err(StatsError::TooFewUnits { units: 0 })
-        ));
-        assert!(matches!(
-            UnitTable::new(&[1.0; 5], 2),
-            Err(StatsError::Lengths { .. })
-        ));
+        assert!(matches!(UnitTable::new(&[1.0], 1), Err(StatsError::TooFewUnits { units: 1 })));
+        assert!(matches!(UnitTable::new(&[1.0], 0), Err(StatsError::TooFewUnits { units: 0 })));
+        assert!(matches!(UnitTable::new(&[1.0; 5], 2), Err(StatsError::Lengths { .. })));
         assert!(matches!(
             UnitTable::new(&[1.0, f64::INFINITY], 1),
             Err(StatsError::NonFinite { index: 1, .. })

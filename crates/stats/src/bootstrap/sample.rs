@@ -49,11 +49,7 @@ impl Sample {
             return Err(StatsError::TooFewReplicates { replicates });
         }
         let mean = self.ascending.iter().sum::<f64>() / replicates as f64;
-        let squares: f64 = self
-            .ascending
-            .iter()
-            .map(|value| (value - mean).powi(2))
-            .sum();
+        let squares: f64 = self.ascending.iter().map(|value| (value - mean).powi(2)).sum();
         Ok((squares / (replicates - 1) as f64).sqrt())
     }
 

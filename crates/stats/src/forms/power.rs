@@ -67,11 +67,7 @@ impl Power {
     /// Two points; a level that is no probability.
     pub fn exponent_interval(&self, level: f64) -> Result<StudentInterval, StatsError> {
         let slope = student::slope(&self.line, level)?;
-        Ok(StudentInterval {
-            low: 0.0 - slope.high,
-            high: 0.0 - slope.low,
-            ..slope
-        })
+        Ok(StudentInterval { low: 0.0 - slope.high, high: 0.0 - slope.low, ..slope })
     }
 
     /// Student t interval of a.
@@ -100,24 +96,18 @@ impl Power {
 }
 
 fn exponential(interval: StudentInterval) -> StudentInterval {
-    StudentInterval {
-        low: interval.low.exp(),
-        high: interval.high.exp(),
-        ..interval
-    }
+    StudentInterval { low: interval.low.exp(), high: interval.high.exp(), ..interval }
 }
 
 fn logarithms(what: &'static str, values: &[f64]) -> Result<Vec<f64>, StatsError> {
     values
         .iter()
         .enumerate()
-        .map(|(index, &value)| {
-            if value > 0.0 {
-                Ok(value.ln())
-            } else {
-                Err(StatsError::NotPositive { what, index, value })
-            }
-        })
+        .map(
+            |(index, &value)| {
+                if value > 0.0 { Ok(value.ln()) } else { Err(StatsError::NotPositive { what, index, value }) }
+            },
+        )
         .collect()
 }
 
@@ -128,14 +118,7 @@ mod tests {
     #[test]
     fn zero_has_no_logarithm() {
         let refusal = fit(&[1.0, 2.0], &[1.0, 0.0]).unwrap_err();
-        assert!(matches!(
-            refusal,
-            StatsError::NotPositive {
-                what: "y",
-                index: 1,
-                ..
-            }
-        ));
+        assert!(matches!(refusal, StatsError::NotPositive { what: "y", index: 1, .. }));
         assert!(fit(&[-1.0, 2.0], &[1.0, 1.0]).is_err());
         assert!(fit(&[1.0, 2.0], &[f64::NAN, 1.0]).is_err());
     }

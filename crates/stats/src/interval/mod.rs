@@ -11,9 +11,5 @@ use crate::error::StatsError;
 
 fn check_level(level: f64) -> Result<(), StatsError> {
     // Written so that NaN is refused too.
-    if level > 0.0 && level < 1.0 {
-        Ok(())
-    } else {
-        Err(StatsError::Level { level })
-    }
+    if level > 0.0 && level < 1.0 { Ok(()) } else { Err(StatsError::Level { level }) }
 }

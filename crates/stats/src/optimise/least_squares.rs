@@ -43,7 +43,7 @@ pub struct Line {
     pub cautions: Vec<Caution>,
     /// `Σ w`.
     weight: f64,
-    /// `Σ w (x - x̄)²`.
+    /// `sqrt(Σ w (x - x̄)²)`: the root, as the sum itself may leave the range of a double.
     spread: f64,
 }
 
@@ -74,7 +74,7 @@ impl Line {
 
     /// Standard error of the slope; `None` for two points.
     pub fn slope_standard_error(&self) -> Option<f64> {
-        Some((self.residual_variance()? / self.spread).sqrt())
+        Some(self.residual_variance()?.sqrt() / self.spread)
     }
 
     /// Standard error of the intercept; `None` for two points.
@@ -84,24 +84,24 @@ impl Line {
 
     /// Covariance of slope and intercept, `-s² x̄ / Sxx`; `None` for two points.
     pub fn covariance(&self) -> Option<f64> {
-        Some(-self.residual_variance()? * self.centre_x / self.spread)
+        Some(-self.residual_variance()? / self.spread * (self.centre_x / self.spread))
     }
 
     /// Standard error of the line's value at `x`; `None` for two points.
     pub fn mean_standard_error(&self, x: f64) -> Option<f64> {
-        Some((self.residual_variance()? * self.variance_factor(x)).sqrt())
+        Some(self.residual_variance()?.sqrt() * self.variance_factor(x).sqrt())
     }
 
     /// Standard error of a new observation of weight `weight` at `x`: that of the line and the scatter
     /// of one point together; `None` for two points.
     pub fn prediction_standard_error(&self, x: f64, weight: f64) -> Option<f64> {
-        Some((self.residual_variance()? * (1.0 / weight + self.variance_factor(x))).sqrt())
+        Some(self.residual_variance()?.sqrt() * (1.0 / weight + self.variance_factor(x)).sqrt())
     }
 
     /// `1/W + (x - x̄)²/Sxx`.
     fn variance_factor(&self, x: f64) -> f64 {
-        let distance = x - self.centre_x;
-        1.0 / self.weight + distance * distance / self.spread
+        let distance = (x - self.centre_x) / self.spread;
+        1.0 / self.weight + distance * distance
     }
 }
 
@@ -146,20 +146,12 @@ pub fn weighted_line(x: &[f64], y: &[f64], weights: &[f64]) -> Result<Line, Stat
     let sxy = weighted_sum(weights, &dx, &dy);
     let syy = weighted_sum(weights, &dy, &dy);
     let unit_slope = sxy / sxx;
-    let unit_residuals: Vec<f64> = dx
-        .iter()
-        .zip(&dy)
-        .map(|(dx, dy)| dy - unit_slope * dx)
-        .collect();
+    let unit_residuals: Vec<f64> = dx.iter().zip(&dy).map(|(dx, dy)| dy - unit_slope * dx).collect();
     let unit_rss = weighted_sum(weights, &unit_residuals, &unit_residuals);
 
     let slope = unit_slope * (scale_y / scale_x);
     let residuals: Vec<f64> = unit_residuals.iter().map(|e| e * scale_y).collect();
-    let leverage: Vec<f64> = weights
-        .iter()
-        .zip(&dx)
-        .map(|(w, dx)| w / weight + w * dx * dx / sxx)
-        .collect();
+    let leverage: Vec<f64> = weights.iter().zip(&dx).map(|(w, dx)| w / weight + w * dx * dx / sxx).collect();
     let left_out_errors = residuals
         .iter()
         .zip(&leverage)
@@ -179,7 +171,7 @@ pub fn weighted_line(x: &[f64], y: &[f64], weights: &[f64]) -> Result<Line, Stat
         r_squared,
         cautions: Vec::new(),
         weight,
-        spread: sxx * scale_x * scale_x,
+        spread: sxx.sqrt() * scale_x,
     };
     for (what, value) in [
         ("slope", fit.slope),
@@ -187,6 +179,7 @@ pub fn weighted_line(x: &[f64], y: &[f64], weights: &[f64]) -> Result<Line, Stat
         ("sum of squared residuals", fit.residual_sum_of_squares),
         ("spread of x", fit.spread),
         ("sum of weights", fit.weight),
+        ("standard error of the slope", fit.slope_standard_error().unwrap_or(0.0)),
     ] {
         if !value.is_finite() {
             return Err(StatsError::Overflow { what });
@@ -227,17 +220,9 @@ fn cautions(fit: &Line, constant: bool, rss: f64, syy: f64) -> Vec<Caution> {
 /// rounding of the mean, which is as large as the data's own spread when the offset is large.
 fn centred(values: &[f64], weights: &[f64]) -> (f64, Vec<f64>) {
     let weight: f64 = weights.iter().sum();
-    let mean = values
-        .iter()
-        .zip(weights)
-        .map(|(value, w)| value * (w / weight))
-        .sum::<f64>();
+    let mean = values.iter().zip(weights).map(|(value, w)| value * (w / weight)).sum::<f64>();
     let mut distances: Vec<f64> = values.iter().map(|value| value - mean).collect();
-    let rest = distances
-        .iter()
-        .zip(weights)
-        .map(|(distance, w)| distance * (w / weight))
-        .sum::<f64>();
+    let rest = distances.iter().zip(weights).map(|(distance, w)| distance * (w / weight)).sum::<f64>();
     distances.iter_mut().for_each(|distance| *distance -= rest);
     (mean + rest, distances)
 }
@@ -247,51 +232,28 @@ fn largest(values: &[f64]) -> f64 {
 }
 
 fn weighted_sum(weights: &[f64], left: &[f64], right: &[f64]) -> f64 {
-    weights
-        .iter()
-        .zip(left.iter().zip(right))
-        .map(|(w, (l, r))| w * l * r)
-        .sum()
+    weights.iter().zip(left.iter().zip(right)).map(|(w, (l, r))| w * l * r).sum()
 }
 
 fn check(x: &[f64], y: &[f64], weights: &[f64]) -> Result<(), StatsError> {
     for (right, length) in [("y", y.len()), ("weights", weights.len())] {
         if x.len() != length {
-            return Err(StatsError::Lengths {
-                left: "x",
-                left_length: x.len(),
-                right,
-                right_length: length,
-            });
+            return Err(StatsError::Lengths { left: "x", left_length: x.len(), right, right_length: length });
         }
     }
     for (what, values) in [("x", x), ("y", y), ("weights", weights)] {
         if let Some(index) = values.iter().position(|value| !value.is_finite()) {
-            return Err(StatsError::NonFinite {
-                what,
-                index,
-                value: values[index],
-            });
+            return Err(StatsError::NonFinite { what, index, value: values[index] });
         }
     }
     if let Some(index) = weights.iter().position(|weight| *weight <= 0.0) {
-        return Err(StatsError::NotPositive {
-            what: "weights",
-            index,
-            value: weights[index],
-        });
+        return Err(StatsError::NotPositive { what: "weights", index, value: weights[index] });
     }
     if x.len() < 2 {
-        return Err(StatsError::TooFewPoints {
-            given: x.len(),
-            needed: 2,
-        });
+        return Err(StatsError::TooFewPoints { given: x.len(), needed: 2 });
     }
     if x.iter().all(|value| *value == x[0]) {
-        return Err(StatsError::NoSpread {
-            points: x.len(),
-            x: x[0],
-        });
+        return Err(StatsError::NoSpread { points: x.len(), x: x[0] });
     }
     Ok(())
 }
@@ -328,34 +290,15 @@ mod tests {
 
     #[test]
     fn refusals_name_the_fault() {
-        assert!(matches!(
-            line(&[], &[]),
-            Err(StatsError::TooFewPoints {
-                given: 0,
-                needed: 2
-            })
-        ));
-        assert!(matches!(
-            line(&[1.0], &[1.0]),
-            Err(StatsError::TooFewPoints { given: 1, .. })
-        ));
-        assert!(matches!(
-            line(&[0.1; 3], &[1.0, 2.0, 3.0]),
-            Err(StatsError::NoSpread { .. })
-        ));
-        assert!(matches!(
-            line(&[1.0, 2.0], &[1.0]),
-            Err(StatsError::Lengths { .. })
-        ));
+        assert!(matches!(line(&[], &[]), Err(StatsError::TooFewPoints { given: 0, needed: 2 })));
+        assert!(matches!(line(&[1.0], &[1.0]), Err(StatsError::TooFewPoints { given: 1, .. })));
+        assert!(matches!(line(&[0.1; 3], &[1.0, 2.0, 3.0]), Err(StatsError::NoSpread { .. })));
+        assert!(matches!(line(&[1.0, 2.0], &[1.0]), Err(StatsError::Lengths { .. })));
         let nan = line(&[1.0, 2.0], &[1.0, f64::NAN]).unwrap_err();
         assert!(nan.to_string().starts_with("y[1] is NaN"));
         assert!(matches!(
             weighted_line(&[1.0, 2.0], &[1.0, 2.0], &[1.0, 0.0]),
-            Err(StatsError::NotPositive {
-                what: "weights",
-                index: 1,
-                ..
-            })
+            Err(StatsError::NotPositive { what: "weights", index: 1, .. })
         ));
         assert!(matches!(
             line(&[-1e-300, 1e-300], &[-1e300, 1e300]),
@@ -379,10 +322,8 @@ mod tests {
 
     #[test]
     fn huge_and_tiny_numbers_neither_overflow_nor_vanish() {
-        let x = [1e200, 2e200, 3e200];
-        let fit = line(&x, &[2e-200, 4e-200, 6e-200]).unwrap_err();
-        // Sxx itself is beyond 1e308: said, not returned as infinity.
-        assert!(matches!(fit, StatsError::Overflow { .. }));
+        let fit = line(&[1e200, 2e200, 3e200], &[2e100, 4e100, 6e100]).unwrap();
+        assert!((fit.slope / 2e-100 - 1.0).abs() < 1e-14);
         let fit = line(&[1e150, 2e150, 3e150], &[2e-150, 4e-150, 6e-150]).unwrap();
         assert!((fit.slope / 2e-300 - 1.0).abs() < 1e-14);
     }
