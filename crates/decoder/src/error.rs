@@ -75,6 +75,25 @@ pub enum Error {
         /// The shard's file name.
         shard: String,
     },
+    /// The index maps a tensor to a shard that lacks it.
+    #[error("{}: the index says that tensor {tensor} is in {shard}, but it is not. The files do not belong together; fetch them again", path.display())]
+    TensorNotInShard {
+        /// The index file.
+        path: PathBuf,
+        /// The tensor's name.
+        tensor: String,
+        /// The shard's file name.
+        shard: String,
+    },
+    /// A `pytorch_model.bin` was not read.
+    #[error("{}: {source}", path.display())]
+    Pickle {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: crate::checkpoint::pickle::PickleError,
+    },
     /// A tensor that the architecture needs was neither found nor derivable.
     #[error("{}: tensor {tensor} is missing ({hint})", path.display())]
     MissingTensor {

@@ -14,7 +14,9 @@
 //! Invariants: local folders only, no socket; results of a row do not depend on which other rows share its batch.
 
 pub mod checkpoint;
+pub mod count;
 pub mod error;
+pub mod families;
 pub mod head;
 pub mod kernels;
 pub mod ops;

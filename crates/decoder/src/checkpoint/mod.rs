@@ -1,0 +1,198 @@
+//! Weights files of a Hugging Face folder, read one tensor at a time.
+//!
+//! Files on disk: `model.safetensors`, or `model.safetensors.index.json` with its shards; else `pytorch_model.bin`, or
+//! `pytorch_model.bin.index.json` with its shards. All become one directory of tensors ([`Checkpoint`]).
+//!
+//! * `shards`: which of these files a folder has, and whether the index and the files agree;
+//! * `safetensors`: the header of one safetensors file;
+//! * `pickle`: the directory of one `torch.save` file, without executing anything;
+//! * `tensor`: where a tensor lies in its file, and its numbers as f32.
+//!
+//! Invariants: nothing is mapped into memory and nothing is executed; a size is compared with the file before anything
+//! is allocated for it; a tensor that cannot be read is an error when it is asked for, never zeros.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+
+pub mod pickle;
+mod safetensors;
+mod shards;
+mod tensor;
+
+pub use shards::Format;
+use tensor::Entry;
+pub use tensor::StoredType;
+
+/// The tensors of one folder, as a directory; their numbers stay in the files until [`Checkpoint::read`].
+#[derive(Debug)]
+pub struct Checkpoint {
+    folder: PathBuf,
+    format: Format,
+    files: Vec<OpenFile>,
+    set_aside: Vec<String>,
+    /// Name -> index into `files`, and where in that file.
+    tensors: BTreeMap<String, (usize, Entry)>,
+}
+
+#[derive(Debug)]
+struct OpenFile {
+    name: String,
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+}
+
+impl Checkpoint {
+    /// Finds the weights files of `folder` and reads their directories, not their numbers.
+    ///
+    /// # Errors
+    /// [`Error::NotAModel`] without weights; [`Error::MissingShard`] and [`Error::TensorNotInShard`] when the index and
+    /// the files disagree; [`Error::Checkpoint`] and [`Error::Pickle`] for a cut or malformed file.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let plan = shards::find(folder)?;
+        let mut files = Vec::new();
+        let mut tensors: BTreeMap<String, (usize, Entry)> = BTreeMap::new();
+        for (number, name) in plan.files.iter().enumerate() {
+            let path = folder.join(name);
+            let read = |source| Error::Read { path: path.clone(), source };
+            let file = File::open(&path).map_err(read)?;
+            let bytes = file.metadata().map_err(read)?.len();
+            let entries = match plan.format {
+                Format::Safetensors => safetensors::directory(&path, &file, bytes)?,
+                Format::Pickle => pickle::directory(&path, &file, bytes)?,
+            };
+            for (tensor, entry) in entries {
+                // Which of two shards speaks for a tensor is the index's to say.
+                let elsewhere = plan.shard_of(&tensor).is_some_and(|shard| shard != name);
+                if elsewhere && plan.files.iter().any(|f| Some(f.as_str()) == plan.shard_of(&tensor)) {
+                    continue;
+                }
+                tensors.insert(tensor, (number, entry));
+            }
+            files.push(OpenFile { name: name.clone(), path, file, bytes });
+        }
+        if let Some((index, map)) = &plan.index {
+            for (tensor, shard) in map {
+                if tensors.get(tensor).is_none_or(|(number, _)| files[*number].name != *shard) {
+                    return Err(Error::TensorNotInShard {
+                        path: index.clone(),
+                        tensor: tensor.clone(),
+                        shard: shard.clone(),
+                    });
+                }
+            }
+        }
+        Ok(Self {
+            folder: folder.to_path_buf(),
+            format: plan.format,
+            files,
+            set_aside: plan.set_aside,
+            tensors,
+        })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Kind of the files that are read.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Names of the files that are read, sorted.
+    pub fn files(&self) -> Vec<String> {
+        self.files.iter().map(|f| f.name.clone()).collect()
+    }
+
+    /// Weights files that the folder has as well and that are not read, e.g. `pytorch_model.bin` beside safetensors.
+    pub fn set_aside(&self) -> &[String] {
+        &self.set_aside
+    }
+
+    /// Bytes of all files that are read.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|f| f.bytes).sum()
+    }
+
+    /// Names of all tensors, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tensors.keys().map(String::as_str)
+    }
+
+    /// Shape of a tensor, if it is there.
+    pub fn shape(&self, tensor: &str) -> Option<&[usize]> {
+        self.tensors.get(tensor).map(|(_, entry)| entry.shape.as_slice())
+    }
+
+    /// How the numbers of a tensor are stored, if it is there.
+    pub fn stored_type(&self, tensor: &str) -> Option<StoredType> {
+        self.tensors.get(tensor).map(|(_, entry)| entry.stored)
+    }
+
+    /// The number types that occur among `tensors`, sorted, e.g. `["f16", "f32"]`.
+    pub fn stored_types<'a>(&self, tensors: impl Iterator<Item = &'a str>) -> Vec<&'static str> {
+        let found: BTreeSet<_> = tensors.filter_map(|t| self.stored_type(t)).map(StoredType::name).collect();
+        found.into_iter().collect()
+    }
+
+    /// Appends the numbers of a tensor to `out`, row-major, widened to f32 (which is exact for f16 and bf16).
+    ///
+    /// # Errors
+    /// [`Error::MissingTensor`]; [`Error::Checkpoint`] for a type other than f32, f16, bf16; [`Error::Read`].
+    pub fn read_into(&self, tensor: &str, out: &mut Vec<f32>) -> Result<()> {
+        let (number, entry) = self.tensors.get(tensor).ok_or_else(|| Error::MissingTensor {
+            path: self.folder.clone(),
+            tensor: tensor.to_string(),
+            hint: "no weights file has it".to_string(),
+        })?;
+        let file = &self.files[*number];
+        if !entry.stored.readable() {
+            return Err(Error::Checkpoint {
+                path: file.path.clone(),
+                reason: format!(
+                    "tensor {tensor} is stored as {}; f32, f16 and bf16 are read. Convert the checkpoint",
+                    entry.stored.name()
+                ),
+            });
+        }
+        entry.read_into(&file.file, out).map_err(|source| Error::Read { path: file.path.clone(), source })
+    }
+
+    /// SHA-256 over the bytes of all files that are read, one after another by name, as 64 hex digits.
+    ///
+    /// # Errors
+    /// [`Error::Read`].
+    pub fn sha256(&self) -> Result<String> {
+        let mut hash = Sha256::new();
+        let mut buffer = vec![0_u8; 1 << 20];
+        for file in &self.files {
+            let read = |source| Error::Read { path: file.path.clone(), source };
+            let mut reader = File::open(&file.path).map_err(read)?;
+            loop {
+                let n = reader.read(&mut buffer).map_err(read)?;
+                if n == 0 {
+                    break;
+                }
+                hash.update(&buffer[..n]);
+            }
+        }
+        Ok(hex(&hash.finalize()))
+    }
+}
+
+/// SHA-256 of bytes in memory, as 64 hex digits.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}

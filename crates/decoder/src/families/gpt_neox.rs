@@ -1,0 +1,138 @@
+//! GPT-NeoX (Pythia): rotary positions on a part of each head, attention and MLP side by side, GELU with the error
+//! function, untied head, query/key/value rows interleaved by head.
+//!
+//! Source: `GPTNeoXConfig` and `GPTNeoXForCausalLM` of transformers 4.57. Pythia's files store causal masks and rotary
+//! frequencies as buffers; they hold no parameters.
+
+use super::config::Config;
+use super::rotary::{self, Spelling};
+use super::tensors::{Naming, Tensors};
+use super::Family;
+use crate::error::Result;
+use crate::spec::{
+    AttentionScale, Biases, NormKind, NormPlacement, Positions, Residual, Spec,
+};
+use crate::weights::{Block, Linear, Weights};
+
+pub(super) const FAMILY: Family = Family {
+    name: "gpt_neox",
+    spec,
+    ignored: &["attention_dropout", "classifier_dropout", "hidden_dropout"],
+    weights,
+};
+
+const NAMING: Naming = Naming {
+    prefixes: &["gpt_neox.", ""],
+    signature: "embed_in.weight",
+    block: "layers.",
+    buffers: &[".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq"],
+};
+
+const ROTARY: Spelling = Spelling {
+    base: &["rotary_emb_base", "rope_theta"],
+    fraction: &["rotary_pct", "partial_rotary_factor"],
+    default_fraction: 0.25,
+};
+
+fn spec(config: &mut Config) -> Result<Spec> {
+    let (width, heads) = (config.size("hidden_size")?, config.size("num_attention_heads")?);
+    let head_width = config.head_width(width, heads)?;
+    let attention_bias = config.flag("attention_bias", true)?;
+    let parallel = config.flag("use_parallel_residual", true)?;
+    Ok(Spec {
+        family: config.family().to_string(),
+        vocabulary: config.size("vocab_size")?,
+        width,
+        layers: config.size("num_hidden_layers")?,
+        heads,
+        kv_heads: heads,
+        head_width,
+        hidden: config.size("intermediate_size")?,
+        context: config.size("max_position_embeddings")?,
+        positions: Positions::Rotary(rotary::read(config, &ROTARY, head_width)?),
+        norm: NormKind::Layer,
+        norm_epsilon: config.epsilon("layer_norm_eps", 1e-5)?,
+        norm_placement: NormPlacement::Pre,
+        norm_affine: true,
+        final_norm: true,
+        residual: if parallel { Residual::Parallel } else { Residual::Sequential },
+        activation: config.activation("hidden_act", "gelu")?,
+        biases: Biases {
+            query_key_value: attention_bias,
+            attention_output: attention_bias,
+            mlp: true,
+        },
+        attention_scale: AttentionScale { by_head_width: true, by_layer: false },
+        embedding_width: width,
+        tied: config.flag("tie_word_embeddings", false)?,
+    })
+}
+
+fn weights(tensors: &mut Tensors, spec: &Spec) -> Result<Weights> {
+    tensors.find_prefix(&NAMING)?;
+    let (c, f) = (spec.width, spec.hidden);
+    let token_embedding = tensors.matrix("embed_in.weight", spec.vocabulary, c)?;
+    let head = tensors.head("embed_out.weight", spec, &token_embedding)?;
+    let mut block = |i: usize| -> Result<Block> {
+        let name = |part: &str| format!("layers.{i}.{part}");
+        let interleaved = tensors.linear(
+            &name("attention.query_key_value"),
+            3 * c,
+            c,
+            spec.biases.query_key_value,
+        )?;
+        Ok(Block {
+            attention_norm: tensors.norm(&name("input_layernorm"), spec)?,
+            qkv: sort_by_kind(&interleaved, spec.heads, spec.head_width),
+            attention_output: tensors.linear(
+                &name("attention.dense"),
+                c,
+                c,
+                spec.biases.attention_output,
+            )?,
+            mlp_norm: tensors.norm(&name("post_attention_layernorm"), spec)?,
+            up: tensors.linear(&name("mlp.dense_h_to_4h"), f, c, spec.biases.mlp)?,
+            down: tensors.linear(&name("mlp.dense_4h_to_h"), c, f, spec.biases.mlp)?,
+        })
+    };
+    let blocks = (0..spec.layers).map(&mut block).collect::<Result<_>>()?;
+    Ok(Weights {
+        token_embedding,
+        position_embedding: None,
+        project_in: None,
+        blocks,
+        final_norm: Some(tensors.norm("final_layer_norm", spec)?),
+        project_out: None,
+        head,
+    })
+}
+
+/// Rows stored head by head as (query, key, value) -> all queries, all keys, all values.
+fn sort_by_kind(interleaved: &Linear, heads: usize, head_width: usize) -> Linear {
+    let columns = interleaved.weight.columns;
+    let order = (0..3).flat_map(|kind| (0..heads).map(move |head| 3 * head + kind));
+    let sorted = |data: &[f32], columns: usize| -> Vec<f32> {
+        let run = head_width * columns;
+        order.clone().flat_map(|n| &data[n * run..(n + 1) * run]).copied().collect()
+    };
+    let mut out = interleaved.clone();
+    out.weight.data = sorted(&interleaved.weight.data, columns);
+    out.bias = interleaved.bias.as_ref().map(|bias| sorted(bias, 1));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::weights::Matrix;
+
+    #[test]
+    fn rows_of_two_heads_of_one_channel() {
+        // Stored: q0 k0 v0 q1 k1 v1, one input channel.
+        let weight = Matrix { rows: 6, columns: 1, data: vec![0.0, 1.0, 2.0, 10.0, 11.0, 12.0] };
+        let bias = Some(vec![0.5, 1.5, 2.5, 10.5, 11.5, 12.5]);
+        let sorted = sort_by_kind(&Linear { weight, bias }, 2, 1);
+        assert_eq!(sorted.weight.data, [0.0, 10.0, 1.0, 11.0, 2.0, 12.0]);
+        assert_eq!(sorted.bias.unwrap(), [0.5, 10.5, 1.5, 11.5, 2.5, 12.5]);
+    }
+}

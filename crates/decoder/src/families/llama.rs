@@ -1,0 +1,44 @@
+//! Llama 1 to 3.2, and Mistral where its window is as long as its context.
+//!
+//! Source: `LlamaConfig`, `MistralConfig` and their models in transformers 4.57. `pretraining_tp` splits products into
+//! slices and adds them up: the same numbers.
+
+use super::config::Config;
+use super::llama_like;
+use super::Family;
+use crate::error::Result;
+use crate::spec::{Biases, Spec};
+
+pub(super) const FAMILY: Family = Family {
+    name: "llama",
+    spec,
+    ignored: &["attention_dropout", "pretraining_tp"],
+    weights: llama_like::weights,
+};
+
+pub(super) const MISTRAL: Family = Family {
+    name: "mistral",
+    spec: mistral_spec,
+    ignored: &["attention_dropout"],
+    weights: llama_like::weights,
+};
+
+fn spec(config: &mut Config) -> Result<Spec> {
+    let attention = config.flag("attention_bias", false)?;
+    let mlp = config.flag("mlp_bias", false)?;
+    let biases = Biases { query_key_value: attention, attention_output: attention, mlp };
+    llama_like::spec(config, biases)
+}
+
+fn mistral_spec(config: &mut Config) -> Result<Spec> {
+    let biases = Biases { query_key_value: false, attention_output: false, mlp: false };
+    let spec = llama_like::spec(config, biases)?;
+    // Absent is not null: without the key the reference takes a window of 4096.
+    let window = if config.has("sliding_window") {
+        config.optional_size("sliding_window")?
+    } else {
+        Some(4096)
+    };
+    llama_like::refuse_window(config, window, &spec)?;
+    Ok(spec)
+}

@@ -1,0 +1,112 @@
+//! What Llama, Qwen2 and Mistral share: RMSNorm before each part, rotary positions on whole heads, grouped-query
+//! attention, SwiGLU; keys and tensor names are the same too. They differ in which maps carry a bias.
+
+use super::config::Config;
+use super::rotary::{self, Spelling};
+use super::tensors::{Naming, Tensors};
+use crate::error::Result;
+use crate::spec::{
+    AttentionScale, Biases, NormKind, NormPlacement, Positions, Residual, Spec,
+};
+use crate::weights::{Block, Weights};
+
+const NAMING: Naming = Naming {
+    prefixes: &["model.", ""],
+    signature: "embed_tokens.weight",
+    block: "layers.",
+    buffers: &[".rotary_emb.inv_freq"],
+};
+
+const ROTARY: Spelling =
+    Spelling { base: &["rope_theta"], fraction: &[], default_fraction: 1.0 };
+
+/// The spec of a configuration whose biases are these.
+pub(super) fn spec(config: &mut Config, biases: Biases) -> Result<Spec> {
+    let (width, heads) = (config.size("hidden_size")?, config.size("num_attention_heads")?);
+    let head_width = match config.optional_size("head_dim")? {
+        Some(head_width) => head_width,
+        None => config.head_width(width, heads)?,
+    };
+    Ok(Spec {
+        family: config.family().to_string(),
+        vocabulary: config.size("vocab_size")?,
+        width,
+        layers: config.size("num_hidden_layers")?,
+        heads,
+        kv_heads: config.optional_size("num_key_value_heads")?.unwrap_or(heads),
+        head_width,
+        hidden: config.size("intermediate_size")?,
+        context: config.size("max_position_embeddings")?,
+        positions: Positions::Rotary(rotary::read(config, &ROTARY, head_width)?),
+        norm: NormKind::Rms,
+        norm_epsilon: config.epsilon("rms_norm_eps", 1e-6)?,
+        norm_placement: NormPlacement::Pre,
+        norm_affine: true,
+        final_norm: true,
+        residual: Residual::Sequential,
+        activation: config.gated_activation("hidden_act")?,
+        biases,
+        attention_scale: AttentionScale { by_head_width: true, by_layer: false },
+        embedding_width: width,
+        tied: config.flag("tie_word_embeddings", false)?,
+    })
+}
+
+/// Refuses a sliding window that would bite: one shorter than the context, on some layer.
+///
+/// `window` is the key's value, or the reference's default when the key is absent. `layer_types` is how newer
+/// configurations say which layers have it.
+pub(super) fn refuse_window(config: &mut Config, window: Option<usize>, spec: &Spec) -> Result<()> {
+    let layers = config.get("layer_types");
+    let full = layers.as_ref().is_some_and(|layers| {
+        layers.as_array().is_some_and(|l| l.iter().all(|kind| kind == "full_attention"))
+    });
+    match (window, layers) {
+        (Some(window), _) if window < spec.context && !full => {
+            Err(config.unsupported("sliding_window", &window.into()))
+        }
+        (None, Some(layers)) if !full => Err(config.unsupported("layer_types", &layers)),
+        _ => Ok(()),
+    }
+}
+
+/// The weights of any of them.
+pub(super) fn weights(tensors: &mut Tensors, spec: &Spec) -> Result<Weights> {
+    tensors.find_prefix(&NAMING)?;
+    let (c, f, d) = (spec.width, spec.hidden, spec.head_width);
+    let token_embedding = tensors.matrix("embed_tokens.weight", spec.vocabulary, c)?;
+    let head = tensors.head("lm_head.weight", spec, &token_embedding)?;
+    let mut block = |i: usize| -> Result<Block> {
+        let name = |part: &str| format!("layers.{i}.{part}");
+        let (q, k, v) = (name("self_attn.q_proj"), name("self_attn.k_proj"), name("self_attn.v_proj"));
+        let (gate, up) = (name("mlp.gate_proj"), name("mlp.up_proj"));
+        let biases = spec.biases;
+        Ok(Block {
+            attention_norm: tensors.norm(&name("input_layernorm"), spec)?,
+            qkv: tensors.stacked(
+                &[(&q, spec.heads * d), (&k, spec.kv_heads * d), (&v, spec.kv_heads * d)],
+                c,
+                biases.query_key_value,
+            )?,
+            attention_output: tensors.linear(
+                &name("self_attn.o_proj"),
+                c,
+                spec.attention_width(),
+                biases.attention_output,
+            )?,
+            mlp_norm: tensors.norm(&name("post_attention_layernorm"), spec)?,
+            up: tensors.stacked(&[(&gate, f), (&up, f)], c, biases.mlp)?,
+            down: tensors.linear(&name("mlp.down_proj"), c, f, biases.mlp)?,
+        })
+    };
+    let blocks = (0..spec.layers).map(&mut block).collect::<Result<_>>()?;
+    Ok(Weights {
+        token_embedding,
+        position_embedding: None,
+        project_in: None,
+        blocks,
+        final_norm: Some(tensors.norm("norm", spec)?),
+        project_out: None,
+        head,
+    })
+}

@@ -1,0 +1,191 @@
+//! From a Hugging Face folder to a [`Spec`] and its [`Weights`]: all that is peculiar to a family stands here.
+//!
+//! A family is two functions: `config.json` -> spec, and tensor names -> weights.
+//!
+//! * `config`: the keys of a `config.json` as a closed list. A key that is neither used, nor knowingly ignored, nor
+//!   at the one value that we compute is an error: a new variant is refused, never computed wrongly.
+//! * `tensors`: tensors by name and shape, with a record of what was used.
+//! * `gpt2`, `opt`, `gpt_neox`; `llama_like`, of which `llama`, `qwen2` and Mistral are settings;
+//!   `rotary`: the keys of rotary positions in their three spellings.
+//!
+//! Adding a family: a file here, a line in `FAMILIES`, a case in `tools/goldens/checkpoints.py`, a published
+//! configuration in `tests/configs`.
+
+use std::path::{Path, PathBuf};
+
+use crate::checkpoint::Checkpoint;
+use crate::error::{Error, Result};
+use crate::spec::Spec;
+use crate::weights::Weights;
+
+mod config;
+mod gpt2;
+mod gpt_neox;
+mod llama;
+mod llama_like;
+mod opt;
+mod qwen2;
+mod rotary;
+mod tensors;
+
+use config::Config;
+use tensors::Tensors;
+
+/// What is peculiar to one `model_type`.
+struct Family {
+    /// `model_type` in `config.json`.
+    name: &'static str,
+    /// Reads the keys. Whatever it leaves unread is refused unless ignored.
+    spec: fn(&mut Config) -> Result<Spec>,
+    /// Keys that do not change what the model computes, beyond those that all configurations share.
+    ignored: &'static [&'static str],
+    /// Finds the tensors.
+    weights: fn(&mut Tensors, &Spec) -> Result<Weights>,
+}
+
+/// The families. Kin that is exactly another family's arithmetic stands in that family's file.
+const FAMILIES: [Family; 6] = [
+    gpt2::FAMILY,
+    gpt_neox::FAMILY,
+    llama::FAMILY,
+    llama::MISTRAL,
+    opt::FAMILY,
+    qwen2::FAMILY,
+];
+
+/// Choices when loading a folder.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// Use the token embedding as the head whatever `config.json` and the file say. For folders whose configuration
+    /// says untied but whose file has no head.
+    pub force_tied: bool,
+}
+
+/// A folder, read.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The architecture.
+    pub spec: Spec,
+    /// The numbers.
+    pub weights: Weights,
+    /// What they were read from.
+    pub info: CheckpointInfo,
+}
+
+/// What a model was read from: for provenance, and for what the user should be told.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct CheckpointInfo {
+    /// `model_type`.
+    pub family: String,
+    /// Weights files that were read, sorted.
+    pub files: Vec<String>,
+    /// Weights files that the folder has as well and that were not read.
+    pub set_aside: Vec<String>,
+    /// Bytes of the files that were read.
+    pub bytes: u64,
+    /// SHA-256 over the files that were read, one after another by name.
+    pub weights_sha256: String,
+    /// SHA-256 of `config.json`.
+    pub config_sha256: String,
+    /// Number types of the tensors that were used, e.g. `["f16"]`.
+    pub stored: Vec<String>,
+    /// Tensors of the files that the architecture has no use for, sorted; known buffers (masks, rotary frequencies)
+    /// are not listed.
+    pub unused: Vec<String>,
+    /// `bos_token_id` of `config.json`.
+    pub bos_token: Option<u32>,
+    /// `eos_token_id` of `config.json`: none, one or several.
+    pub eos_tokens: Vec<u32>,
+}
+
+/// Reads a Hugging Face model folder: configuration, then weights, widened to f32.
+///
+/// # Errors
+/// [`Error::NotAModel`] without `config.json` or weights; [`Error::UnknownArchitecture`]; [`Error::UnsupportedOption`]
+/// for a key that would change the numbers; [`Error::MissingTensor`], [`Error::Shape`], and those of
+/// [`Checkpoint::open`].
+pub fn load(folder: &Path, options: LoadOptions) -> Result<Loaded> {
+    let (mut config, family) = open_config(folder)?;
+    let mut spec = read_spec(&mut config, family)?;
+    if options.force_tied {
+        spec.tied = true;
+    }
+    let checkpoint = Checkpoint::open(folder)?;
+    let mut tensors = Tensors::new(&checkpoint, options);
+    // Both read every byte once; side by side they cost one pass over a cached file.
+    let (weights, weights_sha256) =
+        rayon::join(|| (family.weights)(&mut tensors, &spec), || checkpoint.sha256());
+    let weights = weights?;
+    let (used, unused) = tensors.finish(&spec)?;
+    let info = CheckpointInfo {
+        family: family.name.to_string(),
+        files: checkpoint.files(),
+        set_aside: checkpoint.set_aside().to_vec(),
+        bytes: checkpoint.bytes(),
+        weights_sha256: weights_sha256?,
+        config_sha256: config.sha256().to_string(),
+        stored: checkpoint
+            .stored_types(used.iter().map(String::as_str))
+            .into_iter()
+            .map(str::to_string)
+            .collect(),
+        unused,
+        bos_token: config.token_ids("bos_token_id").first().copied(),
+        eos_tokens: config.token_ids("eos_token_id"),
+    };
+    Ok(Loaded { spec, weights, info })
+}
+
+/// The spec that the `config.json` of `folder` describes; weights are not looked at.
+///
+/// # Errors
+/// As [`load`], for the configuration.
+pub fn spec(folder: &Path) -> Result<Spec> {
+    let (mut config, family) = open_config(folder)?;
+    read_spec(&mut config, family)
+}
+
+/// The spec that one configuration file describes.
+///
+/// # Errors
+/// As [`load`], for the configuration.
+pub fn spec_of_config(file: &Path) -> Result<Spec> {
+    let (mut config, family) = parse_config(file.to_path_buf())?;
+    read_spec(&mut config, family)
+}
+
+/// Names of the known architectures, as in `model_type`.
+pub fn known() -> Vec<&'static str> {
+    FAMILIES.iter().map(|family| family.name).collect()
+}
+
+fn open_config(folder: &Path) -> Result<(Config, &'static Family)> {
+    let path = folder.join("config.json");
+    if !path.is_file() {
+        return Err(Error::NotAModel {
+            path: folder.to_path_buf(),
+            missing: "config.json".to_string(),
+        });
+    }
+    parse_config(path)
+}
+
+fn parse_config(path: PathBuf) -> Result<(Config, &'static Family)> {
+    let mut config = Config::read(path)?;
+    let name = config.text("model_type")?;
+    let family = FAMILIES.iter().find(|family| family.name == name);
+    let family = family.ok_or_else(|| Error::UnknownArchitecture {
+        path: config.path().to_path_buf(),
+        found: name,
+        known: known().join(", "),
+    })?;
+    config.belongs_to(family.name);
+    Ok((config, family))
+}
+
+fn read_spec(config: &mut Config, family: &'static Family) -> Result<Spec> {
+    let spec = (family.spec)(config)?;
+    config.refuse_unread(family.ignored)?;
+    spec.check()?;
+    Ok(spec)
+}

@@ -1,0 +1,240 @@
+//! Tensors by name and shape, with a record of what was used: what remains is listed or refused.
+
+use std::collections::BTreeSet;
+
+use super::LoadOptions;
+use crate::checkpoint::Checkpoint;
+use crate::error::{Error, Result};
+use crate::spec::{NormKind, Spec};
+use crate::weights::{Linear, Matrix, NormWeights};
+
+/// The tensors of one folder while a family picks from them.
+pub(super) struct Tensors<'a> {
+    checkpoint: &'a Checkpoint,
+    options: LoadOptions,
+    /// Stands before every name; `""` until [`Tensors::find_prefix`].
+    prefix: &'static str,
+    /// What the names of blocks begin with, after the prefix, e.g. `layers.`.
+    block: &'static str,
+    /// Endings of stored buffers that hold no parameters.
+    buffers: &'static [&'static str],
+    used: BTreeSet<String>,
+}
+
+/// How a family names its tensors.
+pub(super) struct Naming {
+    /// What may stand before all names of the body, in the order tried.
+    pub(super) prefixes: &'static [&'static str],
+    /// A tensor that every model of the family has; finds the prefix.
+    pub(super) signature: &'static str,
+    /// Beginning of the names of blocks, after the prefix.
+    pub(super) block: &'static str,
+    /// Endings of stored buffers that hold no parameters: causal masks, rotary frequencies.
+    pub(super) buffers: &'static [&'static str],
+}
+
+impl<'a> Tensors<'a> {
+    pub(super) fn new(checkpoint: &'a Checkpoint, options: LoadOptions) -> Self {
+        Self { checkpoint, options, prefix: "", block: "", buffers: &[], used: BTreeSet::new() }
+    }
+
+    /// Settles on the prefix under which the family's signature tensor is found.
+    pub(super) fn find_prefix(&mut self, naming: &Naming) -> Result<()> {
+        self.block = naming.block;
+        self.buffers = naming.buffers;
+        let there = |p: &&&str| self.checkpoint.shape(&format!("{p}{}", naming.signature)).is_some();
+        match naming.prefixes.iter().find(there) {
+            Some(prefix) => {
+                self.prefix = prefix;
+                Ok(())
+            }
+            None => Err(Error::MissingTensor {
+                path: self.checkpoint.folder().to_path_buf(),
+                tensor: format!("{}{}", naming.prefixes[0], naming.signature),
+                hint: format!(
+                    "nor is it there with any of the prefixes {:?}. Are these the weights that config.json describes?",
+                    naming.prefixes
+                ),
+            }),
+        }
+    }
+
+    /// Appends a tensor of the body to `out`.
+    fn take_into(&mut self, name: &str, shape: &[usize], out: &mut Vec<f32>) -> Result<()> {
+        self.take_full_into(format!("{}{name}", self.prefix), shape, out)
+    }
+
+    fn take_full_into(&mut self, name: String, shape: &[usize], out: &mut Vec<f32>) -> Result<()> {
+        let Some(found) = self.checkpoint.shape(&name) else {
+            return Err(Error::MissingTensor {
+                path: self.checkpoint.folder().to_path_buf(),
+                tensor: name,
+                hint: "config.json asks for it, and it cannot be derived. Fetch the folder again".to_string(),
+            });
+        };
+        if found != shape {
+            return Err(Error::Shape {
+                path: self.checkpoint.folder().to_path_buf(),
+                tensor: name,
+                found: found.to_vec(),
+                expected: shape.to_vec(),
+            });
+        }
+        self.checkpoint.read_into(&name, out)?;
+        self.used.insert(name);
+        Ok(())
+    }
+
+    /// A vector of the body.
+    pub(super) fn vector(&mut self, name: &str, length: usize) -> Result<Vec<f32>> {
+        let mut data = Vec::new();
+        self.take_into(name, &[length], &mut data)?;
+        Ok(data)
+    }
+
+    /// A matrix of the body, stored `[rows, columns]`.
+    pub(super) fn matrix(&mut self, name: &str, rows: usize, columns: usize) -> Result<Matrix> {
+        let mut data = Vec::new();
+        self.take_into(name, &[rows, columns], &mut data)?;
+        Ok(Matrix { rows, columns, data })
+    }
+
+    /// A linear map `NAME.weight` `[outputs, inputs]`, with `NAME.bias` when asked for.
+    pub(super) fn linear(&mut self, name: &str, outputs: usize, inputs: usize, bias: bool) -> Result<Linear> {
+        self.stacked(&[(name, outputs)], inputs, bias)
+    }
+
+    /// Several linear maps of one input as one, their outputs one after another.
+    pub(super) fn stacked(&mut self, parts: &[(&str, usize)], inputs: usize, bias: bool) -> Result<Linear> {
+        let rows = parts.iter().map(|(_, outputs)| outputs).sum();
+        let mut data = Vec::new();
+        let mut biases = bias.then(Vec::new);
+        for (name, outputs) in parts {
+            self.take_into(&format!("{name}.weight"), &[*outputs, inputs], &mut data)?;
+            if let Some(biases) = &mut biases {
+                self.take_into(&format!("{name}.bias"), &[*outputs], biases)?;
+            }
+        }
+        Ok(Linear { weight: Matrix { rows, columns: inputs, data }, bias: biases })
+    }
+
+    /// A linear map stored `[inputs, outputs]`, as GPT-2's `Conv1D` does.
+    pub(super) fn transposed_linear(&mut self, name: &str, outputs: usize, inputs: usize) -> Result<Linear> {
+        let stored = self.matrix(&format!("{name}.weight"), inputs, outputs)?;
+        let bias = self.vector(&format!("{name}.bias"), outputs)?;
+        Ok(Linear { weight: transpose(&stored), bias: Some(bias) })
+    }
+
+    /// A norm of `C` channels, with what the spec says it carries.
+    pub(super) fn norm(&mut self, name: &str, spec: &Spec) -> Result<NormWeights> {
+        let gain = spec.norm_affine;
+        let bias = gain && spec.norm == NormKind::Layer;
+        Ok(NormWeights {
+            gain: gain.then(|| self.vector(&format!("{name}.weight"), spec.width)).transpose()?,
+            bias: bias.then(|| self.vector(&format!("{name}.bias"), spec.width)).transpose()?,
+        })
+    }
+
+    /// The head, by its full name; `None` when tied.
+    ///
+    /// A tied model may store the embedding a second time as its head. Where the two differ, configuration and file
+    /// contradict each other, and which of them holds is not ours to guess.
+    pub(super) fn head(&mut self, name: &str, spec: &Spec, embedding: &Matrix) -> Result<Option<Matrix>> {
+        let (rows, columns) = (spec.vocabulary, spec.embedding_width);
+        let stored = self.checkpoint.shape(name).map(<[usize]>::to_vec);
+        let folder = self.checkpoint.folder().to_path_buf();
+        match stored {
+            _ if self.options.force_tied => Ok(None),
+            None if spec.tied => Ok(None),
+            None => Err(Error::MissingTensor {
+                path: folder,
+                tensor: name.to_string(),
+                hint: "config.json says that the head is not tied to the embedding \
+                    (tie_word_embeddings false), but no file has a head. If it is tied after all, load with the \
+                    option force_tied"
+                    .to_string(),
+            }),
+            Some(_) => {
+                let mut data = Vec::new();
+                self.take_full_into(name.to_string(), &[rows, columns], &mut data)?;
+                let same = || data.iter().zip(&embedding.data).all(|(a, b)| a.to_bits() == b.to_bits());
+                if !spec.tied {
+                    Ok(Some(Matrix { rows, columns, data }))
+                } else if same() {
+                    Ok(None)
+                } else {
+                    Err(Error::Checkpoint {
+                        path: folder,
+                        reason: format!(
+                            "config.json ties the head to the embedding (tie_word_embeddings true, or by default), but \
+                            {name} differs from the embedding. To use the stored head set tie_word_embeddings to \
+                            false in config.json; to use the embedding load with the option force_tied"
+                        ),
+                    })
+                }
+            }
+        }
+    }
+
+    /// Names that were used, and names of no use; refuses leftovers inside blocks, since a block with a tensor that
+    /// the configuration does not know of is another block than the one we would compute.
+    pub(super) fn finish(self, spec: &Spec) -> Result<(BTreeSet<String>, Vec<String>)> {
+        let left: Vec<String> = self
+            .checkpoint
+            .names()
+            .filter(|name| !self.used.contains(*name))
+            .filter(|name| !self.buffers.iter().any(|ending| name.ends_with(ending)))
+            .map(str::to_string)
+            .collect();
+        let start = format!("{}{}", self.prefix, self.block);
+        let in_block = left.iter().find_map(|name| {
+            let number = name.strip_prefix(&start)?.split('.').next()?.parse::<usize>().ok()?;
+            Some((name, number))
+        });
+        let Some((name, number)) = in_block else { return Ok((self.used, left)) };
+        let reason = if number >= spec.layers {
+            format!(
+                "tensor {name} belongs to block {number}, but config.json says that there are {} blocks",
+                spec.layers
+            )
+        } else {
+            format!(
+                "tensor {name} of block {number} has no place in the architecture that config.json describes; \
+                leaving it out would give wrong numbers"
+            )
+        };
+        Err(Error::Checkpoint { path: self.checkpoint.folder().to_path_buf(), reason })
+    }
+}
+
+/// `[rows, columns]` -> `[columns, rows]`, in square tiles so that both sides stay in the cache.
+fn transpose(matrix: &Matrix) -> Matrix {
+    const TILE: usize = 32;
+    let (rows, columns) = (matrix.rows, matrix.columns);
+    let mut out = Matrix::zeros(columns, rows);
+    for i0 in (0..rows).step_by(TILE) {
+        for j0 in (0..columns).step_by(TILE) {
+            for i in i0..rows.min(i0 + TILE) {
+                for j in j0..columns.min(j0 + TILE) {
+                    out.data[j * rows + i] = matrix.data[i * columns + j];
+                }
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transposes_what_is_no_multiple_of_the_tile() {
+        let (rows, columns) = (33, 70);
+        let data = (0..rows * columns).map(|i| i as f32).collect();
+        let there = transpose(&Matrix { rows, columns, data });
+        assert_eq!((there.rows, there.columns), (columns, rows));
+        assert_eq!(there.row(5)[32], (32 * columns + 5) as f32);
+        assert_eq!(transpose(&there).data[1234], 1234.0);
+    }
+}

@@ -1,0 +1,76 @@
+//! `S` of every published member of our families, from their published configurations.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use relscale_decoder::count::ParameterCount;
+use relscale_decoder::families;
+
+fn configs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/configs")
+}
+
+/// Rows of `counts.tsv`: configuration, name on the hub, S.
+fn expected() -> Vec<(String, String, u64)> {
+    let table = std::fs::read_to_string(configs().join("counts.tsv")).unwrap();
+    let row = |line: &str| {
+        let mut cells = line.split('\t');
+        let mut cell = || cells.next().unwrap().to_string();
+        (cell(), cell(), cell().parse().unwrap())
+    };
+    table.lines().skip(1).map(row).collect()
+}
+
+fn count(config: &str) -> ParameterCount {
+    let spec = families::spec_of_config(&configs().join(format!("{config}.json")))
+        .unwrap_or_else(|e| panic!("{config}: {e}"));
+    ParameterCount::of(&spec)
+}
+
+#[test]
+fn s_equals_the_published_count() {
+    let rows = expected();
+    assert!(rows.len() >= 40);
+    for (config, _, s) in rows {
+        assert_eq!(count(&config).non_embedding, s, "{config}");
+    }
+}
+
+#[test]
+fn s_and_embeddings_equal_the_authors_table() {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/families");
+    let Ok(table) = std::fs::read_to_string(shared.join("param_counts.tsv")) else {
+        println!("skipped: {} is absent", shared.display());
+        return;
+    };
+    let ours: BTreeMap<String, String> =
+        expected().into_iter().map(|(config, hub, _)| (hub, config)).collect();
+    let mut compared = 0;
+    for line in table.lines().skip(1) {
+        let cells: Vec<_> = line.split('\t').collect();
+        let Some(config) = ours.get(cells[0]) else { continue };
+        let count = count(config);
+        assert_eq!(count.non_embedding, cells[1].parse::<u64>().unwrap(), "{config}");
+        // The authors count token and position tables together, and leave the head out.
+        let embedding = count.token_embedding + count.position_embedding;
+        assert_eq!(embedding, cells[2].parse::<u64>().unwrap(), "{config}");
+        compared += 1;
+    }
+    assert!(compared >= 35, "only {compared} rows of the table were found among our configurations");
+}
+
+#[test]
+fn totals_equal_the_published_checkpoints() {
+    // Distinct numbers in the published files; tied heads once.
+    for (config, total) in [
+        ("pythia-14m", 14_067_712),
+        ("pythia-12b", 11_846_072_320),
+        ("gpt2", 124_439_808),
+        ("opt-350m", 331_196_416),
+        ("qwen2.5-0.5B", 494_032_768),
+        ("qwen2.5-72B", 72_706_203_648),
+        ("llama-3-8b", 8_030_261_248),
+    ] {
+        assert_eq!(count(config).total, total, "{config}");
+    }
+}

@@ -1,0 +1,344 @@
+"""Writes the tiny random checkpoints and their golden scores under crates/decoder/tests/goldens.
+
+    python tools/goldens/checkpoints.py [--out crates/decoder/tests/goldens] [NAME ...]
+
+One folder a case, in Hugging Face layout, plus
+
+    golden.json         the id sequences; nll (nats), rank (>=), ties and entropy (nats) of every token but the first
+    golden.safetensors  "logits.N": float64 [length, rows] of sequence N
+
+The weights are random and large enough that softmax and activations leave their linear regime: a model near zero
+would pass with a wrong GELU. The scores come from `transformers` itself, in float64 throughout: `model.double()` is
+not enough, since its norms, softmaxes and rotary tables go through float32 by name, so `in_float64` redirects those.
+
+Run by hand; the versions are pinned in requirements.txt. Nothing in the Rust build needs Python.
+"""
+
+import argparse
+import contextlib
+import hashlib
+import json
+import math
+import shutil
+import sys
+from pathlib import Path
+
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+from transformers import (
+    GPT2Config,
+    GPTNeoXConfig,
+    LlamaConfig,
+    MistralConfig,
+    OPTConfig,
+    Qwen2Config,
+)
+from transformers import AutoModelForCausalLM
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+LENGTHS = (1, 2, 9, 17)
+
+# --- architectures: small enough to commit, odd enough that no two sizes are equal by chance ---------------------
+
+
+def gpt2(**over):
+    return GPT2Config(**{**dict(vocab_size=37, n_positions=24, n_embd=16, n_layer=2, n_head=2), **over})
+
+
+def opt(**over):
+    base = dict(vocab_size=41, max_position_embeddings=24, hidden_size=16, ffn_dim=40, num_hidden_layers=2,
+                num_attention_heads=2, word_embed_proj_dim=16, do_layer_norm_before=True,
+                pad_token_id=1, bos_token_id=2, eos_token_id=2)
+    return OPTConfig(**{**base, **over})
+
+
+def gpt_neox(**over):
+    base = dict(vocab_size=43, max_position_embeddings=24, hidden_size=16, intermediate_size=40,
+                num_hidden_layers=2, num_attention_heads=2, rotary_pct=0.25, rotary_emb_base=10000,
+                tie_word_embeddings=False)
+    return GPTNeoXConfig(**{**base, **over})
+
+
+def qwen2(**over):
+    base = dict(vocab_size=47, max_position_embeddings=24, hidden_size=16, intermediate_size=24,
+                num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, rope_theta=1000000.0,
+                rms_norm_eps=1e-6, tie_word_embeddings=True)
+    return Qwen2Config(**{**base, **over})
+
+
+def llama(**over):
+    base = dict(vocab_size=39, max_position_embeddings=24, hidden_size=16, intermediate_size=28,
+                num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, rms_norm_eps=1e-5,
+                tie_word_embeddings=False)
+    return LlamaConfig(**{**base, **over})
+
+
+def mistral(**over):
+    base = dict(vocab_size=39, max_position_embeddings=24, hidden_size=16, intermediate_size=28,
+                num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, sliding_window=None)
+    return MistralConfig(**{**base, **over})
+
+
+# --- what can be done to a folder after it is saved --------------------------------------------------------------
+
+
+def old_neox_buffers(folder):
+    """Adds the buffers that Pythia's files store: causal mask, masked bias, rotary frequencies."""
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    layers = json.loads((folder / "config.json").read_text())["num_hidden_layers"]
+    for i in range(layers):
+        prefix = f"gpt_neox.layers.{i}.attention."
+        tensors[prefix + "bias"] = torch.tril(torch.ones(24, 24, dtype=torch.uint8)).view(1, 1, 24, 24)
+        tensors[prefix + "masked_bias"] = torch.tensor(-1e9)
+        tensors[prefix + "rotary_emb.inv_freq"] = torch.tensor([1.0])
+    save_file(tensors, path, metadata={"format": "pt"})
+
+
+def old_gpt2_names(folder):
+    """The first GPT-2 upload: no "transformer." prefix, causal masks stored."""
+    path = folder / "model.safetensors"
+    tensors = {k.removeprefix("transformer."): v for k, v in load_file(path).items()}
+    for i in range(2):
+        tensors[f"h.{i}.attn.bias"] = torch.tril(torch.ones(24, 24)).view(1, 1, 24, 24)
+    save_file(tensors, path, metadata={"format": "pt"})
+
+
+def opt_without_prefix(folder):
+    """opt-350m's names: "decoder." where its siblings have "model.decoder."."""
+    path = folder / "model.safetensors"
+    tensors = {k.removeprefix("model."): v for k, v in load_file(path).items()}
+    save_file(tensors, path, metadata={"format": "pt"})
+
+
+def rope_parameters(folder):
+    """The config of transformers 5: rotary keys in one table."""
+    path = folder / "config.json"
+    config = json.loads(path.read_text())
+    theta, scaling = config.pop("rope_theta"), config.pop("rope_scaling", None) or {"rope_type": "default"}
+    config["rope_parameters"] = {"rope_theta": theta, **scaling}
+    path.write_text(json.dumps(config, indent=2) + "\n")
+
+
+def pickled(legacy=False, awkward=False, shards=1):
+    """model.safetensors -> pytorch_model.bin as torch.save writes it; `awkward` stores views, transposes, Parameters."""
+
+    def convert(folder):
+        path = folder / "model.safetensors"
+        tensors = load_file(path)
+        path.unlink()
+        if awkward:
+            tensors = awkward_storage(tensors)
+        names = sorted(tensors)
+        if shards == 1:
+            torch.save(tensors, folder / "pytorch_model.bin", _use_new_zipfile_serialization=not legacy)
+            return
+        index = {"metadata": {"total_size": sum(t.numel() * t.element_size() for t in tensors.values())}, "weight_map": {}}
+        for s in range(shards):
+            file = f"pytorch_model-{s + 1:05}-of-{shards:05}.bin"
+            part = {name: tensors[name] for name in names[s::shards]}
+            torch.save(part, folder / file, _use_new_zipfile_serialization=not legacy)
+            index["weight_map"].update({name: file for name in part})
+        (folder / "pytorch_model.bin.index.json").write_text(json.dumps(index, indent=1) + "\n")
+
+    return convert
+
+
+def awkward_storage(tensors):
+    """The same values, held in every way a state dict may hold them."""
+    from collections import OrderedDict
+
+    out = OrderedDict()
+    vectors = [n for n in sorted(tensors) if tensors[n].dim() == 1]
+    shared = torch.cat([tensors[n] for n in vectors])  # all vectors are views into one storage
+    offset = 0
+    for name in vectors:
+        out[name] = shared[offset : offset + tensors[name].numel()]
+        offset += tensors[name].numel()
+    for i, name in enumerate(n for n in sorted(tensors) if tensors[n].dim() != 1):
+        t = tensors[name]
+        out[name] = torch.nn.Parameter(t.clone()) if i % 2 else t.t().contiguous().t()  # Parameter, or column-major
+    out["attn.counter"] = torch.arange(5)  # an int64 tensor nobody needs: listed, not skipped in silence
+    return out
+
+
+# --- the cases ---------------------------------------------------------------------------------------------------
+
+F32, F16, BF16 = torch.float32, torch.float16, torch.bfloat16
+LLAMA3 = dict(rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+              original_max_position_embeddings=32)
+
+# name: (config, options); options: dtype, shard (bytes), after (function on the folder), attention (gain on q and k),
+# spare (rows of the head that no token uses, given a large norm)
+CASES = {
+    "gpt2": (gpt2(), {}),
+    "gpt2-unscaled": (gpt2(scale_attn_weights=False), {}),
+    "gpt2-by-layer": (gpt2(scale_attn_by_inverse_layer_idx=True, n_layer=3), {}),
+    "gpt2-reorder-upcast": (gpt2(scale_attn_by_inverse_layer_idx=True, reorder_and_upcast_attn=True), dict(dtype=F16)),
+    "gpt2-inner-untied": (gpt2(n_inner=24, activation_function="gelu", tie_word_embeddings=False), {}),
+    "gpt2-old-names": (gpt2(activation_function="gelu_pytorch_tanh"), dict(after=old_gpt2_names)),
+    "gpt2-bin": (gpt2(), dict(after=pickled())),
+    "gpt2-bin-legacy": (gpt2(), dict(after=pickled(legacy=True))),
+    "opt": (opt(), {}),
+    "opt-350m": (
+        opt(do_layer_norm_before=False, word_embed_proj_dim=8, _remove_final_layer_norm=False),
+        dict(after=opt_without_prefix),
+    ),
+    "opt-no-final-norm": (opt(_remove_final_layer_norm=True), dict(dtype=F16)),
+    "opt-no-bias": (opt(enable_bias=False, activation_function="gelu"), {}),
+    "opt-plain-norm": (opt(layer_norm_elementwise_affine=False), {}),
+    "opt-bin-sharded": (opt(), dict(after=pickled(shards=3), dtype=F16)),
+    "gpt_neox-parallel": (gpt_neox(), {}),
+    "gpt_neox-sequential": (gpt_neox(use_parallel_residual=False), {}),
+    "gpt_neox-full-rotary": (gpt_neox(rotary_pct=1.0, attention_bias=False, rotary_emb_base=500), {}),
+    "gpt_neox-buffers": (gpt_neox(), dict(dtype=F16, after=old_neox_buffers)),
+    "gpt_neox-large-scores": (gpt_neox(), dict(dtype=F16, attention=60.0)),
+    "gpt_neox-tied-tanh": (gpt_neox(tie_word_embeddings=True, hidden_act="gelu_new"), dict(dtype=BF16)),
+    "qwen2-tied": (qwen2(), {}),
+    "qwen2-untied-bf16": (qwen2(tie_word_embeddings=False), dict(dtype=BF16)),
+    "qwen2-sharded": (qwen2(), dict(shard=4000)),
+    "qwen2-window-off": (qwen2(use_sliding_window=False, sliding_window=4, max_window_layers=1), {}),
+    "qwen2-window-on": (qwen2(use_sliding_window=True, sliding_window=4, max_window_layers=1), {}),
+    "qwen2-spare-rows": (qwen2(tie_word_embeddings=False), dict(spare=10)),
+    "llama-gqa": (llama(), {}),
+    "llama-mha-tied": (llama(num_key_value_heads=4, tie_word_embeddings=True), {}),
+    "llama-mqa-biases": (llama(num_key_value_heads=1, attention_bias=True, mlp_bias=True), {}),
+    "llama-head-dim": (llama(head_dim=6), {}),
+    "llama-llama3": (llama(rope_scaling=LLAMA3, rope_theta=100.0, head_dim=8, max_position_embeddings=256), {}),
+    "llama-linear": (llama(rope_scaling=dict(rope_type="linear", factor=4.0)), dict(dtype=BF16)),
+    "llama-rope-parameters": (llama(rope_theta=500.0, rope_scaling=LLAMA3, max_position_embeddings=256), dict(after=rope_parameters)),
+    "llama-sharded-f16": (llama(), dict(dtype=F16, shard=4000)),
+    "llama-bin-awkward": (llama(), dict(after=pickled(awkward=True), dtype=BF16)),
+    "mistral-no-window": (mistral(), dict(dtype=BF16)),
+}
+
+
+def randomise(model, seed, attention):
+    """Draws every parameter: matrices keep variance (gain 1.5), norms stay near 1, biases are felt."""
+    g = torch.Generator().manual_seed(seed)
+    for name, p in sorted(model.named_parameters()):
+        noise = torch.randn(p.shape, generator=g)
+        if p.dim() == 2 and ("embed" in name or "wte" in name or "wpe" in name):
+            noise *= 0.7
+        elif p.dim() == 2:
+            # Conv1D stores [in, out]; for these nearly square shapes the geometric mean serves both layouts.
+            noise *= 1.5 / math.sqrt(math.sqrt(p.shape[0] * p.shape[1]))
+            if any(s in name for s in ("q_proj", "k_proj", "query_key_value")):
+                noise *= attention
+        elif name.endswith("weight"):
+            noise = 1.0 + 0.3 * noise
+        else:
+            noise *= 0.3
+        p.data.copy_(noise)
+
+
+def sequences(seed, rows):
+    g = torch.Generator().manual_seed(seed + 1)
+    return [torch.randint(0, rows, (n,), generator=g) for n in LENGTHS]
+
+
+@contextlib.contextmanager
+def in_float64():
+    """Inside, code that upcasts to float32 by name upcasts to float64 instead."""
+    saved = torch.float32, torch.float, torch.Tensor.float
+    torch.float32 = torch.float = torch.float64
+    torch.Tensor.float = lambda self: self.double()
+    try:
+        yield
+    finally:
+        torch.float32, torch.float, torch.Tensor.float = saved
+
+
+def golden(model, ids_list, known=None):
+    """float64 scores of each sequence; `known` bounds the rows that count for the masked figures."""
+    model = model.double().eval()
+    entries, logits_by_name = [], {}
+    with in_float64(), torch.no_grad():
+        for module in model.modules():
+            if hasattr(module, "inv_freq"):  # computed in float32 when the model was built
+                kind = module.rope_type
+                inv_freq, module.attention_scaling = ROPE_INIT_FUNCTIONS[kind](model.config, "cpu")
+                module.register_buffer("inv_freq", inv_freq, persistent=False)
+                module.original_inv_freq = inv_freq
+        for n, ids in enumerate(ids_list):
+            logits = model(ids[None], use_cache=False).logits[0]
+            assert logits.dtype == torch.float64 and torch.isfinite(logits).all()
+            logits_by_name[f"logits.{n}"] = logits.contiguous()
+            entry = dict(ids=ids.tolist(), **scores(logits, ids))
+            if known is not None:
+                entry["known_only"] = scores(logits[:, :known], ids)
+            entries.append(entry)
+    return entries, logits_by_name
+
+
+def scores(logits, ids):
+    """Per token i >= 1, from row i-1: R = #{z >= z_t}, ties, nll, entropy, and the distance to the nearest other logit."""
+    rows, targets = logits[:-1], ids[1:]
+    if len(targets) == 0:
+        return dict(rank=[], ties=[], nll=[], entropy=[], gap=[])
+    z_t = rows.gather(1, targets[:, None])
+    logp = torch.log_softmax(rows, dim=-1)
+    apart = (rows - z_t).abs().scatter(1, targets[:, None], math.inf)
+    return dict(
+        rank=(rows >= z_t).sum(1).tolist(),
+        ties=((rows == z_t).sum(1) - 1).tolist(),
+        nll=[float(f"{x:.12g}") for x in -logp.gather(1, targets[:, None])[:, 0]],
+        entropy=[float(f"{x:.12g}") for x in -(logp.exp() * logp).sum(1)],
+        gap=[float(f"{x:.3g}") for x in apart.min(1).values],
+    )
+
+
+def write(name, config, options, out):
+    seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
+    folder = out / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    dtype = options.get("dtype", F32)
+    config._attn_implementation = "eager"
+    model = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
+    randomise(model, seed, options.get("attention", 1.0))
+    if spare := options.get("spare"):
+        model.get_output_embeddings().weight.data[-spare:] *= 20.0
+    model.tie_weights()
+    model = model.to(dtype)
+    model.config.dtype = dtype
+    model.save_pretrained(folder, max_shard_size=options.get("shard", "5GB"))
+    (folder / "generation_config.json").unlink(missing_ok=True)
+
+    # What transformers reads back from the plain folder, before it is bent into an older shape.
+    again, info = AutoModelForCausalLM.from_pretrained(
+        folder, attn_implementation="eager", dtype=torch.float32, output_loading_info=True)
+    assert not info["missing_keys"] and not info["unexpected_keys"], info
+    known = config.vocab_size - spare if spare else None
+    entries, logits = golden(again, sequences(seed, known or config.vocab_size), known)
+    if after := options.get("after"):
+        after(folder)
+
+    head = dict(generator="tools/goldens/checkpoints.py", torch=torch.__version__, transformers=transformers.__version__)
+    (folder / "golden.json").write_text(json.dumps(dict(**head, known=known, sequences=entries), indent=None) + "\n")
+    save_file(logits, folder / "golden.safetensors")
+
+
+# Initialising an OPT without affine norms fails in this version of transformers; we draw all weights ourselves anyway.
+transformers.OPTPreTrainedModel._init_weights = lambda self, module: None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    root = Path(__file__).resolve().parents[2]
+    parser.add_argument("--out", type=Path, default=root / "crates/decoder/tests/goldens")
+    parser.add_argument("names", nargs="*", help="cases to write; all by default")
+    args = parser.parse_args()
+    if unknown := set(args.names) - set(CASES):
+        sys.exit(f"unknown case {sorted(unknown)}; known: {', '.join(CASES)}")
+    torch.set_num_threads(1)
+    for name in args.names or CASES:
+        config, options = CASES[name]
+        write(name, config, options, args.out)
+        size = sum(f.stat().st_size for f in (args.out / name).iterdir())
+        print(f"{name:28} {size:8} bytes")
+
+
+if __name__ == "__main__":
+    main()
