@@ -11,26 +11,14 @@ use relscale_corpus::{CorpusError, CrateSources, Distribution, Split};
 
 fn main() -> Result<(), CorpusError> {
     let mut arguments = std::env::args().skip(1);
-    let manifest = arguments
-        .next()
-        .unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").to_owned());
+    let manifest = arguments.next().unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").to_owned());
     let by_crate = arguments.next().is_some();
     let sources = CrateSources::find(Some(Path::new(&manifest)))?;
-    println!(
-        "found by {}: {} crates",
-        sources.found_by(),
-        sources.crates().len()
-    );
+    println!("found by {}: {} crates", sources.found_by(), sources.crates().len());
     println!("set aside: {}", sources.set_aside().len());
-    println!(
-        "on the held-out list but not here: {:?}\n",
-        sources.absent_held_out()
-    );
+    println!("on the held-out list but not here: {:?}\n", sources.absent_held_out());
 
-    println!(
-        "{:<10} {:<9} {:>6} {:>9} {:>12}",
-        "kind", "split", "crates", "documents", "bytes"
-    );
+    println!("{:<10} {:<9} {:>6} {:>9} {:>12}", "kind", "split", "crates", "documents", "bytes");
     for distribution in Distribution::ALL {
         for split in [Split::Train, Split::HeldOut] {
             let documents = sources.documents(distribution, split)?;
@@ -49,11 +37,7 @@ fn main() -> Result<(), CorpusError> {
             );
             if by_crate {
                 for (name, bytes) in of_crate {
-                    println!(
-                        "    {:<9} {:<9} {name:<28} {bytes:>10}",
-                        distribution.name(),
-                        split.name()
-                    );
+                    println!("    {:<9} {:<9} {name:<28} {bytes:>10}", distribution.name(), split.name());
                 }
             }
         }

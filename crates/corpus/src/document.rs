@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::error::{CorpusError, Result};
+
 /// One text with its name, its tags and the parts of it that are scored.
 ///
 /// Documents are the sampling unit of every interval that the laws report, so what counts as one document (a file, an
@@ -15,6 +17,8 @@ pub struct Document {
     pub text: String,
     /// Labels to group results by, e.g. `crate = regex`.
     pub tags: BTreeMap<String, String>,
+    /// The text as token ids, for a corpus that comes tokenised; `text` is then empty and no byte counts exist.
+    pub ids: Option<Vec<u32>>,
     /// Byte ranges of `text` whose tokens are scored, sorted and disjoint. Empty means the whole text.
     pub spans: Vec<Range<usize>>,
 }
@@ -22,11 +26,7 @@ pub struct Document {
 impl Document {
     /// A document without tags that is scored as a whole.
     pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
-        Self {
-            id: id.into(),
-            text: text.into(),
-            ..Self::default()
-        }
+        Self { id: id.into(), text: text.into(), ..Self::default() }
     }
 
     /// The same document with one more tag.
@@ -41,5 +41,40 @@ impl Document {
     pub fn with_span(mut self, span: Range<usize>) -> Self {
         self.spans.push(span);
         self
+    }
+
+    /// Checks that the spans are sorted, disjoint, inside the text and on character boundaries.
+    ///
+    /// # Errors
+    /// [`CorpusError::BadSpan`] with the first span that is not.
+    pub fn check_spans(&self) -> Result<()> {
+        let mut from = 0;
+        for span in &self.spans {
+            let fits = from <= span.start && span.start <= span.end && self.text.get(span.clone()).is_some();
+            if !fits {
+                return Err(CorpusError::BadSpan {
+                    document: self.id.clone(),
+                    start: span.start,
+                    end: span.end,
+                    bytes: self.text.len(),
+                });
+            }
+            from = span.end;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_must_fit() {
+        let document = Document::new("d", "aé b");
+        assert!(document.clone().with_span(0..1).with_span(1..3).check_spans().is_ok());
+        assert!(document.clone().with_span(0..2).check_spans().is_err(), "inside é");
+        assert!(document.clone().with_span(3..4).with_span(0..1).check_spans().is_err(), "unsorted");
+        assert!(document.with_span(0..9).check_spans().is_err(), "too long");
     }
 }

@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+/// Result with this crate's error.
+pub type Result<T> = std::result::Result<T, CorpusError>;
+
 /// Errors of this crate. Each message says what is wrong, where, and what to do next.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -20,12 +23,93 @@ pub enum CorpusError {
         /// The corpus as asked for.
         corpus: String,
     },
+
+    // The `--corpus` value.
+    /// A `--corpus` value that does not follow the grammar.
+    #[error("corpus `{spec}`: {reason}; the form is [name=]PATH[?key=value&...]")]
+    Spec {
+        /// The value as given.
+        spec: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// `crates:NAME` with a name that is not one of the three.
     #[error("`crates:{name}` is unknown; use crates:code, crates:docs or crates:markdown")]
     UnknownDistribution {
         /// The name given.
         name: String,
     },
+
+    // Files of documents.
+    /// A row of a compressed file could not be reached.
+    #[error("{}: the {compression} data end or break after row {rows}: {source}; the file is cut or damaged, fetch it again", path.display())]
+    Compression {
+        /// The file.
+        path: PathBuf,
+        /// `gzip` or `zstd`.
+        compression: &'static str,
+        /// Rows (lines) that were read before.
+        rows: u64,
+        /// What the decompressor says.
+        source: std::io::Error,
+    },
+    /// Text that is not UTF-8.
+    #[error("{}, row {row}: not UTF-8 (byte {byte} of the row); convert the file, for example with iconv", path.display())]
+    NotUtf8 {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        row: u64,
+        /// Byte of that line, from 0.
+        byte: usize,
+    },
+    /// A line of a JSONL file that is not a JSON object.
+    #[error("{}, row {row}: not a JSON object: {reason}", path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        row: u64,
+        /// What the parser says.
+        reason: String,
+    },
+    /// A row without a field that was asked for.
+    #[error("{}, row {row}: no field `{field}`; this row has: {there}. Name the field with ?field=NAME", path.display())]
+    MissingField {
+        /// The file.
+        path: PathBuf,
+        /// Row, from 1.
+        row: u64,
+        /// The field asked for.
+        field: String,
+        /// The fields the row has.
+        there: String,
+    },
+    /// A field that holds something else than text.
+    #[error("{}, row {row}: field `{field}` holds {found}, not text", path.display())]
+    FieldNotText {
+        /// The file.
+        path: PathBuf,
+        /// Row, from 1.
+        row: u64,
+        /// The field.
+        field: String,
+        /// What it holds.
+        found: String,
+    },
+    /// Parquet that `relscale-records` could not read.
+    #[error(transparent)]
+    Parquet(#[from] relscale_records::Error),
+    /// A file of token ids that is not one.
+    #[error("{}: {reason}", path.display())]
+    TokenIds {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        reason: String,
+    },
+
+    // The crate sources corpus.
     /// No `Cargo.toml` to start from.
     #[error(
         "no Cargo.toml at {}; the crate sources corpus needs a workspace with a lock file: name its Cargo.toml or run inside it",
@@ -61,4 +145,86 @@ pub enum CorpusError {
         /// How they were looked for.
         found_by: String,
     },
+
+    // The tokenizer.
+    /// A model folder without tokenizer files that we read.
+    #[error(
+        "{} has neither tokenizer.json nor vocab.json with merges.txt; save the tokenizer in its `fast` form \
+         (transformers: AutoTokenizer.from_pretrained(...).save_pretrained(...)) or give token ids instead of text",
+        folder.display()
+    )]
+    NoTokenizer {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A tokenizer file that cannot be used.
+    #[error("{}: not a tokenizer that can be used: {reason}", path.display())]
+    BadTokenizer {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A tokenizer with ids for which the model has no row.
+    #[error(
+        "the tokenizer does not fit the model: token id {id} has no row in an output head of {rows} rows; \
+         take the tokenizer from the model's own folder"
+    )]
+    TokenizerTooLarge {
+        /// The largest id.
+        id: u32,
+        /// Rows of the model's output head.
+        rows: usize,
+    },
+    /// A text that could not be encoded.
+    #[error("document `{document}` cannot be encoded: {reason}")]
+    Encode {
+        /// The document's id.
+        document: String,
+        /// What the tokenizer says.
+        reason: String,
+    },
+    /// Spans that are not sorted, disjoint ranges of the text on character boundaries.
+    #[error(
+        "document `{document}`: span {start}..{end} is not a sorted, disjoint part of a text of {bytes} bytes"
+    )]
+    BadSpan {
+        /// The document's id.
+        document: String,
+        /// First byte.
+        start: usize,
+        /// Byte after the last.
+        end: usize,
+        /// Length of the text.
+        bytes: usize,
+    },
+
+    // Protocols.
+    /// Parameters with which a protocol makes no sense.
+    #[error("protocol `{protocol}`: {reason}")]
+    BadProtocol {
+        /// The protocol's name.
+        protocol: &'static str,
+        /// What is wrong and what is allowed.
+        reason: String,
+    },
+    /// A text that the protocol cannot score at all.
+    #[error(
+        "protocol `{protocol}` needs at least {needed} tokens, this text has {tokens}; use a shorter window, or --protocol document"
+    )]
+    TooShort {
+        /// The protocol's name.
+        protocol: &'static str,
+        /// Tokens needed.
+        needed: usize,
+        /// Tokens there are.
+        tokens: usize,
+    },
+}
+
+impl CorpusError {
+    /// A reading error with its path, for `map_err`.
+    pub(crate) fn read(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::Read { path: path.to_owned(), source }
+    }
 }

@@ -110,15 +110,13 @@ mod tests {
     #[test]
     fn blank_lines_of_the_author_collapse_and_literals_keep_theirs() {
         let source = "a;\n\n\n\nb;   \n// only a comment\nc;\r\n\r\n\r\nd = \"x\n\n\n y\";\n";
-        assert_eq!(
-            without_comments(source),
-            "a;\n\nb;\nc;\n\nd = \"x\n\n\n y\";\n"
-        );
+        assert_eq!(without_comments(source), "a;\n\nb;\nc;\n\nd = \"x\n\n\n y\";\n");
     }
 
     #[test]
     fn a_second_pass_changes_nothing() {
-        let source = "/// doc\nmod m { /* x */ fn f() { /* y */ } }\n\n\n// z\nfn g() {\n    1 /* one */ + 2\n}\n";
+        let source =
+            "/// doc\nmod m { /* x */ fn f() { /* y */ } }\n\n\n// z\nfn g() {\n    1 /* one */ + 2\n}\n";
         let once = without_comments(source);
         assert_eq!(without_comments(&once), once);
     }

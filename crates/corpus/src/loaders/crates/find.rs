@@ -43,11 +43,7 @@ impl fmt::Display for FoundBy {
         match self {
             Self::CargoMetadata => f.write_str("cargo metadata --locked"),
             Self::LockFile { because, missing } => {
-                write!(
-                    f,
-                    "Cargo.lock and the registry folder, {} crates missing ({because})",
-                    missing.len()
-                )
+                write!(f, "Cargo.lock and the registry folder, {} crates missing ({because})", missing.len())
             }
         }
     }
@@ -74,33 +70,21 @@ fn locate_manifest(given: Option<&Path>) -> Result<PathBuf, CorpusError> {
         Some(path) if path.is_dir() => path.join("Cargo.toml"),
         Some(path) => path.to_owned(),
         None => {
-            let here = std::env::current_dir().map_err(|source| CorpusError::Read {
-                path: ".".into(),
-                source,
-            })?;
+            let here =
+                std::env::current_dir().map_err(|source| CorpusError::Read { path: ".".into(), source })?;
             here.ancestors()
                 .map(|folder| folder.join("Cargo.toml"))
                 .find(|path| path.is_file())
                 .unwrap_or_default()
         }
     };
-    if from.is_file() {
-        Ok(from)
-    } else {
-        Err(CorpusError::NoManifest {
-            given: given.map(Path::to_owned),
-        })
-    }
+    if from.is_file() { Ok(from) } else { Err(CorpusError::NoManifest { given: given.map(Path::to_owned) }) }
 }
 
 /// The nearest `Cargo.lock` beside or above the manifest (a workspace member's lock file is at the workspace's root).
 fn lock_file_of(manifest: &Path) -> Result<PathBuf, CorpusError> {
-    let manifest = manifest
-        .canonicalize()
-        .map_err(|source| CorpusError::Read {
-            path: manifest.to_owned(),
-            source,
-        })?;
+    let manifest =
+        manifest.canonicalize().map_err(|source| CorpusError::Read { path: manifest.to_owned(), source })?;
     manifest
         .ancestors()
         .skip(1)
@@ -127,30 +111,18 @@ struct MetadataPackage {
 fn from_metadata(manifest: &Path) -> Result<Vec<SourceCrate>, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args([
-            "metadata",
-            "--format-version",
-            "1",
-            "--locked",
-            "--manifest-path",
-        ])
+        .args(["metadata", "--format-version", "1", "--locked", "--manifest-path"])
         .arg(manifest)
         .output()
         .map_err(|error| format!("cargo cannot be started: {error}"))?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr);
-        let reason = text
-            .lines()
-            .find(|line| line.starts_with("error"))
-            .unwrap_or("cargo metadata failed");
+        let reason = text.lines().find(|line| line.starts_with("error")).unwrap_or("cargo metadata failed");
         return Err(reason.to_owned());
     }
     let metadata: Metadata = serde_json::from_slice(&output.stdout)
         .map_err(|error| format!("cargo metadata wrote something else than expected: {error}"))?;
-    let registry = metadata
-        .packages
-        .into_iter()
-        .filter(|package| is_registry(package.source.as_deref()));
+    let registry = metadata.packages.into_iter().filter(|package| is_registry(package.source.as_deref()));
     Ok(registry
         .filter_map(|package| {
             Some(SourceCrate {
@@ -185,20 +157,12 @@ fn from_lock_file(
     lock: &Path,
     registries: &[PathBuf],
 ) -> Result<(Vec<SourceCrate>, Vec<String>), CorpusError> {
-    let text = std::fs::read_to_string(lock).map_err(|source| CorpusError::Read {
-        path: lock.to_owned(),
-        source,
-    })?;
-    let lock: Lock = toml::from_str(&text).map_err(|source| CorpusError::LockFile {
-        path: lock.to_owned(),
-        source: Box::new(source),
-    })?;
+    let text = std::fs::read_to_string(lock)
+        .map_err(|source| CorpusError::Read { path: lock.to_owned(), source })?;
+    let lock: Lock = toml::from_str(&text)
+        .map_err(|source| CorpusError::LockFile { path: lock.to_owned(), source: Box::new(source) })?;
     let (mut found, mut missing) = (Vec::new(), Vec::new());
-    for package in lock
-        .package
-        .into_iter()
-        .filter(|package| is_registry(package.source.as_deref()))
-    {
+    for package in lock.package.into_iter().filter(|package| is_registry(package.source.as_deref())) {
         let folder = format!("{}-{}", package.name, package.version);
         match registries
             .iter()
@@ -223,14 +187,8 @@ fn registry_folders() -> Vec<PathBuf> {
         .map(PathBuf::from)
         .or_else(|| std::env::home_dir().map(|home| home.join(".cargo")))
         .unwrap_or_default();
-    let entries = std::fs::read_dir(home.join("registry").join("src"))
-        .into_iter()
-        .flatten()
-        .flatten();
-    let mut folders: Vec<PathBuf> = entries
-        .map(|entry| entry.path())
-        .filter(|path| path.is_dir())
-        .collect();
+    let entries = std::fs::read_dir(home.join("registry").join("src")).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     folders.sort();
     folders
 }
@@ -276,10 +234,7 @@ mod tests {
         .unwrap();
         let (found, missing) = from_lock_file(&lock, std::slice::from_ref(&registry)).unwrap();
         assert_eq!(found.len(), 1);
-        assert_eq!(
-            (found[0].name.as_str(), found[0].licence.as_str()),
-            ("a", "MIT")
-        );
+        assert_eq!((found[0].name.as_str(), found[0].licence.as_str()), ("a", "MIT"));
         assert_eq!(missing, ["b-2.0.0"]);
     }
 
@@ -293,10 +248,7 @@ mod tests {
         let (mut by_lock, missing) =
             from_lock_file(&lock_file_of(&manifest).unwrap(), &registry_folders()).unwrap();
         if !missing.is_empty() {
-            println!(
-                "skipped: {} crates are not in the registry folder",
-                missing.len()
-            );
+            println!("skipped: {} crates are not in the registry folder", missing.len());
             return;
         }
         by_cargo.sort_by(|a, b| a.root.cmp(&b.root));

@@ -38,12 +38,9 @@ impl HeldOut {
     /// # Errors
     /// Not TOML, or not of the form described at [`HeldOut`].
     pub fn parse(text: &str) -> Result<Self, CorpusError> {
-        let file: File = toml::from_str(text).map_err(|source| CorpusError::HeldOutList {
-            source: Box::new(source),
-        })?;
-        Ok(Self {
-            names: file.families.into_values().flatten().collect(),
-        })
+        let file: File =
+            toml::from_str(text).map_err(|source| CorpusError::HeldOutList { source: Box::new(source) })?;
+        Ok(Self { names: file.families.into_values().flatten().collect() })
     }
 
     /// Whether a crate is kept for measuring.
@@ -64,9 +61,7 @@ mod tests {
     #[test]
     fn the_shipped_list_is_read() {
         let list = HeldOut::shipped().unwrap();
-        assert!(
-            list.contains("regex") && list.contains("regex-automata") && !list.contains("serde")
-        );
+        assert!(list.contains("regex") && list.contains("regex-automata") && !list.contains("serde"));
     }
 
     #[test]

@@ -30,10 +30,7 @@ const PERMISSIVE: [&str; 13] = [
 /// assert!(!is_permissive(""));
 /// ```
 pub fn is_permissive(expression: &str) -> bool {
-    let spaced = expression
-        .replace('/', " OR ")
-        .replace('(', " ( ")
-        .replace(')', " ) ");
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut at = 0;
     any_of(&words, &mut at) == Some(true) && at == words.len()

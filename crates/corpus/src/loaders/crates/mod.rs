@@ -92,9 +92,7 @@ impl FromStr for Distribution {
         Self::ALL
             .into_iter()
             .find(|d| d.name() == name)
-            .ok_or_else(|| CorpusError::UnknownDistribution {
-                name: name.to_owned(),
-            })
+            .ok_or_else(|| CorpusError::UnknownDistribution { name: name.to_owned() })
     }
 }
 
@@ -159,16 +157,9 @@ impl CrateSources {
     ) -> Result<Self, CorpusError> {
         let (crates, set_aside) = select::usable_crates(found);
         if crates.is_empty() {
-            return Err(CorpusError::NoCrates {
-                found_by: found_by.to_string(),
-            });
+            return Err(CorpusError::NoCrates { found_by: found_by.to_string() });
         }
-        Ok(Self {
-            crates,
-            set_aside,
-            found_by,
-            held_out,
-        })
+        Ok(Self { crates, set_aside, found_by, held_out })
     }
 
     /// How the crates were found.
@@ -188,21 +179,14 @@ impl CrateSources {
 
     /// Which split a crate's text belongs to.
     pub fn split_of(&self, crate_name: &str) -> Split {
-        if self.held_out.contains(crate_name) {
-            Split::HeldOut
-        } else {
-            Split::Train
-        }
+        if self.held_out.contains(crate_name) { Split::HeldOut } else { Split::Train }
     }
 
     /// Names on the held-out list that this lock file does not have (or that were set aside); their absence makes the
     /// held-out text smaller, never dirty.
     pub fn absent_held_out(&self) -> Vec<&str> {
         let present: HashSet<&str> = self.crates.iter().map(|c| c.name.as_str()).collect();
-        self.held_out
-            .names()
-            .filter(|name| !present.contains(name))
-            .collect()
+        self.held_out.names().filter(|name| !present.contains(name)).collect()
     }
 
     /// The documents of one distribution and split, in the order of the SHA-256 of their ids: the first n documents are
@@ -212,22 +196,12 @@ impl CrateSources {
     ///
     /// # Errors
     /// A source folder or file cannot be read, or nothing remains after the filters.
-    pub fn documents(
-        &self,
-        distribution: Distribution,
-        split: Split,
-    ) -> Result<Vec<Document>, CorpusError> {
+    pub fn documents(&self, distribution: Distribution, split: Split) -> Result<Vec<Document>, CorpusError> {
         let mut seen = HashSet::new();
         let mut documents = Vec::new();
         // Held-out crates come first, so that of two equal texts the held-out one stays and the training one goes.
-        let held_out = self
-            .crates
-            .iter()
-            .filter(|c| self.held_out.contains(&c.name));
-        let train = self
-            .crates
-            .iter()
-            .filter(|c| !self.held_out.contains(&c.name));
+        let held_out = self.crates.iter().filter(|c| self.held_out.contains(&c.name));
+        let train = self.crates.iter().filter(|c| !self.held_out.contains(&c.name));
         for one in held_out {
             let of_crate = select::documents_of(one, distribution, &mut seen)?;
             if split == Split::HeldOut {
@@ -240,13 +214,10 @@ impl CrateSources {
             }
         }
         if documents.is_empty() {
-            return Err(CorpusError::EmptyCorpus {
-                corpus: format!("crates:{distribution}?split={split}"),
-            });
+            return Err(CorpusError::EmptyCorpus { corpus: format!("crates:{distribution}?split={split}") });
         }
-        documents.sort_by_cached_key(|document| -> [u8; 32] {
-            Sha256::digest(document.id.as_bytes()).into()
-        });
+        documents
+            .sort_by_cached_key(|document| -> [u8; 32] { Sha256::digest(document.id.as_bytes()).into() });
         Ok(documents)
     }
 }

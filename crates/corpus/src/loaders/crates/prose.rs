@@ -46,20 +46,12 @@ fn blocks(source: &str) -> Vec<Vec<String>> {
         at = end;
         match token.kind {
             TokenKind::LineComment { doc_style: Some(_) } => {
-                open.get_or_insert_default()
-                    .push(unindent(&text[3..]).trim_end().to_owned());
+                open.get_or_insert_default().push(unindent(&text[3..]).trim_end().to_owned());
             }
-            TokenKind::BlockComment {
-                doc_style: Some(_),
-                terminated,
-            } => {
+            TokenKind::BlockComment { doc_style: Some(_), terminated } => {
                 blocks.extend(open.take());
                 let body = &text[3..text.len() - if terminated { 2 } else { 0 }];
-                blocks.push(
-                    body.lines()
-                        .map(|line| unstar(line).trim_end().to_owned())
-                        .collect(),
-                );
+                blocks.push(body.lines().map(|line| unstar(line).trim_end().to_owned()).collect());
             }
             // One newline between two `///` lines is the usual case; an empty line ends the block.
             TokenKind::Whitespace if text.matches('\n').count() < 2 => {}
@@ -130,20 +122,13 @@ mod tests {
 
     #[test]
     fn all_four_forms() {
-        let source =
-            "//! one\n/*! two\n * three\n * * item\n */\n/** four */\n/// five\nfn f() {}\n";
-        assert_eq!(
-            of_doc_comments(source),
-            "one\n\ntwo\nthree\n* item\n\nfour\n\nfive\n"
-        );
+        let source = "//! one\n/*! two\n * three\n * * item\n */\n/** four */\n/// five\nfn f() {}\n";
+        assert_eq!(of_doc_comments(source), "one\n\ntwo\nthree\n* item\n\nfour\n\nfive\n");
     }
 
     #[test]
     fn plain_comments_and_strings_are_not_docs() {
-        assert_eq!(
-            of_doc_comments("// a\n//// b\n/* c */ /*** d */ let s = \"/// e\";"),
-            ""
-        );
+        assert_eq!(of_doc_comments("// a\n//// b\n/* c */ /*** d */ let s = \"/// e\";"), "");
     }
 
     #[test]

@@ -91,10 +91,7 @@ fn folder_name(one: &SourceCrate) -> String {
 /// Order of versions: the three numbers, then a release after its pre-releases, then the text.
 fn version_key(version: &str) -> (Vec<u64>, bool, &str) {
     let core = version.split(['-', '+']).next().unwrap_or_default();
-    let numbers = core
-        .split('.')
-        .map(|part| part.parse().unwrap_or(0))
-        .collect();
+    let numbers = core.split('.').map(|part| part.parse().unwrap_or(0)).collect();
     let before_build = version.split('+').next().unwrap_or_default();
     (numbers, !before_build.contains('-'), version)
 }
@@ -120,8 +117,7 @@ pub fn documents_of(
             continue;
         }
         let full = one.root.join(&path);
-        let bytes =
-            std::fs::read(&full).map_err(|source| CorpusError::Read { path: full, source })?;
+        let bytes = std::fs::read(&full).map_err(|source| CorpusError::Read { path: full, source })?;
         let Ok(source) = std::str::from_utf8(&bytes) else {
             continue;
         };
@@ -149,10 +145,7 @@ fn list_files(
     extension: &str,
     paths: &mut Vec<String>,
 ) -> Result<(), CorpusError> {
-    let failed = |source| CorpusError::Read {
-        path: folder.to_owned(),
-        source,
-    };
+    let failed = |source| CorpusError::Read { path: folder.to_owned(), source };
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let path: PathBuf = entry.path();
@@ -177,12 +170,7 @@ pub fn is_bindings(crate_name: &str) -> bool {
 }
 
 fn is_boilerplate(path: &str) -> bool {
-    let name = path
-        .rsplit('/')
-        .next()
-        .unwrap_or(path)
-        .to_lowercase()
-        .replace('-', "_");
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase().replace('-', "_");
     BOILERPLATE.iter().any(|word| name.starts_with(word))
 }
 
@@ -195,29 +183,17 @@ fn is_generated(source: &str) -> bool {
 /// Mostly digits, or mostly very long lines: a table, not text. Markdown writes paragraphs as long lines, so only its
 /// digits count.
 fn is_table(source: &str, distribution: Distribution) -> bool {
-    let written = source
-        .bytes()
-        .filter(|b| !b.is_ascii_whitespace())
-        .count()
-        .max(1);
+    let written = source.bytes().filter(|b| !b.is_ascii_whitespace()).count().max(1);
     let digits = source.bytes().filter(u8::is_ascii_digit).count();
-    let in_long_lines: usize = source
-        .lines()
-        .map(str::len)
-        .filter(|length| *length > 300)
-        .sum();
-    digits * 5 > written
-        || (distribution != Distribution::Markdown && in_long_lines * 4 > source.len())
+    let in_long_lines: usize = source.lines().map(str::len).filter(|length| *length > 300).sum();
+    digits * 5 > written || (distribution != Distribution::Markdown && in_long_lines * 4 > source.len())
 }
 
 /// At most `limit` bytes of a crate's documents. They are taken in the order of their names' hashes, which
 /// spreads the choice over all folders of a large crate and depends on nothing else, and returned in order of path.
 fn cap(documents: Vec<Document>, limit: usize) -> Vec<Document> {
-    let mut by_hash: Vec<(usize, [u8; 32])> = documents
-        .iter()
-        .enumerate()
-        .map(|(i, d)| (i, Sha256::digest(d.id.as_bytes()).into()))
-        .collect();
+    let mut by_hash: Vec<(usize, [u8; 32])> =
+        documents.iter().enumerate().map(|(i, d)| (i, Sha256::digest(d.id.as_bytes()).into())).collect();
     by_hash.sort_by_key(|(_, hash)| *hash);
     let mut taken = HashSet::new();
     let mut bytes = 0;
@@ -227,12 +203,7 @@ fn cap(documents: Vec<Document>, limit: usize) -> Vec<Document> {
             taken.insert(i);
         }
     }
-    documents
-        .into_iter()
-        .enumerate()
-        .filter(|(i, _)| taken.contains(i))
-        .map(|(_, d)| d)
-        .collect()
+    documents.into_iter().enumerate().filter(|(i, _)| taken.contains(i)).map(|(_, d)| d).collect()
 }
 
 #[cfg(test)]
@@ -266,9 +237,7 @@ mod tests {
 
     #[test]
     fn generated_files_and_tables_are_known() {
-        assert!(is_generated(
-            "// Generated from vec.rs.tera template. Edit the template.\nfn f() {}"
-        ));
+        assert!(is_generated("// Generated from vec.rs.tera template. Edit the template.\nfn f() {}"));
         assert!(!is_generated("//! Reads files.\nfn f() {}"));
         let table = format!("static T: [u32; 400] = [{}];", "0x1F2, 513, ".repeat(200));
         assert!(is_table(&table, Distribution::Code));
@@ -278,9 +247,8 @@ mod tests {
 
     #[test]
     fn the_cap_spreads_and_keeps_order() {
-        let documents: Vec<Document> = (0..100)
-            .map(|i| Document::new(format!("c-1/{i:03}"), "x".repeat(30_000)))
-            .collect();
+        let documents: Vec<Document> =
+            (0..100).map(|i| Document::new(format!("c-1/{i:03}"), "x".repeat(30_000))).collect();
         let kept = cap(documents.clone(), 1_500_000);
         assert_eq!(kept.len(), 50);
         assert!(kept.windows(2).all(|pair| pair[0].id < pair[1].id));
@@ -299,21 +267,11 @@ mod tests {
         std::fs::write(folder.path().join("LICENSE-MIT.md"), format!("{text}x")).unwrap();
         std::fs::write(folder.path().join("short.md"), "short").unwrap();
         std::fs::write(folder.path().join("latin1.md"), [0xE9u8; 400]).unwrap();
-        let one = SourceCrate {
-            root: folder.path().to_owned(),
-            ..a_crate("x", "1.0.0", "MIT")
-        };
+        let one = SourceCrate { root: folder.path().to_owned(), ..a_crate("x", "1.0.0", "MIT") };
         let mut seen = HashSet::new();
         let documents = documents_of(&one, Distribution::Markdown, &mut seen).unwrap();
-        assert_eq!(
-            documents.iter().map(|d| d.id.as_str()).collect::<Vec<_>>(),
-            ["x-1.0.0/README.md"]
-        );
+        assert_eq!(documents.iter().map(|d| d.id.as_str()).collect::<Vec<_>>(), ["x-1.0.0/README.md"]);
         assert_eq!(documents[0].tags["kind"], "markdown");
-        assert!(
-            documents_of(&one, Distribution::Markdown, &mut seen)
-                .unwrap()
-                .is_empty()
-        );
+        assert!(documents_of(&one, Distribution::Markdown, &mut seen).unwrap().is_empty());
     }
 }

@@ -1,0 +1,241 @@
+//! Windows: which tokens a model is fed together, and which of them are scored.
+//!
+//! A window protocol decides the number as much as the model does: perplexity differs by several per cent between
+//! "every chunk from nothing" and "half a window of context at least". So each way is a named type with checked
+//! parameters, recorded with every result.
+//!
+//! | name | file | what it is |
+//! |---|---|---|
+//! | `document` | [`mod@document`] | ours: length L, stride s, every token but the first scored once, L - s tokens of context |
+//! | `paper` | [`mod@paper`] | the rank law's authors: the first 512 tokens of each document |
+//! | `rolling` | [`mod@rolling`] | `lm-evaluation-harness`: disjoint chunks, one token of context, a prefix token |
+//! | `strided` | [`mod@strided`] | the perplexity guide of `transformers` |
+//! | `half-window` | [`mod@half_window`] | the `perplexity` tool of `llama.cpp`: second halves of disjoint chunks |
+//!
+//! Letters: `L` length in tokens, `s` stride, `n` tokens of the text, `p` position of a token in the text, from 0.
+//!
+//! Invariants, each a property test: no position is scored twice; a scored position has at least one fed token before
+//! it; the windows are in order of position. Cases that the peer tools' own code wrote are in `testdata/windows`.
+
+pub mod document;
+pub mod half_window;
+pub mod paper;
+pub mod rolling;
+pub mod strided;
+mod text;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::error::{CorpusError, Result};
+pub use document::DocumentWindows;
+pub use half_window::HalfWindow;
+pub use paper::Paper;
+pub use rolling::Rolling;
+pub use strided::Strided;
+pub use text::TokenText;
+
+/// Tokens that are fed together, and the positions among them that are scored.
+///
+/// Fed are `prefix ++ ids[start..end]`; position `p` (an index into the text's ids) is predicted from all fed tokens
+/// before it. The last fed token is only ever a target, so a model needs room for [`Window::inputs`] tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Window {
+    /// A token put in before the text's own, e.g. beginning-of-text.
+    pub prefix: Option<u32>,
+    /// First token of the text in this window.
+    pub start: usize,
+    /// Token after the last.
+    pub end: usize,
+    /// Scored positions, ascending, all in `start..end`; `start` itself only with a prefix.
+    pub scored: Vec<u32>,
+}
+
+impl Window {
+    /// The fed tokens.
+    pub fn tokens(&self, ids: &[u32]) -> Vec<u32> {
+        let own = ids.get(self.start..self.end).unwrap_or_default();
+        self.prefix.into_iter().chain(own.iter().copied()).collect()
+    }
+
+    /// Number of fed tokens.
+    pub fn fed(&self) -> usize {
+        usize::from(self.prefix.is_some()) + self.end - self.start
+    }
+
+    /// Number of fed tokens from which something is predicted: all but the last.
+    pub fn inputs(&self) -> usize {
+        self.fed().saturating_sub(1)
+    }
+
+    /// Index of a position among the fed tokens, which is also the number of tokens of its context.
+    pub fn index_of(&self, position: u32) -> usize {
+        usize::from(self.prefix.is_some()) + (position as usize).saturating_sub(self.start)
+    }
+}
+
+/// A way to cut a text into windows.
+pub trait Protocol: fmt::Debug + Send + Sync {
+    /// Its name: `document`, `paper`, `rolling`, `strided`, `half-window`.
+    fn name(&self) -> &'static str;
+
+    /// All its parameters as they are used, for the record; the prefix is not among them.
+    fn parameters(&self) -> BTreeMap<String, Value>;
+
+    /// The token it puts before texts or windows.
+    fn prefix(&self) -> Option<u32>;
+
+    /// The most inputs that a window of it has: what the model's maximum must allow.
+    fn longest_inputs(&self) -> usize;
+
+    /// The windows of a text of which every token may be scored and which does not begin with the prefix itself;
+    /// callers want [`Protocol::windows`].
+    ///
+    /// # Errors
+    /// The text is too short for this protocol.
+    fn cut(&self, ids: &[u32], specials: &BTreeSet<u32>) -> Result<Vec<Window>>;
+
+    /// The windows of a text, in order; windows in which nothing is scored are left out.
+    ///
+    /// A text that begins with the prefix token already gets no second one: its own first token is taken for the
+    /// prefix ([`TokenText::begins_with`] tells, so that the run can say so).
+    ///
+    /// # Errors
+    /// The text is too short for this protocol.
+    fn windows(&self, text: &TokenText<'_>) -> Result<Vec<Window>> {
+        let skip = usize::from(self.prefix().is_some_and(|prefix| text.begins_with(prefix)));
+        let mut windows = self.cut(&text.ids()[skip..], text.specials())?;
+        for window in &mut windows {
+            window.start += skip;
+            window.end += skip;
+            window.scored.iter_mut().for_each(|p| *p += skip as u32);
+            if text.is_restricted() {
+                window.scored.retain(|&p| text.may_score(p));
+                // What follows the last scored token cannot change any score.
+                window.end = window.scored.last().map_or(window.start, |&p| p as usize + 1);
+            }
+        }
+        windows.retain(|window| !window.scored.is_empty());
+        Ok(windows)
+    }
+}
+
+/// The names of all protocols, in the order of the table above.
+pub const NAMES: [&str; 5] = ["document", "paper", "rolling", "strided", "half-window"];
+
+/// What a user may say about a protocol; each protocol takes what it knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Window length L in tokens; `None`: the model's maximum (512 for `paper`).
+    pub length: Option<usize>,
+    /// Stride s in tokens; `None`: half the length. Known to `document` and `strided`.
+    pub stride: Option<usize>,
+    /// A token to put in before texts or windows, by id.
+    pub prefix: Option<u32>,
+    /// The most tokens the model can take at once.
+    pub model_maximum: usize,
+}
+
+/// Makes the protocol of a name.
+///
+/// # Errors
+/// An unknown name, parameters that make no sense, a length beyond the model's maximum, a stride for a protocol that
+/// has none.
+pub fn named(name: &str, settings: Settings) -> Result<Box<dyn Protocol>> {
+    let Settings { length, stride, prefix, model_maximum } = settings;
+    let known =
+        NAMES.iter().copied().find(|known| *known == name).ok_or_else(|| CorpusError::BadProtocol {
+            protocol: "?",
+            reason: format!("there is no protocol `{name}`; there are {}", NAMES.join(", ")),
+        })?;
+    if stride.is_some() && !matches!(known, "document" | "strided") {
+        return Err(bad(known, "it has no stride; leave --stride out".into()));
+    }
+    let default_length = if known == "paper" { paper::LENGTH.min(model_maximum) } else { model_maximum };
+    let length = length.unwrap_or(default_length);
+    let half = (length / 2).max(1);
+    let protocol: Box<dyn Protocol> = match known {
+        "document" => Box::new(DocumentWindows::new(length, stride.unwrap_or(half), prefix)?),
+        "paper" => Box::new(Paper::new(length, prefix)?),
+        "strided" => Box::new(Strided::new(length, stride.unwrap_or(half), prefix)?),
+        "half-window" => Box::new(HalfWindow::new(length, prefix)?),
+        _ => {
+            let reason =
+                "it needs a prefix token: the beginning-of-text id, or end-of-text where there is none";
+            Box::new(Rolling::new(length, prefix.ok_or_else(|| bad(known, reason.into()))?)?)
+        }
+    };
+    if protocol.longest_inputs() > model_maximum {
+        return Err(bad(
+            known,
+            format!(
+                "a length of {length} tokens is more than the {model_maximum} that the model takes at once"
+            ),
+        ));
+    }
+    Ok(protocol)
+}
+
+/// The error of a checked constructor.
+fn bad(protocol: &'static str, reason: String) -> CorpusError {
+    CorpusError::BadProtocol { protocol, reason }
+}
+
+/// Refuses a length below `least`.
+fn check_length(protocol: &'static str, length: usize, least: usize) -> Result<()> {
+    if length < least {
+        return Err(bad(
+            protocol,
+            format!("a length of {length} tokens scores nothing; it must be at least {least}"),
+        ));
+    }
+    Ok(())
+}
+
+/// Positions `from..to` as the records number them.
+fn positions(from: usize, to: usize) -> Vec<u32> {
+    (from..to).map(|p| p as u32).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_protocol_by_name_or_a_reason() {
+        let settings = Settings { length: None, stride: None, prefix: None, model_maximum: 64 };
+        for name in NAMES {
+            let prefix = (name == "rolling").then_some(1);
+            let protocol = named(name, Settings { prefix, ..settings }).unwrap();
+            assert_eq!(protocol.name(), name);
+            assert!(protocol.longest_inputs() <= 64);
+        }
+        let refusals = [
+            ("perplexity", settings, "there is no protocol"),
+            ("rolling", settings, "prefix"),
+            ("document", Settings { length: Some(65), ..settings }, "more than the 64"),
+            ("document", Settings { length: Some(1), ..settings }, "at least 2"),
+            ("document", Settings { stride: Some(64), ..settings }, "stride"),
+            ("document", Settings { stride: Some(0), ..settings }, "stride"),
+            ("strided", Settings { stride: Some(65), ..settings }, "stride"),
+            ("paper", Settings { stride: Some(8), ..settings }, "no stride"),
+            ("half-window", Settings { length: Some(2), ..settings }, "at least 3"),
+        ];
+        for (name, settings, reason) in refusals {
+            let message = named(name, settings).unwrap_err().to_string();
+            assert!(message.contains(reason), "{name}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_begins_with_the_prefix_gets_no_second_one() {
+        let protocol = DocumentWindows::new(4, 2, Some(9)).unwrap();
+        let with = protocol.windows(&TokenText::new(&[9, 1, 2, 3, 4])).unwrap();
+        let without = protocol.windows(&TokenText::new(&[1, 2, 3, 4])).unwrap();
+        let fed = |windows: &[Window], ids: &[u32]| windows.iter().map(|w| w.tokens(ids)).collect::<Vec<_>>();
+        assert_eq!(fed(&with, &[9, 1, 2, 3, 4]), fed(&without, &[1, 2, 3, 4]));
+        assert_eq!(with[0].scored, [1, 2, 3]);
+    }
+}

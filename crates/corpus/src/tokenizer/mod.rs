@@ -1,0 +1,250 @@
+//! Text to token ids, with the number of source bytes that each token covers.
+//!
+//! The actors:
+//!
+//! | file | what it does |
+//! |---|---|
+//! | [`mod@folder`] | reads `tokenizer.json`, or `vocab.json` + `merges.txt` where a folder has only these |
+//! | [`mod@specials`] | beginning- and end-of-text as the folder names them; what a post-processor would have added |
+//! | [`mod@bytes`] | which source bytes belong to which token |
+//! | [`mod@blocks`] | very long texts in blocks, so that memory stays bounded |
+//!
+//! Files read: `tokenizer.json` alone decides ids where it is present; otherwise `vocab.json`, `merges.txt` and, for the
+//! special tokens, `tokenizer_config.json`, `special_tokens_map.json`, `added_tokens.json`. The hash of what decided is
+//! [`Tokenizer::sha256`].
+//!
+//! Invariants: nothing is ever added to the text's own tokens here (beginning-of-text is put in by the protocol, by id, and
+//! recorded); truncation, padding and BPE dropout that a file may ask for are switched off; the bytes of a document's
+//! tokens sum to the byte length of its text.
+//!
+//! Text that spells a special token (`<|endoftext|>` in a web page) is encoded as that token, as `transformers` does and
+//! as the training data of the published families was encoded; [`Encoded::specials`] counts these so that the run can
+//! say so.
+
+pub mod blocks;
+pub mod bytes;
+pub mod folder;
+pub mod specials;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use crate::document::Document;
+use crate::error::{CorpusError, Result};
+use blocks::BlockRule;
+use bytes::SourceLengths;
+pub use folder::TokenizerSource;
+pub use specials::{AddedByProcessor, NamedSpecials};
+
+/// A document as token ids.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Encoded {
+    /// Token ids, in order, nothing added.
+    pub ids: Vec<u32>,
+    /// Source bytes that each token covers, as long as `ids`; sums to the byte length of the text.
+    pub bytes: Vec<u32>,
+    /// How many of the ids are special tokens that the text spells out.
+    pub specials: usize,
+}
+
+impl Encoded {
+    /// Ids that came without text: no token covers a known number of bytes.
+    pub fn from_ids(ids: Vec<u32>) -> Self {
+        Self { bytes: vec![0; ids.len()], ids, specials: 0 }
+    }
+
+    /// Bytes of source that all tokens cover together.
+    pub fn total_bytes(&self) -> u64 {
+        self.bytes.iter().map(|b| u64::from(*b)).sum()
+    }
+}
+
+/// The sizes that are all called "vocabulary size"; the third one, the rows of the output head, is the model's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenizerSizes {
+    /// Entries of the tokenizer's model (Pythia: 50 254).
+    pub tokenizer: u32,
+    /// With added tokens, special or not (Pythia: 50 277).
+    pub with_added: u32,
+}
+
+/// A tokenizer of the Hugging Face kind, restricted to what measuring needs.
+#[derive(Debug, Clone)]
+pub struct Tokenizer {
+    inner: tokenizers::Tokenizer,
+    source: TokenizerSource,
+    sha256: String,
+    sizes: TokenizerSizes,
+    known: Vec<u32>,
+    special_ids: BTreeSet<u32>,
+    named: NamedSpecials,
+    added_by_processor: AddedByProcessor,
+    lengths: SourceLengths,
+    blocks: BlockRule,
+}
+
+impl Tokenizer {
+    /// Loads the tokenizer of a model folder.
+    ///
+    /// # Errors
+    /// Neither form is there, a file cannot be read, or it is not a tokenizer.
+    pub fn from_folder(folder: &Path) -> Result<Self> {
+        let loaded = folder::load(folder)?;
+        let where_from = folder.join(loaded.source.main_file());
+        Self::build(loaded, &where_from)
+    }
+
+    /// Takes the text of a `tokenizer.json`, e.g. of a tokenizer just trained. No special token has a named role.
+    ///
+    /// # Errors
+    /// It is not a tokenizer.
+    pub fn from_json(json: &str) -> Result<Self> {
+        let loaded = folder::from_json(json.as_bytes(), Path::new("tokenizer.json"))?;
+        Self::build(loaded, Path::new("tokenizer.json"))
+    }
+
+    fn build(loaded: folder::Loaded, path: &Path) -> Result<Self> {
+        let folder::Loaded { mut inner, source, sha256, named } = loaded;
+        let bad = |reason: String| CorpusError::BadTokenizer { path: path.to_owned(), reason };
+        folder::switch_off_randomness_and_length_limits(&mut inner).map_err(bad)?;
+        let added_by_processor = specials::take_post_processor(&mut inner).map_err(bad)?;
+        let mut known: Vec<u32> = inner.get_vocab(true).into_values().collect();
+        known.sort_unstable();
+        known.dedup();
+        if known.is_empty() {
+            return Err(bad("its vocabulary is empty".into()));
+        }
+        let size = |with_added| u32::try_from(inner.get_vocab_size(with_added)).unwrap_or(u32::MAX);
+        Ok(Self {
+            sizes: TokenizerSizes { tokenizer: size(false), with_added: size(true) },
+            special_ids: inner
+                .get_added_tokens_decoder()
+                .into_iter()
+                .filter(|(_, token)| token.special)
+                .map(|(id, _)| id)
+                .collect(),
+            lengths: SourceLengths::of(&inner),
+            blocks: BlockRule::of(&inner),
+            inner,
+            source,
+            sha256,
+            known,
+            named,
+            added_by_processor,
+        })
+    }
+
+    /// Encodes one text, specials off.
+    ///
+    /// # Errors
+    /// The tokenizer refuses the text (an unknown character and no unknown token).
+    pub fn encode(&self, text: &str) -> Result<Encoded> {
+        let mut encoded = Encoded::default();
+        for block in self.blocks.split(text) {
+            let encoding = self.inner.encode(block, false).map_err(|error| CorpusError::Encode {
+                document: excerpt(text),
+                reason: error.to_string(),
+            })?;
+            let ids = encoding.get_ids();
+            encoded.bytes.extend(self.lengths.per_token(ids, encoding.get_offsets(), block.len()));
+            encoded.specials += ids.iter().filter(|id| self.special_ids.contains(id)).count();
+            encoded.ids.extend_from_slice(ids);
+        }
+        Ok(encoded)
+    }
+
+    /// Encodes one document; one that carries ids already is passed through.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`], naming the document; spans that do not fit the text.
+    pub fn encode_document(&self, document: &Document) -> Result<Encoded> {
+        document.check_spans()?;
+        match &document.ids {
+            Some(ids) => Ok(Encoded::from_ids(ids.clone())),
+            None => self.encode(&document.text).map_err(|error| match error {
+                CorpusError::Encode { reason, .. } => {
+                    CorpusError::Encode { document: document.id.clone(), reason }
+                }
+                other => other,
+            }),
+        }
+    }
+
+    /// Encodes many documents in parallel; the result is in their order and does not depend on the threads.
+    ///
+    /// # Errors
+    /// That of the first document, in order, which has one.
+    pub fn encode_all(&self, documents: &[Document]) -> Result<Vec<Encoded>> {
+        let encoded: Vec<Result<Encoded>> = documents.par_iter().map(|d| self.encode_document(d)).collect();
+        encoded.into_iter().collect()
+    }
+
+    /// Which files it came from.
+    pub fn source(&self) -> TokenizerSource {
+        self.source
+    }
+
+    /// sha256 of the files that decide ids, hexadecimal.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// Its sizes.
+    pub fn sizes(&self) -> TokenizerSizes {
+        self.sizes
+    }
+
+    /// The ids that some token maps to, ascending. Rows of the output head without one are padding (spec A1).
+    pub fn known_ids(&self) -> &[u32] {
+        &self.known
+    }
+
+    /// For each row of an output head of `rows` rows, whether some token maps to it.
+    ///
+    /// # Errors
+    /// [`CorpusError::TokenizerTooLarge`] when a token has no row.
+    pub fn known_rows(&self, rows: usize) -> Result<Vec<bool>> {
+        let mut mask = vec![false; rows];
+        for &id in &self.known {
+            *mask.get_mut(id as usize).ok_or_else(|| CorpusError::TokenizerTooLarge {
+                id: self.known.last().copied().unwrap_or(id),
+                rows,
+            })? = true;
+        }
+        Ok(mask)
+    }
+
+    /// Ids of tokens marked as special.
+    pub fn special_ids(&self) -> &BTreeSet<u32> {
+        &self.special_ids
+    }
+
+    /// Beginning-of-text, end-of-text and so on, as the folder's configuration names them.
+    pub fn named_specials(&self) -> &NamedSpecials {
+        &self.named
+    }
+
+    /// What this tokenizer's own post-processor would have put around each text (OPT: `</s>` before it). It is not
+    /// done here; a protocol's prefix does it openly.
+    pub fn added_by_processor(&self) -> &AddedByProcessor {
+        &self.added_by_processor
+    }
+
+    /// Id of a token given as text.
+    pub fn token_to_id(&self, token: &str) -> Option<u32> {
+        self.inner.token_to_id(token)
+    }
+
+    /// A token as the vocabulary spells it (byte-level alphabets included), for tables and messages.
+    pub fn id_to_token(&self, id: u32) -> Option<String> {
+        self.inner.id_to_token(id)
+    }
+}
+
+/// The first characters of a text, to point at it in a message.
+fn excerpt(text: &str) -> String {
+    let head: String = text.chars().take(40).collect();
+    if head.len() < text.len() { format!("{head}...") } else { head }
+}
