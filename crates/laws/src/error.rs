@@ -17,6 +17,80 @@ pub enum LawsError {
         /// What would be accepted.
         expected: &'static str,
     },
+    /// There is nothing to fit.
+    #[error("there is no finished run to fit; `relscale measure` makes them")]
+    NoRuns,
+    /// A run's sums contradict themselves.
+    #[error(
+        "the sums of model `{model}` on corpus `{corpus}`, document {document}, contradict themselves: \
+         {reason}; measure this run again"
+    )]
+    Corrupt {
+        /// The model.
+        model: String,
+        /// The corpus.
+        corpus: String,
+        /// Ordinal of the document.
+        document: u32,
+        /// What is wrong with them.
+        reason: String,
+    },
+    /// A model has no parameters to speak of, so its size has no logarithm.
+    #[error("model `{model}` has 0 non-embedding parameters; a law in size needs at least 1")]
+    NoParameters {
+        /// The model.
+        model: String,
+    },
+    /// A k was asked for that was not counted when the tally was made.
+    #[error("k = {k} was not tallied for model `{model}` on corpus `{corpus}`; tallied are {tallied:?}")]
+    UnknownK {
+        /// The k asked for.
+        k: u32,
+        /// The model.
+        model: String,
+        /// The corpus.
+        corpus: String,
+        /// The k at hand.
+        tallied: Vec<u32>,
+    },
+    /// Two runs of one family on one corpus have the same model name.
+    #[error("family `{family}` has two runs of model `{model}` on corpus `{corpus}`; keep one of them")]
+    SameName {
+        /// The family.
+        family: String,
+        /// The corpus.
+        corpus: String,
+        /// The name.
+        model: String,
+    },
+    /// Two models are copies of each other, so they would count twice.
+    #[error(
+        "models `{first}` and `{second}` of family `{family}` have the same weights (sha256 {sha256}); \
+         leave one of them out"
+    )]
+    SameWeights {
+        /// The family.
+        family: String,
+        /// One of the models.
+        first: String,
+        /// The other.
+        second: String,
+        /// The common hash.
+        sha256: String,
+    },
+    /// Two runs of one family on one corpus were not measured alike.
+    #[error(
+        "family `{family}` on corpus `{corpus}` cannot be fitted: {difference}; measure both alike, or \
+         give them different family names"
+    )]
+    Unlike {
+        /// The family.
+        family: String,
+        /// The corpus.
+        corpus: String,
+        /// What differs between which models.
+        difference: Box<Difference>,
+    },
     /// The result cannot be written.
     #[error("cannot write {path}: {source}; check that the folder exists and has room")]
     Write {
@@ -42,9 +116,7 @@ pub enum LawsError {
         source: serde_json::Error,
     },
     /// A stored result has another layout.
-    #[error(
-        "{path} has layout {found}, this program reads layout {expected}; run `relscale fit` again"
-    )]
+    #[error("{path} has layout {found}, this program reads layout {expected}; run `relscale fit` again")]
     Format {
         /// The file.
         path: PathBuf,
@@ -53,4 +125,20 @@ pub enum LawsError {
         /// Layout version of this program.
         expected: u32,
     },
+}
+
+/// What two runs that should be alike do not share.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what} differs, `{first}` has {first_value}, `{second}` has {second_value}")]
+pub struct Difference {
+    /// What differs.
+    pub what: &'static str,
+    /// One of the models.
+    pub first: String,
+    /// What it has.
+    pub first_value: String,
+    /// The other model.
+    pub second: String,
+    /// What that has.
+    pub second_value: String,
 }

@@ -2,11 +2,34 @@
 //!
 //! A law is a plain function. It sees no model and no text: what it needs is in the tallies of
 //! `relscale-records`, and what it finds is a [`StudyFit`], saved as `laws.json`.
+//!
+//! | room | what |
+//! |---|---|
+//! | [`fit_study`] | the entrance: tallies and [`FitOptions`] in, [`StudyFit`] out |
+//! | `table` | tallies to groups: what may share a line, totals, resampled documents |
+//! | `rank`, `cross_entropy` | which number a model contributes, and when it contributes none |
+//! | `power_law` | the fit, its two kinds of uncertainty, its doubts |
+//! | `audit` | predictions of models that a fit has not seen |
+//! | `verdict` | sentences with their numbers |
+//! | [`result`] | what is written to `laws.json`, and the only thing others need to read it |
+//!
+//! Invariants: every number that leaves here has its unit, its interval or the reason for none, and its
+//! flags. Left-out points are listed. Nothing is NaN. A result depends on the tallies and the options alone: neither
+//! on their order nor on threads or time.
 
+mod audit;
+mod cross_entropy;
 mod error;
 mod options;
-mod result;
+mod power_law;
+mod rank;
+pub mod result;
+mod study;
+mod summary;
+mod table;
+mod verdict;
 
-pub use error::LawsError;
+pub use error::{Difference, LawsError};
 pub use options::FitOptions;
 pub use result::*;
+pub use study::fit_study;

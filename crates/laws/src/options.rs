@@ -22,13 +22,7 @@ pub struct FitOptions {
 
 impl Default for FitOptions {
     fn default() -> Self {
-        Self {
-            k: Vec::new(),
-            level: 0.95,
-            resamples: 2000,
-            seed: 20_387,
-            minimum_count: 50,
-        }
+        Self { k: Vec::new(), level: 0.95, resamples: 2000, seed: 20_387, minimum_count: 50 }
     }
 }
 
@@ -39,11 +33,7 @@ impl FitOptions {
     /// [`LawsError::Option`] naming the option, its value and what is expected.
     pub fn validate(&self) -> Result<(), LawsError> {
         let refuse = |option: &'static str, value: String, expected: &'static str| {
-            Err(LawsError::Option {
-                option,
-                value,
-                expected,
-            })
+            Err(LawsError::Option { option, value, expected })
         };
         if !(self.level > 0.0 && self.level < 1.0) {
             return refuse("level", self.level.to_string(), "above 0 and below 1");

@@ -63,9 +63,7 @@ impl Interval {
     /// `(low, high)`, when there is an interval.
     pub fn bounds(&self) -> Option<(f64, f64)> {
         match *self {
-            Self::StudentT { low, high, .. } | Self::DocumentBootstrap { low, high, .. } => {
-                Some((low, high))
-            }
+            Self::StudentT { low, high, .. } | Self::DocumentBootstrap { low, high, .. } => Some((low, high)),
             Self::None { .. } => None,
         }
     }

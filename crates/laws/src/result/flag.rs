@@ -14,10 +14,7 @@ pub struct Flag {
 impl Flag {
     /// A flag of `code` that says `message`.
     pub fn new(code: FlagCode, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-        }
+        Self { code, message: message.into() }
     }
 }
 

@@ -56,10 +56,10 @@ pub struct ModelSummary {
     pub tied: u64,
     /// The sizes that go by the name of vocabulary; `scored` is the |V| that k must stay below.
     pub vocabulary: VocabularySizes,
-    /// Mean negative log-likelihood, nats per token.
-    pub cross_entropy: Estimate,
-    /// Total bits over total bytes; absent when the bytes are not known.
+    /// Mean negative log-likelihood, nats per token; absent when no token was scored.
+    pub cross_entropy: Option<Estimate>,
+    /// Total bits over total bytes; absent when no byte was scored.
     pub bits_per_byte: Option<Estimate>,
-    /// Mean entropy of the predictive distribution, nats per token.
-    pub entropy: Estimate,
+    /// Mean entropy of the predictive distribution, nats per token; absent when no token was scored.
+    pub entropy: Option<Estimate>,
 }

@@ -16,7 +16,5 @@ mod study;
 pub use estimate::{Estimate, Interval};
 pub use flag::{Flag, FlagCode};
 pub use group::{GroupFit, ModelSummary};
-pub use law::{
-    AuditStep, ChiSquared, HeldOut, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity, Regime,
-};
+pub use law::{AuditStep, ChiSquared, HeldOut, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity, Regime};
 pub use study::{FORMAT, StudyFit};

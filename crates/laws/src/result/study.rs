@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Flag, GroupFit};
+use super::GroupFit;
 use crate::error::LawsError;
 use crate::options::FitOptions;
 
@@ -24,16 +24,12 @@ pub struct StudyFit {
     pub options: FitOptions,
     /// One entry a family and corpus, ordered by family, then corpus.
     pub groups: Vec<GroupFit>,
-    /// Doubts about the study as a whole.
-    pub flags: Vec<Flag>,
 }
 
 impl StudyFit {
     /// The group of `family` on `corpus`.
     pub fn group(&self, family: &str, corpus: &str) -> Option<&GroupFit> {
-        self.groups
-            .iter()
-            .find(|group| group.family == family && group.corpus == corpus)
+        self.groups.iter().find(|group| group.family == family && group.corpus == corpus)
     }
 
     /// Writes the result as indented JSON: aside first (`<name>.tmp` in the same folder), then renamed,
@@ -45,17 +41,12 @@ impl StudyFit {
         let mut aside = path.as_os_str().to_owned();
         aside.push(".tmp");
         let aside = Path::new(&aside);
-        self.write_aside(aside)
-            .and_then(|()| fs::rename(aside, path))
-            .map_err(|source| {
-                // The half-written file is of no use to anyone; that it could not be removed either
-                // would add nothing to the message.
-                let _ = fs::remove_file(aside);
-                LawsError::Write {
-                    path: path.to_owned(),
-                    source,
-                }
-            })
+        self.write_aside(aside).and_then(|()| fs::rename(aside, path)).map_err(|source| {
+            // The half-written file is of no use to anyone; that it could not be removed either
+            // would add nothing to the message.
+            let _ = fs::remove_file(aside);
+            LawsError::Write { path: path.to_owned(), source }
+        })
     }
 
     fn write_aside(&self, aside: &Path) -> std::io::Result<()> {
@@ -75,22 +66,13 @@ impl StudyFit {
         struct Version {
             format: u32,
         }
-        let text = fs::read_to_string(path).map_err(|source| LawsError::Read {
-            path: path.to_owned(),
-            source,
-        })?;
-        let parse = |source| LawsError::Parse {
-            path: path.to_owned(),
-            source,
-        };
+        let text =
+            fs::read_to_string(path).map_err(|source| LawsError::Read { path: path.to_owned(), source })?;
+        let parse = |source| LawsError::Parse { path: path.to_owned(), source };
         // The version first: a file of another layout should be told so, not that a member is missing.
         let Version { format } = serde_json::from_str(&text).map_err(parse)?;
         if format != FORMAT {
-            return Err(LawsError::Format {
-                path: path.to_owned(),
-                found: format,
-                expected: FORMAT,
-            });
+            return Err(LawsError::Format { path: path.to_owned(), found: format, expected: FORMAT });
         }
         serde_json::from_str(&text).map_err(parse)
     }

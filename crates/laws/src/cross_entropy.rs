@@ -1,0 +1,43 @@
+//! The cross-entropy law: mean negative log-likelihood of a token against S.
+//!
+//! `CE = C S^-beta` without a floor, as the paper sets it beside the rank law; the total is over tokens, so
+//! long documents weigh by their length.
+
+use crate::options::FitOptions;
+use crate::power_law::{self, Measured};
+use crate::result::{Law, LeftOut, Quantity};
+use crate::table::{Group, Sums};
+
+/// The cross-entropy law of a group.
+pub(crate) fn law(group: &Group<'_>, options: &FitOptions) -> Law {
+    let mut measured = Vec::new();
+    let mut left_out = Vec::new();
+    for (model, run) in group.runs.iter().enumerate() {
+        let statistic = |sums: Sums<'_>| sums.nll / sums.tokens;
+        let sums = run.sums();
+        let value = statistic(sums);
+        if value > 0.0 {
+            measured.push(Measured {
+                model: run.tally.model.clone(),
+                parameters: run.tally.non_embedding,
+                tokens: sums.tokens as u64,
+                hits: None,
+                value,
+                replicates: group.replicates(model, statistic),
+            });
+        } else {
+            let reason = if sums.tokens == 0.0 {
+                "no token was scored".to_owned()
+            } else {
+                format!("its cross entropy is {value} nats per token, which has no logarithm")
+            };
+            left_out.push(LeftOut {
+                model: run.tally.model.clone(),
+                parameters: run.tally.non_embedding,
+                reason,
+            });
+        }
+    }
+    let quantity = Quantity::CrossEntropy;
+    power_law::law(quantity, "nats per token", measured, left_out, options, |_| Vec::new())
+}

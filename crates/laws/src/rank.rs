@@ -1,0 +1,99 @@
+//! The rank law: `-ln RBP_k` against S (arXiv 2510.20387, eq. 4 and 5).
+//!
+//! `RBP_k` is the share of scored tokens whose rank is at most k. Where every token hits, `-ln RBP_k` is 0
+//! and has no logarithm; where none does it is infinite: such points are left out and listed. Where only a
+//! few miss (or hit) the point is kept, but its error is of the size of the whole effect, so no slope is
+//! claimed: `Var(ln(-ln p))` is about `1/misses` near p = 1, before the likeness of tokens inside documents.
+
+use crate::options::FitOptions;
+use crate::power_law::{self, Measured};
+use crate::result::{Flag, FlagCode, Law, LawPoint, LeftOut, Quantity};
+use crate::table::{Group, Sums};
+
+/// `-ln(hits / tokens)` in nats, exact also where nearly all tokens hit.
+fn minus_ln_rbp(hits: f64, tokens: f64) -> f64 {
+    -(-(tokens - hits) / tokens).ln_1p()
+}
+
+/// The rank law at the k with index `at` of the group.
+pub(crate) fn law(group: &Group<'_>, at: usize, options: &FitOptions) -> Law {
+    let k = group.k[at];
+    let mut measured = Vec::new();
+    let mut left_out = Vec::new();
+    for (model, run) in group.runs.iter().enumerate() {
+        let sums = run.sums();
+        let (hits, tokens) = (sums.hits[at], sums.tokens);
+        let reason = if tokens == 0.0 {
+            "no token was scored".to_owned()
+        } else if hits == 0.0 {
+            format!("none of {tokens} tokens has rank <= {k}: RBP_{k} = 0, its -ln is infinite")
+        } else if hits == tokens {
+            format!("all {tokens} tokens have rank <= {k}: RBP_{k} = 1, its -ln is 0 and has no logarithm")
+        } else {
+            let statistic = |sums: Sums<'_>| minus_ln_rbp(sums.hits[at], sums.tokens);
+            measured.push(Measured {
+                model: run.tally.model.clone(),
+                parameters: run.tally.non_embedding,
+                tokens: tokens as u64,
+                hits: Some(hits as u64),
+                value: statistic(sums),
+                replicates: group.replicates(model, statistic),
+            });
+            continue;
+        };
+        left_out.push(LeftOut {
+            model: run.tally.model.clone(),
+            parameters: run.tally.non_embedding,
+            reason,
+        });
+    }
+    let quantity = Quantity::Rank { k };
+    power_law::law(quantity, "nats", measured, left_out, options, |points| {
+        let few = |code, what, verb, count: fn(&LawPoint) -> Option<u64>| {
+            few(points, k, options.minimum_count, code, what, verb, count)
+        };
+        few(FlagCode::FewMisses, "misses", "above", |point| point.misses)
+            .into_iter()
+            .chain(few(FlagCode::FewHits, "hits", "at most", |point| point.hits))
+            .collect()
+    })
+}
+
+/// A flag when some model has a count below `minimum`.
+fn few(
+    points: &[LawPoint],
+    k: u32,
+    minimum: u64,
+    code: FlagCode,
+    what: &str,
+    verb: &str,
+    count: fn(&LawPoint) -> Option<u64>,
+) -> Option<Flag> {
+    let short: Vec<String> = points
+        .iter()
+        .filter_map(|point| {
+            let count = count(point)?;
+            (count < minimum).then(|| format!("{} {count} of {}", point.model, point.tokens))
+        })
+        .collect();
+    (!short.is_empty()).then(|| {
+        Flag::new(
+            code,
+            format!(
+                "no slope is claimed: fewer than {minimum} {what} (tokens of rank {verb} {k}) for {}",
+                short.join(", ")
+            ),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::minus_ln_rbp;
+
+    #[test]
+    fn one_miss_in_a_billion_keeps_its_digits() {
+        assert_eq!(minus_ln_rbp(1e15 - 1.0, 1e15), 1e-15 + 5e-31);
+        assert!((minus_ln_rbp(1.0, 4.0) - 4.0_f64.ln()).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,144 @@
+//! All laws of a study: the one entrance of this crate.
+
+use std::collections::BTreeMap;
+
+use relscale_records::RunTally;
+use relscale_stats::forms::power;
+
+use crate::error::LawsError;
+use crate::options::FitOptions;
+use crate::power_law::student_t;
+use crate::result::{Estimate, FORMAT, Flag, FlagCode, GroupFit, Law, ModelSummary, StudyFit};
+use crate::table::Group;
+use crate::{cross_entropy, rank, summary, verdict};
+
+/// Documents below which resampling them says little about their variety.
+const FEW_DOCUMENTS: u64 = 30;
+
+/// Scored tokens a point that the paper asks for.
+const PAPER_TOKENS: u64 = 500_000;
+
+/// Fits the rank law at every k and the cross-entropy law to each family on each corpus.
+///
+/// The same tallies (in any order) and options give the same result, bit for bit.
+///
+/// # Errors
+/// [`LawsError::NoRuns`]; options that cannot be used; runs that may not share a line, with what differs and
+/// between which models; sums that contradict themselves. A family that is merely too small for a law is no error:
+/// its laws say why they are refused.
+pub fn fit_study(runs: &[RunTally], options: &FitOptions) -> Result<StudyFit, LawsError> {
+    options.validate()?;
+    if runs.is_empty() {
+        return Err(LawsError::NoRuns);
+    }
+    let groups = Group::all(runs, options)?;
+    Ok(StudyFit {
+        format: FORMAT,
+        tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
+        options: options.clone(),
+        groups: groups.iter().map(|group| fit_group(group, options)).collect(),
+    })
+}
+
+fn fit_group(group: &Group<'_>, options: &FitOptions) -> GroupFit {
+    let models = summary::models(group, options);
+    let rank_laws: Vec<Law> = (0..group.k.len()).map(|at| rank::law(group, at, options)).collect();
+    let cross_entropy_law = cross_entropy::law(group, options);
+    GroupFit {
+        family: group.family.to_owned(),
+        corpus: group.corpus.to_owned(),
+        documents: group.documents,
+        greedy_minus_cross_entropy: rank_laws
+            .iter()
+            .find(|law| law.k() == Some(1))
+            .and_then(|greedy| difference(greedy, &cross_entropy_law, options.level)),
+        flags: flags(&models, group.documents),
+        verdict: verdict::of_group(&rank_laws, &cross_entropy_law),
+        models,
+        rank_laws,
+        cross_entropy_law,
+    }
+}
+
+/// alpha less beta from the ratio of the two quantities at each model that has both.
+fn difference(greedy: &Law, entropy: &Law, level: f64) -> Option<Estimate> {
+    let by_name: BTreeMap<&str, f64> =
+        entropy.points.iter().map(|point| (point.model.as_str(), point.value)).collect();
+    let (sizes, ratios): (Vec<f64>, Vec<f64>) = greedy
+        .points
+        .iter()
+        .filter_map(|point| {
+            let entropy = by_name.get(point.model.as_str())?;
+            Some((point.parameters as f64, point.value / entropy))
+        })
+        .unzip();
+    let fit = power::fit(&sizes, &ratios).ok()?;
+    Some(Estimate {
+        value: fit.exponent(),
+        unit: "1".to_owned(),
+        standard_error: fit.line.slope_standard_error(),
+        interval: student_t(fit.exponent_interval(level)),
+    })
+}
+
+/// Doubts about the measurement as a whole.
+fn flags(models: &[ModelSummary], documents: u64) -> Vec<Flag> {
+    let mut flags = Vec::new();
+    let mut flag = |code, message: String| flags.push(Flag::new(code, message));
+    let broken: Vec<String> = models
+        .iter()
+        .filter(|model| model.nonfinite > 0)
+        .map(|model| format!("{} {} of {}", model.name, model.nonfinite, model.nonfinite + model.tokens))
+        .collect();
+    if !broken.is_empty() {
+        flag(
+            FlagCode::NonFinite,
+            format!(
+                "positions with a non-finite logit were left out of every average: {}",
+                broken.join(", ")
+            ),
+        );
+    }
+    let twins: Vec<String> = models
+        .windows(2)
+        .filter(|pair| pair[0].parameters == pair[1].parameters)
+        .map(|pair| format!("{} and {} ({})", pair[0].name, pair[1].name, pair[0].parameters))
+        .collect();
+    if !twins.is_empty() {
+        flag(
+            FlagCode::SameSize,
+            format!("models of one size count as separate points: {}", twins.join(", ")),
+        );
+    }
+    if documents < FEW_DOCUMENTS {
+        flag(
+            FlagCode::FewDocuments,
+            format!("{documents} documents: too few for errors by resampling them to mean much"),
+        );
+    }
+    if let Some(tokens) = models.iter().map(|model| model.tokens).min()
+        && tokens < PAPER_TOKENS
+    {
+        flag(
+            FlagCode::FewTokens,
+            format!("{tokens} scored tokens a point; the paper asks for {PAPER_TOKENS}"),
+        );
+    }
+    let sizes: Vec<String> = models
+        .windows(2)
+        .filter(|pair| pair[0].vocabulary.scored != pair[1].vocabulary.scored)
+        .map(|pair| {
+            format!(
+                "{} {}, {} {}",
+                pair[0].name, pair[0].vocabulary.scored, pair[1].name, pair[1].vocabulary.scored
+            )
+        })
+        .collect();
+    if !sizes.is_empty() {
+        flag(
+            FlagCode::VocabularyDiffers,
+            format!("the number of entries that compete for a rank differs: {}", sizes.join("; ")),
+        );
+    }
+    flags
+}

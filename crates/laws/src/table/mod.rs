@@ -1,0 +1,190 @@
+//! From the tallies of runs to numbers a law can be fitted to.
+//!
+//! A [`Group`] is one family on one corpus: runs that the [`guard`] found comparable, smallest model first,
+//! with their totals, and with the same sums over resampled documents. One draw of documents serves all models and
+//! all k, as all of them read the same documents.
+
+mod guard;
+
+use std::collections::BTreeMap;
+
+use relscale_records::{DocumentTally, RunTally};
+use relscale_stats::bootstrap::{self, Totals, UnitTable};
+
+use crate::error::LawsError;
+use crate::options::FitOptions;
+
+/// Comparable runs of one family on one corpus.
+pub(crate) struct Group<'a> {
+    pub(crate) family: &'a str,
+    pub(crate) corpus: &'a str,
+    /// Smallest model first; equal sizes by name.
+    pub(crate) runs: Vec<Run<'a>>,
+    /// The k to fit, ascending, tallied for every run.
+    pub(crate) k: Vec<u32>,
+    /// Documents with at least one finite score in some model.
+    pub(crate) documents: u64,
+    resampled: Resampled,
+}
+
+/// One model's run and its sums.
+pub(crate) struct Run<'a> {
+    pub(crate) tally: &'a RunTally,
+    totals: Vec<f64>,
+}
+
+impl Run<'_> {
+    /// Sums over all documents.
+    pub(crate) fn sums(&self) -> Sums<'_> {
+        Sums::from_columns(&self.totals)
+    }
+}
+
+/// What is averaged, over all documents or over one resample of them.
+///
+/// Counts are held as `f64`, exact below 2^53, because resampled sums come out of floating-point columns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sums<'a> {
+    pub(crate) tokens: f64,
+    pub(crate) bytes: f64,
+    pub(crate) nll: f64,
+    pub(crate) entropy: f64,
+    /// One entry a k of the group.
+    pub(crate) hits: &'a [f64],
+}
+
+/// Columns before the hits.
+const FIXED: usize = 4;
+
+impl<'a> Sums<'a> {
+    fn from_columns(columns: &'a [f64]) -> Self {
+        Self {
+            tokens: columns[0],
+            bytes: columns[1],
+            nll: columns[2],
+            entropy: columns[3],
+            hits: &columns[FIXED..],
+        }
+    }
+}
+
+enum Resampled {
+    /// `resamples × (models × (FIXED + k))`.
+    Drawn(Totals),
+    /// Why documents could not be resampled.
+    Not(String),
+}
+
+impl<'a> Group<'a> {
+    /// Sorts runs into groups, checks each, adds up its documents and resamples them.
+    ///
+    /// # Errors
+    /// Whatever the [`guard`] refuses.
+    pub(crate) fn all(runs: &'a [RunTally], options: &FitOptions) -> Result<Vec<Self>, LawsError> {
+        let mut sorted: BTreeMap<(&str, &str), Vec<&RunTally>> = BTreeMap::new();
+        for run in runs {
+            sorted.entry((&run.family, &run.corpus)).or_default().push(run);
+        }
+        sorted
+            .into_iter()
+            .map(|((family, corpus), mut runs)| {
+                runs.sort_by(|a, b| (a.non_embedding, &a.model).cmp(&(b.non_embedding, &b.model)));
+                guard::check(family, corpus, &runs)?;
+                let k = chosen_k(&runs, &options.k)?;
+                Ok(Self::new(family, corpus, runs, k, options))
+            })
+            .collect()
+    }
+
+    fn new(
+        family: &'a str,
+        corpus: &'a str,
+        runs: Vec<&'a RunTally>,
+        k: Vec<u32>,
+        options: &FitOptions,
+    ) -> Self {
+        let width = FIXED + k.len();
+        let columns = runs.len() * width;
+        let units = runs[0].documents.len();
+        let mut table = vec![0.0; units * columns];
+        for (model, run) in runs.iter().enumerate() {
+            let at: Vec<usize> = k.iter().filter_map(|k| run.k_grid.binary_search(k).ok()).collect();
+            for (document, row) in run.documents.iter().zip(table.chunks_exact_mut(columns)) {
+                fill(&mut row[model * width..][..width], document, &at);
+            }
+        }
+        let mut totals = vec![0.0; columns];
+        for row in table.chunks_exact(columns) {
+            totals.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+        }
+        let documents = table
+            .chunks_exact(columns)
+            .filter(|row| row.iter().step_by(width).any(|tokens| *tokens > 0.0))
+            .count() as u64;
+        let resampled = UnitTable::new(&table, columns)
+            .and_then(|table| bootstrap::totals(table, options.resamples, options.seed))
+            .map_or_else(
+                |refusal| Resampled::Not(format!("no error from the text sample: {refusal}")),
+                Resampled::Drawn,
+            );
+        let runs = runs
+            .into_iter()
+            .zip(totals.chunks_exact(width))
+            .map(|(tally, columns)| Run { tally, totals: columns.to_vec() })
+            .collect();
+        Self { family, corpus, runs, k, documents, resampled }
+    }
+
+    /// A statistic of one model's sums over every resample, in the order of the resamples, so that the
+    /// replicates of different models and statistics pair up.
+    ///
+    /// # Errors
+    /// The reason, in words, why documents could not be resampled.
+    pub(crate) fn replicates(
+        &self,
+        model: usize,
+        statistic: impl Fn(Sums<'_>) -> f64,
+    ) -> Result<Vec<f64>, &str> {
+        let width = FIXED + self.k.len();
+        match &self.resampled {
+            Resampled::Drawn(totals) => Ok(totals
+                .rows()
+                .map(|row| statistic(Sums::from_columns(&row[model * width..][..width])))
+                .collect()),
+            Resampled::Not(reason) => Err(reason),
+        }
+    }
+}
+
+fn fill(columns: &mut [f64], document: &DocumentTally, hits_at: &[usize]) {
+    columns[0] = document.scored as f64;
+    columns[1] = document.bytes as f64;
+    columns[2] = document.sum_nll;
+    columns[3] = document.sum_entropy;
+    for (column, &at) in columns[FIXED..].iter_mut().zip(hits_at) {
+        *column = document.hits[at] as f64;
+    }
+}
+
+/// The k asked for, or every k below |V| that all runs tallied.
+fn chosen_k(runs: &[&RunTally], asked: &[u32]) -> Result<Vec<u32>, LawsError> {
+    if asked.is_empty() {
+        let smallest = runs.iter().map(|run| run.vocabulary.scored).min();
+        let common =
+            runs[0].k_grid.iter().copied().filter(|k| {
+                Some(*k) < smallest && runs.iter().all(|run| run.k_grid.binary_search(k).is_ok())
+            });
+        return Ok(common.collect());
+    }
+    for run in runs {
+        if let Some(&k) = asked.iter().find(|k| run.k_grid.binary_search(k).is_err()) {
+            return Err(LawsError::UnknownK {
+                k,
+                model: run.model.clone(),
+                corpus: run.corpus.clone(),
+                tallied: run.k_grid.clone(),
+            });
+        }
+    }
+    Ok(asked.to_vec())
+}

@@ -1,0 +1,88 @@
+//! `laws.json`: to disk and back, whole or not at all.
+
+mod support;
+
+use std::fs;
+
+use relscale_laws::{FORMAT, FitOptions, LawsError, StudyFit, fit_study};
+use serde_json::Value;
+use support::family;
+
+fn study() -> StudyFit {
+    fit_study(&family(30), &FitOptions { resamples: 100, ..FitOptions::default() }).unwrap()
+}
+
+#[test]
+fn what_is_saved_is_what_is_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("laws.json");
+    let study = study();
+    study.save(&path).unwrap();
+    assert_eq!(StudyFit::load(&path).unwrap(), study);
+    // The same records give the same bytes, and nothing is left beside the file.
+    let bytes = fs::read(&path).unwrap();
+    study.save(&path).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// Others read this file: these paths are promised as long as [`FORMAT`] stays.
+#[test]
+fn the_layout_is_stable() {
+    assert_eq!(FORMAT, 1);
+    let json = serde_json::to_value(study()).unwrap();
+    for (path, expected) in [
+        ("/format", Value::from(1)),
+        ("/options/level", Value::from(0.95)),
+        ("/options/resamples", Value::from(100)),
+        ("/groups/0/family", Value::from("made-up")),
+        ("/groups/0/corpus", Value::from("prose")),
+        ("/groups/0/documents", Value::from(30)),
+        ("/groups/0/models/0/name", Value::from("m3100")),
+        ("/groups/0/models/0/parameters", Value::from(3100)),
+        ("/groups/0/models/0/vocabulary/scored", Value::from(4096)),
+        ("/groups/0/models/0/cross_entropy/unit", Value::from("nats per token")),
+        ("/groups/0/models/0/bits_per_byte/interval/method", Value::from("document_bootstrap")),
+        ("/groups/0/rank_laws/1/quantity/name", Value::from("rank")),
+        ("/groups/0/rank_laws/1/quantity/k", Value::from(10)),
+        ("/groups/0/rank_laws/1/unit", Value::from("nats")),
+        ("/groups/0/rank_laws/1/outcome/status", Value::from("fitted")),
+        ("/groups/0/rank_laws/1/outcome/exponent/interval/method", Value::from("student_t")),
+        ("/groups/0/rank_laws/1/outcome/exponent/interval/degrees_of_freedom", Value::from(5)),
+        ("/groups/0/rank_laws/1/outcome/claimed", Value::from(true)),
+        ("/groups/0/rank_laws/1/points/0/model", Value::from("m3100")),
+        ("/groups/0/cross_entropy_law/quantity/name", Value::from("cross_entropy")),
+    ] {
+        assert_eq!(json.pointer(path), Some(&expected), "{path}");
+    }
+    for path in [
+        "/groups/0/rank_laws/0/outcome/r_squared",
+        "/groups/0/rank_laws/0/outcome/exponent_sampling_error",
+        "/groups/0/rank_laws/0/points/0/log_standard_error",
+        "/groups/0/rank_laws/0/points/0/misses",
+        "/groups/0/greedy_minus_cross_entropy/value",
+    ] {
+        assert!(json.pointer(path).is_some_and(Value::is_number), "{path}");
+    }
+    assert!(!json.to_string().contains("NaN"));
+}
+
+#[test]
+fn files_that_are_no_result_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("laws.json");
+    let load = || StudyFit::load(&path).unwrap_err();
+    assert!(matches!(load(), LawsError::Read { .. }));
+    fs::write(&path, "{\"format\": 1, \"groups\": [").unwrap();
+    assert!(matches!(load(), LawsError::Parse { .. }));
+    fs::write(&path, "{\"format\": 99, \"laws\": []}").unwrap();
+    assert!(load().to_string().contains("layout 99, this program reads layout 1"));
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("nowhere").join("laws.json");
+    let message = study().save(&path).unwrap_err().to_string();
+    assert!(message.contains("nowhere") && message.contains("check that the folder exists"), "{message}");
+}
