@@ -1,0 +1,82 @@
+//! The trait behind which every way of running a model stands: windows of token ids in, scores out.
+
+use relscale_records::Score;
+use relscale_records::provenance::{ModelProvenance, VocabularyRule};
+
+use crate::error::Result;
+
+/// One sequence to run, and the positions in it to score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EngineWindow<'a> {
+    /// Token ids, the prefix included. Attention is causal: later tokens never change earlier scores.
+    pub tokens: &'a [u32],
+    /// Ascending indices `i >= 1` into `tokens`: token `i` is scored given tokens `0..i`.
+    pub scored: &'a [u32],
+}
+
+/// Which engine gave the numbers; all of it enters the run's key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineIdentity {
+    /// `local-f32`, `mock`, ...
+    pub name: String,
+    /// Rises when the numbers may change by more than rounding; a new number is a new run.
+    pub revision: u32,
+    /// Type in which the model is computed.
+    pub compute_dtype: String,
+}
+
+/// The rows of the output head that take part in rank and softmax.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Vocabulary {
+    /// All of so many rows.
+    Rows(u32),
+    /// Row `v` takes part where `[v]` is true; one entry a row of the head.
+    Tokens(Vec<bool>),
+}
+
+impl Vocabulary {
+    /// |V|: how many rows take part.
+    pub fn scored(&self) -> u32 {
+        match self {
+            Self::Rows(rows) => *rows,
+            // A head has at most u32::MAX rows, since ids are u32.
+            Self::Tokens(takes_part) => takes_part.iter().filter(|&&part| part).count() as u32,
+        }
+    }
+
+    /// The rule that this follows.
+    pub fn rule(&self) -> VocabularyRule {
+        match self {
+            Self::Rows(_) => VocabularyRule::Rows,
+            Self::Tokens(_) => VocabularyRule::Tokens,
+        }
+    }
+}
+
+/// A way of running one model.
+///
+/// A new engine has to pass the cases of `testdata/ranks`, and to give the same scores for a window whatever other
+/// windows are in the batch.
+pub trait Engine {
+    /// Which engine this is.
+    fn identity(&self) -> EngineIdentity;
+
+    /// The model that it runs.
+    fn model(&self) -> &ModelProvenance;
+
+    /// Rows of the model's output head, padding included.
+    fn rows(&self) -> u32;
+
+    /// Longest window in tokens, where the model or the engine has one.
+    fn context(&self) -> Option<usize>;
+
+    /// Scores windows: for each, one entry a scored position, in order. `None` where a logit was not finite.
+    ///
+    /// # Errors
+    /// [`crate::Error::Engine`] or [`crate::Error::Model`]; the caller drops the unfinished part.
+    fn score(
+        &self,
+        windows: &[EngineWindow<'_>],
+        vocabulary: &Vocabulary,
+    ) -> Result<Vec<Vec<Option<Score>>>>;
+}

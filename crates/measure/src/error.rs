@@ -1,0 +1,169 @@
+//! What can go wrong with a measurement, each with what, where, and what to do next.
+
+use std::path::PathBuf;
+
+/// Result with this crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that this crate refuses or fails at.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Records: reading, writing, the study folder.
+    #[error(transparent)]
+    Records(#[from] relscale_records::Error),
+    /// Text: loading, tokenising, windows.
+    #[error(transparent)]
+    Corpus(#[from] relscale_corpus::error::CorpusError),
+    /// The model's files.
+    #[error("model `{model}`: {source}")]
+    Model {
+        /// Name of the model.
+        model: String,
+        /// The decoder's reason.
+        source: relscale_decoder::error::Error,
+    },
+    /// A model that is not a local folder.
+    #[error(
+        "model `{argument}`: there is no such folder; download the model first (for example `hf download {argument} --local-dir {}`) \
+         and give that folder, which must hold config.json and the weights",
+        folder.display()
+    )]
+    NoModelFolder {
+        /// What was given.
+        argument: String,
+        /// A folder that could be downloaded to.
+        folder: PathBuf,
+    },
+    /// A folder without a configuration.
+    #[error("{}: no config.json here, so this is not a Hugging Face model folder; give the folder that holds config.json and the weights", folder.display())]
+    NoConfig {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Two models under one name.
+    #[error("two models are called `{name}` ({} and {}): rename one with NAME=FOLDER", first.display(), second.display())]
+    SameName {
+        /// The name.
+        name: String,
+        /// One folder.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
+    /// Two corpora under one name.
+    #[error("two corpora are called `{name}`: rename one with NAME=SPEC")]
+    SameCorpusName {
+        /// The name.
+        name: String,
+    },
+    /// A tokenizer with ids for which the model has no row.
+    #[error(
+        "model `{model}`: its tokenizer does not fit it: the tokenizer has ids up to {largest_id} ({size} entries), the output head has \
+         {rows} rows; take tokenizer and weights from the same model"
+    )]
+    TokenizerTooLarge {
+        /// Name of the model.
+        model: String,
+        /// Largest id of the tokenizer.
+        largest_id: u32,
+        /// Entries of the tokenizer, added ones included.
+        size: u32,
+        /// Rows of the output head.
+        rows: u32,
+    },
+    /// A token of the text for which the model has no row.
+    #[error(
+        "corpus `{corpus}`, document `{document}`, position {position}: token id {id}, but model `{model}` has only {rows} rows; \
+         the ids were made by another tokenizer"
+    )]
+    IdTooLarge {
+        /// Name of the corpus.
+        corpus: String,
+        /// Id of the document.
+        document: String,
+        /// Index of the token.
+        position: usize,
+        /// The id.
+        id: u32,
+        /// Name of the model.
+        model: String,
+        /// Rows of its output head.
+        rows: u32,
+    },
+    /// A corpus without documents.
+    #[error("corpus `{corpus}`: it has no documents; check its path and options")]
+    EmptyCorpus {
+        /// Name of the corpus.
+        corpus: String,
+    },
+    /// More documents or tokens than the records can number.
+    #[error("corpus `{corpus}`: {what} exceed 4 294 967 295; split the corpus")]
+    TooLarge {
+        /// Name of the corpus.
+        corpus: String,
+        /// What there are too many of.
+        what: &'static str,
+    },
+    /// A corpus in which no position can be scored.
+    #[error(
+        "corpus `{corpus}`: none of its {documents} documents has a position that can be scored (a first token is scored only with a \
+         prefix, and spans may leave nothing); give longer documents, or a prefix"
+    )]
+    NothingToScore {
+        /// Name of the corpus.
+        corpus: String,
+        /// How many documents there are.
+        documents: usize,
+    },
+    /// A limit of zero tokens.
+    #[error("a limit of 0 tokens leaves nothing to measure; give at least 1, or no limit")]
+    ZeroLimit,
+    /// Every single row had a non-finite logit.
+    #[error(
+        "model `{model}` on corpus `{corpus}`: all {rows} rows measured so far have a non-finite logit (NaN or infinity), so there is no rank \
+         to speak of; the weights are damaged or overflow: check the checkpoint (the rows are kept as nulls in {})",
+        folder.display()
+    )]
+    AllNonFinite {
+        /// Name of the model.
+        model: String,
+        /// Name of the corpus.
+        corpus: String,
+        /// How many rows.
+        rows: u64,
+        /// Folder of the run.
+        folder: PathBuf,
+    },
+    /// An engine failed.
+    #[error("engine `{engine}` failed: {reason}; finished parts are kept: run the same command again to go on")]
+    Engine {
+        /// Name of the engine.
+        engine: String,
+        /// Its reason.
+        reason: String,
+    },
+    /// An engine's answer is not one.
+    #[error("engine `{engine}` gave a wrong answer for document `{document}`: {reason}; this is a fault of the engine, please report it")]
+    BadAnswer {
+        /// Name of the engine.
+        engine: String,
+        /// Id of the document.
+        document: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A protocol that names positions out of order or twice.
+    #[error("protocol `{protocol}` on document `{document}`: {reason}; this is a fault of the protocol, please report it")]
+    BadWindows {
+        /// Name of the protocol.
+        protocol: String,
+        /// Id of the document.
+        document: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Stopped on request.
+    #[error("stopped; all finished parts are kept: run the same command again to go on")]
+    Cancelled,
+}

@@ -1,0 +1,172 @@
+//! What a caller is told on the way. Progress bars, log lines and warnings are made from these, by the program alone.
+
+use std::path::PathBuf;
+
+use relscale_records::study::Totals;
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A corpus was read and tokenised.
+    CorpusRead {
+        /// Its name.
+        corpus: String,
+        /// Documents.
+        documents: u64,
+        /// Bytes of text.
+        bytes: u64,
+        /// Tokens, before any limit.
+        tokens: u64,
+    },
+    /// A model was loaded.
+    ModelLoaded {
+        /// Its name.
+        model: String,
+        /// Its family.
+        family: String,
+        /// `S`.
+        non_embedding: u64,
+        /// All its parameters.
+        total: u64,
+        /// Tensors in its files that the architecture does not use.
+        unused_tensors: Vec<String>,
+    },
+    /// A run begins, or goes on.
+    RunStarted {
+        /// Name of the model.
+        model: String,
+        /// Name of the corpus.
+        corpus: String,
+        /// Folder of the run.
+        folder: PathBuf,
+        /// Positions of finished parts, from an earlier start.
+        already: u64,
+        /// Positions in all.
+        of: u64,
+    },
+    /// A batch was scored.
+    Progress {
+        /// Name of the model.
+        model: String,
+        /// Name of the corpus.
+        corpus: String,
+        /// Positions scored so far, finished parts included.
+        scored: u64,
+        /// Positions in all.
+        of: u64,
+        /// Tokens that went through the model in this batch.
+        fed: u64,
+    },
+    /// A part is on disk.
+    PartFinished {
+        /// Its file.
+        file: PathBuf,
+        /// How many parts are finished.
+        parts: u32,
+        /// How many there will be.
+        of: u32,
+    },
+    /// A run is finished, now or before.
+    RunFinished {
+        /// Name of the model.
+        model: String,
+        /// Name of the corpus.
+        corpus: String,
+        /// Folder of the run.
+        folder: PathBuf,
+        /// What was counted.
+        totals: Totals,
+        /// Whether it was finished before, so that nothing had to be measured.
+        reused: bool,
+    },
+    /// Something the user should know.
+    Warning(Warning),
+}
+
+/// Something the user should know, though the work goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// Rows with a non-finite logit: kept as nulls, in no average.
+    NonFinite {
+        /// Name of the model.
+        model: String,
+        /// Name of the corpus.
+        corpus: String,
+        /// How many.
+        rows: u64,
+        /// Out of so many.
+        of: u64,
+    },
+    /// Documents without a position that could be scored.
+    UnscoredDocuments {
+        /// Name of the corpus.
+        corpus: String,
+        /// How many.
+        documents: u64,
+        /// Out of so many.
+        of: u64,
+    },
+    /// A limit that the corpus does not reach.
+    ShortCorpus {
+        /// Name of the corpus.
+        corpus: String,
+        /// Positions there are.
+        scored: u64,
+        /// Positions that were asked for.
+        wanted: u64,
+    },
+    /// Two names for one set of weights: a fit must not count them as two models.
+    SameWeights {
+        /// One name.
+        model: String,
+        /// Another.
+        other: String,
+    },
+    /// A part that cannot be read; it is measured again.
+    DamagedPart {
+        /// Its file.
+        file: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Models that do not share a tokenizer: figures per token do not compare across them.
+    DifferentTokenizers {
+        /// Name of the corpus.
+        corpus: String,
+        /// Models, one for each tokenizer.
+        models: Vec<String>,
+    },
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NonFinite { model, corpus, rows, of } => write!(
+                f,
+                "{model} on {corpus}: {rows} of {of} rows have a non-finite logit; they are kept as nulls and enter no average"
+            ),
+            Self::UnscoredDocuments { corpus, documents, of } => write!(
+                f,
+                "{corpus}: {documents} of {of} documents have no position that can be scored (a single token, or no scored span)"
+            ),
+            Self::ShortCorpus { corpus, scored, wanted } => write!(
+                f,
+                "{corpus}: {scored} positions in all, {wanted} were asked for"
+            ),
+            Self::SameWeights { model, other } => write!(
+                f,
+                "{model} and {other} have the same weights: they are one model under two names"
+            ),
+            Self::DamagedPart { file, reason } => {
+                write!(f, "{} is damaged and is measured again: {reason}", file.display())
+            }
+            Self::DifferentTokenizers { corpus, models } => write!(
+                f,
+                "{corpus}: models with different tokenizers ({}): figures per token compare only within one; use bits per byte across",
+                models.join(", ")
+            ),
+        }
+    }
+}

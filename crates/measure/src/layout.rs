@@ -1,0 +1,300 @@
+//! Which positions are scored, in which windows, in which part.
+//!
+//! **Limit.** With `tokens = N`, documents are taken in order until N positions are to be scored; in the document where the
+//! limit falls, later positions are not scored, while the windows themselves stay as they are. A document's first token, scored
+//! only where a prefix precedes it, does not count. So models that share a tokenizer score the same positions of the same
+//! documents under one protocol, with or without prefix, and a position has the same score with and without a limit.
+//! (A protocol whose *scored* positions depend on the window length, such as `half-window`, needs one length for all
+//! models to keep this.)
+//!
+//! **Parts.** Whole documents are added to a part until it has enough positions; a document that alone has enough is a
+//! part of its own. The partition depends on the corpus alone.
+
+use relscale_records::parquet::PartRange;
+
+use crate::error::{Error, Result};
+use crate::text::{TokenisedCorpus, TokenisedDocument};
+
+/// Positions after which a part is closed: about half a megabyte of Parquet and, for a model that does a thousand tokens a
+/// second, a minute of work that a kill may lose.
+pub const PART_TOKENS: u64 = 65_536;
+
+/// One window of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Window {
+    /// Token put in before the text.
+    pub prefix: Option<u32>,
+    /// First token of the document in the window.
+    pub start: usize,
+    /// One past the last.
+    pub end: usize,
+    /// Positions in the document that are scored, ascending, in `start..end`; `start` itself only with a prefix.
+    pub scored: Vec<u32>,
+}
+
+/// A source of windows: a protocol with everything it needs to know.
+pub trait Windows {
+    /// Windows of one document, in the order of their scored positions.
+    ///
+    /// # Errors
+    /// The protocol's.
+    fn windows(&self, document: &TokenisedDocument) -> Result<Vec<Window>>;
+}
+
+impl<F: Fn(&TokenisedDocument) -> Result<Vec<Window>>> Windows for F {
+    fn windows(&self, document: &TokenisedDocument) -> Result<Vec<Window>> {
+        self(document)
+    }
+}
+
+/// Which documents a run covers and how many positions of each it scores.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// Scored positions of each covered document, in order.
+    scored: Vec<u64>,
+    /// Positions of the last covered document from this one on are not scored.
+    until: Option<u32>,
+    /// Whether the limit, if there was one, was reached.
+    reached: bool,
+}
+
+impl Layout {
+    /// Lays out a corpus.
+    ///
+    /// # Errors
+    /// [`Error::NothingToScore`]; [`Error::ZeroLimit`]; the protocol's.
+    pub fn new(
+        corpus: &TokenisedCorpus,
+        windows: &dyn Windows,
+        limit: Option<u64>,
+    ) -> Result<Self> {
+        if limit == Some(0) {
+            return Err(Error::ZeroLimit);
+        }
+        let mut layout = Self { scored: Vec::new(), until: None, reached: limit.is_none() };
+        let mut counted = 0;
+        for document in &corpus.documents {
+            let mut positions: Vec<u32> =
+                windows.windows(document)?.into_iter().flat_map(|window| window.scored).collect();
+            // A first token does not count towards the limit, so that a prefix moves nothing else.
+            let countable = positions.iter().filter(|&&position| position > 0);
+            let left = limit.map(|limit| limit - counted);
+            counted += countable.clone().count() as u64;
+            if let (Some(left), Some(limit)) = (left, limit)
+                && counted >= limit
+            {
+                let last = countable.copied().nth((left - 1) as usize);
+                layout.until = last.map(|last| last + 1);
+                layout.reached = true;
+                positions.retain(|&position| layout.until.is_none_or(|until| position < until));
+            }
+            layout.scored.push(positions.len() as u64);
+            if limit.is_some() && layout.reached {
+                break;
+            }
+        }
+        if layout.total() == 0 {
+            return Err(Error::NothingToScore {
+                corpus: corpus.name().to_owned(),
+                documents: corpus.documents.len(),
+            });
+        }
+        Ok(layout)
+    }
+
+    /// Documents covered, from the first.
+    pub fn documents(&self) -> usize {
+        self.scored.len()
+    }
+
+    /// Positions scored in all.
+    pub fn total(&self) -> u64 {
+        self.scored.iter().sum()
+    }
+
+    /// Positions scored in each covered document.
+    pub fn scored(&self) -> &[u64] {
+        &self.scored
+    }
+
+    /// Covered documents without a scored position.
+    pub fn unscored_documents(&self) -> u64 {
+        self.scored.iter().filter(|&&scored| scored == 0).count() as u64
+    }
+
+    /// Whether there was no limit, or the corpus reached it.
+    pub fn reached_limit(&self) -> bool {
+        self.reached
+    }
+
+    /// The windows of one covered document, without positions beyond the limit and windows that have none left.
+    ///
+    /// # Errors
+    /// The protocol's.
+    pub fn windows(
+        &self,
+        document: &TokenisedDocument,
+        ordinal: usize,
+        windows: &dyn Windows,
+    ) -> Result<Vec<Window>> {
+        let mut kept = windows.windows(document)?;
+        if let Some(until) = self.until
+            && ordinal + 1 == self.scored.len()
+        {
+            for window in &mut kept {
+                window.scored.retain(|&position| position < until);
+            }
+        }
+        kept.retain(|window| !window.scored.is_empty());
+        Ok(kept)
+    }
+
+    /// The partition into parts: whole documents until a part has `part_tokens` positions.
+    pub fn parts(&self, part_tokens: u64) -> Vec<PartRange> {
+        let mut parts: Vec<PartRange> = Vec::new();
+        let (mut first, mut size) = (0, 0);
+        let mut close = |first: &mut u32, end: u32, size: &mut u64| {
+            let index = parts.len() as u32;
+            parts.push(PartRange { index, first_document: *first, end_document: end });
+            (*first, *size) = (end, 0);
+        };
+        // The corpus was refused if it had more documents than u32 can number.
+        for (ordinal, &scored) in (0u32..).zip(&self.scored) {
+            if scored >= part_tokens && size > 0 {
+                close(&mut first, ordinal, &mut size);
+            }
+            size += scored;
+            if size >= part_tokens {
+                close(&mut first, ordinal + 1, &mut size);
+            }
+        }
+        let end = self.scored.len() as u32;
+        if first < end {
+            close(&mut first, end, &mut size);
+        }
+        parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use relscale_records::provenance::CorpusProvenance;
+
+    fn corpus(lengths: &[usize]) -> TokenisedCorpus {
+        let documents = lengths.iter().map(|&length| TokenisedDocument {
+            id: String::new(),
+            tags: Default::default(),
+            ids: vec![7; length],
+            bytes: vec![1; length],
+            text_bytes: length as u64,
+            spans: Vec::new(),
+        });
+        TokenisedCorpus {
+            provenance: CorpusProvenance {
+                name: "c".into(),
+                description: String::new(),
+                text_sha256: String::new(),
+                documents: lengths.len() as u64,
+                bytes: 0,
+            },
+            documents: documents.collect(),
+            specials: 0,
+        }
+    }
+
+    /// Windows of four tokens side by side; the first token of each is scored with a prefix, or with none from before.
+    fn fours(prefix: Option<u32>) -> impl Windows {
+        move |document: &TokenisedDocument| {
+            let length = document.ids.len();
+            Ok((0..length)
+                .step_by(4)
+                .map(|start| {
+                    let end = length.min(start + 4);
+                    let first = if prefix.is_some() { start } else { start + 1 };
+                    Window { prefix, start, end, scored: (first as u32..end as u32).collect() }
+                })
+                .collect())
+        }
+    }
+
+    fn positions(layout: &Layout, corpus: &TokenisedCorpus, windows: &dyn Windows) -> Vec<Vec<u32>> {
+        (0..layout.documents())
+            .map(|i| {
+                let kept = layout.windows(&corpus.documents[i], i, windows).unwrap();
+                kept.into_iter().flat_map(|window| window.scored).collect()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn without_a_limit_everything_is_covered() {
+        let corpus = corpus(&[1, 5, 9]);
+        let layout = Layout::new(&corpus, &fours(None), None).unwrap();
+        assert_eq!(layout.scored(), [0, 3, 6]);
+        assert_eq!(layout.unscored_documents(), 1);
+        assert!(layout.reached_limit());
+    }
+
+    #[test]
+    fn a_limit_cuts_the_document_in_which_it_falls() {
+        let corpus = corpus(&[5, 9, 9]);
+        for limit in 1..=9 {
+            let windows = fours(None);
+            let layout = Layout::new(&corpus, &windows, Some(limit)).unwrap();
+            assert_eq!(layout.total(), limit);
+            let all: Vec<Vec<u32>> = positions(&layout, &corpus, &windows);
+            let whole = positions(&Layout::new(&corpus, &windows, None).unwrap(), &corpus, &windows);
+            let flat = |v: &[Vec<u32>]| v.concat();
+            assert_eq!(flat(&all), flat(&whole)[..limit as usize], "limit {limit}");
+            let counts: Vec<u64> = all.iter().map(|p| p.len() as u64).collect();
+            assert_eq!(layout.scored(), counts);
+        }
+    }
+
+    #[test]
+    fn a_prefix_does_not_move_the_limit() {
+        let corpus = corpus(&[4, 4, 4, 4]);
+        let last = |prefix| {
+            // One window a document, so that only position 0 differs.
+            let windows = fours(prefix);
+            let layout = Layout::new(&corpus, &windows, Some(5)).unwrap();
+            positions(&layout, &corpus, &windows)
+        };
+        assert_eq!(last(None), [vec![1, 2, 3], vec![1, 2]]);
+        assert_eq!(last(Some(0)), [vec![0, 1, 2, 3], vec![0, 1, 2]]);
+    }
+
+    #[test]
+    fn a_limit_beyond_the_corpus_is_noticed() {
+        let corpus = corpus(&[5, 5]);
+        let layout = Layout::new(&corpus, &fours(None), Some(1_000)).unwrap();
+        assert_eq!((layout.total(), layout.reached_limit()), (6, false));
+        assert!(Layout::new(&corpus, &fours(None), Some(6)).unwrap().reached_limit());
+    }
+
+    #[test]
+    fn nothing_to_score_is_an_error() {
+        let corpus = corpus(&[1, 0, 1]);
+        let error = Layout::new(&corpus, &fours(None), None).unwrap_err();
+        assert!(matches!(error, Error::NothingToScore { documents: 3, .. }));
+        assert!(Layout::new(&corpus, &fours(Some(0)), None).is_ok());
+        assert!(matches!(Layout::new(&corpus, &fours(None), Some(0)), Err(Error::ZeroLimit)));
+    }
+
+    #[test]
+    fn parts_hold_whole_documents_and_cover_each_once() {
+        let layout = |scored: &[u64]| Layout { scored: scored.to_vec(), until: None, reached: true };
+        let ends = |scored: &[u64]| -> Vec<(u32, u32)> {
+            let parts = layout(scored).parts(10);
+            assert!(parts.iter().enumerate().all(|(i, part)| part.index == i as u32));
+            parts.iter().map(|part| (part.first_document, part.end_document)).collect()
+        };
+        assert_eq!(ends(&[4, 4, 4, 4]), [(0, 3), (3, 4)]);
+        // The huge one is alone, also when a part was begun.
+        assert_eq!(ends(&[4, 500, 4]), [(0, 1), (1, 2), (2, 3)]);
+        assert_eq!(ends(&[0, 500, 0]), [(0, 2), (2, 3)]);
+        assert_eq!(ends(&[10, 10]), [(0, 1), (1, 2)]);
+        assert_eq!(ends(&[1]), [(0, 1)]);
+    }
+}

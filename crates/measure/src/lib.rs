@@ -1,0 +1,40 @@
+//! A resumable run of models over corpora: where text, models and records meet.
+//!
+//! **Purpose.** Given models, corpora and a window protocol, score every position that the protocol names, once, and keep the
+//! result as parts of a study, so that nothing measured is ever lost and nothing stale is ever taken for new.
+//!
+//! **Actors.**
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`engine`] | the trait: windows of token ids in, scores out; [`engines`] are its members |
+//! | [`text`] | a corpus under one tokenizer: token ids and source bytes, once for all models that share it |
+//! | [`layout`] | windows of each document, the limit on tokens, the partition into parts |
+//! | [`plan`] | a model x a corpus x a protocol becomes a run with its provenance and key |
+//! | [`run`] | carries a run out, or goes on with it |
+//! | [`session`] | all models over all corpora |
+//! | [`hub`] | a model's name becomes a local folder: here and nowhere else |
+//! | [`event`] | what a caller is told on the way |
+//!
+//! **Files on disk.** Those of [`relscale_records::study`]; this crate adds none.
+//!
+//! **Invariants.**
+//! * What is in a part is a function of text, tokenizer, protocol and model alone: not of batch size, threads, time, or of how often
+//!   the run was interrupted. A run that was killed and started again ends with the same bytes.
+//! * A part holds whole documents, so that the statistics of a document are never summed in two orders.
+//! * Nothing here prints; a caller hears of everything through [`event::Event`].
+
+pub mod engine;
+pub mod engines;
+pub mod error;
+pub mod event;
+pub mod hub;
+pub mod layout;
+pub mod plan;
+pub mod run;
+pub mod session;
+pub mod text;
+
+pub use engine::{Engine, EngineWindow};
+pub use error::{Error, Result};
+pub use event::{Event, Warning};

@@ -1,0 +1,127 @@
+//! A model x a corpus x a protocol becomes a run: its provenance, its key, its parts.
+//!
+//! Everything that can be refused is refused here, before a single token is scored.
+
+use relscale_records::Provenance;
+use relscale_records::provenance::{
+    LimitProvenance, ProtocolProvenance, ScoringProvenance, TieRule, TokenizerProvenance,
+    ToolProvenance, VocabularySizes,
+};
+use relscale_records::study::{RunPlan, RunRecord};
+use relscale_records::version::FORMAT;
+
+use crate::engine::{Engine, Vocabulary};
+use crate::error::{Error, Result};
+use crate::layout::{Layout, Windows};
+use crate::text::TokenisedCorpus;
+
+/// What the plan needs to know of a tokenizer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenizerFacts {
+    /// Hash and origin.
+    pub provenance: TokenizerProvenance,
+    /// Entries of its own vocabulary.
+    pub size: u32,
+    /// The same with added tokens.
+    pub with_added: u32,
+    /// The largest id that it can give.
+    pub largest_id: u32,
+}
+
+/// What is asked of a run beyond model, corpus and tokenizer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// The protocol with its parameters and prefix, as recorded.
+    pub protocol: ProtocolProvenance,
+    /// How equal logits count.
+    pub tie_rule: TieRule,
+    /// Positions to score at most (see [`crate::layout`]).
+    pub tokens: Option<u64>,
+    /// Positions after which a part is closed; [`crate::layout::PART_TOKENS`] but in tests.
+    pub part_tokens: u64,
+}
+
+/// A run that can be carried out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedRun {
+    /// What it is.
+    pub record: RunRecord,
+    /// Which documents and positions.
+    pub layout: Layout,
+}
+
+/// Plans one run.
+///
+/// # Errors
+/// [`Error::TokenizerTooLarge`] when an id of the tokenizer has no row in the model, [`Error::IdTooLarge`] when one of the text has
+/// none (ids that came without a tokenizer), [`Error::NothingToScore`], [`Error::ZeroLimit`], and the protocol's.
+pub fn plan(
+    engine: &dyn Engine,
+    corpus: &TokenisedCorpus,
+    tokenizer: &TokenizerFacts,
+    windows: &dyn Windows,
+    vocabulary: &Vocabulary,
+    asked: &Asked,
+) -> Result<PlannedRun> {
+    check_ids(engine, corpus, tokenizer)?;
+    let layout = Layout::new(corpus, windows, asked.tokens)?;
+    let identity = engine.identity();
+    let provenance = Provenance {
+        format: FORMAT,
+        tool: ToolProvenance::this(),
+        model: engine.model().clone(),
+        tokenizer: tokenizer.provenance.clone(),
+        corpus: corpus.provenance.clone(),
+        protocol: asked.protocol.clone(),
+        scoring: ScoringProvenance {
+            engine: identity.name,
+            engine_revision: identity.revision,
+            compute_dtype: identity.compute_dtype,
+            tie_rule: asked.tie_rule,
+            vocabulary_rule: vocabulary.rule(),
+            vocabulary: VocabularySizes {
+                tokenizer: tokenizer.size,
+                with_added: tokenizer.with_added,
+                rows: engine.rows(),
+                scored: vocabulary.scored(),
+            },
+        },
+        limit: asked.tokens.map(|tokens| LimitProvenance { tokens }),
+    };
+    let plan = RunPlan {
+        // Both fit: the corpus was refused if it had more documents than u32 can number.
+        documents: layout.documents() as u32,
+        scored: layout.total(),
+        part_tokens: asked.part_tokens,
+        parts: layout.parts(asked.part_tokens).len() as u32,
+    };
+    Ok(PlannedRun { record: RunRecord::new(provenance, plan), layout })
+}
+
+/// A tokenizer or a text with ids that the model has no row for would read beyond the embedding.
+fn check_ids(
+    engine: &dyn Engine,
+    corpus: &TokenisedCorpus,
+    tokenizer: &TokenizerFacts,
+) -> Result<()> {
+    let (model, rows) = (&engine.model().name, engine.rows());
+    if tokenizer.largest_id >= rows {
+        return Err(Error::TokenizerTooLarge {
+            model: model.clone(),
+            largest_id: tokenizer.largest_id,
+            size: tokenizer.with_added,
+            rows,
+        });
+    }
+    match corpus.largest_id() {
+        Some((id, document, position)) if id >= rows => Err(Error::IdTooLarge {
+            corpus: corpus.name().to_owned(),
+            document: corpus.documents.get(document).map(|d| d.id.clone()).unwrap_or_default(),
+            position,
+            id,
+            model: model.clone(),
+            rows,
+        }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,351 @@
+//! Carries a run out, or goes on with it.
+//!
+//! For each part that is not on disk yet: the windows of its documents go to the engine in batches, in order; the rows go into the
+//! part in order; the part appears once it is whole. Nothing else is kept between two starts, so there is nothing that could disagree:
+//! what is on disk is read and believed only if it is whole and of this run.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use relscale_records::parquet::{DocumentRow, PartMeta, PartRange, TokenWriter};
+use relscale_records::study::{Done, PartState, RunFolder};
+use relscale_records::{Score, ScoredToken, Study};
+
+use crate::engine::{Engine, EngineWindow, Vocabulary};
+use crate::error::{Error, Result};
+use crate::event::{Event, Warning};
+use crate::layout::Windows;
+use crate::plan::PlannedRun;
+use crate::text::TokenisedCorpus;
+
+/// Tokens of a batch by default: enough rows for the products to run at full speed, little enough memory.
+pub const BATCH_TOKENS: usize = 4_096;
+
+/// What a run is made of.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    /// The plan.
+    pub planned: &'a PlannedRun,
+    /// The engine, with the model loaded.
+    pub engine: &'a dyn Engine,
+    /// The text.
+    pub corpus: &'a TokenisedCorpus,
+    /// The protocol.
+    pub windows: &'a dyn Windows,
+    /// The rows of the head that take part.
+    pub vocabulary: &'a Vocabulary,
+    /// Tokens of a batch; does not change the results.
+    pub batch_tokens: usize,
+}
+
+/// Carries out what is left of a run and makes it the current one of its model x corpus.
+///
+/// `cancel` is looked at before each batch; a part that is not whole then is dropped, so at most one part's work is lost.
+///
+/// # Errors
+/// [`Error::Cancelled`]; [`Error::AllNonFinite`] as soon as a part is on disk and no row so far is finite; the engine's; those of
+/// [`relscale_records`]. In every case finished parts stay.
+pub fn carry_out(
+    study: &mut Study,
+    job: &Job<'_>,
+    events: &mut dyn FnMut(Event),
+    cancel: &AtomicBool,
+) -> Result<Done> {
+    let run = study.start(&job.planned.record)?;
+    if let Some(done) = finished_before(&run)? {
+        study.set_current(&run)?;
+        report(job, &run, &done, true, events);
+        return Ok(done);
+    }
+    // The size of parts is that of the first start, whatever is asked for now.
+    let parts = job.planned.layout.parts(run.record().plan.part_tokens);
+    let mut states = Vec::with_capacity(parts.len());
+    for &range in &parts {
+        states.push(match run.part_state(range)? {
+            PartState::Finished(meta) => Some(meta),
+            PartState::Missing => None,
+            PartState::Damaged(reason) => {
+                let (file, reason) = (run.part_path(range.index), reason.to_string());
+                events(Event::Warning(Warning::DamagedPart { file, reason }));
+                None
+            }
+        });
+    }
+    if run.documents().is_err() {
+        run.write_documents(&document_rows(job))?;
+    }
+    let already = states.iter().flatten().map(|meta| meta.scored + meta.nonfinite).sum();
+    let mut progress = Progress { job, events, scored: already };
+    progress.started(&run);
+
+    let mut finished: Vec<PartMeta> = Vec::with_capacity(parts.len());
+    let (mut finite, mut nonfinite) = (0, 0);
+    for (range, state) in parts.iter().zip(states) {
+        let meta = match state {
+            Some(meta) => meta,
+            None => {
+                let meta = measure_part(&run, job, *range, &mut progress, cancel)?;
+                progress.part_finished(&run, *range, parts.len());
+                meta
+            }
+        };
+        finite += meta.scored;
+        nonfinite += meta.nonfinite;
+        finished.push(meta);
+        if finite == 0 && nonfinite > 0 {
+            return Err(Error::AllNonFinite {
+                model: job.engine.model().name.clone(),
+                corpus: job.corpus.name().to_owned(),
+                rows: nonfinite,
+                folder: run.path().to_path_buf(),
+            });
+        }
+    }
+    let done = run.finish(finished, job.planned.layout.unscored_documents())?;
+    study.set_current(&run)?;
+    report(job, &run, &done, false, events);
+    Ok(done)
+}
+
+/// The run's end, if it was reached before and its parts are all still there in their full size.
+fn finished_before(run: &RunFolder) -> Result<Option<Done>> {
+    let Some(done) = run.done()? else { return Ok(None) };
+    let whole = done.parts.iter().all(|part| {
+        let path = run.part_path(part.part.range.index);
+        std::fs::metadata(path).is_ok_and(|there| there.len() == part.size)
+    });
+    Ok(whole.then_some(done))
+}
+
+/// What a finished run has to say, the same whether it was finished now or before.
+fn report(
+    job: &Job<'_>,
+    run: &RunFolder,
+    done: &Done,
+    reused: bool,
+    events: &mut dyn FnMut(Event),
+) {
+    let (model, corpus) = (job.engine.model().name.clone(), job.corpus.name().to_owned());
+    let totals = done.totals;
+    if totals.nonfinite > 0 {
+        events(Event::Warning(Warning::NonFinite {
+            model: model.clone(),
+            corpus: corpus.clone(),
+            rows: totals.nonfinite,
+            of: totals.scored + totals.nonfinite,
+        }));
+    }
+    events(Event::RunFinished { model, corpus, folder: run.path().to_path_buf(), totals, reused });
+}
+
+fn document_rows(job: &Job<'_>) -> Vec<DocumentRow> {
+    let documents = job.corpus.documents.iter().zip(job.planned.layout.scored());
+    (0u32..)
+        .zip(documents)
+        .map(|(ordinal, (document, &scored))| DocumentRow {
+            ordinal,
+            id: document.id.clone(),
+            tags: document.tags.clone(),
+            tokens: document.ids.len() as u64,
+            bytes: document.text_bytes,
+            scored,
+        })
+        .collect()
+}
+
+/// Tells the caller how far the run is.
+struct Progress<'a> {
+    job: &'a Job<'a>,
+    events: &'a mut dyn FnMut(Event),
+    scored: u64,
+}
+
+impl Progress<'_> {
+    fn started(&mut self, run: &RunFolder) {
+        (self.events)(Event::RunStarted {
+            model: self.job.engine.model().name.clone(),
+            corpus: self.job.corpus.name().to_owned(),
+            folder: run.path().to_path_buf(),
+            already: self.scored,
+            of: self.job.planned.layout.total(),
+        });
+    }
+
+    fn batch(&mut self, scored: u64, fed: u64) {
+        self.scored += scored;
+        (self.events)(Event::Progress {
+            model: self.job.engine.model().name.clone(),
+            corpus: self.job.corpus.name().to_owned(),
+            scored: self.scored,
+            of: self.job.planned.layout.total(),
+            fed,
+        });
+    }
+
+    fn part_finished(&mut self, run: &RunFolder, range: PartRange, of: usize) {
+        let file = run.part_path(range.index);
+        (self.events)(Event::PartFinished { file, parts: range.index + 1, of: of as u32 });
+    }
+}
+
+/// A window that waits in the batch: what the engine sees, and where its scores belong.
+struct Waiting {
+    document: u32,
+    /// Tokens fed, the prefix included, up to the last scored one.
+    tokens: Vec<u32>,
+    /// Indices into `tokens`.
+    scored: Vec<u32>,
+    /// First token of the document in the window, and whether a prefix precedes it:
+    /// `index into tokens = position - start + prefix`.
+    start: u32,
+    prefix: u32,
+}
+
+fn measure_part(
+    run: &RunFolder,
+    job: &Job<'_>,
+    range: PartRange,
+    progress: &mut Progress<'_>,
+    cancel: &AtomicBool,
+) -> Result<PartMeta> {
+    let mut part = Part {
+        writer: run.part_writer(range.index)?,
+        job,
+        batch: Vec::new(),
+        fed: 0,
+        last: None,
+    };
+    for ordinal in range.first_document..range.end_document {
+        let Some(document) = job.corpus.documents.get(ordinal as usize) else { continue };
+        let layout = &job.planned.layout;
+        for window in layout.windows(document, ordinal as usize, job.windows)? {
+            let waiting = part.waiting(ordinal, &window)?;
+            let full = part.fed + waiting.tokens.len() > job.batch_tokens;
+            if full && !part.batch.is_empty() {
+                part.score(progress, cancel)?;
+            }
+            part.fed += waiting.tokens.len();
+            part.batch.push(waiting);
+        }
+    }
+    part.score(progress, cancel)?;
+    Ok(part.writer.finish(range)?)
+}
+
+/// A part in the making.
+struct Part<'a> {
+    writer: TokenWriter,
+    job: &'a Job<'a>,
+    batch: Vec<Waiting>,
+    /// Tokens in the batch.
+    fed: usize,
+    /// Document and position of the last row written.
+    last: Option<(u32, u32)>,
+}
+
+impl Part<'_> {
+    /// A window as the engine wants it.
+    fn waiting(&self, document: u32, window: &crate::layout::Window) -> Result<Waiting> {
+        let bad = |reason: String| self.bad_windows(document, reason);
+        let ids = self.job.corpus.documents.get(document as usize).map(|d| d.ids.as_slice());
+        let text = ids
+            .and_then(|ids| ids.get(window.start..window.end))
+            .ok_or_else(|| bad(format!("window {}..{} is not in it", window.start, window.end)))?;
+        let prefix = u32::from(window.prefix.is_some());
+        // Both fit: a document has at most u32::MAX tokens.
+        let (start, end) = (window.start as u32, window.end as u32);
+        let scored: Vec<u32> = window
+            .scored
+            .iter()
+            .map(|&position| {
+                let inside = (start..end).contains(&position);
+                let index = inside.then(|| position - start + prefix).filter(|&index| index > 0);
+                index.ok_or_else(|| bad(format!("position {position} has no context in {start}..{end}")))
+            })
+            .collect::<Result<_>>()?;
+        let mut tokens: Vec<u32> = window.prefix.into_iter().chain(text.iter().copied()).collect();
+        // What comes after the last scored token changes nothing and costs time.
+        tokens.truncate(scored.last().map_or(0, |&last| last as usize + 1));
+        Ok(Waiting { document, tokens, scored, start, prefix })
+    }
+
+    /// Sends the batch to the engine and writes the rows.
+    fn score(&mut self, progress: &mut Progress<'_>, cancel: &AtomicBool) -> Result<()> {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(Error::Cancelled);
+        }
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        let batch = std::mem::take(&mut self.batch);
+        let windows: Vec<EngineWindow<'_>> = batch
+            .iter()
+            .map(|waiting| EngineWindow { tokens: &waiting.tokens, scored: &waiting.scored })
+            .collect();
+        let scores = self.job.engine.score(&windows, self.job.vocabulary)?;
+        if scores.len() != windows.len() {
+            let document = batch.first().map_or(0, |waiting| waiting.document);
+            let reason = format!("{} windows for {}", scores.len(), windows.len());
+            return Err(self.bad_answer(document, reason));
+        }
+        let mut count = 0;
+        for (waiting, scores) in batch.iter().zip(&scores) {
+            let rows = self.rows(waiting, scores)?;
+            count += rows.len() as u64;
+            self.writer.write(&rows)?;
+        }
+        let fed = std::mem::take(&mut self.fed);
+        progress.batch(count, fed as u64);
+        Ok(())
+    }
+
+    /// The rows of one window, checked: an engine's mistake must not become a number.
+    fn rows(&mut self, waiting: &Waiting, scores: &[Option<Score>]) -> Result<Vec<ScoredToken>> {
+        let document = waiting.document;
+        if scores.len() != waiting.scored.len() {
+            let reason = format!("{} scores for {} positions", scores.len(), waiting.scored.len());
+            return Err(self.bad_answer(document, reason));
+        }
+        let source = self.job.corpus.documents.get(document as usize);
+        let size = self.job.vocabulary.scored();
+        let mut rows = Vec::with_capacity(scores.len());
+        for (&index, &score) in waiting.scored.iter().zip(scores) {
+            let position = index - waiting.prefix + waiting.start;
+            if self.last.is_some_and(|last| last >= (document, position)) {
+                let reason = format!("position {position} comes twice or too late");
+                return Err(self.bad_windows(document, reason));
+            }
+            self.last = Some((document, position));
+            let token = waiting.tokens.get(index as usize).copied();
+            let bytes = source.and_then(|source| source.bytes.get(position as usize)).copied();
+            let (Some(token), Some(bytes)) = (token, bytes) else {
+                return Err(self.bad_windows(document, format!("position {position} is not in it")));
+            };
+            // Belt and braces: no engine can smuggle a NaN into an average.
+            let score = score.filter(|score| score.nll.is_finite() && score.entropy.is_finite());
+            if let Some(Score { rank, ties, .. }) = score
+                && (rank == 0 || rank > size || ties >= rank)
+            {
+                let reason =
+                    format!("position {position}: rank {rank} with {ties} ties out of {size}");
+                return Err(self.bad_answer(document, reason));
+            }
+            rows.push(ScoredToken { document, position, token, bytes, context: index, score });
+        }
+        Ok(rows)
+    }
+
+    fn bad_windows(&self, document: u32, reason: String) -> Error {
+        let protocol = self.job.planned.record.provenance.protocol.name.clone();
+        Error::BadWindows { protocol, document: self.document_id(document), reason }
+    }
+
+    fn bad_answer(&self, document: u32, reason: String) -> Error {
+        let engine = self.job.engine.identity().name;
+        Error::BadAnswer { engine, document: self.document_id(document), reason }
+    }
+
+    fn document_id(&self, ordinal: u32) -> String {
+        let document = self.job.corpus.documents.get(ordinal as usize);
+        document.map(|document| document.id.clone()).unwrap_or_default()
+    }
+}
