@@ -1,0 +1,92 @@
+//! What can go wrong while a family is made.
+
+use std::path::PathBuf;
+
+/// Shorthand for results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of planning, training or writing a family.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No recipe of that name.
+    #[error("there is no recipe {name:?}. There are: {known}")]
+    UnknownRecipe {
+        /// As given.
+        name: String,
+        /// The names there are, comma-separated.
+        known: String,
+    },
+    /// A recipe has no size of that name.
+    #[error("recipe {recipe} has no size {name:?}. It has: {known}")]
+    UnknownSize {
+        /// The recipe.
+        recipe: String,
+        /// As given.
+        name: String,
+        /// The sizes there are, comma-separated.
+        known: String,
+    },
+    /// The tokenizer could not be trained or used.
+    #[error("tokenizer: {0}")]
+    Tokenizer(String),
+    /// There is not enough text to train on.
+    #[error("the training text has {tokens} tokens, fewer than one batch of {batch}. Give more text")]
+    TooLittleText {
+        /// Tokens there are.
+        tokens: usize,
+        /// Tokens of one step.
+        batch: usize,
+    },
+    /// The trainer knows Llama-like models only.
+    #[error("this trainer cannot train {family}: {reason}")]
+    Untrainable {
+        /// Family of the spec.
+        family: String,
+        /// Which field is not Llama-like.
+        reason: String,
+    },
+    /// The loss is no number any more.
+    #[error("{model}: the loss became {loss} at step {step}. Lower the learning rate or raise the warm-up")]
+    Diverged {
+        /// The size being trained.
+        model: String,
+        /// The step, from 1.
+        step: u32,
+        /// The loss.
+        loss: f64,
+    },
+    /// The run was asked to stop.
+    #[error(
+        "stopped at step {step} of {model}. Sizes already written are kept; run the same command to go on"
+    )]
+    Cancelled {
+        /// The size being trained.
+        model: String,
+        /// The step, from 1.
+        step: u32,
+    },
+    /// A file could not be written.
+    #[error("cannot write {}: {source}. What was finished before is kept", path.display())]
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A folder holds something else than this run would put there.
+    #[error("{} exists and was made otherwise ({differs}). Remove it or choose another folder", path.display())]
+    Occupied {
+        /// The folder.
+        path: PathBuf,
+        /// What differs.
+        differs: String,
+    },
+    /// The corpus could not be read.
+    #[error(transparent)]
+    Corpus(#[from] relscale_corpus::error::CorpusError),
+    /// The decoder refused a spec.
+    #[error(transparent)]
+    Decoder(#[from] relscale_decoder::Error),
+}

@@ -1,0 +1,133 @@
+//! A Hugging Face folder: `config.json` (model type `llama`), `model.safetensors` (f16), `tokenizer.json`,
+//! and `training.json`, the record of how it was made. Written beside its place and renamed: a folder is whole or absent.
+
+use crate::error::{Error, Result};
+use crate::tokenizer::SEPARATOR_ID;
+use crate::train::curve::Training;
+use half::f16;
+use relscale_decoder::spec::{Positions, Spec};
+use relscale_decoder::weights::{Matrix, Weights};
+use safetensors::Dtype;
+use safetensors::tensor::TensorView;
+use serde_json::json;
+use std::path::Path;
+
+/// Writes the folder.
+///
+/// # Errors
+/// [`Error::Write`], naming the file; nothing half-written is left under the folder's name.
+pub fn write(
+    folder: &Path,
+    spec: &Spec,
+    weights: &Weights,
+    tokenizer: &tokenizers::Tokenizer,
+    training: &Training,
+) -> Result<()> {
+    let aside = folder.with_extension("tmp");
+    let problem = |path: &Path| {
+        let path = path.to_owned();
+        move |source: std::io::Error| Error::Write { path, source }
+    };
+    let _ = std::fs::remove_dir_all(&aside);
+    std::fs::create_dir_all(&aside).map_err(problem(&aside))?;
+    let put = |name: &str, bytes: &[u8]| {
+        let path = aside.join(name);
+        std::fs::write(&path, bytes).map_err(problem(&path))
+    };
+    put("config.json", pretty(&config(spec)).as_bytes())?;
+    put("model.safetensors", &tensors(spec, weights)?)?;
+    let tokenizer = tokenizer.to_string(false).map_err(|error| Error::Tokenizer(error.to_string()))?;
+    put("tokenizer.json", tokenizer.as_bytes())?;
+    put("training.json", pretty(&training).as_bytes())?;
+    std::fs::rename(&aside, folder).map_err(problem(folder))
+}
+
+fn pretty(value: &impl serde::Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// `config.json` as transformers' `LlamaConfig` writes it.
+fn config(spec: &Spec) -> serde_json::Value {
+    let base = match &spec.positions {
+        Positions::Rotary(rotary) => rotary.base,
+        Positions::Learned { .. } => 10_000.0,
+    };
+    json!({
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "vocab_size": spec.vocabulary,
+        "hidden_size": spec.width,
+        "intermediate_size": spec.hidden,
+        "num_hidden_layers": spec.layers,
+        "num_attention_heads": spec.heads,
+        "num_key_value_heads": spec.kv_heads,
+        "head_dim": spec.head_width,
+        "max_position_embeddings": spec.context,
+        "hidden_act": "silu",
+        "rms_norm_eps": 1e-5,
+        "rope_theta": base,
+        "rope_scaling": null,
+        "attention_bias": false,
+        "mlp_bias": false,
+        "tie_word_embeddings": spec.tied,
+        "bos_token_id": SEPARATOR_ID,
+        "eos_token_id": SEPARATOR_ID,
+        "torch_dtype": "float16",
+    })
+}
+
+/// The tensors under Llama's names, as f16.
+fn tensors(spec: &Spec, weights: &Weights) -> Result<Vec<u8>> {
+    let mut named: Vec<(String, Vec<usize>, Vec<u8>)> = Vec::new();
+    let mut push = |name: String, shape: &[usize], data: &[f32]| {
+        named.push((
+            name,
+            shape.to_vec(),
+            data.iter().flat_map(|w| f16::from_f32(*w).to_le_bytes()).collect(),
+        ));
+    };
+    let embedding = &weights.token_embedding;
+    push("model.embed_tokens.weight".into(), &[embedding.rows, embedding.columns], &embedding.data);
+    for (layer, block) in weights.blocks.iter().enumerate() {
+        let name = |part: &str| format!("model.layers.{layer}.{part}.weight");
+        let (q, k) = (spec.attention_width(), spec.kv_heads * spec.head_width);
+        for (part, first, rows) in [("q", 0, q), ("k", q, k), ("v", q + k, k)] {
+            push(
+                name(&format!("self_attn.{part}_proj")),
+                &[rows, spec.width],
+                band(&block.qkv.weight, first, rows),
+            );
+        }
+        let matrix = |m: &Matrix| [m.rows, m.columns];
+        let output = &block.attention_output.weight;
+        push(name("self_attn.o_proj"), &matrix(output), &output.data);
+        for (part, first) in [("gate", 0), ("up", spec.hidden)] {
+            let rows = band(&block.up.weight, first, spec.hidden);
+            push(name(&format!("mlp.{part}_proj")), &[spec.hidden, spec.width], rows);
+        }
+        push(name("mlp.down_proj"), &matrix(&block.down.weight), &block.down.weight.data);
+        for (part, norm) in
+            [("input_layernorm", &block.attention_norm), ("post_attention_layernorm", &block.mlp_norm)]
+        {
+            norm.gain.iter().for_each(|gain| push(name(part), &[spec.width], gain));
+        }
+    }
+    let last = weights.final_norm.iter().flat_map(|norm| &norm.gain);
+    last.for_each(|gain| push("model.norm.weight".into(), &[spec.width], gain));
+    let views = named
+        .iter()
+        .map(|(name, shape, bytes)| Ok((name.as_str(), TensorView::new(Dtype::F16, shape.clone(), bytes)?)))
+        .collect::<Result<Vec<_>, safetensors::SafeTensorError>>();
+    let format = std::collections::HashMap::from([("format".to_owned(), "pt".to_owned())]);
+    views.and_then(|views| safetensors::serialize(views, Some(format))).map_err(|error| Error::Write {
+        path: "model.safetensors".into(),
+        source: std::io::Error::other(error),
+    })
+}
+
+/// Rows `first..first + rows` of a matrix.
+fn band(matrix: &Matrix, first: usize, rows: usize) -> &[f32] {
+    &matrix.data[first * matrix.columns..(first + rows) * matrix.columns]
+}

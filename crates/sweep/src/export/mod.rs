@@ -1,0 +1,3 @@
+//! What a trained model becomes on disk.
+
+pub mod huggingface;

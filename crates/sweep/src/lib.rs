@@ -1,0 +1,22 @@
+//! Families of models: which sizes, how they are trained, and the folders they become.
+//!
+//! ```text
+//! recipes --> sizes --+
+//! corpus  --> tokenizer, stream of ids --> train (steps, schedule) --> weights --> export (Hugging Face folder)
+//! ```
+//!
+//! * [`recipes`]: families by name; `small` is the one that the repository ships.
+//! * [`tokenizer`]: one byte-pair vocabulary for a whole family.
+//! * [`train`]: the trainer, for Llama-like specs; its operations and their backward passes are the decoder's.
+//! * [`export`]: a Hugging Face folder that any tool reads, with the record of its training beside it.
+//!
+//! Everything random comes from one seed, and sums of gradients run in a fixed order: the same command on the same text
+//! gives the same bytes, whatever the number of threads.
+
+pub mod error;
+pub mod export;
+pub mod recipes;
+pub mod tokenizer;
+pub mod train;
+
+pub use error::{Error, Result};

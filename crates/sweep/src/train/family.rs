@@ -1,0 +1,150 @@
+//! A whole family: one text, one vocabulary, every size; folders that are whole are not made again.
+
+use super::curve::Training;
+use super::run;
+use crate::error::{Error, Result};
+use crate::export::huggingface;
+use crate::recipes::{Recipe, Size};
+use crate::tokenizer;
+use relscale_decoder::count::ParameterCount;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+use tokenizers::Tokenizer;
+
+/// Bytes of text that the vocabulary is trained on, taken evenly from all documents.
+const TOKENIZER_BYTES: usize = 8_000_000;
+
+/// What a caller is told while a family is made.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// The text has been encoded.
+    Text {
+        /// Documents of it.
+        documents: usize,
+        /// Tokens of it.
+        tokens: usize,
+        /// Bytes of it.
+        bytes: usize,
+    },
+    /// A size stands there already and is left as it is.
+    Kept {
+        /// Which.
+        size: &'a Size,
+    },
+    /// A step of a size is done.
+    Step {
+        /// Which size.
+        size: &'a Size,
+        /// Step, from 1.
+        step: u32,
+        /// Loss of its batch, nats a token.
+        loss: f64,
+    },
+    /// A size has been written.
+    Written {
+        /// Which.
+        size: &'a Size,
+        /// Mean loss over the last tenth of its steps, nats a token.
+        final_loss: f64,
+    },
+}
+
+/// The text of a family, encoded once for all sizes.
+#[derive(Debug)]
+pub struct Text {
+    /// The vocabulary.
+    pub tokenizer: Tokenizer,
+    /// Ids of all documents, each after a separator.
+    pub stream: Vec<u32>,
+    /// SHA-256 of the stream.
+    pub sha256: String,
+}
+
+impl Text {
+    /// Trains the vocabulary on a part of `documents` and encodes all of them.
+    ///
+    /// # Errors
+    /// [`Error::Tokenizer`].
+    pub fn new(recipe: &Recipe, documents: &[&str]) -> Result<Self> {
+        let bytes: usize = documents.iter().map(|d| d.len()).sum();
+        let every = bytes.div_ceil(TOKENIZER_BYTES).max(1);
+        let sample = documents.iter().copied().step_by(every);
+        let tokenizer = tokenizer::train(sample, recipe.vocabulary)?;
+        let stream = tokenizer::stream(&tokenizer, documents)?;
+        let mut hasher = Sha256::new();
+        stream.iter().for_each(|id| hasher.update(id.to_le_bytes()));
+        let sha256 = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self { tokenizer, stream, sha256 })
+    }
+}
+
+/// Trains each of `sizes` on `documents` into `out/<recipe>-<size>`. `watch` returns `false` to stop.
+///
+/// # Errors
+/// [`Error::Occupied`] when a folder of that name was made with other settings; what training and writing refuse.
+pub fn train(
+    recipe: &Recipe,
+    sizes: &[&Size],
+    documents: &[&str],
+    out: &Path,
+    command: &str,
+    mut watch: impl FnMut(Event<'_>) -> bool,
+) -> Result<()> {
+    let text = Text::new(recipe, documents)?;
+    watch(Event::Text {
+        documents: documents.len(),
+        tokens: text.stream.len(),
+        bytes: documents.iter().map(|d| d.len()).sum(),
+    });
+    for &size in sizes {
+        let folder = out.join(format!("{}-{}", recipe.name, size.name));
+        if folder.exists() {
+            check_same(&folder, recipe, size, &text)?;
+            watch(Event::Kept { size });
+            continue;
+        }
+        let trained =
+            run::train(recipe, size, &text.stream, |step, loss| watch(Event::Step { size, step, loss }))?;
+        let spec = recipe.spec(size);
+        let training = Training {
+            command: command.to_owned(),
+            recipe: recipe.clone(),
+            size: size.clone(),
+            non_embedding_parameters: ParameterCount::of(&spec).non_embedding,
+            tokens: recipe.tokens() as u64,
+            text_tokens: text.stream.len() as u64,
+            passes: trained.passes,
+            text_sha256: text.sha256.clone(),
+            final_loss: trained.final_loss,
+            curve: trained.curve,
+        };
+        huggingface::write(&folder, &spec, &trained.weights, &text.tokenizer, &training)?;
+        watch(Event::Written { size, final_loss: trained.final_loss });
+    }
+    Ok(())
+}
+
+/// Refuses a folder whose record names another recipe, size or text.
+fn check_same(folder: &Path, recipe: &Recipe, size: &Size, text: &Text) -> Result<()> {
+    let occupied = |differs: &str| Error::Occupied { path: folder.to_owned(), differs: differs.to_owned() };
+    let record = std::fs::read(folder.join("training.json")).map_err(|_| occupied("no training.json"))?;
+    let record: serde_json::Value =
+        serde_json::from_slice(&record).map_err(|_| occupied("training.json is broken"))?;
+    // Through text on both sides, so that numbers compare as they are written.
+    let same = |key: &str, value: Result<String, serde_json::Error>| {
+        let value = value.and_then(|text| serde_json::from_str::<serde_json::Value>(&text));
+        value.is_ok_and(|value| record.get(key) == Some(&value))
+    };
+    let asked = [
+        ("recipe", serde_json::to_string(recipe), "other settings"),
+        ("size", serde_json::to_string(size), "another size"),
+        ("text_sha256", serde_json::to_string(&text.sha256), "another training text"),
+    ];
+    for (key, value, differs) in asked {
+        if !same(key, value) {
+            return Err(occupied(differs));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,330 @@
+//! Loss and gradient of a few sequences on one thread, written out op by op in the order of the model.
+//!
+//! Shapes, with `N` rows of all sequences together (`B` sequences of `T` tokens): residual stream `[N, C]`, queries, keys
+//! and values `[N, 3 C]`, MLP `[N, 2 F]` and `[N, F]`. What the backward pass needs of each block is kept ([`Kept`]);
+//! attention probabilities and logits are not, they are computed again.
+
+use crate::error::{Error, Result};
+use relscale_decoder::ops::positions::Tables;
+use relscale_decoder::ops::{activation, attention, cross_entropy, linear, norm};
+use relscale_decoder::spec::{Activation, NormKind, NormPlacement, Positions, Residual, Spec};
+use relscale_decoder::weights::{Block, Matrix, Weights};
+
+/// Everything one thread needs beside weights and gradient; kept from step to step.
+#[derive(Debug)]
+pub struct Workspace {
+    tables: Tables,
+    positions: Vec<u32>,
+    kept: Vec<Kept>,
+    last: Vec<f32>,
+    normed: Vec<f32>,
+    wide: Vec<f32>,
+    wider: Vec<f32>,
+    scores: Vec<f32>,
+    pair: [Vec<f32>; 2],
+    logits: Vec<f32>,
+}
+
+/// What one block's backward pass needs.
+#[derive(Debug, Default, Clone)]
+struct Kept {
+    input: Vec<f32>,
+    normed: Vec<f32>,
+    qkv: Vec<f32>,
+    attended: Vec<f32>,
+    middle: Vec<f32>,
+    normed_middle: Vec<f32>,
+    gate_up: Vec<f32>,
+    activated: Vec<f32>,
+}
+
+/// Refuses what this pass does not compute: anything but a tied, Llama-like model.
+///
+/// # Errors
+/// [`Error::Untrainable`], naming the field.
+pub fn check(spec: &Spec) -> Result<()> {
+    let llama = [
+        (matches!(spec.positions, Positions::Rotary(_)), "positions are not rotary"),
+        (spec.norm == NormKind::Rms && spec.norm_affine, "norms are not RMSNorm with a gain"),
+        (
+            spec.norm_placement == NormPlacement::Pre && spec.final_norm,
+            "norms are not before each part and the head",
+        ),
+        (spec.residual == Residual::Sequential, "attention and MLP are parallel"),
+        (spec.activation == Activation::SwiGlu, "the MLP is not SwiGLU"),
+        (
+            !(spec.biases.query_key_value || spec.biases.attention_output || spec.biases.mlp),
+            "linear maps have biases",
+        ),
+        (spec.embedding_width == spec.width, "the embedding is projected"),
+        (spec.tied, "the head is not tied to the embedding"),
+    ];
+    match llama.iter().find(|(holds, _)| !holds) {
+        Some((_, reason)) => {
+            Err(Error::Untrainable { family: spec.family.clone(), reason: (*reason).to_owned() })
+        }
+        None => Ok(()),
+    }
+}
+
+impl Workspace {
+    /// A workspace for sequences of `length` tokens.
+    ///
+    /// # Errors
+    /// What [`check`] refuses.
+    pub fn new(spec: &Spec, length: usize) -> Result<Self> {
+        check(spec)?;
+        let Positions::Rotary(rotary) = &spec.positions else { unreachable!("checked above") };
+        Ok(Self {
+            tables: Tables::new(rotary, length),
+            positions: (0..length as u32).collect(),
+            kept: vec![Kept::default(); spec.layers],
+            last: Vec::new(),
+            normed: Vec::new(),
+            wide: Vec::new(),
+            wider: Vec::new(),
+            scores: Vec::new(),
+            pair: Default::default(),
+            logits: Vec::new(),
+        })
+    }
+
+    /// Sum of the losses of all `sequences` (each `T + 1` tokens: `T` inputs, each with the next as its target), nats.
+    /// Adds `weight` times its gradient to `gradient`.
+    pub fn forward_backward(
+        &mut self,
+        spec: &Spec,
+        weights: &Weights,
+        sequences: &[&[u32]],
+        weight: f32,
+        gradient: &mut Weights,
+    ) -> f64 {
+        let c = spec.width;
+        let inputs = || sequences.iter().flat_map(|s| &s[..s.len() - 1]);
+        let rows = inputs().count();
+        let mut x = vec![0.0; rows * c];
+        for (x, token) in x.chunks_exact_mut(c).zip(inputs()) {
+            x.copy_from_slice(weights.token_embedding.row(*token as usize));
+        }
+        for (layer, block) in weights.blocks.iter().enumerate() {
+            self.block_forward(spec, layer, block, &mut x, rows);
+        }
+        resize(&mut self.last, &x);
+        resize(&mut self.normed, &x);
+        let (Some(final_norm), Some(gradient_norm)) = (&weights.final_norm, &mut gradient.final_norm) else {
+            unreachable!("checked when the workspace was made")
+        };
+        norm::forward(spec.norm, spec.norm_epsilon, final_norm, &self.last, &mut self.normed, c);
+
+        let targets: Vec<u32> = sequences.iter().flat_map(|s| &s[1..]).copied().collect();
+        let mut dnormed = vec![0.0; rows * c];
+        let loss = cross_entropy::forward_backward(
+            &weights.token_embedding,
+            &self.normed,
+            &targets,
+            weight,
+            &mut dnormed,
+            &mut gradient.token_embedding,
+            &mut self.logits,
+        );
+        let mut dx = vec![0.0; rows * c];
+        let (gain, dgain) = (gain(&final_norm.gain), gain_mut(&mut gradient_norm.gain));
+        norm::rms_backward(spec.norm_epsilon, gain, &self.last, &dnormed, &mut dx, dgain);
+        for (layer, block) in weights.blocks.iter().enumerate().rev() {
+            self.block_backward(spec, layer, block, &mut dx, &mut gradient.blocks[layer], rows);
+        }
+        for (dx, token) in dx.chunks_exact(c).zip(inputs()) {
+            let row = *token as usize * c;
+            let into = &mut gradient.token_embedding.data[row..row + c];
+            into.iter_mut().zip(dx).for_each(|(g, d)| *g += d);
+        }
+        loss
+    }
+
+    /// `x += attention(norm(x)); x += mlp(norm(x))`.
+    fn block_forward(&mut self, spec: &Spec, layer: usize, block: &Block, x: &mut [f32], rows: usize) {
+        let (c, w, f) = (spec.width, spec.qkv_width(), spec.hidden);
+        let kept = &mut self.kept[layer];
+        resize(&mut kept.input, x);
+        resize(&mut kept.normed, x);
+        norm::forward(spec.norm, spec.norm_epsilon, &block.attention_norm, x, &mut kept.normed, c);
+        kept.qkv.resize(rows * w, 0.0);
+        linear::forward(&block.qkv, &kept.normed, &mut kept.qkv, rows);
+        kept.attended.resize(rows * spec.attention_width(), 0.0);
+        let shape = shape(spec, layer);
+        let length = self.positions.len();
+        let out = spec.attention_width();
+        for (qkv, attended) in
+            kept.qkv.chunks_exact_mut(length * w).zip(kept.attended.chunks_exact_mut(length * out))
+        {
+            let turned = spec.heads + spec.kv_heads;
+            self.tables.rotate(&self.positions, qkv, w, turned, spec.head_width, false);
+            for (queries, attended) in attended.chunks_mut(attention::QUERY_BLOCK * out).enumerate() {
+                attention::forward(shape, qkv, queries * attention::QUERY_BLOCK, attended, &mut self.scores);
+            }
+        }
+        self.normed.resize(rows * c, 0.0);
+        linear::forward(&block.attention_output, &kept.attended, &mut self.normed, rows);
+        add(x, &self.normed);
+
+        resize(&mut kept.middle, x);
+        resize(&mut kept.normed_middle, x);
+        norm::forward(spec.norm, spec.norm_epsilon, &block.mlp_norm, x, &mut kept.normed_middle, c);
+        kept.gate_up.resize(rows * 2 * f, 0.0);
+        linear::forward(&block.up, &kept.normed_middle, &mut kept.gate_up, rows);
+        kept.activated.resize(rows * f, 0.0);
+        activation::swiglu(&kept.gate_up, &mut kept.activated, f);
+        linear::forward(&block.down, &kept.activated, &mut self.normed, rows);
+        add(x, &self.normed);
+    }
+
+    /// Turns `dx`, the gradient of the block's output, into that of its input.
+    fn block_backward(
+        &mut self,
+        spec: &Spec,
+        layer: usize,
+        block: &Block,
+        dx: &mut [f32],
+        gradient: &mut Block,
+        rows: usize,
+    ) {
+        let (c, w, f, out) = (spec.width, spec.qkv_width(), spec.hidden, spec.attention_width());
+        let kept = &self.kept[layer];
+        let (narrow, wide, wider) = (&mut self.normed, &mut self.wide, &mut self.wider);
+        let mut through =
+            |weight: &Matrix, x: &[f32], dy: &[f32], dinput: &mut Vec<f32>, into: &mut Matrix| {
+                dinput.resize(rows * weight.columns, 0.0);
+                linear::backward(weight, x, dy, dinput, false, into, rows);
+            };
+
+        through(&block.down.weight, &kept.activated, dx, wide, &mut gradient.down.weight);
+        wider.resize(rows * 2 * f, 0.0);
+        activation::swiglu_backward(&kept.gate_up, wide, wider, f);
+        through(&block.up.weight, &kept.normed_middle, wider, narrow, &mut gradient.up.weight);
+        let dgain = gain_mut(&mut gradient.mlp_norm.gain);
+        norm::rms_backward(spec.norm_epsilon, gain(&block.mlp_norm.gain), &kept.middle, narrow, dx, dgain);
+
+        let output = &mut gradient.attention_output.weight;
+        through(&block.attention_output.weight, &kept.attended, dx, wide, output);
+        wider.resize(rows * w, 0.0);
+        let shape = shape(spec, layer);
+        let length = self.positions.len();
+        let sequences = kept.qkv.chunks_exact(length * w).zip(wide.chunks_exact(length * out));
+        for ((qkv, dout), dqkv) in sequences.zip(wider.chunks_exact_mut(length * w)) {
+            attention::backward(shape, qkv, dout, dqkv, &mut self.pair);
+            let turned = spec.heads + spec.kv_heads;
+            self.tables.rotate(&self.positions, dqkv, w, turned, spec.head_width, true);
+        }
+        through(&block.qkv.weight, &kept.normed, wider, narrow, &mut gradient.qkv.weight);
+        let dgain = gain_mut(&mut gradient.attention_norm.gain);
+        norm::rms_backward(
+            spec.norm_epsilon,
+            gain(&block.attention_norm.gain),
+            &kept.input,
+            narrow,
+            dx,
+            dgain,
+        );
+        debug_assert_eq!(dx.len(), rows * c);
+    }
+}
+
+fn shape(spec: &Spec, layer: usize) -> attention::Shape {
+    attention::Shape {
+        heads: spec.heads,
+        kv_heads: spec.kv_heads,
+        head_width: spec.head_width,
+        scale: spec.attention_scale.factor(spec.head_width, layer),
+    }
+}
+
+/// The gain of a norm that [`check`] has seen to have one.
+fn gain(gain: &Option<Vec<f32>>) -> &[f32] {
+    gain.as_deref().unwrap_or_default()
+}
+
+fn gain_mut(gain: &mut Option<Vec<f32>>) -> &mut [f32] {
+    gain.as_deref_mut().unwrap_or_default()
+}
+
+/// `to` becomes a copy of `from`.
+fn resize(to: &mut Vec<f32>, from: &[f32]) {
+    to.clear();
+    to.extend_from_slice(from);
+}
+
+fn add(x: &mut [f32], y: &[f32]) {
+    x.iter_mut().zip(y).for_each(|(x, y)| *x += y);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::run::initial_weights;
+
+    /// Grouped heads, several blocks of everything, two sequences.
+    fn tiny() -> Spec {
+        let recipe = crate::recipes::Recipe::named("small").unwrap();
+        Spec {
+            vocabulary: 23,
+            width: 12,
+            layers: 2,
+            heads: 2,
+            kv_heads: 1,
+            head_width: 6,
+            hidden: 10,
+            context: 16,
+            embedding_width: 12,
+            positions: Positions::Rotary(relscale_decoder::spec::Rotary {
+                width: 6,
+                base: 50.0,
+                scaling: None,
+            }),
+            ..recipe.spec(&recipe.sizes[0])
+        }
+    }
+
+    #[test]
+    fn gradient_of_every_tensor_agrees_with_finite_differences() {
+        let spec = tiny();
+        let mut weights = initial_weights(&spec, 3);
+        // Larger than a fresh model's, so that no part is nearly linear.
+        weights.tensors_mut().iter_mut().for_each(|t| t.iter_mut().for_each(|w| *w *= 2.0));
+        let ids: Vec<u32> = (0..18).map(|i| (i * i * 7 + i) % 23).collect();
+        let sequences = [&ids[..9], &ids[9..]];
+        let mut workspace = Workspace::new(&spec, 8).unwrap();
+        let mut gradient = Weights::zeros(&spec);
+        workspace.forward_backward(&spec, &weights, &sequences, 1.0, &mut gradient);
+        let gradient: Vec<Vec<f32>> = gradient.tensors().iter().map(|t| t.to_vec()).collect();
+        let mut sink = Weights::zeros(&spec);
+        let mut checked = 0;
+        for (number, gradient) in gradient.iter().enumerate() {
+            for at in (0..gradient.len()).step_by(1 + gradient.len() / 13) {
+                let mut moved = |step: f32| {
+                    let mut weights = weights.clone();
+                    weights.tensors_mut()[number][at] += step;
+                    workspace.forward_backward(&spec, &weights, &sequences, 1.0, &mut sink)
+                };
+                // Fourth order: the loss is f32 inside, so the step cannot be small.
+                let step = 4e-3;
+                let near = moved(step) - moved(-step);
+                let far = moved(2.0 * step) - moved(-2.0 * step);
+                let want = (8.0 * near - far) / f64::from(12.0 * step);
+                let got = f64::from(gradient[at]);
+                assert!(
+                    (got - want).abs() < 0.005 * want.abs().max(0.5),
+                    "tensor {number}, element {at}: {got} against {want}"
+                );
+                checked += 1;
+            }
+        }
+        assert!(checked > 150, "{checked}");
+    }
+
+    #[test]
+    fn what_is_not_llama_like_is_refused() {
+        let spec = Spec { residual: Residual::Parallel, ..tiny() };
+        let error = Workspace::new(&spec, 4).unwrap_err().to_string();
+        assert!(error.contains("parallel"), "{error}");
+    }
+}
