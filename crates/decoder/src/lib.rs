@@ -7,6 +7,7 @@
 //!
 //! * [`spec`]: the architecture as data; [`weights`]: its numbers.
 //! * `families`, `checkpoint`, [`count`]: from a Hugging Face folder to both, and the exact parameter count.
+//! * [`model`]: a model ready to score; [`forward`]: its pass up to the head.
 //! * [`ops`]: one file an operation: forward, backward where training needs it, and the naive version that judges both.
 //! * [`head`]: logits tile by tile, folded at once; no tokens x vocabulary matrix exists anywhere but in `head::reference`.
 //! * [`kernels`]: the only unsafe code of the workspace.
@@ -17,10 +18,13 @@ pub mod checkpoint;
 pub mod count;
 pub mod error;
 pub mod families;
+pub mod forward;
 pub mod head;
 pub mod kernels;
+pub mod model;
 pub mod ops;
 pub mod spec;
 pub mod weights;
 
 pub use error::{Error, Result};
+pub use model::{Model, Sequence};

@@ -233,6 +233,9 @@ impl Spec {
                 self.heads, self.kv_heads
             )));
         }
+        if self.residual == Residual::Parallel && self.norm_placement == NormPlacement::Post {
+            return Err(Error::Spec("parallel blocks with norms after their parts are not known".to_owned()));
+        }
         match &self.positions {
             Positions::Learned { offset, rows } if *rows < offset + self.context => {
                 Err(Error::Spec(format!(

@@ -104,11 +104,7 @@ impl Weights {
         let block = || Block {
             attention_norm: norm(),
             qkv: Linear::zeros(spec.qkv_width(), spec.width, spec.biases.query_key_value),
-            attention_output: Linear::zeros(
-                spec.width,
-                spec.attention_width(),
-                spec.biases.attention_output,
-            ),
+            attention_output: Linear::zeros(spec.width, spec.attention_width(), spec.biases.attention_output),
             mlp_norm: norm(),
             up: Linear::zeros(spec.up_width(), spec.width, spec.biases.mlp),
             down: Linear::zeros(spec.width, spec.hidden, spec.biases.mlp),
@@ -119,12 +115,10 @@ impl Weights {
                 Positions::Learned { rows, .. } => Some(Matrix::zeros(rows, spec.width)),
                 Positions::Rotary(_) => None,
             },
-            project_in: projected
-                .then(|| Linear::zeros(spec.width, spec.embedding_width, false)),
+            project_in: projected.then(|| Linear::zeros(spec.width, spec.embedding_width, false)),
             blocks: (0..spec.layers).map(|_| block()).collect(),
             final_norm: spec.final_norm.then(norm),
-            project_out: projected
-                .then(|| Linear::zeros(spec.embedding_width, spec.width, false)),
+            project_out: projected.then(|| Linear::zeros(spec.embedding_width, spec.width, false)),
             head: (!spec.tied).then(|| Matrix::zeros(spec.vocabulary, spec.embedding_width)),
         }
     }

@@ -69,8 +69,7 @@ pub(super) struct Config {
 
 impl Config {
     pub(super) fn read(path: PathBuf) -> Result<Self> {
-        let bytes = std::fs::read(&path)
-            .map_err(|source| Error::Read { path: path.clone(), source })?;
+        let bytes = std::fs::read(&path).map_err(|source| Error::Read { path: path.clone(), source })?;
         match serde_json::from_slice(&bytes) {
             Ok(Value::Object(keys)) => {
                 Ok(Self { path, family: "", keys, read: BTreeSet::new(), sha256: sha256(&bytes) })

@@ -3,13 +3,11 @@
 //! Source: `GPT2Config` and `GPT2LMHeadModel` of transformers 4.57. `reorder_and_upcast_attn` only changes in which
 //! precision the reference computes the scores; ours are f32 in any case.
 
+use super::Family;
 use super::config::Config;
 use super::tensors::{Naming, Tensors};
-use super::Family;
 use crate::error::Result;
-use crate::spec::{
-    AttentionScale, Biases, NormKind, NormPlacement, Positions, Residual, Spec,
-};
+use crate::spec::{AttentionScale, Biases, NormKind, NormPlacement, Positions, Residual, Spec};
 use crate::weights::{Block, Weights};
 
 pub(super) const FAMILY: Family = Family {

@@ -4,14 +4,12 @@
 //! Source: `GPTNeoXConfig` and `GPTNeoXForCausalLM` of transformers 4.57. Pythia's files store causal masks and rotary
 //! frequencies as buffers; they hold no parameters.
 
+use super::Family;
 use super::config::Config;
 use super::rotary::{self, Spelling};
 use super::tensors::{Naming, Tensors};
-use super::Family;
 use crate::error::Result;
-use crate::spec::{
-    AttentionScale, Biases, NormKind, NormPlacement, Positions, Residual, Spec,
-};
+use crate::spec::{AttentionScale, Biases, NormKind, NormPlacement, Positions, Residual, Spec};
 use crate::weights::{Block, Linear, Weights};
 
 pub(super) const FAMILY: Family = Family {
@@ -57,11 +55,7 @@ fn spec(config: &mut Config) -> Result<Spec> {
         final_norm: true,
         residual: if parallel { Residual::Parallel } else { Residual::Sequential },
         activation: config.activation("hidden_act", "gelu")?,
-        biases: Biases {
-            query_key_value: attention_bias,
-            attention_output: attention_bias,
-            mlp: true,
-        },
+        biases: Biases { query_key_value: attention_bias, attention_output: attention_bias, mlp: true },
         attention_scale: AttentionScale { by_head_width: true, by_layer: false },
         embedding_width: width,
         tied: config.flag("tie_word_embeddings", false)?,
@@ -75,21 +69,12 @@ fn weights(tensors: &mut Tensors, spec: &Spec) -> Result<Weights> {
     let head = tensors.head("embed_out.weight", spec, &token_embedding)?;
     let mut block = |i: usize| -> Result<Block> {
         let name = |part: &str| format!("layers.{i}.{part}");
-        let interleaved = tensors.linear(
-            &name("attention.query_key_value"),
-            3 * c,
-            c,
-            spec.biases.query_key_value,
-        )?;
+        let interleaved =
+            tensors.linear(&name("attention.query_key_value"), 3 * c, c, spec.biases.query_key_value)?;
         Ok(Block {
             attention_norm: tensors.norm(&name("input_layernorm"), spec)?,
             qkv: sort_by_kind(&interleaved, spec.heads, spec.head_width),
-            attention_output: tensors.linear(
-                &name("attention.dense"),
-                c,
-                c,
-                spec.biases.attention_output,
-            )?,
+            attention_output: tensors.linear(&name("attention.dense"), c, c, spec.biases.attention_output)?,
             mlp_norm: tensors.norm(&name("post_attention_layernorm"), spec)?,
             up: tensors.linear(&name("mlp.dense_h_to_4h"), f, c, spec.biases.mlp)?,
             down: tensors.linear(&name("mlp.dense_4h_to_h"), c, f, spec.biases.mlp)?,

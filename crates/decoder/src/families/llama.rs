@@ -3,9 +3,9 @@
 //! Source: `LlamaConfig`, `MistralConfig` and their models in transformers 4.57. `pretraining_tp` splits products into
 //! slices and adds them up: the same numbers.
 
+use super::Family;
 use super::config::Config;
 use super::llama_like;
-use super::Family;
 use crate::error::Result;
 use crate::spec::{Biases, Spec};
 
@@ -34,11 +34,8 @@ fn mistral_spec(config: &mut Config) -> Result<Spec> {
     let biases = Biases { query_key_value: false, attention_output: false, mlp: false };
     let spec = llama_like::spec(config, biases)?;
     // Absent is not null: without the key the reference takes a window of 4096.
-    let window = if config.has("sliding_window") {
-        config.optional_size("sliding_window")?
-    } else {
-        Some(4096)
-    };
+    let window =
+        if config.has("sliding_window") { config.optional_size("sliding_window")? } else { Some(4096) };
     llama_like::refuse_window(config, window, &spec)?;
     Ok(spec)
 }

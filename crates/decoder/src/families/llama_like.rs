@@ -5,9 +5,7 @@ use super::config::Config;
 use super::rotary::{self, Spelling};
 use super::tensors::{Naming, Tensors};
 use crate::error::Result;
-use crate::spec::{
-    AttentionScale, Biases, NormKind, NormPlacement, Positions, Residual, Spec,
-};
+use crate::spec::{AttentionScale, Biases, NormKind, NormPlacement, Positions, Residual, Spec};
 use crate::weights::{Block, Weights};
 
 const NAMING: Naming = Naming {
@@ -17,8 +15,7 @@ const NAMING: Naming = Naming {
     buffers: &[".rotary_emb.inv_freq"],
 };
 
-const ROTARY: Spelling =
-    Spelling { base: &["rope_theta"], fraction: &[], default_fraction: 1.0 };
+const ROTARY: Spelling = Spelling { base: &["rope_theta"], fraction: &[], default_fraction: 1.0 };
 
 /// The spec of a configuration whose biases are these.
 pub(super) fn spec(config: &mut Config, biases: Biases) -> Result<Spec> {

@@ -44,14 +44,8 @@ struct Family {
 }
 
 /// The families. Kin that is exactly another family's arithmetic stands in that family's file.
-const FAMILIES: [Family; 6] = [
-    gpt2::FAMILY,
-    gpt_neox::FAMILY,
-    llama::FAMILY,
-    llama::MISTRAL,
-    opt::FAMILY,
-    qwen2::FAMILY,
-];
+const FAMILIES: [Family; 6] =
+    [gpt2::FAMILY, gpt_neox::FAMILY, llama::FAMILY, llama::MISTRAL, opt::FAMILY, qwen2::FAMILY];
 
 /// Choices when loading a folder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -162,10 +156,7 @@ pub fn known() -> Vec<&'static str> {
 fn open_config(folder: &Path) -> Result<(Config, &'static Family)> {
     let path = folder.join("config.json");
     if !path.is_file() {
-        return Err(Error::NotAModel {
-            path: folder.to_path_buf(),
-            missing: "config.json".to_string(),
-        });
+        return Err(Error::NotAModel { path: folder.to_path_buf(), missing: "config.json".to_string() });
     }
     parse_config(path)
 }

@@ -4,13 +4,11 @@
 //! Source: `OPTConfig` and `OPTForCausalLM` of transformers 4.57. The epsilon of its norms is PyTorch's default and has
 //! no key. A block's second norm is called `final_layer_norm` in the file, as is the one before the head.
 
+use super::Family;
 use super::config::Config;
 use super::tensors::{Naming, Tensors};
-use super::Family;
 use crate::error::Result;
-use crate::spec::{
-    AttentionScale, Biases, NormKind, NormPlacement, Positions, Residual, Spec,
-};
+use crate::spec::{AttentionScale, Biases, NormKind, NormPlacement, Positions, Residual, Spec};
 use crate::weights::{Block, Weights};
 
 pub(super) const FAMILY: Family = Family {

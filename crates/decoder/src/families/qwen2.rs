@@ -4,18 +4,14 @@
 //! switched off by `use_sliding_window: false`; switched on, it holds from layer `max_window_layers` on, and is refused
 //! where that makes a difference.
 
+use super::Family;
 use super::config::Config;
 use super::llama_like;
-use super::Family;
 use crate::error::Result;
 use crate::spec::{Biases, Spec};
 
-pub(super) const FAMILY: Family = Family {
-    name: "qwen2",
-    spec,
-    ignored: &["attention_dropout"],
-    weights: llama_like::weights,
-};
+pub(super) const FAMILY: Family =
+    Family { name: "qwen2", spec, ignored: &["attention_dropout"], weights: llama_like::weights };
 
 fn spec(config: &mut Config) -> Result<Spec> {
     let biases = Biases { query_key_value: true, attention_output: false, mlp: false };

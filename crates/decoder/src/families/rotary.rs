@@ -86,11 +86,7 @@ fn agreed(
 }
 
 /// The table's kind of scaling; every key that the kind does not use is refused.
-fn scaling(
-    config: &Config,
-    name: &str,
-    mut table: Map<String, Value>,
-) -> Result<Option<RotaryScaling>> {
+fn scaling(config: &Config, name: &str, mut table: Map<String, Value>) -> Result<Option<RotaryScaling>> {
     let kind = table.remove("rope_type");
     let kind = table.remove("type").or(kind).unwrap_or_else(|| Value::String("default".to_string()));
     let mut number = |key: &str| match table.remove(key) {

@@ -87,7 +87,7 @@ impl Vocabulary {
     }
 
     /// Refuses a target that takes no part.
-    fn check_target(&self, index: usize, target: u32) -> Result<()> {
+    pub(crate) fn check_target(&self, index: usize, target: u32) -> Result<()> {
         if self.contains(target) {
             return Ok(());
         }

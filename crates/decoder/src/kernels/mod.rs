@@ -159,7 +159,9 @@ mod tests {
             let (a, b) = (numbers(400 * k, 5), numbers(700 * k, 6));
             let mut whole = vec![0.0; 400 * 700];
             product(&mut whole, 700, View::dense(&a, 400, k), View::dense(&b, 700, k).transposed(), false);
-            for (row, column, m, n) in [(0, 0, 80, 80), (37, 11, 80, 128), (100, 300, 300, 81), (319, 619, 81, 81)] {
+            for (row, column, m, n) in
+                [(0, 0, 80, 80), (37, 11, 80, 128), (100, 300, 300, 81), (319, 619, 81, 81)]
+            {
                 let mut part = vec![0.0; m * n];
                 let (va, vb) = (View::dense(&a[row * k..], m, k), View::dense(&b[column * k..], n, k));
                 product(&mut part, n, va, vb.transposed(), false);

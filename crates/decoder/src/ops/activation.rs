@@ -76,8 +76,10 @@ mod tests {
     fn activations_agree_with_published_values() {
         // torch.nn.functional.gelu(x), approximate "none" and "tanh", in f64.
         let x = [-3.0_f32, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0];
-        let exact = [-0.004_049_694, -0.158_655_25, -0.154_268_77, 0.0, 0.345_731_23, 0.841_344_75, 2.995_950_3];
-        let tanh = [-0.003_637_392, -0.158_808_01, -0.154_285_99, 0.0, 0.345_714_01, 0.841_191_99, 2.996_362_6];
+        let exact =
+            [-0.004_049_694, -0.158_655_25, -0.154_268_77, 0.0, 0.345_731_23, 0.841_344_75, 2.995_950_3];
+        let tanh =
+            [-0.003_637_392, -0.158_808_01, -0.154_285_99, 0.0, 0.345_714_01, 0.841_191_99, 2.996_362_6];
         for (activation, want) in [(Activation::Gelu, exact), (Activation::GeluTanh, tanh)] {
             let mut y = x;
             in_place(activation, &mut y);

@@ -15,12 +15,7 @@ pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
 
 /// `f` over `x` into [`LANES`] accumulators, then those folded by halves with `join`.
 #[inline(always)]
-pub fn reduce(
-    x: &[f32],
-    start: f32,
-    f: impl Fn(f32, f32) -> f32,
-    join: impl Fn(f32, f32) -> f32,
-) -> f32 {
+pub fn reduce(x: &[f32], start: f32, f: impl Fn(f32, f32) -> f32, join: impl Fn(f32, f32) -> f32) -> f32 {
     let mut lanes = [start; LANES];
     let chunks = x.chunks_exact(LANES);
     let rest = chunks.remainder();
@@ -116,14 +111,7 @@ pub fn erf(x: f32) -> f32 {
     let x = if x > 4.0 { 4.0 } else { x };
     let s = x * x;
     let mut p = -2.726_142_2e-10_f32;
-    for c in [
-        2.770_681_4e-8,
-        -2.101_024e-6,
-        -5.692_506_3e-5,
-        -7.349_906_3e-4,
-        -2.954_6e-3,
-        -1.609_603_3e-2,
-    ] {
+    for c in [2.770_681_4e-8, -2.101_024e-6, -5.692_506_3e-5, -7.349_906_3e-4, -2.954_6e-3, -1.609_603_3e-2] {
         p = p.mul_add(s, c);
     }
     let mut q = -1.456_607_2e-5_f32;

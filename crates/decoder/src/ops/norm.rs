@@ -25,7 +25,12 @@ pub fn forward(kind: NormKind, epsilon: f32, weights: &NormWeights, x: &[f32], y
 pub fn in_place(kind: NormKind, epsilon: f32, weights: &NormWeights, y: &mut [f32], width: usize) {
     vectorised(
         #[inline(always)]
-        || y.chunks_exact_mut(width).for_each(#[inline(always)] |y| row(kind, epsilon, weights, y)),
+        || {
+            y.chunks_exact_mut(width).for_each(
+                #[inline(always)]
+                |y| row(kind, epsilon, weights, y),
+            )
+        },
     );
 }
 
@@ -49,14 +54,7 @@ fn row(kind: NormKind, epsilon: f32, weights: &NormWeights, y: &mut [f32]) {
 /// Backward of RMSNorm: adds to `dx` `[N, C]` and `dgain` `[C]`.
 ///
 /// With `r = 1 / sqrt(mean(x²) + eps)`: `dx = r (dy gain - x r² mean(dy gain x))`, `dgain = sum over rows of dy x r`.
-pub fn rms_backward(
-    epsilon: f32,
-    gain: &[f32],
-    x: &[f32],
-    dy: &[f32],
-    dx: &mut [f32],
-    dgain: &mut [f32],
-) {
+pub fn rms_backward(epsilon: f32, gain: &[f32], x: &[f32], dy: &[f32], dx: &mut [f32], dgain: &mut [f32]) {
     let width = gain.len();
     vectorised(
         #[inline(always)]

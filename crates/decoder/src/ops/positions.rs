@@ -24,9 +24,7 @@ impl Tables {
         let half = frequencies.len();
         let angle = |t: usize, f: f32| f64::from(t as f32 * f);
         let table = |of: fn(f64) -> f64| -> Vec<f32> {
-            (0..positions)
-                .flat_map(|t| frequencies.iter().map(move |f| of(angle(t, *f)) as f32))
-                .collect()
+            (0..positions).flat_map(|t| frequencies.iter().map(move |f| of(angle(t, *f)) as f32)).collect()
         };
         Self { half, cos: table(f64::cos), sin: table(f64::sin) }
     }

@@ -11,8 +11,9 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use zip::{CompressionMethod, ZipArchive};
 
 use super::error::{PickleError, Result};
-use super::machine::{self, Tensor, Value};
+use super::machine;
 use super::state_dict;
+use super::value::{Tensor, Value};
 use crate::checkpoint::tensor::Entry;
 
 /// First bytes of the old container: protocol 2, then `LONG1 0x1950a86a20f9469cfc6c` and STOP.
@@ -59,7 +60,9 @@ fn archive(mut file: &File, bytes: u64) -> Result<Vec<(String, Entry)>> {
             _ => return Err(PickleError::Archive(format!("{name} runs past the end of the file"))),
         }
     }
-    let Some(root) = regions.keys().find_map(|name| name.strip_suffix("data.pkl").filter(|r| r.ends_with('/'))) else {
+    let Some(root) =
+        regions.keys().find_map(|name| name.strip_suffix("data.pkl").filter(|r| r.ends_with('/')))
+    else {
         return Err(PickleError::Archive("it has no data.pkl".to_string()));
     };
     let mut part = |name: &str| -> Result<Option<std::io::Take<BufReader<&File>>>> {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::io::Read;
 
 use super::error::{PickleError, Result};
-use crate::checkpoint::tensor::StoredType;
+use super::value::{Global, Id, Storage, Tensor, Value};
 
 /// Bytes of one pickle; the largest published state dicts need a tenth of a megabyte.
 const MAX_BYTES: u64 = 16 << 20;
@@ -16,78 +16,6 @@ const MAX_VALUES: usize = 1 << 19;
 /// Axes of a tensor, and bytes of a storage's key: bounds that keep copies of a memoised value small.
 const MAX_AXES: usize = 16;
 const MAX_KEY: usize = 64;
-
-/// A value's number in the arena.
-pub(super) type Id = u32;
-
-/// A value.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value {
-    None,
-    Bool(bool),
-    Int(i64),
-    /// An integer beyond 64 bits, little-endian; only the magic number of the old container is one.
-    Wide(Vec<u8>),
-    Float,
-    Text(String),
-    Tuple(Vec<Id>),
-    List(Vec<Id>),
-    Dict(Vec<(Id, Id)>),
-    Global(Global),
-    Storage(Storage),
-    Tensor(Tensor),
-}
-
-/// The only Python names that are understood.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Global {
-    OrderedDict,
-    RebuildTensor,
-    RebuildParameter,
-    StorageType(StoredType),
-}
-
-/// A run of numbers somewhere in the file.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Storage {
-    pub(super) stored: StoredType,
-    pub(super) key: String,
-    pub(super) elements: u64,
-}
-
-/// A view into a storage, as the file states it: not yet checked.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Tensor {
-    pub(super) storage: Storage,
-    pub(super) offset: u64,
-    pub(super) shape: Vec<u64>,
-    pub(super) strides: Vec<u64>,
-}
-
-impl Global {
-    fn find(module: &str, name: &str) -> Result<Self> {
-        let other = |name, bytes| Ok(Self::StorageType(StoredType::Other(name, bytes)));
-        match (module, name) {
-            ("collections", "OrderedDict") => Ok(Self::OrderedDict),
-            ("torch._utils", "_rebuild_tensor" | "_rebuild_tensor_v2") => Ok(Self::RebuildTensor),
-            ("torch._utils", "_rebuild_parameter") => Ok(Self::RebuildParameter),
-            ("torch" | "torch.storage" | "torch.cuda", storage) => match storage {
-                "FloatStorage" => Ok(Self::StorageType(StoredType::F32)),
-                "HalfStorage" => Ok(Self::StorageType(StoredType::F16)),
-                "BFloat16Storage" => Ok(Self::StorageType(StoredType::Bf16)),
-                "DoubleStorage" => other("f64", 8),
-                "LongStorage" => other("i64", 8),
-                "IntStorage" => other("i32", 4),
-                "ShortStorage" => other("i16", 2),
-                "CharStorage" => other("i8", 1),
-                "ByteStorage" => other("u8", 1),
-                "BoolStorage" => other("bool", 1),
-                _ => Err(PickleError::Global { name: format!("{module}.{name}") }),
-            },
-            _ => Err(PickleError::Global { name: format!("{module}.{name}") }),
-        }
-    }
-}
 
 /// The result of one pickle.
 #[derive(Debug)]

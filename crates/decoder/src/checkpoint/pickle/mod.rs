@@ -4,7 +4,8 @@
 //! numbers. A state dict needs only a handful of its instructions and names:
 //!
 //! * `error`: what is refused, by name;
-//! * `machine`: the instructions a state dict needs, over an arena of values;
+//! * `value`: the values and the Python names that a state dict needs;
+//! * `machine`: the instructions, over an arena of values;
 //! * `state_dict`: its result as name -> (storage, offset, shape, strides), bounds checked;
 //! * `container`: the zip archive of today and the plain stream of before 2020, and where each storage lies.
 //!
@@ -15,6 +16,7 @@ mod container;
 mod error;
 mod machine;
 mod state_dict;
+mod value;
 
 pub use error::PickleError;
 

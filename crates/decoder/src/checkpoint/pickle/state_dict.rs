@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::error::{PickleError, Result};
-use super::machine::{Object, Tensor, Value};
+use super::machine::Object;
+use super::value::{Tensor, Value};
 use crate::checkpoint::tensor::{Entry, row_major};
 
 /// Name -> tensor, as the file states them. A later entry of the same name replaces an earlier one, as in Python.

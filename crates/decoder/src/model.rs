@@ -1,0 +1,255 @@
+//! A model ready to score: spec, weights, and the checks that let only sound sequences through.
+
+use crate::count::ParameterCount;
+use crate::error::{Error, Result};
+use crate::families::{self, CheckpointInfo, LoadOptions};
+use crate::forward;
+use crate::head::{Scored, Vocabulary, tiled};
+use crate::spec::Spec;
+use crate::weights::Weights;
+use std::path::Path;
+
+/// One sequence to run, and the positions in it to score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sequence<'a> {
+    /// Token ids, at most [`Spec::context`] of them.
+    pub tokens: &'a [u32],
+    /// Indices `i >= 1` into `tokens`: token `i` is scored given tokens `0..i`. Position 0 has nothing before it and no score.
+    pub scored: &'a [u32],
+}
+
+/// A model in memory, f32.
+#[derive(Debug, Clone)]
+pub struct Model {
+    spec: Spec,
+    weights: Weights,
+    info: Option<CheckpointInfo>,
+}
+
+impl Model {
+    /// Reads a Hugging Face folder.
+    ///
+    /// # Errors
+    /// As [`families::load`].
+    pub fn load(folder: &Path, options: LoadOptions) -> Result<Self> {
+        let families::Loaded { spec, weights, info } = families::load(folder, options)?;
+        Ok(Self { spec, weights, info: Some(info) })
+    }
+
+    /// A model made in memory.
+    ///
+    /// # Errors
+    /// [`Error::Spec`] when the spec contradicts itself, or the weights have other shapes than it asks for.
+    pub fn new(spec: Spec, weights: Weights) -> Result<Self> {
+        spec.check()?;
+        let sizes = |weights: &Weights| weights.tensors().iter().map(|t| t.len()).collect::<Vec<_>>();
+        if sizes(&weights) != sizes(&Weights::zeros(&spec)) {
+            return Err(Error::Spec("the weights have other shapes than the spec asks for".to_owned()));
+        }
+        Ok(Self { spec, weights, info: None })
+    }
+
+    /// The architecture.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The numbers.
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// What the model was read from; `None` when it was made in memory.
+    pub fn info(&self) -> Option<&CheckpointInfo> {
+        self.info.as_ref()
+    }
+
+    /// Exact parameter counts.
+    pub fn parameters(&self) -> ParameterCount {
+        ParameterCount::of(&self.spec)
+    }
+
+    /// Scores the asked positions of every sequence, in order: rank, ties, nll, entropy, argmax; `None` where a logit was
+    /// not finite. Only scored positions reach the head.
+    ///
+    /// A sequence's results do not depend, bit for bit, on the others in the call or on the number of threads.
+    ///
+    /// # Errors
+    /// [`Error::Sequence`]: an empty or too long sequence, an id beyond the embedding, a scored index that is 0, out of
+    /// range or not ascending, a target outside `vocabulary`.
+    pub fn score(
+        &self,
+        sequences: &[Sequence<'_>],
+        vocabulary: &Vocabulary,
+    ) -> Result<Vec<Vec<Option<Scored>>>> {
+        for (index, sequence) in sequences.iter().enumerate() {
+            self.check(index, sequence, vocabulary)?;
+        }
+        let c = self.spec.width;
+        let tokens: Vec<&[u32]> = sequences.iter().map(|s| s.tokens).collect();
+        let hidden = forward::hidden(&self.spec, &self.weights, &tokens);
+        let asked: usize = sequences.iter().map(|s| s.scored.len()).sum();
+        let (mut rows, mut targets) = (Vec::with_capacity(asked * c), Vec::with_capacity(asked));
+        let mut start = 0;
+        for sequence in sequences {
+            for &at in sequence.scored {
+                let row = start + at as usize - 1;
+                rows.extend_from_slice(&hidden[row * c..(row + 1) * c]);
+                targets.push(sequence.tokens[at as usize]);
+            }
+            start += sequence.tokens.len();
+        }
+        drop(hidden);
+        let rows = forward::before_head(&self.spec, &self.weights, rows);
+        let mut scored = tiled::score(self.weights.head(), &rows, &targets, vocabulary)?.into_iter();
+        Ok(sequences.iter().map(|s| scored.by_ref().take(s.scored.len()).collect()).collect())
+    }
+
+    fn check(&self, index: usize, sequence: &Sequence<'_>, vocabulary: &Vocabulary) -> Result<()> {
+        let refuse = |reason: String| Err(Error::Sequence { index, reason });
+        let Sequence { tokens, scored } = sequence;
+        let (length, context) = (tokens.len(), self.spec.context);
+        if tokens.is_empty() {
+            return refuse("it is empty".to_owned());
+        }
+        if length > context {
+            return refuse(format!(
+                "it has {length} tokens, but the model's context is {context}; use shorter windows"
+            ));
+        }
+        let rows = self.spec.vocabulary;
+        if let Some(id) = tokens.iter().find(|id| **id as usize >= rows) {
+            return refuse(format!(
+                "token {id} is beyond the model's {rows} embedding rows: the tokenizer does not fit the model"
+            ));
+        }
+        if !scored.windows(2).all(|pair| pair[0] < pair[1]) {
+            return refuse("scored positions are not ascending".to_owned());
+        }
+        if scored.first() == Some(&0) || scored.last().is_some_and(|last| *last as usize >= length) {
+            return refuse(format!("scored positions must lie in 1..{length}"));
+        }
+        if vocabulary.rows() != rows {
+            return refuse(format!("the vocabulary has {} rows, the head {rows}", vocabulary.rows()));
+        }
+        for &at in *scored {
+            vocabulary.check_target(index, tokens[at as usize])?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::testing::numbers;
+    use crate::spec::*;
+
+    fn spec() -> Spec {
+        Spec {
+            family: "test".to_owned(),
+            vocabulary: 61,
+            width: 24,
+            layers: 2,
+            heads: 4,
+            kv_heads: 2,
+            head_width: 6,
+            hidden: 40,
+            context: 300,
+            positions: Positions::Rotary(Rotary { width: 6, base: 1e4, scaling: None }),
+            norm: NormKind::Rms,
+            norm_epsilon: 1e-5,
+            norm_placement: NormPlacement::Pre,
+            norm_affine: true,
+            final_norm: true,
+            residual: Residual::Sequential,
+            activation: Activation::SwiGlu,
+            biases: Biases { query_key_value: false, attention_output: false, mlp: false },
+            attention_scale: AttentionScale { by_head_width: true, by_layer: false },
+            embedding_width: 24,
+            tied: true,
+        }
+    }
+
+    fn model(spec: Spec) -> Model {
+        let mut weights = Weights::zeros(&spec);
+        for (seed, tensor) in weights.tensors_mut().into_iter().enumerate() {
+            let data = numbers(tensor.len(), seed as u64 + 1);
+            tensor.copy_from_slice(&data);
+        }
+        Model::new(spec, weights).unwrap()
+    }
+
+    /// Batch, threads and neighbours leave no trace in the bits.
+    #[test]
+    fn scores_do_not_depend_on_the_batch_or_the_threads() {
+        let specs = [
+            spec(),
+            Spec {
+                norm: NormKind::Layer,
+                residual: Residual::Parallel,
+                activation: Activation::Gelu,
+                ..spec()
+            },
+            Spec {
+                positions: Positions::Learned { offset: 2, rows: 302 },
+                norm_placement: NormPlacement::Post,
+                final_norm: false,
+                activation: Activation::Relu,
+                embedding_width: 10,
+                tied: false,
+                ..spec()
+            },
+        ];
+        for spec in specs {
+            let model = model(spec);
+            let all = Vocabulary::all(61);
+            let ids: Vec<u32> = (0..700).map(|i| (i * i + 3 * i) % 61).collect();
+            let scored: Vec<u32> = (1..300).collect();
+            let windows: Vec<Sequence<'_>> = [(0, 300), (300, 3), (310, 1), (320, 140), (400, 299)]
+                .map(|(at, length)| Sequence { tokens: &ids[at..at + length], scored: &scored[..length - 1] })
+                .to_vec();
+            let together = model.score(&windows, &all).unwrap();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+            assert_eq!(together, pool.install(|| model.score(&windows, &all).unwrap()));
+            for (window, together) in windows.iter().zip(&together) {
+                assert_eq!(model.score(&[*window], &all).unwrap()[0], *together);
+            }
+            assert_eq!(together.iter().map(Vec::len).collect::<Vec<_>>(), [299, 2, 0, 139, 298]);
+        }
+    }
+
+    #[test]
+    fn a_nan_weight_flags_its_rows() {
+        let mut model = model(spec());
+        model.weights.token_embedding.data[5 * 24] = f32::NAN;
+        let scores =
+            model.score(&[Sequence { tokens: &[1, 2, 3], scored: &[1, 2] }], &Vocabulary::all(61)).unwrap();
+        assert_eq!(scores, [vec![None, None]], "row 5 of the head is NaN for every position");
+        // Where row 5 takes no part it does no harm, until token 5 is read.
+        let without = Vocabulary::only(61, |v| v != 5);
+        let scores = |tokens: &[u32]| {
+            model.score(&[Sequence { tokens, scored: &[1, 3] }], &without).unwrap()[0].clone()
+        };
+        assert!(scores(&[1, 2, 3, 4]).iter().all(Option::is_some));
+        assert_eq!(scores(&[1, 2, 5, 4]).iter().map(Option::is_some).collect::<Vec<_>>(), [true, false]);
+    }
+
+    #[test]
+    fn unsound_sequences_are_refused() {
+        let model = model(spec());
+        let all = Vocabulary::all(61);
+        let long = vec![0; 301];
+        for (tokens, scored, words) in [
+            (&[][..], &[][..], "empty"),
+            (&long, &[1], "context is 300"),
+            (&[1, 61], &[1], "beyond the model's 61"),
+            (&[1, 2], &[0], "1..2"),
+            (&[1, 2], &[2], "1..2"),
+            (&[1, 2, 3], &[2, 1], "ascending"),
+        ] {
+            let error = model.score(&[Sequence { tokens, scored }], &all).unwrap_err().to_string();
+            assert!(error.contains(words) && error.starts_with("sequence 0"), "{error}");
+        }
+    }
+}
