@@ -1,0 +1,323 @@
+//! Folders that are wrong in one way: the error says what, where and what to do, and nothing is computed.
+//!
+//! Each test is a way in which users of other tools were bitten.
+
+mod support;
+
+use std::path::Path;
+
+use relscale_decoder::Error;
+use relscale_decoder::checkpoint::Checkpoint;
+use relscale_decoder::families::{self, LoadOptions};
+use safetensors::Dtype;
+use serde_json::json;
+use support::{Stored, case, copy, edit_tensors, with_config};
+
+fn refusal(folder: &Path) -> Error {
+    match families::load(folder, LoadOptions::default()) {
+        Ok(_) => panic!("{} was accepted", folder.display()),
+        Err(e) => e,
+    }
+}
+
+/// The message must hold all of these.
+fn says(error: &Error, words: &[&str]) {
+    let message = error.to_string();
+    for word in words {
+        assert!(message.contains(word), "{word:?} is not in {message:?}");
+    }
+}
+
+// --- configuration ---
+
+#[test]
+fn a_folder_without_config_or_weights() {
+    let folder = tempfile::tempdir().unwrap();
+    says(&refusal(folder.path()), &["config.json is missing"]);
+    std::fs::copy(case("gpt2").join("config.json"), folder.path().join("config.json")).unwrap();
+    says(&refusal(folder.path()), &["model.safetensors", "is missing"]);
+    std::fs::write(folder.path().join("config.json"), "{").unwrap();
+    assert!(matches!(refusal(folder.path()), Error::Config { .. }));
+}
+
+#[test]
+fn an_unknown_architecture_is_answered_with_the_known_ones() {
+    let folder = with_config("llama-gqa", json!({"model_type": "mamba"}));
+    let error = refusal(folder.path());
+    assert!(matches!(error, Error::UnknownArchitecture { .. }));
+    says(&error, &["mamba", "gpt2, gpt_neox, llama, mistral, opt, qwen2"]);
+}
+
+#[test]
+fn options_that_would_change_the_numbers_are_refused_by_name() {
+    let cases = [
+        ("llama-gqa", json!({"attn_logit_softcapping": 30.0}), "attn_logit_softcapping"),
+        ("llama-gqa", json!({"rope_scaling": {"rope_type": "yarn", "factor": 4.0}}), "rope_type"),
+        ("llama-gqa", json!({"rope_scaling": {"type": "dynamic", "factor": 2.0}}), "dynamic"),
+        ("llama-gqa", json!({"rope_scaling": {"type": "linear", "factor": 2.0, "beta": 1}}), "beta"),
+        ("llama-gqa", json!({"hidden_act": "gelu"}), "hidden_act"),
+        ("llama-gqa", json!({"quantization_config": {"bits": 4}}), "quantization_config"),
+        ("llama-gqa", json!({"partial_rotary_factor": 0.5}), "partial_rotary_factor"),
+        ("gpt2", json!({"activation_function": "quick_gelu"}), "activation_function"),
+        ("gpt2", json!({"add_cross_attention": true}), "add_cross_attention"),
+        ("gpt_neox-parallel", json!({"hidden_act": "silu"}), "hidden_act"),
+        ("opt", json!({"alibi": true}), "alibi"),
+        ("qwen2-tied", json!({"use_mrope": true}), "use_mrope"),
+        ("mistral-no-window", json!({"sliding_window": 4}), "sliding_window"),
+    ];
+    for (name, keys, word) in cases {
+        let folder = with_config(name, keys);
+        let error = refusal(folder.path());
+        assert!(matches!(error, Error::UnsupportedOption { .. }), "{name}: {error}");
+        says(&error, &[word, "config.json"]);
+    }
+}
+
+#[test]
+fn options_without_effect_are_accepted() {
+    let same =
+        json!({"attention_dropout": 0.5, "a_new_key": (), "transformers_version": "9.9", "use_cache": false});
+    let mut keys = same.as_object().unwrap().clone();
+    keys.insert("eos_token_id".to_string(), json!([2, 7]));
+    let folder = with_config("llama-gqa", keys.into());
+    let loaded = families::load(folder.path(), LoadOptions::default()).unwrap();
+    assert_eq!(loaded.info.eos_tokens, [2, 7]);
+    assert_eq!(loaded.info.bos_token, Some(1));
+}
+
+#[test]
+fn a_missing_or_senseless_size_is_named() {
+    for (keys, word) in [
+        (json!({"hidden_size": ()}), "hidden_size"),
+        (json!({"num_hidden_layers": -2}), "num_hidden_layers"),
+        (json!({"num_hidden_layers": "two"}), "num_hidden_layers"),
+        (json!({"num_attention_heads": 5, "head_dim": ()}), "heads"),
+        (json!({"num_key_value_heads": 3}), "key/value heads"),
+        (json!({"vocab_size": 0}), "vocabulary"),
+        (json!({"rms_norm_eps": 7.0}), "rms_norm_eps"),
+        (json!({"tie_word_embeddings": "yes"}), "tie_word_embeddings"),
+    ] {
+        let folder = with_config("llama-gqa", keys);
+        says(&refusal(folder.path()), &[word]);
+    }
+}
+
+#[test]
+fn two_spellings_of_the_rotary_base_must_agree() {
+    let folder = with_config("gpt_neox-parallel", json!({"rotary_emb_base": 500}));
+    says(&refusal(folder.path()), &["rotary_emb_base = 500", "rope_theta = 10000"]);
+}
+
+/// QwenLM and transformers: the window was applied to the wrong layers, or while switched off.
+#[test]
+fn a_sliding_window_is_refused_where_it_bites_and_only_there() {
+    says(&refusal(&case("qwen2-window-on")), &["sliding_window = 4"]);
+    // From layer 2 of 2 on: no layer has it. Older configurations do not list the layers.
+    let folder = with_config("qwen2-window-on", json!({"max_window_layers": 2, "layer_types": ()}));
+    families::load(folder.path(), LoadOptions::default()).unwrap();
+    // As long as the context: it never cuts anything off.
+    let folder = with_config("qwen2-window-on", json!({"sliding_window": 24}));
+    families::load(folder.path(), LoadOptions::default()).unwrap();
+    // Without the key the reference takes a window of 4096, longer than this context.
+    let folder = with_config("mistral-no-window", json!({"sliding_window": ()}));
+    families::load(folder.path(), LoadOptions::default()).unwrap();
+    let folder =
+        with_config("mistral-no-window", json!({"sliding_window": (), "max_position_embeddings": 8192}));
+    says(&refusal(folder.path()), &["sliding_window = 4096"]);
+}
+
+// --- tensors ---
+
+/// candle: a tied model without `lm_head.weight` must fall back to the embedding.
+#[test]
+fn a_tied_head_is_the_embedding() {
+    let loaded = families::load(&case("llama-mha-tied"), LoadOptions::default()).unwrap();
+    assert!(loaded.weights.head.is_none() && loaded.spec.tied);
+}
+
+/// Qwen3-VL-Embedding: the configuration says untied, the file has no head.
+#[test]
+fn an_untied_model_without_head_stops_with_both_facts() {
+    let folder = copy("llama-gqa");
+    edit_tensors(folder.path(), |tensors| {
+        tensors.remove("lm_head.weight").unwrap();
+    });
+    let error = refusal(folder.path());
+    says(&error, &["lm_head.weight", "tie_word_embeddings false", "force_tied"]);
+    let loaded = families::load(folder.path(), LoadOptions { force_tied: true }).unwrap();
+    assert!(loaded.spec.tied && loaded.weights.head.is_none());
+}
+
+#[test]
+fn a_tied_model_with_another_head_stops_with_both_facts() {
+    let folder = with_config("llama-gqa", json!({"tie_word_embeddings": true}));
+    says(&refusal(folder.path()), &["lm_head.weight differs", "tie_word_embeddings"]);
+    // A second copy of the embedding is no contradiction.
+    edit_tensors(folder.path(), |tensors| {
+        let embedding = tensors["model.embed_tokens.weight"].data.clone();
+        tensors.get_mut("lm_head.weight").unwrap().data = embedding;
+    });
+    let loaded = families::load(folder.path(), LoadOptions::default()).unwrap();
+    assert!(loaded.weights.head.is_none() && loaded.info.unused.is_empty());
+}
+
+/// transformers: a model with unset parameters was used without a warning.
+#[test]
+fn every_tensor_is_needed_and_named_when_missing() {
+    for name in ["gpt2", "opt-350m", "gpt_neox-sequential", "llama-mqa-biases", "qwen2-tied"] {
+        let checkpoint = Checkpoint::open(&case(name)).unwrap();
+        for tensor in checkpoint.names() {
+            let folder = copy(name);
+            edit_tensors(folder.path(), |tensors| drop(tensors.remove(tensor)));
+            match refusal(folder.path()) {
+                // Without the tensor that finds the prefix, the usual prefix is named, the others in the hint.
+                Error::MissingTensor { tensor: named, .. } if named.ends_with(tensor) => {}
+                other => panic!("{name} without {tensor}: {other}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn tensors_of_no_use_are_listed_and_known_buffers_are_not() {
+    let folder = copy("llama-gqa");
+    edit_tensors(folder.path(), |tensors| {
+        let spare = || Stored { dtype: Dtype::F32, shape: vec![1], data: vec![0; 4] };
+        tensors.insert("score.weight".to_string(), spare());
+        tensors.insert("model.layers.0.self_attn.rotary_emb.inv_freq".to_string(), spare());
+    });
+    let loaded = families::load(folder.path(), LoadOptions::default()).unwrap();
+    assert_eq!(loaded.info.unused, ["score.weight"]);
+    let loaded = families::load(&case("gpt_neox-buffers"), LoadOptions::default()).unwrap();
+    assert!(loaded.info.unused.is_empty(), "{:?}", loaded.info.unused);
+}
+
+#[test]
+fn a_block_with_more_than_the_configuration_says_is_refused() {
+    let folder = with_config("llama-mqa-biases", json!({"mlp_bias": false}));
+    says(&refusal(folder.path()), &["mlp.down_proj.bias", "no place"]);
+    let folder = with_config("llama-gqa", json!({"num_hidden_layers": 1}));
+    says(&refusal(folder.path()), &["block 1", "1 blocks"]);
+}
+
+/// Pythia: sizes in configuration and weights disagree.
+#[test]
+fn a_wrong_shape_is_named_with_both_shapes() {
+    let folder = with_config("gpt_neox-parallel", json!({"hidden_size": 32}));
+    let error = refusal(folder.path());
+    assert!(matches!(error, Error::Shape { .. }));
+    says(&error, &["gpt_neox.embed_in.weight", "[43, 16]", "[43, 32]"]);
+    let folder = with_config("opt", json!({"max_position_embeddings": 26}));
+    says(&refusal(folder.path()), &["embed_positions.weight", "[26, 16]", "[28, 16]"]);
+}
+
+#[test]
+fn another_number_type_is_named() {
+    let folder = copy("llama-gqa");
+    edit_tensors(folder.path(), |tensors| {
+        let norm = tensors.get_mut("model.norm.weight").unwrap();
+        norm.dtype = Dtype::F64;
+        norm.data = vec![0; 8 * 16];
+    });
+    says(&refusal(folder.path()), &["model.norm.weight", "f64", "f32, f16 and bf16"]);
+}
+
+// --- files ---
+
+#[test]
+fn a_cut_safetensors_file_is_recognised() {
+    let folder = copy("gpt2");
+    let path = folder.path().join("model.safetensors");
+    let whole = std::fs::read(&path).unwrap();
+    for length in [whole.len() - 1, whole.len() / 2, 1000, 7, 0] {
+        std::fs::write(&path, &whole[..length]).unwrap();
+        let error = refusal(folder.path());
+        assert!(matches!(error, Error::Checkpoint { .. }));
+        says(&error, &["model.safetensors", "again"]);
+    }
+    let mut longer = whole.clone();
+    longer.push(0);
+    std::fs::write(&path, longer).unwrap();
+    says(&refusal(folder.path()), &["model.safetensors"]);
+    // Eight bytes that claim a header of 2^63 bytes: nothing of that size is asked for.
+    std::fs::write(&path, [0, 0, 0, 0, 0, 0, 0, 0x80]).unwrap();
+    says(&refusal(folder.path()), &["claims 9223372036854775808 bytes"]);
+}
+
+/// sglang: the index names a shard that is not there, and the model loads with garbage.
+#[test]
+fn a_missing_shard_is_named_before_work_starts() {
+    for (name, shard) in [
+        ("llama-sharded-f16", "model-00003-of-00004.safetensors"),
+        ("opt-bin-sharded", "pytorch_model-00002-of-00003.bin"),
+    ] {
+        let folder = copy(name);
+        std::fs::remove_file(folder.path().join(shard)).unwrap();
+        let error = refusal(folder.path());
+        assert!(matches!(error, Error::MissingShard { .. }));
+        says(&error, &[shard, "index.json"]);
+    }
+}
+
+/// huggingface_hub: the index maps a tensor to a shard that lacks it.
+#[test]
+fn an_index_that_lies_is_named_with_tensor_and_shard() {
+    let folder = copy("llama-sharded-f16");
+    let path = folder.path().join("model.safetensors.index.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut index: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let right = index["weight_map"]["model.norm.weight"].as_str().unwrap().to_string();
+    let wrong =
+        (1..=4).map(|n| format!("model-0000{n}-of-00004.safetensors")).find(|shard| *shard != right).unwrap();
+    index["weight_map"]["model.norm.weight"] = json!(wrong);
+    std::fs::write(&path, index.to_string()).unwrap();
+    let error = refusal(folder.path());
+    assert!(matches!(error, Error::TensorNotInShard { .. }));
+    says(&error, &["model.norm.weight", &wrong]);
+
+    index["weight_map"]["model.norm.weight"] = json!("../elsewhere.safetensors");
+    std::fs::write(&path, index.to_string()).unwrap();
+    says(&refusal(folder.path()), &["../elsewhere.safetensors", "plain file name"]);
+    std::fs::write(&path, "{\"weight_map\": {}}").unwrap();
+    says(&refusal(folder.path()), &["weight_map is empty"]);
+}
+
+/// transformers: the other file than the one asked for was loaded in silence.
+#[test]
+fn it_is_said_which_files_were_read_and_which_were_not() {
+    let folder = copy("gpt2");
+    let bin = case("gpt2-bin").join("pytorch_model.bin");
+    std::fs::copy(&bin, folder.path().join("pytorch_model.bin")).unwrap();
+    let loaded = families::load(folder.path(), LoadOptions::default()).unwrap();
+    assert_eq!(loaded.info.files, ["model.safetensors"]);
+    assert_eq!(loaded.info.set_aside, ["pytorch_model.bin"]);
+    let loaded = families::load(&case("gpt2-bin"), LoadOptions::default()).unwrap();
+    assert_eq!(loaded.info.files, ["pytorch_model.bin"]);
+    let loaded = families::load(&case("qwen2-sharded"), LoadOptions::default()).unwrap();
+    assert_eq!(loaded.info.files.len(), 6);
+}
+
+/// Pythia: checkpoints that are copies of others. Equal weights have equal hashes, one byte makes another.
+#[test]
+fn the_hash_of_the_weights_follows_their_bytes() {
+    let hash = |folder: &Path| Checkpoint::open(folder).unwrap().sha256().unwrap();
+    let folder = copy("gpt2");
+    assert_eq!(hash(folder.path()), hash(&case("gpt2")));
+    let path = folder.path().join("model.safetensors");
+    let mut bytes = std::fs::read(&path).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    assert_ne!(hash(folder.path()), hash(&case("gpt2")));
+    let info = families::load(&case("gpt2"), LoadOptions::default()).unwrap().info;
+    assert_eq!(info.weights_sha256.len(), 64);
+    assert_eq!(info.config_sha256.len(), 64);
+    assert_eq!(info.stored, ["f32"]);
+}
+
+#[test]
+fn narrow_numbers_are_widened_exactly_and_said() {
+    for (name, stored) in [("llama-sharded-f16", "f16"), ("qwen2-untied-bf16", "bf16")] {
+        let info = families::load(&case(name), LoadOptions::default()).unwrap().info;
+        assert_eq!(info.stored, [stored]);
+    }
+}

@@ -1,0 +1,68 @@
+//! Shared by the tests: golden cases, a naive forward pass in f64, and folders to spoil.
+
+#![allow(dead_code, unreachable_pub)] // Each test file uses a part.
+
+pub mod golden;
+pub mod naive;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+use tempfile::TempDir;
+
+/// Folder of one golden case.
+pub fn case(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens").join(name)
+}
+
+/// A copy of a golden case, to be spoiled.
+pub fn copy(name: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(case(name)).unwrap() {
+        let from = entry.unwrap().path();
+        std::fs::copy(&from, folder.path().join(from.file_name().unwrap())).unwrap();
+    }
+    folder
+}
+
+/// A copy of a golden case with some keys of its `config.json` replaced; `null` takes a key out.
+pub fn with_config(name: &str, keys: Value) -> TempDir {
+    let folder = copy(name);
+    let path = folder.path().join("config.json");
+    let mut config: Map<String, Value> = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    for (key, value) in keys.as_object().unwrap() {
+        if value.is_null() {
+            config.remove(key);
+        } else {
+            config.insert(key.clone(), value.clone());
+        }
+    }
+    std::fs::write(&path, serde_json::to_vec(&config).unwrap()).unwrap();
+    folder
+}
+
+/// A tensor as it stands in a safetensors file.
+pub struct Stored {
+    pub dtype: safetensors::Dtype,
+    pub shape: Vec<usize>,
+    pub data: Vec<u8>,
+}
+
+/// Rewrites `model.safetensors` of a folder after `change` had its way with the tensors.
+pub fn edit_tensors(folder: &Path, change: impl FnOnce(&mut std::collections::BTreeMap<String, Stored>)) {
+    let path = folder.join("model.safetensors");
+    let bytes = std::fs::read(&path).unwrap();
+    let mut tensors = safetensors::SafeTensors::deserialize(&bytes)
+        .unwrap()
+        .iter()
+        .map(|(name, t)| {
+            let stored = Stored { dtype: t.dtype(), shape: t.shape().to_vec(), data: t.data().to_vec() };
+            (name.to_string(), stored)
+        })
+        .collect();
+    change(&mut tensors);
+    let views = tensors.iter().map(|(name, t)| {
+        (name, safetensors::tensor::TensorView::new(t.dtype, t.shape.clone(), &t.data).unwrap())
+    });
+    std::fs::write(&path, safetensors::serialize(views, None).unwrap()).unwrap();
+}
