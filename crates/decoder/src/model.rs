@@ -232,7 +232,7 @@ mod tests {
             model.score(&[Sequence { tokens, scored: &[1, 3] }], &without).unwrap()[0].clone()
         };
         assert!(scores(&[1, 2, 3, 4]).iter().all(Option::is_some));
-        assert_eq!(scores(&[1, 2, 5, 4]).iter().map(Option::is_some).collect::<Vec<_>>(), [true, false]);
+        assert!(scores(&[1, 2, 5, 4])[1].is_none());
     }
 
     #[test]

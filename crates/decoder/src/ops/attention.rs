@@ -2,6 +2,8 @@
 //!
 //! Shapes: `qkv` `[T, W]` with `W = (H + 2 G) D` (queries, keys, values, heads in order), `out` `[T, H D]`.
 //! `out[t, h] = sum over s <= t of softmax(scale q[t, h] . k[s, h G / H]) v[s, h G / H]`.
+//! A key or value that is not finite makes every query of its block so, earlier ones too (0 times NaN is NaN), as in any
+//! implementation by products; the head then flags them all.
 //! Scores live for one head and one block of queries at a time: never `[T, T]` for a whole sequence.
 
 use super::lanes::{dot, exp, max, reduce, vectorised};

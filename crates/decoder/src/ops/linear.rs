@@ -25,7 +25,7 @@ pub fn forward(linear: &Linear, x: &[f32], y: &mut [f32], rows: usize) {
 pub fn forward_parallel(linear: &Linear, x: &[f32], y: &mut [f32], rows: usize) {
     debug_assert_eq!(rows % ROW_BLOCK, 0, "rows are not padded");
     let (inputs, outputs) = (linear.weight.columns, linear.weight.rows);
-    let share = rows.div_ceil(rayon::current_num_threads()).next_multiple_of(ROW_BLOCK);
+    let share = rows.div_ceil(rayon::current_num_threads()).next_multiple_of(ROW_BLOCK).max(ROW_BLOCK);
     y[..rows * outputs]
         .par_chunks_mut(share * outputs)
         .zip(x[..rows * inputs].par_chunks(share * inputs))
