@@ -4,7 +4,7 @@
 //! long documents weigh by their length.
 
 use crate::options::FitOptions;
-use crate::power_law::{self, Measured};
+use crate::power_law::{self, Measured, Setting};
 use crate::result::{Law, LeftOut, Quantity};
 use crate::table::{Group, Sums};
 
@@ -38,6 +38,7 @@ pub(crate) fn law(group: &Group<'_>, options: &FitOptions) -> Law {
             });
         }
     }
-    let quantity = Quantity::CrossEntropy;
-    power_law::law(quantity, "nats per token", measured, left_out, options, |_| Vec::new())
+    let setting =
+        Setting { quantity: Quantity::CrossEntropy, level: options.level, documents: group.documents };
+    power_law::law(setting, measured, left_out, |_| Vec::new())
 }

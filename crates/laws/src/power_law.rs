@@ -5,14 +5,14 @@
 //! given beside it). Two different uncertainties are kept apart: the Student t interval of the exponent comes from
 //! the scatter of the models, the sampling interval from resampled documents with the models held fixed.
 
-use relscale_stats::bootstrap::Sample;
+use relscale_stats::bootstrap::{Sample, covariance};
 use relscale_stats::forms::power::{self, Power};
-use relscale_stats::goodness::chi_squared_tail;
+use relscale_stats::goodness::hotelling_tail;
 use relscale_stats::interval::student::StudentInterval;
+use relscale_stats::optimise::correlated;
 use relscale_stats::{StatsError, outcome::Caution};
 
 use crate::audit;
-use crate::options::FitOptions;
 use crate::result::{
     ChiSquared, Estimate, Flag, FlagCode, Interval, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity,
 };
@@ -30,16 +30,24 @@ pub(crate) struct Measured<'a> {
     pub(crate) replicates: Result<Vec<f64>, &'a str>,
 }
 
+/// What a fit must know besides its points.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting {
+    pub(crate) quantity: Quantity,
+    /// Coverage of the intervals.
+    pub(crate) level: f64,
+    /// Documents behind the replicates.
+    pub(crate) documents: u64,
+}
+
 /// Chance below which the scatter is said to exceed the sample's noise.
 const BEYOND_NOISE: f64 = 0.01;
 
 /// Fits the law. `doubts` names what forbids to claim a slope; any such flag makes the fit unclaimed.
 pub(crate) fn law(
-    quantity: Quantity,
-    unit: &str,
+    setting: Setting,
     measured: Vec<Measured<'_>>,
     left_out: Vec<LeftOut>,
-    options: &FitOptions,
     doubts: impl Fn(&[LawPoint]) -> Vec<Flag>,
 ) -> Law {
     let sizes: Vec<f64> = measured.iter().map(|m| m.parameters as f64).collect();
@@ -64,13 +72,20 @@ pub(crate) fn law(
     let outcome = match fit {
         Err(refusal) => Outcome::Refused { reason: refused(&points, refusal) },
         Ok(fit) => {
-            let law = describe(&fit, unit, &measured, &points, claimed, options);
-            flags.extend(judge(&law, &fit, quantity, &points));
-            Outcome::Fitted(law)
+            let law = describe(&fit, setting, &measured, &points, claimed);
+            flags.extend(judge(&law, &fit, setting.quantity, &points));
+            Outcome::Fitted(Box::new(law))
         }
     };
-    let mut law =
-        Law { quantity, unit: unit.to_owned(), points, left_out, outcome, flags, verdict: String::new() };
+    let mut law = Law {
+        quantity: setting.quantity,
+        unit: setting.quantity.unit().to_owned(),
+        points,
+        left_out,
+        outcome,
+        flags,
+        verdict: String::new(),
+    };
     law.verdict = verdict::of_law(&law);
     law
 }
@@ -110,13 +125,13 @@ fn points(measured: &[Measured<'_>], fit: Option<&Power>) -> Vec<LawPoint> {
 
 fn describe(
     fit: &Power,
-    unit: &str,
+    setting: Setting,
     measured: &[Measured<'_>],
     points: &[LawPoint],
     claimed: bool,
-    options: &FitOptions,
 ) -> PowerLaw {
-    let level = options.level;
+    let Setting { quantity, level, documents } = setting;
+    let unit = quantity.unit();
     let centre = fit.centre();
     let sampling = exponents_over_resamples(measured);
     let exponent = |standard_error, interval| Estimate {
@@ -155,7 +170,7 @@ fn describe(
             points.last().map_or(0, |point| point.parameters),
         ),
         claimed,
-        chi_squared: chi_squared(points),
+        chi_squared: chi_squared(measured, documents),
         leave_one_out: audit::leave_one_out(points, unit, level),
         audit: audit::extrapolation(points, unit, level),
     }
@@ -176,21 +191,21 @@ fn exponents_over_resamples<'a>(measured: &[Measured<'a>]) -> Result<Sample, &'a
     })))
 }
 
-/// The residuals against the points' own errors, by a fit weighted with them.
-fn chi_squared(points: &[LawPoint]) -> Option<ChiSquared> {
-    let sizes: Vec<f64> = points.iter().map(|point| point.parameters as f64).collect();
-    let values: Vec<f64> = points.iter().map(|point| point.value).collect();
-    let weights =
-        points.iter().map(|point| Some(point.log_standard_error?.powi(-2))).collect::<Option<Vec<f64>>>()?;
-    // An error of zero has an infinite weight, which the fit refuses.
-    let fit = power::fit_weighted(&sizes, &values, &weights).ok()?;
-    let freedom = fit.line.degrees_of_freedom();
-    let value = fit.line.residual_sum_of_squares;
-    (freedom > 0).then(|| ChiSquared {
-        value,
-        degrees_of_freedom: freedom as u32,
-        weighted_exponent: fit.exponent(),
-        p_value: chi_squared_tail(value, freedom),
+/// The residuals against the noise of the text sample, by a fit that knows how the models err together.
+fn chi_squared(measured: &[Measured<'_>], documents: u64) -> Option<ChiSquared> {
+    let log_sizes: Vec<f64> = measured.iter().map(|m| (m.parameters as f64).ln()).collect();
+    let log_values: Vec<f64> = measured.iter().map(|m| m.value.ln()).collect();
+    let series = measured
+        .iter()
+        .map(|m| Some(m.replicates.as_ref().ok()?.iter().map(|value| value.ln()).collect()))
+        .collect::<Option<Vec<Vec<f64>>>>()?;
+    let covariance = covariance(&series).ok()?;
+    let fit = correlated::line(&log_sizes, &log_values, &covariance).ok()?;
+    Some(ChiSquared {
+        value: fit.chi_squared,
+        degrees_of_freedom: fit.degrees_of_freedom as u32,
+        weighted_exponent: 0.0 - fit.slope,
+        p_value: hotelling_tail(fit.chi_squared, fit.degrees_of_freedom, documents as usize)?,
     })
 }
 
@@ -222,7 +237,7 @@ fn judge(law: &PowerLaw, fit: &Power, quantity: Quantity, points: &[LawPoint]) -
             FlagCode::ScatterBeyondNoise,
             format!(
                 "the models scatter about the line by more than the text sample's noise (chi² {:.1} on {} degrees \
-                 of freedom): more text will not make the fit better",
+                 of freedom): more text alone will not mend it",
                 chi.value, chi.degrees_of_freedom
             ),
         ));

@@ -6,7 +6,7 @@
 //! claimed: `Var(ln(-ln p))` is about `1/misses` near p = 1, before the likeness of tokens inside documents.
 
 use crate::options::FitOptions;
-use crate::power_law::{self, Measured};
+use crate::power_law::{self, Measured, Setting};
 use crate::result::{Flag, FlagCode, Law, LawPoint, LeftOut, Quantity};
 use crate::table::{Group, Sums};
 
@@ -47,8 +47,9 @@ pub(crate) fn law(group: &Group<'_>, at: usize, options: &FitOptions) -> Law {
             reason,
         });
     }
-    let quantity = Quantity::Rank { k };
-    power_law::law(quantity, "nats", measured, left_out, options, |points| {
+    let setting =
+        Setting { quantity: Quantity::Rank { k }, level: options.level, documents: group.documents };
+    power_law::law(setting, measured, left_out, |points| {
         let few = |code, what, verb, count: fn(&LawPoint) -> Option<u64>| {
             few(points, k, options.minimum_count, code, what, verb, count)
         };

@@ -59,7 +59,7 @@ fn extrapolation(quantity: Quantity, fit: &PowerLaw) -> Option<String> {
         None => "",
     };
     Some(format!(
-        "Fitted to the {half} smallest models alone, it predicts {} of the largest within {:+.1} %{within}.",
+        "Fitted to the {half} smallest models alone, it predicts {} of the largest with an error of {:+.1} %{within}.",
         quantity.symbol(),
         100.0 * largest.relative_error
     ))

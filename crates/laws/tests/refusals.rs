@@ -7,6 +7,9 @@ use relscale_records::RunTally;
 use relscale_records::provenance::TieRule;
 use support::family;
 
+/// A fault put into one run.
+type Change = fn(&mut RunTally);
+
 fn refusal(change: impl FnOnce(&mut Vec<RunTally>)) -> String {
     let mut runs = family(5);
     change(&mut runs);
@@ -34,7 +37,7 @@ fn the_same_name_twice_is_refused() {
 
 #[test]
 fn each_way_of_measuring_differently_is_named() {
-    let cases: [(fn(&mut RunTally), &str); 6] = [
+    let cases: [(Change, &str); 6] = [
         (|run| run.tokenizer_sha256 = "other".into(), "the tokenizer differs"),
         (|run| run.text_sha256 = "other".into(), "the text differs"),
         (|run| run.protocol = "paper".into(), "the window protocol differs, `m3100` has document"),
@@ -64,7 +67,7 @@ fn families_and_corpora_do_not_mix() {
 
 #[test]
 fn sums_that_contradict_themselves_are_refused() {
-    let cases: [(fn(&mut RunTally), &str); 5] = [
+    let cases: [(Change, &str); 5] = [
         (|run| run.documents[1].hits[0] = 1 + run.documents[1].hits[1], "must rise with k"),
         (|run| run.documents[1].hits[1] = 1 + run.documents[1].scored, "must rise with k"),
         (|run| run.documents[1].sum_nll = f64::NAN, "must be finite"),

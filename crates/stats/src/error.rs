@@ -58,6 +58,12 @@ pub enum StatsError {
         /// The result concerned.
         what: &'static str,
     },
+    /// A covariance has no inverse: a point without error, or points that err exactly together.
+    #[error("the covariance of the errors is not positive definite at row {row}")]
+    NotPositiveDefinite {
+        /// Row where the factorisation stops.
+        row: usize,
+    },
     /// The scatter about a line through two points is unknown.
     #[error("a line through two points leaves no scatter to judge it by, so there is no interval")]
     NoDegreesOfFreedom,

@@ -2,11 +2,11 @@
 //!
 //! | room | what |
 //! |---|---|
-//! | [`optimise`] | a straight line by least squares, plain or weighted |
+//! | [`optimise`] | a straight line by least squares: plain, weighted, with correlated errors |
 //! | [`forms`] | shapes of law fitted by it: the power law |
 //! | [`interval`] | Student t for straight lines, percentiles for samples |
 //! | [`bootstrap`] | whole units (documents) drawn again, jointly over every series measured on them |
-//! | [`goodness`] | chi-squared against known errors |
+//! | [`goodness`] | the size of residuals against known errors |
 //! | [`outcome`] | what a caller must know about a fit before quoting it |
 //!
 //! Invariants: this crate knows no token, file or clock. Randomness enters as a seed, and the same seed

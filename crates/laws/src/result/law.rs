@@ -64,6 +64,14 @@ impl Quantity {
             Self::CrossEntropy => "CE".to_owned(),
         }
     }
+
+    /// The unit of the quantity.
+    pub fn unit(&self) -> &'static str {
+        match self {
+            Self::Rank { .. } => "nats",
+            Self::CrossEntropy => "nats per token",
+        }
+    }
 }
 
 /// Where k stands between 1 and the vocabulary (spec of arXiv 2510.20387: the three regimes).
@@ -134,7 +142,7 @@ pub struct LeftOut {
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Outcome {
     /// A power law was fitted.
-    Fitted(PowerLaw),
+    Fitted(Box<PowerLaw>),
     /// There is no fit.
     Refused {
         /// Why, in words.
@@ -169,7 +177,8 @@ pub struct PowerLaw {
     pub parameter_range: (u64, u64),
     /// False when a flag says that no slope may be claimed (few misses or hits, see the flags).
     pub claimed: bool,
-    /// The residuals against the points' own standard errors; absent when these are unknown or zero.
+    /// The residuals against the noise of the text sample; absent when that is unknown, or the documents are
+    /// too few to know it.
     pub chi_squared: Option<ChiSquared>,
     /// Each model predicted from all others.
     pub leave_one_out: Vec<HeldOut>,
@@ -188,18 +197,19 @@ impl PowerLaw {
 
 /// Goodness of fit against the noise of the text sample.
 ///
-/// `sum of (log residual / log standard error)²` of the line fitted with weights `1 / error²`.
-/// Errors of models measured on the same text are correlated, which this sum does not know: a
-/// large value shows scatter beyond the sample's noise, a small one proves nothing.
+/// The least `(y - Xb)ᵀ V⁻¹ (y - Xb)` over lines, y the log values and V their covariance over resampled documents:
+/// models err together on a sample, and V knows it. A large value says that the models scatter about the line for
+/// reasons other than the text sample.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ChiSquared {
-    /// The sum.
+    /// The minimum.
     pub value: f64,
     /// Points less two.
     pub degrees_of_freedom: u32,
-    /// Exponent of the weighted fit, beside the unweighted one.
+    /// Exponent of that fit, beside the unweighted one.
     pub weighted_exponent: f64,
-    /// Chance of a sum this large or larger, were the noise independent and the law exact.
+    /// Chance of a value this large or larger were the law exact (Hotelling's T², as V is itself estimated from
+    /// the documents).
     pub p_value: f64,
 }
 

@@ -8,8 +8,10 @@
 //! Every series measured on the same units (all models, all k) is a column of one [`UnitTable`], so that one
 //! draw serves all of them and their differences keep the correlation that real differences have.
 
+mod covariance;
 mod resample;
 mod sample;
 
+pub use covariance::covariance;
 pub use resample::{Totals, UnitTable, multiplicities, totals};
 pub use sample::Sample;

@@ -1,3 +1,4 @@
 //! Finding the parameters that fit best.
 
+pub mod correlated;
 pub mod least_squares;
