@@ -16,7 +16,7 @@ const OUTLIER: f64 = 0.05;
 
 /// Each point predicted from all others; points that the others cannot predict are absent.
 pub(crate) fn leave_one_out(points: &[LawPoint], unit: &str, level: f64) -> Vec<HeldOut> {
-    without_each(points).map(|(point, fit)| held_out(&fit, point, unit, level)).collect()
+    without_each(points).filter_map(|(point, fit)| held_out(&fit, point, unit, level)).collect()
 }
 
 /// For each m from [`FEWEST`]: the fit to the m smallest, and its predictions of the rest.
@@ -28,7 +28,7 @@ pub(crate) fn extrapolation(points: &[LawPoint], unit: &str, level: f64) -> Vec<
             Some(AuditStep {
                 fitted_models: m as u32,
                 exponent: fit.exponent(),
-                predictions: unseen.iter().map(|point| held_out(&fit, point, unit, level)).collect(),
+                predictions: unseen.iter().filter_map(|point| held_out(&fit, point, unit, level)).collect(),
             })
         })
         .collect()
@@ -64,15 +64,20 @@ fn fit<'a>(points: impl Iterator<Item = &'a LawPoint>) -> Option<Power> {
     power::fit(&sizes, &values).ok()
 }
 
-fn held_out(fit: &Power, point: &LawPoint, unit: &str, level: f64) -> HeldOut {
+/// `None` when the prediction exceeds the range of numbers.
+fn held_out(fit: &Power, point: &LawPoint, unit: &str, level: f64) -> Option<HeldOut> {
     let parameters = point.parameters as f64;
     let predicted = fit.at(parameters);
+    let relative_error = predicted / point.value - 1.0;
+    if !relative_error.is_finite() {
+        return None;
+    }
     let interval = student_t(fit.prediction_interval(parameters, level));
-    HeldOut {
+    Some(HeldOut {
         model: point.model.clone(),
         parameters: point.parameters,
         observed: point.value,
-        relative_error: predicted / point.value - 1.0,
+        relative_error,
         covered: interval.bounds().map(|(low, high)| low <= point.value && point.value <= high),
         predicted: Estimate {
             value: predicted,
@@ -80,8 +85,9 @@ fn held_out(fit: &Power, point: &LawPoint, unit: &str, level: f64) -> HeldOut {
             standard_error: fit
                 .line
                 .prediction_standard_error(parameters.ln(), 1.0)
-                .map(|error| error * predicted),
+                .map(|error| error * predicted)
+                .filter(|error| error.is_finite()),
             interval,
         },
-    }
+    })
 }

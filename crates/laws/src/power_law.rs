@@ -145,13 +145,18 @@ fn describe(
         exponent: exponent(fit.line.slope_standard_error(), student_t(fit.exponent_interval(level))),
         exponent_sampling_error: sampling_error,
         exponent_sampling_interval: exponent(sampling_error, percentiles(&sampling, level)),
-        prefactor: Estimate {
+        prefactor: Some(Estimate {
             value: fit.prefactor(),
             unit: format!("{unit} at S = 1"),
             // Relative error times value: first order, as any error of an exponential is.
-            standard_error: fit.line.intercept_standard_error().map(|error| error * fit.prefactor()),
+            standard_error: fit
+                .line
+                .intercept_standard_error()
+                .map(|error| error * fit.prefactor())
+                .filter(|error| error.is_finite()),
             interval: student_t(fit.prefactor_interval(level)),
-        },
+        })
+        .filter(|prefactor| prefactor.value.is_finite()),
         centre_parameters: centre,
         at_centre: Estimate {
             value: fit.at(centre),

@@ -4,9 +4,11 @@ mod support;
 
 use std::fs;
 
+use proptest::prelude::*;
 use relscale_laws::{FORMAT, FitOptions, LawsError, StudyFit, fit_study};
+use relscale_records::RunTally;
 use serde_json::Value;
-use support::family;
+use support::{document, family, run};
 
 fn study() -> StudyFit {
     fit_study(&family(30), &FitOptions { resamples: 100, ..FitOptions::default() }).unwrap()
@@ -85,4 +87,32 @@ fn a_folder_that_is_not_there_is_named() {
     let path = folder.path().join("nowhere").join("laws.json");
     let message = study().save(&path).unwrap_err().to_string();
     assert!(message.contains("nowhere") && message.contains("check that the folder exists"), "{message}");
+}
+
+/// Up to five runs on the same few documents, of any size, with any counts that are possible.
+fn any_runs() -> impl Strategy<Value = Vec<RunTally>> {
+    let documents = prop::collection::vec(0_u64..50, 0..6);
+    let models = prop::collection::vec((1_u64..u64::MAX, any::<u32>(), 0.0..1e3_f64), 1..6);
+    (documents, models).prop_map(|(documents, models)| {
+        let build = |(model, (parameters, seed, nll)): (usize, (u64, u32, f64))| {
+            let mut run = run(&format!("m{model}"), parameters, &[1, 10]);
+            for (ordinal, &scored) in documents.iter().enumerate() {
+                let ten = u64::from(seed.rotate_left(5 * ordinal as u32)) % (scored + 1);
+                let one = u64::from(seed.rotate_left(7 * ordinal as u32)) % (ten + 1);
+                run.documents.push(document(ordinal as u32, scored, &[one, ten], nll));
+            }
+            run
+        };
+        models.into_iter().enumerate().map(build).collect()
+    })
+}
+
+proptest! {
+    /// JSON has no NaN and no infinity: a result that held one would not come back.
+    #[test]
+    fn any_result_survives_the_file(runs in any_runs()) {
+        let study = fit_study(&runs, &FitOptions { resamples: 20, ..FitOptions::default() }).unwrap();
+        let text = serde_json::to_string(&study).unwrap();
+        prop_assert_eq!(serde_json::from_str::<StudyFit>(&text).unwrap(), study);
+    }
 }

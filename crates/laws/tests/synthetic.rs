@@ -3,7 +3,7 @@
 mod support;
 
 use proptest::prelude::*;
-use relscale_laws::{FitOptions, FlagCode, GroupFit, Interval, Law, Outcome, fit_study};
+use relscale_laws::{FitOptions, FlagCode, GroupFit, Interval, Law, Outcome, PowerLaw, fit_study};
 use relscale_records::RunTally;
 use support::{SIZES, document, exact, family, run, sampled};
 
@@ -37,7 +37,7 @@ fn an_exact_law_comes_back() {
     ] {
         let fit = law.fit().unwrap();
         assert!((fit.exponent.value - exponent).abs() < 1e-11);
-        assert!((fit.prefactor.value / prefactor - 1.0).abs() < 1e-10);
+        assert!((fit.prefactor.as_ref().unwrap().value / prefactor - 1.0).abs() < 1e-10);
         assert!(1.0 - fit.r_squared.unwrap() < 1e-12);
         assert!((fit.at(1e9) / (prefactor * 1e9_f64.powf(-exponent)) - 1.0).abs() < 1e-10);
         assert!(fit.leave_one_out.iter().all(|held| held.relative_error.abs() < 1e-10));
@@ -105,8 +105,9 @@ proptest! {
         let (a, b) = (a.rank_laws[0].fit().unwrap(), b.rank_laws[0].fit().unwrap());
         prop_assert!((a.exponent.value - b.exponent.value).abs() < 1e-10);
         prop_assert!((a.r_squared.unwrap() - b.r_squared.unwrap()).abs() < 1e-10);
+        let prefactor = |law: &PowerLaw| law.prefactor.as_ref().unwrap().value;
         let scale = (unit as f64).powf(a.exponent.value);
-        prop_assert!((b.prefactor.value / (a.prefactor.value * scale) - 1.0).abs() < 1e-9);
+        prop_assert!((prefactor(b) / (prefactor(a) * scale) - 1.0).abs() < 1e-9);
         for (x, y) in a.leave_one_out.iter().zip(&b.leave_one_out) {
             prop_assert!((x.relative_error - y.relative_error).abs() < 1e-9);
         }
@@ -271,4 +272,23 @@ fn k_of_the_whole_vocabulary_is_fitted_only_on_request() {
     let asked = FitOptions { k: vec![4096], ..FitOptions::default() };
     let group = fit_study(&runs, &asked).unwrap().groups.remove(0);
     assert_eq!(group.rank_laws[0].left_out.len(), 7);
+}
+
+#[test]
+fn two_models_of_nearly_one_size_have_a_slope_and_no_prefactor() {
+    let runs = [exact("a", 1_000_000, &[1], &[0.9], 3.0), exact("b", 1_000_001, &[1], &[0.8], 2.9)];
+    let group = fit(&runs);
+    let law = group.rank_laws[0].fit().unwrap();
+    assert!(law.exponent.value > 1e5);
+    assert_eq!(law.prefactor, None);
+    assert!((law.at_centre.value / (0.9_f64 * 0.8).sqrt() - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn runs_without_documents_have_laws_that_say_so() {
+    let runs = [run("a", 1000, &[1]), run("b", 2000, &[1])];
+    let group = fit(&runs);
+    assert_eq!((group.documents, group.models[0].tokens), (0, 0));
+    assert!(matches!(group.rank_laws[0].outcome, Outcome::Refused { .. }));
+    assert!(matches!(group.cross_entropy_law.outcome, Outcome::Refused { .. }));
 }

@@ -161,8 +161,9 @@ pub struct PowerLaw {
     pub exponent_sampling_error: Option<f64>,
     /// Percentile interval of the exponent over resampled documents, the models held fixed.
     pub exponent_sampling_interval: Estimate,
-    /// C: the law's value at `S = 1`, far outside the data, so its interval is wide.
-    pub prefactor: Estimate,
+    /// C: the law's value at `S = 1`, far outside the data, so its interval is wide. Absent when it exceeds
+    /// the range of numbers (two models of nearly one size can have any slope).
+    pub prefactor: Option<Estimate>,
     /// The geometric mean of the sizes, where the line is known best.
     pub centre_parameters: f64,
     /// The law's value at `centre_parameters`, in the unit of the quantity.

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use relscale_records::provenance::TieRule;
 use relscale_records::{DocumentTally, RunTally};
 
 use crate::error::{Difference, LawsError};
@@ -68,7 +69,7 @@ fn difference(a: &RunTally, b: &RunTally) -> Option<(&'static str, String, Strin
         return Some(("the window protocol", a.protocol.clone(), b.protocol.clone()));
     }
     if a.tie_rule != b.tie_rule {
-        return Some(("the tie rule", format!("{:?}", a.tie_rule), format!("{:?}", b.tie_rule)));
+        return Some(("the tie rule", rule(a.tie_rule), rule(b.tie_rule)));
     }
     if a.documents.len() != b.documents.len() {
         let count = |run: &RunTally| format!("{} documents", run.documents.len());
@@ -87,6 +88,14 @@ fn difference(a: &RunTally, b: &RunTally) -> Option<(&'static str, String, Strin
             ("the set of scored positions", count(x), count(y))
         })
     })
+}
+
+fn rule(rule: TieRule) -> String {
+    match rule {
+        TieRule::AtLeast => ">= (ties count against the model)",
+        TieRule::Greater => "> (ties count for the model)",
+    }
+    .to_owned()
 }
 
 /// Refuses sums that cannot be: a later average must not be the first to notice.
