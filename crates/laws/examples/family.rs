@@ -1,6 +1,6 @@
 //! A family of seven made-up models, measured on 2000 documents: what a fit says, and how long it takes.
 //!
-//! `cargo run -p relscale-laws --example family -- [documents]`
+//! `cargo run -p relscale-laws --example family -- [documents [laws.json]]`
 
 #![allow(clippy::print_stdout)]
 
@@ -66,6 +66,9 @@ fn main() -> Result<(), LawsError> {
         if let Some(difference) = &group.greedy_minus_cross_entropy {
             println!("alpha - beta = {:.4} {:?}", difference.value, difference.bounds());
         }
+    }
+    if let Some(path) = std::env::args_os().nth(2) {
+        study.save(path.as_ref())?;
     }
     println!(
         "\n{} resamples of {documents} documents, {} models: {seconds:.2} s",

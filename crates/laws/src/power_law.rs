@@ -69,6 +69,7 @@ pub(crate) fn law(
             ),
         ));
     }
+    flags.extend(lost_resamples(&measured));
     let outcome = match fit {
         Err(refusal) => Outcome::Refused { reason: refused(&points, refusal) },
         Ok(fit) => {
@@ -88,6 +89,27 @@ pub(crate) fn law(
     };
     law.verdict = verdict::of_law(&law);
     law
+}
+
+/// A flag when a resample had no value for some model: what it would have added to the error is missing.
+fn lost_resamples(measured: &[Measured<'_>]) -> Option<Flag> {
+    let lost: Vec<String> = measured
+        .iter()
+        .filter_map(|m| {
+            let replicates = m.replicates.as_ref().ok()?;
+            let lost = replicates.iter().filter(|value| !value.ln().is_finite()).count();
+            (lost > 0).then(|| format!("{} {lost} of {}", m.model, replicates.len()))
+        })
+        .collect();
+    (!lost.is_empty()).then(|| {
+        Flag::new(
+            FlagCode::LostResamples,
+            format!(
+                "resamples of the documents without a value, so that errors are too small: {}",
+                lost.join(", ")
+            ),
+        )
+    })
 }
 
 fn refused(points: &[LawPoint], refusal: StatsError) -> String {

@@ -1,6 +1,6 @@
 //! Sentences with their numbers: what a reader would be told who asks once and reads no table.
 
-use crate::result::{Estimate, FlagCode, Interval, Law, Outcome, PowerLaw, Quantity};
+use crate::result::{FlagCode, Interval, Law, Outcome, PowerLaw, Quantity, Regime};
 
 /// One sentence about a law.
 pub(crate) fn of_law(law: &Law) -> String {
@@ -18,7 +18,7 @@ pub(crate) fn of_law(law: &Law) -> String {
     }
 }
 
-/// One or two sentences about a family on a corpus.
+/// A few sentences about a family on a corpus.
 pub(crate) fn of_group(rank_laws: &[Law], cross_entropy: &Law) -> String {
     let mut sentences = Vec::new();
     // The smallest k that can be claimed; 1 wherever there is data.
@@ -42,10 +42,21 @@ pub(crate) fn of_group(rank_laws: &[Law], cross_entropy: &Law) -> String {
         }
     }
     if let Some((law, fit)) = head {
+        sentences.extend(top_k(rank_laws, law));
         sentences.extend(extrapolation(law.quantity, fit));
     }
     sentences.extend(unclaimed(rank_laws));
     sentences.join(" ")
+}
+
+/// The largest k up to 100 that can be claimed and was not told: the paper has the exponent grow towards it.
+fn top_k(rank_laws: &[Law], told: &Law) -> Option<String> {
+    rank_laws.iter().rev().find_map(|law| {
+        let k =
+            law.k().filter(|_| law.quantity != told.quantity).filter(|k| Regime::of(*k) == Regime::TopK)?;
+        let fit = law.fit().filter(|fit| fit.claimed)?;
+        Some(format!("At k = {k}, -ln RBP_{k} {} as {}.", direction(fit), slope(fit)))
+    })
 }
 
 /// How the fit to the smaller half of the models predicts the largest one.
@@ -75,17 +86,24 @@ fn unclaimed(rank_laws: &[Law]) -> Option<String> {
 }
 
 fn direction(fit: &PowerLaw) -> &'static str {
-    if fit.exponent.value > 0.0 { "falls" } else { "does not fall: it goes" }
+    match fit.exponent.bounds() {
+        _ if fit.exponent.value <= 0.0 => "does not fall: it goes",
+        Some((low, _)) if low <= 0.0 => "may or may not fall: it goes",
+        _ => "falls",
+    }
 }
 
-/// `S^-0.120 [0.104, 0.137], R² 0.991`.
+/// `S^-0.120 (exponent in [0.104, 0.137] at 95 %), R² 0.991`.
 fn slope(fit: &PowerLaw) -> String {
     let interval = match fit.exponent.interval {
-        Interval::None { .. } => " (no interval)".to_owned(),
-        _ => interval(&fit.exponent),
+        Interval::StudentT { low, high, level, .. }
+        | Interval::DocumentBootstrap { low, high, level, .. } => {
+            format!("exponent in [{low:.3}, {high:.3}] at {} %", 100.0 * level)
+        }
+        Interval::None { .. } => "no interval".to_owned(),
     };
     let r_squared = fit.r_squared.map_or(String::new(), |r| format!(", R² {}", r_squared_digits(r)));
-    format!("S^{:.3}{interval}{r_squared}", 0.0 - fit.exponent.value)
+    format!("S^{:.3} ({interval}){r_squared}", 0.0 - fit.exponent.value)
 }
 
 fn slope_over(fit: &PowerLaw) -> String {
@@ -97,10 +115,6 @@ fn slope_over(fit: &PowerLaw) -> String {
         scale(smallest),
         scale(largest)
     )
-}
-
-fn interval(estimate: &Estimate) -> String {
-    estimate.bounds().map_or(String::new(), |(low, high)| format!(" (exponent in [{low:.3}, {high:.3}])"))
 }
 
 /// R² with three digits, and never rounded up to a perfect 1.

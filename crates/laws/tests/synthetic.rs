@@ -193,6 +193,37 @@ fn few_misses_forbid_a_slope() {
 }
 
 #[test]
+fn a_slope_that_may_be_zero_is_not_said_to_fall() {
+    let values = [0.50, 0.53, 0.46, 0.52, 0.47, 0.505, 0.49];
+    let runs: Vec<RunTally> = SIZES
+        .iter()
+        .zip(values)
+        .map(|(&size, value)| exact(&format!("m{size}"), size, &[1], &[value], 3.0))
+        .collect();
+    let group = fit(&runs);
+    let law = group.rank_law(1).unwrap();
+    let (low, high) = law.fit().unwrap().exponent.bounds().unwrap();
+    assert!(low < 0.0 && high > 0.0 && has(law, FlagCode::NotFalling));
+    assert!(law.verdict.contains("may or may not fall"), "{}", law.verdict);
+}
+
+#[test]
+fn misses_that_sit_in_one_document_are_told() {
+    let mut runs = family(20);
+    for run in &mut runs {
+        for document in &mut run.documents {
+            document.hits[1] = document.scored - if document.document == 3 { 200 } else { 0 };
+        }
+    }
+    let group = fit(&runs);
+    let law = group.rank_law(10).unwrap();
+    // 200 misses are enough, but the document that holds them is in 64 % of the resamples only.
+    assert!(law.fit().unwrap().claimed && has(law, FlagCode::LostResamples));
+    let lost = law.flags.iter().find(|flag| flag.code == FlagCode::LostResamples).unwrap();
+    assert!(lost.message.contains("m3100 7"), "{}", lost.message);
+}
+
+#[test]
 fn a_quantity_that_grows_is_not_called_a_law() {
     let runs: Vec<RunTally> = SIZES
         .iter()

@@ -27,6 +27,9 @@ pub enum FlagCode {
     FewMisses,
     /// A model hits (rank at most k) too seldom for its `-ln RBP_k` to be known: no slope is claimed.
     FewHits,
+    /// Some resamples of the documents held no miss (or no hit), so the errors are too small: the misses sit in
+    /// few documents.
+    LostResamples,
     /// Points were left out of the fit; the law lists them with the reason.
     PointsLeftOut,
     /// Two points only: a slope without interval.

@@ -25,7 +25,7 @@ pub struct GroupFit {
     pub greedy_minus_cross_entropy: Option<Estimate>,
     /// Doubts about the group as a whole.
     pub flags: Vec<Flag>,
-    /// One or two sentences with the numbers: what this group shows.
+    /// A few sentences with the numbers: what this group shows.
     pub verdict: String,
 }
 

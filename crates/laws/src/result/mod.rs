@@ -6,6 +6,19 @@
 //!
 //! Invariants: every number has its unit in its name or in [`Estimate::unit`]; every estimate has an
 //! interval or the reason for none; doubts are [`Flag`]s, in words; no number is NaN or infinite.
+//!
+//! # Reading `laws.json` elsewhere
+//!
+//! The member names are those of the types here and stay as they are while [`FORMAT`] does; what is absent is
+//! `null`. Three members tell forms apart: `quantity.name` (`rank` with its `k`, `cross_entropy`), `outcome.status`
+//! (`fitted`, `refused` with its `reason`) and `interval.method` (`student_t`, `document_bootstrap`, `none` with its
+//! `reason`). For instance, all claimed exponents with `jq`:
+//!
+//! ```text
+//! jq -r '.groups[] | .corpus as $c | .rank_laws[] | select(.outcome.claimed)
+//!        | [$c, .quantity.k, .outcome.exponent.value, .outcome.exponent.interval.low,
+//!           .outcome.exponent.interval.high, .outcome.r_squared] | @tsv' laws.json
+//! ```
 
 mod estimate;
 mod flag;

@@ -123,7 +123,7 @@ pub fn line(x: &[f64], y: &[f64]) -> Result<Line, StatsError> {
 /// The line with the least sum of squared residuals, each times its weight.
 ///
 /// # Errors
-/// As [`line`], and a weight that is not above zero.
+/// As [`line()`], and a weight that is not above zero.
 pub fn weighted_line(x: &[f64], y: &[f64], weights: &[f64]) -> Result<Line, StatsError> {
     check(x, y, weights)?;
     let weight: f64 = weights.iter().sum();
