@@ -44,6 +44,14 @@ impl Vocabulary {
         }
     }
 
+    /// Whether a row takes part.
+    pub fn contains(&self, row: u32) -> bool {
+        match self {
+            Self::Rows(rows) => row < *rows,
+            Self::Tokens(takes_part) => takes_part.get(row as usize).copied().unwrap_or(false),
+        }
+    }
+
     /// The rule that this follows.
     pub fn rule(&self) -> VocabularyRule {
         match self {
@@ -74,9 +82,6 @@ pub trait Engine {
     ///
     /// # Errors
     /// [`crate::Error::Engine`] or [`crate::Error::Model`]; the caller drops the unfinished part.
-    fn score(
-        &self,
-        windows: &[EngineWindow<'_>],
-        vocabulary: &Vocabulary,
-    ) -> Result<Vec<Vec<Option<Score>>>>;
+    fn score(&self, windows: &[EngineWindow<'_>], vocabulary: &Vocabulary)
+    -> Result<Vec<Vec<Option<Score>>>>;
 }

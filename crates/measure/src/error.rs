@@ -72,6 +72,32 @@ pub enum Error {
         /// Rows of the output head.
         rows: u32,
     },
+    /// A model folder without a tokenizer, where one is needed.
+    #[error(
+        "model `{model}`: its folder has no tokenizer (tokenizer.json, or vocab.json and merges.txt), so it can be measured on token ids \
+         only, and with all rows of the head counted: put the tokenizer there, or use a corpus of ids and `--vocab rows`"
+    )]
+    NoTokenizer {
+        /// Name of the model.
+        model: String,
+    },
+    /// A token of the text that takes no part in ranks.
+    #[error(
+        "corpus `{corpus}`, document `{document}`, position {position}: token id {id} is none of the tokenizer of model `{model}`; \
+         the ids were made by another tokenizer, or count all rows with `--vocab rows`"
+    )]
+    UnknownId {
+        /// Name of the corpus.
+        corpus: String,
+        /// Id of the document.
+        document: String,
+        /// Index of the token.
+        position: usize,
+        /// The id.
+        id: u32,
+        /// Name of the model.
+        model: String,
+    },
     /// A token of the text for which the model has no row.
     #[error(
         "corpus `{corpus}`, document `{document}`, position {position}: token id {id}, but model `{model}` has only {rows} rows; \
@@ -136,7 +162,9 @@ pub enum Error {
         folder: PathBuf,
     },
     /// An engine failed.
-    #[error("engine `{engine}` failed: {reason}; finished parts are kept: run the same command again to go on")]
+    #[error(
+        "engine `{engine}` failed: {reason}; finished parts are kept: run the same command again to go on"
+    )]
     Engine {
         /// Name of the engine.
         engine: String,
@@ -144,7 +172,9 @@ pub enum Error {
         reason: String,
     },
     /// An engine's answer is not one.
-    #[error("engine `{engine}` gave a wrong answer for document `{document}`: {reason}; this is a fault of the engine, please report it")]
+    #[error(
+        "engine `{engine}` gave a wrong answer for document `{document}`: {reason}; this is a fault of the engine, please report it"
+    )]
     BadAnswer {
         /// Name of the engine.
         engine: String,
@@ -154,7 +184,9 @@ pub enum Error {
         reason: String,
     },
     /// A protocol that names positions out of order or twice.
-    #[error("protocol `{protocol}` on document `{document}`: {reason}; this is a fault of the protocol, please report it")]
+    #[error(
+        "protocol `{protocol}` on document `{document}`: {reason}; this is a fault of the protocol, please report it"
+    )]
     BadWindows {
         /// Name of the protocol.
         protocol: String,

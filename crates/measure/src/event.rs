@@ -108,6 +108,13 @@ pub enum Warning {
         /// Out of so many.
         of: u64,
     },
+    /// Special tokens that the text spells out (`<|endoftext|>` in a web page): encoded as such.
+    SpecialsInText {
+        /// Name of the corpus.
+        corpus: String,
+        /// How many.
+        tokens: u64,
+    },
     /// A limit that the corpus does not reach.
     ShortCorpus {
         /// Name of the corpus.
@@ -151,14 +158,16 @@ impl std::fmt::Display for Warning {
                 f,
                 "{corpus}: {documents} of {of} documents have no position that can be scored (a single token, or no scored span)"
             ),
-            Self::ShortCorpus { corpus, scored, wanted } => write!(
+            Self::SpecialsInText { corpus, tokens } => write!(
                 f,
-                "{corpus}: {scored} positions in all, {wanted} were asked for"
+                "{corpus}: the text spells out {tokens} special tokens; they are encoded as such, as in the training of the published families"
             ),
-            Self::SameWeights { model, other } => write!(
-                f,
-                "{model} and {other} have the same weights: they are one model under two names"
-            ),
+            Self::ShortCorpus { corpus, scored, wanted } => {
+                write!(f, "{corpus}: {scored} positions in all, {wanted} were asked for")
+            }
+            Self::SameWeights { model, other } => {
+                write!(f, "{model} and {other} have the same weights: they are one model under two names")
+            }
             Self::DamagedPart { file, reason } => {
                 write!(f, "{} is damaged and is measured again: {reason}", file.display())
             }

@@ -10,6 +10,10 @@
 //! **Parts.** Whole documents are added to a part until it has enough positions; a document that alone has enough is a
 //! part of its own. The partition depends on the corpus alone.
 
+use std::collections::BTreeSet;
+
+use relscale_corpus::Document;
+use relscale_corpus::protocols::{Protocol, TokenText, Window};
 use relscale_records::parquet::PartRange;
 
 use crate::error::{Error, Result};
@@ -18,19 +22,6 @@ use crate::text::{TokenisedCorpus, TokenisedDocument};
 /// Positions after which a part is closed: about half a megabyte of Parquet and, for a model that does a thousand tokens a
 /// second, a minute of work that a kill may lose.
 pub const PART_TOKENS: u64 = 65_536;
-
-/// One window of a document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Window {
-    /// Token put in before the text.
-    pub prefix: Option<u32>,
-    /// First token of the document in the window.
-    pub start: usize,
-    /// One past the last.
-    pub end: usize,
-    /// Positions in the document that are scored, ascending, in `start..end`; `start` itself only with a prefix.
-    pub scored: Vec<u32>,
-}
 
 /// A source of windows: a protocol with everything it needs to know.
 pub trait Windows {
@@ -41,9 +32,28 @@ pub trait Windows {
     fn windows(&self, document: &TokenisedDocument) -> Result<Vec<Window>>;
 }
 
+/// Any function will do.
 impl<F: Fn(&TokenisedDocument) -> Result<Vec<Window>>> Windows for F {
     fn windows(&self, document: &TokenisedDocument) -> Result<Vec<Window>> {
         self(document)
+    }
+}
+
+/// A protocol of the corpus crate, with the ids that it takes for special.
+#[derive(Debug)]
+pub struct ProtocolWindows<'a> {
+    /// The protocol.
+    pub protocol: &'a dyn Protocol,
+    /// Special ids of the tokenizer.
+    pub specials: &'a BTreeSet<u32>,
+}
+
+impl Windows for ProtocolWindows<'_> {
+    fn windows(&self, document: &TokenisedDocument) -> Result<Vec<Window>> {
+        // The text is gone; all that a protocol reads of the document are its spans.
+        let spans = Document { spans: document.spans.clone(), ..Document::default() };
+        let text = TokenText::of_document(&spans, &document.encoded, self.specials);
+        Ok(self.protocol.windows(&text)?)
     }
 }
 
@@ -63,11 +73,7 @@ impl Layout {
     ///
     /// # Errors
     /// [`Error::NothingToScore`]; [`Error::ZeroLimit`]; the protocol's.
-    pub fn new(
-        corpus: &TokenisedCorpus,
-        windows: &dyn Windows,
-        limit: Option<u64>,
-    ) -> Result<Self> {
+    pub fn new(corpus: &TokenisedCorpus, windows: &dyn Windows, limit: Option<u64>) -> Result<Self> {
         if limit == Some(0) {
             return Err(Error::ZeroLimit);
         }
@@ -179,14 +185,14 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use relscale_corpus::Encoded;
     use relscale_records::provenance::CorpusProvenance;
 
     fn corpus(lengths: &[usize]) -> TokenisedCorpus {
         let documents = lengths.iter().map(|&length| TokenisedDocument {
             id: String::new(),
             tags: Default::default(),
-            ids: vec![7; length],
-            bytes: vec![1; length],
+            encoded: Encoded { ids: vec![7; length], bytes: vec![1; length], specials: 0 },
             text_bytes: length as u64,
             spans: Vec::new(),
         });
@@ -206,7 +212,7 @@ mod tests {
     /// Windows of four tokens side by side; the first token of each is scored with a prefix, or with none from before.
     fn fours(prefix: Option<u32>) -> impl Windows {
         move |document: &TokenisedDocument| {
-            let length = document.ids.len();
+            let length = document.encoded.ids.len();
             Ok((0..length)
                 .step_by(4)
                 .map(|start| {

@@ -12,6 +12,7 @@
 //! | [`layout`] | windows of each document, the limit on tokens, the partition into parts |
 //! | [`plan`] | a model x a corpus x a protocol becomes a run with its provenance and key |
 //! | [`run`] | carries a run out, or goes on with it |
+//! | [`source`], [`settings`] | what a session is given: models, corpora, how to measure |
 //! | [`session`] | all models over all corpora |
 //! | [`hub`] | a model's name becomes a local folder: here and nowhere else |
 //! | [`event`] | what a caller is told on the way |
@@ -33,8 +34,14 @@ pub mod layout;
 pub mod plan;
 pub mod run;
 pub mod session;
+pub mod settings;
+pub mod source;
 pub mod text;
 
 pub use engine::{Engine, EngineWindow};
 pub use error::{Error, Result};
 pub use event::{Event, Warning};
+pub use hub::ModelRequest;
+pub use session::{Measured, measure};
+pub use settings::{Prefix, Settings};
+pub use source::{CorpusSource, LoadedModel, ModelSource};

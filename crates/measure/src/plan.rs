@@ -4,8 +4,8 @@
 
 use relscale_records::Provenance;
 use relscale_records::provenance::{
-    LimitProvenance, ProtocolProvenance, ScoringProvenance, TieRule, TokenizerProvenance,
-    ToolProvenance, VocabularySizes,
+    LimitProvenance, ProtocolProvenance, ScoringProvenance, TieRule, TokenizerProvenance, ToolProvenance,
+    VocabularySizes,
 };
 use relscale_records::study::{RunPlan, RunRecord};
 use relscale_records::version::FORMAT;
@@ -53,8 +53,8 @@ pub struct PlannedRun {
 /// Plans one run.
 ///
 /// # Errors
-/// [`Error::TokenizerTooLarge`] when an id of the tokenizer has no row in the model, [`Error::IdTooLarge`] when one of the text has
-/// none (ids that came without a tokenizer), [`Error::NothingToScore`], [`Error::ZeroLimit`], and the protocol's.
+/// [`Error::TokenizerTooLarge`] when an id of the tokenizer has no row in the model, [`Error::IdTooLarge`] or [`Error::UnknownId`] when one of
+/// the text has none, or none that counts (ids that came without a tokenizer), [`Error::NothingToScore`], [`Error::ZeroLimit`], and the protocol's.
 pub fn plan(
     engine: &dyn Engine,
     corpus: &TokenisedCorpus,
@@ -63,7 +63,7 @@ pub fn plan(
     vocabulary: &Vocabulary,
     asked: &Asked,
 ) -> Result<PlannedRun> {
-    check_ids(engine, corpus, tokenizer)?;
+    check_ids(engine, corpus, tokenizer, vocabulary)?;
     let layout = Layout::new(corpus, windows, asked.tokens)?;
     let identity = engine.identity();
     let provenance = Provenance {
@@ -98,11 +98,13 @@ pub fn plan(
     Ok(PlannedRun { record: RunRecord::new(provenance, plan), layout })
 }
 
-/// A tokenizer or a text with ids that the model has no row for would read beyond the embedding.
+/// A tokenizer or a text with ids that the model has no row for would read beyond the embedding, and a token that
+/// takes no part has no rank.
 fn check_ids(
     engine: &dyn Engine,
     corpus: &TokenisedCorpus,
     tokenizer: &TokenizerFacts,
+    vocabulary: &Vocabulary,
 ) -> Result<()> {
     let (model, rows) = (&engine.model().name, engine.rows());
     if tokenizer.largest_id >= rows {
@@ -113,15 +115,15 @@ fn check_ids(
             rows,
         });
     }
-    match corpus.largest_id() {
-        Some((id, document, position)) if id >= rows => Err(Error::IdTooLarge {
-            corpus: corpus.name().to_owned(),
-            document: corpus.documents.get(document).map(|d| d.id.clone()).unwrap_or_default(),
-            position,
-            id,
-            model: model.clone(),
-            rows,
-        }),
-        _ => Ok(()),
+    for document in &corpus.documents {
+        let mut ids = document.encoded.ids.iter().copied().enumerate();
+        let Some((position, id)) = ids.find(|&(_, id)| !vocabulary.contains(id)) else { continue };
+        let (corpus, document, model) = (corpus.name().to_owned(), document.id.clone(), model.clone());
+        return Err(if id >= rows {
+            Error::IdTooLarge { corpus, document, position, id, model, rows }
+        } else {
+            Error::UnknownId { corpus, document, position, id, model }
+        });
     }
+    Ok(())
 }

@@ -6,6 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use relscale_corpus::protocols::Window;
 use relscale_records::parquet::{DocumentRow, PartMeta, PartRange, TokenWriter};
 use relscale_records::study::{Done, PartState, RunFolder};
 use relscale_records::{Score, ScoredToken, Study};
@@ -117,13 +118,7 @@ fn finished_before(run: &RunFolder) -> Result<Option<Done>> {
 }
 
 /// What a finished run has to say, the same whether it was finished now or before.
-fn report(
-    job: &Job<'_>,
-    run: &RunFolder,
-    done: &Done,
-    reused: bool,
-    events: &mut dyn FnMut(Event),
-) {
+fn report(job: &Job<'_>, run: &RunFolder, done: &Done, reused: bool, events: &mut dyn FnMut(Event)) {
     let (model, corpus) = (job.engine.model().name.clone(), job.corpus.name().to_owned());
     let totals = done.totals;
     if totals.nonfinite > 0 {
@@ -145,7 +140,7 @@ fn document_rows(job: &Job<'_>) -> Vec<DocumentRow> {
             ordinal,
             id: document.id.clone(),
             tags: document.tags.clone(),
-            tokens: document.ids.len() as u64,
+            tokens: document.encoded.ids.len() as u64,
             bytes: document.text_bytes,
             scored,
         })
@@ -207,13 +202,7 @@ fn measure_part(
     progress: &mut Progress<'_>,
     cancel: &AtomicBool,
 ) -> Result<PartMeta> {
-    let mut part = Part {
-        writer: run.part_writer(range.index)?,
-        job,
-        batch: Vec::new(),
-        fed: 0,
-        last: None,
-    };
+    let mut part = Part { writer: run.part_writer(range.index)?, job, batch: Vec::new(), fed: 0, last: None };
     for ordinal in range.first_document..range.end_document {
         let Some(document) = job.corpus.documents.get(ordinal as usize) else { continue };
         let layout = &job.planned.layout;
@@ -244,11 +233,11 @@ struct Part<'a> {
 
 impl Part<'_> {
     /// A window as the engine wants it.
-    fn waiting(&self, document: u32, window: &crate::layout::Window) -> Result<Waiting> {
+    fn waiting(&self, document: u32, window: &Window) -> Result<Waiting> {
         let bad = |reason: String| self.bad_windows(document, reason);
-        let ids = self.job.corpus.documents.get(document as usize).map(|d| d.ids.as_slice());
-        let text = ids
-            .and_then(|ids| ids.get(window.start..window.end))
+        let source = self.job.corpus.documents.get(document as usize);
+        let text = source
+            .and_then(|source| source.encoded.ids.get(window.start..window.end))
             .ok_or_else(|| bad(format!("window {}..{} is not in it", window.start, window.end)))?;
         let prefix = u32::from(window.prefix.is_some());
         // Both fit: a document has at most u32::MAX tokens.
@@ -316,7 +305,7 @@ impl Part<'_> {
             }
             self.last = Some((document, position));
             let token = waiting.tokens.get(index as usize).copied();
-            let bytes = source.and_then(|source| source.bytes.get(position as usize)).copied();
+            let bytes = source.and_then(|source| source.encoded.bytes.get(position as usize)).copied();
             let (Some(token), Some(bytes)) = (token, bytes) else {
                 return Err(self.bad_windows(document, format!("position {position} is not in it")));
             };
@@ -325,8 +314,7 @@ impl Part<'_> {
             if let Some(Score { rank, ties, .. }) = score
                 && (rank == 0 || rank > size || ties >= rank)
             {
-                let reason =
-                    format!("position {position}: rank {rank} with {ties} ties out of {size}");
+                let reason = format!("position {position}: rank {rank} with {ties} ties out of {size}");
                 return Err(self.bad_answer(document, reason));
             }
             rows.push(ScoredToken { document, position, token, bytes, context: index, score });

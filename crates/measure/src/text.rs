@@ -5,10 +5,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use relscale_corpus::Document;
-use relscale_corpus::tokenizer::Encoded;
+use relscale_corpus::{Document, Encoded, Fingerprint};
 use relscale_records::provenance::CorpusProvenance;
-use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 
@@ -22,10 +20,8 @@ pub struct TokenisedDocument {
     pub id: String,
     /// Its tags.
     pub tags: BTreeMap<String, String>,
-    /// Its token ids, nothing added.
-    pub ids: Vec<u32>,
-    /// Source bytes of each token; they add up to `text_bytes`.
-    pub bytes: Vec<u32>,
+    /// Its token ids, nothing added, and the source bytes of each; these add up to `text_bytes`.
+    pub encoded: Encoded,
     /// Bytes of its text; 0 where it came as ids.
     pub text_bytes: u64,
     /// Byte ranges that are scored; empty means all.
@@ -44,7 +40,7 @@ pub struct TokenisedCorpus {
 }
 
 impl TokenisedCorpus {
-    /// Streams documents through an encoder (usually `Tokenizer::encode_all`) and hashes them on the way.
+    /// Streams documents through an encoder (usually `Tokenizer::encode_all`) and hashes them ([`Fingerprint`]) on the way.
     ///
     /// # Errors
     /// The loader's or the encoder's; [`Error::EmptyCorpus`]; [`Error::TooLarge`].
@@ -68,48 +64,47 @@ impl TokenisedCorpus {
             documents: Vec::new(),
             specials: 0,
         };
-        let mut hash = Sha256::new();
+        let mut fingerprint = Fingerprint::default();
         let mut block = Vec::with_capacity(BLOCK);
         for document in documents {
             block.push(document?);
             if block.len() == BLOCK {
-                corpus.take(&mut hash, std::mem::take(&mut block), &encode)?;
+                corpus.take(&mut fingerprint, std::mem::take(&mut block), &encode)?;
             }
         }
-        corpus.take(&mut hash, block, &encode)?;
+        corpus.take(&mut fingerprint, block, &encode)?;
         if corpus.documents.is_empty() {
             return Err(Error::EmptyCorpus { corpus: name.to_owned() });
         }
         if u32::try_from(corpus.documents.len()).is_err() {
             return Err(Error::TooLarge { corpus: name.to_owned(), what: "documents" });
         }
-        corpus.provenance.documents = corpus.documents.len() as u64;
-        corpus.provenance.text_sha256 =
-            hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let summary = fingerprint.finish();
+        corpus.provenance.text_sha256 = summary.sha256;
+        corpus.provenance.documents = summary.documents;
+        corpus.provenance.bytes = summary.bytes;
         Ok(corpus)
     }
 
     fn take(
         &mut self,
-        hash: &mut Sha256,
+        fingerprint: &mut Fingerprint,
         block: Vec<Document>,
         encode: &impl Fn(&[Document]) -> Result<Vec<Encoded>>,
     ) -> Result<()> {
         let encoded = encode(&block)?;
         for (document, encoded) in block.into_iter().zip(encoded) {
-            hash_document(hash, &document);
+            fingerprint.add(&document);
             if u32::try_from(encoded.ids.len()).is_err() {
                 let corpus = self.provenance.name.clone();
                 return Err(Error::TooLarge { corpus, what: "tokens of one document" });
             }
             let text_bytes = document.text.len() as u64;
-            self.provenance.bytes += text_bytes;
             self.specials += encoded.specials as u64;
             self.documents.push(TokenisedDocument {
                 id: document.id,
                 tags: document.tags,
-                ids: encoded.ids,
-                bytes: encoded.bytes,
+                encoded,
                 text_bytes,
                 spans: document.spans,
             });
@@ -124,40 +119,7 @@ impl TokenisedCorpus {
 
     /// Tokens of all documents.
     pub fn tokens(&self) -> u64 {
-        self.documents.iter().map(|document| document.ids.len() as u64).sum()
-    }
-
-    /// The largest token id, with its place (document, position).
-    pub fn largest_id(&self) -> Option<(u32, usize, usize)> {
-        let ids = self.documents.iter().enumerate().flat_map(|(d, document)| {
-            document.ids.iter().enumerate().map(move |(position, &id)| (id, d, position))
-        });
-        ids.max_by_key(|&(id, ..)| id)
-    }
-}
-
-/// Every member of a document, each with its length before it, so that no two corpora hash alike by running together.
-fn hash_document(hash: &mut Sha256, document: &Document) {
-    let mut member = |bytes: &[u8]| {
-        hash.update((bytes.len() as u64).to_le_bytes());
-        hash.update(bytes);
-    };
-    let Document { id, text, tags, ids, spans } = document;
-    member(id.as_bytes());
-    member(text.as_bytes());
-    member(&(tags.len() as u64).to_le_bytes());
-    for (key, value) in tags {
-        member(key.as_bytes());
-        member(value.as_bytes());
-    }
-    match ids {
-        None => member(b"text"),
-        Some(ids) => member(&ids.iter().flat_map(|id| id.to_le_bytes()).collect::<Vec<u8>>()),
-    }
-    member(&(spans.len() as u64).to_le_bytes());
-    for span in spans {
-        member(&(span.start as u64).to_le_bytes());
-        member(&(span.end as u64).to_le_bytes());
+        self.documents.iter().map(|document| document.encoded.ids.len() as u64).sum()
     }
 }
 
@@ -208,7 +170,6 @@ mod tests {
         assert!(corpus.documents.iter().enumerate().all(|(i, d)| d.id == i.to_string()));
         assert_eq!(corpus.provenance.documents, 1_000);
         assert_eq!(corpus.tokens(), corpus.provenance.bytes);
-        assert_eq!(corpus.largest_id().map(|(id, ..)| id), Some(u32::from(b'x')));
     }
 
     #[test]

@@ -1,1 +1,142 @@
-//! stub
+//! The decoder of this workspace, on this machine, in f32.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use relscale_corpus::{CorpusError, Tokenizer};
+use relscale_decoder::checkpoint::Checkpoint;
+use relscale_decoder::families::{self, LoadOptions};
+use relscale_decoder::{Model, Sequence, head};
+use relscale_records::Score;
+use relscale_records::provenance::{ModelProvenance, ParameterCounts};
+
+use crate::engine::{Engine, EngineIdentity, EngineWindow, Vocabulary};
+use crate::error::{Error, Result};
+use crate::hub::ModelRequest;
+use crate::source::{LoadedModel, ModelSource};
+
+/// Rises when the decoder's numbers change by more than rounding.
+const REVISION: u32 = 1;
+
+/// A model in memory, run by [`relscale_decoder`].
+#[derive(Debug)]
+pub struct LocalEngine {
+    model: Model,
+    provenance: ModelProvenance,
+}
+
+impl LocalEngine {
+    /// Loads a Hugging Face folder.
+    ///
+    /// # Errors
+    /// [`Error::Model`], naming the model.
+    pub fn load(request: &ModelRequest, options: LoadOptions) -> Result<LoadedModel> {
+        let failed = |source| Error::Model { model: request.name.clone(), source };
+        let model = Model::load(&request.folder, options).map_err(failed)?;
+        let info = model.info().cloned().ok_or_else(|| Error::Engine {
+            engine: "local-f32".into(),
+            reason: format!("{} has no record of its files", request.folder.display()),
+        })?;
+        let provenance = ModelProvenance {
+            name: request.name.clone(),
+            family: request.family.clone().unwrap_or_else(|| info.family.clone()),
+            architecture: info.family,
+            weights_sha256: info.weights_sha256,
+            config_sha256: info.config_sha256,
+            stored_dtype: info.stored.join("+"),
+            files: info.files,
+            parameters: counts(&model),
+        };
+        Ok(LoadedModel {
+            engine: Box::new(Self { model, provenance }),
+            unused_tensors: info.unused,
+            bos: info.bos_token,
+        })
+    }
+}
+
+fn counts(model: &Model) -> ParameterCounts {
+    let count = model.parameters();
+    ParameterCounts {
+        non_embedding: count.non_embedding,
+        token_embedding: count.token_embedding,
+        position_embedding: count.position_embedding,
+        head: count.head,
+        total: count.total,
+    }
+}
+
+impl Engine for LocalEngine {
+    fn identity(&self) -> EngineIdentity {
+        EngineIdentity { name: "local-f32".into(), revision: REVISION, compute_dtype: "f32".into() }
+    }
+
+    fn model(&self) -> &ModelProvenance {
+        &self.provenance
+    }
+
+    fn rows(&self) -> u32 {
+        // Ids are u32, so a head with more rows could not be spoken of anyway.
+        u32::try_from(self.model.spec().vocabulary).unwrap_or(u32::MAX)
+    }
+
+    fn context(&self) -> Option<usize> {
+        Some(self.model.spec().context)
+    }
+
+    fn score(
+        &self,
+        windows: &[EngineWindow<'_>],
+        vocabulary: &Vocabulary,
+    ) -> Result<Vec<Vec<Option<Score>>>> {
+        let sequences: Vec<Sequence<'_>> =
+            windows.iter().map(|window| Sequence { tokens: window.tokens, scored: window.scored }).collect();
+        let rows = self.model.spec().vocabulary;
+        let vocabulary = match vocabulary {
+            Vocabulary::Rows(_) => head::Vocabulary::all(rows),
+            Vocabulary::Tokens(takes_part) => {
+                head::Vocabulary::only(rows, |row| takes_part.get(row as usize).copied().unwrap_or(false))
+            }
+        };
+        let scored = self
+            .model
+            .score(&sequences, &vocabulary)
+            .map_err(|source| Error::Model { model: self.provenance.name.clone(), source })?;
+        let score = |scored: head::Scored| Score {
+            rank: scored.rank,
+            ties: scored.ties,
+            nll: scored.nll,
+            entropy: scored.entropy,
+            argmax: scored.argmax,
+        };
+        let window = |row: Vec<Option<head::Scored>>| row.into_iter().map(|s| s.map(score)).collect();
+        Ok(scored.into_iter().map(window).collect())
+    }
+}
+
+/// A local folder as a source for a session. Configuration, the list of tensors and the tokenizer are read now, so that a
+/// broken folder is found before hours are spent on the others; the weights are read when it is their turn.
+///
+/// # Errors
+/// [`Error::Model`] and [`Error::Corpus`] (the tokenizer). A folder without a tokenizer is no error: it can still be measured on
+/// a corpus of token ids.
+pub fn source(request: &ModelRequest, options: LoadOptions) -> Result<ModelSource<'static>> {
+    let failed = |source| Error::Model { model: request.name.clone(), source };
+    families::spec(&request.folder).map_err(failed)?;
+    Checkpoint::open(&request.folder).map_err(failed)?;
+    let request = request.clone();
+    Ok(ModelSource {
+        name: request.name.clone(),
+        folder: request.folder.clone(),
+        tokenizer: tokenizer(&request.folder)?,
+        load: Box::new(move || LocalEngine::load(&request, options)),
+    })
+}
+
+fn tokenizer(folder: &Path) -> Result<Option<Arc<Tokenizer>>> {
+    match Tokenizer::from_folder(folder) {
+        Ok(tokenizer) => Ok(Some(Arc::new(tokenizer))),
+        Err(CorpusError::NoTokenizer { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

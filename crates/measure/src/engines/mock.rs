@@ -74,6 +74,13 @@ impl MockEngine {
         }
     }
 
+    /// The same mock with a longest window.
+    #[must_use]
+    pub fn with_context(mut self, tokens: usize) -> Self {
+        self.context = Some(tokens);
+        self
+    }
+
     /// Windows scored so far.
     pub fn windows_seen(&self) -> u64 {
         self.windows.load(Ordering::Relaxed)

@@ -6,5 +6,5 @@
 pub mod local;
 pub mod mock;
 
-
+pub use local::LocalEngine;
 pub use mock::MockEngine;

@@ -1,0 +1,123 @@
+//! What a session is given: models that can be loaded, corpora that can be read.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use relscale_corpus::{CorpusSpec, Document, Encoded, Tokenizer};
+use relscale_records::provenance::TokenizerProvenance;
+
+use crate::engine::{Engine, Vocabulary};
+use crate::error::{Error, Result};
+use crate::plan::TokenizerFacts;
+use crate::text::TokenisedCorpus;
+
+/// A model, ready to be loaded.
+pub struct ModelSource<'a> {
+    /// Name shown and recorded.
+    pub name: String,
+    /// Where it comes from, for messages.
+    pub folder: PathBuf,
+    /// Its tokenizer; without one it can be measured on token ids only.
+    pub tokenizer: Option<Arc<Tokenizer>>,
+    /// Loads it.
+    pub load: Box<dyn Fn() -> Result<LoadedModel> + 'a>,
+}
+
+/// A model, loaded.
+pub struct LoadedModel {
+    /// The engine that runs it.
+    pub engine: Box<dyn Engine>,
+    /// Tensors of its files that it does not use.
+    pub unused_tensors: Vec<String>,
+    /// Beginning-of-text id of its configuration.
+    pub bos: Option<u32>,
+}
+
+impl ModelSource<'_> {
+    /// sha256 of the tokenizer; the word `none` without one.
+    pub fn tokenizer_sha256(&self) -> &str {
+        self.tokenizer.as_ref().map_or("none", |tokenizer| tokenizer.sha256())
+    }
+
+    /// What a plan needs to know of the tokenizer.
+    pub(crate) fn tokenizer_facts(&self) -> TokenizerFacts {
+        let (source, size, with_added, largest_id) = match &self.tokenizer {
+            None => ("token ids".to_owned(), 0, 0, 0),
+            Some(tokenizer) => {
+                let sizes = tokenizer.sizes();
+                let largest = tokenizer.known_ids().last().copied().unwrap_or(0);
+                (tokenizer.source().to_string(), sizes.tokenizer, sizes.with_added, largest)
+            }
+        };
+        let provenance = TokenizerProvenance { sha256: self.tokenizer_sha256().to_owned(), source };
+        TokenizerFacts { provenance, size, with_added, largest_id }
+    }
+
+    /// The rows of a head of `rows` rows that some token maps to.
+    ///
+    /// # Errors
+    /// [`Error::TokenizerTooLarge`]; [`Error::NoTokenizer`] without one.
+    pub(crate) fn known_rows(&self, rows: u32) -> Result<Vocabulary> {
+        let model = self.name.clone();
+        let Some(tokenizer) = &self.tokenizer else { return Err(Error::NoTokenizer { model }) };
+        let known = tokenizer.known_rows(rows as usize).map_err(|_| Error::TokenizerTooLarge {
+            model,
+            largest_id: tokenizer.known_ids().last().copied().unwrap_or(0),
+            size: tokenizer.sizes().with_added,
+            rows,
+        })?;
+        Ok(Vocabulary::Tokens(known))
+    }
+
+    /// Encodes a block of documents.
+    fn encode(&self, block: &[Document]) -> Result<Vec<Encoded>> {
+        match &self.tokenizer {
+            Some(tokenizer) => Ok(tokenizer.encode_all(block)?),
+            None => block
+                .iter()
+                .map(|document| match &document.ids {
+                    Some(ids) => Ok(Encoded::from_ids(ids.clone())),
+                    None => Err(Error::NoTokenizer { model: self.name.clone() }),
+                })
+                .collect(),
+        }
+    }
+}
+
+/// The documents of a corpus, one by one.
+pub type Documents<'a> = Box<dyn Iterator<Item = Result<Document>> + 'a>;
+
+/// A corpus, ready to be read; it is read once for each tokenizer.
+pub struct CorpusSource<'a> {
+    /// Name shown and recorded.
+    pub name: String,
+    /// The loader and its options, without paths.
+    pub description: String,
+    /// Starts to read it.
+    pub documents: Box<dyn Fn() -> Result<Documents<'a>> + 'a>,
+}
+
+impl CorpusSource<'static> {
+    /// The corpus that a `--corpus` value names. `manifest` is the workspace whose crates are meant where the value names none.
+    pub fn of_spec(spec: CorpusSpec, manifest: Option<PathBuf>) -> Self {
+        Self {
+            name: spec.name().to_owned(),
+            description: spec.description(),
+            documents: Box::new(move || {
+                let documents = spec.open(manifest.as_deref())?;
+                Ok(Box::new(documents.map(|document| Ok(document?))))
+            }),
+        }
+    }
+}
+
+impl CorpusSource<'_> {
+    /// Reads and tokenises the corpus for a model (and all others with its tokenizer).
+    ///
+    /// # Errors
+    /// As [`TokenisedCorpus::read`]; [`Error::NoTokenizer`] for text without a tokenizer.
+    pub fn read(&self, model: &ModelSource<'_>) -> Result<TokenisedCorpus> {
+        let encode = |block: &[Document]| model.encode(block);
+        TokenisedCorpus::read(&self.name, &self.description, (self.documents)()?, encode)
+    }
+}

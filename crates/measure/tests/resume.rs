@@ -1,0 +1,194 @@
+//! A run that was interrupted, in whatever way, ends with the same bytes as one that was not.
+
+mod common;
+
+use std::cell::Cell;
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use common::{assert_same, corpus, documents, files, mock, model, session, settings};
+use relscale_measure::{Error, Event, Prefix, Settings, Warning, measure};
+use relscale_records::Study;
+
+/// Two models over two corpora.
+fn whole(folder: &std::path::Path, settings: &Settings) {
+    let models = [model(|| mock("small")), model(|| mock("large"))];
+    let corpora = [corpus("a", documents()), corpus("b", documents().split_off(5))];
+    session(folder, &models, &corpora, settings).0.unwrap();
+}
+
+#[test]
+fn an_engine_that_fails_again_and_again() {
+    let reference = tempfile::tempdir().unwrap();
+    whole(reference.path(), &settings());
+    let folder = tempfile::tempdir().unwrap();
+    // Fails at a later window each time it is started; windows of finished parts are not asked for again.
+    let starts = Cell::new(0);
+    let failing = |name: &'static str| {
+        model({
+            let starts = &starts;
+            move || {
+                let mut engine = mock(name);
+                engine.fail_at_window = Some(starts.get() * 7 % 61);
+                engine
+            }
+        })
+    };
+    let corpora = [corpus("a", documents()), corpus("b", documents().split_off(5))];
+    let mut failures = 0;
+    loop {
+        starts.set(starts.get() + 1);
+        let models = [failing("small"), failing("large")];
+        match session(folder.path(), &models, &corpora, &settings()).0 {
+            Ok(_) => break,
+            Err(Error::Engine { .. }) => failures += 1,
+            Err(error) => panic!("{error}"),
+        }
+        assert!(starts.get() < 200, "no end in sight");
+        // Nothing half done is left under a final name or otherwise.
+        assert!(files(folder.path()).keys().all(|name| !name.ends_with(".tmp")));
+    }
+    assert!(failures >= 10, "only {failures} failures: the test tests nothing");
+    assert_same(reference.path(), folder.path());
+}
+
+#[test]
+fn the_size_of_a_batch_changes_nothing() {
+    let reference = tempfile::tempdir().unwrap();
+    whole(reference.path(), &settings());
+    for batch_tokens in [0, 1, 33, 10_000_000] {
+        let folder = tempfile::tempdir().unwrap();
+        whole(folder.path(), &Settings { batch_tokens, ..settings() });
+        assert_same(reference.path(), folder.path());
+    }
+}
+
+#[test]
+fn cancelled_between_batches_and_gone_on_with() {
+    let reference = tempfile::tempdir().unwrap();
+    let corpora = [corpus("a", documents())];
+    session(reference.path(), &[model(|| mock("small"))], &corpora, &settings()).0.unwrap();
+
+    let folder = tempfile::tempdir().unwrap();
+    for batches in 1..=30 {
+        let cancel = AtomicBool::new(false);
+        let mut seen = 0;
+        let mut events = |event| {
+            if matches!(event, Event::Progress { .. }) {
+                seen += 1;
+                cancel.store(seen >= batches, Ordering::Relaxed);
+            }
+        };
+        let mut study = Study::create_or_open(folder.path()).unwrap();
+        let models = [model(|| mock("small"))];
+        match measure(&mut study, &models, &corpora, &settings(), &mut events, &cancel) {
+            Ok(_) => break,
+            Err(error @ Error::Cancelled) => {
+                assert!(error.to_string().contains("run the same command again"));
+            }
+            Err(error) => panic!("{error}"),
+        }
+        assert!(batches < 30, "no end in sight");
+    }
+    assert_same(reference.path(), folder.path());
+}
+
+#[test]
+fn a_finished_run_is_not_measured_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpora = [corpus("a", documents())];
+    session(folder.path(), &[model(|| mock("small"))], &corpora, &settings()).0.unwrap();
+    let before = files(folder.path());
+    // An engine that would fail at once is not even asked.
+    let refusing = model(|| {
+        let mut engine = mock("small");
+        engine.fail_at_window = Some(0);
+        engine
+    });
+    let (result, events) = session(folder.path(), &[refusing], &corpora, &settings());
+    result.unwrap();
+    assert!(events.iter().any(|event| matches!(event, Event::RunFinished { reused: true, .. })));
+    assert_eq!(before, files(folder.path()));
+}
+
+#[test]
+fn a_damaged_or_lost_part_is_measured_again_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpora = [corpus("a", documents())];
+    let again = || session(folder.path(), &[model(|| mock("small"))], &corpora, &settings());
+    again().0.unwrap();
+    let before = files(folder.path());
+    let part = before.keys().find(|name| name.ends_with("part-00001.parquet")).unwrap();
+    let path = folder.path().join(part);
+
+    fs::write(&path, &before[part][..before[part].len() / 2]).unwrap();
+    let (result, events) = again();
+    result.unwrap();
+    let damaged =
+        |event: &Event| matches!(event, Event::Warning(Warning::DamagedPart { file, .. }) if *file == path);
+    assert!(events.iter().any(damaged), "{events:?}");
+    assert_eq!(before, files(folder.path()));
+
+    fs::remove_file(&path).unwrap();
+    again().0.unwrap();
+    assert_eq!(before, files(folder.path()));
+}
+
+#[test]
+fn every_changed_input_is_a_new_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = settings();
+    let runs = || Study::open(folder.path()).unwrap().runs().unwrap();
+    let mut expected = 0;
+    let mut measured = |model, documents, settings: &Settings| {
+        let corpora = [corpus("a", documents)];
+        session(folder.path(), &[model], &corpora, settings).0.unwrap();
+        expected += 1;
+        let runs = runs();
+        assert_eq!(runs.len(), expected);
+        assert_eq!(runs.iter().filter(|run| run.current).count(), 1);
+    };
+    measured(model(|| mock("m")), documents(), &base);
+    let other_weights = model(|| {
+        let mut engine = mock("m");
+        engine.model_mut().weights_sha256.replace_range(..1, "x");
+        engine
+    });
+    measured(other_weights, documents(), &base);
+    let mut other_text = documents();
+    other_text[3].text.push_str(" w1");
+    measured(model(|| mock("m")), other_text, &base);
+    measured(model(|| mock("m")), documents(), &Settings { stride: Some(8), ..base.clone() });
+    measured(model(|| mock("m")), documents(), &Settings { tokens: Some(300), ..base.clone() });
+    let rows = relscale_records::provenance::VocabularyRule::Rows;
+    measured(model(|| mock("m")), documents(), &Settings { vocabulary: rows, ..base.clone() });
+    let prefix = Prefix::Id(common::WORDS);
+    measured(model(|| mock("m")), documents(), &Settings { prefix, ..base.clone() });
+
+    // And back again: the first run is still there, is taken, and is current once more.
+    let (result, events) = session(folder.path(), &[model(|| mock("m"))], &[corpus("a", documents())], &base);
+    result.unwrap();
+    assert!(events.iter().any(|event| matches!(event, Event::RunFinished { reused: true, .. })));
+    assert_eq!(runs().len(), 7);
+    let current: Vec<_> = runs().into_iter().filter(|run| run.current).collect();
+    assert_eq!(current.len(), 1);
+    assert_eq!(current[0].record.provenance.limit, None);
+}
+
+#[test]
+fn the_first_starts_parts_are_kept_when_another_size_is_asked_for() {
+    let reference = tempfile::tempdir().unwrap();
+    let corpora = [corpus("a", documents())];
+    session(reference.path(), &[model(|| mock("m"))], &corpora, &settings()).0.unwrap();
+
+    let folder = tempfile::tempdir().unwrap();
+    let failing = model(|| {
+        let mut engine = mock("m");
+        engine.fail_at_window = Some(20);
+        engine
+    });
+    session(folder.path(), &[failing], &corpora, &settings()).0.unwrap_err();
+    let other = Settings { part_tokens: 7, ..settings() };
+    session(folder.path(), &[model(|| mock("m"))], &corpora, &other).0.unwrap();
+    assert_same(reference.path(), folder.path());
+}
