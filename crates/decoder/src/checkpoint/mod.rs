@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
@@ -29,7 +30,7 @@ pub use shards::Format;
 use tensor::Entry;
 pub use tensor::StoredType;
 
-/// The tensors of one folder, as a directory; their numbers stay in the files until [`Checkpoint::read`].
+/// The tensors of one folder, as a directory; their numbers stay in the files until [`Checkpoint::read_into`].
 #[derive(Debug)]
 pub struct Checkpoint {
     folder: PathBuf,
@@ -44,7 +45,8 @@ pub struct Checkpoint {
 struct OpenFile {
     name: String,
     path: PathBuf,
-    file: File,
+    /// Kept open, so that the numbers come from the file whose directory was read; locked, since reading moves its cursor.
+    file: Mutex<File>,
     bytes: u64,
 }
 
@@ -75,7 +77,7 @@ impl Checkpoint {
                 }
                 tensors.insert(tensor, (number, entry));
             }
-            files.push(OpenFile { name: name.clone(), path, file, bytes });
+            files.push(OpenFile { name: name.clone(), path, file: Mutex::new(file), bytes });
         }
         if let Some((index, map)) = &plan.index {
             for (tensor, shard) in map {
@@ -163,7 +165,8 @@ impl Checkpoint {
                 ),
             });
         }
-        entry.read_into(&file.file, out).map_err(|source| Error::Read { path: file.path.clone(), source })
+        let handle = file.file.lock().unwrap_or_else(PoisonError::into_inner);
+        entry.read_into(&handle, out).map_err(|source| Error::Read { path: file.path.clone(), source })
     }
 
     /// SHA-256 over the bytes of all files that are read, one after another by name, as 64 hex digits.
