@@ -1,13 +1,55 @@
-//! Documents with tags and scored spans, loaders, tokenisation, window protocols.
+//! From a file of text to windows of token ids: what a model is fed, and which positions of it are scored.
+//!
+//! The actors, in the order of the data:
+//!
+//! | what | where | |
+//! |---|---|---|
+//! | [`CorpusSpec`] | [`mod@spec`] | the value of `--corpus`: which text, cut and named how |
+//! | a loader | [`mod@loaders`] | streams [`Document`]s: text, JSONL, Parquet, token ids, crate sources |
+//! | [`Document`] | [`mod@document`] | id, text, tags, scored spans; the sampling unit of every interval |
+//! | [`Fingerprint`] | [`mod@fingerprint`] | the hash by which two corpora are the same text |
+//! | [`Tokenizer`] | [`mod@tokenizer`] | ids, and the source bytes that each token covers |
+//! | a [`Protocol`] | [`mod@protocols`] | cuts ids into [`Window`]s and picks the scored positions |
+//!
+//! ```
+//! use relscale_corpus::protocols::{DocumentWindows, Protocol, TokenText};
+//! # fn read(folder: &std::path::Path) -> relscale_corpus::Result<()> {
+//! let spec: relscale_corpus::CorpusSpec = "wiki=test.txt?split=titles".parse()?;
+//! let tokenizer = relscale_corpus::Tokenizer::from_folder(folder)?;
+//! let protocol = DocumentWindows::new(1024, 512, None)?;
+//! for document in spec.open(None)? {
+//!     let document = document?;
+//!     let encoded = tokenizer.encode_document(&document)?;
+//!     let text = TokenText::of_document(&document, &encoded, tokenizer.special_ids());
+//!     for window in protocol.windows(&text)? {
+//!         let _fed: Vec<u32> = window.tokens(&encoded.ids);
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Files read: those that a `--corpus` value names, the tokenizer files of a model folder, and for the crate sources a
+//! `Cargo.lock` and the sources it pins. Nothing is written, and no socket is opened (`cargo metadata`, which is asked where
+//! crate sources are, may fetch what the lock file names and the machine lacks).
+//!
+//! Invariants: no text is changed on the way but for a byte-order mark at a file's beginning; the bytes of a document's
+//! tokens sum to the bytes of its text; a position is scored at most once; what a file has wrong is an error with the
+//! file and the row, never a shorter corpus; nothing depends on the number of threads or on the machine.
 
 pub mod document;
 pub mod error;
+pub mod fingerprint;
 pub mod loaders;
 pub mod protocols;
+pub mod spec;
 pub mod tokenizer;
 
 pub use document::Document;
 pub use error::{CorpusError, Result};
+pub use fingerprint::{CorpusSummary, Fingerprint};
+pub use loaders::Documents;
 pub use loaders::crates::{CrateSources, Distribution, Split};
 pub use protocols::{Protocol, TokenText, Window};
+pub use spec::CorpusSpec;
 pub use tokenizer::{Encoded, Tokenizer};

@@ -77,9 +77,9 @@ mod tests {
 
     #[test]
     fn tokens_that_touch_a_span_are_scored() {
-        assert_eq!(overlapping(&[2, 3, 0, 1], &[4..5]), [false, true, true, false]);
+        assert_eq!(overlapping(&[2, 3, 0, 1], std::slice::from_ref(&(4..5))), [false, true, true, false]);
         assert_eq!(overlapping(&[0, 2, 2], &[0..1, 2..3]), [true, true, true]);
-        assert_eq!(overlapping(&[2, 2], &[2..2]), [false, false]);
+        assert_eq!(overlapping(&[2, 2], std::slice::from_ref(&(2..2))), [false, false]);
     }
 
     #[test]

@@ -101,6 +101,48 @@ fn splits_before_words(pre_tokenizer: &PreTokenizerWrapper) -> bool {
 mod tests {
     use super::*;
 
+    /// GPT-2's own pattern, a tiny vocabulary.
+    fn byte_level(json_normalizer: &str) -> crate::Tokenizer {
+        let alphabet = tokenizers::pre_tokenizers::byte_level::ByteLevel::alphabet();
+        let mut letters: Vec<char> = alphabet.into_iter().collect();
+        letters.sort_unstable();
+        let vocab: serde_json::Map<String, serde_json::Value> = letters
+            .into_iter()
+            .map(String::from)
+            .chain(["Ġt", "Ġth", "ĠĠ", "er"].map(String::from))
+            .enumerate()
+            .map(|(id, token)| (token, id.into()))
+            .collect();
+        let json = format!(
+            r#"{{"version":"1.0","truncation":null,"padding":null,"added_tokens":[],"normalizer":{json_normalizer},
+            "pre_tokenizer":{{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true}},
+            "post_processor":{{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true}},"decoder":null,
+            "model":{{"type":"BPE","dropout":null,"unk_token":null,"continuing_subword_prefix":null,
+            "end_of_word_suffix":null,"fuse_unk":false,"vocab":{},
+            "merges":[["Ġ","t"],["Ġt","h"],["Ġ","Ġ"],["e","r"]]}}}}"#,
+            serde_json::Value::Object(vocab)
+        );
+        crate::Tokenizer::from_json(&json).unwrap()
+    }
+
+    #[test]
+    fn blocks_change_nothing() {
+        let text = "The  other thing, they're 'there'  \n\n the e\u{301}t the theatre\u{301} 12 the. Rather  the other \
+                    thrill \u{1F642} that the";
+        for normalizer in ["null", r#"{"type":"NFC"}"#] {
+            let whole = byte_level(normalizer);
+            assert!(whole.blocks.safe);
+            let expected = whole.encode(text).unwrap();
+            for block_bytes in 1..40 {
+                let mut cut = whole.clone();
+                cut.blocks = cut.blocks.with_block_bytes(block_bytes);
+                assert!(block_bytes > 30 || cut.blocks.split(text).len() > 1);
+                assert_eq!(cut.encode(text).unwrap(), expected, "{block_bytes}");
+            }
+        }
+        assert!(!byte_level(r#"{"type":"Lowercase"}"#).blocks.safe);
+    }
+
     #[test]
     fn cuts_only_before_a_space_between_letters() {
         let rule = BlockRule { safe: true, block_bytes: 4 };

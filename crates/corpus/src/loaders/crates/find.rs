@@ -239,6 +239,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::print_stdout)] // says that the test was skipped
     fn the_two_ways_agree_on_this_workspace() {
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
         let Ok(mut by_cargo) = from_metadata(&manifest) else {

@@ -1,0 +1,134 @@
+//! Files of token ids: text that was tokenised elsewhere.
+//!
+//! There is no common format, so the format is said, never guessed. Without text there are no byte counts: bits per byte
+//! and spans are not to be had for such a corpus.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use super::lines::Lines;
+use super::{Documents, file_name, until_error};
+use crate::document::Document;
+use crate::error::{CorpusError, Result};
+
+/// How ids are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdFormat {
+    /// 16-bit unsigned, little-endian.
+    U16,
+    /// 32-bit unsigned, little-endian.
+    U32,
+    /// Decimal, separated by white space; a line is a document.
+    Text,
+}
+
+impl IdFormat {
+    fn width(self) -> usize {
+        if self == Self::U16 { 2 } else { 4 }
+    }
+}
+
+/// Streams the documents of a file of ids. In the binary formats a document ends at each `separator` (which belongs to
+/// none), without one the whole file is one document.
+///
+/// # Errors
+/// At once: the file cannot be opened. As an item: something that is no id (with its row), a file that ends inside an id.
+pub fn read(path: &Path, format: IdFormat, separator: Option<u32>) -> Result<Documents> {
+    if format == IdFormat::Text {
+        let mut lines = Lines::open(path)?;
+        return Ok(until_error(std::iter::from_fn(move || next_line(&mut lines).transpose())));
+    }
+    let file = File::open(path).map_err(CorpusError::read(path))?;
+    let mut ids = Binary {
+        path: path.to_owned(),
+        reader: BufReader::new(file),
+        width: format.width(),
+        separator,
+        documents: 0,
+        read: 0,
+        done: false,
+    };
+    Ok(until_error(std::iter::from_fn(move || ids.next_document().transpose())))
+}
+
+fn document(path: &Path, number: u64, ids: Vec<u32>) -> Document {
+    Document { id: format!("{}:{number}", file_name(path)), ids: Some(ids), ..Document::default() }
+}
+
+fn next_line(lines: &mut Lines) -> Result<Option<Document>> {
+    let path = lines.path().to_owned();
+    while let Some((row, line)) = lines.next()? {
+        let ids = line.split_whitespace().map(|word| {
+            word.parse().map_err(|_| CorpusError::TokenIds {
+                path: path.clone(),
+                reason: format!("row {row}: `{word}` is not a token id"),
+            })
+        });
+        let ids: Vec<u32> = ids.collect::<Result<_>>()?;
+        if !ids.is_empty() {
+            return Ok(Some(document(&path, row, ids)));
+        }
+    }
+    Ok(None)
+}
+
+struct Binary {
+    path: PathBuf,
+    reader: BufReader<File>,
+    width: usize,
+    separator: Option<u32>,
+    documents: u64,
+    /// Ids read so far.
+    read: u64,
+    done: bool,
+}
+
+impl Binary {
+    fn next_document(&mut self) -> Result<Option<Document>> {
+        let mut ids = Vec::new();
+        while !self.done {
+            match self.next_id()? {
+                Some(id) if Some(id) == self.separator => {
+                    if !ids.is_empty() {
+                        break;
+                    }
+                }
+                Some(id) => ids.push(id),
+                None => self.done = true,
+            }
+        }
+        if ids.is_empty() {
+            return Ok(None);
+        }
+        self.documents += 1;
+        Ok(Some(document(&self.path, self.documents, ids)))
+    }
+
+    fn next_id(&mut self) -> Result<Option<u32>> {
+        let mut bytes = [0; 4];
+        let mut filled = 0;
+        while filled < self.width {
+            match self.reader.read(&mut bytes[filled..self.width]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(CorpusError::Read { path: self.path.clone(), source }),
+            }
+        }
+        if filled == 0 {
+            return Ok(None);
+        }
+        if filled < self.width {
+            return Err(CorpusError::TokenIds {
+                path: self.path.clone(),
+                reason: format!(
+                    "it ends {filled} bytes into an id of {} bytes after {} ids; the format may be another one",
+                    self.width, self.read
+                ),
+            });
+        }
+        self.read += 1;
+        Ok(Some(u32::from_le_bytes(bytes)))
+    }
+}
