@@ -46,7 +46,7 @@ pub enum Error {
     },
     /// A configuration key has a value that would change the computation in a way not implemented.
     #[error(
-        "{}: option {key} = {value} of {family} is not supported; computing without it would give wrong numbers",
+        "{}: option {key} = {value} of {family} is not supported, and computing without it may give wrong numbers. If it has no effect on this model, take the key out",
         path.display()
     )]
     UnsupportedOption {

@@ -58,6 +58,8 @@ fn options_that_would_change_the_numbers_are_refused_by_name() {
         ("llama-gqa", json!({"hidden_act": "gelu"}), "hidden_act"),
         ("llama-gqa", json!({"quantization_config": {"bits": 4}}), "quantization_config"),
         ("llama-gqa", json!({"partial_rotary_factor": 0.5}), "partial_rotary_factor"),
+        ("llama-gqa", json!({"rope_interleaved": true}), "rope_interleaved"),
+        ("gpt2", json!({"pruned_heads": {"0": [1]}}), "pruned_heads"),
         ("gpt2", json!({"activation_function": "quick_gelu"}), "activation_function"),
         ("gpt2", json!({"add_cross_attention": true}), "add_cross_attention"),
         ("gpt_neox-parallel", json!({"hidden_act": "silu"}), "hidden_act"),
@@ -75,11 +77,17 @@ fn options_that_would_change_the_numbers_are_refused_by_name() {
 
 #[test]
 fn options_without_effect_are_accepted() {
-    let same =
-        json!({"attention_dropout": 0.5, "a_new_key": (), "transformers_version": "9.9", "use_cache": false});
-    let mut keys = same.as_object().unwrap().clone();
-    keys.insert("eos_token_id".to_string(), json!([2, 7]));
-    let folder = with_config("llama-gqa", keys.into());
+    let folder = with_config(
+        "llama-gqa",
+        json!({
+            "attention_dropout": 0.5, "transformers_version": "9.9", "use_cache": false, "pruned_heads": {},
+            "rope_interleaved": false, "num_beams": 4, "eos_token_id": [2, 7],
+        }),
+    );
+    // A key at null says nothing.
+    let path = folder.path().join("config.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replacen('{', "{\"quantization_config\": null, ", 1)).unwrap();
     let loaded = families::load(folder.path(), LoadOptions::default()).unwrap();
     assert_eq!(loaded.info.eos_tokens, [2, 7]);
     assert_eq!(loaded.info.bos_token, Some(1));
@@ -95,6 +103,11 @@ fn a_missing_or_senseless_size_is_named() {
         (json!({"num_key_value_heads": 3}), "key/value heads"),
         (json!({"vocab_size": 0}), "vocabulary"),
         (json!({"rms_norm_eps": 7.0}), "rms_norm_eps"),
+        (json!({"intermediate_size": 9_000_000_000_u64}), "intermediate_size"),
+        (json!({"num_hidden_layers": 1_000_000}), "1000000 blocks"),
+        (json!({"num_attention_heads": 1_000_000, "head_dim": 1_000_000}), "1000000000000 channels"),
+        (json!({"rope_scaling": {"rope_type": "linear", "factor": 0.0}}), "rope_scaling.factor = 0"),
+        (json!({"rope_scaling": {"rope_type": "linear"}}), "lacks factor"),
         (json!({"tie_word_embeddings": "yes"}), "tie_word_embeddings"),
     ] {
         let folder = with_config("llama-gqa", keys);

@@ -15,47 +15,76 @@ const IGNORED: &[&str] = &[
     "_name_or_path",
     "_num_labels",
     "architectures",
-    "attn_implementation",
     "_attn_implementation_autoset",
+    "_flash_attn_2_enabled",
+    "attn_implementation",
+    "bad_words_ids",
+    "begin_suppress_tokens",
     "bos_token_id",
+    "chunk_size_feed_forward",
+    "cross_attention_hidden_size",
     "decoder_start_token_id",
+    "diversity_penalty",
     "do_sample",
     "dtype",
+    "early_stopping",
+    "encoder_no_repeat_ngram_size",
     "eos_token_id",
+    "exponential_decay_length_penalty",
     "finetuning_task",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
     "gradient_checkpointing",
     "id2label",
     "initializer_range",
     "is_decoder",
     "label2id",
+    "length_penalty",
     "max_length",
     "max_sequence_length",
     "min_length",
     "model_type",
+    "no_repeat_ngram_size",
+    "num_beam_groups",
+    "num_beams",
     "num_labels",
     "num_return_sequences",
     "output_attentions",
     "output_hidden_states",
     "output_past",
+    "output_scores",
     "pad_token_id",
     "prefix",
     "problem_type",
+    "remove_invalid_values",
     "repetition_penalty",
     "return_dict",
+    "return_dict_in_generate",
     "sep_token_id",
+    "suppress_tokens",
     "task_specific_params",
     "temperature",
+    "tf_legacy_loss",
+    "tie_encoder_decoder",
     "tokenizer_class",
     "top_k",
     "top_p",
     "torch_dtype",
+    "torchscript",
     "transformers_version",
+    "typical_p",
     "unk_token_id",
+    "unsloth_fixed",
+    "unsloth_version",
+    "use_bfloat16",
     "use_cache",
 ];
 
 /// Keys of any configuration that change the computation when true.
 const MUST_BE_FALSE: &[&str] = &["add_cross_attention", "is_encoder_decoder"];
+
+/// Larger counts are in no model, and small enough that no product of ours overflows.
+const MAX_SIZE: u64 = 1 << 24;
 
 /// A `config.json` that remembers which keys were asked for.
 #[derive(Debug)]
@@ -130,7 +159,7 @@ impl Config {
         }
     }
 
-    /// A count; none of ours is above what f64 and u32 hold exactly.
+    /// A count.
     pub(super) fn size(&mut self, key: &str) -> Result<usize> {
         let value = self.required(key)?;
         self.as_size(key, &value)
@@ -141,10 +170,9 @@ impl Config {
     }
 
     pub(super) fn as_size(&self, key: &str, value: &Value) -> Result<usize> {
-        let size = value.as_u64().and_then(|n| u32::try_from(n).ok());
-        match size {
-            Some(size) => Ok(size as usize),
-            None => Err(self.broken(format!("{key} = {value} is not a count"))),
+        match value.as_u64() {
+            Some(size) if size <= MAX_SIZE => Ok(size as usize),
+            _ => Err(self.broken(format!("{key} = {value} is not a count that a model may have"))),
         }
     }
 
@@ -214,6 +242,11 @@ impl Config {
     pub(super) fn refuse_unread(&mut self, ignored: &[&str]) -> Result<()> {
         for key in MUST_BE_FALSE {
             self.only(key, false)?;
+        }
+        match self.get("pruned_heads") {
+            Some(Value::Object(heads)) if heads.is_empty() => {}
+            Some(pruned) => return Err(self.unsupported("pruned_heads", &pruned)),
+            None => {}
         }
         let unread = self.keys.iter().find(|(key, value)| {
             !value.is_null()

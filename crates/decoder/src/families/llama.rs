@@ -12,7 +12,7 @@ use crate::spec::{Biases, Spec};
 pub(super) const FAMILY: Family = Family {
     name: "llama",
     spec,
-    ignored: &["attention_dropout", "pretraining_tp"],
+    ignored: &["attention_dropout", "is_llama_config", "pretraining_tp"],
     weights: llama_like::weights,
 };
 
@@ -24,6 +24,8 @@ pub(super) const MISTRAL: Family = Family {
 };
 
 fn spec(config: &mut Config) -> Result<Spec> {
+    // Some forks rotate neighbouring channels; a file that says so holds its rows in another order.
+    config.only("rope_interleaved", false)?;
     let attention = config.flag("attention_bias", false)?;
     let mlp = config.flag("mlp_bias", false)?;
     let biases = Biases { query_key_value: attention, attention_output: attention, mlp };

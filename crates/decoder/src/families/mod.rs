@@ -177,6 +177,11 @@ fn parse_config(path: PathBuf) -> Result<(Config, &'static Family)> {
 fn read_spec(config: &mut Config, family: &'static Family) -> Result<Spec> {
     let spec = (family.spec)(config)?;
     config.refuse_unread(family.ignored)?;
+    // Together with the bound on every count, this keeps all products of sizes within 64 bits.
+    if spec.layers > 1 << 12 || spec.attention_width() > 1 << 24 {
+        let what = format!("{} blocks with {} channels in their heads", spec.layers, spec.attention_width());
+        return Err(config.broken(format!("{what} are more than any model has")));
+    }
     spec.check()?;
     Ok(spec)
 }

@@ -90,7 +90,10 @@ fn scaling(config: &Config, name: &str, mut table: Map<String, Value>) -> Result
     let kind = table.remove("rope_type");
     let kind = table.remove("type").or(kind).unwrap_or_else(|| Value::String("default".to_string()));
     let mut number = |key: &str| match table.remove(key) {
-        Some(value) => config.as_number(&format!("{name}.{key}"), &value),
+        Some(value) => match config.as_number(&format!("{name}.{key}"), &value)? {
+            number if number > 0.0 => Ok(number),
+            number => Err(config.broken(format!("{name}.{key} = {number} is not positive"))),
+        },
         None => Err(config.broken(format!("{name} of type {kind} lacks {key}"))),
     };
     let scaling = match kind.as_str() {
@@ -104,6 +107,14 @@ fn scaling(config: &Config, name: &str, mut table: Map<String, Value>) -> Result
         }),
         _ => return Err(config.unsupported(&format!("{name}.rope_type"), &kind)),
     };
+    if let Some(RotaryScaling::Llama3 { low_frequency_factor: low, high_frequency_factor: high, .. }) =
+        scaling
+        && low >= high
+    {
+        return Err(
+            config.broken(format!("{name}: low_freq_factor {low} is not below high_freq_factor {high}"))
+        );
+    }
     match table.iter().find(|(_, value)| !value.is_null()) {
         Some((key, value)) => Err(config.unsupported(&format!("{name}.{key}"), value)),
         None => Ok(scaling),

@@ -65,23 +65,30 @@ impl<'a> Tensors<'a> {
     }
 
     fn take_full_into(&mut self, name: String, shape: &[usize], out: &mut Vec<f32>) -> Result<()> {
-        let Some(found) = self.checkpoint.shape(&name) else {
+        self.expect(&name, shape)?;
+        self.checkpoint.read_into(&name, out)?;
+        self.used.insert(name);
+        Ok(())
+    }
+
+    /// Checks that a tensor, by its full name, is there in this shape. Until then a size is only a claim of
+    /// `config.json`, and nothing may be allocated for it.
+    fn expect(&self, name: &str, shape: &[usize]) -> Result<()> {
+        let Some(found) = self.checkpoint.shape(name) else {
             return Err(Error::MissingTensor {
                 path: self.checkpoint.folder().to_path_buf(),
-                tensor: name,
+                tensor: name.to_string(),
                 hint: "config.json asks for it, and it cannot be derived. Fetch the folder again".to_string(),
             });
         };
         if found != shape {
             return Err(Error::Shape {
                 path: self.checkpoint.folder().to_path_buf(),
-                tensor: name,
+                tensor: name.to_string(),
                 found: found.to_vec(),
                 expected: shape.to_vec(),
             });
         }
-        self.checkpoint.read_into(&name, out)?;
-        self.used.insert(name);
         Ok(())
     }
 
@@ -106,8 +113,12 @@ impl<'a> Tensors<'a> {
 
     /// Several linear maps of one input as one, their outputs one after another.
     pub(super) fn stacked(&mut self, parts: &[(&str, usize)], inputs: usize, bias: bool) -> Result<Linear> {
-        let rows = parts.iter().map(|(_, outputs)| outputs).sum();
-        let mut data = Vec::new();
+        let rows: usize = parts.iter().map(|(_, outputs)| outputs).sum();
+        for (name, outputs) in parts {
+            self.expect(&format!("{}{name}.weight", self.prefix), &[*outputs, inputs])?;
+        }
+        // All at once: growing part by part would hold up to twice the matrix.
+        let mut data = Vec::with_capacity(rows * inputs);
         let mut biases = bias.then(Vec::new);
         for (name, outputs) in parts {
             self.take_into(&format!("{name}.weight"), &[*outputs, inputs], &mut data)?;
