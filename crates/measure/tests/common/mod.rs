@@ -1,6 +1,8 @@
 //! What the tests of this crate share: a corpus, a tokenizer, a session, a way to compare folders.
 #![allow(dead_code, unreachable_pub)] // Each test file uses its part of this.
 
+pub mod tiny;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -19,16 +21,20 @@ pub const WORDS: u32 = 50;
 
 /// A word-level tokenizer of `WORDS` entries, with one added special token.
 pub fn tokenizer() -> Arc<Tokenizer> {
+    Arc::new(Tokenizer::from_json(&tokenizer_json("null")).unwrap())
+}
+
+/// Its `tokenizer.json`, with a post-processor.
+pub fn tokenizer_json(post_processor: &str) -> String {
     let words: Vec<String> = (1..WORDS).map(|i| format!("\"w{i}\":{i}")).collect();
-    let json = format!(
+    format!(
         r#"{{"version":"1.0","truncation":null,"padding":null,
         "added_tokens":[{{"id":{WORDS},"content":"<s>","single_word":false,"lstrip":false,"rstrip":false,
         "normalized":false,"special":true}}],
-        "normalizer":null,"pre_tokenizer":{{"type":"WhitespaceSplit"}},"post_processor":null,"decoder":null,
+        "normalizer":null,"pre_tokenizer":{{"type":"WhitespaceSplit"}},"post_processor":{post_processor},"decoder":null,
         "model":{{"type":"WordLevel","vocab":{{"<unk>":0,{}}},"unk_token":"<unk>"}}}}"#,
         words.join(",")
-    );
-    Arc::new(Tokenizer::from_json(&json).unwrap())
+    )
 }
 
 /// A text of so many tokens.
