@@ -210,7 +210,7 @@ pub enum CorpusError {
     },
     /// A text that the protocol cannot score at all.
     #[error(
-        "protocol `{protocol}` needs at least {needed} tokens, this text has {tokens}; use a shorter window, or --protocol document"
+        "protocol `{protocol}` needs at least {needed} tokens, this text has {tokens}; use a shorter window, join the documents with concat=, or use --protocol document"
     )]
     TooShort {
         /// The protocol's name.

@@ -26,7 +26,7 @@ use std::str::FromStr;
 
 use crate::document::Document;
 use crate::error::{CorpusError, Result};
-use crate::loaders::crates::{CrateSources, Distribution, Split};
+use crate::loaders::crates::{CrateNotice, CrateSources, Distribution, Split};
 use crate::loaders::fields::Fields;
 use crate::loaders::text::{TextSplit, WIKITEXT_TITLE};
 use crate::loaders::token_ids::IdFormat;
@@ -127,6 +127,19 @@ impl CorpusSpec {
         };
         let what = if what.starts_with("crates:") { what } else { what.rsplit('=').next().unwrap_or(what) };
         [&[kind, what], options.as_slice()].concat().join(" ")
+    }
+
+    /// What the user should be told about this corpus besides its documents; only the crate sources have such notices.
+    ///
+    /// # Errors
+    /// The crates cannot be found.
+    pub fn notices(&self, manifest: Option<&Path>) -> Result<Vec<CrateNotice>> {
+        match &self.source {
+            CorpusSource::Crates { manifest: own, .. } => {
+                Ok(CrateSources::find(own.as_deref().or(manifest))?.notices())
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// Opens the stream of documents. `manifest` is the workspace whose crates are meant where the value names none.

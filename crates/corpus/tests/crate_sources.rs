@@ -88,6 +88,7 @@ fn three_distributions_of_one_file() {
     let list = HeldOut::parse("[families]\none = ['kept', 'absent']\n").unwrap();
     let sources = CrateSources::from_crates(crates, FoundBy::CargoMetadata, list).unwrap();
     assert_eq!(sources.absent_held_out(), ["absent"]);
+    assert!(sources.notices()[0].to_string().contains("absent"));
 
     let code = sources.documents(Distribution::Code, Split::HeldOut).unwrap();
     assert_eq!(code.iter().map(|d| d.id.as_str()).collect::<Vec<_>>(), ["kept-1.0.0/src/lib.rs"]);

@@ -14,6 +14,7 @@
 //! | [`mod@select`] | which files are text that people wrote, how much of one crate is taken, what is a duplicate |
 //! | [`mod@code`] | code without any comment |
 //! | [`mod@prose`] | doc comments without any code |
+//! | [`mod@notice`] | what the user should be told besides |
 //!
 //! Invariants: documents come in the order of the SHA-256 of their ids, so that any prefix is a fair sample over all
 //! crates and the order is the same on every machine; a file belongs to one split only, by the name of its
@@ -24,6 +25,7 @@ pub mod code;
 pub mod find;
 pub mod held_out;
 pub mod licence;
+pub mod notice;
 pub mod prose;
 pub mod select;
 
@@ -38,6 +40,7 @@ use crate::document::Document;
 use crate::error::CorpusError;
 use find::{FoundBy, SourceCrate};
 use held_out::HeldOut;
+pub use notice::CrateNotice;
 
 /// One of the three kinds of text in the sources of a crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -187,6 +190,24 @@ impl CrateSources {
     pub fn absent_held_out(&self) -> Vec<&str> {
         let present: HashSet<&str> = self.crates.iter().map(|c| c.name.as_str()).collect();
         self.held_out.names().filter(|name| !present.contains(name)).collect()
+    }
+
+    /// What the user should be told before trusting the text to be the same as elsewhere; usually nothing.
+    pub fn notices(&self) -> Vec<CrateNotice> {
+        let mut notices = Vec::new();
+        if let FoundBy::LockFile { because, missing } = &self.found_by {
+            let because = because.clone();
+            notices.push(if missing.is_empty() {
+                CrateNotice::FoundWithoutCargo { because }
+            } else {
+                CrateNotice::SourcesMissing { because, missing: missing.clone() }
+            });
+        }
+        let names: Vec<String> = self.absent_held_out().into_iter().map(str::to_owned).collect();
+        if !names.is_empty() {
+            notices.push(CrateNotice::HeldOutAbsent { names });
+        }
+        notices
     }
 
     /// The documents of one distribution and split, in the order of the SHA-256 of their ids: the first n documents are
