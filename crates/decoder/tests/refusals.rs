@@ -6,11 +6,12 @@ mod support;
 
 use std::path::Path;
 
+use proptest::prelude::*;
 use relscale_decoder::Error;
 use relscale_decoder::checkpoint::Checkpoint;
 use relscale_decoder::families::{self, LoadOptions};
 use safetensors::Dtype;
-use serde_json::json;
+use serde_json::{Value, json};
 use support::{Stored, case, copy, edit_tensors, with_config};
 
 fn refusal(folder: &Path) -> Error {
@@ -137,6 +138,38 @@ fn a_sliding_window_is_refused_where_it_bites_and_only_there() {
     let folder =
         with_config("mistral-no-window", json!({"sliding_window": (), "max_position_embeddings": 8192}));
     says(&refusal(folder.path()), &["sliding_window = 4096"]);
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        any::<i64>().prop_map(|n| json!(n)),
+        (0_i64..70).prop_map(|n| json!(n)),
+        any::<f64>().prop_map(|x| json!(x)),
+        any::<bool>().prop_map(|b| json!(b)),
+        Just(json!("relu")),
+        Just(json!([1])),
+        Just(json!({"rope_type": "llama3", "factor": -1})),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Any value under any key: the folder is read, or refused with a message; nothing panics.
+    #[test]
+    fn a_senseless_configuration_never_panics(case in 0..5, at in any::<prop::sample::Index>(), value in any_value()) {
+        let name = ["gpt2", "opt-350m", "gpt_neox-parallel", "qwen2-tied", "llama-llama3"][case as usize];
+        let folder = copy(name);
+        let path = folder.path().join("config.json");
+        let mut config: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        let keys = config.as_object_mut().unwrap();
+        let at = at.index(keys.len());
+        *keys.values_mut().nth(at).unwrap() = value;
+        std::fs::write(&path, config.to_string()).unwrap();
+        if let Err(error) = families::load(folder.path(), LoadOptions::default()) {
+            prop_assert!(!error.to_string().is_empty());
+        }
+    }
 }
 
 // --- tensors ---
