@@ -1,0 +1,96 @@
+//! `relscale demo`: the whole job on what every build machine has.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use relscale_corpus::loaders::crates::Distribution;
+use relscale_decoder::families::LoadOptions;
+use relscale_laws::FitOptions;
+use relscale_measure::Settings;
+
+use super::{Threads, fit, measure};
+use crate::exit::Refusal;
+use crate::{inputs, terminal};
+
+/// Do the whole job on the shipped family: measure, fit, report.
+///
+/// Measures the models that the repository ships (trained on sources of the crates that this program is built from) on
+/// held-out crates, in three distributions: Rust code, doc-comment prose, Markdown. Needs no network and no download.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "Examples:\n  relscale demo\n  relscale demo --tokens 500000 --out demo-full")]
+pub(crate) struct Arguments {
+    /// Tokens to score for each model and distribution; the paper asks for 500000
+    #[arg(long, value_name = "N", default_value_t = 60_000, value_parser = clap::value_parser!(u64).range(1..))]
+    tokens: u64,
+
+    /// Study folder to write
+    #[arg(long, value_name = "STUDY", default_value = "demo")]
+    out: PathBuf,
+
+    /// Folder with the family's model folders [default: the repository's assets/family]
+    #[arg(long, value_name = "FOLDER")]
+    assets: Option<PathBuf>,
+
+    #[command(flatten)]
+    threads: Threads,
+}
+
+/// The family's name in tables and files.
+const FAMILY: &str = "small";
+
+/// Carries the command out.
+///
+/// # Errors
+/// The family or the sources are not there, and all that can stop measuring, fitting and reporting.
+pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
+    arguments.threads.set()?;
+    let assets = assets(arguments.assets.as_deref())?;
+    let models = inputs::models(&[assets.to_string_lossy().into_owned()], Some(FAMILY))?;
+    let corpora = inputs::corpora(&Distribution::ALL.map(|one| format!("crates:{one}")))?;
+    let settings = Settings { tokens: Some(arguments.tokens), ..Settings::default() };
+    let out = &arguments.out;
+    measure::measure(out, &models, &corpora, LoadOptions::default(), &settings, cancel)?;
+
+    let laws = fit::fit(out, &FitOptions::default())?;
+    terminal::print(&fit::table(&laws))?;
+    terminal::print(&fit::notes(&laws))?;
+    fit::refuse_if_empty(&laws)?;
+    // relscale_report::render(&laws, out)?;
+    terminal::print(&epilogue(arguments))
+}
+
+/// The folder with the family.
+fn assets(given: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let folder = match given {
+        Some(folder) => folder.to_path_buf(),
+        None => inputs::workspace().unwrap_or_default().join("assets").join("family"),
+    };
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    Err(Refusal::new(
+        format!("{}: the shipped family is not there", folder.display()),
+        "run from a checkout of the repository, or give the folder with --assets",
+    )
+    .into())
+}
+
+/// Where the files are, and how to go on.
+fn epilogue(arguments: &Arguments) -> String {
+    let out = arguments.out.display();
+    let more = match arguments.tokens {
+        ..500_000 => {
+            format!("\n  the paper's 500 000 tokens a point:   relscale demo --tokens 500000 --out {out}")
+        }
+        _ => String::new(),
+    };
+    format!(
+        "\n\
+         records   {out}/runs/*/part-*.parquet\n\
+         laws      {out}/laws.json\n\
+         report    {out}/report.html\n\
+         \n\
+         Go on:{more}\n  \
+           models and texts of your own:         relscale measure --model FOLDER... --corpus SPEC... --out study"
+    )
+}

@@ -1,0 +1,175 @@
+//! `relscale fit`: the laws of a study.
+
+use std::path::{Path, PathBuf};
+
+use relscale_laws::{Estimate, FitOptions, Flag, GroupFit, Law, StudyFit};
+use relscale_records::Study;
+
+use crate::exit::Refusal;
+use crate::terminal::{self, Style, paint, some_of};
+
+/// Fit the rank law and the cross-entropy law to a study: laws.json, and a table on the screen.
+///
+/// For each family on each corpus: -ln RBP_k = C S^-alpha for every k, and the cross entropy, over the models' non-embedding
+/// parameters S. Intervals are 95 %, Student t over the models. A slope in brackets is not claimed: the notes below the table
+/// say why.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "Example:\n  relscale fit study --resamples 5000")]
+pub(crate) struct Arguments {
+    /// The study folder that `relscale measure` made
+    study: PathBuf,
+
+    /// Resamples of the documents behind each standard error
+    #[arg(long, value_name = "N", default_value_t = FitOptions::default().resamples)]
+    resamples: u32,
+
+    /// Seed of the resampling
+    #[arg(long, value_name = "N", default_value_t = FitOptions::default().seed)]
+    seed: u64,
+}
+
+/// File of a study that holds its laws.
+pub(super) const LAWS: &str = "laws.json";
+
+/// Carries the command out.
+///
+/// # Errors
+/// A study that cannot be read or fitted, and one in which no law could be fitted (its laws.json says why).
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let options =
+        FitOptions { resamples: arguments.resamples, seed: arguments.seed, ..FitOptions::default() };
+    let laws = fit(&arguments.study, &options)?;
+    terminal::print(&table(&laws))?;
+    terminal::print(&notes(&laws))?;
+    terminal::message(&format!("wrote {}", arguments.study.join(LAWS).display()));
+    refuse_if_empty(&laws)?;
+    terminal::message(&format!("next: relscale report {}", arguments.study.display()));
+    Ok(())
+}
+
+/// Fits a study and writes its laws; for `demo` as well.
+///
+/// # Errors
+/// The study cannot be read, its runs do not belong together, the file cannot be written.
+pub(super) fn fit(study: &Path, options: &FitOptions) -> anyhow::Result<StudyFit> {
+    let records = Study::open(study)?;
+    let unfinished: Vec<String> =
+        records.runs()?.into_iter().filter(|run| run.done.is_none()).map(|run| run.folder).collect();
+    if !unfinished.is_empty() {
+        let warning = paint("warning:", Style::Warning);
+        let names = some_of(&unfinished, 3);
+        terminal::message(&format!("{warning} runs that are not finished take no part: {names}"));
+    }
+    let laws = relscale_laws::fit_study(&records.tallies()?, options)?;
+    laws.save(&study.join(LAWS))?;
+    Ok(laws)
+}
+
+/// Refuses when there is not one law.
+///
+/// # Errors
+/// [`Refusal`] with the first law's reason.
+pub(super) fn refuse_if_empty(laws: &StudyFit) -> anyhow::Result<()> {
+    let mut all = laws.groups.iter().flat_map(|g| g.rank_laws.iter().chain([&g.cross_entropy_law]));
+    if all.any(|law| law.fit().is_some()) {
+        return Ok(());
+    }
+    let reason = laws.groups.first().map_or_else(String::new, |g| g.cross_entropy_law.verdict.clone());
+    let hint = "measure at least three models of one family, of different sizes";
+    Err(Refusal::new(format!("no law could be fitted: {}", reason.trim_end_matches('.')), hint).into())
+}
+
+/// The table of all laws: distribution, k, alpha with interval, R², cross-entropy exponent.
+pub(super) fn table(laws: &StudyFit) -> String {
+    let families = laws.groups.windows(2).any(|pair| pair[0].family != pair[1].family);
+    let title = |group: &GroupFit| match families {
+        true => format!("{} on {}", group.family, group.corpus),
+        false => group.corpus.clone(),
+    };
+    let header = ["distribution", "k", "alpha", "95 % interval", "R²", "CE exponent"];
+    let groups: Vec<Vec<Vec<String>>> = laws.groups.iter().map(|group| rows(title(group), group)).collect();
+    let header = header.map(|name| match name {
+        "95 % interval" => format!("{:.0} % interval", 100.0 * laws.options.level),
+        other => other.to_owned(),
+    });
+    terminal::table(&header.each_ref().map(String::as_str), 1, &groups)
+}
+
+/// The rows of one family on one corpus; what holds for all k stands in the first.
+fn rows(title: String, group: &GroupFit) -> Vec<Vec<String>> {
+    let entropy = match group.cross_entropy_law.fit() {
+        Some(fit) => format!("{} {}", exponent(&fit.exponent, true), interval(&fit.exponent)),
+        None => "-".to_owned(),
+    };
+    let mut first = Some((title, entropy));
+    let row = |law: &Law| {
+        let (title, entropy) = first.take().unwrap_or_default();
+        let k = law.k().map(|k| k.to_string()).unwrap_or_default();
+        let (alpha, interval, r_squared) = match law.fit() {
+            None => ["-"; 3].map(str::to_owned).into(),
+            Some(fit) => (
+                exponent(&fit.exponent, fit.claimed),
+                interval(&fit.exponent),
+                fit.r_squared.map_or("-".to_owned(), r_squared),
+            ),
+        };
+        vec![title, k, alpha, interval, r_squared, entropy]
+    };
+    group.rank_laws.iter().map(row).collect()
+}
+
+/// An exponent; in brackets where no slope is claimed.
+fn exponent(estimate: &Estimate, claimed: bool) -> String {
+    if claimed { format!("{:.3}", estimate.value) } else { format!("({:.3})", estimate.value) }
+}
+
+fn interval(estimate: &Estimate) -> String {
+    estimate.bounds().map_or("none".to_owned(), |(low, high)| format!("[{low:.3}, {high:.3}]"))
+}
+
+/// R² with three digits, and never rounded up to a perfect 1.
+fn r_squared(r: f64) -> String {
+    if r < 1.0 && r > 0.9995 { format!("{:.4}", (r * 1e4).floor() / 1e4) } else { format!("{r:.3}") }
+}
+
+/// Verdicts and doubts, in words. A doubt that several k share is told once, with the first one's figures.
+pub(super) fn notes(laws: &StudyFit) -> String {
+    let mut text = String::new();
+    for group in &laws.groups {
+        text.push_str(&format!("\n{} on {}: {}\n", group.family, group.corpus, group.verdict));
+        for flag in &group.flags {
+            text.push_str(&format!("  note: {}\n", flag.message));
+        }
+        for (flag, of) in doubts(group) {
+            text.push_str(&format!("  note ({of}): {}\n", flag.message));
+        }
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// Each kind of doubt about a law of the group, the first of its kind, and which laws have it.
+fn doubts(group: &GroupFit) -> Vec<(&Flag, String)> {
+    let mut kinds: Vec<(&Flag, Vec<String>)> = Vec::new();
+    for law in group.rank_laws.iter().chain([&group.cross_entropy_law]) {
+        let name = law.k().map_or("CE".to_owned(), |k| k.to_string());
+        for flag in &law.flags {
+            match kinds.iter_mut().find(|(there, _)| there.code == flag.code) {
+                Some((_, laws)) => laws.push(name.clone()),
+                None => kinds.push((flag, vec![name.clone()])),
+            }
+        }
+    }
+    let of = |laws: Vec<String>| {
+        let (entropy, k): (Vec<String>, Vec<String>) = laws.into_iter().partition(|name| name == "CE");
+        let mut of = Vec::new();
+        match k.as_slice() {
+            [] => {}
+            [one] => of.push(format!("k = {one}")),
+            [first, ..] => of.push(format!("k = {}; figures of k = {first}", k.join(", "))),
+        }
+        of.extend(entropy);
+        of.join(", ")
+    };
+    kinds.into_iter().map(|(flag, laws)| (flag, of(laws))).collect()
+}

@@ -1,0 +1,184 @@
+//! `relscale measure`: models over texts, into a study.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use relscale_corpus::protocols;
+use relscale_decoder::families::LoadOptions;
+use relscale_measure::{CorpusSource, Measured, Prefix, Settings};
+use relscale_records::Study;
+use relscale_records::provenance::VocabularyRule;
+
+use super::Threads;
+use crate::inputs::{self, Model};
+use crate::progress::measuring::Measuring;
+use crate::terminal::{self, count};
+
+/// Measure models on texts: the rank of every token, into a study folder.
+///
+/// Every model reads every corpus; each scored token becomes a row (rank, ties, nll, entropy) of a Parquet file under
+/// STUDY/runs, with all that decided the numbers in its metadata. A run that was stopped goes on where it was when the same
+/// command is given again; a finished one is kept; changed weights, text or options make a new run.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = examples())]
+pub(crate) struct Arguments {
+    /// Hugging Face model folders, NAME=FOLDER, or folders that contain model folders
+    #[arg(long = "model", value_name = "FOLDER", num_args = 1.., required = true)]
+    models: Vec<String>,
+
+    /// Texts; see the end of `relscale measure --help`
+    #[arg(long = "corpus", value_name = "SPEC", num_args = 1.., required = true)]
+    corpora: Vec<String>,
+
+    /// The study folder: new, empty, or of an earlier measurement
+    #[arg(long, value_name = "STUDY")]
+    out: PathBuf,
+
+    /// How texts are cut into windows; `paper` also sets --vocab rows and counts ties in the model's favour
+    #[arg(long, default_value = "document", value_parser = clap::builder::PossibleValuesParser::new(protocols::NAMES))]
+    protocol: String,
+
+    /// Length of a window in tokens [default: the model's maximum; 512 for `paper`]
+    #[arg(long, value_name = "L")]
+    length: Option<usize>,
+
+    /// Tokens by which a window moves on (document, strided) [default: half the length]
+    #[arg(long, value_name = "s")]
+    stride: Option<usize>,
+
+    /// Token put before a text: what the model was trained with, none, or an id
+    #[arg(long, value_name = "auto|none|ID", default_value = "auto", value_parser = prefix)]
+    bos: Prefix,
+
+    /// Which rows of the output head take part in ranks: those of known tokens, or all [default: tokens]
+    #[arg(long, value_name = "tokens|rows", value_parser = vocabulary)]
+    vocab: Option<VocabularyRule>,
+
+    /// Tokens to score in each corpus, from its beginning [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    tokens: Option<u64>,
+
+    /// Tokens that go through a model at once; the results do not depend on it
+    #[arg(long, value_name = "N")]
+    batch_tokens: Option<usize>,
+
+    /// Family within which laws are fitted [default: the architecture's name]
+    #[arg(long, value_name = "NAME")]
+    family: Option<String>,
+
+    /// Take the token embedding for the output head, whatever config.json says
+    #[arg(long)]
+    tie_head: bool,
+
+    #[command(flatten)]
+    threads: Threads,
+}
+
+/// Ends the help: examples, and the grammar of `--corpus` as its crate tells it.
+fn examples() -> String {
+    format!(
+        "\
+Examples:
+  relscale measure --model gpt2 gpt2-medium --corpus wiki=test.txt?split=titles --out study
+  relscale measure --model pythia-* --corpus crates:code crates:docs --tokens 500000 --out study
+
+Corpora:
+{}",
+        relscale_corpus::spec::HELP
+    )
+}
+
+fn prefix(text: &str) -> Result<Prefix, String> {
+    match text {
+        "auto" => Ok(Prefix::Auto),
+        "none" => Ok(Prefix::None),
+        id => id.parse().map(Prefix::Id).map_err(|_| "it is auto, none or a token id".to_owned()),
+    }
+}
+
+fn vocabulary(text: &str) -> Result<VocabularyRule, String> {
+    match text {
+        "tokens" => Ok(VocabularyRule::Tokens),
+        "rows" => Ok(VocabularyRule::Rows),
+        _ => Err("it is tokens or rows".to_owned()),
+    }
+}
+
+/// Carries the command out.
+///
+/// # Errors
+/// Arguments that name nothing usable, and all that can stop a measurement.
+pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
+    arguments.threads.set()?;
+    let models = inputs::models(&arguments.models, arguments.family.as_deref())?;
+    let corpora = inputs::corpora(&arguments.corpora)?;
+    let options = LoadOptions { force_tied: arguments.tie_head };
+    let measured = measure(&arguments.out, &models, &corpora, options, &settings(arguments), cancel)?;
+    terminal::print(&summary(&arguments.out, &measured)?)?;
+    terminal::message(&format!("next: relscale fit {}", arguments.out.display()));
+    Ok(())
+}
+
+fn settings(arguments: &Arguments) -> Settings {
+    let base = if arguments.protocol == "paper" { Settings::paper() } else { Settings::default() };
+    Settings {
+        protocol: arguments.protocol.clone(),
+        length: arguments.length,
+        stride: arguments.stride,
+        prefix: arguments.bos,
+        vocabulary: arguments.vocab.unwrap_or(base.vocabulary),
+        tokens: arguments.tokens,
+        batch_tokens: arguments.batch_tokens.unwrap_or(base.batch_tokens),
+        ..base
+    }
+}
+
+/// Measures with progress; for `demo` as well.
+///
+/// # Errors
+/// As [`relscale_measure::measure`], and those of opening models and study.
+pub(super) fn measure(
+    out: &Path,
+    models: &[Model],
+    corpora: &[CorpusSource<'_>],
+    options: LoadOptions,
+    settings: &Settings,
+    cancel: &AtomicBool,
+) -> anyhow::Result<Vec<Measured>> {
+    let sources = inputs::sources(models, options)?;
+    let mut study = Study::create_or_open(out)?;
+    let mut progress = Measuring::new(models, corpora.len());
+    let mut hear = |event| progress.hear(event);
+    Ok(relscale_measure::measure(&mut study, &sources, corpora, settings, &mut hear, cancel)?)
+}
+
+/// What came out, a line a model and corpus.
+fn summary(out: &Path, measured: &[Measured]) -> anyhow::Result<String> {
+    let study = Study::open(out)?;
+    let mut groups: Vec<Vec<Vec<String>>> = Vec::new();
+    let tallies = study.tallies()?;
+    let number =
+        |value: Option<f64>, decimals: usize| value.map_or("-".to_owned(), |v| format!("{v:.decimals$}"));
+    let mut last = None;
+    for one in measured {
+        let tally = tallies.iter().find(|tally| tally.key == one.done.key && tally.model == one.model);
+        let row = vec![
+            one.model.clone(),
+            one.corpus.clone(),
+            count(one.done.totals.scored),
+            count(one.done.totals.nonfinite),
+            number(tally.and_then(|t| t.rbp()).and_then(|rbp| rbp.first().copied()), 4),
+            number(tally.and_then(|t| t.cross_entropy()), 4),
+            number(tally.and_then(|t| t.bits_per_byte()), 4),
+        ];
+        if last != Some(&one.model) {
+            groups.push(Vec::new());
+        }
+        last = Some(&one.model);
+        if let Some(group) = groups.last_mut() {
+            group.push(row);
+        }
+    }
+    let header = ["model", "corpus", "tokens", "non-finite", "RBP_1", "nll (nats)", "bits/byte"];
+    Ok(terminal::table(&header, 2, &groups))
+}

@@ -1,0 +1,58 @@
+//! The commands: a file each, whose doc comment is its help.
+
+mod demo;
+mod fit;
+mod measure;
+mod report;
+mod sweep;
+
+use std::sync::atomic::AtomicBool;
+
+use clap::Subcommand;
+
+/// What the program can be asked to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Demo(demo::Arguments),
+    Measure(measure::Arguments),
+    Fit(fit::Arguments),
+    Report(report::Arguments),
+    Sweep(sweep::Arguments),
+}
+
+impl Command {
+    /// Does it.
+    ///
+    /// # Errors
+    /// Whatever stops the command; [`crate::exit`] knows the exit code.
+    pub(crate) fn run(self, cancel: &AtomicBool) -> anyhow::Result<()> {
+        match self {
+            Self::Demo(arguments) => demo::run(&arguments, cancel),
+            Self::Measure(arguments) => measure::run(&arguments, cancel),
+            Self::Fit(arguments) => fit::run(&arguments),
+            Self::Report(arguments) => report::run(&arguments),
+            Self::Sweep(arguments) => sweep::run(&arguments, cancel),
+        }
+    }
+}
+
+/// How many threads work.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Threads {
+    /// Threads to use [default: one a core]; the results do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+impl Threads {
+    /// Sets the number for the whole program; to be called once, before any work.
+    ///
+    /// # Errors
+    /// The system gives no threads.
+    fn set(&self) -> anyhow::Result<()> {
+        if let Some(threads) = self.threads {
+            rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,187 @@
+//! Exit codes, and errors as the user sees them: what and where, then what to do next.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+use crate::terminal::{self, Style};
+
+/// All went well.
+pub(crate) const OK: u8 = 0;
+/// The work failed, though the input was good: a full disk, a fault of an engine.
+pub(crate) const FAILURE: u8 = 1;
+/// The command line makes no sense. The number is clap's.
+#[cfg_attr(
+    not(test),
+    allow(dead_code, reason = "clap exits by itself; the number is named for the help and its test")
+)]
+pub(crate) const USAGE: u8 = 2;
+/// The input cannot be used as it is: a model, a text, a folder, an option.
+pub(crate) const REFUSED: u8 = 3;
+/// Stopped by the user: 128 + SIGINT, as shells count.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// The codes in the words of `--help`.
+pub(crate) const HELP: &str = "\
+Exit codes: 0 done; 1 failed (disk full, ...); 2 wrong arguments; 3 input refused (model, text, folder, option);
+130 stopped by Ctrl-C: the same command goes on.";
+
+/// A refusal of the program itself.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    what: String,
+    hint: String,
+}
+
+impl Refusal {
+    /// Refuses: what and where, and what to do next.
+    pub(crate) fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { what: what.into(), hint: hint.into() }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.what, self.hint)
+    }
+}
+
+impl StdError for Refusal {}
+
+/// Prints an error and returns its exit code.
+pub(crate) fn tell(error: &anyhow::Error) -> ExitCode {
+    // Whoever reads our output has seen enough (`relscale fit study | head`).
+    if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) {
+        return ExitCode::from(OK);
+    }
+    let code = code_of(error);
+    let (what, hint) = split_hint(&chain(error));
+    let title = if code == INTERRUPTED { "stopped:" } else { "error:" };
+    let what =
+        what.strip_prefix("stopped").map_or(what.as_str(), |rest| rest.trim_start_matches([':', ',', ' ']));
+    if !what.is_empty() {
+        terminal::message(&format!("{} {what}", terminal::paint(title, Style::Error)));
+    }
+    if let Some(hint) = hint {
+        let title = if what.is_empty() {
+            terminal::paint(title, Style::Error)
+        } else {
+            terminal::paint("hint:", Style::Strong)
+        };
+        terminal::message(&format!("{title} {hint}"));
+    }
+    ExitCode::from(code)
+}
+
+/// The error and its causes in one text; a cause that is in the text already is not told again.
+fn chain(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1) {
+        let cause = cause.to_string();
+        if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
+}
+
+/// Our messages say what and where first, then, after a semicolon or as a new sentence, what to do. Cuts there, outside of
+/// brackets and quotation marks.
+fn split_hint(message: &str) -> (String, Option<String>) {
+    let mut depth = 0usize;
+    let mut quoted = false;
+    for (at, letter) in message.char_indices() {
+        match letter {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            '`' => quoted = !quoted,
+            ';' | '.' if depth == 0 && !quoted => {
+                let rest = &message[at + 1..];
+                let next = rest.strip_prefix(' ').and_then(|rest| rest.chars().next());
+                let cut = match letter {
+                    ';' => next.is_some(),
+                    _ => next.is_some_and(char::is_uppercase),
+                };
+                if cut {
+                    return (message[..at].to_owned(), Some(rest.trim().to_owned()));
+                }
+            }
+            _ => {}
+        }
+    }
+    (message.to_owned(), None)
+}
+
+/// The exit code of an error, by its type.
+fn code_of(error: &anyhow::Error) -> u8 {
+    use relscale_measure::Error as Measure;
+    use relscale_sweep::Error as Sweep;
+    if let Some(error) = error.downcast_ref::<Measure>() {
+        return match error {
+            Measure::Cancelled => INTERRUPTED,
+            Measure::Records(error) => of_records(error),
+            Measure::Engine { .. } | Measure::BadAnswer { .. } | Measure::BadWindows { .. } => FAILURE,
+            _ => REFUSED,
+        };
+    }
+    if let Some(error) = error.downcast_ref::<Sweep>() {
+        return match error {
+            Sweep::Cancelled { .. } => INTERRUPTED,
+            Sweep::Write { .. } | Sweep::Diverged { .. } => FAILURE,
+            _ => REFUSED,
+        };
+    }
+    if let Some(error) = error.downcast_ref::<relscale_records::Error>() {
+        return of_records(error);
+    }
+    if let Some(error) = error.downcast_ref::<relscale_laws::LawsError>() {
+        return if matches!(error, relscale_laws::LawsError::Write { .. }) { FAILURE } else { REFUSED };
+    }
+    if error.is::<relscale_corpus::CorpusError>() || error.is::<Refusal>() { REFUSED } else { FAILURE }
+}
+
+fn of_records(error: &relscale_records::Error) -> u8 {
+    use relscale_records::Error as Records;
+    match error {
+        Records::Write { .. } | Records::WriteParquet { .. } | Records::Serialise { .. } => FAILURE,
+        _ => REFUSED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_is_what_follows_the_first_semicolon_or_sentence() {
+        let cut = |message| {
+            let (what, hint) = split_hint(message);
+            (what, hint.unwrap_or_default())
+        };
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(cut("a.txt: not UTF-8; convert the file"), pair("a.txt: not UTF-8", "convert the file"));
+        assert_eq!(cut("no config.json in m. Give a folder"), pair("no config.json in m", "Give a folder"));
+        assert_eq!(cut("`a; b` (c; d) is wrong"), pair("`a; b` (c; d) is wrong", ""));
+        assert_eq!(cut("tensor model.Embed is missing"), pair("tensor model.Embed is missing", ""));
+        assert_eq!(cut("one; two; three"), pair("one", "two; three"));
+    }
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let source = relscale_records::Error::Read { path: "x".into(), source: io::Error::other("gone") };
+        let error = anyhow::Error::from(relscale_measure::Error::from(source));
+        assert_eq!(chain(&error), "x: cannot read: gone");
+        assert_eq!(code_of(&error), REFUSED);
+        let error = anyhow::Error::msg("below").context("above");
+        assert_eq!(chain(&error), "above: below");
+    }
+
+    #[test]
+    fn the_help_names_every_code() {
+        for code in [OK, FAILURE, USAGE, REFUSED, INTERRUPTED] {
+            assert!(HELP.contains(&format!("{code} ")), "{code}");
+        }
+    }
+}

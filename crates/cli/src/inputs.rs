@@ -1,0 +1,91 @@
+//! Which models and texts the arguments mean.
+
+use std::path::{Path, PathBuf};
+
+use relscale_corpus::CorpusSpec;
+use relscale_decoder::families::LoadOptions;
+use relscale_measure::engines::local;
+use relscale_measure::hub::ModelRequest;
+use relscale_measure::{CorpusSource, ModelSource};
+
+/// The workspace that this program was built from, where it is still there: its lock file pins the crate sources corpus, and its
+/// `assets` hold the shipped family.
+pub(crate) fn workspace() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2)?;
+    root.join("Cargo.lock").is_file().then(|| root.to_path_buf())
+}
+
+/// A model folder that was asked for, and what reading its weights will cost.
+pub(crate) struct Model {
+    /// Name and folder.
+    pub(crate) request: ModelRequest,
+    /// Bytes of its weights files: what a token costs is about proportional.
+    pub(crate) weight: u64,
+}
+
+/// Each argument is a model folder, `NAME=FOLDER`, or a folder of model folders. Small models come first, so that the first results
+/// come soon and a mistake is noticed early.
+///
+/// # Errors
+/// Those of [`ModelRequest::parse`].
+pub(crate) fn models(arguments: &[String], family: Option<&str>) -> anyhow::Result<Vec<Model>> {
+    let mut models = Vec::new();
+    for argument in arguments {
+        let inside = folders_of_models(Path::new(argument));
+        if inside.is_empty() {
+            models.push(ModelRequest::parse(argument)?);
+        }
+        for folder in inside {
+            models.push(ModelRequest::parse(&folder.to_string_lossy())?);
+        }
+    }
+    let mut models: Vec<Model> = models
+        .into_iter()
+        .map(|mut request| {
+            request.family = family.map(str::to_owned);
+            Model { weight: bytes_of_weights(&request.folder), request }
+        })
+        .collect();
+    models.sort_by(|a, b| (a.weight, &a.request.name).cmp(&(b.weight, &b.request.name)));
+    Ok(models)
+}
+
+/// The folders in `folder` that hold a `config.json`; none when it holds one itself.
+fn folders_of_models(folder: &Path) -> Vec<PathBuf> {
+    if folder.join("config.json").is_file() {
+        return Vec::new();
+    }
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let folders = entries.flatten().map(|entry| entry.path());
+    folders.filter(|path| path.join("config.json").is_file()).collect()
+}
+
+/// Bytes of the weights files in a folder; 1 where there are none, which loading will refuse.
+fn bytes_of_weights(folder: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 1 };
+    let weights = entries.flatten().filter(|entry| {
+        let path = entry.path();
+        path.extension().is_some_and(|extension| extension == "safetensors" || extension == "bin")
+    });
+    weights.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum::<u64>().max(1)
+}
+
+/// Opens the models far enough to know that they can be read.
+///
+/// # Errors
+/// Those of [`local::source`].
+pub(crate) fn sources(models: &[Model], options: LoadOptions) -> anyhow::Result<Vec<ModelSource<'static>>> {
+    models.iter().map(|model| Ok(local::source(&model.request, options)?)).collect()
+}
+
+/// The texts.
+///
+/// # Errors
+/// A value that does not follow the grammar.
+pub(crate) fn corpora(arguments: &[String]) -> anyhow::Result<Vec<CorpusSource<'static>>> {
+    let manifest = workspace().map(|root| root.join("Cargo.toml"));
+    arguments
+        .iter()
+        .map(|argument| Ok(CorpusSource::of_spec(argument.parse::<CorpusSpec>()?, manifest.clone())))
+        .collect()
+}

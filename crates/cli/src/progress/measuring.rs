@@ -1,0 +1,223 @@
+//! The events of a measurement, as bars and lines.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use relscale_measure::Event;
+
+use super::{Pace, Panel, Row};
+use crate::inputs::Model;
+use crate::terminal::{self, Style, count, paint, size};
+
+/// Listens to a measurement.
+pub(crate) struct Measuring {
+    panel: Panel,
+    work: Work,
+    run: Option<Run>,
+    runs_done: usize,
+    /// Warnings that were given; most come again with every model.
+    told: BTreeSet<String>,
+}
+
+/// The run that is going on.
+struct Run {
+    title: String,
+    model: String,
+    started: Instant,
+    already: u64,
+    scored: u64,
+    of: u64,
+}
+
+impl Measuring {
+    /// For so many models over so many corpora.
+    pub(crate) fn new(models: &[Model], corpora: usize) -> Self {
+        let weights = models.iter().map(|model| (model.request.name.clone(), model.weight as f64)).collect();
+        Self {
+            panel: Panel::new(),
+            work: Work {
+                weights,
+                corpora,
+                tokens: BTreeMap::new(),
+                finished: 0.0,
+                fresh: 0.0,
+                started: None,
+            },
+            run: None,
+            runs_done: 0,
+            told: BTreeSet::new(),
+        }
+    }
+
+    /// Takes note of an event.
+    pub(crate) fn hear(&mut self, event: Event) {
+        match event {
+            Event::CorpusRead { corpus, documents, bytes, tokens } => self.panel.say(&format!(
+                "{corpus}: {} documents, {}B, {} tokens",
+                count(documents),
+                size(bytes),
+                count(tokens)
+            )),
+            Event::ModelLoaded { model, non_embedding, total, unused_tensors, .. } => {
+                self.panel.say(&format!(
+                    "{model}: {} non-embedding parameters, {} in all",
+                    count(non_embedding),
+                    count(total)
+                ));
+                if !unused_tensors.is_empty() {
+                    let names = terminal::some_of(&unused_tensors, 4);
+                    self.warn(&format!(
+                        "{model}: {} tensors of its files are not used: {names}",
+                        unused_tensors.len()
+                    ));
+                }
+            }
+            Event::RunStarted { model, corpus, already, of, .. } => self.start(model, corpus, already, of),
+            Event::Progress { scored, .. } => self.advance(scored),
+            Event::RunFinished { model, corpus, totals, reused, .. } => {
+                let of = totals.scored + totals.nonfinite;
+                self.finish(&model, &corpus, of, reused);
+            }
+            Event::Warning(warning) => self.warn(&warning.to_string()),
+            _ => {}
+        }
+    }
+
+    /// A warning, once.
+    pub(crate) fn warn(&mut self, text: &str) {
+        if self.told.insert(text.to_owned()) {
+            self.panel.say(&format!("{} {text}", paint("warning:", Style::Warning)));
+        }
+    }
+
+    fn start(&mut self, model: String, corpus: String, already: u64, of: u64) {
+        self.work.tokens.insert(corpus.clone(), of as f64);
+        self.work.started.get_or_insert_with(Instant::now);
+        if already > 0 {
+            self.panel.say(&format!(
+                "{model} on {corpus}: goes on after {} of {} tokens",
+                count(already),
+                count(of)
+            ));
+        }
+        let title = format!("{model} {corpus}");
+        self.run = Some(Run { title, model, started: Instant::now(), already, scored: already, of });
+        self.draw();
+    }
+
+    fn advance(&mut self, scored: u64) {
+        if let Some(run) = &mut self.run {
+            self.work.fresh += self.work.weight(&run.model) * scored.saturating_sub(run.scored) as f64;
+            run.scored = scored;
+        }
+        self.draw();
+    }
+
+    fn finish(&mut self, model: &str, corpus: &str, of: u64, reused: bool) {
+        self.work.tokens.insert(corpus.to_owned(), of as f64);
+        self.work.finished += self.work.weight(model) * of as f64;
+        self.runs_done += 1;
+        let how = match self.run.take().filter(|_| !reused) {
+            Some(run) => {
+                let pace = run.pace();
+                let rate = pace.rate().map(|rate| format!(", {} tokens/s", size(rate.round() as u64)));
+                format!(
+                    "{} tokens in {}{}",
+                    count(of),
+                    terminal::time(pace.elapsed),
+                    rate.unwrap_or_default()
+                )
+            }
+            None => format!("{} tokens, measured before", count(of)),
+        };
+        self.panel.say(&format!("{model} on {corpus}: {how}"));
+    }
+
+    fn draw(&mut self) {
+        let Some(run) = &self.run else { return };
+        let pace = run.pace();
+        let mut figures = format!("{} of {}", size(run.scored), size(run.of));
+        if let Some(rate) = pace.rate() {
+            figures.push_str(&format!(", {} tokens/s", size(rate.round() as u64)));
+        }
+        if let Some(left) = pace.time_left() {
+            figures.push_str(&format!(", {left}"));
+        }
+        let piece =
+            Row { title: run.title.clone(), share: run.scored as f64 / run.of.max(1) as f64, figures };
+        let running = self.work.weight(&run.model) * run.scored as f64;
+        let (share, pace) = self.work.whole(running);
+        let mut figures = format!("{:.0} %", 100.0 * share);
+        if let Some(left) = pace.time_left() {
+            figures.push_str(&format!(", {left}"));
+        }
+        let runs = self.work.weights.len() * self.work.corpora;
+        let title = format!("in all, run {} of {runs}", self.runs_done + 1);
+        self.panel.show(&piece, &Row { title, share, figures });
+    }
+}
+
+impl Run {
+    /// In tokens, since this start.
+    fn pace(&self) -> Pace {
+        Pace {
+            done: (self.scored - self.already) as f64,
+            left: self.of.saturating_sub(self.scored) as f64,
+            elapsed: self.started.elapsed(),
+        }
+    }
+}
+
+/// The whole of the work, in tokens times bytes of weights: what a token costs grows with its model.
+struct Work {
+    weights: BTreeMap<String, f64>,
+    corpora: usize,
+    /// Positions to score, by corpus, as far as they are known.
+    tokens: BTreeMap<String, f64>,
+    /// Work of finished runs, earlier starts included.
+    finished: f64,
+    /// Work of this start.
+    fresh: f64,
+    started: Option<Instant>,
+}
+
+impl Work {
+    fn weight(&self, model: &str) -> f64 {
+        self.weights.get(model).copied().unwrap_or(1.0)
+    }
+
+    /// Share done and pace of the whole, with so much done in the run that is going on. A corpus that was not
+    /// read yet counts as the mean of the others.
+    fn whole(&self, running: f64) -> (f64, Pace) {
+        let known: f64 = self.tokens.values().sum();
+        let tokens = known / self.tokens.len().max(1) as f64 * self.corpora as f64;
+        let total = self.weights.values().sum::<f64>() * tokens;
+        let done = self.finished + running;
+        let elapsed = self.started.map(|started| started.elapsed()).unwrap_or_default();
+        let share = if total > 0.0 { (done / total).min(1.0) } else { 0.0 };
+        (share, Pace { done: self.fresh, left: total - done, elapsed })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two models, the second three times as heavy, over two corpora: after the first model's runs a quarter is done.
+    #[test]
+    fn heavy_models_are_most_of_the_work() {
+        let mut work = Work {
+            weights: [("a".to_owned(), 10.0), ("b".to_owned(), 30.0)].into(),
+            corpora: 2,
+            tokens: [("x".to_owned(), 100.0)].into(),
+            finished: 0.0,
+            fresh: 0.0,
+            started: None,
+        };
+        assert_eq!(work.whole(500.0).0, 500.0 / 8_000.0);
+        work.tokens.insert("y".to_owned(), 300.0);
+        work.finished = 10.0 * 400.0;
+        let (share, pace) = work.whole(0.0);
+        assert_eq!((share, pace.left), (0.25, 12_000.0));
+    }
+}

@@ -1,0 +1,135 @@
+//! How far the work is: two bars on a terminal, plain lines at a calm pace elsewhere.
+//!
+//! * [`Panel`] draws; it knows neither models nor training.
+//! * [`measuring`] and [`training`] turn the events of a session or of a trainer into what the panel shows.
+//!
+//! Everything goes to standard error. Bars have no colours, so `NO_COLOR` has nothing to take away.
+
+pub(crate) mod measuring;
+pub(crate) mod training;
+
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use crate::terminal;
+
+/// Between two plain lines.
+const PACE: Duration = Duration::from_secs(10);
+
+/// Steps of a bar: finer than any terminal is wide.
+const STEPS: u64 = 10_000;
+
+/// One line of the panel.
+pub(crate) struct Row {
+    /// What is going on.
+    pub(crate) title: String,
+    /// How much of it is done, 0 to 1.
+    pub(crate) share: f64,
+    /// Figures: how fast, how long still.
+    pub(crate) figures: String,
+}
+
+/// Where progress is shown.
+pub(crate) struct Panel {
+    bars: Option<(MultiProgress, [ProgressBar; 2])>,
+    last_line: Instant,
+}
+
+impl Panel {
+    /// A panel that shows nothing yet.
+    pub(crate) fn new() -> Self {
+        Self { bars: None, last_line: Instant::now() }
+    }
+
+    /// A line that stays, above the bars.
+    pub(crate) fn say(&self, text: &str) {
+        match &self.bars {
+            Some((all, _)) => all.suspend(|| terminal::message(text)),
+            None => terminal::message(text),
+        }
+    }
+
+    /// Shows the present piece of work and the whole.
+    pub(crate) fn show(&mut self, piece: &Row, whole: &Row) {
+        if terminal::has_bars() {
+            let (_, bars) = self.bars.get_or_insert_with(bars);
+            for (bar, row) in bars.iter().zip([piece, whole]) {
+                bar.set_prefix(row.title.clone());
+                bar.set_message(row.figures.clone());
+                bar.set_position((row.share.clamp(0.0, 1.0) * STEPS as f64) as u64);
+            }
+        } else if self.last_line.elapsed() >= PACE {
+            self.last_line = Instant::now();
+            terminal::message(&format!(
+                "{}: {}; {}: {}",
+                piece.title, piece.figures, whole.title, whole.figures
+            ));
+        }
+    }
+
+    /// Takes the bars away; what was said stays.
+    pub(crate) fn close(&mut self) {
+        if let Some((all, bars)) = self.bars.take() {
+            bars.iter().for_each(ProgressBar::finish_and_clear);
+            // The screen may be gone; that is no reason to fail.
+            let _ = all.clear();
+        }
+    }
+}
+
+impl Drop for Panel {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn bars() -> (MultiProgress, [ProgressBar; 2]) {
+    let all = MultiProgress::new();
+    let style = ProgressStyle::with_template("{prefix:27!} {bar:12} {wide_msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("=> ");
+    let bars = [(); 2].map(|()| all.add(ProgressBar::new(STEPS).with_style(style.clone())));
+    (all, bars)
+}
+
+/// How much is done, how fast it goes, and when it will end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    /// What was done since `started`.
+    pub(crate) done: f64,
+    /// What is left to do.
+    pub(crate) left: f64,
+    /// Since the start.
+    pub(crate) elapsed: Duration,
+}
+
+impl Pace {
+    /// Units a second; `None` before there is anything to go by.
+    pub(crate) fn rate(self) -> Option<f64> {
+        let seconds = self.elapsed.as_secs_f64();
+        (seconds > 0.0 && self.done > 0.0).then(|| self.done / seconds)
+    }
+
+    /// ` ..., 1:05 left`, or nothing.
+    pub(crate) fn time_left(self) -> Option<String> {
+        let seconds = self.left.max(0.0) / self.rate()?;
+        // Beyond a month nobody counts seconds.
+        let span = Duration::try_from_secs_f64(seconds).ok().filter(|span| span.as_secs() < 2_678_400)?;
+        Some(format!("{} left", terminal::time(span)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_left_follows_from_the_pace() {
+        let pace = Pace { done: 100.0, left: 650.0, elapsed: Duration::from_secs(10) };
+        assert_eq!(pace.rate(), Some(10.0));
+        assert_eq!(pace.time_left().as_deref(), Some("1:05 left"));
+        assert_eq!(Pace { done: 0.0, ..pace }.time_left(), None);
+        assert_eq!(Pace { left: 1e300, ..pace }.time_left(), None);
+    }
+}

@@ -1,0 +1,151 @@
+//! What people read: messages, tables, numbers.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+
+/// How a word is set off, where the terminal can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// The word `error:`.
+    Error,
+    /// The word `warning:`.
+    Warning,
+    /// Other words that begin a line.
+    Strong,
+}
+
+/// Whether standard error is a terminal on which bars can be drawn.
+pub(crate) fn has_bars() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// A word for standard error in a style; plain where that is no terminal or `NO_COLOR` is set (<https://no-color.org>).
+pub(crate) fn paint(word: &str, style: Style) -> String {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if plain || !has_bars() {
+        return word.to_owned();
+    }
+    let code = match style {
+        Style::Error => "1;31",
+        Style::Warning => "1;33",
+        Style::Strong => "1",
+    };
+    format!("\x1b[{code}m{word}\x1b[0m")
+}
+
+/// A line to standard error. That nobody can read it is no reason to stop.
+pub(crate) fn message(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Text to standard output.
+///
+/// # Errors
+/// The pipe is closed, the disk is full.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    Ok(out.flush()?)
+}
+
+/// A table: a line under the header, one under `groups` of rows, the first `left` columns to the left, numbers to the right.
+pub(crate) fn table(header: &[&str], left: usize, groups: &[Vec<Vec<String>>]) -> String {
+    let rule = LineStyle::none().fill('-').junction('-');
+    let mut table = Table::new();
+    table
+        .load_style(TableStyle::new().header_separator(rule))
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(header.iter().map(ToString::to_string));
+    for (number, group) in groups.iter().enumerate() {
+        if number > 0 && (group.len() > 1 || groups[number - 1].len() > 1) {
+            table.add_row(vec![String::new(); header.len()]);
+        }
+        table.add_rows(group.iter().cloned());
+    }
+    for (number, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        column.set_cell_alignment(if number < left { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table.trim_fmt()
+}
+
+/// A count with its digits in threes: `1 234 567`.
+pub(crate) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A size in three digits: `2.19M`, `83.0k`, `950`.
+pub(crate) fn size(n: u64) -> String {
+    let (value, unit) = match n {
+        0..1_000 => return n.to_string(),
+        1_000..1_000_000 => (n as f64 / 1e3, "k"),
+        1_000_000..1_000_000_000 => (n as f64 / 1e6, "M"),
+        _ => (n as f64 / 1e9, "B"),
+    };
+    let decimals = match value {
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}{unit}")
+}
+
+/// A span of time: `42 s`, `3:05`, `2:10:00`.
+pub(crate) fn time(span: Duration) -> String {
+    let seconds = span.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        _ => format!("{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60),
+    }
+}
+
+/// `one`, `one and two`, `one, two and 3 more`.
+pub(crate) fn some_of(names: &[String], most: usize) -> String {
+    match names {
+        [] => "none".to_owned(),
+        [one] => one.clone(),
+        _ if names.len() <= most => {
+            format!("{} and {}", names[..names.len() - 1].join(", "), names[names.len() - 1])
+        }
+        _ => format!("{} and {} more", names[..most].join(", "), names.len() - most),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_people_read_them() {
+        assert_eq!(
+            ["0", "999", "1 000", "1 234 567"],
+            [0, 999, 1_000, 1_234_567].map(count).each_ref().map(String::as_str)
+        );
+        let sizes = [7, 950, 1_000, 9_994, 9_996, 83_000, 260_032, 2_190_000, 12_000_000_000];
+        assert_eq!(
+            sizes.map(size),
+            ["7", "950", "1.00k", "9.99k", "10.0k", "83.0k", "260k", "2.19M", "12.0B"]
+        );
+        let spans = [0, 59, 60, 3_599, 7_801].map(Duration::from_secs);
+        assert_eq!(spans.map(time), ["0 s", "59 s", "1:00", "59:59", "2:10:01"]);
+    }
+
+    #[test]
+    fn lists_end() {
+        let names: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
+        assert_eq!(some_of(&names[..1], 2), "a");
+        assert_eq!(some_of(&names[..2], 2), "a and b");
+        assert_eq!(some_of(&names, 2), "a, b and 1 more");
+    }
+}
