@@ -311,7 +311,7 @@ fn an_index_that_lies_is_named_with_tensor_and_shard() {
     let folder = copy("llama-sharded-f16");
     let path = folder.path().join("model.safetensors.index.json");
     let text = std::fs::read_to_string(&path).unwrap();
-    let mut index: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let mut index: Value = serde_json::from_str(&text).unwrap();
     let right = index["weight_map"]["model.norm.weight"].as_str().unwrap().to_string();
     let wrong =
         (1..=4).map(|n| format!("model-0000{n}-of-00004.safetensors")).find(|shard| *shard != right).unwrap();
