@@ -12,10 +12,18 @@ use std::path::Path;
 /// One sequence to run, and the positions in it to score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sequence<'a> {
-    /// Token ids, at most [`Spec::context`] of them.
+    /// Token ids. Those before the last scored one are fed, at most [`Spec::context`] of them; the last is only a target.
     pub tokens: &'a [u32],
     /// Indices `i >= 1` into `tokens`: token `i` is scored given tokens `0..i`. Position 0 has nothing before it and no score.
     pub scored: &'a [u32],
+}
+
+impl<'a> Sequence<'a> {
+    /// The tokens that the model has to read: all before the last scored one.
+    fn fed(&self) -> &'a [u32] {
+        let end = self.scored.last().map_or(0, |last| *last as usize);
+        &self.tokens[..end]
+    }
 }
 
 /// A model in memory, f32.
@@ -86,8 +94,8 @@ impl Model {
             self.check(index, sequence, vocabulary)?;
         }
         let c = self.spec.width;
-        let tokens: Vec<&[u32]> = sequences.iter().map(|s| s.tokens).collect();
-        let hidden = forward::hidden(&self.spec, &self.weights, &tokens);
+        let fed: Vec<&[u32]> = sequences.iter().map(Sequence::fed).collect();
+        let hidden = forward::hidden(&self.spec, &self.weights, &fed);
         let asked: usize = sequences.iter().map(|s| s.scored.len()).sum();
         let (mut rows, mut targets) = (Vec::with_capacity(asked * c), Vec::with_capacity(asked));
         let mut start = 0;
@@ -97,7 +105,7 @@ impl Model {
                 rows.extend_from_slice(&hidden[row * c..(row + 1) * c]);
                 targets.push(sequence.tokens[at as usize]);
             }
-            start += sequence.tokens.len();
+            start += sequence.fed().len();
         }
         drop(hidden);
         let rows = forward::before_head(&self.spec, &self.weights, rows);
@@ -108,14 +116,9 @@ impl Model {
     fn check(&self, index: usize, sequence: &Sequence<'_>, vocabulary: &Vocabulary) -> Result<()> {
         let refuse = |reason: String| Err(Error::Sequence { index, reason });
         let Sequence { tokens, scored } = sequence;
-        let (length, context) = (tokens.len(), self.spec.context);
+        let length = tokens.len();
         if tokens.is_empty() {
             return refuse("it is empty".to_owned());
-        }
-        if length > context {
-            return refuse(format!(
-                "it has {length} tokens, but the model's context is {context}; use shorter windows"
-            ));
         }
         let rows = self.spec.vocabulary;
         if let Some(id) = tokens.iter().find(|id| **id as usize >= rows) {
@@ -128,6 +131,12 @@ impl Model {
         }
         if scored.first() == Some(&0) || scored.last().is_some_and(|last| *last as usize >= length) {
             return refuse(format!("scored positions must lie in 1..{length}"));
+        }
+        let (fed, context) = (sequence.fed().len(), self.spec.context);
+        if fed > context {
+            return refuse(format!(
+                "{fed} tokens are to be read, but the model's context is {context}; use shorter windows"
+            ));
         }
         if vocabulary.rows() != rows {
             return refuse(format!("the vocabulary has {} rows, the head {rows}", vocabulary.rows()));
@@ -239,10 +248,12 @@ mod tests {
     fn unsound_sequences_are_refused() {
         let model = model(spec());
         let all = Vocabulary::all(61);
-        let long = vec![0; 301];
+        let long = vec![0; 302];
+        // 300 are read, the last is a target.
+        assert!(model.score(&[Sequence { tokens: &long, scored: &[1, 300] }], &all).is_ok());
         for (tokens, scored, words) in [
             (&[][..], &[][..], "empty"),
-            (&long, &[1], "context is 300"),
+            (&long, &[301], "context is 300"),
             (&[1, 61], &[1], "beyond the model's 61"),
             (&[1, 2], &[0], "1..2"),
             (&[1, 2], &[2], "1..2"),
