@@ -11,6 +11,8 @@
 //!
 //! Results go to standard output; progress, notes and errors to standard error. Only this crate prints or exits.
 
+#![forbid(unsafe_code)]
+
 mod commands;
 mod exit;
 mod inputs;

@@ -37,6 +37,8 @@
 //! tokens sum to the bytes of its text; a position is scored at most once; what a file has wrong is an error with the
 //! file and the row, never a shorter corpus; nothing depends on the number of threads or on the machine.
 
+#![forbid(unsafe_code)]
+
 pub mod document;
 pub mod error;
 pub mod fingerprint;

@@ -20,7 +20,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (windows, length, repeats) = (number(1, 4)?, number(2, 512)?, number(3, 7)?);
     let model = Model::load(folder.as_ref(), LoadOptions::default())?;
     let rows = model.spec().vocabulary;
-    let ids: Vec<u32> = (0..windows * length).map(|i| (i as u64 * 2_654_435_761 % rows as u64) as u32).collect();
+    let ids: Vec<u32> =
+        (0..windows * length).map(|i| (i as u64 * 2_654_435_761 % rows as u64) as u32).collect();
     let scored: Vec<u32> = (1..length as u32).collect();
     let sequences: Vec<Sequence<'_>> =
         ids.chunks(length).map(|tokens| Sequence { tokens, scored: &scored }).collect();

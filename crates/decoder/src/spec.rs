@@ -227,7 +227,7 @@ impl Spec {
         if let Some((name, _)) = sizes.iter().find(|(_, size)| *size == 0) {
             return Err(Error::Spec(format!("{name} is 0")));
         }
-        if self.heads % self.kv_heads != 0 {
+        if !self.heads.is_multiple_of(self.kv_heads) {
             return Err(Error::Spec(format!(
                 "{} query heads cannot share {} key/value heads evenly",
                 self.heads, self.kv_heads
@@ -243,7 +243,7 @@ impl Spec {
                     self.context
                 )))
             }
-            Positions::Rotary(rotary) if rotary.width % 2 != 0 || rotary.width > self.head_width => {
+            Positions::Rotary(rotary) if !rotary.width.is_multiple_of(2) || rotary.width > self.head_width => {
                 Err(Error::Spec(format!(
                     "{} rotated channels do not fit heads of {}",
                     rotary.width, self.head_width

@@ -17,6 +17,8 @@
 //! flags. Left-out points are listed. Nothing is NaN. A result depends on the tallies and the options alone: neither
 //! on their order nor on threads or time.
 
+#![forbid(unsafe_code)]
+
 mod audit;
 mod cross_entropy;
 mod error;

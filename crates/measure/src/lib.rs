@@ -25,6 +25,8 @@
 //! * A part holds whole documents, so that the statistics of a document are never summed in two orders.
 //! * Nothing here prints; a caller hears of everything through [`event::Event`].
 
+#![forbid(unsafe_code)]
+
 pub mod engine;
 pub mod engines;
 pub mod error;

@@ -36,6 +36,8 @@
 //! * A position with a non-finite logit is a row with nulls: counted, and never part of a sum.
 //! * This crate knows no model and no tokenizer, and opens no socket. It alone knows Parquet.
 
+#![forbid(unsafe_code)]
+
 mod atomic;
 pub mod error;
 pub mod parquet;

@@ -14,6 +14,8 @@
 //! refused with a [`StatsError`]; what cannot be known (an interval from two points) is refused with its
 //! reason, never filled with NaN or zero.
 
+#![forbid(unsafe_code)]
+
 pub mod bootstrap;
 mod error;
 pub mod forms;

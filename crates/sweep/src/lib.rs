@@ -13,6 +13,8 @@
 //! Everything random comes from one seed, and sums of gradients run in a fixed order: the same command on the same text
 //! gives the same bytes, whatever the number of threads.
 
+#![forbid(unsafe_code)]
+
 pub mod error;
 pub mod export;
 pub mod recipes;

@@ -9,7 +9,7 @@
 //! * a position with a non-finite logit has no score (`None`). NaN compares false with everything, so without this rule
 //!   it would look like rank 1.
 //!
-//! [`reference`] holds all logits of a row and is the judge; [`tiled`] is what runs. Both face the cases of
+//! [`mod@reference`] holds all logits of a row and is the judge; [`tiled`] is what runs. Both face the cases of
 //! `testdata/ranks`, and so will every later one.
 
 pub mod reference;

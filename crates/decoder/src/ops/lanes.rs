@@ -78,7 +78,7 @@ pub const LOWEST: f32 = -87.3;
 
 /// `e^x`, relative error below 2e-7, for `x` in `[LOWEST, 88]` and clamped outside.
 ///
-/// Cephes' `expf`: `x = n ln 2 + r`, a polynomial in `r`, and `2^n` put together from its bits. `n` is rounded by
+/// Cephes' `expf`: `x = n ln 2 + r` (with `ln 2` in two parts, the first, 355/512, exact times any `n`), a polynomial in `r`, and `2^n` put together from its bits. `n` is rounded by
 /// adding `1.5 * 2^23`, whose low bits then hold it: no conversion, no branch, so the loop around it vectorises.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
@@ -88,10 +88,10 @@ pub fn exp(x: f32) -> f32 {
     let x = if x > 88.0 { 88.0 } else { x };
     let shifted = x.mul_add(std::f32::consts::LOG2_E, ROUND);
     let n = shifted - ROUND;
-    let r = n.mul_add(-0.693_359_375, x);
+    let r = n.mul_add(-355.0 / 512.0, x);
     let r = n.mul_add(2.121_944_4e-4, r);
     let mut p = 1.987_569_1e-4_f32;
-    for c in [1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5.000_000_1e-1] {
+    for c in [1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5] {
         p = p.mul_add(r, c);
     }
     let p = (p * r).mul_add(r, r + 1.0);
@@ -110,7 +110,7 @@ pub fn erf(x: f32) -> f32 {
     let x = if x < -4.0 { -4.0 } else { x };
     let x = if x > 4.0 { 4.0 } else { x };
     let s = x * x;
-    let mut p = -2.726_142_2e-10_f32;
+    let mut p = -2.726_142e-10_f32;
     for c in [2.770_681_4e-8, -2.101_024e-6, -5.692_506_3e-5, -7.349_906_3e-4, -2.954_6e-3, -1.609_603_3e-2] {
         p = p.mul_add(s, c);
     }

@@ -1,0 +1,95 @@
+//! Figures and the page that explains a study.
+//!
+//! **Purpose.** A [`StudyFit`] holds every number of a study; this crate turns it into something that a colleague can
+//! read in five minutes and check for an hour: one page that needs no network, figures as files, and the numbers
+//! behind each figure as a table.
+//!
+//! **Actors.**
+//!
+//! | room | what |
+//! |---|---|
+//! | [`render`] | the entrance: laws and study folder in, files out |
+//! | `figures` | a figure a file: what it shows as data, then as a drawing |
+//! | `plot` | the wall around kuva: axes, marks, labels; nothing else knows pixels |
+//! | `page` | the page: what is said where, a template, a style sheet |
+//! | `format` | numbers as people read them |
+//! | `csv`, `write` | tables as text; files that appear whole |
+//!
+//! **Files on disk** (in the study folder):
+//!
+//! ```text
+//! report.html               everything inline: style, figures, script
+//! figures/NAME--FAMILY.svg  each figure as a file of its own
+//! figures/NAME--FAMILY.csv  the numbers that it shows
+//! ```
+//!
+//! **Invariants.**
+//! * Nothing is computed here that `laws.json` does not hold, but for the ends of error bars.
+//! * Every verdict, flag, left-out point and count of non-finite positions of the fit is on the page, in words.
+//! * Names are data: no name of a model, family or corpus can become markup.
+//! * The page opens no connection. The same laws and records give the same bytes: there is no clock in it.
+
+#![forbid(unsafe_code)]
+
+mod csv;
+mod error;
+mod figures;
+mod format;
+mod page;
+mod plot;
+mod write;
+
+use std::path::{Path, PathBuf};
+
+use relscale_laws::StudyFit;
+
+pub use error::{ReportError, Result};
+use figures::Family;
+
+/// The files of a report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportFiles {
+    /// The page.
+    pub page: PathBuf,
+    /// The figures, in the order of the page.
+    pub figures: Vec<PathBuf>,
+    /// The numbers of each figure, in the same order.
+    pub numbers: Vec<PathBuf>,
+}
+
+/// Writes `report.html` and `figures/` into `folder`.
+///
+/// `folder` is the study folder: where it holds records, the page tells their provenance and whether the laws were
+/// fitted to them; where it holds none (laws of a table that somebody brought), the page says so.
+///
+/// # Errors
+/// [`ReportError::Write`], [`ReportError::Records`] when there are records and they cannot be read.
+pub fn render(study: &StudyFit, folder: &Path) -> Result<ReportFiles> {
+    let figures_folder = folder.join("figures");
+    write::folder(&figures_folder)?;
+
+    let records = page::Records::read(folder)?;
+    let mut files =
+        ReportFiles { page: folder.join("report.html"), figures: Vec::new(), numbers: Vec::new() };
+    let mut sections = Vec::new();
+    for family in Family::all(study) {
+        let mut drawn = Vec::new();
+        for figure in family.figures() {
+            let stem = family.stem(figure.as_ref());
+            let svg = plot::svg(&figure.drawing());
+            let (image, table) =
+                (figures_folder.join(format!("{stem}.svg")), figures_folder.join(format!("{stem}.csv")));
+            write::whole(&image, &svg)?;
+            write::whole(&table, &figure.numbers().to_csv())?;
+            drawn.push(page::Drawn::new(figure.as_ref(), &stem, svg));
+            files.figures.push(image);
+            files.numbers.push(table);
+        }
+        sections.push((family, drawn));
+    }
+    // The page last: it names the figures.
+    write::whole(&files.page, &page::html(study, &records, &sections)?)?;
+    let written: Vec<&PathBuf> = files.figures.iter().chain(&files.numbers).collect();
+    write::remove_stale(&figures_folder, &figures::NAMES, &written)?;
+    Ok(files)
+}

@@ -1,0 +1,147 @@
+//! The rules of the house that a test can see: arrows between crates, where unsafe code, printing, exiting, sockets and
+//! Parquet may stand, that every file opens with what it is for, and that no room has grown past sense.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The crates from left to right, and those of them that each may know. What is absent here is impossible to use there.
+const ARROWS: [(&str, &[&str]); 10] = [
+    ("stats", &[]),
+    ("records", &[]),
+    ("corpus", &["records"]),
+    ("decoder", &[]),
+    ("measure", &["records", "corpus", "decoder"]),
+    ("laws", &["stats", "records"]),
+    ("sweep", &["records", "corpus", "decoder"]),
+    ("report", &["records", "laws", "stats"]),
+    ("cli", &["records", "corpus", "decoder", "measure", "laws", "sweep", "report"]),
+    ("testkit", &[]),
+];
+
+/// Lines of a source file, its tests included, past which it holds two things.
+const LONGEST: usize = 650;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
+}
+
+/// Rust files below `folder`, as paths from the workspace's root with their text.
+fn sources(folder: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let name = path.strip_prefix(root()).expect("below the root").to_string_lossy().into_owned();
+                found.insert(name, std::fs::read_to_string(&path).expect("a source file"));
+            }
+        }
+    }
+    found
+}
+
+fn all_sources() -> BTreeMap<String, String> {
+    let found = sources(&root().join("crates"));
+    assert!(found.len() > 100, "the sources were not found");
+    found.into_iter().filter(|(name, _)| name.contains("/src/")).collect()
+}
+
+/// The part of a file before its tests, without comments and doc comments.
+fn code(text: &str) -> String {
+    let end = text.find("#[cfg(test)]").unwrap_or(text.len());
+    text[..end].lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+#[track_caller]
+fn none(what: &str, offenders: Vec<String>) {
+    assert!(offenders.is_empty(), "{what}:\n  {}", offenders.join("\n  "));
+}
+
+#[test]
+fn every_crate_knows_only_those_to_its_left() {
+    let mut offenders = Vec::new();
+    let folders = std::fs::read_dir(root().join("crates")).expect("crates").count();
+    assert_eq!(folders, ARROWS.len(), "a crate is missing from the list of arrows");
+    for (name, allowed) in ARROWS {
+        let path = root().join("crates").join(name).join("Cargo.toml");
+        let manifest: toml::Table = std::fs::read_to_string(path).expect("a manifest").parse().expect("TOML");
+        let Some(dependencies) = manifest.get("dependencies").and_then(toml::Value::as_table) else { continue };
+        for known in dependencies.keys().filter_map(|key| key.strip_prefix("relscale-")) {
+            if !allowed.contains(&known) {
+                offenders.push(format!("{name} -> {known}"));
+            }
+        }
+    }
+    none("arrows that point the wrong way", offenders);
+}
+
+#[test]
+fn unsafe_code_stands_in_the_kernels_only() {
+    let mut offenders = Vec::new();
+    for (name, text) in all_sources() {
+        let kernels = name.starts_with("crates/decoder/src/kernels/");
+        let words = code(&text);
+        if !kernels && (words.contains("unsafe {") || words.contains("unsafe fn") || words.contains("allow(unsafe_code)")) {
+            offenders.push(name.clone());
+        }
+        if kernels && words.matches("unsafe {").count() > text.matches("// SAFETY:").count() {
+            offenders.push(format!("{name}: an unsafe block without its reason"));
+        }
+        let crate_root = name.ends_with("/src/lib.rs") || name.ends_with("/src/main.rs");
+        if crate_root && !name.starts_with("crates/decoder/") && !text.contains("#![forbid(unsafe_code)]") {
+            offenders.push(format!("{name}: does not forbid unsafe code"));
+        }
+    }
+    none("unsafe code where none may be", offenders);
+}
+
+#[test]
+fn heavy_things_stop_at_their_wall() {
+    let mut offenders = Vec::new();
+    // What, as a word of code, and the one crate that may say it.
+    let walls = [
+        ("parquet::", "records"),
+        ("arrow_array::", "records"),
+        ("kuva::", "report"),
+        ("gemm::", "decoder"),
+        ("println!", "cli"),
+        ("eprintln!", "cli"),
+        ("process::exit", "cli"),
+        ("TcpStream", "measure"),
+    ];
+    for (name, text) in all_sources() {
+        for line in code(&text).lines().map(str::trim) {
+            for (word, owner) in walls {
+                let own = line.contains("crate::parquet::") || line.contains("relscale_records::parquet::");
+                let foreign = line.contains(word) && !(word == "parquet::" && own);
+                if foreign && !name.starts_with(&format!("crates/{owner}/")) && !line.starts_with("mod ") {
+                    offenders.push(format!("{name}: {line}"));
+                }
+            }
+        }
+    }
+    none("things that only one crate may know", offenders);
+}
+
+#[test]
+fn every_file_says_what_it_is_for_and_holds_one_thing() {
+    let mut offenders = Vec::new();
+    for (name, text) in all_sources() {
+        if !text.starts_with("//!") && !name.ends_with("tests.rs") {
+            offenders.push(format!("{name}: does not open with its purpose"));
+        }
+        let lines = text.lines().count();
+        if lines > LONGEST {
+            offenders.push(format!("{name}: {lines} lines"));
+        }
+        for word in ["todo!(", "unimplemented!(", "dbg!(", "FIXME", "XXX"] {
+            if code(&text).contains(word) {
+                offenders.push(format!("{name}: {word}"));
+            }
+        }
+    }
+    none("files to look at", offenders);
+}
