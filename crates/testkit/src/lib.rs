@@ -1,0 +1,17 @@
+//! For development only: what tests of several crates need and no product should carry.
+//!
+//! * [`model`]: a tiny Llama folder with random weights, to run.
+//! * [`tokenizer`]: its byte-level tokenizer of about three hundred entries.
+//! * [`study`]: a study whose ranks follow a law that one knows, to fit.
+//!
+//! Everything follows from a seed or from nothing at all, so that a test sees the same on every machine. Functions panic where a
+//! test would have to: no caller can do better.
+
+#![forbid(unsafe_code)]
+
+pub mod model;
+pub mod study;
+pub mod tokenizer;
+
+pub use model::{TinyModel, tiny_model};
+pub use study::{MadeUpFamily, made_up_study};
