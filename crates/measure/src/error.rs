@@ -161,6 +161,20 @@ pub enum Error {
         /// Folder of the run.
         folder: PathBuf,
     },
+    /// A run of the same key whose plan is another one.
+    #[error(
+        "{}: this run was started with another layout of its documents ({found} positions, now {wanted}), by another version of the program; \
+         move the folder away and run the same command again",
+        folder.display()
+    )]
+    OtherLayout {
+        /// Folder of the run.
+        folder: PathBuf,
+        /// Positions in its plan.
+        found: u64,
+        /// Positions in the plan of now.
+        wanted: u64,
+    },
     /// An engine failed.
     #[error(
         "engine `{engine}` failed: {reason}; finished parts are kept: run the same command again to go on"

@@ -138,6 +138,15 @@ pub enum Warning {
         /// What is wrong.
         reason: String,
     },
+    /// Current runs of a corpus that were not measured alike, so that a fit would mix them.
+    Mixed {
+        /// Name of the corpus.
+        corpus: String,
+        /// What differs: `text`, `protocol`, ...
+        differs: Vec<&'static str>,
+        /// Models whose runs come from earlier sessions.
+        models: Vec<String>,
+    },
     /// Models that do not share a tokenizer: figures per token do not compare across them.
     DifferentTokenizers {
         /// Name of the corpus.
@@ -171,6 +180,13 @@ impl std::fmt::Display for Warning {
             Self::DamagedPart { file, reason } => {
                 write!(f, "{} is damaged and is measured again: {reason}", file.display())
             }
+            Self::Mixed { corpus, differs, models } => write!(
+                f,
+                "{corpus}: this study holds runs that differ in {} ({} measured earlier); measure these models again, or use another \
+                 folder, before fitting",
+                differs.join(", "),
+                models.join(", ")
+            ),
             Self::DifferentTokenizers { corpus, models } => write!(
                 f,
                 "{corpus}: models with different tokenizers ({}): figures per token compare only within one; use bits per byte across",

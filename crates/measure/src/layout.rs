@@ -12,14 +12,14 @@
 
 use std::collections::BTreeSet;
 
-use relscale_corpus::Document;
 use relscale_corpus::protocols::{Protocol, TokenText, Window};
+use relscale_corpus::{CorpusError, Document};
 use relscale_records::parquet::PartRange;
 
 use crate::error::{Error, Result};
 use crate::text::{TokenisedCorpus, TokenisedDocument};
 
-/// Positions after which a part is closed: about half a megabyte of Parquet and, for a model that does a thousand tokens a
+/// Positions after which a part is closed: about a megabyte of Parquet and, for a model that does a thousand tokens a
 /// second, a minute of work that a kill may lose.
 pub const PART_TOKENS: u64 = 65_536;
 
@@ -72,16 +72,24 @@ impl Layout {
     /// Lays out a corpus.
     ///
     /// # Errors
-    /// [`Error::NothingToScore`]; [`Error::ZeroLimit`]; the protocol's.
+    /// [`Error::NothingToScore`], or the protocol's own error when all documents are too short for it (some may be);
+    /// [`Error::ZeroLimit`]; the protocol's.
     pub fn new(corpus: &TokenisedCorpus, windows: &dyn Windows, limit: Option<u64>) -> Result<Self> {
         if limit == Some(0) {
             return Err(Error::ZeroLimit);
         }
         let mut layout = Self { scored: Vec::new(), until: None, reached: limit.is_none() };
-        let mut counted = 0;
+        let (mut counted, mut too_short) = (0, None);
         for document in &corpus.documents {
-            let mut positions: Vec<u32> =
-                windows.windows(document)?.into_iter().flat_map(|window| window.scored).collect();
+            let mut positions: Vec<u32> = match windows.windows(document) {
+                Ok(windows) => windows.into_iter().flat_map(|window| window.scored).collect(),
+                // One short document among many is counted and said, not an end to the run.
+                Err(error @ Error::Corpus(CorpusError::TooShort { .. })) => {
+                    too_short.get_or_insert(error);
+                    Vec::new()
+                }
+                Err(error) => return Err(error),
+            };
             // A first token does not count towards the limit, so that a prefix moves nothing else.
             let countable = positions.iter().filter(|&&position| position > 0);
             let left = limit.map(|limit| limit - counted);
@@ -100,10 +108,10 @@ impl Layout {
             }
         }
         if layout.total() == 0 {
-            return Err(Error::NothingToScore {
+            return Err(too_short.unwrap_or_else(|| Error::NothingToScore {
                 corpus: corpus.name().to_owned(),
                 documents: corpus.documents.len(),
-            });
+            }));
         }
         Ok(layout)
     }
@@ -143,6 +151,9 @@ impl Layout {
         ordinal: usize,
         windows: &dyn Windows,
     ) -> Result<Vec<Window>> {
+        if self.scored.get(ordinal).is_none_or(|&scored| scored == 0) {
+            return Ok(Vec::new());
+        }
         let mut kept = windows.windows(document)?;
         if let Some(until) = self.until
             && ordinal + 1 == self.scored.len()

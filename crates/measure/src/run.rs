@@ -52,6 +52,7 @@ pub fn carry_out(
     cancel: &AtomicBool,
 ) -> Result<Done> {
     let run = study.start(&job.planned.record)?;
+    check_plan(&run, job.planned)?;
     if let Some(done) = finished_before(&run)? {
         study.set_current(&run)?;
         report(job, &run, &done, true, events);
@@ -105,6 +106,16 @@ pub fn carry_out(
     study.set_current(&run)?;
     report(job, &run, &done, false, events);
     Ok(done)
+}
+
+/// The same key must mean the same positions; if not, a protocol was changed without a new name or parameter.
+fn check_plan(run: &RunFolder, planned: &PlannedRun) -> Result<()> {
+    let (there, now) = (run.record().plan, planned.record.plan);
+    if (there.documents, there.scored) == (now.documents, now.scored) {
+        return Ok(());
+    }
+    let folder = run.path().to_path_buf();
+    Err(Error::OtherLayout { folder, found: there.scored, wanted: now.scored })
 }
 
 /// The run's end, if it was reached before and its parts are all still there in their full size.
@@ -227,13 +238,13 @@ struct Part<'a> {
     batch: Vec<Waiting>,
     /// Tokens in the batch.
     fed: usize,
-    /// Document and position of the last row written.
+    /// Document and position of the last row that was put into a batch.
     last: Option<(u32, u32)>,
 }
 
 impl Part<'_> {
     /// A window as the engine wants it.
-    fn waiting(&self, document: u32, window: &Window) -> Result<Waiting> {
+    fn waiting(&mut self, document: u32, window: &Window) -> Result<Waiting> {
         let bad = |reason: String| self.bad_windows(document, reason);
         let source = self.job.corpus.documents.get(document as usize);
         let text = source
@@ -242,18 +253,24 @@ impl Part<'_> {
         let prefix = u32::from(window.prefix.is_some());
         // Both fit: a document has at most u32::MAX tokens.
         let (start, end) = (window.start as u32, window.end as u32);
-        let scored: Vec<u32> = window
-            .scored
-            .iter()
-            .map(|&position| {
-                let inside = (start..end).contains(&position);
-                let index = inside.then(|| position - start + prefix).filter(|&index| index > 0);
-                index.ok_or_else(|| bad(format!("position {position} has no context in {start}..{end}")))
-            })
-            .collect::<Result<_>>()?;
+        let mut scored = Vec::with_capacity(window.scored.len());
+        let mut last = self.last;
+        for &position in &window.scored {
+            // Strictly ascending over the whole part: no position is scored twice, and rows come in order.
+            if last.is_some_and(|last| last >= (document, position)) {
+                return Err(bad(format!("position {position} comes twice or too late")));
+            }
+            last = Some((document, position));
+            let inside = (start..end).contains(&position);
+            let index = inside.then(|| position - start + prefix).filter(|&index| index > 0);
+            scored.push(
+                index.ok_or_else(|| bad(format!("position {position} has no context in {start}..{end}")))?,
+            );
+        }
         let mut tokens: Vec<u32> = window.prefix.into_iter().chain(text.iter().copied()).collect();
         // What comes after the last scored token changes nothing and costs time.
         tokens.truncate(scored.last().map_or(0, |&last| last as usize + 1));
+        self.last = last;
         Ok(Waiting { document, tokens, scored, start, prefix })
     }
 
@@ -288,7 +305,7 @@ impl Part<'_> {
     }
 
     /// The rows of one window, checked: an engine's mistake must not become a number.
-    fn rows(&mut self, waiting: &Waiting, scores: &[Option<Score>]) -> Result<Vec<ScoredToken>> {
+    fn rows(&self, waiting: &Waiting, scores: &[Option<Score>]) -> Result<Vec<ScoredToken>> {
         let document = waiting.document;
         if scores.len() != waiting.scored.len() {
             let reason = format!("{} scores for {} positions", scores.len(), waiting.scored.len());
@@ -299,11 +316,6 @@ impl Part<'_> {
         let mut rows = Vec::with_capacity(scores.len());
         for (&index, &score) in waiting.scored.iter().zip(scores) {
             let position = index - waiting.prefix + waiting.start;
-            if self.last.is_some_and(|last| last >= (document, position)) {
-                let reason = format!("position {position} comes twice or too late");
-                return Err(self.bad_windows(document, reason));
-            }
-            self.last = Some((document, position));
             let token = waiting.tokens.get(index as usize).copied();
             let bytes = source.and_then(|source| source.encoded.bytes.get(position as usize)).copied();
             let (Some(token), Some(bytes)) = (token, bytes) else {

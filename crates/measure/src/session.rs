@@ -6,12 +6,12 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use relscale_corpus::protocols::{self, Protocol};
-use relscale_records::Study;
 use relscale_records::provenance::{PrefixProvenance, ProtocolProvenance, VocabularyRule};
 use relscale_records::study::Done;
+use relscale_records::{Provenance, Study};
 
 use crate::engine::Vocabulary;
 use crate::error::{Error, Result};
@@ -56,6 +56,9 @@ pub fn measure(
         let loaded = (source.load)()?;
         tell_of_model(&loaded, &mut weights, events);
         for (corpus_number, corpus) in corpora.iter().enumerate() {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(Error::Cancelled);
+            }
             let key = (source.tokenizer_sha256().to_owned(), corpus_number);
             let text = match texts.entry(key) {
                 Entry::Occupied(entry) => entry.into_mut(),
@@ -68,6 +71,9 @@ pub fn measure(
         // Texts under a tokenizer that no later model has are not needed any more.
         let later = &models[number + 1..];
         texts.retain(|(sha256, _), _| later.iter().any(|m| m.tokenizer_sha256() == sha256));
+    }
+    for corpus in corpora {
+        warn_of_mixture(study, &corpus.name, models, events)?;
     }
     Ok(measured)
 }
@@ -225,4 +231,47 @@ fn warn_of_plan(layout: &Layout, text: &TokenisedCorpus, settings: &Settings, ev
         let scored = layout.total();
         events(Event::Warning(Warning::ShortCorpus { corpus, scored, wanted }));
     }
+}
+
+/// A study may be added to, but a fit over runs that were not measured alike would compare apples with pears.
+fn warn_of_mixture(
+    study: &Study,
+    corpus: &str,
+    models: &[ModelSource<'_>],
+    events: &mut dyn FnMut(Event),
+) -> Result<()> {
+    let runs = study.runs()?.into_iter().filter(|run| run.current);
+    let (now, before): (Vec<Provenance>, Vec<Provenance>) = runs
+        .map(|run| run.record.provenance)
+        .filter(|provenance| provenance.corpus.name == corpus)
+        .partition(|provenance| models.iter().any(|model| model.name == provenance.model.name));
+    let Some(now) = now.first() else { return Ok(()) };
+    let (mut differs, mut others) = (BTreeSet::new(), Vec::new());
+    for before in before {
+        let found = differences(now, &before);
+        if !found.is_empty() {
+            differs.extend(found);
+            others.push(before.model.name);
+        }
+    }
+    if !others.is_empty() {
+        let (corpus, differs) = (corpus.to_owned(), differs.into_iter().collect());
+        events(Event::Warning(Warning::Mixed { corpus, differs, models: others }));
+    }
+    Ok(())
+}
+
+/// In what two runs of a corpus were not measured alike. Window lengths are not compared: they follow each model's maximum.
+fn differences(a: &Provenance, b: &Provenance) -> Vec<&'static str> {
+    let (x, y) = (&a.scoring, &b.scoring);
+    let all = [
+        ("text", a.corpus.text_sha256 != b.corpus.text_sha256),
+        ("protocol", a.protocol.name != b.protocol.name),
+        ("limit", a.limit != b.limit),
+        ("vocabulary rule", x.vocabulary_rule != y.vocabulary_rule),
+        ("tie rule", x.tie_rule != y.tie_rule),
+        ("engine", (&x.engine, x.engine_revision) != (&y.engine, y.engine_revision)),
+        ("compute dtype", x.compute_dtype != y.compute_dtype),
+    ];
+    all.into_iter().filter(|(_, differs)| *differs).map(|(what, _)| what).collect()
 }

@@ -220,6 +220,27 @@ fn one_set_of_weights_under_two_names_is_pointed_out() {
 }
 
 #[test]
+fn a_study_of_runs_that_were_not_measured_alike_is_pointed_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let mixed =
+        |events: &[Event]| warnings(events).into_iter().find(|w| matches!(w, Warning::Mixed { .. })).cloned();
+    let corpora = [corpus("a", documents())];
+    let (_, events) = session(folder.path(), &[model(|| mock("early"))], &corpora, &settings());
+    assert_eq!(mixed(&events), None);
+    let limited = Settings { tokens: Some(300), ..settings() };
+    let mut other = documents();
+    other[0].text.push_str(" w3");
+    let (_, events) = session(folder.path(), &[model(|| mock("late"))], &[corpus("a", other)], &limited);
+    let expected =
+        Warning::Mixed { corpus: "a".into(), differs: vec!["limit", "text"], models: vec!["early".into()] };
+    assert_eq!(mixed(&events), Some(expected));
+    // Measured alike again, and another corpus never was in question.
+    let models = [model(|| mock("early")), model(|| mock("late"))];
+    let (_, events) = session(folder.path(), &models, &corpora, &settings());
+    assert_eq!(mixed(&events), None);
+}
+
+#[test]
 fn a_tokenizer_that_does_not_fit_is_refused_with_both_sizes() {
     let folder = tempfile::tempdir().unwrap();
     let narrow = || model(|| MockEngine::new("narrow", 1_000, 40).with_context(32));
@@ -258,6 +279,22 @@ fn corpora_without_anything_to_score_are_refused() {
     let error = refused(vec![Document::new("x", "w1"), Document::new("y", "")]);
     assert!(matches!(error, Error::NothingToScore { documents: 2, .. }), "{error}");
     // A single document of one token beside others is counted and said (see above), no error.
+}
+
+#[test]
+fn documents_too_short_for_a_protocol_are_counted_unless_all_are() {
+    let half = Settings { protocol: "half-window".into(), ..settings() };
+    let folder = tempfile::tempdir().unwrap();
+    let corpora = [corpus("a", documents())];
+    let (result, events) = session(folder.path(), &[model(|| mock("m"))], &corpora, &half);
+    let totals = result.unwrap()[0].done.totals;
+    assert!(totals.scored > 0 && totals.unscored_documents > 3, "{totals:?}");
+    let said = |w: &&Warning| matches!(w, Warning::UnscoredDocuments { documents, .. } if *documents == totals.unscored_documents);
+    assert!(warnings(&events).iter().any(said));
+
+    let short = vec![Document::new("x", text(5, 1)), Document::new("y", text(7, 1))];
+    let error = session(folder.path(), &[model(|| mock("m"))], &[corpus("b", short)], &half).0.unwrap_err();
+    assert!(error.to_string().contains("half-window"), "{error}");
 }
 
 #[test]

@@ -58,6 +58,15 @@ pub enum Error {
         /// The writer's reason.
         reason: String,
     },
+    /// A part of a finished run that is not there any more.
+    #[error(
+        "{}: this part of a finished run is gone; run the same `relscale measure` command again: it measures what is missing",
+        path.display()
+    )]
+    MissingPart {
+        /// File.
+        path: PathBuf,
+    },
     /// A good Parquet file, but not one of ours.
     #[error("{}: not a file of {what} by relscale: {reason}", path.display())]
     NotOurs {

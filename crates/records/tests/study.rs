@@ -181,6 +181,10 @@ fn parts_are_looked_at_before_they_are_believed() {
     assert!(matches!(run.part_state(range(0)).unwrap(), PartState::Damaged(_)));
     let error = run.tally().unwrap_err();
     assert!(error.to_string().contains("part-00000.parquet"), "{error}");
+
+    // None.
+    fs::remove_file(&first).unwrap();
+    assert!(matches!(run.tally(), Err(Error::MissingPart { .. })));
 }
 
 #[test]

@@ -92,9 +92,11 @@ impl Account {
         } else {
             self.nonfinite += 1;
         }
-        for word in words {
-            self.hash.update(word.to_le_bytes());
+        let mut bytes = [0u8; 44];
+        for (four, word) in bytes.chunks_exact_mut(4).zip(words) {
+            four.copy_from_slice(&word.to_le_bytes());
         }
+        self.hash.update(bytes);
     }
 
     fn finish(self, range: PartRange) -> PartMeta {

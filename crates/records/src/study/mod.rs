@@ -97,14 +97,17 @@ impl Study {
     /// [`Error::NotAStudy`] when the folder holds something else; [`Error::Locked`] when another program writes
     /// to it; [`Error::NewerFormat`]; [`Error::Write`].
     pub fn create_or_open(path: &Path) -> Result<Self> {
-        let exists = path.join(STUDY_FILE).exists();
-        if !exists {
+        if !path.join(STUDY_FILE).exists() {
             refuse_foreign(path)?;
         }
         fs::create_dir_all(path).map_err(Error::write(path))?;
         let lock = Lock::take(path)?;
         remove_leftovers(path)?;
-        let record = if exists { StudyRecord::read(path)? } else { StudyRecord::empty() };
+        // Looked at again under the lock: another writer may have made it in between.
+        let record = match path.join(STUDY_FILE).exists() {
+            true => StudyRecord::read(path)?,
+            false => StudyRecord::empty(),
+        };
         let runs = path.join(RUNS);
         fs::create_dir_all(&runs).map_err(Error::write(&runs))?;
         let study = Self { path: path.to_path_buf(), record, lock: Some(lock) };

@@ -292,6 +292,9 @@ impl RunFolder {
 
     fn open_listed(&self, file: &PartFile) -> Result<TokenReader> {
         let path = self.part_path(file.part.range.index);
+        if !path.exists() {
+            return Err(Error::MissingPart { path });
+        }
         let size = fs::metadata(&path).map_err(Error::read(&path))?.len();
         if size != file.size {
             let reason = format!("it has {size} bytes, done.json says {}", file.size);
