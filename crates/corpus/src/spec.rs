@@ -188,9 +188,10 @@ impl fmt::Display for CorpusSpec {
 fn concatenate(name: &str, documents: Vec<Document>, between: &str) -> Option<Document> {
     let any_spans = documents.iter().any(|document| !document.spans.is_empty());
     let mut joined: Option<Document> = None;
-    for document in documents {
+    for (number, document) in documents.into_iter().enumerate() {
         let all = joined.get_or_insert_with(|| Document::new(name, ""));
-        if !all.text.is_empty() {
+        // Also after an empty document, as any `join` does: WikiText's rows begin with one.
+        if number > 0 {
             all.text.push_str(between);
         }
         let at = all.text.len();

@@ -66,6 +66,14 @@ fn text_in_four_cuts() {
 }
 
 #[test]
+fn concat_joins_empty_documents_too() {
+    let folder = Folder::new();
+    let rows = ["", "a", "", "b", ""].map(|text| format!("{{\"text\":\"{text}\"}}\n")).concat();
+    let path = folder.file("rows.jsonl", rows);
+    assert_eq!(texts(&format!("{path}?concat=%0A%0A")), ["\n\na\n\n\n\nb\n\n"]);
+}
+
+#[test]
 fn a_folder_of_texts_in_order_of_path() {
     let folder = Folder::new();
     for name in ["b.txt", "a/z.md", "a/a.txt", "ignored.rs"] {
