@@ -1,6 +1,7 @@
 //! What the tests of this crate share: a corpus, a tokenizer, a session, a way to compare folders.
 #![allow(dead_code, unreachable_pub)] // Each test file uses its part of this.
 
+pub mod run;
 pub mod tiny;
 
 use std::collections::BTreeMap;
