@@ -1,0 +1,34 @@
+//! What can go wrong with a report.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Result with this crate's [`ReportError`].
+pub type Result<T, E = ReportError> = std::result::Result<T, E>;
+
+/// Everything that this crate fails at.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// The file system said no.
+    #[error(
+        "{}: cannot write the report: {source}; what was measured and fitted is intact: free some space or choose a \
+         folder you may write to, then make the report again",
+        path.display()
+    )]
+    Write {
+        /// File or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The study's records, from which the provenance comes, cannot be read.
+    #[error("the study's provenance cannot be read: {0}")]
+    Records(#[from] relscale_records::Error),
+    /// The page's template does not fit its data: a fault of this program.
+    #[error("the page cannot be made from its template: {source}; please report this with the study's laws.json")]
+    Template {
+        /// Line and reason.
+        source: minijinja::Error,
+    },
+}

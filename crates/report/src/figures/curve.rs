@@ -1,0 +1,244 @@
+//! One law as it is drawn and listed: the points of one corpus, their error bars, the fitted line.
+
+use relscale_laws::{Law, LawPoint, PowerLaw, Quantity};
+
+use super::Family;
+use crate::csv::{Cell, Table};
+use crate::format;
+use crate::plot::{Line, Mark, Point, Series, Style};
+
+/// Half the width of an error bar in standard errors: 95 % of a normal distribution.
+pub(super) const BAR: f64 = 1.959_963_984_540_054;
+
+/// A law of one corpus.
+#[derive(Clone, Copy)]
+pub(super) struct Curve<'a> {
+    pub(super) family: &'a str,
+    pub(super) corpus: &'a str,
+    pub(super) style: Style,
+    pub(super) law: &'a Law,
+}
+
+impl<'a> Curve<'a> {
+    /// The rank laws at `k` of a family's corpora that have a point.
+    pub(super) fn of_rank(family: &Family<'a>, k: u32) -> Vec<Self> {
+        Self::of(family, |group| group.rank_law(k))
+    }
+
+    /// The cross-entropy laws of a family's corpora that have a point.
+    pub(super) fn of_cross_entropy(family: &Family<'a>) -> Vec<Self> {
+        Self::of(family, |group| Some(&group.cross_entropy_law))
+    }
+
+    fn of(family: &Family<'a>, law: impl Fn(&'a relscale_laws::GroupFit) -> Option<&'a Law>) -> Vec<Self> {
+        family
+            .groups
+            .iter()
+            .filter_map(|(group, style)| {
+                let law = law(group)?;
+                let curve = Self { family: &group.family, corpus: &group.corpus, style: *style, law };
+                (!law.points.is_empty()).then_some(curve)
+            })
+            .collect()
+    }
+
+    /// The fit, claimed or not.
+    pub(super) fn fit(&self) -> Option<&'a PowerLaw> {
+        self.law.fit()
+    }
+
+    /// Whether a slope may be claimed.
+    pub(super) fn claimed(&self) -> bool {
+        self.fit().is_some_and(|fit| fit.claimed)
+    }
+
+    /// Sizes of the models that have a point.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = f64> + 'a {
+        self.law.points.iter().map(|point| point.parameters as f64)
+    }
+
+    /// Every height that is drawn: points, ends of error bars, ends of the line.
+    pub(super) fn heights(&self) -> Vec<f64> {
+        let points = self.law.points.iter().flat_map(|point| {
+            let (low, high) = bar(point).unwrap_or((point.value, point.value));
+            [low, point.value, high]
+        });
+        points.chain(self.line().into_iter().map(|(_, y)| y)).collect()
+    }
+
+    /// The fitted line from the smallest to the largest model; straight on log-log axes.
+    fn line(&self) -> Vec<(f64, f64)> {
+        let Some(fit) = self.fit() else { return Vec::new() };
+        let (smallest, largest) = fit.parameter_range;
+        [smallest as f64, largest as f64].map(|size| (size, fit.at(size))).to_vec()
+    }
+
+    /// Marks, error bars and line. Marks of a law without claim are hollow.
+    pub(super) fn series(&self, line: Line, mark: Mark, label: Vec<String>) -> Series {
+        let hollow = self.fit().is_some() && !self.claimed();
+        let points = self.law.points.iter().map(|point| Point {
+            x: point.parameters as f64,
+            y: point.value,
+            bar: bar(point),
+            hollow,
+            tip: self.tip(point),
+        });
+        Series { style: self.style, line, mark, path: self.line(), points: points.collect(), label }
+    }
+
+    fn tip(&self, point: &LawPoint) -> String {
+        let error =
+            point.standard_error.map_or(String::new(), |error| format!(" ± {}", format::significant(error)));
+        let misses = point.misses.map_or(String::new(), |misses| {
+            format!("\n{} of {} tokens missed", format::count(misses), format::count(point.tokens))
+        });
+        format!(
+            "{} on {}\nS = {}\n{} = {}{error} {}{misses}",
+            point.model,
+            self.corpus,
+            format::count(point.parameters),
+            self.law.quantity.symbol(),
+            format::significant(point.value),
+            self.law.unit,
+        )
+    }
+
+    /// The exponent's letter: alpha for ranks, beta for the cross entropy.
+    fn letter(&self) -> &'static str {
+        match self.law.quantity {
+            Quantity::Rank { .. } => "α",
+            _ => "β",
+        }
+    }
+
+    /// `α 0.104 [0.098, 0.110]`, or why there is no such number.
+    pub(super) fn exponent_text(&self) -> String {
+        match self.fit() {
+            None => "no fit".to_owned(),
+            Some(fit) if !fit.claimed => "no slope claimed".to_owned(),
+            Some(fit) => format!("{} {}", self.letter(), format::estimate(&fit.exponent)),
+        }
+    }
+
+    /// `R² 0.998`.
+    pub(super) fn r_squared_text(&self) -> Option<String> {
+        let fit = self.fit().filter(|fit| fit.claimed && fit.models > 2)?;
+        Some(format!("R² {}", format::r_squared(fit.r_squared)))
+    }
+
+    /// Exponent and R² in a line.
+    pub(super) fn fit_text(&self) -> String {
+        [Some(self.exponent_text()), self.r_squared_text()].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The error bar of a point: 95 % by the standard error of its logarithm.
+fn bar(point: &LawPoint) -> Option<(f64, f64)> {
+    let error = BAR * point.log_standard_error?;
+    Some((point.value * (-error).exp(), point.value * error.exp()))
+}
+
+/// All points of some curves, those left out included.
+pub(super) fn table(curves: &[Curve<'_>]) -> Table {
+    let mut rows = Vec::new();
+    for curve in curves {
+        let law = curve.law;
+        let head = |model: &str, parameters: u64| {
+            vec![
+                Cell::text(curve.family),
+                Cell::text(curve.corpus),
+                Cell::Text(law.quantity.symbol()),
+                Cell::text(&law.unit),
+                Cell::text(model),
+                Cell::Count(parameters),
+            ]
+        };
+        for point in &law.points {
+            let mut row = head(&point.model, point.parameters);
+            let ends = bar(point);
+            row.extend([
+                Cell::Number(point.value),
+                point.standard_error.into(),
+                ends.map(|(low, _)| low).into(),
+                ends.map(|(_, high)| high).into(),
+                point.fitted.into(),
+                Cell::Count(point.tokens),
+                point.hits.into(),
+                point.misses.into(),
+                Cell::Flag(curve.claimed()),
+                Cell::Empty,
+            ]);
+            rows.push(row);
+        }
+        for left in &law.left_out {
+            let mut row = head(&left.model, left.parameters);
+            row.extend(std::iter::repeat_n(Cell::Empty, 8));
+            row.extend([Cell::Flag(curve.claimed()), Cell::text(&left.reason)]);
+            rows.push(row);
+        }
+    }
+    Table {
+        header: &[
+            "family",
+            "corpus",
+            "quantity",
+            "unit",
+            "model",
+            "non_embedding_parameters",
+            "value",
+            "standard_error",
+            "low_95",
+            "high_95",
+            "fitted",
+            "tokens",
+            "hits",
+            "misses",
+            "slope_claimed",
+            "left_out_because",
+        ],
+        rows,
+    }
+}
+
+/// One sentence: the range of exponents and R² over the curves that have a claimed fit.
+pub(super) fn summary(curves: &[Curve<'_>], exponent: &str) -> String {
+    let mut fits: Vec<(&str, &PowerLaw)> = curves
+        .iter()
+        .filter_map(|curve| Some((curve.corpus, curve.fit().filter(|fit| fit.claimed)?)))
+        .collect();
+    fits.sort_by(|a, b| a.1.exponent.value.total_cmp(&b.1.exponent.value));
+    let r_squared = |fit: &PowerLaw| {
+        let shown = fit.models > 2 && fit.r_squared.is_some();
+        if shown { format!(", R² {}", format::r_squared(fit.r_squared)) } else { String::new() }
+    };
+    match fits.as_slice() {
+        [] => format!("No {exponent} is claimed here."),
+        [(corpus, fit)] => {
+            format!("Seen: {exponent} {} on {corpus}{}.", format::estimate(&fit.exponent), r_squared(fit))
+        }
+        [(slow, least), .., (fast, most)] => format!(
+            "Seen: {exponent} from {} ({slow}{}) to {} ({fast}{}).",
+            format::fixed(least.exponent.value, 3),
+            r_squared(least),
+            format::fixed(most.exponent.value, 3),
+            r_squared(most),
+        ),
+    }
+}
+
+/// What every figure of points against size says about its marks.
+pub(super) fn how_to_read(curves: &[Curve<'_>]) -> String {
+    let mut text = "Each mark is a model; a straight line on these logarithmic axes is a power law, and a steeper one \
+                    falls faster with size. "
+        .to_owned();
+    if curves.iter().any(|curve| curve.law.points.iter().any(|point| point.log_standard_error.is_some())) {
+        text.push_str(
+            "Error bars span 95 % by resampling documents (often less than the mark); models saw the same documents, \
+             so they err together. ",
+        );
+    }
+    if curves.iter().any(|curve| curve.fit().is_some() && !curve.claimed()) {
+        text.push_str("Hollow marks: no slope is claimed. ");
+    }
+    text
+}

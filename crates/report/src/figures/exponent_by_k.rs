@@ -1,0 +1,146 @@
+//! alpha against k, with intervals (fig. 6b of the paper): how fast each regime improves with size.
+
+use super::by_k::{self, FitsByK};
+use super::{Family, Figure};
+use crate::csv::{Cell, Table};
+use crate::format;
+use crate::plot::{Axis, Drawing, Guide, Line, Mark, Panel, Point, Series};
+
+/// The exponent of each rank law.
+pub(super) struct ExponentByK<'a> {
+    corpora: Vec<FitsByK<'a>>,
+}
+
+/// Marks of different corpora at one k stand beside each other, by this share of k a corpus.
+const ASIDE: f64 = 0.05;
+
+impl<'a> ExponentByK<'a> {
+    pub(super) fn of(family: &Family<'a>) -> Option<Self> {
+        let corpora = FitsByK::of(family, |_| true);
+        (by_k::grid(&corpora).len() > 1).then_some(Self { corpora })
+    }
+}
+
+impl Figure for ExponentByK<'_> {
+    fn name(&self) -> &'static str {
+        "exponent-by-k"
+    }
+
+    fn title(&self) -> String {
+        "The exponent α against k".to_owned()
+    }
+
+    fn caption(&self) -> String {
+        let seen: Vec<String> = self
+            .corpora
+            .iter()
+            .filter_map(|corpus| {
+                let claimed: Vec<_> = corpus.fits.iter().filter(|(_, fit)| fit.claimed).collect();
+                let (first_k, first) = claimed.first()?;
+                let (top_k, top) = claimed
+                    .iter()
+                    .max_by(|a, b| a.1.exponent.value.total_cmp(&b.1.exponent.value))?;
+                Some(format!(
+                    "on {} from {} at k = {first_k} to at most {} at k = {}",
+                    corpus.corpus,
+                    format::fixed(first.exponent.value, 3),
+                    format::fixed(top.exponent.value, 3),
+                    format::count(u64::from(*top_k)),
+                ))
+            })
+            .collect();
+        let bars = self.corpora.iter().any(|corpus| corpus.fits.iter().any(|(_, fit)| fit.exponent.bounds().is_some()));
+        format!(
+            "The exponent of −ln RBP at each k: larger means that this regime gains more from size.{}{} Corpora are set \
+             beside each other at one k. {}",
+            if bars {
+                " Bars are Student t intervals from the scatter of the models about the line."
+            } else {
+                " Two models give no interval."
+            },
+            if self.corpora.iter().any(|corpus| corpus.fits.iter().any(|(_, fit)| !fit.claimed)) {
+                " Hollow marks, without bars: no slope is claimed."
+            } else {
+                ""
+            },
+            if seen.is_empty() {
+                "No α is claimed here.".to_owned()
+            } else {
+                format!("Seen: α goes {}.", format::list(&seen))
+            }
+        )
+    }
+
+    fn numbers(&self) -> Table {
+        let rows = self.corpora.iter().flat_map(|corpus| {
+            corpus.fits.iter().map(|(k, fit)| {
+                let bounds = fit.exponent.bounds();
+                vec![
+                    Cell::text(corpus.family),
+                    Cell::text(corpus.corpus),
+                    Cell::Count(u64::from(*k)),
+                    Cell::Number(fit.exponent.value),
+                    bounds.map(|(low, _)| low).into(),
+                    bounds.map(|(_, high)| high).into(),
+                    Cell::Text(format::interval_method(&fit.exponent.interval)),
+                    Cell::Flag(fit.claimed),
+                ]
+            })
+        });
+        Table {
+            header: &["family", "corpus", "k", "alpha", "low", "high", "interval", "slope_claimed"],
+            rows: rows.collect(),
+        }
+    }
+
+    fn drawing(&self) -> Drawing {
+        let middle = (self.corpora.len() as f64 - 1.0) / 2.0;
+        let series: Vec<Series> = self
+            .corpora
+            .iter()
+            .enumerate()
+            .map(|(at, corpus)| {
+                let aside = (ASIDE * (at as f64 - middle)).exp();
+                let points: Vec<Point> = corpus
+                    .fits
+                    .iter()
+                    .map(|(k, fit)| Point {
+                        x: f64::from(*k) * aside,
+                        y: fit.exponent.value,
+                        // An interval that nobody claims would only set the scale of the axis.
+                        bar: fit.exponent.bounds().filter(|_| fit.claimed),
+                        hollow: !fit.claimed,
+                        tip: format!("{}\nk = {k}\nα {}", corpus.corpus, format::estimate(&fit.exponent)),
+                    })
+                    .collect();
+                Series {
+                    style: corpus.style,
+                    line: Line::Solid,
+                    mark: Mark::Disc,
+                    path: points.iter().map(|point| (point.x, point.y)).collect(),
+                    points,
+                    label: vec![corpus.corpus.to_owned()],
+                }
+            })
+            .collect();
+        let heights = series.iter().flat_map(|series| {
+            series.points.iter().flat_map(|point| {
+                let (low, high) = point.bar.unwrap_or((point.y, point.y));
+                [low, point.y, high]
+            })
+        });
+        Drawing {
+            title: self.title(),
+            legend: Vec::new(),
+            rows: vec![vec![Panel {
+                heading: String::new(),
+                notes: Vec::new(),
+                x: Axis::grid(&by_k::grid(&self.corpora)),
+                y: Axis::linear("α".to_owned(), heights.chain([0.0]).collect::<Vec<_>>()),
+                height: 300.0,
+                guides: vec![Guide { at: 0.0, text: "0: no change with size".to_owned() }],
+                series,
+            }]],
+        }
+    }
+}

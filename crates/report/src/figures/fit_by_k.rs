@@ -1,0 +1,132 @@
+//! R² against k (fig. 6a of the paper): up to which k a power law describes the family.
+
+use super::by_k::{self, FitsByK};
+use super::{Family, Figure};
+use crate::csv::{Cell, Table};
+use crate::format;
+use crate::plot::{Axis, Drawing, Guide, Line, Mark, Panel, Point, Series};
+
+/// R² of each rank law of three models or more.
+pub(super) struct FitByK<'a> {
+    corpora: Vec<FitsByK<'a>>,
+}
+
+/// What the paper reports for k below 1000.
+const PAPER: f64 = 0.9;
+
+impl<'a> FitByK<'a> {
+    pub(super) fn of(family: &Family<'a>) -> Option<Self> {
+        // Two points lie on their line whatever they are.
+        let corpora = FitsByK::of(family, |fit| fit.models > 2 && fit.r_squared.is_some());
+        (by_k::grid(&corpora).len() > 1).then_some(Self { corpora })
+    }
+}
+
+impl Figure for FitByK<'_> {
+    fn name(&self) -> &'static str {
+        "fit-by-k"
+    }
+
+    fn title(&self) -> String {
+        "R² of the rank law against k".to_owned()
+    }
+
+    fn caption(&self) -> String {
+        let seen: Vec<String> = self
+            .corpora
+            .iter()
+            .map(|corpus| {
+                let firm = |r: f64| r > PAPER;
+                let last = corpus
+                    .fits
+                    .iter()
+                    .take_while(|(_, fit)| fit.claimed && fit.r_squared.is_some_and(firm))
+                    .last();
+                match last {
+                    Some((k, _)) => {
+                        format!("on {} R² stays above {PAPER} up to k = {}", corpus.corpus, format::count(u64::from(*k)))
+                    }
+                    None => format!("on {} R² is above {PAPER} for no k", corpus.corpus),
+                }
+            })
+            .collect();
+        let hollow = self.corpora.iter().any(|corpus| corpus.fits.iter().any(|(_, fit)| !fit.claimed));
+        format!(
+            "The share of the variance of ln(−ln RBP) over models that the fitted line explains: 1 is a perfect power law. \
+             The paper reports more than {PAPER} for k below 1000.{} Seen: {}.",
+            if hollow { " Hollow marks: too few misses or hits to claim a slope." } else { "" },
+            format::list(&seen)
+        )
+    }
+
+    fn numbers(&self) -> Table {
+        let rows = self.corpora.iter().flat_map(|corpus| {
+            corpus.fits.iter().map(|(k, fit)| {
+                vec![
+                    Cell::text(corpus.family),
+                    Cell::text(corpus.corpus),
+                    Cell::Count(u64::from(*k)),
+                    fit.r_squared.into(),
+                    Cell::Count(u64::from(fit.models)),
+                    Cell::Flag(fit.claimed),
+                ]
+            })
+        });
+        Table {
+            header: &["family", "corpus", "k", "r_squared", "models", "slope_claimed"],
+            rows: rows.collect(),
+        }
+    }
+
+    fn drawing(&self) -> Drawing {
+        let series: Vec<Series> = self
+            .corpora
+            .iter()
+            .map(|corpus| {
+                let points: Vec<Point> = corpus
+                    .fits
+                    .iter()
+                    .filter_map(|(k, fit)| {
+                        Some(Point {
+                            x: f64::from(*k),
+                            y: fit.r_squared?,
+                            bar: None,
+                            hollow: !fit.claimed,
+                            tip: format!("{}\nk = {k}\nR² {}", corpus.corpus, format::r_squared(fit.r_squared)),
+                        })
+                    })
+                    .collect();
+                Series {
+                    style: corpus.style,
+                    line: Line::Solid,
+                    mark: Mark::Disc,
+                    path: points.iter().map(|point| (point.x, point.y)).collect(),
+                    points,
+                    label: vec![corpus.corpus.to_owned()],
+                }
+            })
+            .collect();
+        let heights: Vec<f64> =
+            series.iter().flat_map(|series| series.points.iter().map(|point| point.y)).chain([1.0]).collect();
+        // The yardstick only where it does not squeeze what there is to see.
+        let near = heights.iter().any(|&r| r < PAPER + 0.03);
+        let guides = if near {
+            vec![Guide { at: PAPER, text: format!("{PAPER}, the paper's bound for k < 1000") }]
+        } else {
+            Vec::new()
+        };
+        Drawing {
+            title: self.title(),
+            legend: Vec::new(),
+            rows: vec![vec![Panel {
+                heading: String::new(),
+                notes: Vec::new(),
+                x: Axis::grid(&by_k::grid(&self.corpora)),
+                y: Axis::linear("R² (log-log)".to_owned(), heights.into_iter().chain(near.then_some(PAPER))),
+                height: 260.0,
+                guides,
+                series,
+            }]],
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Numbers as people read them.
+
+use relscale_laws::{Estimate, Interval};
+
+/// `3.1k`, `2.2M`, `12B`: two digits, for axes and sentences.
+pub(crate) fn scale(value: f64) -> String {
+    let (divided, suffix) = match value {
+        v if v < 999.5 => (v, ""),
+        v if v < 999.5e3 => (v / 1e3, "k"),
+        v if v < 999.5e6 => (v / 1e6, "M"),
+        v if v < 999.5e9 => (v / 1e9, "B"),
+        v => (v / 1e12, "T"),
+    };
+    let places = usize::from(divided < 9.95);
+    format!("{}{suffix}", trimmed(format!("{divided:.places$}")))
+}
+
+/// A tick of a value axis: as short as it can be.
+pub(crate) fn tick(value: f64) -> String {
+    if value != 0.0 && (value.abs() < 1e-3 || value.abs() >= 1e6) {
+        return format!("{value:e}").replace('-', "−");
+    }
+    trimmed(format!("{value:.6}")).replace('-', "−")
+}
+
+fn trimmed(text: String) -> String {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// `1,475,561,600`.
+pub(crate) fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number with `places` decimals, a real minus sign, and no negative zero.
+pub(crate) fn fixed(value: f64, places: usize) -> String {
+    let text = format!("{value:.places$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| c == '0' || c == '.') => rest.to_owned(),
+        Some(rest) => format!("−{rest}"),
+        None => text,
+    }
+}
+
+/// A value with four significant digits.
+pub(crate) fn significant(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    if !(-4..=6).contains(&magnitude) {
+        return format!("{value:.3e}").replace('-', "−");
+    }
+    fixed(value, usize::try_from(3 - magnitude).unwrap_or(0))
+}
+
+/// Decimals that show two digits of half the interval, three to five.
+fn places(bounds: Option<(f64, f64)>) -> usize {
+    let Some((low, high)) = bounds else { return 3 };
+    let half = (high - low) / 2.0;
+    if half > 0.0 { ((-half.log10()).ceil() as i64 + 1).clamp(3, 5) as usize } else { 3 }
+}
+
+/// `0.104 [0.098, 0.110]`, or the value alone.
+pub(crate) fn estimate(estimate: &Estimate) -> String {
+    let places = places(estimate.bounds());
+    let value = fixed(estimate.value, places);
+    match estimate.bounds() {
+        Some((low, high)) => format!("{value} [{}, {}]", fixed(low, places), fixed(high, places)),
+        None => value,
+    }
+}
+
+/// R² with three digits, with four from 0.99 on, and never rounded up to a perfect 1.
+pub(crate) fn r_squared(value: Option<f64>) -> String {
+    match value {
+        None => "none (all values equal)".to_owned(),
+        Some(r) if r < 1.0 && r >= 0.99 => format!("{:.4}", (r * 1e4).floor() / 1e4),
+        Some(r) => format!("{r:.3}"),
+    }
+}
+
+/// How an interval was found, in words, or why there is none.
+pub(crate) fn interval_method(interval: &Interval) -> String {
+    match interval {
+        Interval::StudentT { level, degrees_of_freedom, .. } => {
+            format!("{} Student t, {degrees_of_freedom} degrees of freedom", percent(*level))
+        }
+        Interval::DocumentBootstrap { level, resamples, .. } => {
+            format!("{} document bootstrap, {} resamples", percent(*level), count(u64::from(*resamples)))
+        }
+        Interval::None { reason } => format!("no interval: {reason}"),
+        // The list of methods may grow; an interval by a method unknown here still has its ends.
+        _ => "interval".to_owned(),
+    }
+}
+
+/// `95 %`.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{} %", trimmed(format!("{:.3}", 100.0 * share)))
+}
+
+/// `−ln RBP₁₀`: for figures, where there is no markup.
+pub(crate) fn rank_symbol(k: u32) -> String {
+    let subscript = |digit: char| {
+        digit.to_digit(10).and_then(|value| char::from_u32('₀' as u32 + value)).unwrap_or(digit)
+    };
+    format!("−ln RBP{}", k.to_string().chars().map(subscript).collect::<String>())
+}
+
+/// At most `longest` characters, the last of them an ellipsis where some were cut.
+pub(crate) fn shortened(text: &str, longest: usize) -> String {
+    if text.chars().count() <= longest {
+        return text.to_owned();
+    }
+    text.chars().take(longest.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [only] => only.clone(),
+        [head @ .., last] => format!("{} and {last}", head.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_people_read_them() {
+        assert_eq!(scale(12.0), "12");
+        assert_eq!(scale(3_100.0), "3.1k");
+        assert_eq!(scale(98_000.0), "98k");
+        assert_eq!(scale(999_900.0), "1M");
+        assert_eq!(scale(1_475_561_600.0), "1.5B");
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_475_561_600), "1,475,561,600");
+        assert_eq!(fixed(-0.0001, 3), "0.000");
+        assert_eq!(fixed(-0.104, 3), "−0.104");
+        assert_eq!(tick(0.0003), "3e−4");
+        assert_eq!(tick(0.75), "0.75");
+        assert_eq!(significant(1.23456), "1.235");
+        assert_eq!(significant(0.000012345), "1.234e−5");
+        assert_eq!(significant(12_345.6), "12346");
+    }
+
+    #[test]
+    fn a_fit_that_is_not_perfect_does_not_look_it() {
+        assert_eq!(r_squared(Some(0.999_999_9)), "0.9999");
+        assert_eq!(r_squared(Some(0.9834)), "0.983");
+        assert_eq!(r_squared(Some(1.0)), "1.000");
+    }
+
+    #[test]
+    fn an_interval_decides_the_digits() {
+        let interval = |low, high| Interval::StudentT { low, high, level: 0.95, degrees_of_freedom: 5 };
+        let of = |value, interval| Estimate { value, unit: "1".into(), standard_error: None, interval };
+        assert_eq!(estimate(&of(0.1042, interval(0.1008, 0.1076))), "0.1042 [0.1008, 0.1076]");
+        assert_eq!(estimate(&of(0.1, interval(-0.2, 0.4))), "0.100 [−0.200, 0.400]");
+        assert_eq!(estimate(&of(0.1, Interval::None { reason: "two points".into() })), "0.100");
+    }
+
+    #[test]
+    fn symbols_and_lists() {
+        assert_eq!(rank_symbol(100), "−ln RBP₁₀₀");
+        assert_eq!(shortened("markdown", 5), "mark…");
+        assert_eq!(list(&["a".into(), "b".into(), "c".into()]), "a, b and c");
+    }
+}

@@ -1,0 +1,270 @@
+//! Where the numbers come from: the provenance of the runs behind the laws, as the study folder records it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use relscale_laws::StudyFit;
+use relscale_records::Study;
+use relscale_records::provenance::{Provenance, TieRule, VocabularyRule};
+use relscale_records::study::RunEntry;
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::format;
+
+/// The runs of a study; none where the folder is no study.
+pub(crate) struct Records {
+    runs: Option<Vec<RunEntry>>,
+}
+
+/// What the page says of them.
+#[derive(Debug, Serialize)]
+pub(super) struct View {
+    /// Whether there are records at all.
+    there: bool,
+    runs: Vec<Run>,
+    corpora: Vec<Corpus>,
+    /// What decided the numbers: each once where all runs agree.
+    facts: Vec<Fact>,
+    /// How the laws and the records disagree.
+    stale: Vec<String>,
+    superseded: usize,
+    unfinished: usize,
+    models: Vec<String>,
+    corpus_names: Vec<String>,
+}
+
+/// One current run.
+#[derive(Debug, Serialize)]
+struct Run {
+    model: String,
+    corpus: String,
+    key: String,
+    weights: String,
+    config: String,
+    tokens: String,
+    nonfinite: String,
+    unscored: String,
+}
+
+/// One text.
+#[derive(Debug, Serialize)]
+struct Corpus {
+    name: String,
+    description: String,
+    sha256: String,
+    documents: String,
+    bytes: String,
+}
+
+/// One thing that decided the numbers.
+#[derive(Debug, Serialize)]
+struct Fact {
+    name: &'static str,
+    values: Vec<Value>,
+}
+
+/// A value, and for whom it holds where not for all.
+#[derive(Debug, Serialize)]
+struct Value {
+    text: String,
+    whose: String,
+}
+
+impl Records {
+    /// Reads what a study folder says of its runs; not their rows.
+    ///
+    /// # Errors
+    /// The folder is a study and a file of it cannot be read.
+    pub(crate) fn read(folder: &Path) -> Result<Self> {
+        if !folder.join("study.json").exists() {
+            return Ok(Self { runs: None });
+        }
+        Ok(Self { runs: Some(Study::open(folder)?.runs()?) })
+    }
+
+    /// What the page says of the current runs, and whether the laws were fitted to them.
+    pub(super) fn view(&self, study: &StudyFit) -> View {
+        let all = self.runs.as_deref().unwrap_or_default();
+        let current: Vec<&RunEntry> = all.iter().filter(|run| run.current).collect();
+        let mut models: Vec<(u64, String)> = current
+            .iter()
+            .map(|run| {
+                let model = &run.record.provenance.model;
+                (model.parameters.non_embedding, model.name.clone())
+            })
+            .collect();
+        models.sort();
+        models.dedup();
+        let corpora = corpora(&current);
+        View {
+            there: self.runs.is_some(),
+            runs: current.iter().map(|run| Run::of(run)).collect(),
+            facts: facts(&current),
+            stale: if self.runs.is_some() { stale(study, &current) } else { Vec::new() },
+            superseded: all.iter().filter(|run| !run.current && run.done.is_some()).count(),
+            unfinished: all.iter().filter(|run| run.done.is_none()).count(),
+            models: models.into_iter().map(|(_, name)| name).collect(),
+            corpus_names: corpora.iter().map(|corpus| corpus.name.clone()).collect(),
+            corpora,
+        }
+    }
+}
+
+impl Run {
+    fn of(run: &RunEntry) -> Self {
+        let provenance = &run.record.provenance;
+        let total = |count: fn(&relscale_records::study::Totals) -> u64| {
+            run.done.as_ref().map_or("–".to_owned(), |done| format::count(count(&done.totals)))
+        };
+        Self {
+            model: provenance.model.name.clone(),
+            corpus: provenance.corpus.name.clone(),
+            key: run.record.key.clone(),
+            weights: provenance.model.weights_sha256.clone(),
+            config: provenance.model.config_sha256.clone(),
+            tokens: total(|totals| totals.scored),
+            nonfinite: total(|totals| totals.nonfinite),
+            unscored: total(|totals| totals.unscored_documents),
+        }
+    }
+}
+
+/// Each text once.
+fn corpora(runs: &[&RunEntry]) -> Vec<Corpus> {
+    let mut texts = BTreeMap::new();
+    for run in runs {
+        let corpus = &run.record.provenance.corpus;
+        texts.insert((corpus.name.clone(), corpus.text_sha256.clone()), corpus);
+    }
+    texts
+        .into_values()
+        .map(|corpus| Corpus {
+            name: corpus.name.clone(),
+            description: corpus.description.clone(),
+            sha256: corpus.text_sha256.clone(),
+            documents: format::count(corpus.documents),
+            bytes: format::count(corpus.bytes),
+        })
+        .collect()
+}
+
+/// A fact's name and how to read it off a provenance.
+type Reading = (&'static str, fn(&Provenance) -> String);
+
+/// What decided the numbers besides weights and text.
+const FACTS: [Reading; 11] = [
+    ("Window protocol", protocol),
+    ("Token put before windows", |p| match &p.protocol.prefix {
+        Some(prefix) => format!("id {}: {}", prefix.id, prefix.reason),
+        None => "none".to_owned(),
+    }),
+    ("Tie rule", |p| match p.scoring.tie_rule {
+        TieRule::AtLeast => "R = #{v : z[v] ≥ z_t}: equal logits count against the model".to_owned(),
+        TieRule::Greater => "R = #{v : z[v] > z_t} + 1: equal logits count in the model's favour".to_owned(),
+    }),
+    ("Vocabulary rule", |p| match p.scoring.vocabulary_rule {
+        VocabularyRule::Tokens => {
+            "tokens: rows of the output head that no token maps to are left out of rank and softmax".to_owned()
+        }
+        VocabularyRule::Rows => "rows: every row of the output head takes part, padding included".to_owned(),
+    }),
+    ("Vocabulary sizes", |p| {
+        let sizes = p.scoring.vocabulary;
+        let [tokenizer, added, rows, scored] =
+            [sizes.tokenizer, sizes.with_added, sizes.rows, sizes.scored].map(|size| format::count(u64::from(size)));
+        format!("tokenizer {tokenizer}; with added tokens {added}; rows of the output head {rows}; |V| in ranks {scored}")
+    }),
+    ("Engine", |p| format!("{}, revision {}", p.scoring.engine, p.scoring.engine_revision)),
+    ("Computed in", |p| p.scoring.compute_dtype.clone()),
+    ("Weights stored in", |p| p.model.stored_dtype.clone()),
+    ("Architecture", |p| p.model.architecture.clone()),
+    ("Tokenizer", |p| format!("{}, sha256 {}", p.tokenizer.source, p.tokenizer.sha256)),
+    ("Limit", |p| match p.limit {
+        Some(limit) => format!("the first {} positions of the corpus", format::count(limit.tokens)),
+        None => "none: the whole corpus".to_owned(),
+    }),
+];
+
+fn protocol(provenance: &Provenance) -> String {
+    let protocol = &provenance.protocol;
+    let parameters: Vec<String> =
+        protocol.parameters.iter().map(|(name, value)| format!("{name} = {}", plain(value))).collect();
+    if parameters.is_empty() {
+        return protocol.name.clone();
+    }
+    format!("{}: {}", protocol.name, parameters.join(", "))
+}
+
+/// A value of JSON as people write it; strings without quotes.
+fn plain(value: &serde_json::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn facts(runs: &[&RunEntry]) -> Vec<Fact> {
+    let mut facts: Vec<Fact> = FACTS
+        .iter()
+        .map(|(name, read)| Fact { name, values: distinct(runs, |run| read(&run.record.provenance)) })
+        .collect();
+    facts.push(Fact {
+        name: "Measured by",
+        values: distinct(runs, |run| {
+            let tool = &run.record.provenance.tool;
+            format!("{} {}, record format {}", tool.name, tool.version, run.record.format)
+        }),
+    });
+    facts.retain(|fact| !fact.values.is_empty());
+    facts
+}
+
+/// The distinct values over runs, each with the models it holds for where they differ.
+fn distinct(runs: &[&RunEntry], read: impl Fn(&RunEntry) -> String) -> Vec<Value> {
+    let mut values: Vec<(String, Vec<String>)> = Vec::new();
+    for run in runs {
+        let (text, model) = (read(run), &run.record.provenance.model.name);
+        match values.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, models)) if models.contains(model) => {}
+            Some((_, models)) => models.push(model.clone()),
+            None => values.push((text, vec![model.clone()])),
+        }
+    }
+    let one = values.len() == 1;
+    values
+        .into_iter()
+        .map(|(text, models)| Value { text, whose: if one { String::new() } else { models.join(", ") } })
+        .collect()
+}
+
+/// How laws and records disagree: laws of runs that are gone or have other counts, runs that no law knows.
+fn stale(study: &StudyFit, runs: &[&RunEntry]) -> Vec<String> {
+    let mut found = Vec::new();
+    let name = |run: &RunEntry| {
+        let provenance = &run.record.provenance;
+        (provenance.model.name.clone(), provenance.corpus.name.clone())
+    };
+    let totals: BTreeMap<(String, String), _> =
+        runs.iter().map(|run| (name(run), run.done.as_ref().map(|done| done.totals))).collect();
+    let mut fitted = Vec::new();
+    for group in &study.groups {
+        for model in &group.models {
+            let pair = (model.name.clone(), group.corpus.clone());
+            let counts = (model.tokens, model.nonfinite);
+            match totals.get(&pair) {
+                None => found.push(format!("{} on {} is in the laws, not in the records", pair.0, pair.1)),
+                Some(Some(totals)) if (totals.scored, totals.nonfinite) != counts => found.push(format!(
+                    "{} on {}: the laws count {} tokens, the records {}",
+                    pair.0,
+                    pair.1,
+                    format::count(model.tokens),
+                    format::count(totals.scored)
+                )),
+                Some(_) => {}
+            }
+            fitted.push(pair);
+        }
+    }
+    for pair in totals.keys().filter(|pair| !fitted.contains(pair)) {
+        found.push(format!("{} on {} was measured and is not in the laws", pair.0, pair.1));
+    }
+    found
+}

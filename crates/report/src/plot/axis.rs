@@ -1,0 +1,223 @@
+//! Scales, ranges, and ticks that people would choose.
+
+use crate::format;
+
+/// One axis: where values lie on it, and its ticks.
+#[derive(Debug, Clone)]
+pub(crate) struct Axis {
+    pub(super) title: String,
+    log: bool,
+    /// Ends in units of the scale: log10 of the value on a log axis.
+    low: f64,
+    high: f64,
+    /// Ticks that were asked for; empty = chosen from the range.
+    wanted: Vec<f64>,
+    label: fn(f64) -> String,
+}
+
+/// A tick: value and text.
+pub(super) type Tick = (f64, String);
+
+/// Room at either end, as a share of the range.
+const PADDING: f64 = 0.05;
+/// The least range of a log axis, in decades: one point still gets an axis with ticks.
+const LEAST_DECADES: f64 = 0.1;
+/// Most ticks on an axis, however long.
+const MOST_TICKS: usize = 9;
+
+impl Axis {
+    /// A log axis of model sizes that holds `values`.
+    pub(crate) fn sizes(values: impl IntoIterator<Item = f64>) -> Self {
+        let title = "S, non-embedding parameters".to_owned();
+        Self { label: format::scale, ..Self::log(title, values) }
+    }
+
+    /// A log axis that holds `values`, all above zero.
+    pub(crate) fn log(title: String, values: impl IntoIterator<Item = f64>) -> Self {
+        let (low, high) = extent(values.into_iter().map(f64::log10)).unwrap_or((0.0, 1.0));
+        let padding = f64::max(PADDING * (high - low), (LEAST_DECADES - (high - low)) / 2.0);
+        Self { title, log: true, low: low - padding, high: high + padding, wanted: vec![], label: format::tick }
+    }
+
+    /// A log axis of counts that holds `values`, all above zero.
+    pub(crate) fn counts(title: String, values: impl IntoIterator<Item = f64>) -> Self {
+        Self { label: format::scale, ..Self::log(title, values) }
+    }
+
+    /// A log axis of k with a tick at each of `grid`.
+    pub(crate) fn grid(grid: &[u32]) -> Self {
+        let wanted: Vec<f64> = grid.iter().map(|&k| f64::from(k)).collect();
+        Self {
+            wanted: wanted.clone(),
+            label: format::scale,
+            ..Self::log("k, the largest rank that counts as a hit".to_owned(), wanted)
+        }
+    }
+
+    /// A linear axis that holds `values`.
+    pub(crate) fn linear(title: String, values: impl IntoIterator<Item = f64>) -> Self {
+        let (low, high) = extent(values).unwrap_or((0.0, 1.0));
+        let padding = if high > low { PADDING * (high - low) } else { f64::max(0.1 * high.abs(), 0.01) };
+        Self { title, log: false, low: low - padding, high: high + padding, wanted: vec![], label: format::tick }
+    }
+
+    /// Length in units of the scale: decades on a log axis.
+    pub(crate) fn span(&self) -> f64 {
+        self.high - self.low
+    }
+
+    /// The same axis, widened about its middle to at least `span`.
+    ///
+    /// Log axes of one span and one length show equal exponents as equal slopes.
+    pub(crate) fn widened(mut self, span: f64) -> Self {
+        let more = f64::max(span - self.span(), 0.0) / 2.0;
+        self.low -= more;
+        self.high += more;
+        self
+    }
+
+    /// The same axis without its title.
+    pub(crate) fn untitled(mut self) -> Self {
+        self.title.clear();
+        self
+    }
+
+    /// Where a value lies: 0 at the low end, 1 at the high end; held inside, so that nothing is drawn over a margin.
+    pub(super) fn position(&self, value: f64) -> f64 {
+        let at = if self.log { value.log10() } else { value };
+        // A log of zero or less: below everything.
+        if at.is_nan() { 0.0 } else { ((at - self.low) / self.span()).clamp(0.0, 1.0) }
+    }
+
+    /// The ticks, ascending; not many more than there is `room` for, unless they were asked for.
+    pub(super) fn ticks(&self, room: usize) -> Vec<Tick> {
+        let most = room.clamp(3, MOST_TICKS);
+        let values = if !self.wanted.is_empty() {
+            self.wanted.clone()
+        } else if self.log {
+            self.log_ticks(most)
+        } else {
+            linear_ticks(self.low, self.high, most)
+        };
+        values.into_iter().map(|value| (value, (self.label)(value))).collect()
+    }
+
+    fn log_ticks(&self, most: usize) -> Vec<f64> {
+        // From fine to coarse: fewer and fewer digits in each decade.
+        let ladders: [&[f64]; 4] =
+            [&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0], &[1.0, 2.0, 5.0], &[1.0, 3.0], &[1.0]];
+        for digits in ladders {
+            let ticks = self.decades(digits, 1);
+            if (3..=most).contains(&ticks.len()) {
+                return ticks;
+            }
+        }
+        if self.span() < 1.0 {
+            // Over less than a decade a log scale is nearly linear.
+            return linear_ticks(10f64.powf(self.low), 10f64.powf(self.high), most);
+        }
+        let decades = self.span().ceil() as usize;
+        self.decades(&[1.0], i32::try_from(decades / most + 1).unwrap_or(1))
+    }
+
+    /// `digit * 10^exponent` inside the range, for every `step`th exponent.
+    fn decades(&self, digits: &[f64], step: i32) -> Vec<f64> {
+        (self.low.floor() as i32..=self.high.ceil() as i32)
+            .filter(|exponent| exponent.rem_euclid(step) == 0)
+            .flat_map(|exponent| digits.iter().map(move |digit| decimal(*digit, exponent)))
+            .filter(|tick| (self.low..=self.high).contains(&tick.log10()))
+            .collect()
+    }
+}
+
+/// Multiples of 1, 2 or 5 times a power of ten, at most `most` of them or one more.
+fn linear_ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
+    let rough = (high - low) / f64::from(u32::try_from(most.min(6)).unwrap_or(6));
+    let exponent = rough.log10().floor() as i32;
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|digit| decimal(digit, exponent))
+        .find(|&step| step >= rough)
+        .unwrap_or(rough);
+    let (first, last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
+    // Rounded to the decimals of the step, lest 3 * 0.1 be written 0.30000000000000004.
+    let places = usize::try_from((-step.log10().floor()).max(0.0) as i64).unwrap_or(0);
+    (first..=last)
+        .map(|multiple| {
+            let value = multiple as f64 * step;
+            format!("{value:.places$}").parse().unwrap_or(value)
+        })
+        .collect()
+}
+
+/// `digit * 10^exponent` as it would be parsed, without the error of a power.
+fn decimal(digit: f64, exponent: i32) -> f64 {
+    format!("{digit}e{exponent}").parse().unwrap_or(digit * 10f64.powi(exponent))
+}
+
+/// Smallest and largest of the finite values.
+fn extent(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    values.into_iter().filter(|value| value.is_finite()).fold(None, |extent, value| match extent {
+        None => Some((value, value)),
+        Some((low, high)) => Some((f64::min(low, value), f64::max(high, value))),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(axis: &Axis) -> Vec<String> {
+        axis.ticks(9).into_iter().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn sizes_over_three_decades() {
+        let axis = Axis::sizes([3_100.0, 3_100_000.0]);
+        assert_eq!(texts(&axis), ["3k", "10k", "30k", "100k", "300k", "1M", "3M"]);
+    }
+
+    #[test]
+    fn sizes_of_large_families() {
+        let axis = Axis::sizes([1.2e6, 1.1e10]);
+        assert_eq!(texts(&axis), ["1M", "10M", "100M", "1B", "10B"]);
+    }
+
+    #[test]
+    fn a_sixth_of_a_decade_still_has_ticks() {
+        let axis = Axis::log("y".into(), [0.748, 0.877]);
+        assert_eq!(texts(&axis), ["0.75", "0.8", "0.85"]);
+        let axis = Axis::log("y".into(), [0.95, 1.9]);
+        assert_eq!(texts(&axis), ["1", "1.2", "1.4", "1.6", "1.8"]);
+    }
+
+    #[test]
+    fn one_point_has_an_axis() {
+        let axis = Axis::sizes([1e6]);
+        assert!(axis.ticks(9).len() >= 2, "{:?}", texts(&axis));
+        assert!((axis.position(1e6) - 0.5).abs() < 1e-12);
+        assert!(Axis::linear("y".into(), [0.0]).ticks(9).len() >= 2);
+    }
+
+    #[test]
+    fn a_short_axis_has_fewer_ticks() {
+        let texts: Vec<String> =
+            Axis::sizes([3_100.0, 3_100_000.0]).ticks(5).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(texts, ["10k", "100k", "1M"]);
+    }
+
+    #[test]
+    fn many_decades_are_thinned() {
+        let axis = Axis::log("y".into(), [1e-12, 1e12]);
+        assert!(axis.ticks(9).len() <= MOST_TICKS, "{:?}", texts(&axis));
+    }
+
+    #[test]
+    fn no_value_and_no_number_harm_nothing() {
+        assert!(!Axis::log("y".into(), []).ticks(9).is_empty());
+        let axis = Axis::log("y".into(), [1.0, 10.0]);
+        assert_eq!(axis.position(0.0), 0.0);
+        assert_eq!(axis.position(-1.0), 0.0);
+        assert_eq!(axis.position(f64::INFINITY), 1.0);
+    }
+}

@@ -1,0 +1,85 @@
+//! Files that appear whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::error::{ReportError, Result};
+
+/// Makes a folder with all above it.
+pub(crate) fn folder(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).map_err(failed(path))
+}
+
+/// Writes a file aside (`NAME.tmp` in the same folder), syncs it and renames it. A reader sees the old file or the new
+/// one; an attempt that fails leaves the old one and nothing else.
+pub(crate) fn whole(path: &Path, text: &str) -> Result<()> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(".tmp");
+    let aside = Path::new(&aside);
+    let written = File::create(aside).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    written.and_then(|()| fs::rename(aside, path)).map_err(|source| {
+        // Half a file is of no use; that it could not be removed either would add nothing to the message.
+        let _ = fs::remove_file(aside);
+        failed(path)(source)
+    })
+}
+
+/// Removes figures of an earlier report that this one did not write, so that none is taken for current. Only names
+/// that our figures have are touched.
+pub(crate) fn remove_stale(folder: &Path, names: &[&str], written: &[impl AsRef<Path>]) -> Result<()> {
+    for entry in fs::read_dir(folder).map_err(failed(folder))? {
+        let path = entry.map_err(failed(folder))?.path();
+        let ours = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| {
+            let figure = name.split_once("--").is_some_and(|(figure, _)| names.contains(&figure));
+            figure && (name.ends_with(".svg") || name.ends_with(".csv"))
+        });
+        if ours && !written.iter().any(|kept| kept.as_ref() == path) {
+            fs::remove_file(&path).map_err(failed(&path))?;
+        }
+    }
+    Ok(())
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> ReportError {
+    let path = path.to_path_buf();
+    move |source| ReportError::Write { path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_stale_figures_go() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        for name in ["greedy--old.svg", "greedy--old.csv", "greedy--new.svg", "greedy--notes.txt", "mine--x.svg"] {
+            whole(&at(name), "x").unwrap();
+        }
+        remove_stale(home.path(), &["greedy"], &[at("greedy--new.svg")]).unwrap();
+        let mut left: Vec<String> = fs::read_dir(home.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["greedy--new.svg", "greedy--notes.txt", "mine--x.svg"]);
+    }
+
+    /// A disk that is really full, as the kernel plays it.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_leaves_the_old_file() {
+        let home = tempfile::tempdir().unwrap();
+        let page = home.path().join("report.html");
+        whole(&page, "old").unwrap();
+        std::os::unix::fs::symlink("/dev/full", home.path().join("report.html.tmp")).unwrap();
+        let message = whole(&page, "new").unwrap_err().to_string();
+        assert!(message.contains("report.html"), "{message}");
+        assert_eq!(fs::read_to_string(&page).unwrap(), "old");
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
+    }
+}

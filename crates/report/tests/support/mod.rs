@@ -1,0 +1,172 @@
+//! Made-up studies: no model, no text, only sums that follow laws one knows.
+
+// Each test file and the example use their own part of this.
+#![allow(dead_code)]
+
+use std::fs;
+use std::path::Path;
+
+use relscale_laws::{FitOptions, StudyFit, fit_study};
+use relscale_records::parquet::{PartMeta, PartRange};
+use relscale_records::provenance::{Provenance, sha256_bytes};
+use relscale_records::study::{RunPlan, RunRecord, Study};
+use relscale_records::{DocumentTally, RunTally};
+
+/// Seven sizes over three decades.
+pub(crate) const SIZES: [u64; 7] = [3_136, 10_432, 33_408, 98_816, 311_040, 986_112, 2_958_336];
+
+/// Entries that compete for a rank.
+const VOCABULARY: u32 = 4_096;
+
+/// A distribution: how hard it is, and how fast it gets easier with size.
+pub(crate) struct Text {
+    pub(crate) name: &'static str,
+    /// `-ln RBP_1` of a model of one parameter.
+    pub(crate) level: f64,
+    /// alpha at k = 1.
+    pub(crate) exponent: f64,
+}
+
+/// The three distributions of the crate sources, roughly.
+pub(crate) const TEXTS: [Text; 3] = [
+    Text { name: "code", level: 4.1, exponent: 0.118 },
+    Text { name: "markdown", level: 4.0, exponent: 0.094 },
+    Text { name: "prose", level: 4.6, exponent: 0.087 },
+];
+
+/// What a run would be stored under.
+pub(crate) fn provenance(family: &str, model: &str, parameters: u64, text: &Text, documents: u32) -> Provenance {
+    let mut provenance = Provenance::example();
+    provenance.model.name = model.into();
+    provenance.model.family = family.into();
+    provenance.model.weights_sha256 = sha256_bytes(model.as_bytes());
+    provenance.model.config_sha256 = sha256_bytes(format!("config of {model}").as_bytes());
+    provenance.model.stored_dtype = "f16".into();
+    provenance.model.parameters.non_embedding = parameters;
+    provenance.corpus.name = text.name.into();
+    provenance.corpus.description = format!("held-out crate sources, {}", text.name);
+    provenance.corpus.text_sha256 = sha256_bytes(text.name.as_bytes());
+    provenance.corpus.documents = u64::from(documents);
+    provenance.corpus.bytes = 4_321 * u64::from(documents);
+    provenance.protocol.parameters = [("length".into(), 512.into()), ("stride".into(), 256.into())].into();
+    let sizes = &mut provenance.scoring.vocabulary;
+    (sizes.tokenizer, sizes.with_added) = (VOCABULARY - 2, VOCABULARY);
+    (sizes.rows, sizes.scored) = (VOCABULARY, VOCABULARY);
+    provenance
+}
+
+/// A repeatable number in [0, 1) that differs for every document, k and model.
+fn noise(document: u32, k: u32, parameters: u64) -> f64 {
+    let mut state = parameters ^ u64::from(document).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (u64::from(k) << 40);
+    for _ in 0..2 {
+        state = (state ^ (state >> 31)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    }
+    (state >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// A run whose `-ln RBP_k` follows a power law off by a per cent or two a model, steeper at larger k.
+pub(crate) fn measured(provenance: &Provenance, text: &Text, documents: u32) -> RunTally {
+    let parameters = provenance.model.parameters.non_embedding;
+    let off = 1.0 + 0.03 * (noise(7, 7, parameters) - 0.5);
+    let size = parameters as f64;
+    let mut run = RunTally::new(provenance);
+    for document in 0..documents {
+        let scored = 250 + u64::from(document * 37 % 400);
+        let ease = off * (0.7 + 0.6 * f64::from(document * 61 % 97) / 96.0);
+        let hits = |k: u32| {
+            if k == VOCABULARY {
+                return scored;
+            }
+            let decades = f64::from(k).log10();
+            let exponent = text.exponent * (1.0 + 0.35 * decades);
+            let level = text.level * (-0.62 * decades - 0.18 * decades * decades).exp();
+            let missed = scored as f64 * (1.0 - (-level * size.powf(-exponent) * ease).exp());
+            scored - ((missed + noise(document, k, parameters)).floor() as u64).min(scored)
+        };
+        let nll = 2.4 * text.level * size.powf(-0.95 * text.exponent) * ease;
+        run.documents.push(DocumentTally {
+            scored,
+            bytes: 4 * scored,
+            // Noise must not make a rank of at most 5 rarer than one of at most 2.
+            hits: run
+                .k_grid
+                .iter()
+                .scan(0, |most, &k| {
+                    *most = hits(k).max(*most);
+                    Some(*most)
+                })
+                .collect(),
+            tied: u64::from(document % 50 == 0),
+            sum_nll: nll * scored as f64,
+            sum_entropy: 0.98 * nll * scored as f64,
+            ..DocumentTally::new(document, run.k_grid.len())
+        });
+    }
+    run
+}
+
+/// Runs with their provenance.
+pub(crate) type Runs = Vec<(Provenance, RunTally)>;
+
+/// Every size on every text.
+pub(crate) fn family(name: &str, sizes: &[u64], texts: &[Text], documents: u32) -> Runs {
+    let mut runs = Vec::new();
+    for text in texts {
+        for &size in sizes {
+            let provenance = provenance(name, &format!("{name}-{size}"), size, text, documents);
+            let tally = measured(&provenance, text, documents);
+            runs.push((provenance, tally));
+        }
+    }
+    runs
+}
+
+/// The laws of some runs, with few resamples.
+pub(crate) fn laws(runs: &Runs) -> StudyFit {
+    let tallies: Vec<RunTally> = runs.iter().map(|(_, tally)| tally.clone()).collect();
+    fit_study(&tallies, &FitOptions { resamples: 200, ..FitOptions::default() }).unwrap()
+}
+
+/// Records of runs as a study holds them, but for the rows themselves.
+pub(crate) fn keep(folder: &Path, runs: &Runs) {
+    let mut study = Study::create_or_open(folder).unwrap();
+    for (provenance, tally) in runs {
+        let totals = tally.totals();
+        let documents = tally.documents.len() as u32;
+        let plan = RunPlan { documents, scored: totals.scored, part_tokens: 1 << 20, parts: 1 };
+        let run = study.start(&RunRecord::new(provenance.clone(), plan)).unwrap();
+        fs::write(run.part_path(0), tally.model.as_bytes()).unwrap();
+        let part = PartMeta {
+            range: PartRange { index: 0, first_document: 0, end_document: documents },
+            scored: totals.scored,
+            bytes: totals.bytes,
+            nonfinite: totals.nonfinite,
+            rows_sha256: sha256_bytes(tally.model.as_bytes()),
+        };
+        run.finish(vec![part], 0).unwrap();
+        study.set_current(&run).unwrap();
+    }
+}
+
+/// Seven models on three texts, with what a real study has too: positions with a non-finite logit, and a largest k at
+/// which misses run out.
+pub(crate) fn realistic(documents: u32) -> Runs {
+    let mut runs = family("crates", &SIZES, &TEXTS, documents);
+    for (_, tally) in runs.iter_mut().filter(|(_, tally)| tally.corpus == "prose") {
+        let broken = if tally.non_embedding == SIZES[0] { 3 } else { 0 };
+        let first = &mut tally.documents[0];
+        first.nonfinite += broken;
+        first.scored -= broken;
+        for hits in &mut first.hits {
+            *hits = (*hits).min(first.scored);
+        }
+    }
+    // The largest model misses nothing at the largest k: RBP = 1 has no logarithm.
+    if let Some((_, tally)) = runs.last_mut() {
+        let at = tally.k_grid.iter().position(|&k| k == 2_000).unwrap();
+        for document in &mut tally.documents {
+            document.hits[at] = document.scored;
+        }
+    }
+    runs
+}
