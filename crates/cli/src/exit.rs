@@ -22,10 +22,20 @@ pub(crate) const REFUSED: u8 = 3;
 /// Stopped by the user: 128 + SIGINT, as shells count.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// The codes in the words of `--help`.
+/// Ends the help of the program: how to begin, and the codes.
 pub(crate) const HELP: &str = "\
-Exit codes: 0 done; 1 failed (disk full, ...); 2 wrong arguments; 3 input refused (model, text, folder, option);
-130 stopped by Ctrl-C: the same command goes on.";
+Examples:
+  relscale demo
+  relscale measure --model gpt2 gpt2-medium gpt2-large --corpus test.txt --out study
+  relscale fit study
+  relscale report study
+
+Exit codes:
+  0    done
+  1    failed, though the input was good: a full disk, a fault
+  2    wrong arguments
+  3    input refused: a model, a text, a folder, an option
+  130  stopped by Ctrl-C; the same command goes on";
 
 /// A refusal of the program itself.
 #[derive(Debug)]
@@ -87,8 +97,12 @@ fn chain(error: &anyhow::Error) -> String {
     text
 }
 
-/// Our messages say what and where first, then, after a semicolon or as a new sentence, what to do. Cuts there, outside of
-/// brackets and quotation marks.
+/// Words with which our messages begin to say what to do, after a colon.
+const IMPERATIVES: [&str; 12] =
+    ["check", "choose", "delete", "free", "give", "move", "rename", "restore", "run", "take", "use", "wait"];
+
+/// Our messages say what and where first, then what to do: after a semicolon, as a new sentence, or after a colon. Cuts there,
+/// outside of brackets and quotation marks.
 fn split_hint(message: &str) -> (String, Option<String>) {
     let mut depth = 0usize;
     let mut quoted = false;
@@ -97,12 +111,13 @@ fn split_hint(message: &str) -> (String, Option<String>) {
             '(' | '[' => depth += 1,
             ')' | ']' => depth = depth.saturating_sub(1),
             '`' => quoted = !quoted,
-            ';' | '.' if depth == 0 && !quoted => {
-                let rest = &message[at + 1..];
-                let next = rest.strip_prefix(' ').and_then(|rest| rest.chars().next());
+            ';' | '.' | ':' if depth == 0 && !quoted => {
+                let Some(rest) = message[at + 1..].strip_prefix(' ') else { continue };
+                let word = rest.split([' ', ',']).next().unwrap_or_default();
                 let cut = match letter {
-                    ';' => next.is_some(),
-                    _ => next.is_some_and(char::is_uppercase),
+                    ';' => true,
+                    '.' => word.starts_with(char::is_uppercase),
+                    _ => IMPERATIVES.contains(&word),
                 };
                 if cut {
                     return (message[..at].to_owned(), Some(rest.trim().to_owned()));
@@ -163,6 +178,7 @@ mod tests {
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
         assert_eq!(cut("a.txt: not UTF-8; convert the file"), pair("a.txt: not UTF-8", "convert the file"));
         assert_eq!(cut("no config.json in m. Give a folder"), pair("no config.json in m", "Give a folder"));
+        assert_eq!(cut("out: is not empty: give another"), pair("out: is not empty", "give another"));
         assert_eq!(cut("`a; b` (c; d) is wrong"), pair("`a; b` (c; d) is wrong", ""));
         assert_eq!(cut("tensor model.Embed is missing"), pair("tensor model.Embed is missing", ""));
         assert_eq!(cut("one; two; three"), pair("one", "two; three"));
@@ -181,7 +197,7 @@ mod tests {
     #[test]
     fn the_help_names_every_code() {
         for code in [OK, FAILURE, USAGE, REFUSED, INTERRUPTED] {
-            assert!(HELP.contains(&format!("{code} ")), "{code}");
+            assert!(HELP.contains(&format!("\n  {code} ")), "{code}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::{exit, terminal};
+use crate::{exit, progress};
 
 /// Installs the handler and returns the flag that it sets. Termination (`kill`) counts as Ctrl-C.
 ///
@@ -18,7 +18,7 @@ pub(crate) fn watch() -> anyhow::Result<Arc<AtomicBool>> {
             #[allow(clippy::exit, reason = "the user asked twice")]
             std::process::exit(exit::INTERRUPTED.into());
         }
-        terminal::message("stopping after this step; Ctrl-C once more stops at once");
+        progress::say("stopping after this step; Ctrl-C once more stops at once");
     })?;
     Ok(cancel)
 }

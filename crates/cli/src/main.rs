@@ -28,7 +28,7 @@ use commands::Command;
 
 /// Measures how language models rank the right token, and fits the laws by which that changes with scale.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true, max_term_width = 100, after_help = exit::HELP)]
+#[command(version, max_term_width = 100, after_help = exit::HELP)]
 struct Program {
     #[command(subcommand)]
     command: Command,

@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     terminal::print(&fit::table(&laws))?;
     terminal::print(&fit::notes(&laws))?;
     fit::refuse_if_empty(&laws)?;
-    // relscale_report::render(&laws, out)?;
+    relscale_report::render(&laws, out)?;
     terminal::print(&epilogue(arguments))
 }
 

@@ -110,7 +110,8 @@ fn rows(title: String, group: &GroupFit) -> Vec<Vec<String>> {
             Some(fit) => (
                 exponent(&fit.exponent, fit.claimed),
                 interval(&fit.exponent),
-                fit.r_squared.map_or("-".to_owned(), r_squared),
+                // A line through two points is always perfect.
+                fit.r_squared.filter(|_| fit.models > 2).map_or("-".to_owned(), r_squared),
             ),
         };
         vec![title, k, alpha, interval, r_squared, entropy]
@@ -166,7 +167,9 @@ fn doubts(group: &GroupFit) -> Vec<(&Flag, String)> {
         match k.as_slice() {
             [] => {}
             [one] => of.push(format!("k = {one}")),
-            [first, ..] => of.push(format!("k = {}; figures of k = {first}", k.join(", "))),
+            [first, .., last] => {
+                of.push(format!("{} values of k, {first} to {last}; figures of {first}", k.len()))
+            }
         }
         of.extend(entropy);
         of.join(", ")

@@ -23,6 +23,6 @@ pub(crate) struct Arguments {
 /// There are no laws yet, or the page cannot be written.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let laws = StudyFit::load(&arguments.study.join(LAWS))?;
-    // relscale_report::render(&laws, &arguments.study)?;
+    relscale_report::render(&laws, &arguments.study)?;
     terminal::print(&arguments.study.join("report.html").display().to_string())
 }

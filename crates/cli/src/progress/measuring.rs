@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use relscale_measure::Event;
 
-use super::{Pace, Panel, Row};
+use super::{Pace, Panel, Row, say};
 use crate::inputs::Model;
 use crate::terminal::{self, Style, count, paint, size};
 
@@ -52,18 +52,21 @@ impl Measuring {
     /// Takes note of an event.
     pub(crate) fn hear(&mut self, event: Event) {
         match event {
-            Event::CorpusRead { corpus, documents, bytes, tokens } => self.panel.say(&format!(
+            Event::CorpusRead { corpus, documents, bytes, tokens } => say(&format!(
                 "{corpus}: {} documents, {}B, {} tokens",
                 count(documents),
                 size(bytes),
                 count(tokens)
             )),
             Event::ModelLoaded { model, non_embedding, total, unused_tensors, .. } => {
-                self.panel.say(&format!(
+                say(&format!(
                     "{model}: {} non-embedding parameters, {} in all",
                     count(non_embedding),
                     count(total)
                 ));
+                if self.work.tokens.len() < self.work.corpora {
+                    self.wait(&model);
+                }
                 if !unused_tensors.is_empty() {
                     let names = terminal::some_of(&unused_tensors, 4);
                     self.warn(&format!(
@@ -83,10 +86,17 @@ impl Measuring {
         }
     }
 
+    /// Reading and tokenising the first text takes seconds in which nothing else moves.
+    fn wait(&mut self, model: &str) {
+        let piece = Row { title: model.to_owned(), share: 0.0, figures: "reading the text".to_owned() };
+        let whole = Row { title: "in all".to_owned(), share: 0.0, figures: String::new() };
+        self.panel.show(&piece, &whole);
+    }
+
     /// A warning, once.
-    pub(crate) fn warn(&mut self, text: &str) {
+    fn warn(&mut self, text: &str) {
         if self.told.insert(text.to_owned()) {
-            self.panel.say(&format!("{} {text}", paint("warning:", Style::Warning)));
+            say(&format!("{} {text}", paint("warning:", Style::Warning)));
         }
     }
 
@@ -94,11 +104,7 @@ impl Measuring {
         self.work.tokens.insert(corpus.clone(), of as f64);
         self.work.started.get_or_insert_with(Instant::now);
         if already > 0 {
-            self.panel.say(&format!(
-                "{model} on {corpus}: goes on after {} of {} tokens",
-                count(already),
-                count(of)
-            ));
+            say(&format!("{model} on {corpus}: goes on after {} of {} tokens", count(already), count(of)));
         }
         let title = format!("{model} {corpus}");
         self.run = Some(Run { title, model, started: Instant::now(), already, scored: already, of });
@@ -130,7 +136,7 @@ impl Measuring {
             }
             None => format!("{} tokens, measured before", count(of)),
         };
-        self.panel.say(&format!("{model} on {corpus}: {how}"));
+        say(&format!("{model} on {corpus}: {how}"));
     }
 
     fn draw(&mut self) {

@@ -8,6 +8,7 @@
 pub(crate) mod measuring;
 pub(crate) mod training;
 
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -20,6 +21,17 @@ const PACE: Duration = Duration::from_secs(10);
 /// Steps of a bar: finer than any terminal is wide.
 const STEPS: u64 = 10_000;
 
+/// The bars on the screen, for whoever has to write a line while they are there: Ctrl-C comes on a thread of its own.
+static BARS: Mutex<Option<MultiProgress>> = Mutex::new(None);
+
+/// A line that stays, above the bars where there are any.
+pub(crate) fn say(text: &str) {
+    match &*BARS.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some(bars) => bars.suspend(|| terminal::message(text)),
+        None => terminal::message(text),
+    }
+}
+
 /// One line of the panel.
 pub(crate) struct Row {
     /// What is going on.
@@ -30,9 +42,9 @@ pub(crate) struct Row {
     pub(crate) figures: String,
 }
 
-/// Where progress is shown.
+/// Where progress is shown: one at a time.
 pub(crate) struct Panel {
-    bars: Option<(MultiProgress, [ProgressBar; 2])>,
+    bars: Option<[ProgressBar; 2]>,
     last_line: Instant,
 }
 
@@ -42,18 +54,10 @@ impl Panel {
         Self { bars: None, last_line: Instant::now() }
     }
 
-    /// A line that stays, above the bars.
-    pub(crate) fn say(&self, text: &str) {
-        match &self.bars {
-            Some((all, _)) => all.suspend(|| terminal::message(text)),
-            None => terminal::message(text),
-        }
-    }
-
     /// Shows the present piece of work and the whole.
     pub(crate) fn show(&mut self, piece: &Row, whole: &Row) {
         if terminal::has_bars() {
-            let (_, bars) = self.bars.get_or_insert_with(bars);
+            let bars = self.bars.get_or_insert_with(open);
             for (bar, row) in bars.iter().zip([piece, whole]) {
                 bar.set_prefix(row.title.clone());
                 bar.set_message(row.figures.clone());
@@ -61,36 +65,29 @@ impl Panel {
             }
         } else if self.last_line.elapsed() >= PACE {
             self.last_line = Instant::now();
-            terminal::message(&format!(
-                "{}: {}; {}: {}",
-                piece.title, piece.figures, whole.title, whole.figures
-            ));
-        }
-    }
-
-    /// Takes the bars away; what was said stays.
-    pub(crate) fn close(&mut self) {
-        if let Some((all, bars)) = self.bars.take() {
-            bars.iter().for_each(ProgressBar::finish_and_clear);
-            // The screen may be gone; that is no reason to fail.
-            let _ = all.clear();
+            say(&format!("{}: {}; {}: {}", piece.title, piece.figures, whole.title, whole.figures));
         }
     }
 }
 
 impl Drop for Panel {
+    /// Takes the bars away; what was said stays.
     fn drop(&mut self) {
-        self.close();
+        if let Some(bars) = self.bars.take() {
+            bars.iter().for_each(ProgressBar::finish_and_clear);
+            *BARS.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
     }
 }
 
-fn bars() -> (MultiProgress, [ProgressBar; 2]) {
+fn open() -> [ProgressBar; 2] {
     let all = MultiProgress::new();
-    let style = ProgressStyle::with_template("{prefix:27!} {bar:12} {wide_msg}")
+    let style = ProgressStyle::with_template("{prefix:26!} [{bar:9}] {wide_msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .progress_chars("=> ");
     let bars = [(); 2].map(|()| all.add(ProgressBar::new(STEPS).with_style(style.clone())));
-    (all, bars)
+    *BARS.lock().unwrap_or_else(PoisonError::into_inner) = Some(all);
+    bars
 }
 
 /// How much is done, how fast it goes, and when it will end.
@@ -111,7 +108,7 @@ impl Pace {
         (seconds > 0.0 && self.done > 0.0).then(|| self.done / seconds)
     }
 
-    /// ` ..., 1:05 left`, or nothing.
+    /// `1:05 left`; `None` while nobody can know.
     pub(crate) fn time_left(self) -> Option<String> {
         let seconds = self.left.max(0.0) / self.rate()?;
         // Beyond a month nobody counts seconds.

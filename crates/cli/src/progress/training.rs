@@ -7,7 +7,7 @@ use relscale_decoder::count::ParameterCount;
 use relscale_sweep::recipes::{Recipe, Size};
 use relscale_sweep::train::family::Event;
 
-use super::{Pace, Panel, Row};
+use super::{Pace, Panel, Row, say};
 use crate::terminal::{self, count, size};
 
 /// Steps over which the shown loss is a mean: a single batch's is mostly noise.
@@ -48,7 +48,7 @@ impl Training {
     pub(crate) fn hear(&mut self, event: &Event<'_>) {
         match event {
             Event::Text { documents, tokens, bytes } => {
-                self.panel.say(&format!(
+                say(&format!(
                     "training text: {} documents, {}B, {} tokens; {} tokens a size",
                     count(*documents as u64),
                     size(*bytes as u64),
@@ -58,13 +58,13 @@ impl Training {
                 self.started = Some(Instant::now());
             }
             Event::Kept { size } => {
-                self.panel.say(&format!("{}: there already, kept", size.name));
+                say(&format!("{}: there already, kept", size.name));
                 self.finished += self.weight(size) * f64::from(self.recipe.steps);
             }
             Event::Step { size, step, loss } => self.step(size, *step, *loss),
             Event::Written { size, final_loss } => {
                 let took = self.size_started.take().map_or_else(Default::default, |at| at.elapsed());
-                self.panel.say(&format!(
+                say(&format!(
                     "{}: loss {final_loss:.3} nats a token after {} steps, {}",
                     size.name,
                     count(self.recipe.steps.into()),

@@ -1,0 +1,40 @@
+//! `relscale demo`: the whole job, on tiny models in place of the shipped ones.
+
+mod common;
+
+use common::{Place, files};
+use relscale_testkit::TinyModel;
+
+#[test]
+fn the_whole_job_and_again() {
+    let place = Place::new();
+    for (number, width) in [8, 16, 24].into_iter().enumerate() {
+        let model = TinyModel { width, hidden: 2 * width, seed: number as u64, ..TinyModel::default() };
+        place.model(&format!("tiny-{width}"), &model);
+    }
+    let arguments = ["demo", "--assets", "models", "--tokens", "300", "--out", "shown"];
+    let outcome = place.run(&arguments);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    for corpus in ["crates-code", "crates-docs", "crates-markdown"] {
+        assert!(outcome.out.contains(corpus), "{}", outcome.screen());
+    }
+    assert!(outcome.out.contains("shown/report.html") && outcome.out.contains("shown/laws.json"));
+    for file in ["study.json", "laws.json", "report.html"] {
+        assert!(place.path("shown").join(file).is_file(), "{file}");
+    }
+
+    let runs = files(&place.path("shown/runs"));
+    let again = place.run(&arguments);
+    assert_eq!((again.code, &again.out), (Some(0), &outcome.out));
+    assert!(again.err.contains("measured before"), "{}", again.screen());
+    assert!(runs == files(&place.path("shown/runs")));
+}
+
+#[test]
+fn a_family_that_is_not_there() {
+    let place = Place::new();
+    place
+        .run(&["demo", "--assets", "nowhere"])
+        .refuses(3, &["nowhere: the shipped family is not there", "hint: run from a checkout"]);
+    assert!(!place.path("demo").exists());
+}

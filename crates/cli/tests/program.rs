@@ -1,0 +1,39 @@
+//! The program as a whole: its help, its version, its manners.
+
+mod common;
+
+use common::Place;
+
+#[test]
+fn help_and_version() {
+    let place = Place::new();
+    place.run(&["--help"]).shows("help");
+    let version = place.run(&["--version"]);
+    assert_eq!((version.code, version.out.as_str()), (Some(0), "relscale [VERSION]\n"));
+    for command in ["demo", "measure", "fit", "report", "sweep"] {
+        let help = place.run(&[command, "--help"]);
+        assert_eq!(help.code, Some(0));
+        assert!(help.out.contains("Example"), "{command} has no example");
+        let widest = help.out.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(110), "{command}: a line of {widest:?} columns");
+    }
+}
+
+#[test]
+fn what_is_no_command_is_wrong_usage() {
+    let place = Place::new();
+    place.run(&["mesure"]).refuses(2, &["mesure", "measure"]);
+    let nothing = place.run(&[]);
+    assert_eq!(nothing.code, Some(2));
+    assert!(nothing.err.contains("Usage: relscale <COMMAND>"));
+}
+
+/// Without a terminal there is not one escape code, whatever the environment says.
+#[test]
+fn no_colours_where_there_is_no_terminal() {
+    let place = Place::new();
+    for no_color in ["", "1"] {
+        let output = place.command(&["fit", "nowhere"]).env("NO_COLOR", no_color).output().unwrap();
+        assert!(!output.stderr.contains(&0x1b));
+    }
+}
