@@ -66,7 +66,10 @@ pub(crate) fn tell(error: &anyhow::Error) -> ExitCode {
         return ExitCode::from(OK);
     }
     let code = code_of(error);
-    let (what, hint) = split_hint(&chain(error));
+    let (what, mut hint) = split_hint(&chain(error));
+    if let Some(more) = advice(error) {
+        hint = Some(hint.map_or(more.to_owned(), |hint| format!("{hint}; {more}")));
+    }
     let title = if code == INTERRUPTED { "stopped:" } else { "error:" };
     let what =
         what.strip_prefix("stopped").map_or(what.as_str(), |rest| rest.trim_start_matches([':', ',', ' ']));
@@ -120,13 +123,22 @@ fn split_hint(message: &str) -> (String, Option<String>) {
                     _ => IMPERATIVES.contains(&word),
                 };
                 if cut {
-                    return (message[..at].to_owned(), Some(rest.trim().to_owned()));
+                    return (message[..at].to_owned(), Some(uncapitalised(rest.trim())));
                 }
             }
             _ => {}
         }
     }
     (message.to_owned(), None)
+}
+
+/// A sentence as it stands after a colon; a name in capitals keeps them.
+fn uncapitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => first.to_lowercase().chain(letters).collect(),
+        _ => text.to_owned(),
+    }
 }
 
 /// The exit code of an error, by its type.
@@ -157,6 +169,18 @@ fn code_of(error: &anyhow::Error) -> u8 {
     if error.is::<relscale_corpus::CorpusError>() || error.is::<Refusal>() { REFUSED } else { FAILURE }
 }
 
+/// What to do, where the error's own words do not say it.
+fn advice(error: &anyhow::Error) -> Option<&'static str> {
+    use relscale_measure::Error as Measure;
+    use relscale_records::Error as Records;
+    match error.downcast_ref::<Measure>()? {
+        Measure::Records(Records::WriteParquet { .. }) => {
+            Some("see that there is room on the disk and run the same command again to go on")
+        }
+        _ => None,
+    }
+}
+
 fn of_records(error: &relscale_records::Error) -> u8 {
     use relscale_records::Error as Records;
     match error {
@@ -177,7 +201,7 @@ mod tests {
         };
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
         assert_eq!(cut("a.txt: not UTF-8; convert the file"), pair("a.txt: not UTF-8", "convert the file"));
-        assert_eq!(cut("no config.json in m. Give a folder"), pair("no config.json in m", "Give a folder"));
+        assert_eq!(cut("no config.json in m. Give a folder"), pair("no config.json in m", "give a folder"));
         assert_eq!(cut("out: is not empty: give another"), pair("out: is not empty", "give another"));
         assert_eq!(cut("`a; b` (c; d) is wrong"), pair("`a; b` (c; d) is wrong", ""));
         assert_eq!(cut("tensor model.Embed is missing"), pair("tensor model.Embed is missing", ""));

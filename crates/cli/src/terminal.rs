@@ -65,7 +65,7 @@ pub(crate) fn table(header: &[&str], left: usize, groups: &[Vec<Vec<String>>]) -
         table.add_rows(group.iter().cloned());
     }
     for (number, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
+        column.set_padding((0, 1));
         column.set_cell_alignment(if number < left { CellAlignment::Left } else { CellAlignment::Right });
     }
     table.trim_fmt()
@@ -98,6 +98,13 @@ pub(crate) fn size(n: u64) -> String {
         _ => 0,
     };
     format!("{value:.decimals$}{unit}")
+}
+
+/// An amount of data: `362 B`, `9.35 MB`.
+pub(crate) fn bytes(n: u64) -> String {
+    let text = size(n);
+    let (number, unit) = text.split_at(text.trim_end_matches(char::is_alphabetic).len());
+    format!("{number} {}B", if unit == "B" { "G" } else { unit })
 }
 
 /// A span of time: `42 s`, `3:05`, `2:10:00`.
@@ -137,6 +144,7 @@ mod tests {
             sizes.map(size),
             ["7", "950", "1.00k", "9.99k", "10.0k", "83.0k", "260k", "2.19M", "12.0B"]
         );
+        assert_eq!([362, 9_350_000, 2_000_000_000].map(bytes), ["362 B", "9.35 MB", "2.00 GB"]);
         let spans = [0, 59, 60, 3_599, 7_801].map(Duration::from_secs);
         assert_eq!(spans.map(time), ["0 s", "59 s", "1:00", "59:59", "2:10:01"]);
     }

@@ -279,7 +279,7 @@ fn a_full_disk_loses_nothing() {
     let grown = Command::new("mount").args(["-o", "remount,size=64m"]).arg(&disk).status();
     let outcome = place.run(&arguments);
     let unmounted = Command::new("umount").arg(&disk).status();
-    full.refuses(1, &["No space left on device", "hint: "]);
+    full.refuses(1, &["No space left on device", "hint: ", "run the same command again"]);
     assert!(left.is_ok_and(|left| left > 0));
     assert!(grown.is_ok_and(|status| status.success()) && unmounted.is_ok_and(|status| status.success()));
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());

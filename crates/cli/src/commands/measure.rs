@@ -12,7 +12,7 @@ use relscale_records::provenance::VocabularyRule;
 use super::Threads;
 use crate::inputs::{self, Model};
 use crate::progress::measuring::Measuring;
-use crate::terminal::{self, count};
+use crate::terminal::{self, count, some_of};
 
 /// Measure models on texts: the rank of every token, into a study folder.
 ///
@@ -114,7 +114,11 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     let corpora = inputs::corpora(&arguments.corpora)?;
     let options = LoadOptions { force_tied: arguments.tie_head };
     let measured = measure(&arguments.out, &models, &corpora, options, &settings(arguments), cancel)?;
-    terminal::print(&summary(&arguments.out, &measured)?)?;
+    let study = Study::open(&arguments.out)?;
+    terminal::print(&summary(&study, &measured)?)?;
+    for line in weights_read(&study, &measured)? {
+        terminal::message(&line);
+    }
     terminal::message(&format!("next: relscale fit {}", arguments.out.display()));
     Ok(())
 }
@@ -153,8 +157,7 @@ pub(super) fn measure(
 }
 
 /// What came out, a line a model and corpus.
-fn summary(out: &Path, measured: &[Measured]) -> anyhow::Result<String> {
-    let study = Study::open(out)?;
+fn summary(study: &Study, measured: &[Measured]) -> anyhow::Result<String> {
     let mut groups: Vec<Vec<Vec<String>>> = Vec::new();
     let tallies = study.tallies()?;
     let number =
@@ -181,4 +184,24 @@ fn summary(out: &Path, measured: &[Measured]) -> anyhow::Result<String> {
     }
     let header = ["model", "corpus", "tokens", "non-finite", "RBP_1", "nll (nats)", "bits/byte"];
     Ok(terminal::table(&header, 2, &groups))
+}
+
+/// Which files the weights came from, a line a model: a folder may hold them in more than one form.
+fn weights_read(study: &Study, measured: &[Measured]) -> anyhow::Result<Vec<String>> {
+    let runs = study.runs()?;
+    let mut lines: Vec<String> = Vec::new();
+    for one in measured {
+        let Some(run) = runs.iter().find(|run| {
+            run.current && run.record.key == one.done.key && run.record.provenance.model.name == one.model
+        }) else {
+            continue;
+        };
+        let model = &run.record.provenance.model;
+        let line =
+            format!("{}: weights from {} ({})", one.model, some_of(&model.files, 3), model.stored_dtype);
+        if lines.last() != Some(&line) {
+            lines.push(line);
+        }
+    }
+    Ok(lines)
 }

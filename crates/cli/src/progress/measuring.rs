@@ -53,9 +53,9 @@ impl Measuring {
     pub(crate) fn hear(&mut self, event: Event) {
         match event {
             Event::CorpusRead { corpus, documents, bytes, tokens } => say(&format!(
-                "{corpus}: {} documents, {}B, {} tokens",
+                "{corpus}: {} documents, {}, {} tokens",
                 count(documents),
-                size(bytes),
+                terminal::bytes(bytes),
                 count(tokens)
             )),
             Event::ModelLoaded { model, non_embedding, total, unused_tensors, .. } => {

@@ -49,11 +49,12 @@ impl Training {
         match event {
             Event::Text { documents, tokens, bytes } => {
                 say(&format!(
-                    "training text: {} documents, {}B, {} tokens; {} tokens a size",
+                    "training text: {} documents, {}, {} tokens\neach size sees {} of them, {:.2} passes",
                     count(*documents as u64),
-                    size(*bytes as u64),
+                    terminal::bytes(*bytes as u64),
                     count(*tokens as u64),
-                    count(self.recipe.tokens() as u64)
+                    count(self.recipe.tokens() as u64),
+                    self.recipe.tokens() as f64 / (*tokens).max(1) as f64
                 ));
                 self.started = Some(Instant::now());
             }
