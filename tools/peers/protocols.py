@@ -134,11 +134,11 @@ def write_model(name, seed):
     return folder
 
 
-def rolling(folder, texts, max_length, batch_size, **options):
-    """The harness itself. `add_bos_token=False`: its default lets a tokenizer's own <s> stand behind the prefix."""
+def rolling(folder, texts, max_length, batch_size, add_bos_token=False, **options):
+    """The harness itself. Its default, `add_bos_token=None`, lets a tokenizer's own <s> stand behind the prefix <s>."""
     harness = HFLM(
         pretrained=str(folder), device="cpu", dtype="float64", batch_size=batch_size, max_length=max_length,
-        add_bos_token=False, **options,
+        add_bos_token=add_bos_token, **options,
     )
     requests = [Instance("loglikelihood_rolling", {}, (text,), i) for i, text in enumerate(texts)]
     found = [float(ll) for ll in harness.loglikelihood_rolling(requests, disable_tqdm=True)]
@@ -252,6 +252,7 @@ def numbers(folder, texts):
             rolling(folder, texts, 16, 7),
             rolling(folder, texts, 11, 4, prefix_token_id=eos),
         ],
+        "rolling_as_the_tokenizer_likes": rolling(folder, texts, CONTEXT, 1, add_bos_token=None),
         "rolling_joined": rolling(folder, [joined], CONTEXT, 7),
         "strided": [
             strided(model, with_special, length, stride)

@@ -1,6 +1,7 @@
 //! The window protocols against the numbers of the tools that they follow, on the same models and text.
 //!
-//! `tools/peers/protocols.py` wrote the two tiny models, the text and the numbers, in float64. Here the same folders go
+//! `tools/peers/protocols.py` wrote the two tiny models, the text and the numbers, in float64: some by the tool itself, some
+//! by its procedure around the same model (that file says which). Here the same folders go
 //! through [`relscale_measure::measure`] with the local engine, and what is compared is read back from the study.
 
 #![allow(clippy::print_stdout)] // says how closely the numbers agree
@@ -36,6 +37,7 @@ struct Numbers {
     tokens: Vec<usize>,
     joined_tokens: usize,
     rolling: Vec<RollingNumbers>,
+    rolling_as_the_tokenizer_likes: RollingNumbers,
     rolling_joined: RollingNumbers,
     strided: Vec<StridedNumbers>,
     half_window: Vec<HalfWindowNumbers>,
@@ -65,6 +67,8 @@ struct StridedNumbers {
 #[derive(Deserialize)]
 struct HalfWindowNumbers {
     n_ctx: usize,
+    /// What stands at the beginning of each chunk.
+    bos: Option<u32>,
     count: u64,
     perplexity: f64,
 }
@@ -89,10 +93,19 @@ fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/protocols")
 }
 
+/// Half windows of the Llama by llama.cpp's own arithmetic, as `tools/peers/half_window_llama_cpp.py` wrote them.
+#[derive(Deserialize)]
+struct LlamaCpp {
+    llama: Vec<HalfWindowNumbers>,
+}
+
+fn read<T: serde::de::DeserializeOwned>(name: &str) -> T {
+    serde_json::from_slice(&fs::read(data().join(name)).unwrap()).unwrap()
+}
+
 /// The numbers of both models, by the name of the model's folder.
 fn peers() -> [(&'static str, Numbers); 2] {
-    let text = fs::read(data().join("peers.json")).unwrap();
-    let peers: Peers = serde_json::from_slice(&text).unwrap();
+    let peers: Peers = read("peers.json");
     [("gpt2", peers.gpt2), ("llama", peers.llama)]
 }
 
@@ -146,6 +159,18 @@ fn rolling_gives_the_numbers_of_lm_evaluation_harness() {
         }
     }
     worst.say("rolling");
+}
+
+/// What the harness does when it is not told `add_bos_token=False`: nothing else for a tokenizer that adds nothing, and
+/// beginning-of-text twice for one that adds it. We never have it twice.
+#[test]
+fn rolling_is_the_harness_without_its_second_beginning_of_text() {
+    let [(_, gpt2), (_, llama)] = peers();
+    assert_eq!(gpt2.rolling_as_the_tokenizer_likes.loglikelihood, gpt2.rolling[0].loglikelihood);
+    let (twice, once) = (llama.rolling_as_the_tokenizer_likes.loglikelihood, &llama.rolling[0].loglikelihood);
+    // The second one is scored too, given the first; even an empty document has one then.
+    assert!(once[0] == 0.0 && twice[0] < 0.0);
+    assert!(twice.iter().zip(once).skip(1).all(|(twice, once)| (twice / once - 1.0).abs() > 1e-3));
 }
 
 #[test]
@@ -208,10 +233,13 @@ fn strided_gives_the_numbers_of_the_transformers_guide() {
 #[test]
 fn half_window_gives_the_numbers_of_llama_cpp() {
     let mut worst = Worst::default();
-    for (name, numbers) in peers() {
-        for theirs in &numbers.half_window {
+    let by_llama_cpp: LlamaCpp = read("llama_cpp.json");
+    let by_transformers = peers().map(|(name, numbers)| (name, numbers.half_window));
+    for (name, numbers) in by_transformers.into_iter().chain([("llama", by_llama_cpp.llama)]) {
+        for theirs in numbers {
             let found = run(name, JOINED, &all_rows("half-window", Some(theirs.n_ctx)));
             let what = format!("{name}, n_ctx {}", theirs.n_ctx);
+            assert_eq!(found.prefix().map(|(id, _)| id), theirs.bos, "{what}");
             assert_eq!(found.tally.totals().scored, theirs.count, "{what}");
             worst.compare(found.tally.cross_entropy().unwrap().exp(), theirs.perplexity, &what);
         }

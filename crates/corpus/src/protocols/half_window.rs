@@ -16,6 +16,9 @@ use crate::error::{CorpusError, Result};
 /// With a prefix (a model that adds beginning-of-text) the text gets it at its beginning, and the first token of every
 /// chunk is overwritten with it: the model sees `L` tokens, of which `L - 1` are the text's, and one token of the text in
 /// `L` is never fed.
+///
+/// The program reads its text with special tokens off: where a text spells one (`<|endoftext|>`), its ids are those of the
+/// letters and ours that of the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HalfWindow {
     length: usize,

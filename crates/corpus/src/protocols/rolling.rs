@@ -14,6 +14,10 @@ use crate::error::Result;
 /// its model classes call them. There the prefix is beginning-of-text, or end-of-text where a tokenizer has none, and
 /// stands before the first chunk only. The last chunk reaches back to fill the model's length, so its tokens have
 /// more context than others. A chunk feeds `L + 1` tokens of which `L` are inputs.
+///
+/// The harness encodes as the tokenizer likes; one that adds beginning-of-text by itself (Llama, Gemma) then gives it twice,
+/// behind the prefix, and the second is scored given the first. Here it is there once: the harness's number with
+/// `add_bos_token=False`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rolling {
     length: usize,

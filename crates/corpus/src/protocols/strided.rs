@@ -12,7 +12,8 @@ use crate::error::Result;
 /// Source: "Perplexity of fixed-length models" in the documentation of `transformers` (as of 5.x). What sets it apart
 /// from `document`: windows begin on a grid, so the last one has less context than it could; with `s = L` the first
 /// token of each window is never scored, since labels are shifted inside the window. The guide joins a whole corpus
-/// to one text first; load such a corpus with `concat=` for the same.
+/// to one text first; load such a corpus with `concat=` for the same. Where `s = L` leaves one token over, the guide's loss
+/// has no label and its number is NaN; here that window is left out.
 ///
 /// A prefix is what the tokenizer would have added: one token at the very beginning of the text, not of each window.
 ///
