@@ -71,6 +71,35 @@ pub(crate) fn table(header: &[&str], left: usize, groups: &[Vec<Vec<String>>]) -
     table.trim_fmt()
 }
 
+/// A paragraph: `first` before its first line, as much room before the others. Broken between words where standard output is a
+/// terminal; in one line elsewhere, for `grep`.
+pub(crate) fn paragraph(first: &str, text: &str) -> String {
+    match Table::new().width() {
+        Some(columns) => wrapped(first, text, usize::from(columns).clamp(40, 100)),
+        None => format!("{first}{text}"),
+    }
+}
+
+fn wrapped(first: &str, text: &str, columns: usize) -> String {
+    let indent = first.chars().count();
+    let mut out = first.to_owned();
+    let mut column = indent;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > indent && column + 1 + length > columns {
+            out.push('\n');
+            out.push_str(&" ".repeat(indent));
+            column = indent;
+        } else if column > indent {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+    }
+    out
+}
+
 /// A count with its digits in threes: `1 234 567`.
 pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
@@ -147,6 +176,14 @@ mod tests {
         assert_eq!([362, 9_350_000, 2_000_000_000].map(bytes), ["362 B", "9.35 MB", "2.00 GB"]);
         let spans = [0, 59, 60, 3_599, 7_801].map(Duration::from_secs);
         assert_eq!(spans.map(time), ["0 s", "59 s", "1:00", "59:59", "2:10:01"]);
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrapped("- ", "one two three", 9), "- one two\n  three");
+        assert_eq!(wrapped("- ", "one two three", 10), "- one two\n  three");
+        assert_eq!(wrapped("", "incomprehensible words", 6), "incomprehensible\nwords");
+        assert_eq!(wrapped("note: ", "", 40), "note: ");
     }
 
     #[test]

@@ -6,14 +6,8 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Place, files};
+use common::{Place, files, skip};
 use relscale_testkit::TinyModel;
-
-/// A test that does nothing says so.
-#[allow(clippy::print_stdout, reason = "the harness shows it")]
-fn skip(reason: &str) {
-    println!("skipped: {reason}");
-}
 
 /// Two sizes of a family.
 fn family(place: &Place) {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Place;
+use common::{Place, skip};
 
 #[test]
 fn help_and_version() {
@@ -36,4 +36,23 @@ fn no_colours_where_there_is_no_terminal() {
         let output = place.command(&["fit", "nowhere"]).env("NO_COLOR", no_color).output().unwrap();
         assert!(!output.stderr.contains(&0x1b));
     }
+}
+
+/// On a terminal `error:` is red, unless `NO_COLOR` is set.
+#[test]
+#[cfg(target_os = "linux")]
+fn colours_on_a_terminal_unless_unwanted() {
+    let place = Place::new();
+    let program = env!("CARGO_BIN_EXE_relscale");
+    let screen = |no_color: Option<&str>| {
+        let mut script = std::process::Command::new("script");
+        script.args(["-qc", &format!("{program} fit nowhere"), "/dev/null"]);
+        script.current_dir(place.path("")).env("TERM", "xterm").env_remove("NO_COLOR");
+        script.envs(no_color.map(|value| ("NO_COLOR", value))).stdin(std::process::Stdio::null());
+        script.output().ok().map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let Some(coloured) = screen(None) else { return skip("there is no `script` to make a terminal") };
+    assert!(coloured.contains("\x1b[1;31merror:\x1b[0m nowhere"), "{coloured:?}");
+    let plain = screen(Some("1")).unwrap();
+    assert!(plain.contains("error: nowhere") && !plain.contains('\x1b'), "{plain:?}");
 }

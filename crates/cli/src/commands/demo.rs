@@ -79,18 +79,15 @@ fn assets(given: Option<&Path>) -> anyhow::Result<PathBuf> {
 fn epilogue(arguments: &Arguments) -> String {
     let out = arguments.out.display();
     let more = match arguments.tokens {
-        ..500_000 => {
-            format!("\n  the paper's 500 000 tokens a point:   relscale demo --tokens 500000 --out {out}")
-        }
+        ..500_000 => format!("the paper's count a point:  relscale demo --tokens 500000 --out {out}\n"),
         _ => String::new(),
     };
     format!(
         "\n\
-         records   {out}/runs/*/part-*.parquet\n\
-         laws      {out}/laws.json\n\
-         report    {out}/report.html\n\
+         records  {out}/runs/*/part-*.parquet\n\
+         laws     {out}/laws.json\n\
+         report   {out}/report.html\n\
          \n\
-         Go on:{more}\n  \
-           models and texts of your own:         relscale measure --model FOLDER... --corpus SPEC... --out study"
+         {more}models of your own:         relscale measure --help"
     )
 }

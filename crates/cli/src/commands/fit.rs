@@ -128,25 +128,24 @@ fn interval(estimate: &Estimate) -> String {
     estimate.bounds().map_or("none".to_owned(), |(low, high)| format!("[{low:.3}, {high:.3}]"))
 }
 
-/// R² with three digits, and never rounded up to a perfect 1.
+/// R² with four digits, and never rounded up to a perfect 1.
 fn r_squared(r: f64) -> String {
-    if r < 1.0 && r > 0.9995 { format!("{:.4}", (r * 1e4).floor() / 1e4) } else { format!("{r:.3}") }
+    let digits = if r < 1.0 { r.min(0.9999) } else { r };
+    format!("{digits:.4}")
 }
 
 /// Verdicts and doubts, in words. A doubt that several k share is told once, with the first one's figures.
 pub(super) fn notes(laws: &StudyFit) -> String {
-    let mut text = String::new();
+    let mut lines = Vec::new();
     for group in &laws.groups {
-        text.push_str(&format!("\n{} on {}: {}\n", group.family, group.corpus, group.verdict));
-        for flag in &group.flags {
-            text.push_str(&format!("  note: {}\n", flag.message));
-        }
+        let title = format!("{} on {}: ", group.family, group.corpus);
+        lines.push(format!("\n{}", terminal::paragraph("", &format!("{title}{}", group.verdict))));
+        lines.extend(group.flags.iter().map(|flag| terminal::paragraph("  note: ", &flag.message)));
         for (flag, of) in doubts(group) {
-            text.push_str(&format!("  note ({of}): {}\n", flag.message));
+            lines.push(terminal::paragraph("  note: ", &format!("({of}) {}", flag.message)));
         }
     }
-    text.truncate(text.trim_end().len());
-    text
+    lines.join("\n")
 }
 
 /// Each kind of doubt about a law of the group, the first of its kind, and which laws have it.
