@@ -11,7 +11,7 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use relscale_report::{ReportError, render};
-use support::{Runs, SIZES, TEXTS};
+use support::{Runs, SIZES, TEXTS, Text};
 
 fn main() -> Result<(), ReportError> {
     let home = std::env::args_os()
@@ -25,7 +25,17 @@ fn main() -> Result<(), ReportError> {
 
     let mut families = support::family("ants", &SIZES[..5], &TEXTS, 60);
     families.extend(support::family("bees", &SIZES[2..], &TEXTS[1..], 60));
-    report(&home.join("two-families"), &families)
+    report(&home.join("two-families"), &families)?;
+
+    // Little text, so that misses run out at large k; names that no layout likes.
+    let texts =
+        ["pull-request-descriptions-of-2024 (deduplicated)", "a<b & \"c\" $x$", "日本語", "s4", "s5", "s6"];
+    let mut level = 2.0;
+    let texts = texts.map(|name| {
+        level *= 1.2;
+        Text { name, level, exponent: 0.1 }
+    });
+    report(&home.join("awkward"), &support::family("a/b/c", &SIZES[..5], &texts, 8))
 }
 
 /// Fits and reports as `relscale fit` and `relscale report` do.

@@ -26,7 +26,9 @@ pub enum ReportError {
     #[error("the study's provenance cannot be read: {0}")]
     Records(#[from] relscale_records::Error),
     /// The page's template does not fit its data: a fault of this program.
-    #[error("the page cannot be made from its template: {source}; please report this with the study's laws.json")]
+    #[error(
+        "the page cannot be made from its template: {source}; please report this with the study's laws.json"
+    )]
     Template {
         /// Line and reason.
         source: minijinja::Error,

@@ -32,7 +32,7 @@ pub(crate) fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -50,6 +50,11 @@ pub(crate) fn fixed(value: f64, places: usize) -> String {
     }
 }
 
+/// A small error with five decimals.
+pub(crate) fn small_error(value: f64) -> String {
+    if value < 0.5e-5 { "< 0.00001".to_owned() } else { fixed(value, 5) }
+}
+
 /// A value with four significant digits.
 pub(crate) fn significant(value: f64) -> String {
     if value == 0.0 {
@@ -62,6 +67,17 @@ pub(crate) fn significant(value: f64) -> String {
     fixed(value, usize::try_from(3 - magnitude).unwrap_or(0))
 }
 
+/// `4.004 ± 0.022`: two digits of the standard error, and the value to match.
+pub(crate) fn with_error(value: f64, error: Option<f64>) -> String {
+    match error {
+        Some(error) if error > 0.0 => {
+            let places = (1 - error.log10().floor() as i64).clamp(0, 9) as usize;
+            format!("{} ± {}", fixed(value, places), fixed(error, places))
+        }
+        _ => significant(value),
+    }
+}
+
 /// Decimals that show two digits of half the interval, three to five.
 fn places(bounds: Option<(f64, f64)>) -> usize {
     let Some((low, high)) = bounds else { return 3 };
@@ -69,13 +85,13 @@ fn places(bounds: Option<(f64, f64)>) -> usize {
     if half > 0.0 { ((-half.log10()).ceil() as i64 + 1).clamp(3, 5) as usize } else { 3 }
 }
 
-/// `0.104 [0.098, 0.110]`, or the value alone.
+/// `0.104 [0.098, 0.110]`, or the value and that there is no interval.
 pub(crate) fn estimate(estimate: &Estimate) -> String {
     let places = places(estimate.bounds());
     let value = fixed(estimate.value, places);
     match estimate.bounds() {
         Some((low, high)) => format!("{value} [{}, {}]", fixed(low, places), fixed(high, places)),
-        None => value,
+        None => format!("{value} (no interval)"),
     }
 }
 
@@ -83,7 +99,7 @@ pub(crate) fn estimate(estimate: &Estimate) -> String {
 pub(crate) fn r_squared(value: Option<f64>) -> String {
     match value {
         None => "none (all values equal)".to_owned(),
-        Some(r) if r < 1.0 && r >= 0.99 => format!("{:.4}", (r * 1e4).floor() / 1e4),
+        Some(r) if (0.99..1.0).contains(&r) => format!("{:.4}", (r * 1e4).floor() / 1e4),
         Some(r) => format!("{r:.3}"),
     }
 }
@@ -92,7 +108,8 @@ pub(crate) fn r_squared(value: Option<f64>) -> String {
 pub(crate) fn interval_method(interval: &Interval) -> String {
     match interval {
         Interval::StudentT { level, degrees_of_freedom, .. } => {
-            format!("{} Student t, {degrees_of_freedom} degrees of freedom", percent(*level))
+            let plural = if *degrees_of_freedom == 1 { "" } else { "s" };
+            format!("{} Student t, {degrees_of_freedom} degree{plural} of freedom", percent(*level))
         }
         Interval::DocumentBootstrap { level, resamples, .. } => {
             format!("{} document bootstrap, {} resamples", percent(*level), count(u64::from(*resamples)))
@@ -154,6 +171,10 @@ mod tests {
         assert_eq!(significant(1.23456), "1.235");
         assert_eq!(significant(0.000012345), "1.234e−5");
         assert_eq!(significant(12_345.6), "12346");
+        assert_eq!(with_error(4.00401, Some(0.0221)), "4.004 ± 0.022");
+        assert_eq!(with_error(4.00401, None), "4.004");
+        assert_eq!(small_error(5.1e-5), "0.00005");
+        assert_eq!(small_error(2e-16), "< 0.00001");
     }
 
     #[test]
@@ -169,7 +190,7 @@ mod tests {
         let of = |value, interval| Estimate { value, unit: "1".into(), standard_error: None, interval };
         assert_eq!(estimate(&of(0.1042, interval(0.1008, 0.1076))), "0.1042 [0.1008, 0.1076]");
         assert_eq!(estimate(&of(0.1, interval(-0.2, 0.4))), "0.100 [−0.200, 0.400]");
-        assert_eq!(estimate(&of(0.1, Interval::None { reason: "two points".into() })), "0.100");
+        assert_eq!(estimate(&of(0.1, Interval::None { reason: "two points".into() })), "0.100 (no interval)");
     }
 
     #[test]

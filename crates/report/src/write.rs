@@ -57,7 +57,9 @@ mod tests {
     fn only_our_stale_figures_go() {
         let home = tempfile::tempdir().unwrap();
         let at = |name: &str| home.path().join(name);
-        for name in ["greedy--old.svg", "greedy--old.csv", "greedy--new.svg", "greedy--notes.txt", "mine--x.svg"] {
+        for name in
+            ["greedy--old.svg", "greedy--old.csv", "greedy--new.svg", "greedy--notes.txt", "mine--x.svg"]
+        {
             whole(&at(name), "x").unwrap();
         }
         remove_stale(home.path(), &["greedy"], &[at("greedy--new.svg")]).unwrap();

@@ -36,8 +36,7 @@ impl<'a> FitsByK<'a> {
 
 /// All k of some corpora, ascending.
 pub(super) fn grid(corpora: &[FitsByK<'_>]) -> Vec<u32> {
-    let mut grid: Vec<u32> =
-        corpora.iter().flat_map(|corpus| corpus.fits.iter().map(|(k, _)| *k)).collect();
+    let mut grid: Vec<u32> = corpora.iter().flat_map(|corpus| corpus.fits.iter().map(|(k, _)| *k)).collect();
     grid.sort_unstable();
     grid.dedup();
     grid

@@ -128,7 +128,11 @@ impl<'a> Curve<'a> {
 
     /// Exponent and R² in a line.
     pub(super) fn fit_text(&self) -> String {
-        [Some(self.exponent_text()), self.r_squared_text()].into_iter().flatten().collect::<Vec<_>>().join(", ")
+        [Some(self.exponent_text()), self.r_squared_text()]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
@@ -228,9 +232,10 @@ pub(super) fn summary(curves: &[Curve<'_>], exponent: &str) -> String {
 
 /// What every figure of points against size says about its marks.
 pub(super) fn how_to_read(curves: &[Curve<'_>]) -> String {
-    let mut text = "Each mark is a model; a straight line on these logarithmic axes is a power law, and a steeper one \
+    let mut text =
+        "Each mark is a model; a straight line on these logarithmic axes is a power law, and a steeper one \
                     falls faster with size. "
-        .to_owned();
+            .to_owned();
     if curves.iter().any(|curve| curve.law.points.iter().any(|point| point.log_standard_error.is_some())) {
         text.push_str(
             "Error bars span 95 % by resampling documents (often less than the mark); models saw the same documents, \

@@ -4,7 +4,7 @@ use super::by_k::{self, FitsByK};
 use super::{Family, Figure};
 use crate::csv::{Cell, Table};
 use crate::format;
-use crate::plot::{Axis, Drawing, Guide, Line, Mark, Panel, Point, Series};
+use crate::plot::{Axis, Drawing, End, Guide, Line, Mark, Panel, Point, Series};
 
 /// The exponent of each rank law.
 pub(super) struct ExponentByK<'a> {
@@ -37,11 +37,10 @@ impl Figure for ExponentByK<'_> {
             .filter_map(|corpus| {
                 let claimed: Vec<_> = corpus.fits.iter().filter(|(_, fit)| fit.claimed).collect();
                 let (first_k, first) = claimed.first()?;
-                let (top_k, top) = claimed
-                    .iter()
-                    .max_by(|a, b| a.1.exponent.value.total_cmp(&b.1.exponent.value))?;
+                let (top_k, top) =
+                    claimed.iter().max_by(|a, b| a.1.exponent.value.total_cmp(&b.1.exponent.value))?;
                 Some(format!(
-                    "on {} from {} at k = {first_k} to at most {} at k = {}",
+                    "on {} from {} at k = {first_k} up to {} at k = {}",
                     corpus.corpus,
                     format::fixed(first.exponent.value, 3),
                     format::fixed(top.exponent.value, 3),
@@ -49,7 +48,10 @@ impl Figure for ExponentByK<'_> {
                 ))
             })
             .collect();
-        let bars = self.corpora.iter().any(|corpus| corpus.fits.iter().any(|(_, fit)| fit.exponent.bounds().is_some()));
+        let bars = self
+            .corpora
+            .iter()
+            .any(|corpus| corpus.fits.iter().any(|(_, fit)| fit.exponent.bounds().is_some()));
         format!(
             "The exponent of −ln RBP at each k: larger means that this regime gains more from size.{}{} Corpora are set \
              beside each other at one k. {}",
@@ -138,7 +140,7 @@ impl Figure for ExponentByK<'_> {
                 x: Axis::grid(&by_k::grid(&self.corpora)),
                 y: Axis::linear("α".to_owned(), heights.chain([0.0]).collect::<Vec<_>>()),
                 height: 300.0,
-                guides: vec![Guide { at: 0.0, text: "0: no change with size".to_owned() }],
+                guides: vec![Guide { at: 0.0, text: "0: no change with size".to_owned(), end: End::Left }],
                 series,
             }]],
         }

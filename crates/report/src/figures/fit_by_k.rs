@@ -1,10 +1,12 @@
 //! R² against k (fig. 6a of the paper): up to which k a power law describes the family.
 
+use relscale_laws::PowerLaw;
+
 use super::by_k::{self, FitsByK};
 use super::{Family, Figure};
 use crate::csv::{Cell, Table};
 use crate::format;
-use crate::plot::{Axis, Drawing, Guide, Line, Mark, Panel, Point, Series};
+use crate::plot::{Axis, Drawing, End, Guide, Line, Mark, Panel, Point, Series};
 
 /// R² of each rank law of three models or more.
 pub(super) struct FitByK<'a> {
@@ -32,22 +34,28 @@ impl Figure for FitByK<'_> {
     }
 
     fn caption(&self) -> String {
-        let seen: Vec<String> = self
-            .corpora
+        // Corpora by the largest k up to which every fit is good.
+        let mut ends: Vec<(Option<u32>, Vec<String>)> = Vec::new();
+        for corpus in &self.corpora {
+            let good = |fit: &PowerLaw| fit.claimed && fit.r_squared.is_some_and(|r| r > PAPER);
+            let end = corpus.fits.iter().take_while(|(_, fit)| good(fit)).last().map(|(k, _)| *k);
+            let name = corpus.corpus.to_owned();
+            match ends.iter_mut().find(|(known, _)| *known == end) {
+                Some((_, corpora)) => corpora.push(name),
+                None => ends.push((end, vec![name])),
+            }
+        }
+        let seen: Vec<String> = ends
             .iter()
-            .map(|corpus| {
-                let firm = |r: f64| r > PAPER;
-                let last = corpus
-                    .fits
-                    .iter()
-                    .take_while(|(_, fit)| fit.claimed && fit.r_squared.is_some_and(firm))
-                    .last();
-                match last {
-                    Some((k, _)) => {
-                        format!("on {} R² stays above {PAPER} up to k = {}", corpus.corpus, format::count(u64::from(*k)))
-                    }
-                    None => format!("on {} R² is above {PAPER} for no k", corpus.corpus),
+            .map(|(end, corpora)| match end {
+                Some(k) => {
+                    let k = format::count(u64::from(*k));
+                    format!(
+                        "a slope is claimed with R² above {PAPER} up to k = {k} on {}",
+                        format::list(corpora)
+                    )
                 }
+                None => format!("no slope with R² above {PAPER} at the first k on {}", format::list(corpora)),
             })
             .collect();
         let hollow = self.corpora.iter().any(|corpus| corpus.fits.iter().any(|(_, fit)| !fit.claimed));
@@ -55,7 +63,7 @@ impl Figure for FitByK<'_> {
             "The share of the variance of ln(−ln RBP) over models that the fitted line explains: 1 is a perfect power law. \
              The paper reports more than {PAPER} for k below 1000.{} Seen: {}.",
             if hollow { " Hollow marks: too few misses or hits to claim a slope." } else { "" },
-            format::list(&seen)
+            seen.join("; ")
         )
     }
 
@@ -92,7 +100,11 @@ impl Figure for FitByK<'_> {
                             y: fit.r_squared?,
                             bar: None,
                             hollow: !fit.claimed,
-                            tip: format!("{}\nk = {k}\nR² {}", corpus.corpus, format::r_squared(fit.r_squared)),
+                            tip: format!(
+                                "{}\nk = {k}\nR² {}",
+                                corpus.corpus,
+                                format::r_squared(fit.r_squared)
+                            ),
                         })
                     })
                     .collect();
@@ -111,7 +123,11 @@ impl Figure for FitByK<'_> {
         // The yardstick only where it does not squeeze what there is to see.
         let near = heights.iter().any(|&r| r < PAPER + 0.03);
         let guides = if near {
-            vec![Guide { at: PAPER, text: format!("{PAPER}, the paper's bound for k < 1000") }]
+            vec![Guide {
+                at: PAPER,
+                text: format!("{PAPER}, the paper's bound for k < 1000"),
+                end: End::Left,
+            }]
         } else {
             Vec::new()
         };

@@ -31,7 +31,8 @@ impl Figure for Greedy<'_> {
 
     fn caption(&self) -> String {
         let what = if self.k == 1 {
-            "How often the right token is the model's first choice, as −ln of that share: lower is better. ".to_owned()
+            "How often the right token is the model's first choice, as −ln of that share: lower is better. "
+                .to_owned()
         } else {
             format!("How often the right token is among the first {}, as −ln of that share. ", self.k)
         };

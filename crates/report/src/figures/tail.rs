@@ -5,7 +5,7 @@ use super::head::legend;
 use super::{Family, Figure};
 use crate::csv::Table;
 use crate::format;
-use crate::plot::{Axis, Drawing, Guide, Line, Mark, Panel, Point, Series};
+use crate::plot::{Axis, Drawing, End, Guide, Line, Mark, Panel, Point, Series};
 
 /// The two largest k that were fitted: above, the law; below, the misses behind each point.
 pub(super) struct Tail<'a> {
@@ -95,7 +95,8 @@ impl Figure for Tail<'_> {
     }
 
     fn drawing(&self) -> Drawing {
-        let sizes = |curves: &[Curve<'_>]| Axis::sizes(curves.iter().flat_map(Curve::sizes).collect::<Vec<_>>());
+        let sizes =
+            |curves: &[Curve<'_>]| Axis::sizes(curves.iter().flat_map(Curve::sizes).collect::<Vec<_>>());
         let law = |(k, curves): &(u32, Vec<Curve<'_>>)| Panel {
             heading: format!("k = {}", format::count(u64::from(*k))),
             notes: curves.iter().map(|curve| (curve.style, curve.fit_text())).collect(),
@@ -120,7 +121,11 @@ impl Figure for Tail<'_> {
                     counts.chain([self.minimum as f64]),
                 ),
                 height: 130.0,
-                guides: vec![Guide { at: self.minimum as f64, text: format!("{} misses", self.minimum) }],
+                guides: vec![Guide {
+                    at: self.minimum as f64,
+                    text: format!("{} misses", self.minimum),
+                    end: End::Right,
+                }],
                 series,
             }
         };

@@ -80,7 +80,9 @@ impl Figure for Together<'_> {
             .cross_entropy
             .iter()
             .map(|curve| curve.series(Line::Dashed, Mark::Diamond, label(curve, "CE")))
-            .chain(self.rank.iter().map(|curve| curve.series(Line::Solid, Mark::Disc, label(curve, &symbol))));
+            .chain(
+                self.rank.iter().map(|curve| curve.series(Line::Solid, Mark::Disc, label(curve, &symbol))),
+            );
         let key = |line, mark, text| Key { style: Style::NEUTRAL, line, mark, text };
         Drawing {
             title: self.title(),

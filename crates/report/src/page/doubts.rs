@@ -49,9 +49,9 @@ struct LeftOut {
 impl Doubts {
     pub(super) fn of(study: &StudyFit) -> Self {
         let groups: Vec<GroupDoubts> = study.groups.iter().map(GroupDoubts::of).collect();
-        let any = groups.iter().any(|group| {
-            !(group.whole.is_empty() && group.laws.is_empty() && group.left_out.is_empty())
-        });
+        let any = groups
+            .iter()
+            .any(|group| !(group.whole.is_empty() && group.laws.is_empty() && group.left_out.is_empty()));
         Self { groups, any }
     }
 }

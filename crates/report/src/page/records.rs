@@ -22,6 +22,8 @@ pub(crate) struct Records {
 pub(super) struct View {
     /// Whether there are records at all.
     there: bool,
+    /// How text was cut and which rows of the head took part, for the top of the page.
+    how: String,
     runs: Vec<Run>,
     corpora: Vec<Corpus>,
     /// What decided the numbers: each once where all runs agree.
@@ -99,6 +101,7 @@ impl Records {
         let corpora = corpora(&current);
         View {
             there: self.runs.is_some(),
+            how: how(&current),
             runs: current.iter().map(|run| Run::of(run)).collect(),
             facts: facts(&current),
             stale: if self.runs.is_some() { stale(study, &current) } else { Vec::new() },
@@ -160,20 +163,23 @@ const FACTS: [Reading; 11] = [
         None => "none".to_owned(),
     }),
     ("Tie rule", |p| match p.scoring.tie_rule {
-        TieRule::AtLeast => "R = #{v : z[v] ≥ z_t}: equal logits count against the model".to_owned(),
-        TieRule::Greater => "R = #{v : z[v] > z_t} + 1: equal logits count in the model's favour".to_owned(),
+        TieRule::AtLeast => "R = #{v : z[v] ≥ z[t]}: equal logits count against the model".to_owned(),
+        TieRule::Greater => "R = #{v : z[v] > z[t]} + 1: equal logits count in the model's favour".to_owned(),
     }),
     ("Vocabulary rule", |p| match p.scoring.vocabulary_rule {
         VocabularyRule::Tokens => {
-            "tokens: rows of the output head that no token maps to are left out of rank and softmax".to_owned()
+            "tokens: rows of the output head that no token maps to are left out of rank and softmax"
+                .to_owned()
         }
         VocabularyRule::Rows => "rows: every row of the output head takes part, padding included".to_owned(),
     }),
     ("Vocabulary sizes", |p| {
         let sizes = p.scoring.vocabulary;
-        let [tokenizer, added, rows, scored] =
-            [sizes.tokenizer, sizes.with_added, sizes.rows, sizes.scored].map(|size| format::count(u64::from(size)));
-        format!("tokenizer {tokenizer}; with added tokens {added}; rows of the output head {rows}; |V| in ranks {scored}")
+        let [tokenizer, added, rows, scored] = [sizes.tokenizer, sizes.with_added, sizes.rows, sizes.scored]
+            .map(|size| format::count(u64::from(size)));
+        format!(
+            "tokenizer {tokenizer}; with added tokens {added}; rows of the output head {rows}; |V| in ranks {scored}"
+        )
     }),
     ("Engine", |p| format!("{}, revision {}", p.scoring.engine, p.scoring.engine_revision)),
     ("Computed in", |p| p.scoring.compute_dtype.clone()),
@@ -186,6 +192,31 @@ const FACTS: [Reading; 11] = [
     }),
 ];
 
+/// Protocol, vocabulary and ties in a sentence; empty without runs.
+fn how(runs: &[&RunEntry]) -> String {
+    let ways = distinct(runs, |run| {
+        let provenance = &run.record.provenance;
+        let rows = match provenance.scoring.vocabulary_rule {
+            VocabularyRule::Tokens => "the rows of the output head that some token maps to",
+            VocabularyRule::Rows => "all rows of the output head",
+        };
+        let ties = match provenance.scoring.tie_rule {
+            TieRule::AtLeast => "against the model",
+            TieRule::Greater => "in the model's favour",
+        };
+        format!(
+            "Text is cut by the window protocol {}; ranks are over {rows} ({}); equal logits count {ties}.",
+            protocol(provenance),
+            format::count(u64::from(provenance.scoring.vocabulary.scored)),
+        )
+    });
+    match ways.as_slice() {
+        [] => String::new(),
+        [only] => only.text.clone(),
+        _ => "Window protocol or vocabulary differ between runs: see the provenance below.".to_owned(),
+    }
+}
+
 fn protocol(provenance: &Provenance) -> String {
     let protocol = &provenance.protocol;
     let parameters: Vec<String> =
@@ -193,7 +224,7 @@ fn protocol(provenance: &Provenance) -> String {
     if parameters.is_empty() {
         return protocol.name.clone();
     }
-    format!("{}: {}", protocol.name, parameters.join(", "))
+    format!("{} ({})", protocol.name, parameters.join(", "))
 }
 
 /// A value of JSON as people write it; strings without quotes.

@@ -47,8 +47,7 @@ fn mathematics(text: &str) -> Option<(usize, String)> {
     let number = after[sign..].bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
     // A full stop at the end belongs to the sentence.
     let width = sign + after[sign..sign + number].trim_end_matches('.').len();
-    (width > sign)
-        .then(|| ("S^".len() + width, format!("S<sup>{}</sup>", after[..width].replace('-', "−"))))
+    (width > sign).then(|| ("S^".len() + width, format!("S<sup>{}</sup>", after[..width].replace('-', "−"))))
 }
 
 #[cfg(test)]

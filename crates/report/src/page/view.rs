@@ -1,6 +1,8 @@
 //! What the page says of the laws: every number already a string, with its unit and its interval or the reason for none.
 
-use relscale_laws::{Estimate, GroupFit, HeldOut, Law, ModelSummary, Outcome, PowerLaw, Quantity, Regime, StudyFit};
+use relscale_laws::{
+    Estimate, GroupFit, HeldOut, Law, ModelSummary, Outcome, PowerLaw, Quantity, Regime, StudyFit,
+};
 use serde::Serialize;
 
 use super::Drawn;
@@ -167,7 +169,11 @@ fn measured(family: &Family<'_>) -> String {
             } else {
                 format!("{} to {}", format::count(least), format::count(most))
             };
-            format!("{} ({} documents, {tokens} scored tokens a model)", group.corpus, format::count(group.documents))
+            format!(
+                "{} ({} documents, {tokens} scored tokens a model)",
+                group.corpus,
+                format::count(group.documents)
+            )
         })
         .collect();
     format!(
@@ -240,7 +246,8 @@ fn headline(group: &GroupFit) -> Vec<&Law> {
     let mut found: Vec<&Law> = HEADLINE
         .iter()
         .filter_map(|&wanted| {
-            let distance = |law: &Law| law.k().map_or(f64::INFINITY, |k| (f64::from(k) / f64::from(wanted)).ln().abs());
+            let distance =
+                |law: &Law| law.k().map_or(f64::INFINITY, |k| (f64::from(k) / f64::from(wanted)).ln().abs());
             group.rank_laws.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
         })
         .collect();
@@ -275,7 +282,9 @@ impl Row {
             r_squared: of_fit(|fit| {
                 if fit.models > 2 { format::r_squared(fit.r_squared) } else { "two points".to_owned() }
             }),
-            sampling_error: of_fit(|fit| fit.exponent_sampling_error.map_or("–".to_owned(), format::significant)),
+            sampling_error: of_fit(|fit| {
+                fit.exponent_sampling_error.map_or("–".to_owned(), format::small_error)
+            }),
             models: law.points.len().to_string(),
             fewest_misses: misses.map_or("–".to_owned(), format::count),
             chi_squared: of_fit(|fit| {
@@ -298,10 +307,7 @@ impl Model {
     fn of(model: &ModelSummary) -> Self {
         let with_error = |estimate: &Option<Estimate>| {
             estimate.as_ref().map_or("–".to_owned(), |estimate| {
-                let error = estimate
-                    .standard_error
-                    .map_or(String::new(), |error| format!(" ± {}", format!("{error:.1e}").replace('-', "−")));
-                format!("{:.4}{error}", estimate.value)
+                format::with_error(estimate.value, estimate.standard_error)
             })
         };
         let sizes = model.vocabulary;

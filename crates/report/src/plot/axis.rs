@@ -23,7 +23,7 @@ const PADDING: f64 = 0.05;
 /// The least range of a log axis, in decades: one point still gets an axis with ticks.
 const LEAST_DECADES: f64 = 0.1;
 /// Most ticks on an axis, however long.
-const MOST_TICKS: usize = 9;
+const MOST_TICKS: usize = 8;
 
 impl Axis {
     /// A log axis of model sizes that holds `values`.
@@ -36,7 +36,14 @@ impl Axis {
     pub(crate) fn log(title: String, values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) = extent(values.into_iter().map(f64::log10)).unwrap_or((0.0, 1.0));
         let padding = f64::max(PADDING * (high - low), (LEAST_DECADES - (high - low)) / 2.0);
-        Self { title, log: true, low: low - padding, high: high + padding, wanted: vec![], label: format::tick }
+        Self {
+            title,
+            log: true,
+            low: low - padding,
+            high: high + padding,
+            wanted: vec![],
+            label: format::tick,
+        }
     }
 
     /// A log axis of counts that holds `values`, all above zero.
@@ -58,7 +65,14 @@ impl Axis {
     pub(crate) fn linear(title: String, values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) = extent(values).unwrap_or((0.0, 1.0));
         let padding = if high > low { PADDING * (high - low) } else { f64::max(0.1 * high.abs(), 0.01) };
-        Self { title, log: false, low: low - padding, high: high + padding, wanted: vec![], label: format::tick }
+        Self {
+            title,
+            log: false,
+            low: low - padding,
+            high: high + padding,
+            wanted: vec![],
+            label: format::tick,
+        }
     }
 
     /// Length in units of the scale: decades on a log axis.
@@ -104,20 +118,24 @@ impl Axis {
 
     fn log_ticks(&self, most: usize) -> Vec<f64> {
         // From fine to coarse: fewer and fewer digits in each decade.
-        let ladders: [&[f64]; 4] =
-            [&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0], &[1.0, 2.0, 5.0], &[1.0, 3.0], &[1.0]];
-        for digits in ladders {
-            let ticks = self.decades(digits, 1);
-            if (3..=most).contains(&ticks.len()) {
-                return ticks;
+        let ladders: [&[f64]; 5] = [
+            &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
+            &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0],
+            &[1.0, 2.0, 5.0],
+            &[1.0, 3.0],
+            &[1.0],
+        ];
+        let fitting = ladders.iter().map(|digits| self.decades(digits, 1)).find(|ticks| ticks.len() <= most);
+        let short = self.span() < 1.0;
+        match fitting {
+            Some(ticks) if ticks.len() >= if short { 4 } else { 2 } => ticks,
+            // Over less than a decade a log scale is nearly linear.
+            _ if short => linear_ticks(10f64.powf(self.low), 10f64.powf(self.high), most),
+            _ => {
+                let decades = self.span().ceil() as usize;
+                self.decades(&[1.0], i32::try_from(decades / most + 1).unwrap_or(1))
             }
         }
-        if self.span() < 1.0 {
-            // Over less than a decade a log scale is nearly linear.
-            return linear_ticks(10f64.powf(self.low), 10f64.powf(self.high), most);
-        }
-        let decades = self.span().ceil() as usize;
-        self.decades(&[1.0], i32::try_from(decades / most + 1).unwrap_or(1))
     }
 
     /// `digit * 10^exponent` inside the range, for every `step`th exponent.
@@ -186,7 +204,9 @@ mod tests {
     #[test]
     fn a_sixth_of_a_decade_still_has_ticks() {
         let axis = Axis::log("y".into(), [0.748, 0.877]);
-        assert_eq!(texts(&axis), ["0.75", "0.8", "0.85"]);
+        assert_eq!(texts(&axis), ["0.75", "0.8", "0.85", "0.9"]);
+        let axis = Axis::log("y".into(), [0.7, 2.2]);
+        assert_eq!(texts(&axis), ["0.8", "1", "1.2", "1.5", "2"]);
         let axis = Axis::log("y".into(), [0.95, 1.9]);
         assert_eq!(texts(&axis), ["1", "1.2", "1.4", "1.6", "1.8"]);
     }
@@ -197,6 +217,12 @@ mod tests {
         assert!(axis.ticks(9).len() >= 2, "{:?}", texts(&axis));
         assert!((axis.position(1e6) - 0.5).abs() < 1e-12);
         assert!(Axis::linear("y".into(), [0.0]).ticks(9).len() >= 2);
+    }
+
+    #[test]
+    fn a_little_more_than_a_decade_has_ticks() {
+        let axis = Axis::log("y".into(), [0.65, 8.5]);
+        assert_eq!(texts(&axis), ["1", "2", "5"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use kuva::render::render::{PathData, Primitive, Scene, TextAnchor};
 
 use super::colour::{GRID, INK, MUTED, PAPER};
 use super::label::spread;
-use super::{Axis, Drawing, Key, Line, Mark, Panel, Point, Series};
+use super::{Axis, Drawing, End, Key, Line, Mark, Panel, Point, Series};
 use crate::format::shortened;
 
 /// Width of every figure, in pixels.
@@ -102,7 +102,7 @@ fn margin(panel: &Panel) -> f64 {
     let widths = panel.series.iter().flat_map(|series| {
         series.label.iter().enumerate().map(|(at, label)| match at {
             // Bold is wider.
-            0 => 1.1 * width_of(&shortened(label, LONGEST), TEXT),
+            0 => 1.25 * width_of(&shortened(label, LONGEST), TEXT),
             _ => width_of(label, SMALL),
         })
     });
@@ -145,7 +145,11 @@ fn draw_panel(scene: &mut Scene, panel: &Panel, x: f64, y: f64, width: f64, head
     for guide in &panel.guides {
         let at = frame.height_of(guide.at);
         line(scene, (frame.left, at), (frame.right, at), MUTED, 1.0, Some("2 3"));
-        text(scene, (frame.left + 6.0, at - 4.0), &guide.text, SMALL, TextAnchor::Start, MUTED);
+        let (x, anchor) = match guide.end {
+            End::Left => (frame.left + 6.0, TextAnchor::Start),
+            End::Right => (frame.right - 4.0, TextAnchor::End),
+        };
+        text(scene, (x, at - 4.0), &guide.text, SMALL, anchor, MUTED);
     }
     for series in &panel.series {
         draw_line(scene, &frame, series);
@@ -193,14 +197,7 @@ fn draw_axes(scene: &mut Scene, frame: &Frame<'_>) {
     }
     line(scene, (left, bottom), (right, bottom), INK, 1.0, None);
     line(scene, (left, top), (left, bottom), INK, 1.0, None);
-    text(
-        scene,
-        ((left + right) / 2.0, bottom + 36.0),
-        &frame.x.title,
-        TEXT,
-        TextAnchor::Middle,
-        INK,
-    );
+    text(scene, ((left + right) / 2.0, bottom + 36.0), &frame.x.title, TEXT, TextAnchor::Middle, INK);
     scene.add(Primitive::Text {
         x: left - LEFT + 14.0,
         y: (top + bottom) / 2.0,

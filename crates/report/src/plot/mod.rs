@@ -59,6 +59,15 @@ pub(crate) struct Panel {
 pub(crate) struct Guide {
     pub(crate) at: f64,
     pub(crate) text: String,
+    /// At which end the text stands: that where the curves keep away from it.
+    pub(crate) end: End,
+}
+
+/// An end of the horizontal axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Left,
+    Right,
 }
 
 /// Marks and a line of one colour.

@@ -35,7 +35,13 @@ pub(crate) const TEXTS: [Text; 3] = [
 ];
 
 /// What a run would be stored under.
-pub(crate) fn provenance(family: &str, model: &str, parameters: u64, text: &Text, documents: u32) -> Provenance {
+pub(crate) fn provenance(
+    family: &str,
+    model: &str,
+    parameters: u64,
+    text: &Text,
+    documents: u32,
+) -> Provenance {
     let mut provenance = Provenance::example();
     provenance.model.name = model.into();
     provenance.model.family = family.into();
@@ -57,7 +63,8 @@ pub(crate) fn provenance(family: &str, model: &str, parameters: u64, text: &Text
 
 /// A repeatable number in [0, 1) that differs for every document, k and model.
 fn noise(document: u32, k: u32, parameters: u64) -> f64 {
-    let mut state = parameters ^ u64::from(document).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (u64::from(k) << 40);
+    let mut state =
+        parameters ^ u64::from(document).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (u64::from(k) << 40);
     for _ in 0..2 {
         state = (state ^ (state >> 31)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     }

@@ -1,0 +1,130 @@
+//! The numbers behind each figure, against tables that were looked at once; and what a figure does without them.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use relscale_report::{ReportFiles, render};
+use support::{Runs, SIZES, TEXTS};
+
+fn report(folder: &Path, runs: &Runs) -> ReportFiles {
+    support::keep(folder, runs);
+    render(&support::laws(runs), folder).unwrap()
+}
+
+fn names(files: &[PathBuf]) -> Vec<String> {
+    files.iter().map(|file| file.file_name().unwrap().to_string_lossy().into_owned()).collect()
+}
+
+/// The same table to nine digits: the last ones are the mathematics library's.
+fn rounded(csv: &str) -> String {
+    let cell = |cell: &str| match cell.parse::<f64>() {
+        Ok(value) if cell.contains(['.', 'e']) => format!("{value:.8e}"),
+        _ => cell.to_owned(),
+    };
+    csv.lines().map(|line| line.split(',').map(cell).collect::<Vec<_>>().join(",") + "\n").collect()
+}
+
+/// Compares with `tests/goldens/NAME`; with RELSCALE_WRITE_GOLDENS set, writes it.
+fn golden(name: &str, found: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens").join(name);
+    if std::env::var_os("RELSCALE_WRITE_GOLDENS").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, found).unwrap();
+    }
+    let wanted = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(wanted, found, "{}", path.display());
+}
+
+#[test]
+fn the_numbers_of_every_figure_stand() {
+    let home = tempfile::tempdir().unwrap();
+    let mut runs = support::family("ants", &[3_136, 33_408, 311_040, 2_958_336], &TEXTS[..2], 40);
+    // The largest model misses nothing at k = 2000 on its last text: a point that is left out.
+    let (_, largest) = runs.last_mut().unwrap();
+    let at = largest.k_grid.iter().position(|&k| k == 2_000).unwrap();
+    for document in &mut largest.documents {
+        document.hits[at] = document.scored;
+    }
+    let files = report(home.path(), &runs);
+    assert_eq!(
+        names(&files.numbers),
+        [
+            "greedy--ants.csv",
+            "head--ants.csv",
+            "tail--ants.csv",
+            "fit-by-k--ants.csv",
+            "exponent-by-k--ants.csv",
+            "together--ants.csv",
+        ]
+    );
+    for file in &files.numbers {
+        let text = fs::read_to_string(file).unwrap();
+        golden(file.file_name().unwrap().to_str().unwrap(), &rounded(&text));
+    }
+}
+
+#[test]
+fn drawings_hold_every_point_and_nothing_infinite() {
+    let home = tempfile::tempdir().unwrap();
+    let files = report(home.path(), &support::family("ants", &SIZES, &TEXTS, 40));
+    for file in &files.figures {
+        let svg = fs::read_to_string(file).unwrap();
+        assert!(svg.starts_with("<svg role=\"img\" aria-label=\""), "{}", file.display());
+        assert!(svg.contains("viewBox=\"0 0 900 "), "{}", file.display());
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{}", file.display());
+    }
+    let greedy = fs::read_to_string(&files.figures[0]).unwrap();
+    // A tooltip a mark: seven models on three texts.
+    assert_eq!(greedy.matches("<title>").count(), 21);
+    for text in
+        ["code", "markdown", "prose", ">3k<", ">1M<", "−ln RBP₁ (nats)", "S, non-embedding parameters"]
+    {
+        assert!(greedy.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn corpora_keep_their_colours_over_families() {
+    let home = tempfile::tempdir().unwrap();
+    let mut runs = support::family("ants", &SIZES[..4], &TEXTS, 40);
+    runs.extend(support::family("bees", &SIZES[..4], &TEXTS[1..], 40));
+    let files = report(home.path(), &runs);
+    let bees = files.figures.iter().find(|file| file.ends_with("figures/greedy--bees.svg")).unwrap();
+    let svg = fs::read_to_string(bees).unwrap();
+    // Markdown is the second corpus of the study, prose the third; code, the first, is not in this family.
+    assert!(svg.contains("#d55e00") && svg.contains("#009e73") && !svg.contains("#0072b2"));
+}
+
+#[test]
+fn the_same_study_gives_the_same_bytes() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let runs = support::family("ants", &SIZES[..4], &TEXTS[..2], 40);
+    let (a, b) = (report(one.path(), &runs), report(two.path(), &runs));
+    let all = |files: &ReportFiles| {
+        let paths = [&files.page].into_iter().chain(&files.figures).chain(&files.numbers);
+        paths.map(|path| fs::read(path).unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(all(&a), all(&b));
+}
+
+#[test]
+fn figures_of_a_family_that_is_gone_go_too() {
+    let home = tempfile::tempdir().unwrap();
+    let ants = support::laws(&support::family("ants", &SIZES[..4], &TEXTS[..1], 40));
+    let bees = support::laws(&support::family("bees", &SIZES[..4], &TEXTS[..1], 40));
+    render(&ants, home.path()).unwrap();
+    fs::write(home.path().join("figures/mine.svg"), "kept").unwrap();
+    let files = render(&bees, home.path()).unwrap();
+    let mut left: Vec<String> = fs::read_dir(home.path().join("figures"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    let mut wanted = names(&files.figures);
+    wanted.extend(names(&files.numbers));
+    wanted.push("mine.svg".into());
+    wanted.sort();
+    assert_eq!(left, wanted);
+}
