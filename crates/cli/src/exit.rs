@@ -101,8 +101,10 @@ fn chain(error: &anyhow::Error) -> String {
 }
 
 /// Words with which our messages begin to say what to do, after a colon.
-const IMPERATIVES: [&str; 12] =
-    ["check", "choose", "delete", "free", "give", "move", "rename", "restore", "run", "take", "use", "wait"];
+const IMPERATIVES: [&str; 13] = [
+    "check", "choose", "delete", "free", "give", "move", "put", "rename", "restore", "run", "take", "use",
+    "wait",
+];
 
 /// Our messages say what and where first, then what to do: after a semicolon, as a new sentence, or after a colon. Cuts there,
 /// outside of brackets and quotation marks.
@@ -165,6 +167,12 @@ fn code_of(error: &anyhow::Error) -> u8 {
     }
     if let Some(error) = error.downcast_ref::<relscale_laws::LawsError>() {
         return if matches!(error, relscale_laws::LawsError::Write { .. }) { FAILURE } else { REFUSED };
+    }
+    if let Some(error) = error.downcast_ref::<relscale_report::ReportError>() {
+        return match error {
+            relscale_report::ReportError::Records(error) => of_records(error),
+            _ => FAILURE,
+        };
     }
     if error.is::<relscale_corpus::CorpusError>() || error.is::<Refusal>() { REFUSED } else { FAILURE }
 }

@@ -3,16 +3,41 @@
 use std::path::{Path, PathBuf};
 
 use relscale_corpus::CorpusSpec;
+use relscale_corpus::loaders::crates::CrateSources;
+use relscale_corpus::loaders::crates::find::FoundBy;
 use relscale_decoder::families::LoadOptions;
 use relscale_measure::engines::local;
 use relscale_measure::hub::ModelRequest;
 use relscale_measure::{CorpusSource, ModelSource};
+
+use crate::terminal::{self, Style};
 
 /// The workspace that this program was built from, where it is still there: its lock file pins the crate sources corpus, and its
 /// `assets` hold the shipped family.
 pub(crate) fn workspace() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2)?;
     root.join("Cargo.lock").is_file().then(|| root.to_path_buf())
+}
+
+/// The crates whose sources are the crate sources corpus; says so when some of them are not on this machine.
+///
+/// # Errors
+/// Those of [`CrateSources::find`].
+pub(crate) fn crate_sources() -> anyhow::Result<CrateSources> {
+    let manifest = workspace().map(|root| root.join("Cargo.toml"));
+    let sources = CrateSources::find(manifest.as_deref())?;
+    if let FoundBy::LockFile { because, missing } = sources.found_by()
+        && !missing.is_empty()
+    {
+        let warning = terminal::paint("warning:", Style::Warning);
+        let names = terminal::some_of(missing, 3);
+        terminal::message(&format!(
+            "{warning} {} crates of the lock file are not on this machine ({names}; {because}), so the text is shorter \
+             than elsewhere: run `cargo fetch` in the workspace",
+            missing.len()
+        ));
+    }
+    Ok(sources)
 }
 
 /// A model folder that was asked for, and what reading its weights will cost.
@@ -63,11 +88,11 @@ fn folders_of_models(folder: &Path) -> Vec<PathBuf> {
 /// Bytes of the weights files in a folder; 1 where there are none, which loading will refuse.
 fn bytes_of_weights(folder: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else { return 1 };
-    let weights = entries.flatten().filter(|entry| {
-        let path = entry.path();
-        path.extension().is_some_and(|extension| extension == "safetensors" || extension == "bin")
-    });
-    weights.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum::<u64>().max(1)
+    let paths = entries.flatten().map(|entry| entry.path());
+    let weights =
+        paths.filter(|path| path.extension().is_some_and(|ext| ext == "safetensors" || ext == "bin"));
+    // Through links, of which the folders of the Hugging Face cache consist.
+    weights.filter_map(|path| std::fs::metadata(path).ok()).map(|metadata| metadata.len()).sum::<u64>().max(1)
 }
 
 /// Opens the models far enough to know that they can be read.

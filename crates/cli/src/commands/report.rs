@@ -23,6 +23,10 @@ pub(crate) struct Arguments {
 /// There are no laws yet, or the page cannot be written.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let laws = StudyFit::load(&arguments.study.join(LAWS))?;
-    relscale_report::render(&laws, &arguments.study)?;
-    terminal::print(&arguments.study.join("report.html").display().to_string())
+    let report = relscale_report::render(&laws, &arguments.study)?;
+    terminal::message(&format!(
+        "{} figures, as SVG and as numbers, and the page with all of them:",
+        report.figures.len()
+    ));
+    terminal::print(&report.page.display().to_string())
 }

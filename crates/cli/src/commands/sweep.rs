@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Subcommand;
-use relscale_corpus::loaders::crates::{CrateSources, Distribution, Split};
+use relscale_corpus::loaders::crates::{Distribution, Split};
 use relscale_decoder::count::ParameterCount;
 use relscale_sweep::recipes::{Recipe, Size};
 use relscale_sweep::train::family;
@@ -101,8 +101,7 @@ fn train(arguments: &Train, cancel: &AtomicBool) -> anyhow::Result<()> {
         names => names.iter().map(|name| recipe.size(name)).collect::<Result<_, _>>()?,
     };
     terminal::message("reading the crate sources and training the vocabulary");
-    let manifest = inputs::workspace().map(|root| root.join("Cargo.toml"));
-    let sources = CrateSources::find(manifest.as_deref())?;
+    let sources = inputs::crate_sources()?;
     let mut documents = Vec::new();
     for distribution in Distribution::ALL {
         documents.extend(sources.documents(distribution, Split::Train)?);

@@ -52,12 +52,11 @@ impl Measuring {
     /// Takes note of an event.
     pub(crate) fn hear(&mut self, event: Event) {
         match event {
-            Event::CorpusRead { corpus, documents, bytes, tokens } => say(&format!(
-                "{corpus}: {} documents, {}, {} tokens",
-                count(documents),
-                terminal::bytes(bytes),
-                count(tokens)
-            )),
+            Event::CorpusRead { corpus, documents, bytes, tokens } => {
+                // A corpus of token ids has no bytes.
+                let bytes = if bytes > 0 { format!("{}, ", terminal::bytes(bytes)) } else { String::new() };
+                say(&format!("{corpus}: {} documents, {bytes}{} tokens", count(documents), count(tokens)));
+            }
             Event::ModelLoaded { model, non_embedding, total, unused_tensors, .. } => {
                 say(&format!(
                     "{model}: {} non-embedding parameters, {} in all",
