@@ -148,10 +148,12 @@ fn a_folder_without_records_says_so() {
 #[test]
 fn names_are_never_markup() {
     let evil = "<script>alert(1)</script>\"'&$x^2$";
+    // Allowed in a name, impossible in XML.
+    let bell = "\u{7}";
     let texts = [Text { name: "<img src=x onerror=alert(2)>", level: 4.0, exponent: 0.1 }];
     let mut runs = support::family("</title><b>", &SIZES[..4], &texts, 40);
     for (provenance, tally) in &mut runs {
-        let name = format!("{evil}{}", tally.non_embedding);
+        let name = format!("{evil}{}{bell}", tally.non_embedding);
         provenance.model.name.clone_from(&name);
         provenance.corpus.description = "</pre><script>alert(3)</script>".into();
         provenance.protocol.parameters.insert("<u>".into(), "<i>".into());
@@ -184,13 +186,13 @@ fn names_are_never_markup() {
             "{}",
             figure.display()
         );
-        // Dollars are dollars, not mathematics.
+        assert!(!svg.contains(bell), "{}", figure.display());
         assert!(
             figure.file_name().unwrap().to_str().unwrap().bytes().all(|b| b.is_ascii_graphic() && b != b'<')
         );
     }
     let csv = fs::read_to_string(&files.numbers[0]).unwrap();
-    assert!(csv.contains("\"<script>alert(1)</script>\"\"'&$x^2$3136\""), "{csv}");
+    assert!(csv.contains(&format!("\"<script>alert(1)</script>\"\"'&$x^2$3136{bell}\"")), "{csv}");
 }
 
 #[test]

@@ -233,7 +233,11 @@ fn dashes(line: Line) -> Option<&'static str> {
 fn draw_point(scene: &mut Scene, frame: &Frame<'_>, series: &Series, point: &Point) {
     let colour = series.style.colour();
     let at = frame.at((point.x, point.y));
-    scene.add(Primitive::GroupStart { transform: None, title: Some(point.tip.clone()), extra_attrs: None });
+    scene.add(Primitive::GroupStart {
+        transform: None,
+        title: Some(printable(&point.tip)),
+        extra_attrs: None,
+    });
     if let Some((low, high)) = point.bar {
         let (low, high) = (frame.height_of(low), frame.height_of(high));
         line(scene, (at.0, low), (at.0, high), colour, 1.3, None);
@@ -340,7 +344,12 @@ fn width_of(text: &str, size: u32) -> f64 {
 
 /// kuva reads `$...$` as mathematics; a name that has dollars means dollars.
 fn literal(text: &str) -> String {
-    text.replace('$', "\\$")
+    printable(text).replace('$', "\\$")
+}
+
+/// Text that XML can hold: it has no way to write most control characters.
+fn printable(text: &str) -> String {
+    text.replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
 }
 
 fn text(scene: &mut Scene, at: (f64, f64), content: &str, size: u32, anchor: TextAnchor, colour: &str) {
