@@ -179,9 +179,15 @@ fn code_of(error: &anyhow::Error) -> u8 {
 
 /// What to do, where the error's own words do not say it.
 fn advice(error: &anyhow::Error) -> Option<&'static str> {
+    use relscale_corpus::CorpusError as Corpus;
     use relscale_measure::Error as Measure;
     use relscale_records::Error as Records;
-    match error.downcast_ref::<Measure>()? {
+    const PATH: &str = "see that the path is right and that you may read it";
+    if let Some(Corpus::Read { .. }) = error.downcast_ref() {
+        return Some(PATH);
+    }
+    match error.downcast_ref()? {
+        Measure::Corpus(Corpus::Read { .. }) => Some(PATH),
         Measure::Records(Records::WriteParquet { .. }) => {
             Some("see that there is room on the disk and run the same command again to go on")
         }

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use relscale_corpus::CorpusSpec;
 use relscale_corpus::loaders::crates::CrateSources;
 use relscale_corpus::loaders::crates::find::FoundBy;
+use relscale_corpus::spec::CorpusSource as Source;
+use relscale_corpus::{CorpusError, CorpusSpec};
 use relscale_decoder::families::LoadOptions;
 use relscale_measure::engines::local;
 use relscale_measure::hub::ModelRequest;
@@ -103,14 +104,29 @@ pub(crate) fn sources(models: &[Model], options: LoadOptions) -> anyhow::Result<
     models.iter().map(|model| Ok(local::source(&model.request, options)?)).collect()
 }
 
-/// The texts.
+/// The texts. Files that are not there are noticed now, not after the first model was loaded.
 ///
 /// # Errors
-/// A value that does not follow the grammar.
+/// A value that does not follow the grammar, a file that is not there.
 pub(crate) fn corpora(arguments: &[String]) -> anyhow::Result<Vec<CorpusSource<'static>>> {
     let manifest = workspace().map(|root| root.join("Cargo.toml"));
-    arguments
-        .iter()
-        .map(|argument| Ok(CorpusSource::of_spec(argument.parse::<CorpusSpec>()?, manifest.clone())))
-        .collect()
+    let corpus = |argument: &String| {
+        let spec: CorpusSpec = argument.parse()?;
+        if let Some(path) = file(&spec) {
+            std::fs::metadata(path).map_err(|source| CorpusError::Read { path: path.to_owned(), source })?;
+        }
+        Ok(CorpusSource::of_spec(spec, manifest.clone()))
+    };
+    arguments.iter().map(corpus).collect()
+}
+
+/// The file or folder that a text is read from.
+fn file(spec: &CorpusSpec) -> Option<&Path> {
+    match spec.source() {
+        Source::Text { path, .. }
+        | Source::Jsonl { path, .. }
+        | Source::Parquet { path, .. }
+        | Source::TokenIds { path, .. } => Some(path),
+        Source::Crates { .. } => None,
+    }
 }

@@ -113,6 +113,11 @@ pub(crate) fn count(n: u64) -> String {
     text
 }
 
+/// So many of something: `1 document`, `1 438 documents`.
+pub(crate) fn several(n: u64, what: &str) -> String {
+    format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
 /// A size in three digits: `2.19M`, `83.0k`, `950`.
 pub(crate) fn size(n: u64) -> String {
     let (value, unit) = match n {
@@ -168,6 +173,7 @@ mod tests {
             ["0", "999", "1 000", "1 234 567"],
             [0, 999, 1_000, 1_234_567].map(count).each_ref().map(String::as_str)
         );
+        assert_eq!([several(1, "token"), several(1_000, "token")], ["1 token", "1 000 tokens"]);
         let sizes = [7, 950, 1_000, 9_994, 9_996, 83_000, 260_032, 2_190_000, 12_000_000_000];
         assert_eq!(
             sizes.map(size),

@@ -124,7 +124,7 @@ fn bad_texts_are_refused() {
         ("latin.txt", &["latin.txt", "not UTF-8", "hint: convert the file"]),
         ("broken.jsonl", &["broken.jsonl, row 2", "not a JSON object"]),
         ("field.jsonl", &["row 1", "no field `text`", "content"]),
-        ("missing.txt", &["cannot read missing.txt"]),
+        ("missing.txt", &["cannot read missing.txt", "hint: see that the path is right"]),
         ("prose.txt?split=verses", &["split=verses", "file, lines, paragraphs or titles"]),
         ("crates:poems", &["crates:poems", "crates:code"]),
     ];

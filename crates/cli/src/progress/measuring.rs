@@ -7,7 +7,7 @@ use relscale_measure::Event;
 
 use super::{Pace, Panel, Row, say};
 use crate::inputs::Model;
-use crate::terminal::{self, Style, count, paint, size};
+use crate::terminal::{self, Style, count, paint, several, size};
 
 /// Listens to a measurement.
 pub(crate) struct Measuring {
@@ -55,7 +55,11 @@ impl Measuring {
             Event::CorpusRead { corpus, documents, bytes, tokens } => {
                 // A corpus of token ids has no bytes.
                 let bytes = if bytes > 0 { format!("{}, ", terminal::bytes(bytes)) } else { String::new() };
-                say(&format!("{corpus}: {} documents, {bytes}{} tokens", count(documents), count(tokens)));
+                say(&format!(
+                    "{corpus}: {}, {bytes}{}",
+                    several(documents, "document"),
+                    several(tokens, "token")
+                ));
             }
             Event::ModelLoaded { model, non_embedding, total, unused_tensors, .. } => {
                 say(&format!(
