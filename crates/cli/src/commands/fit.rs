@@ -162,16 +162,16 @@ fn doubts(group: &GroupFit) -> Vec<(&Flag, String)> {
     }
     let of = |laws: Vec<String>| {
         let (entropy, k): (Vec<String>, Vec<String>) = laws.into_iter().partition(|name| name == "CE");
-        let mut of = Vec::new();
-        match k.as_slice() {
-            [] => {}
-            [one] => of.push(format!("k = {one}")),
+        let (k, figures) = match k.as_slice() {
+            [] => (None, None),
+            [one] => (Some(format!("k = {one}")), None),
             [first, .., last] => {
-                of.push(format!("{} values of k, {first} to {last}; figures of {first}", k.len()))
+                let values = format!("{} values of k, {first} to {last}", k.len());
+                (Some(values), Some(format!("; figures of k = {first}")))
             }
-        }
-        of.extend(entropy);
-        of.join(", ")
+        };
+        let names: Vec<String> = k.into_iter().chain(entropy).collect();
+        names.join(", and ") + &figures.unwrap_or_default()
     };
     kinds.into_iter().map(|(flag, laws)| (flag, of(laws))).collect()
 }
