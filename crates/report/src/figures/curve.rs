@@ -239,7 +239,8 @@ pub(super) fn how_to_read(curves: &[Curve<'_>]) -> String {
     if curves.iter().any(|curve| curve.law.points.iter().any(|point| point.log_standard_error.is_some())) {
         text.push_str(
             "Error bars span 95 % by resampling documents (often less than the mark); models saw the same documents, \
-             so they err together. ",
+             so they err together. Marks whose bars would cover \
+             one another are set a little apart. ",
         );
     }
     if curves.iter().any(|curve| curve.fit().is_some() && !curve.claimed()) {

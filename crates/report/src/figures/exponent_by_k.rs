@@ -11,9 +11,6 @@ pub(super) struct ExponentByK<'a> {
     corpora: Vec<FitsByK<'a>>,
 }
 
-/// Marks of different corpora at one k stand beside each other, by this share of k a corpus.
-const ASIDE: f64 = 0.05;
-
 impl<'a> ExponentByK<'a> {
     pub(super) fn of(family: &Family<'a>) -> Option<Self> {
         let corpora = FitsByK::of(family, |_| true);
@@ -53,8 +50,7 @@ impl Figure for ExponentByK<'_> {
             .iter()
             .any(|corpus| corpus.fits.iter().any(|(_, fit)| fit.exponent.bounds().is_some()));
         format!(
-            "The exponent of −ln RBP at each k: larger means that this regime gains more from size.{}{} Corpora are set \
-             beside each other at one k. {}",
+            "The exponent of −ln RBP at each k: larger means that this regime gains more from size.{}{} {}",
             if bars {
                 " Bars are Student t intervals from the scatter of the models about the line."
             } else {
@@ -96,18 +92,15 @@ impl Figure for ExponentByK<'_> {
     }
 
     fn drawing(&self) -> Drawing {
-        let middle = (self.corpora.len() as f64 - 1.0) / 2.0;
         let series: Vec<Series> = self
             .corpora
             .iter()
-            .enumerate()
-            .map(|(at, corpus)| {
-                let aside = (ASIDE * (at as f64 - middle)).exp();
+            .map(|corpus| {
                 let points: Vec<Point> = corpus
                     .fits
                     .iter()
                     .map(|(k, fit)| Point {
-                        x: f64::from(*k) * aside,
+                        x: f64::from(*k),
                         y: fit.exponent.value,
                         // An interval that nobody claims would only set the scale of the axis.
                         bar: fit.exponent.bounds().filter(|_| fit.claimed),
@@ -125,12 +118,16 @@ impl Figure for ExponentByK<'_> {
                 }
             })
             .collect();
-        let heights = series.iter().flat_map(|series| {
-            series.points.iter().flat_map(|point| {
+        let mut heights: Vec<f64> = series
+            .iter()
+            .flat_map(|series| &series.points)
+            .flat_map(|point| {
                 let (low, high) = point.bar.unwrap_or((point.y, point.y));
                 [low, point.y, high]
             })
-        });
+            .collect();
+        // Zero, and room for its name below it.
+        heights.push(-0.06 * heights.iter().copied().fold(0.0, f64::max));
         Drawing {
             title: self.title(),
             legend: Vec::new(),
@@ -138,7 +135,7 @@ impl Figure for ExponentByK<'_> {
                 heading: String::new(),
                 notes: Vec::new(),
                 x: Axis::grid(&by_k::grid(&self.corpora)),
-                y: Axis::linear("α".to_owned(), heights.chain([0.0]).collect::<Vec<_>>()),
+                y: Axis::linear("α".to_owned(), heights),
                 height: 300.0,
                 guides: vec![Guide { at: 0.0, text: "0: no change with size".to_owned(), end: End::Left }],
                 series,

@@ -138,7 +138,10 @@ impl Figure for FitByK<'_> {
                 heading: String::new(),
                 notes: Vec::new(),
                 x: Axis::grid(&by_k::grid(&self.corpora)),
-                y: Axis::linear("R² (log-log)".to_owned(), heights.into_iter().chain(near.then_some(PAPER))),
+                y: Axis::linear(
+                    "R² (log-log)".to_owned(),
+                    heights.into_iter().chain(near.then_some(PAPER - 0.015)),
+                ),
                 height: 260.0,
                 guides,
                 series,

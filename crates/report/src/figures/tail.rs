@@ -118,7 +118,8 @@ impl Figure for Tail<'_> {
                 x: sizes(curves),
                 y: Axis::counts(
                     format!("misses (rank > {})", format::count(u64::from(*k))),
-                    counts.chain([self.minimum as f64]),
+                    // The threshold, and room for its name below it.
+                    counts.chain([0.6 * self.minimum as f64]),
                 ),
                 height: 130.0,
                 guides: vec![Guide {

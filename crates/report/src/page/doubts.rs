@@ -130,6 +130,7 @@ fn kind(code: FlagCode) -> &'static str {
     match code {
         FlagCode::FewMisses => "too few misses",
         FlagCode::FewHits => "too few hits",
+        FlagCode::LostResamples => "misses in few documents",
         FlagCode::PointsLeftOut => "points left out",
         FlagCode::NoInterval => "no interval",
         FlagCode::NotFalling => "not falling",

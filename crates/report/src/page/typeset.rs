@@ -38,6 +38,9 @@ fn mathematics(text: &str) -> Option<(usize, String)> {
         // The minus sign and a space that does not break.
         return Some((text.len() - after.len(), "−ln&nbsp;".to_owned()));
     }
+    if text.starts_with("[-") {
+        return Some(("[-".len(), "[−".to_owned()));
+    }
     if let Some(after) = text.strip_prefix("RBP_") {
         let width = after.bytes().take_while(u8::is_ascii_digit).count();
         return (width > 0).then(|| ("RBP_".len() + width, format!("RBP<sub>{}</sub>", &after[..width])));
@@ -61,6 +64,11 @@ mod tests {
             "−ln&nbsp;RBP<sub>10</sub> falls as S<sup>−0.117</sup>, R² 0.999"
         );
         assert_eq!(typeset("goes as S^0.02."), "goes as S<sup>0.02</sup>.");
+    }
+
+    #[test]
+    fn negative_ends_have_a_minus() {
+        assert_eq!(typeset("in [-0.231, 0.439]"), "in [−0.231, 0.439]");
     }
 
     #[test]

@@ -127,8 +127,13 @@ impl Axis {
         ];
         let fitting = ladders.iter().map(|digits| self.decades(digits, 1)).find(|ticks| ticks.len() <= most);
         let short = self.span() < 1.0;
+        let least = match self.span() {
+            span if span < 0.5 => 4,
+            span if span < 1.0 => 3,
+            _ => 2,
+        };
         match fitting {
-            Some(ticks) if ticks.len() >= if short { 4 } else { 2 } => ticks,
+            Some(ticks) if ticks.len() >= least => ticks,
             // Over less than a decade a log scale is nearly linear.
             _ if short => linear_ticks(10f64.powf(self.low), 10f64.powf(self.high), most),
             _ => {

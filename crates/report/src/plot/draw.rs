@@ -4,6 +4,7 @@ use kuva::backend::svg::SvgBackend;
 use kuva::render::color::Color;
 use kuva::render::render::{PathData, Primitive, Scene, TextAnchor};
 
+use super::apart::asides;
 use super::colour::{GRID, INK, MUTED, PAPER};
 use super::label::spread;
 use super::{Axis, Drawing, End, Key, Line, Mark, Panel, Point, Series};
@@ -149,14 +150,14 @@ fn draw_panel(scene: &mut Scene, panel: &Panel, x: f64, y: f64, width: f64, head
             End::Left => (frame.left + 6.0, TextAnchor::Start),
             End::Right => (frame.right - 4.0, TextAnchor::End),
         };
-        text(scene, (x, at - 4.0), &guide.text, SMALL, anchor, MUTED);
+        text(scene, (x, at + 13.0), &guide.text, SMALL, anchor, MUTED);
     }
     for series in &panel.series {
         draw_line(scene, &frame, series);
     }
-    for series in &panel.series {
+    for (series, aside) in panel.series.iter().zip(asides(&panel.series)) {
         for point in &series.points {
-            draw_point(scene, &frame, series, point);
+            draw_point(scene, &frame, series, point, aside);
         }
     }
     draw_labels(scene, &frame, &panel.series);
@@ -230,9 +231,10 @@ fn dashes(line: Line) -> Option<&'static str> {
     }
 }
 
-fn draw_point(scene: &mut Scene, frame: &Frame<'_>, series: &Series, point: &Point) {
+fn draw_point(scene: &mut Scene, frame: &Frame<'_>, series: &Series, point: &Point, aside: f64) {
     let colour = series.style.colour();
-    let at = frame.at((point.x, point.y));
+    let (x, y) = frame.at((point.x, point.y));
+    let at = (x + aside, y);
     scene.add(Primitive::GroupStart {
         transform: None,
         title: Some(printable(&point.tip)),

@@ -9,10 +9,12 @@
 //! | file | what |
 //! |---|---|
 //! | `axis` | scales, ranges, ticks that people would choose |
+//! | `apart` | marks beside each other where error bars would cover one another |
 //! | `colour` | the palette, the same over all figures of a page |
 //! | `label` | labels in the margin, pushed apart |
 //! | `draw` | a drawing to SVG |
 
+mod apart;
 mod axis;
 mod colour;
 mod draw;
