@@ -119,7 +119,7 @@ impl Figure for Tail<'_> {
                 y: Axis::counts(
                     format!("misses (rank > {})", format::count(u64::from(*k))),
                     // The threshold, and room for its name below it.
-                    counts.chain([0.6 * self.minimum as f64]),
+                    counts.chain([1.0, 0.6].map(|share| share * self.minimum as f64)),
                 ),
                 height: 130.0,
                 guides: vec![Guide {

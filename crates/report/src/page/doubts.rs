@@ -139,6 +139,7 @@ fn kind(code: FlagCode) -> &'static str {
         FlagCode::FewDocuments => "few documents",
         FlagCode::FewTokens => "few tokens",
         FlagCode::VocabularyDiffers => "vocabularies differ",
+        FlagCode::WindowsDiffer => "windows differ",
         FlagCode::ScatterBeyondNoise => "scatter beyond noise",
         FlagCode::Outlier => "outlier",
         // A kind that is newer than this page: its message stands.
