@@ -52,7 +52,7 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> GroupFit {
             .iter()
             .find(|law| law.k() == Some(1))
             .and_then(|greedy| difference(greedy, &cross_entropy_law, options.level)),
-        flags: flags(&models, group.documents),
+        flags: [flags(&models, group.documents), windows_differ(group)].concat(),
         verdict: verdict::of_group(&rank_laws, &cross_entropy_law),
         models,
         rank_laws,
@@ -79,6 +79,26 @@ fn difference(greedy: &Law, entropy: &Law, level: f64) -> Option<Estimate> {
         standard_error: fit.line.slope_standard_error(),
         interval: student_t(fit.exponent_interval(level)),
     })
+}
+
+/// Says when models of one family were cut into other windows: contexts differ inside some families (Qwen2.5), and with the
+/// default length so do the windows.
+fn windows_differ(group: &Group<'_>) -> Vec<Flag> {
+    let describe = |run: &RunTally| {
+        let parameters = run.protocol.parameters.iter();
+        let parameters: Vec<String> = parameters.map(|(name, value)| format!("{name} {value}")).collect();
+        format!("{} {}", run.model, parameters.join(", "))
+    };
+    let runs: Vec<&RunTally> = group.runs.iter().map(|run| run.tally).collect();
+    if runs.windows(2).all(|pair| pair[0].protocol.parameters == pair[1].protocol.parameters) {
+        return Vec::new();
+    }
+    let windows: Vec<String> = runs.into_iter().map(describe).collect();
+    let message = format!(
+        "models were measured in other windows, so with other amounts of context: {}",
+        windows.join("; ")
+    );
+    vec![Flag::new(FlagCode::WindowsDiffer, message)]
 }
 
 /// Doubts about the measurement as a whole.

@@ -4,7 +4,7 @@ mod support;
 
 use relscale_laws::{FitOptions, LawsError, fit_study};
 use relscale_records::RunTally;
-use relscale_records::provenance::TieRule;
+use relscale_records::provenance::{PrefixProvenance, TieRule, VocabularyRule};
 use support::family;
 
 /// A fault put into one run.
@@ -37,10 +37,18 @@ fn the_same_name_twice_is_refused() {
 
 #[test]
 fn each_way_of_measuring_differently_is_named() {
-    let cases: [(Change, &str); 6] = [
+    let cases: [(Change, &str); 8] = [
         (|run| run.tokenizer_sha256 = "other".into(), "the tokenizer differs"),
         (|run| run.text_sha256 = "other".into(), "the text differs"),
-        (|run| run.protocol = "paper".into(), "the window protocol differs, `m3100` has document"),
+        (|run| run.protocol.name = "paper".into(), "the window protocol differs, `m3100` has document"),
+        (
+            |run| run.protocol.prefix = Some(PrefixProvenance { id: 2, reason: "asked for".into() }),
+            "the token put before windows differs, `m3100` has none, `m31000` has token 2",
+        ),
+        (
+            |run| run.vocabulary_rule = VocabularyRule::Rows,
+            "the choice of rows that compete for a rank differs, `m3100` has rows that some token maps to",
+        ),
         (|run| run.tie_rule = TieRule::Greater, "the tie rule differs"),
         (|run| run.documents.truncate(4), "`m3100` has 5 documents, `m31000` has 4 documents"),
         (|run| run.documents[3].scored += 1, "scored positions in document 3"),
@@ -56,7 +64,7 @@ fn families_and_corpora_do_not_mix() {
     let mut runs = family(5);
     for (at, run) in runs.iter_mut().enumerate() {
         run.family = if at % 2 == 0 { "b".into() } else { "a".into() };
-        run.protocol = run.family.clone();
+        run.protocol.name = run.family.clone();
     }
     let study = fit_study(&runs, &FitOptions::default()).unwrap();
     let names: Vec<(&str, usize)> =

@@ -146,6 +146,19 @@ fn models_of_one_size_are_flagged_and_only_one_size_is_refused() {
 }
 
 #[test]
+fn windows_of_another_length_are_flagged() {
+    let mut runs = exact_family(&SIZES[..3]);
+    assert!(fit(&runs).flags.iter().all(|flag| flag.code != FlagCode::WindowsDiffer));
+    runs[1].protocol.parameters.insert("length".to_owned(), 1024.into());
+    let group = fit(&runs);
+    let flag = group.flags.iter().find(|flag| flag.code == FlagCode::WindowsDiffer).unwrap();
+    assert!(
+        flag.message.contains("length 512, stride 256") && flag.message.contains("length 1024"),
+        "{flag:?}"
+    );
+}
+
+#[test]
 fn points_without_logarithm_are_left_out_and_listed() {
     let mut runs: Vec<RunTally> =
         SIZES[..5].iter().map(|&size| sampled(&format!("m{size}"), size, 40)).collect();

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::provenance::{Provenance, TieRule, VocabularySizes};
+use crate::provenance::{ProtocolProvenance, Provenance, TieRule, VocabularyRule, VocabularySizes};
 use crate::token::ScoredToken;
 use crate::units::{Nats, bits_per_byte};
 
@@ -112,8 +112,10 @@ pub struct RunTally {
     pub text_sha256: String,
     /// sha256 of the tokenizer: per-token figures compare only within one.
     pub tokenizer_sha256: String,
-    /// Name of the window protocol.
-    pub protocol: String,
+    /// The window protocol, with its parameters and prefix.
+    pub protocol: ProtocolProvenance,
+    /// Which rows of the head took part.
+    pub vocabulary_rule: VocabularyRule,
     /// The k that `hits` count, ascending; the last is |V|.
     pub k_grid: Vec<u32>,
     /// One entry a document with at least one scored or non-finite position, ascending by ordinal.
@@ -139,7 +141,8 @@ impl RunTally {
             weights_sha256: provenance.model.weights_sha256.clone(),
             text_sha256: provenance.corpus.text_sha256.clone(),
             tokenizer_sha256: provenance.tokenizer.sha256.clone(),
-            protocol: provenance.protocol.name.clone(),
+            protocol: provenance.protocol.clone(),
+            vocabulary_rule: provenance.scoring.vocabulary_rule,
             k_grid,
             documents: Vec::new(),
         }

@@ -46,6 +46,8 @@ pub enum FlagCode {
     FewTokens,
     /// The vocabularies that compete for a rank differ in size inside the family.
     VocabularyDiffers,
+    /// Models of one family were measured in windows of another length or stride, so with other amounts of context.
+    WindowsDiffer,
     /// The scatter about the line is larger than the noise of the text sample explains.
     ScatterBeyondNoise,
     /// A model lies far from where the others predict it.

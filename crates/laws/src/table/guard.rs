@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use relscale_records::provenance::TieRule;
+use relscale_records::provenance::{TieRule, VocabularyRule};
 use relscale_records::{DocumentTally, RunTally};
 
 use crate::error::{Difference, LawsError};
@@ -65,8 +65,20 @@ fn difference(a: &RunTally, b: &RunTally) -> Option<(&'static str, String, Strin
     if a.text_sha256 != b.text_sha256 {
         return Some(("the text", hash(&a.text_sha256), hash(&b.text_sha256)));
     }
-    if a.protocol != b.protocol {
-        return Some(("the window protocol", a.protocol.clone(), b.protocol.clone()));
+    if a.protocol.name != b.protocol.name {
+        return Some(("the window protocol", a.protocol.name.clone(), b.protocol.name.clone()));
+    }
+    let prefix = |run: &RunTally| run.protocol.prefix.as_ref().map(|prefix| prefix.id);
+    if prefix(a) != prefix(b) {
+        let name = |run| prefix(run).map_or("none".to_owned(), |id| format!("token {id}"));
+        return Some(("the token put before windows", name(a), name(b)));
+    }
+    if a.vocabulary_rule != b.vocabulary_rule {
+        let name = |run: &RunTally| match run.vocabulary_rule {
+            VocabularyRule::Tokens => "rows that some token maps to".to_owned(),
+            VocabularyRule::Rows => "all rows".to_owned(),
+        };
+        return Some(("the choice of rows that compete for a rank", name(a), name(b)));
     }
     if a.tie_rule != b.tie_rule {
         return Some(("the tie rule", rule(a.tie_rule), rule(b.tie_rule)));

@@ -3,7 +3,11 @@
 // Each test file uses its own part of this.
 #![allow(dead_code)]
 
-use relscale_records::provenance::{TieRule, VocabularySizes, sha256_bytes};
+use std::collections::BTreeMap;
+
+use relscale_records::provenance::{
+    ProtocolProvenance, TieRule, VocabularyRule, VocabularySizes, sha256_bytes,
+};
 use relscale_records::{DocumentTally, RunTally};
 
 /// A run without documents.
@@ -19,7 +23,15 @@ pub(crate) fn run(model: &str, parameters: u64, k_grid: &[u32]) -> RunTally {
         weights_sha256: sha256_bytes(model.as_bytes()),
         text_sha256: sha256_bytes(b"text"),
         tokenizer_sha256: sha256_bytes(b"tokenizer"),
-        protocol: "document".into(),
+        protocol: ProtocolProvenance {
+            name: "document".into(),
+            parameters: BTreeMap::from([
+                ("length".to_owned(), 512.into()),
+                ("stride".to_owned(), 256.into()),
+            ]),
+            prefix: None,
+        },
+        vocabulary_rule: VocabularyRule::Tokens,
         k_grid: k_grid.into(),
         documents: Vec::new(),
     }
