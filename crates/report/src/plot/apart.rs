@@ -6,16 +6,34 @@ use super::Series;
 const STEP: f64 = 5.0;
 const ALL: f64 = 24.0;
 
-/// By how many pixels the marks of each series move to the right. All zero where no error bars overlap.
+/// By how many pixels the marks of each series move to the right: zero, unless error bars of it and others overlap.
 pub(super) fn asides(series: &[Series]) -> Vec<f64> {
-    let crowded =
-        series.iter().enumerate().any(|(at, one)| series[at + 1..].iter().any(|other| overlap(one, other)));
-    if !crowded {
-        return vec![0.0; series.len()];
+    let mut asides = vec![0.0; series.len()];
+    let mut placed = vec![false; series.len()];
+    for first in 0..series.len() {
+        if placed[first] {
+            continue;
+        }
+        // All that cover one another, directly or by way of others, in the order of the series.
+        let mut crowd = vec![first];
+        placed[first] = true;
+        let mut next = 0;
+        while let Some(&member) = crowd.get(next) {
+            for other in 0..series.len() {
+                if !placed[other] && overlap(&series[member], &series[other]) {
+                    placed[other] = true;
+                    crowd.push(other);
+                }
+            }
+            next += 1;
+        }
+        crowd.sort_unstable();
+        let gaps = crowd.len() as f64 - 1.0;
+        for (at, &member) in crowd.iter().enumerate().skip(usize::from(crowd.len() == 1)) {
+            asides[member] = f64::min(STEP, ALL / gaps) * (at as f64 - gaps / 2.0);
+        }
     }
-    let neighbours = series.len() as f64 - 1.0;
-    let step = f64::min(STEP, ALL / neighbours);
-    (0..series.len()).map(|at| step * (at as f64 - neighbours / 2.0)).collect()
+    asides
 }
 
 fn overlap(one: &Series, other: &Series) -> bool {
@@ -52,6 +70,7 @@ mod tests {
         let both = series(&[(2.0, 3.0), (0.5, 2.5)]);
         assert_eq!(asides(&[low, high]), [0.0, 0.0]);
         let low = series(&[(0.0, 1.0), (0.0, 1.0)]);
-        assert_eq!(asides(&[low, both]), [-2.5, 2.5]);
+        let far = series(&[(8.0, 9.0), (8.0, 9.0)]);
+        assert_eq!(asides(&[low, far, both]), [-2.5, 0.0, 2.5]);
     }
 }
