@@ -41,11 +41,15 @@ pub(crate) fn crate_sources() -> anyhow::Result<CrateSources> {
     Ok(sources)
 }
 
+/// What a token costs beside the products with the weights, as bytes of weights that would cost the same: read off the times of
+/// the shipped family, f16, where a model of no size at all would take as long as one of a million bytes more.
+const BESIDE_WEIGHTS: u64 = 1_000_000;
+
 /// A model folder that was asked for, and what reading its weights will cost.
 pub(crate) struct Model {
     /// Name and folder.
     pub(crate) request: ModelRequest,
-    /// Bytes of its weights files: what a token costs is about proportional.
+    /// What a token costs, in no unit: bytes of the weights files, and what attention, norms and softmax cost beside them.
     pub(crate) weight: u64,
 }
 
@@ -69,7 +73,7 @@ pub(crate) fn models(arguments: &[String], family: Option<&str>) -> anyhow::Resu
         .into_iter()
         .map(|mut request| {
             request.family = family.map(str::to_owned);
-            Model { weight: bytes_of_weights(&request.folder), request }
+            Model { weight: BESIDE_WEIGHTS + bytes_of_weights(&request.folder), request }
         })
         .collect();
     models.sort_by(|a, b| (a.weight, &a.request.name).cmp(&(b.weight, &b.request.name)));
@@ -86,14 +90,14 @@ fn folders_of_models(folder: &Path) -> Vec<PathBuf> {
     folders.filter(|path| path.join("config.json").is_file()).collect()
 }
 
-/// Bytes of the weights files in a folder; 1 where there are none, which loading will refuse.
+/// Bytes of the weights files in a folder; 0 where there are none, which loading will refuse.
 fn bytes_of_weights(folder: &Path) -> u64 {
-    let Ok(entries) = std::fs::read_dir(folder) else { return 1 };
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     let paths = entries.flatten().map(|entry| entry.path());
     let weights =
         paths.filter(|path| path.extension().is_some_and(|ext| ext == "safetensors" || ext == "bin"));
     // Through links, of which the folders of the Hugging Face cache consist.
-    weights.filter_map(|path| std::fs::metadata(path).ok()).map(|metadata| metadata.len()).sum::<u64>().max(1)
+    weights.filter_map(|path| std::fs::metadata(path).ok()).map(|metadata| metadata.len()).sum()
 }
 
 /// Opens the models far enough to know that they can be read.

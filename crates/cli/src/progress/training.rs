@@ -13,13 +13,17 @@ use crate::terminal::{self, count, size};
 /// Steps over which the shown loss is a mean: a single batch's is mostly noise.
 const LOSS_STEPS: usize = 25;
 
+/// What a token costs beside the products with the parameters, as parameters that would cost the same (see
+/// `inputs::BESIDE_WEIGHTS`).
+const BESIDE_PARAMETERS: f64 = 5e5;
+
 /// Listens to a trainer.
 pub(crate) struct Training {
     panel: Panel,
     recipe: Recipe,
-    /// Name and parameters of each size to train.
+    /// Name and cost of each size to train.
     sizes: Vec<(&'static str, f64)>,
-    /// Work of sizes that are done or kept, in steps times parameters.
+    /// Work of sizes that are done or kept, in steps times cost.
     finished: f64,
     /// Work of this start.
     fresh: f64,
@@ -31,7 +35,9 @@ pub(crate) struct Training {
 impl Training {
     /// For these sizes of a recipe.
     pub(crate) fn new(recipe: &Recipe, sizes: &[&Size]) -> Self {
-        let weigh = |size: &&Size| (size.name, ParameterCount::of(&recipe.spec(size)).total as f64);
+        let weigh = |size: &&Size| {
+            (size.name, BESIDE_PARAMETERS + ParameterCount::of(&recipe.spec(size)).total as f64)
+        };
         Self {
             panel: Panel::new(),
             recipe: recipe.clone(),
