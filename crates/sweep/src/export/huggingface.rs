@@ -23,7 +23,9 @@ pub fn write(
     tokenizer: &tokenizers::Tokenizer,
     training: &Training,
 ) -> Result<()> {
-    let aside = folder.with_extension("tmp");
+    // A hidden name, so that a folder in the making is not taken for a model.
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let aside = folder.with_file_name(format!(".{name}.tmp"));
     let problem = |path: &Path| {
         let path = path.to_owned();
         move |source: std::io::Error| Error::Write { path, source }
