@@ -31,6 +31,8 @@ pub enum Event {
         total: u64,
         /// Tensors in its files that the architecture does not use.
         unused_tensors: Vec<String>,
+        /// Weights files of its folder that were not read, since others hold the same.
+        files_not_read: Vec<String>,
     },
     /// A run begins, or goes on.
     RunStarted {

@@ -210,6 +210,7 @@ fn tell_of_model(
         non_embedding: model.parameters.non_embedding,
         total: model.parameters.total,
         unused_tensors: loaded.unused_tensors.clone(),
+        files_not_read: loaded.files_not_read.clone(),
     });
     let there = weights.entry(model.weights_sha256.clone()).or_insert_with(|| model.name.clone());
     if *there != model.name {

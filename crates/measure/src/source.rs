@@ -29,6 +29,8 @@ pub struct LoadedModel {
     pub engine: Box<dyn Engine>,
     /// Tensors of its files that it does not use.
     pub unused_tensors: Vec<String>,
+    /// Weights files of its folder that were not read, since others hold the same.
+    pub files_not_read: Vec<String>,
     /// Beginning-of-text id of its configuration.
     pub bos: Option<u32>,
 }

@@ -61,7 +61,7 @@ impl Measuring {
                     several(tokens, "token")
                 ));
             }
-            Event::ModelLoaded { model, non_embedding, total, unused_tensors, .. } => {
+            Event::ModelLoaded { model, non_embedding, total, unused_tensors, files_not_read, .. } => {
                 say(&format!(
                     "{model}: {} non-embedding parameters, {} in all",
                     count(non_embedding),
@@ -69,6 +69,10 @@ impl Measuring {
                 ));
                 if self.work.tokens.len() < self.work.corpora {
                     self.wait(&model);
+                }
+                if !files_not_read.is_empty() {
+                    let names = terminal::some_of(&files_not_read, 4);
+                    say(&format!("{model}: not read, since other files hold the weights: {names}"));
                 }
                 if !unused_tensors.is_empty() {
                     let names = terminal::some_of(&unused_tensors, 4);

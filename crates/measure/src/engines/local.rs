@@ -50,6 +50,7 @@ impl LocalEngine {
         Ok(LoadedModel {
             engine: Box::new(Self { model, provenance }),
             unused_tensors: info.unused,
+            files_not_read: info.set_aside,
             bos: info.bos_token,
         })
     }

@@ -67,7 +67,7 @@ pub fn model<'a>(make: impl Fn() -> MockEngine + 'a) -> ModelSource<'a> {
     let name = make().model().name.clone();
     let load = move || {
         let engine: Box<dyn Engine> = Box::new(make());
-        Ok(LoadedModel { engine, unused_tensors: Vec::new(), bos: None })
+        Ok(LoadedModel { engine, unused_tensors: Vec::new(), files_not_read: Vec::new(), bos: None })
     };
     ModelSource { name, folder: "nowhere".into(), tokenizer: Some(tokenizer()), load: Box::new(load) }
 }
