@@ -6,10 +6,10 @@
 //! ```
 //!
 //! * [`spec`]: the architecture as data; [`weights`]: its numbers.
-//! * `families`, `checkpoint`, [`count`]: from a Hugging Face folder to both, and the exact parameter count.
+//! * [`families`], [`checkpoint`], [`count`]: from a Hugging Face folder to both, and the exact parameter count.
 //! * [`model`]: a model ready to score; [`forward`]: its pass up to the head.
 //! * [`ops`]: one file an operation: forward, backward where training needs it, and the naive version that judges both.
-//! * [`head`]: logits tile by tile, folded at once; no tokens x vocabulary matrix exists anywhere but in `head::reference`.
+//! * [`head`]: logits tile by tile, folded at once; no tokens x vocabulary matrix exists anywhere but in [`head::reference`].
 //! * [`kernels`]: the only unsafe code of the workspace.
 //!
 //! Invariants: local folders only, no socket; results of a row do not depend on which other rows share its batch.

@@ -243,7 +243,9 @@ impl Spec {
                     self.context
                 )))
             }
-            Positions::Rotary(rotary) if !rotary.width.is_multiple_of(2) || rotary.width > self.head_width => {
+            Positions::Rotary(rotary)
+                if !rotary.width.is_multiple_of(2) || rotary.width > self.head_width =>
+            {
                 Err(Error::Spec(format!(
                     "{} rotated channels do not fit heads of {}",
                     rotary.width, self.head_width

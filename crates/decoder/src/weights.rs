@@ -92,6 +92,56 @@ pub struct Weights {
     pub head: Option<Matrix>,
 }
 
+/// The tensors of a model in order, shared or mutable: one list for both, and complete, since a new field breaks its patterns.
+macro_rules! walk {
+    ($weights:expr, $slice:ident, $each:ident) => {{
+        let Weights {
+            token_embedding,
+            position_embedding,
+            project_in,
+            blocks,
+            final_norm,
+            project_out,
+            head,
+        } = $weights;
+        let mut all = vec![token_embedding.data.$slice()];
+        macro_rules! linear {
+            ($linear:expr) => {
+                let Linear { weight, bias } = $linear;
+                all.push(weight.data.$slice());
+                all.extend(bias.$each().map(|bias| bias.$slice()));
+            };
+        }
+        macro_rules! norm {
+            ($norm:expr) => {
+                let NormWeights { gain, bias } = $norm;
+                all.extend(gain.$each().chain(bias.$each()).map(|part| part.$slice()));
+            };
+        }
+        all.extend(position_embedding.$each().map(|table| table.data.$slice()));
+        if let Some(project) = project_in {
+            linear!(project);
+        }
+        for block in blocks {
+            let Block { attention_norm, qkv, attention_output, mlp_norm, up, down } = block;
+            norm!(attention_norm);
+            linear!(qkv);
+            linear!(attention_output);
+            norm!(mlp_norm);
+            linear!(up);
+            linear!(down);
+        }
+        if let Some(last) = final_norm {
+            norm!(last);
+        }
+        if let Some(project) = project_out {
+            linear!(project);
+        }
+        all.extend(head.$each().map(|head| head.data.$slice()));
+        all
+    }};
+}
+
 impl Weights {
     /// Zeros in the shapes that `spec` asks for; the start of a gradient, an optimiser state or a fresh model.
     pub fn zeros(spec: &Spec) -> Self {
@@ -130,53 +180,11 @@ impl Weights {
 
     /// Every tensor, in a fixed order, as slices; what an optimiser or a sum of gradients walks over.
     pub fn tensors(&self) -> Vec<&[f32]> {
-        let mut all: Vec<&[f32]> = vec![&self.token_embedding.data];
-        all.extend(self.position_embedding.iter().map(|m| m.data.as_slice()));
-        fn push<'a>(all: &mut Vec<&'a [f32]>, l: &'a Linear) {
-            all.push(&l.weight.data);
-            all.extend(l.bias.iter().map(Vec::as_slice));
-        }
-        fn norm<'a>(all: &mut Vec<&'a [f32]>, n: &'a NormWeights) {
-            all.extend(n.gain.iter().chain(&n.bias).map(Vec::as_slice));
-        }
-        self.project_in.iter().for_each(|l| push(&mut all, l));
-        for block in &self.blocks {
-            norm(&mut all, &block.attention_norm);
-            push(&mut all, &block.qkv);
-            push(&mut all, &block.attention_output);
-            norm(&mut all, &block.mlp_norm);
-            push(&mut all, &block.up);
-            push(&mut all, &block.down);
-        }
-        self.final_norm.iter().for_each(|n| norm(&mut all, n));
-        self.project_out.iter().for_each(|l| push(&mut all, l));
-        all.extend(self.head.iter().map(|m| m.data.as_slice()));
-        all
+        walk!(self, as_slice, iter)
     }
 
     /// As [`Weights::tensors`], to be changed.
     pub fn tensors_mut(&mut self) -> Vec<&mut [f32]> {
-        let mut all: Vec<&mut [f32]> = vec![&mut self.token_embedding.data];
-        all.extend(self.position_embedding.iter_mut().map(|m| m.data.as_mut_slice()));
-        fn push<'a>(all: &mut Vec<&'a mut [f32]>, l: &'a mut Linear) {
-            all.push(&mut l.weight.data);
-            all.extend(l.bias.iter_mut().map(Vec::as_mut_slice));
-        }
-        fn norm<'a>(all: &mut Vec<&'a mut [f32]>, n: &'a mut NormWeights) {
-            all.extend(n.gain.iter_mut().chain(&mut n.bias).map(Vec::as_mut_slice));
-        }
-        self.project_in.iter_mut().for_each(|l| push(&mut all, l));
-        for block in &mut self.blocks {
-            norm(&mut all, &mut block.attention_norm);
-            push(&mut all, &mut block.qkv);
-            push(&mut all, &mut block.attention_output);
-            norm(&mut all, &mut block.mlp_norm);
-            push(&mut all, &mut block.up);
-            push(&mut all, &mut block.down);
-        }
-        self.final_norm.iter_mut().for_each(|n| norm(&mut all, n));
-        self.project_out.iter_mut().for_each(|l| push(&mut all, l));
-        all.extend(self.head.iter_mut().map(|m| m.data.as_mut_slice()));
-        all
+        walk!(self, as_mut_slice, iter_mut)
     }
 }
