@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use relscale_corpus::loaders::crates::CrateSources;
-use relscale_corpus::loaders::crates::find::FoundBy;
+use relscale_corpus::loaders::crates::{CrateNotice, CrateSources};
 use relscale_corpus::spec::CorpusSource as Source;
 use relscale_corpus::{CorpusError, CorpusSpec};
 use relscale_decoder::families::LoadOptions;
@@ -27,18 +26,14 @@ pub(crate) fn workspace() -> Option<PathBuf> {
 pub(crate) fn crate_sources() -> anyhow::Result<CrateSources> {
     let manifest = workspace().map(|root| root.join("Cargo.toml"));
     let sources = CrateSources::find(manifest.as_deref())?;
-    if let FoundBy::LockFile { because, missing } = sources.found_by()
-        && !missing.is_empty()
-    {
-        let warning = terminal::paint("warning:", Style::Warning);
-        let names = terminal::some_of(missing, 3);
-        terminal::message(&format!(
-            "{warning} {} crates of the lock file are not on this machine ({names}; {because}), so the text is shorter \
-             than elsewhere: run `cargo fetch` in the workspace",
-            missing.len()
-        ));
-    }
+    warn(&sources.notices());
     Ok(sources)
+}
+
+/// Tells what makes the crate sources another text than elsewhere.
+fn warn(notices: &[CrateNotice]) {
+    let warning = terminal::paint("warning:", Style::Warning);
+    notices.iter().for_each(|notice| terminal::message(&format!("{warning} {notice}")));
 }
 
 /// What a token costs beside the products with the weights, as bytes of weights that would cost the same: read off the times of
@@ -114,14 +109,22 @@ pub(crate) fn sources(models: &[Model], options: LoadOptions) -> anyhow::Result<
 /// A value that does not follow the grammar, a file that is not there.
 pub(crate) fn corpora(arguments: &[String]) -> anyhow::Result<Vec<CorpusSource<'static>>> {
     let manifest = workspace().map(|root| root.join("Cargo.toml"));
-    let corpus = |argument: &String| {
-        let spec: CorpusSpec = argument.parse()?;
+    let specs = arguments
+        .iter()
+        .map(|argument| Ok(argument.parse()?))
+        .collect::<anyhow::Result<Vec<CorpusSpec>>>()?;
+    // One look at the crates serves all their distributions.
+    let of_crates = specs.iter().find(|spec| matches!(spec.source(), Source::Crates { .. }));
+    if let Some(spec) = of_crates {
+        warn(&spec.notices(manifest.as_deref())?);
+    }
+    let corpus = |spec: CorpusSpec| {
         if let Some(path) = file(&spec) {
             std::fs::metadata(path).map_err(|source| CorpusError::Read { path: path.to_owned(), source })?;
         }
         Ok(CorpusSource::of_spec(spec, manifest.clone()))
     };
-    arguments.iter().map(corpus).collect()
+    specs.into_iter().map(corpus).collect()
 }
 
 /// The file or folder that a text is read from.

@@ -33,7 +33,8 @@
 //! `Cargo.lock` and the sources it pins. Nothing is written, and no socket is opened (`cargo metadata`, which is asked where
 //! crate sources are, may fetch what the lock file names and the machine lacks).
 //!
-//! Invariants: no text is changed on the way but for a byte-order mark at a file's beginning; the bytes of a document's
+//! Invariants: the text of a file is not changed but for byte-order marks at its beginning (crate sources are taken apart into code
+//! and prose); the bytes of a document's
 //! tokens sum to the bytes of its text; a position is scored at most once; what a file has wrong is an error with the
 //! file and the row, never a shorter corpus; nothing depends on the number of threads or on the machine.
 

@@ -183,6 +183,8 @@ fn token_ids_in_three_formats() {
     assert_eq!(ids(&format!("{path}?format=u16&separator=0")), [vec![1, 2], vec![3]]);
     let error = message(&format!("{path}?format=u32"));
     assert!(error.contains("ends 2 bytes into an id") && error.contains("after 2 ids"), "{error}");
+    let path = folder.file("w.ids.gz", gzipped(&[1u16, 2, 0, 0, 3].map(u16::to_le_bytes).concat()));
+    assert_eq!(ids(&format!("{path}?format=u16&separator=0")), [vec![1, 2], vec![3]]);
     let path = folder.file("d.ids", [70_000u32, 1].map(u32::to_le_bytes).concat());
     assert_eq!(ids(&format!("{path}?format=u32")), [vec![70_000, 1]]);
     let path = folder.file("b.ids", "1 2\n3 -4\n");

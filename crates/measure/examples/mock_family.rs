@@ -40,7 +40,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             tokenizer: Some(tokenizer.clone()),
             load: Box::new(move || {
                 let engine = MockEngine::new(&format!("mock-{size}"), size, 10).with_context(64);
-                Ok(LoadedModel { engine: Box::new(engine), unused_tensors: Vec::new(), files_not_read: Vec::new(), bos: None })
+                Ok(LoadedModel {
+                    engine: Box::new(engine),
+                    unused_tensors: Vec::new(),
+                    files_not_read: Vec::new(),
+                    bos: None,
+                })
             }),
         })
         .collect();

@@ -122,7 +122,7 @@ pub struct CorpusProvenance {
     pub name: String,
     /// The loader and its options, without paths; for people (not part of the key: the text's hash is).
     pub description: String,
-    /// sha256 over the documents in order: id, text, tags, spans.
+    /// sha256 over the documents in order: id, text, token ids, tags, spans.
     pub text_sha256: String,
     /// Number of documents.
     pub documents: u64,

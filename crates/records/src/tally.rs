@@ -16,7 +16,7 @@ use crate::provenance::{ProtocolProvenance, Provenance, TieRule, VocabularyRule,
 use crate::token::ScoredToken;
 use crate::units::{Nats, bits_per_byte};
 
-/// The grid of k on which hits are counted by default (spec A1); cut at |V| by [`k_grid`].
+/// The grid of k on which hits are counted by default (arXiv 2510.20387); cut at |V| by [`k_grid`].
 pub const K_GRID: [u32; 15] =
     [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000];
 

@@ -10,7 +10,7 @@
 //! | [`outcome`] | what a caller must know about a fit before quoting it |
 //!
 //! Invariants: this crate knows no token, file or clock. Randomness enters as a seed, and the same seed
-//! gives the same bits on any machine and number of threads. A fit either has finite numbers or is
+//! draws the same resamples on any machine and number of threads (logarithms are the system's). A fit either has finite numbers or is
 //! refused with a [`StatsError`]; what cannot be known (an interval from two points) is refused with its
 //! reason, never filled with NaN or zero.
 

@@ -7,7 +7,7 @@ use tokenizers::pre_tokenizers::byte_level::ByteLevel;
 use tokenizers::{AddedToken, DecoderWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper};
 use tokenizers::{Tokenizer, TokenizerBuilder, TokenizerImpl};
 
-/// Stands between documents in training and before each window in measuring; always id 0.
+/// Stands before each document in training; always id 0.
 pub const SEPARATOR: &str = "<|endoftext|>";
 
 /// Id of [`SEPARATOR`].

@@ -2,6 +2,7 @@
 //!
 //! * [`model`]: a tiny Llama folder with random weights, to run.
 //! * [`tokenizer`]: its byte-level tokenizer of about three hundred entries.
+//! * [`ranks`]: the cases of `testdata/ranks`, which every head, engine and kernel faces, and a model whose logits are given.
 //! * [`study`]: a study whose ranks follow a law that one knows, to fit.
 //!
 //! Everything follows from a seed or from nothing at all, so that a test sees the same on every machine. Functions panic where a
@@ -10,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod model;
+pub mod ranks;
 pub mod study;
 pub mod tokenizer;
 

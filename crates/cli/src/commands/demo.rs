@@ -46,7 +46,6 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     arguments.threads.set()?;
     let assets = assets(arguments.assets.as_deref())?;
     let models = inputs::models(&[assets.to_string_lossy().into_owned()], Some(FAMILY))?;
-    inputs::crate_sources()?;
     let corpora = inputs::corpora(&Distribution::ALL.map(|one| format!("crates:{one}")))?;
     let settings = Settings { tokens: Some(arguments.tokens), ..Settings::default() };
     let out = &arguments.out;

@@ -18,25 +18,7 @@ pub(super) struct Lines {
 impl Lines {
     /// Opens a file; `.gz` and `.zst` are decompressed on the way.
     pub(super) fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(CorpusError::read(path))?;
-        // Opening a folder succeeds on Unix; the first read would fail with less to go by.
-        if file.metadata().map_err(CorpusError::read(path))?.is_dir() {
-            return Err(CorpusError::Read {
-                path: path.to_owned(),
-                source: std::io::Error::other("it is a folder, not a file"),
-            });
-        }
-        let (reader, compression): (Box<dyn BufRead + Send>, _) = match path
-            .extension()
-            .and_then(|e| e.to_str())
-        {
-            Some("gz") => (Box::new(BufReader::new(flate2::read::MultiGzDecoder::new(file))), Some("gzip")),
-            Some("zst") => {
-                let decoder = zstd::stream::read::Decoder::new(file).map_err(CorpusError::read(path))?;
-                (Box::new(BufReader::new(decoder)), Some("zstd"))
-            }
-            _ => (Box::new(BufReader::new(file)), None),
-        };
+        let (reader, compression) = decompressed(path)?;
         Ok(Self { path: path.to_owned(), reader, compression, rows: 0, buffer: Vec::new() })
     }
 
@@ -68,6 +50,29 @@ impl Lines {
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// A reader, and the name of the compression that it undoes.
+pub(super) type Decompressed = (Box<dyn BufRead + Send>, Option<&'static str>);
+
+/// Opens a file; `.gz` and `.zst` are decompressed on the way.
+pub(super) fn decompressed(path: &Path) -> Result<Decompressed> {
+    let file = File::open(path).map_err(CorpusError::read(path))?;
+    // Opening a folder succeeds on Unix; the first read would fail with less to go by.
+    if file.metadata().map_err(CorpusError::read(path))?.is_dir() {
+        return Err(CorpusError::Read {
+            path: path.to_owned(),
+            source: std::io::Error::other("it is a folder, not a file"),
+        });
+    }
+    Ok(match path.extension().and_then(|e| e.to_str()) {
+        Some("gz") => (Box::new(BufReader::new(flate2::read::MultiGzDecoder::new(file))), Some("gzip")),
+        Some("zst") => {
+            let decoder = zstd::stream::read::Decoder::new(file).map_err(CorpusError::read(path))?;
+            (Box::new(BufReader::new(decoder)), Some("zstd"))
+        }
+        _ => (Box::new(BufReader::new(file)), None),
+    })
 }
 
 /// A line without its line ending (`\n` or `\r\n`).

@@ -3,11 +3,10 @@
 //! There is no common format, so the format is said, never guessed. Without text there are no byte counts: bits per byte
 //! and spans are not to be had for such a corpus.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
-use super::lines::Lines;
+use super::lines::{Lines, decompressed};
 use super::{Documents, file_name, until_error};
 use crate::document::Document;
 use crate::error::{CorpusError, Result};
@@ -39,10 +38,11 @@ pub fn read(path: &Path, format: IdFormat, separator: Option<u32>) -> Result<Doc
         let mut lines = Lines::open(path)?;
         return Ok(until_error(std::iter::from_fn(move || next_line(&mut lines).transpose())));
     }
-    let file = File::open(path).map_err(CorpusError::read(path))?;
+    let (reader, compression) = decompressed(path)?;
     let mut ids = Binary {
         path: path.to_owned(),
-        reader: BufReader::new(file),
+        reader,
+        compression,
         width: format.width(),
         separator,
         documents: 0,
@@ -75,7 +75,8 @@ fn next_line(lines: &mut Lines) -> Result<Option<Document>> {
 
 struct Binary {
     path: PathBuf,
-    reader: BufReader<File>,
+    reader: Box<dyn BufRead + Send>,
+    compression: Option<&'static str>,
     width: usize,
     separator: Option<u32>,
     documents: u64,
@@ -113,7 +114,15 @@ impl Binary {
                 Ok(0) => break,
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(CorpusError::Read { path: self.path.clone(), source }),
+                Err(source) => {
+                    let path = self.path.clone();
+                    return Err(match self.compression {
+                        Some(compression) => {
+                            CorpusError::Compression { path, compression, rows: self.documents, source }
+                        }
+                        None => CorpusError::Read { path, source },
+                    });
+                }
             }
         }
         if filled == 0 {

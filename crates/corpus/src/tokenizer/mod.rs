@@ -196,7 +196,7 @@ impl Tokenizer {
         self.sizes
     }
 
-    /// The ids that some token maps to, ascending. Rows of the output head without one are padding (spec A1).
+    /// The ids that some token maps to, ascending. Rows of the output head without one are padding (`docs/methods.md`).
     pub fn known_ids(&self) -> &[u32] {
         &self.known
     }

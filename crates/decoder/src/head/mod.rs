@@ -1,6 +1,6 @@
 //! The rank head: from hidden rows and targets to rank, ties, nll, entropy and argmax.
 //!
-//! The definitions (spec A1), for logits `z` `[V]` of one position and its target `t`:
+//! The definitions (arXiv 2510.20387, eq. 3, and `docs/methods.md`), for logits `z` `[V]` of one position and its target `t`:
 //!
 //! * `rank R = #{v : z[v] >= z[t]}`, 1 is best; the target counts itself exactly once, and ties count against the model;
 //! * `ties = #{v != t : z[v] == z[t]}`, so that `R - ties` is the optimistic rank;
@@ -34,7 +34,7 @@ pub struct Scored {
 
 /// Which rows of the head take part in ranks and in the softmax.
 ///
-/// Output rows are padded, and differently inside one family (spec A1): by default, rows that no token maps to are left
+/// Output rows are padded, and differently inside one family: by default, rows that no token maps to are left
 /// out, as if they were not there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vocabulary {

@@ -4,7 +4,7 @@ use super::*;
 use crate::ops::testing::numbers;
 use crate::weights::Matrix;
 use proptest::prelude::*;
-use serde::Deserialize;
+use relscale_testkit::ranks::{Said, cases};
 
 type Head = fn(&Matrix, &[f32], &[u32], &Vocabulary) -> Result<Vec<Option<Scored>>>;
 
@@ -12,85 +12,29 @@ type Head = fn(&Matrix, &[f32], &[u32], &Vocabulary) -> Result<Vec<Option<Scored
 const HEADS: [(&str, Head); 2] =
     [("reference", |h, x, t, v| Ok(reference::score(h, x, t, v))), ("tiled", tiled::score)];
 
-#[derive(Deserialize)]
-struct Cases {
-    case: Vec<Case>,
-}
-
-#[derive(Deserialize)]
-struct Case {
-    name: String,
-    /// Logits in order, or none with `fill` and `vocabulary`.
-    #[serde(default)]
-    logits: Vec<f64>,
-    fill: Option<f64>,
-    vocabulary: Option<usize>,
-    /// Single entries that differ from `fill`.
-    #[serde(default)]
-    set: Vec<(usize, f64)>,
-    /// Rows that take no part.
-    #[serde(default)]
-    left_out: Vec<u32>,
-    target: u32,
-    /// Absent: the row must be flagged.
-    rank: Option<u32>,
-    ties: Option<u32>,
-    nll: Option<f64>,
-    entropy: Option<f64>,
-    argmax: Option<u32>,
-}
-
-fn cases() -> Vec<Case> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/ranks");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
-    files.sort();
-    let read = |file: &std::path::PathBuf| std::fs::read_to_string(file).unwrap();
-    let cases: Vec<Case> = files
-        .iter()
-        .filter(|file| file.extension().is_some_and(|e| e == "toml"))
-        .flat_map(|file| toml::from_str::<Cases>(&read(file)).unwrap().case)
-        .collect();
-    assert!(cases.len() > 10, "the cases were not found");
-    cases
-}
-
 /// A head and a hidden row that yield exactly these logits: `E = 2`, `hidden = [1, 0]`, the weights' first column the
 /// logits. The second column keeps the row from being a special case of the product.
-fn realise(logits: &[f64]) -> (Matrix, Vec<f32>) {
-    let data = logits.iter().flat_map(|z| [*z as f32, 0.0]).collect();
+fn realise(logits: &[f32]) -> (Matrix, Vec<f32>) {
+    let data = logits.iter().flat_map(|z| [*z, 0.0]).collect();
     (Matrix { rows: logits.len(), columns: 2, data }, vec![1.0, 0.0])
 }
 
 #[test]
 fn cases_of_testdata() {
     for case in cases() {
-        let mut logits = case.logits.clone();
-        if let (Some(fill), Some(vocabulary)) = (case.fill, case.vocabulary) {
-            logits = vec![fill; vocabulary];
-            case.set.iter().for_each(|(at, z)| logits[*at] = *z);
-        }
+        let logits = case.logits();
         let (head, hidden) = realise(&logits);
         let vocabulary = Vocabulary::only(logits.len(), |v| !case.left_out.contains(&v));
         for (name, score) in HEADS {
             let got = score(&head, &hidden, &[case.target], &vocabulary).unwrap()[0];
-            let Some(rank) = case.rank else {
-                assert!(got.is_none(), "{name}, {}: not flagged: {got:?}", case.name);
-                continue;
-            };
-            let got = got.unwrap_or_else(|| panic!("{name}, {}: flagged", case.name));
-            assert_eq!(got.rank, rank, "{name}, {}: rank", case.name);
-            case.ties.inspect(|ties| assert_eq!(got.ties, *ties, "{name}, {}: ties", case.name));
-            case.argmax.inspect(|a| assert_eq!(got.argmax, *a, "{name}, {}: argmax", case.name));
-            for (what, got, want) in [("nll", got.nll, case.nll), ("entropy", got.entropy, case.entropy)] {
-                if let Some(want) = want {
-                    let error = (f64::from(got) - want).abs();
-                    assert!(
-                        error <= 1e-5 * want.abs().max(1.0),
-                        "{name}, {}: {what} {got} for {want}",
-                        case.name
-                    );
-                }
-            }
+            let said = got.map(|Scored { rank, ties, nll, entropy, argmax }| Said {
+                rank,
+                ties,
+                nll,
+                entropy,
+                argmax,
+            });
+            case.check(name, said);
         }
     }
 }

@@ -27,8 +27,8 @@ const TILE: usize = 512;
 /// Positions whose targets are gathered into one small product.
 const DIAGONAL: usize = MIN_ROWS;
 
-/// Stands in for the logits of rows that take no part: finite, below every real logit, its exponential 0.
-const ABSENT: f32 = -3.0e38;
+/// Stands in for the logits of rows that take no part: finite, above no logit, its exponential the smallest there is (1e-38).
+const ABSENT: f32 = f32::MIN;
 
 /// Scores hidden rows `[N, E]` against `head` `[V, E]`: for each row its target's rank, ties, nll, entropy, and the argmax;
 /// `None` where a logit was not finite. Rows are split over threads; no result depends on how.

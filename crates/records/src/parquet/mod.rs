@@ -3,8 +3,7 @@
 //! **Actors.** [`tokens`] writes and streams the parts of a run, [`documents`] the table of its documents,
 //! [`columns`] reads text columns of foreign files for the loaders.
 //!
-//! **Files.** zstd, row groups of a fixed number of rows, written by column type without dictionaries where they
-//! would not pay. Key-value metadata: `relscale.kind` (`tokens`, `documents`), `relscale.format`, `relscale` (the run's
+//! **Files.** zstd, row groups of a fixed number of rows. Key-value metadata: `relscale.kind` (`tokens`, `documents`), `relscale.format`, `relscale` (the run's
 //! [`crate::Provenance`] as canonical JSON) and, in a part, `relscale.part` ([`tokens::PartMeta`]). Any Parquet
 //! reader (DuckDB, Polars, Spark, pandas) reads them as they are.
 //!

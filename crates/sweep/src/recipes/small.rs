@@ -1,10 +1,17 @@
-//! The family that the repository ships: seven sizes over three decades, 20 M tokens each, about an hour on two cores.
+//! The family that the repository ships: seven sizes, 3 thousand to 1.9 million non-embedding parameters, 20 M tokens each.
+//!
+//! **Every size has one block and grows in width.** With more blocks a model learns, at some moment of its training, to copy
+//! from its context (induction; Olsson et al. 2022), and its loss falls at once by a quarter on code. When that happens
+//! depends on luck more than on size: of a family of 1 to 5 blocks trained on the same 20 M tokens, the model of 260 thousand
+//! parameters learnt it, the one of 790 thousand did not, and the rank law had R² 0.83 at k = 1 (`record/`). One block cannot
+//! copy so, at any size: all seven models then do the same thing better and better, which is what a law is about. A
+//! deeper family needs several times the text.
 
 use super::{Recipe, Size};
 
-/// Widths grow by about 1.45 and non-embedding parameters by about 3 from size to size.
+/// Widths grow by about 1.7 and non-embedding parameters by about 3 from size to size.
 pub(super) fn recipe() -> Recipe {
-    let size = |name, width, layers, heads, hidden| Size { name, width, layers, heads, hidden };
+    let size = |name, width, heads, hidden| Size { name, width, layers: 1, heads, hidden };
     Recipe {
         name: "small",
         vocabulary: 4096,
@@ -21,13 +28,13 @@ pub(super) fn recipe() -> Recipe {
         clip: 1.0,
         seed: 20_510,
         sizes: vec![
-            size("3k", 16, 1, 1, 40),
-            size("9k", 24, 1, 1, 88),
-            size("28k", 32, 2, 2, 104),
-            size("83k", 48, 3, 2, 128),
-            size("260k", 80, 3, 4, 256),
-            size("790k", 128, 4, 4, 344),
-            size("2.2m", 192, 5, 6, 512),
+            size("3k", 16, 1, 40),
+            size("9k", 24, 2, 88),
+            size("25k", 48, 2, 112),
+            size("76k", 80, 4, 208),
+            size("220k", 136, 4, 352),
+            size("620k", 224, 7, 624),
+            size("1.9m", 400, 10, 1056),
         ],
     }
 }

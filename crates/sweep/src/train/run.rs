@@ -14,7 +14,7 @@ use relscale_decoder::spec::Spec;
 use relscale_decoder::weights::Weights;
 
 /// Parts of a batch whose gradients are computed apart and summed in this order. A constant, not the number of threads,
-/// so that a run gives the same bits on every machine.
+/// so that a run gives the same bits however many there are.
 const SHARDS: usize = 4;
 
 /// Steps between two points of the loss curve.

@@ -191,11 +191,10 @@ impl Workspace {
         let (c, w, f, out) = (spec.width, spec.qkv_width(), spec.hidden, spec.attention_width());
         let kept = &self.kept[layer];
         let (narrow, wide, wider) = (&mut self.normed, &mut self.wide, &mut self.wider);
-        let through =
-            |weight: &Matrix, x: &[f32], dy: &[f32], dinput: &mut Vec<f32>, into: &mut Matrix| {
-                dinput.resize(rows * weight.columns, 0.0);
-                linear::backward(weight, x, dy, dinput, false, into, rows);
-            };
+        let through = |weight: &Matrix, x: &[f32], dy: &[f32], dinput: &mut Vec<f32>, into: &mut Matrix| {
+            dinput.resize(rows * weight.columns, 0.0);
+            linear::backward(weight, x, dy, dinput, false, into, rows);
+        };
 
         through(&block.down.weight, &kept.activated, dx, wide, &mut gradient.down.weight);
         wider.resize(rows * 2 * f, 0.0);
