@@ -1,7 +1,7 @@
 //! Loss and gradient of a few sequences on one thread, written out op by op in the order of the model.
 //!
 //! Shapes, with `N` rows of all sequences together (`B` sequences of `T` tokens): residual stream `[N, C]`, queries, keys
-//! and values `[N, 3 C]`, MLP `[N, 2 F]` and `[N, F]`. What the backward pass needs of each block is kept ([`Kept`]);
+//! and values `[N, 3 C]`, MLP `[N, 2 F]` and `[N, F]`. What the backward pass needs of each block is kept (`Kept`);
 //! attention probabilities and logits are not, they are computed again.
 
 use crate::error::{Error, Result};
