@@ -33,7 +33,7 @@ impl ParameterCount {
     ///     norm_epsilon: 1e-5, norm_placement: NormPlacement::Pre, norm_affine: true, final_norm: true,
     ///     residual: Residual::Sequential, activation: Activation::Gelu,
     ///     biases: Biases { query_key_value: false, attention_output: false, mlp: false },
-    ///     attention_scale: AttentionScale { by_head_width: true, by_layer: false }, embedding_width: 2, tied: true,
+    ///     attention_scale: AttentionScale { by_head_width: true, by_layer: false }, windows: vec![], embedding_width: 2, tied: true,
     /// };
     /// let count = ParameterCount::of(&spec);
     /// assert_eq!((count.non_embedding, count.token_embedding, count.total), (38, 14, 52));

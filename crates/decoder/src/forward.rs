@@ -187,6 +187,7 @@ impl<'a> Pass<'a> {
             kv_heads: spec.kv_heads,
             head_width: spec.head_width,
             scale: spec.attention_scale.factor(spec.head_width, layer),
+            window: spec.window(layer),
         };
         let qkv = &self.qkv;
         let tasks = attention_tasks(&self.lengths, &mut self.attended, w, out);

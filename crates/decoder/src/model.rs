@@ -175,6 +175,7 @@ mod tests {
             activation: Activation::SwiGlu,
             biases: Biases { query_key_value: false, attention_output: false, mlp: false },
             attention_scale: AttentionScale { by_head_width: true, by_layer: false },
+            windows: Vec::new(),
             embedding_width: 24,
             tied: true,
         }

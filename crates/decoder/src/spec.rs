@@ -59,6 +59,9 @@ pub struct Spec {
     pub biases: Biases,
     /// What attention scores are multiplied with before the softmax.
     pub attention_scale: AttentionScale,
+    /// Tokens that a query sees at most, itself included, block by block; `None`: all before it. Empty: all, in every block.
+    /// Mistral 0.1 has one in all blocks, Qwen2 can have one in its later ones.
+    pub windows: Vec<Option<usize>>,
     /// `E`: equal to `width`, except in OPT-350m, which projects 512 to 1024 and back (`project_in`, `project_out`).
     pub embedding_width: usize,
     /// Whether the head is the token embedding.
@@ -193,6 +196,11 @@ impl AttentionScale {
 }
 
 impl Spec {
+    /// Tokens that a query of block `layer` (from 0) sees at most, itself included; `None`: all before it.
+    pub fn window(&self, layer: usize) -> Option<usize> {
+        self.windows.get(layer).copied().flatten()
+    }
+
     /// Columns of the joint query/key/value product: `(H + 2 G) D`.
     pub fn qkv_width(&self) -> usize {
         (self.heads + 2 * self.kv_heads) * self.head_width
@@ -226,6 +234,13 @@ impl Spec {
         ];
         if let Some((name, _)) = sizes.iter().find(|(_, size)| *size == 0) {
             return Err(Error::Spec(format!("{name} is 0")));
+        }
+        if !(self.windows.is_empty() || self.windows.len() == self.layers) || self.windows.contains(&Some(0))
+        {
+            return Err(Error::Spec(format!(
+                "attention windows {:?} do not give each of {} blocks one of at least 1 token",
+                self.windows, self.layers
+            )));
         }
         if !self.heads.is_multiple_of(self.kv_heads) {
             return Err(Error::Spec(format!(

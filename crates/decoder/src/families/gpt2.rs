@@ -63,6 +63,7 @@ fn spec(config: &mut Config) -> Result<Spec> {
             by_head_width: config.flag("scale_attn_weights", true)?,
             by_layer: config.flag("scale_attn_by_inverse_layer_idx", false)?,
         },
+        windows: Vec::new(),
         embedding_width: width,
         tied: config.flag("tie_word_embeddings", true)?,
     })

@@ -57,6 +57,7 @@ fn spec(config: &mut Config) -> Result<Spec> {
         activation: config.activation("hidden_act", "gelu")?,
         biases: Biases { query_key_value: attention_bias, attention_output: attention_bias, mlp: true },
         attention_scale: AttentionScale { by_head_width: true, by_layer: false },
+        windows: Vec::new(),
         embedding_width: width,
         tied: config.flag("tie_word_embeddings", false)?,
     })

@@ -1,4 +1,4 @@
-//! Llama 1 to 3.2, and Mistral where its window is as long as its context.
+//! Llama 1 to 3.2, and Mistral, which is the same with a window on attention.
 //!
 //! Source: `LlamaConfig`, `MistralConfig` and their models in transformers 4.57. `pretraining_tp` splits products into
 //! slices and adds them up: the same numbers.
@@ -34,10 +34,10 @@ fn spec(config: &mut Config) -> Result<Spec> {
 
 fn mistral_spec(config: &mut Config) -> Result<Spec> {
     let biases = Biases { query_key_value: false, attention_output: false, mlp: false };
-    let spec = llama_like::spec(config, biases)?;
+    let mut spec = llama_like::spec(config, biases)?;
     // Absent is not null: without the key the reference takes a window of 4096.
     let window =
         if config.has("sliding_window") { config.optional_size("sliding_window")? } else { Some(4096) };
-    llama_like::refuse_window(config, window, &spec)?;
+    spec.windows = llama_like::windows(config, window, 0, &spec)?;
     Ok(spec)
 }

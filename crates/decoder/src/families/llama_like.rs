@@ -44,27 +44,35 @@ pub(super) fn spec(config: &mut Config, biases: Biases) -> Result<Spec> {
         activation: config.gated_activation("hidden_act")?,
         biases,
         attention_scale: AttentionScale { by_head_width: true, by_layer: false },
+        windows: Vec::new(),
         embedding_width: width,
         tied: config.flag("tie_word_embeddings", false)?,
     })
 }
 
-/// Refuses a sliding window that would bite: one shorter than the context, on some layer.
-///
-/// `window` is the key's value, or the reference's default when the key is absent. `layer_types` is how newer
-/// configurations say which layers have it.
-pub(super) fn refuse_window(config: &mut Config, window: Option<usize>, spec: &Spec) -> Result<()> {
-    let layers = config.get("layer_types");
-    let full = layers.as_ref().is_some_and(|layers| {
-        layers.as_array().is_some_and(|l| l.iter().all(|kind| kind == "full_attention"))
-    });
-    match (window, layers) {
-        (Some(window), _) if window < spec.context && !full => {
-            Err(config.unsupported("sliding_window", &window.into()))
-        }
-        (None, Some(layers)) if !full => Err(config.unsupported("layer_types", &layers)),
-        _ => Ok(()),
-    }
+/// The windows of all blocks. `window` is the key's value, or the reference's default when the key is absent; without
+/// `layer_types`, by which newer configurations say it block by block, it holds in block `first` and all after it.
+pub(super) fn windows(
+    config: &mut Config,
+    window: Option<usize>,
+    first: usize,
+    spec: &Spec,
+) -> Result<Vec<Option<usize>>> {
+    // One as long as the context hides nothing.
+    let window = window.filter(|window| *window < spec.context);
+    let Some(kinds) = config.get("layer_types") else {
+        return Ok((0..spec.layers).map(|layer| window.filter(|_| layer >= first)).collect());
+    };
+    let unsupported = config.unsupported("layer_types", &kinds);
+    let Some(kinds) = kinds.as_array().filter(|kinds| kinds.len() == spec.layers) else {
+        return Err(unsupported);
+    };
+    let block = |kind: &serde_json::Value| match kind.as_str() {
+        Some("full_attention") => Some(None),
+        Some("sliding_attention") => Some(window),
+        _ => None,
+    };
+    kinds.iter().map(block).collect::<Option<_>>().ok_or(unsupported)
 }
 
 /// The weights of any of them.

@@ -55,6 +55,7 @@ fn spec(config: &mut Config) -> Result<Spec> {
         activation: config.activation("activation_function", "relu")?,
         biases: Biases { query_key_value: bias, attention_output: bias, mlp: bias },
         attention_scale: AttentionScale { by_head_width: true, by_layer: false },
+        windows: Vec::new(),
         embedding_width: config.optional_size("word_embed_proj_dim")?.unwrap_or(width),
         tied: config.flag("tie_word_embeddings", true)?,
     })

@@ -1,7 +1,8 @@
 //! Causal attention with grouped key/value heads.
 //!
 //! Shapes: `qkv` `[T, W]` with `W = (H + 2 G) D` (queries, keys, values, heads in order), `out` `[T, H D]`.
-//! `out[t, h] = sum over s <= t of softmax(scale q[t, h] . k[s, h G / H]) v[s, h G / H]`.
+//! `out[t, h] = sum over s <= t of softmax(scale q[t, h] . k[s, h G / H]) v[s, h G / H]`; with a window of `W` tokens the sum
+//! runs over the last `W` of them, `t` itself included.
 //! A key or value that is not finite makes every query of its block so, earlier ones too (0 times NaN is NaN), as in any
 //! implementation by products; the head then flags them all.
 //! Scores live for one head and one block of queries at a time: never `[T, T]` for a whole sequence.
@@ -23,12 +24,19 @@ pub struct Shape {
     pub head_width: usize,
     /// Factor of the scores; positive.
     pub scale: f32,
+    /// Tokens that a query sees at most, itself included; `None`: all before it.
+    pub window: Option<usize>,
 }
 
 impl Shape {
     /// `W`: channels of a row of `qkv`.
     pub fn row(&self) -> usize {
         (self.heads + 2 * self.kv_heads) * self.head_width
+    }
+
+    /// First key that the query at `position` sees.
+    fn first_key(&self, position: usize) -> usize {
+        self.window.map_or(0, |window| (position + 1).saturating_sub(window))
     }
 
     /// Where in a row the query, key and value of query head `head` start.
@@ -43,26 +51,29 @@ impl Shape {
 pub fn forward(shape: Shape, qkv: &[f32], first: usize, out: &mut [f32], scores: &mut Vec<f32>) {
     let (d, w, out_row) = (shape.head_width, shape.row(), shape.heads * shape.head_width);
     let rows = out.len() / out_row;
-    let keys = first + rows;
+    let from = shape.first_key(first);
+    let keys = first + rows - from;
     scores.resize(rows * keys, 0.0);
     for head in 0..shape.heads {
         let [q, k, v] = shape.starts(head);
         probabilities(shape, qkv, first, rows, [q, k], scores);
-        let values = View::rows(&qkv[v..], keys, d, w);
+        let values = View::rows(&qkv[from * w + v..], keys, d, w);
         product(&mut out[head * d..], out_row, View::dense(scores, rows, keys), values, false);
     }
 }
 
-/// Softmax of the scores of one head: `p` `[rows, first + rows]`, 0 above the diagonal.
+/// Softmax of the scores of one head: `p` `[rows, keys]` over the keys that any of the rows sees, 0 where a row sees none.
 fn probabilities(shape: Shape, qkv: &[f32], first: usize, rows: usize, [q, k]: [usize; 2], p: &mut [f32]) {
-    let (d, w, keys) = (shape.head_width, shape.row(), first + rows);
+    let (d, w, from) = (shape.head_width, shape.row(), shape.first_key(first));
+    let keys = first + rows - from;
     let queries = View::rows(&qkv[first * w + q..], rows, d, w);
-    product(p, keys, queries, View::rows(&qkv[k..], keys, d, w).transposed(), false);
+    product(p, keys, queries, View::rows(&qkv[from * w + k..], keys, d, w).transposed(), false);
     vectorised(
         #[inline(always)]
         || {
             for (i, p) in p.chunks_exact_mut(keys).take(rows).enumerate() {
-                let (seen, unseen) = p.split_at_mut(first + i + 1);
+                let (past, later) = p.split_at_mut(first + i + 1 - from);
+                let (before, seen) = past.split_at_mut(shape.first_key(first + i) - from);
                 let top = max(seen);
                 seen.iter_mut().for_each(
                     #[inline(always)]
@@ -70,7 +81,8 @@ fn probabilities(shape: Shape, qkv: &[f32], first: usize, rows: usize, [q, k]: [
                 );
                 let total = 1.0 / reduce(seen, 0.0, |s, v| s + v, |a, b| a + b);
                 seen.iter_mut().for_each(|s| *s *= total);
-                unseen.fill(0.0);
+                before.fill(0.0);
+                later.fill(0.0);
             }
         },
     );
@@ -87,14 +99,15 @@ pub fn backward(shape: Shape, qkv: &[f32], dout: &[f32], dqkv: &mut [f32], scrat
     let [p, ds] = scratch;
     for first in (0..length).step_by(QUERY_BLOCK) {
         let rows = QUERY_BLOCK.min(length - first);
-        let keys = first + rows;
+        let from = shape.first_key(first);
+        let keys = first + rows - from;
         p.resize(rows * keys, 0.0);
         ds.resize(rows * keys, 0.0);
         for head in 0..shape.heads {
             let [q, k, v] = shape.starts(head);
             probabilities(shape, qkv, first, rows, [q, k], p);
             let dhead = View::rows(&dout[first * out_row + head * d..], rows, d, out_row);
-            product(ds, keys, dhead, View::rows(&qkv[v..], keys, d, w).transposed(), false);
+            product(ds, keys, dhead, View::rows(&qkv[from * w + v..], keys, d, w).transposed(), false);
             vectorised(
                 #[inline(always)]
                 || {
@@ -107,10 +120,10 @@ pub fn backward(shape: Shape, qkv: &[f32], dout: &[f32], dqkv: &mut [f32], scrat
                 },
             );
             let (p, ds) = (View::dense(p, rows, keys), View::dense(ds, rows, keys));
-            product(&mut dqkv[v..], w, p.transposed(), dhead, true);
-            product(&mut dqkv[first * w + q..], w, ds, View::rows(&qkv[k..], keys, d, w), true);
+            product(&mut dqkv[from * w + v..], w, p.transposed(), dhead, true);
+            product(&mut dqkv[first * w + q..], w, ds, View::rows(&qkv[from * w + k..], keys, d, w), true);
             let queries = View::rows(&qkv[first * w + q..], rows, d, w);
-            product(&mut dqkv[k..], w, ds.transposed(), queries, true);
+            product(&mut dqkv[from * w + k..], w, ds.transposed(), queries, true);
         }
     }
 }
@@ -131,9 +144,10 @@ mod tests {
                 let [q, k, v] = shape.starts(h);
                 let score = |s: usize| (0..d).map(|c| at(t, q + c) * at(s, k + c)).sum::<f64>();
                 let weight = |s: usize| (score(s) * f64::from(shape.scale)).exp();
-                let total: f64 = (0..=t).map(weight).sum();
+                let seen = || (0..=t).filter(|s| shape.window.is_none_or(|window| s + window > t));
+                let total: f64 = seen().map(weight).sum();
                 for c in 0..d {
-                    let value: f64 = (0..=t).map(|s| weight(s) * at(s, v + c)).sum();
+                    let value: f64 = seen().map(|s| weight(s) * at(s, v + c)).sum();
                     out[(t * shape.heads + h) * d + c] = value / total;
                 }
             }
@@ -141,7 +155,7 @@ mod tests {
         out
     }
 
-    const GROUPED: Shape = Shape { heads: 4, kv_heads: 2, head_width: 3, scale: 0.7 };
+    const GROUPED: Shape = Shape { heads: 4, kv_heads: 2, head_width: 3, scale: 0.7, window: None };
 
     #[test]
     fn forward_agrees_with_the_definition_across_blocks() {
@@ -172,7 +186,7 @@ mod tests {
     /// More queries than one block: the parts of the gradient from each block must add up.
     #[test]
     fn backward_joins_its_blocks() {
-        let shape = Shape { heads: 1, kv_heads: 1, head_width: 2, scale: 1.0 };
+        let shape = Shape { heads: 1, kv_heads: 1, head_width: 2, scale: 1.0, window };
         let length = QUERY_BLOCK + 5;
         let (qkv, dout) = (numbers(length * 6, 1), numbers(length * 2, 2));
         let mut dqkv = vec![0.0; qkv.len()];

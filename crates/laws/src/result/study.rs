@@ -11,7 +11,7 @@ use crate::error::LawsError;
 use crate::options::FitOptions;
 
 /// Version of the layout of `laws.json`; a change of meaning of any member raises it.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// All fits of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -50,13 +50,14 @@ fn pretty(value: &impl serde::Serialize) -> String {
     text
 }
 
-/// `config.json` as transformers' `LlamaConfig` writes it.
+/// `config.json` as transformers' `LlamaConfig` writes it, or `MistralConfig` where attention has a window: the same model
+/// otherwise, under the same names.
 fn config(spec: &Spec) -> serde_json::Value {
     let base = match &spec.positions {
         Positions::Rotary(rotary) => rotary.base,
         Positions::Learned { .. } => 10_000.0,
     };
-    json!({
+    let mut config = json!({
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",
         "vocab_size": spec.vocabulary,
@@ -77,7 +78,13 @@ fn config(spec: &Spec) -> serde_json::Value {
         "bos_token_id": SEPARATOR_ID,
         "eos_token_id": SEPARATOR_ID,
         "torch_dtype": "float16",
-    })
+    });
+    if let Some(window) = spec.window(0) {
+        config["architectures"] = json!(["MistralForCausalLM"]);
+        config["model_type"] = json!("mistral");
+        config["sliding_window"] = json!(window);
+    }
+    config
 }
 
 /// The tensors under Llama's names, as f16.

@@ -17,6 +17,8 @@ pub struct Recipe {
     pub vocabulary: usize,
     /// Tokens of one training sequence, and the context of the models.
     pub context: usize,
+    /// Tokens that attention looks back at most, the query's own included; `None`: the whole context.
+    pub window: Option<usize>,
     /// Sequences of one step.
     pub batch: usize,
     /// Steps; `steps * batch * context` tokens are seen.
@@ -124,6 +126,7 @@ impl Recipe {
             activation: Activation::SwiGlu,
             biases: Biases { query_key_value: false, attention_output: false, mlp: false },
             attention_scale: AttentionScale { by_head_width: true, by_layer: false },
+            windows: vec![self.window; size.layers],
             embedding_width: size.width,
             tied: true,
         }

@@ -12,11 +12,12 @@ use super::{Recipe, Size};
 
 /// Widths grow by about 1.7 and non-embedding parameters by about 3 from size to size.
 pub(super) fn recipe() -> Recipe {
-    let size = |name, width, heads, hidden| Size { name, width, layers: 1, heads, hidden };
+    let size = |name, width, layers, heads, hidden| Size { name, width, layers, heads, hidden };
     Recipe {
         name: "small",
         vocabulary: 4096,
         context: 512,
+        window: Some(16),
         batch: 16,
         steps: 2450,
         warm_up: 0.04,
@@ -29,13 +30,13 @@ pub(super) fn recipe() -> Recipe {
         clip: 1.0,
         seed: 20_510,
         sizes: vec![
-            size("3k", 16, 1, 40),
-            size("9k", 24, 2, 88),
-            size("25k", 48, 2, 112),
-            size("76k", 80, 4, 208),
-            size("220k", 136, 4, 352),
-            size("620k", 224, 7, 624),
-            size("1.9m", 400, 10, 1056),
+            size("3k", 16, 1, 1, 40),
+            size("9k", 24, 1, 1, 88),
+            size("28k", 32, 2, 2, 104),
+            size("83k", 48, 3, 2, 128),
+            size("260k", 80, 3, 4, 256),
+            size("790k", 128, 4, 4, 344),
+            size("2.2m", 192, 5, 6, 512),
         ],
     }
 }

@@ -234,6 +234,7 @@ fn shape(spec: &Spec, layer: usize) -> attention::Shape {
         kv_heads: spec.kv_heads,
         head_width: spec.head_width,
         scale: spec.attention_scale.factor(spec.head_width, layer),
+        window: spec.window(layer),
     }
 }
 
