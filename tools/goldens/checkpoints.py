@@ -211,6 +211,7 @@ CASES = {
     "llama-sharded-f16": (llama(), dict(dtype=F16, shard=4000)),
     "llama-bin-awkward": (llama(), dict(after=pickled(awkward=True), dtype=BF16)),
     "mistral-no-window": (mistral(), dict(dtype=BF16)),
+    "mistral-window": (mistral(sliding_window=5), {}),
 }
 
 

@@ -199,6 +199,7 @@ mod tests {
                 norm: NormKind::Layer,
                 residual: Residual::Parallel,
                 activation: Activation::Gelu,
+                windows: vec![Some(7), Some(200)],
                 ..spec()
             },
             Spec {

@@ -66,7 +66,12 @@ fn options_that_would_change_the_numbers_are_refused_by_name() {
         ("gpt_neox-parallel", json!({"hidden_act": "silu"}), "hidden_act"),
         ("opt", json!({"alibi": true}), "alibi"),
         ("qwen2-tied", json!({"use_mrope": true}), "use_mrope"),
-        ("mistral-no-window", json!({"sliding_window": 4}), "sliding_window"),
+        (
+            "mistral-no-window",
+            json!({"layer_types": ["sliding_attention", "chunked_attention"]}),
+            "layer_types",
+        ),
+        ("mistral-no-window", json!({"layer_types": ["full_attention"]}), "layer_types"),
     ];
     for (name, keys, word) in cases {
         let folder = with_config(name, keys);
@@ -124,20 +129,30 @@ fn two_spellings_of_the_rotary_base_must_agree() {
 
 /// QwenLM and transformers: the window was applied to the wrong layers, or while switched off.
 #[test]
-fn a_sliding_window_is_refused_where_it_bites_and_only_there() {
-    says(&refusal(&case("qwen2-window-on")), &["sliding_window = 4"]);
-    // From layer 2 of 2 on: no layer has it. Older configurations do not list the layers.
-    let folder = with_config("qwen2-window-on", json!({"max_window_layers": 2, "layer_types": ()}));
-    families::load(folder.path(), LoadOptions::default()).unwrap();
+fn a_sliding_window_holds_where_it_is_switched_on_and_only_there() {
+    let windows = |name: &str, keys: Value| {
+        let folder = with_config(name, keys);
+        families::load(folder.path(), LoadOptions::default()).unwrap().spec.windows
+    };
+    assert_eq!(windows("qwen2-window-on", json!({})), [None, Some(4)]);
+    assert_eq!(windows("qwen2-window-off", json!({})), [None, None]);
+    // Older configurations do not list the layers: from `max_window_layers` on.
+    let from = |layer: usize| json!({"max_window_layers": layer, "layer_types": ()});
+    assert_eq!(windows("qwen2-window-on", from(0)), [Some(4), Some(4)]);
+    assert_eq!(windows("qwen2-window-on", from(1)), [None, Some(4)]);
+    assert_eq!(windows("qwen2-window-on", from(2)), [None, None]);
     // As long as the context: it never cuts anything off.
-    let folder = with_config("qwen2-window-on", json!({"sliding_window": 24}));
-    families::load(folder.path(), LoadOptions::default()).unwrap();
-    // Without the key the reference takes a window of 4096, longer than this context.
-    let folder = with_config("mistral-no-window", json!({"sliding_window": ()}));
-    families::load(folder.path(), LoadOptions::default()).unwrap();
-    let folder =
-        with_config("mistral-no-window", json!({"sliding_window": (), "max_position_embeddings": 8192}));
-    says(&refusal(folder.path()), &["sliding_window = 4096"]);
+    assert_eq!(windows("qwen2-window-on", json!({"sliding_window": 24})), [None, None]);
+    assert_eq!(windows("mistral-window", json!({})), [Some(5), Some(5)]);
+    assert_eq!(windows("mistral-no-window", json!({})), [None, None]);
+    // Without the key the reference takes a window of 4096, longer than this context, or shorter.
+    assert_eq!(windows("mistral-no-window", json!({"sliding_window": ()})), [None, None]);
+    let long = json!({"sliding_window": (), "max_position_embeddings": 8192});
+    assert_eq!(windows("mistral-no-window", long), [Some(4096), Some(4096)]);
+    says(
+        &refusal(with_config("mistral-window", json!({"sliding_window": 0})).path()),
+        &["attention windows", "at least 1 token"],
+    );
 }
 
 fn any_value() -> impl Strategy<Value = Value> {

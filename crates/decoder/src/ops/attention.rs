@@ -157,49 +157,60 @@ mod tests {
 
     const GROUPED: Shape = Shape { heads: 4, kv_heads: 2, head_width: 3, scale: 0.7, window: None };
 
+    /// No window; shorter than a block of queries; longer than one, so that it reaches into the block before.
+    const WINDOWS: [Option<usize>; 4] = [None, Some(1), Some(5), Some(QUERY_BLOCK + 3)];
+
     #[test]
     fn forward_agrees_with_the_definition_across_blocks() {
-        let length = QUERY_BLOCK + 9;
-        let qkv = numbers(length * GROUPED.row(), 1);
-        let row = GROUPED.heads * GROUPED.head_width;
-        let (mut out, mut scratch) = (vec![0.0; length * row], Vec::new());
-        for (block, out) in out.chunks_mut(QUERY_BLOCK * row).enumerate() {
-            forward(GROUPED, &qkv, block * QUERY_BLOCK, out, &mut scratch);
-        }
-        for (a, b) in naive(GROUPED, &qkv).iter().zip(&out) {
-            assert!((a - f64::from(*b)).abs() < 1e-5);
+        for window in WINDOWS {
+            let shape = Shape { window, ..GROUPED };
+            let length = 2 * QUERY_BLOCK + 9;
+            let qkv = numbers(length * shape.row(), 1);
+            let row = shape.heads * shape.head_width;
+            let (mut out, mut scratch) = (vec![0.0; length * row], Vec::new());
+            for (block, out) in out.chunks_mut(QUERY_BLOCK * row).enumerate() {
+                forward(shape, &qkv, block * QUERY_BLOCK, out, &mut scratch);
+            }
+            for (a, b) in naive(shape, &qkv).iter().zip(&out) {
+                assert!((a - f64::from(*b)).abs() < 1e-5, "window {window:?}");
+            }
         }
     }
 
     #[test]
     fn backward_agrees_with_finite_differences() {
-        let length = 6;
-        let qkv = numbers(length * GROUPED.row(), 1);
-        let dout = numbers(length * GROUPED.heads * GROUPED.head_width, 2);
-        let mut dqkv = vec![f32::NAN; qkv.len()];
-        backward(GROUPED, &qkv, &dout, &mut dqkv, &mut Default::default());
-        check_gradient("qkv", &qkv, &dqkv, |qkv| {
-            naive(GROUPED, qkv).iter().zip(&dout).map(|(y, d)| y * f64::from(*d)).sum()
-        });
+        for window in [None, Some(3)] {
+            let shape = Shape { window, ..GROUPED };
+            let length = 6;
+            let qkv = numbers(length * shape.row(), 1);
+            let dout = numbers(length * shape.heads * shape.head_width, 2);
+            let mut dqkv = vec![f32::NAN; qkv.len()];
+            backward(shape, &qkv, &dout, &mut dqkv, &mut Default::default());
+            check_gradient("qkv", &qkv, &dqkv, |qkv| {
+                naive(shape, qkv).iter().zip(&dout).map(|(y, d)| y * f64::from(*d)).sum()
+            });
+        }
     }
 
     /// More queries than one block: the parts of the gradient from each block must add up.
     #[test]
     fn backward_joins_its_blocks() {
-        let shape = Shape { heads: 1, kv_heads: 1, head_width: 2, scale: 1.0, window };
-        let length = QUERY_BLOCK + 5;
-        let (qkv, dout) = (numbers(length * 6, 1), numbers(length * 2, 2));
-        let mut dqkv = vec![0.0; qkv.len()];
-        backward(shape, &qkv, &dout, &mut dqkv, &mut Default::default());
-        let loss = |qkv: &[f32]| -> f64 {
-            naive(shape, qkv).iter().zip(&dout).map(|(y, d)| y * f64::from(*d)).sum()
-        };
-        for i in (0..qkv.len()).step_by(37) {
-            let (mut up, mut down) = (qkv.clone(), qkv.clone());
-            up[i] += 1e-3;
-            down[i] -= 1e-3;
-            let want = (loss(&up) - loss(&down)) / f64::from(up[i] - down[i]);
-            assert!((f64::from(dqkv[i]) - want).abs() < 2e-4, "{i}: {} {want}", dqkv[i]);
+        for window in WINDOWS {
+            let shape = Shape { heads: 1, kv_heads: 1, head_width: 2, scale: 1.0, window };
+            let length = QUERY_BLOCK + 5;
+            let (qkv, dout) = (numbers(length * 6, 1), numbers(length * 2, 2));
+            let mut dqkv = vec![0.0; qkv.len()];
+            backward(shape, &qkv, &dout, &mut dqkv, &mut Default::default());
+            let loss = |qkv: &[f32]| -> f64 {
+                naive(shape, qkv).iter().zip(&dout).map(|(y, d)| y * f64::from(*d)).sum()
+            };
+            for i in (0..qkv.len()).step_by(37) {
+                let (mut up, mut down) = (qkv.clone(), qkv.clone());
+                up[i] += 1e-3;
+                down[i] -= 1e-3;
+                let want = (loss(&up) - loss(&down)) / f64::from(up[i] - down[i]);
+                assert!((f64::from(dqkv[i]) - want).abs() < 2e-4, "{window:?} {i}: {} {want}", dqkv[i]);
+            }
         }
     }
 }

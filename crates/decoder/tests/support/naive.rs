@@ -27,7 +27,7 @@ pub fn logits(spec: &Spec, weights: &Weights, ids: &[u32]) -> Vec<Row> {
             let scale = if scale == 1.0 { 1.0 / (spec.head_width as f64).sqrt() } else { 1.0 };
             let by_layer = if spec.attention_scale.by_layer { (layer + 1) as f64 } else { 1.0 };
             let qkv: Vec<Row> = rows.iter().map(|row| linear(&block.qkv, row)).collect();
-            let mixed = attend(spec, &qkv, scale / by_layer);
+            let mixed = attend(spec, spec.window(layer), &qkv, scale / by_layer);
             mixed.iter().map(|row| linear(&block.attention_output, row)).collect::<Vec<_>>()
         };
         let mlp = |rows: &[Row]| {
@@ -135,7 +135,7 @@ fn erf(x: f64) -> f64 {
 }
 
 /// Causal attention over joint rows (all queries, all keys, all values), heads one after another.
-fn attend(spec: &Spec, qkv: &[Row], scale: f64) -> Vec<Row> {
+fn attend(spec: &Spec, window: Option<usize>, qkv: &[Row], scale: f64) -> Vec<Row> {
     let d = spec.head_width;
     let (h, g) = (spec.heads, spec.kv_heads);
     let rotated = |row: &Row, t: usize, start: usize| -> Row {
@@ -150,7 +150,8 @@ fn attend(spec: &Spec, qkv: &[Row], scale: f64) -> Vec<Row> {
         let group = head / (h / g);
         for t in 0..qkv.len() {
             let query = rotated(&qkv[t], t, head * d);
-            let scores: Vec<f64> = (0..=t)
+            let first = window.map_or(0, |window| (t + 1).saturating_sub(window));
+            let scores: Vec<f64> = (first..=t)
                 .map(|s| {
                     let key = rotated(&qkv[s], s, (h + group) * d);
                     scale * query.iter().zip(&key).map(|(a, b)| a * b).sum::<f64>()
@@ -160,7 +161,7 @@ fn attend(spec: &Spec, qkv: &[Row], scale: f64) -> Vec<Row> {
             let weights: Vec<f64> = scores.iter().map(|s| (s - top).exp()).collect();
             let total: f64 = weights.iter().sum();
             let mut mixed = vec![0.0; d];
-            for (s, weight) in weights.iter().enumerate() {
+            for (s, weight) in (first..).zip(&weights) {
                 let value = &qkv[s][(h + g + group) * d..(h + g + group + 1) * d];
                 mixed.iter_mut().zip(value).for_each(|(m, v)| *m += weight / total * v);
             }

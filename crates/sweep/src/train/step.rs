@@ -274,6 +274,8 @@ mod tests {
             head_width: 6,
             hidden: 10,
             context: 16,
+            // Shorter than a sequence: what lies before it must get no gradient.
+            windows: vec![Some(3), None],
             embedding_width: 12,
             positions: Positions::Rotary(relscale_decoder::spec::Rotary {
                 width: 6,
