@@ -166,6 +166,16 @@ pub enum Error {
         /// Run folder.
         path: PathBuf,
     },
+    /// Sequences that cannot be counted.
+    #[error("{what} of sequences are {values:?}; expected: {expected}")]
+    SequenceGrid {
+        /// Which list.
+        what: &'static str,
+        /// The values given.
+        values: Vec<u32>,
+        /// What would be accepted.
+        expected: &'static str,
+    },
     /// Two tallies that do not belong together.
     #[error("tallies cannot be merged: {reason}")]
     Merge {

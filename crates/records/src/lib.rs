@@ -13,6 +13,7 @@
 //! | [`units`] | nats, bits, bytes; conventions of parameter and FLOP counts |
 //! | [`provenance`] | everything that decided the numbers, and its hash: the run's key |
 //! | [`tally`] | sufficient statistics per document; they merge exactly |
+//! | [`sequences`] | tokens in a row: windows of hits, pairs at a lag, runs; per document as well |
 //! | [`parquet`] | token parts, the table of documents, text columns of foreign files |
 //! | [`study`] | the study folder: its lock, runs, parts, resumption, totals |
 //! | [`version`] | the version of the formats on disk |
@@ -42,6 +43,7 @@ mod atomic;
 pub mod error;
 pub mod parquet;
 pub mod provenance;
+pub mod sequences;
 pub mod study;
 pub mod tally;
 pub mod token;
@@ -51,6 +53,7 @@ pub mod version;
 pub use error::{Error, Result};
 pub use provenance::Provenance;
 
+pub use sequences::{SequenceGrid, SequenceTally};
 pub use study::Study;
-pub use tally::{DocumentTally, RunTally};
+pub use tally::{DocumentTally, RunTally, TallyOptions};
 pub use token::{Score, ScoredToken};

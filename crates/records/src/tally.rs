@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::provenance::{ProtocolProvenance, Provenance, TieRule, VocabularyRule, VocabularySizes};
+use crate::sequences::{SequenceGrid, SequenceTally};
 use crate::token::ScoredToken;
 use crate::units::{Nats, bits_per_byte};
 
@@ -30,6 +31,13 @@ pub fn k_grid(vocabulary: u32) -> Vec<u32> {
     let mut grid: Vec<u32> = K_GRID.into_iter().filter(|&k| k < vocabulary).collect();
     grid.push(vocabulary.max(1));
     grid
+}
+
+/// What is counted when the rows of a run are streamed, besides the sums of [`DocumentTally`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TallyOptions {
+    /// Which sequences of tokens are counted.
+    pub sequences: SequenceGrid,
 }
 
 /// The sums of one document.
@@ -79,10 +87,7 @@ impl DocumentTally {
         self.tied += u64::from(score.ties > 0);
         self.sum_nll += f64::from(score.nll);
         self.sum_entropy += f64::from(score.entropy);
-        let rank = match tie_rule {
-            TieRule::AtLeast => score.rank,
-            TieRule::Greater => score.optimistic_rank(),
-        };
+        let rank = score.rank_by(tie_rule);
         for (hits, &k) in self.hits.iter_mut().zip(k_grid) {
             *hits += u64::from(rank <= k);
         }
@@ -120,6 +125,9 @@ pub struct RunTally {
     pub k_grid: Vec<u32>,
     /// One entry a document with at least one scored or non-finite position, ascending by ordinal.
     pub documents: Vec<DocumentTally>,
+    /// Sequences of tokens, of the same documents; absent where rows were not streamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequences: Option<SequenceTally>,
 }
 
 impl RunTally {
@@ -145,6 +153,7 @@ impl RunTally {
             vocabulary_rule: provenance.scoring.vocabulary_rule,
             k_grid,
             documents: Vec::new(),
+            sequences: None,
         }
     }
 
@@ -161,7 +170,7 @@ impl RunTally {
     /// Joins the tallies of two disjoint sets of documents of one run. Associative and commutative, bit for bit.
     ///
     /// # Errors
-    /// [`Error::Merge`] when run, names or grid differ, or a document is in both.
+    /// [`Error::Merge`] when run, names or grid differ, a document is in both, or only one of them counted sequences.
     pub fn merge(self, other: Self) -> Result<Self> {
         let refuse = |what: &str, a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| {
             Err(Error::Merge { reason: format!("{what} differs: {a:?} and {b:?}") })
@@ -186,6 +195,11 @@ impl RunTally {
             }
         }
         result.documents = merged.into_values().collect();
+        result.sequences = match (result.sequences, other.sequences) {
+            (Some(a), Some(b)) => Some(a.merge(b)?),
+            (None, None) => None,
+            _ => return Err(Error::Merge { reason: "only one of them counted sequences".to_owned() }),
+        };
         Ok(result)
     }
 

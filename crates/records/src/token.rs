@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::provenance::TieRule;
+
 /// What one row of logits says about the token that really came.
 ///
 /// With `z[v]` the logit of vocabulary entry `v`, `z_t` that of the right token, and both restricted to the
@@ -25,6 +27,14 @@ impl Score {
     /// rank law stores.
     pub fn optimistic_rank(&self) -> u32 {
         self.rank.saturating_sub(self.ties)
+    }
+
+    /// The rank that is compared with k: equal logits count as `rule` says.
+    pub fn rank_by(&self, rule: TieRule) -> u32 {
+        match rule {
+            TieRule::AtLeast => self.rank,
+            TieRule::Greater => self.optimistic_rank(),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use relscale_records::error::Error;
 use relscale_records::parquet::PartRange;
 use relscale_records::study::{PartState, RunFolder, RunPlan, RunRecord};
-use relscale_records::{Provenance, Score, ScoredToken, Study};
+use relscale_records::{Provenance, RunTally, Score, ScoredToken, SequenceGrid, Study, TallyOptions};
 
 const PLAN: RunPlan = RunPlan { documents: 2, scored: 4, part_tokens: 2, parts: 2 };
 
@@ -57,6 +57,15 @@ fn a_study_is_made_filled_and_read_again() {
     assert_eq!(tallies[0].documents.len(), 2);
     assert_eq!(tallies[0].rbp().unwrap()[..2], [0.5, 1.0]);
     assert_eq!(tallies[0].bits_per_byte(), Some(6.0 / std::f64::consts::LN_2 / 16.0));
+
+    // Sequences come out of the same pass, on the grid that is asked for.
+    let sequences = |tallies: Vec<RunTally>| tallies.into_iter().next().unwrap().sequences.unwrap();
+    assert_eq!(sequences(tallies).grid, SequenceGrid::default());
+    let grid = SequenceGrid { k: vec![1, 4], lengths: vec![2], ..SequenceGrid::default() };
+    let asked = sequences(study.tallies_with(&TallyOptions { sequences: grid.clone() }).unwrap());
+    assert_eq!((asked.grid, asked.documents.len()), (grid, 2));
+    let refused = TallyOptions { sequences: SequenceGrid { k: vec![], ..SequenceGrid::default() } };
+    assert!(matches!(study.tallies_with(&refused), Err(Error::SequenceGrid { .. })));
 }
 
 #[test]

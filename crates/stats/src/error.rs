@@ -73,6 +73,18 @@ pub enum StatsError {
         /// The coverage given.
         level: f64,
     },
+    /// A level line never meets another level.
+    #[error("the line has no slope, so it never reaches another level")]
+    NoSlope,
+    /// The slope may be zero, so the line may reach the level anywhere or nowhere.
+    #[error(
+        "the slope's interval at {} % holds zero, so no finite range holds the place where the level is reached",
+        100.0 * level
+    )]
+    EndlessCrossing {
+        /// Coverage of the interval.
+        level: f64,
+    },
     /// There are too few units to draw again.
     #[error("{units} unit(s) cannot be resampled; at least 2 are needed to see any variation")]
     TooFewUnits {

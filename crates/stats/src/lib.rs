@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`optimise`] | a straight line by least squares: plain, weighted, with correlated errors |
 //! | [`forms`] | shapes of law fitted by it: the power law |
-//! | [`interval`] | Student t for straight lines, percentiles for samples |
+//! | [`interval`] | Student t for straight lines and where they reach a level, percentiles for samples |
 //! | [`bootstrap`] | whole units (documents) drawn again, jointly over every series measured on them |
 //! | [`goodness`] | the size of residuals against known errors |
 //! | [`outcome`] | what a caller must know about a fit before quoting it |

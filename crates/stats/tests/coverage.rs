@@ -5,6 +5,7 @@ use rand_core::{Rng, SeedableRng};
 use relscale_stats::bootstrap::{Sample, UnitTable, covariance, totals};
 use relscale_stats::forms::power;
 use relscale_stats::goodness::hotelling_tail;
+use relscale_stats::interval::crossing;
 use relscale_stats::optimise::{correlated, least_squares};
 
 /// Standard normal numbers, Box and Muller's way.
@@ -54,6 +55,34 @@ fn student_t_covers_what_it_says_and_percentiles_over_models_do_not() {
         for (name, covered) in [("slope", student), ("prediction", prediction)] {
             let share = covered as f64 / REPETITIONS as f64;
             assert!((0.938..=0.962).contains(&share), "{models} models, {name}: {share}");
+        }
+    }
+}
+
+/// The size at which a law takes a value, inside the data and two decades beyond.
+#[test]
+fn the_interval_of_a_crossing_covers_what_it_says() {
+    const REPETITIONS: usize = 4000;
+    let mut normal = Normal::seeded(11);
+    for models in [4, 7] {
+        let x: Vec<f64> = sizes(models).iter().map(|x| x.ln()).collect();
+        for target in [1e5_f64.ln(), 3e8_f64.ln()] {
+            let (mut law, mut endless) = (0, 0);
+            for _ in 0..REPETITIONS {
+                let y: Vec<f64> = x.iter().map(|x| 1.0 - 0.12 * x + 0.02 * normal.draw()).collect();
+                let fit = least_squares::line(&x, &y).unwrap();
+                match crossing::interval(&fit, 1.0 - 0.12 * target, crossing::Band::Line, 0.95) {
+                    Ok(found) => law += usize::from(found.low <= target && target <= found.high),
+                    // No end is no miss: the set is everything.
+                    Err(_) => endless += 1,
+                }
+            }
+            let share = (law + endless) as f64 / REPETITIONS as f64;
+            assert!(
+                (0.938..=0.962).contains(&share),
+                "{models} models, {target}: {share} ({endless} without end)"
+            );
+            assert!(endless < REPETITIONS / 50, "{endless}");
         }
     }
 }

@@ -34,6 +34,7 @@ pub(crate) fn run(model: &str, parameters: u64, k_grid: &[u32]) -> RunTally {
         vocabulary_rule: VocabularyRule::Tokens,
         k_grid: k_grid.into(),
         documents: Vec::new(),
+        sequences: None,
     }
 }
 

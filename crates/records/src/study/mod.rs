@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::atomic::{remove_leftovers, write_whole};
 use crate::error::{Error, Result};
 use crate::provenance::{Provenance, ToolProvenance};
-use crate::tally::RunTally;
+use crate::tally::{RunTally, TallyOptions};
 use crate::version::{self, FORMAT};
 
 use lock::{LOCK_FILE, Lock};
@@ -216,7 +216,15 @@ impl Study {
     /// # Errors
     /// As [`RunFolder::tally`].
     pub fn tally(&self, run: &RunFolder) -> Result<RunTally> {
-        let mut tally = run.tally()?;
+        self.tally_with(run, &TallyOptions::default())
+    }
+
+    /// As [`Study::tally`], counting what `options` say.
+    ///
+    /// # Errors
+    /// As [`RunFolder::tally_with`].
+    pub fn tally_with(&self, run: &RunFolder, options: &TallyOptions) -> Result<RunTally> {
+        let mut tally = run.tally_with(options)?;
         if let Some(family) = self.record.families.get(&tally.model) {
             tally.family.clone_from(family);
         }
@@ -228,8 +236,16 @@ impl Study {
     /// # Errors
     /// As [`Study::tally`].
     pub fn tallies(&self) -> Result<Vec<RunTally>> {
+        self.tallies_with(&TallyOptions::default())
+    }
+
+    /// As [`Study::tallies`], counting what `options` say.
+    ///
+    /// # Errors
+    /// As [`Study::tally_with`].
+    pub fn tallies_with(&self, options: &TallyOptions) -> Result<Vec<RunTally>> {
         let mut tallies: Vec<RunTally> =
-            self.current()?.iter().map(|run| self.tally(run)).collect::<Result<_>>()?;
+            self.current()?.iter().map(|run| self.tally_with(run, options)).collect::<Result<_>>()?;
         tallies.sort_by(|a, b| {
             let order = |t: &RunTally| (t.corpus.clone(), t.family.clone(), t.non_embedding);
             order(a).cmp(&order(b)).then_with(|| a.model.cmp(&b.model))

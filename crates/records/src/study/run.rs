@@ -12,7 +12,8 @@ use crate::parquet::{
     DocumentRow, PartMeta, PartRange, TokenReader, TokenWriter, read_documents, write_documents,
 };
 use crate::provenance::{Provenance, sha256_file};
-use crate::tally::RunTally;
+use crate::sequences::SequenceCounter;
+use crate::tally::{RunTally, TallyOptions};
 use crate::version::{self, FORMAT};
 
 const RUN_FILE: &str = "run.json";
@@ -308,15 +309,28 @@ impl RunFolder {
         Ok(reader)
     }
 
-    /// Streams a finished run into its sufficient statistics.
+    /// Streams a finished run into its sufficient statistics, counting what is counted by default.
     ///
     /// # Errors
     /// As [`RunFolder::rows`].
     pub fn tally(&self) -> Result<RunTally> {
+        self.tally_with(&TallyOptions::default())
+    }
+
+    /// Streams a finished run into its sufficient statistics, all of them in one pass over the rows.
+    ///
+    /// # Errors
+    /// As [`RunFolder::rows`]; [`Error::SequenceGrid`].
+    pub fn tally_with(&self, options: &TallyOptions) -> Result<RunTally> {
         let mut tally = RunTally::new(&self.record.provenance);
+        let mut sequences = SequenceCounter::new(options.sequences.clone(), tally.tie_rule)?;
         for rows in self.rows()? {
-            rows?.iter().for_each(|row| tally.add(row));
+            for row in &rows? {
+                tally.add(row);
+                sequences.add(row);
+            }
         }
+        tally.sequences = Some(sequences.finish());
         Ok(tally)
     }
 }
