@@ -31,10 +31,10 @@ fn what_is_saved_is_what_is_loaded() {
 /// Others read this file: these paths are promised as long as [`FORMAT`] stays.
 #[test]
 fn the_layout_is_stable() {
-    assert_eq!(FORMAT, 1);
+    assert_eq!(FORMAT, 2);
     let json = serde_json::to_value(study()).unwrap();
     for (path, expected) in [
-        ("/format", Value::from(1)),
+        ("/format", Value::from(2)),
         ("/options/level", Value::from(0.95)),
         ("/options/resamples", Value::from(100)),
         ("/groups/0/family", Value::from("made-up")),
@@ -75,10 +75,10 @@ fn files_that_are_no_result_are_refused() {
     let path = folder.path().join("laws.json");
     let load = || StudyFit::load(&path).unwrap_err();
     assert!(matches!(load(), LawsError::Read { .. }));
-    fs::write(&path, "{\"format\": 1, \"groups\": [").unwrap();
+    fs::write(&path, "{\"format\": 2, \"groups\": [").unwrap();
     assert!(matches!(load(), LawsError::Parse { .. }));
     fs::write(&path, "{\"format\": 99, \"laws\": []}").unwrap();
-    assert!(load().to_string().contains("layout 99, this program reads layout 1"));
+    assert!(load().to_string().contains("layout 99, this program reads layout 2"));
 }
 
 #[test]
