@@ -14,6 +14,7 @@
 //! | [`provenance`] | everything that decided the numbers, and its hash: the run's key |
 //! | [`tally`] | sufficient statistics per document; they merge exactly |
 //! | [`sequences`] | tokens in a row: windows of hits, pairs at a lag, runs; per document as well |
+//! | [`ranks`] | positions and their nll by exact rank, of a whole run |
 //! | [`parquet`] | token parts, the table of documents, text columns of foreign files |
 //! | [`study`] | the study folder: its lock, runs, parts, resumption, totals |
 //! | [`version`] | the version of the formats on disk |
@@ -43,6 +44,7 @@ mod atomic;
 pub mod error;
 pub mod parquet;
 pub mod provenance;
+pub mod ranks;
 pub mod sequences;
 pub mod study;
 pub mod tally;
@@ -53,6 +55,7 @@ pub mod version;
 pub use error::{Error, Result};
 pub use provenance::Provenance;
 
+pub use ranks::{RankCount, RankHistogram};
 pub use sequences::{SequenceGrid, SequenceTally};
 pub use study::Study;
 pub use tally::{DocumentTally, RunTally, TallyOptions};

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::provenance::{ProtocolProvenance, Provenance, TieRule, VocabularyRule, VocabularySizes};
+use crate::ranks::RankHistogram;
 use crate::sequences::{SequenceGrid, SequenceTally};
 use crate::token::ScoredToken;
 use crate::units::{Nats, bits_per_byte};
@@ -128,6 +129,9 @@ pub struct RunTally {
     /// Sequences of tokens, of the same documents; absent where rows were not streamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequences: Option<SequenceTally>,
+    /// Positions by exact rank, of the same documents; absent where rows were not streamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<RankHistogram>,
 }
 
 impl RunTally {
@@ -154,6 +158,7 @@ impl RunTally {
             k_grid,
             documents: Vec::new(),
             sequences: None,
+            ranks: None,
         }
     }
 
@@ -170,7 +175,8 @@ impl RunTally {
     /// Joins the tallies of two disjoint sets of documents of one run. Associative and commutative, bit for bit.
     ///
     /// # Errors
-    /// [`Error::Merge`] when run, names or grid differ, a document is in both, or only one of them counted sequences.
+    /// [`Error::Merge`] when run, names or grid differ, a document is in both, or only one of them counted sequences or
+    /// ranks.
     pub fn merge(self, other: Self) -> Result<Self> {
         let refuse = |what: &str, a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| {
             Err(Error::Merge { reason: format!("{what} differs: {a:?} and {b:?}") })
@@ -199,6 +205,14 @@ impl RunTally {
             (Some(a), Some(b)) => Some(a.merge(b)?),
             (None, None) => None,
             _ => return Err(Error::Merge { reason: "only one of them counted sequences".to_owned() }),
+        };
+        result.ranks = match (result.ranks, other.ranks) {
+            (Some(mut a), Some(b)) => {
+                a.merge(&b);
+                Some(a)
+            }
+            (None, None) => None,
+            _ => return Err(Error::Merge { reason: "only one of them counted ranks".to_owned() }),
         };
         Ok(result)
     }

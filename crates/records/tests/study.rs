@@ -57,6 +57,15 @@ fn a_study_is_made_filled_and_read_again() {
     assert_eq!(tallies[0].documents.len(), 2);
     assert_eq!(tallies[0].rbp().unwrap()[..2], [0.5, 1.0]);
     assert_eq!(tallies[0].bits_per_byte(), Some(6.0 / std::f64::consts::LN_2 / 16.0));
+    // Ranks come in the same pass, and say the same.
+    let ranks = tallies[0].ranks.as_ref().unwrap();
+    let totals = tallies[0].totals();
+    assert_eq!(ranks.tokens(), totals.scored);
+    assert_eq!(
+        ranks.iter().take_while(|bin| bin.rank <= 1).map(|bin| bin.tokens).sum::<u64>(),
+        totals.hits[0]
+    );
+    assert_eq!(ranks.iter().map(|bin| bin.sum_nll).sum::<f64>(), totals.sum_nll);
 
     // Sequences come out of the same pass, on the grid that is asked for.
     let sequences = |tallies: Vec<RunTally>| tallies.into_iter().next().unwrap().sequences.unwrap();

@@ -35,6 +35,7 @@ pub(crate) fn run(model: &str, parameters: u64, k_grid: &[u32]) -> RunTally {
         k_grid: k_grid.into(),
         documents: Vec::new(),
         sequences: None,
+        ranks: None,
     }
 }
 

@@ -12,6 +12,7 @@ use crate::parquet::{
     DocumentRow, PartMeta, PartRange, TokenReader, TokenWriter, read_documents, write_documents,
 };
 use crate::provenance::{Provenance, sha256_file};
+use crate::ranks::RankHistogram;
 use crate::sequences::SequenceCounter;
 use crate::tally::{RunTally, TallyOptions};
 use crate::version::{self, FORMAT};
@@ -324,13 +325,16 @@ impl RunFolder {
     pub fn tally_with(&self, options: &TallyOptions) -> Result<RunTally> {
         let mut tally = RunTally::new(&self.record.provenance);
         let mut sequences = SequenceCounter::new(options.sequences.clone(), tally.tie_rule)?;
+        let mut ranks = RankHistogram::default();
         for rows in self.rows()? {
             for row in &rows? {
                 tally.add(row);
                 sequences.add(row);
+                ranks.add_token(row, tally.tie_rule);
             }
         }
         tally.sequences = Some(sequences.finish());
+        tally.ranks = Some(ranks);
         Ok(tally)
     }
 }
