@@ -1,4 +1,4 @@
-//! A Hugging Face folder: `config.json` (model type `llama`), `model.safetensors` (f16), `tokenizer.json`,
+//! A Hugging Face folder: `config.json` (model type `llama`, or `mistral` with an attention window), `model.safetensors` (f16), `tokenizer.json`,
 //! and `training.json`, the record of how it was made. Written beside its place and renamed: a folder is whole or absent.
 
 use crate::error::{Error, Result};
@@ -72,17 +72,19 @@ fn config(spec: &Spec) -> serde_json::Value {
         "rms_norm_eps": 1e-5,
         "rope_theta": base,
         "rope_scaling": null,
-        "attention_bias": false,
-        "mlp_bias": false,
         "tie_word_embeddings": spec.tied,
         "bos_token_id": SEPARATOR_ID,
         "eos_token_id": SEPARATOR_ID,
         "torch_dtype": "float16",
     });
-    if let Some(window) = spec.window(0) {
-        config["architectures"] = json!(["MistralForCausalLM"]);
-        config["model_type"] = json!("mistral");
-        config["sliding_window"] = json!(window);
+    let more = match spec.window(0) {
+        Some(window) => json!({
+            "architectures": ["MistralForCausalLM"], "model_type": "mistral", "sliding_window": window,
+        }),
+        None => json!({ "attention_bias": false, "mlp_bias": false }),
+    };
+    for (key, value) in more.as_object().into_iter().flatten() {
+        config[key] = value.clone();
     }
     config
 }
@@ -139,4 +141,54 @@ fn tensors(spec: &Spec, weights: &Weights) -> Result<Vec<u8>> {
 /// Rows `first..first + rows` of a matrix.
 fn band(matrix: &Matrix, first: usize, rows: usize) -> &[f32] {
     &matrix.data[first * matrix.columns..(first + rows) * matrix.columns]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipes::Recipe;
+    use crate::train::run::initial_weights;
+    use relscale_decoder::count::ParameterCount;
+    use relscale_decoder::families::{self, LoadOptions};
+
+    /// What is written is what is read: sizes, windows, every weight to the precision of f16, and no key that the reader
+    /// does not know.
+    #[test]
+    fn a_folder_reads_back_as_the_model_that_was_written() {
+        let text = "fn main() { let greeting = \"hello\"; println!(\"{greeting}\"); }";
+        let tokenizer = crate::tokenizer::train([text].into_iter(), 300).unwrap();
+        for window in [None, Some(16)] {
+            let recipe = Recipe { window, vocabulary: 300, ..Recipe::named("small").unwrap() };
+            let size = &recipe.sizes[2];
+            let spec = recipe.spec(size);
+            let weights = initial_weights(&spec, 1);
+            let training = Training {
+                command: String::new(),
+                recipe: recipe.clone(),
+                size: size.clone(),
+                non_embedding_parameters: ParameterCount::of(&spec).non_embedding,
+                tokens: 0,
+                text_tokens: 0,
+                passes: 0.0,
+                text_sha256: String::new(),
+                final_loss: 0.0,
+                curve: Vec::new(),
+            };
+            let place = tempfile::tempdir().unwrap();
+            let folder = place.path().join("model");
+            write(&folder, &spec, &weights, &tokenizer, &training).unwrap();
+            let loaded = families::load(&folder, LoadOptions::default()).unwrap();
+            let windows: Vec<_> = (0..spec.layers).map(|layer| loaded.spec.window(layer)).collect();
+            assert_eq!(windows, vec![window; spec.layers]);
+            let family = spec.family.clone();
+            assert_eq!(Spec { family, windows: spec.windows.clone(), ..loaded.spec.clone() }, spec);
+            assert!(loaded.info.unused.is_empty());
+            for (read, written) in loaded.weights.tensors().iter().zip(weights.tensors()) {
+                assert_eq!(read.len(), written.len());
+                for (read, written) in read.iter().zip(written) {
+                    assert_eq!(*read, f16::from_f32(*written).to_f32());
+                }
+            }
+        }
+    }
 }
