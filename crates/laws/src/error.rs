@@ -91,6 +91,16 @@ pub enum LawsError {
         /// What differs between which models.
         difference: Box<Difference>,
     },
+    /// Parameters of a lognormal that give no distribution of ranks.
+    #[error("mu = {mu} and sigma = {sigma} give no distribution of ranks: {reason}")]
+    Lognormal {
+        /// Mean of ln R.
+        mu: f64,
+        /// Standard deviation of ln R.
+        sigma: f64,
+        /// What is wrong with them.
+        reason: &'static str,
+    },
     /// The result cannot be written.
     #[error("cannot write {path}: {source}; check that the folder exists and has room")]
     Write {

@@ -10,6 +10,7 @@
 //! | `rank`, `cross_entropy` | which number a model contributes, and when it contributes none |
 //! | `power_law` | the fit, its two kinds of uncertainty, its doubts |
 //! | `audit` | predictions of models that a fit has not seen |
+//! | [`rank_distribution`] | which distribution ranks follow, what that says of both laws, Appendix B of the paper |
 //! | `verdict` | sentences with their numbers |
 //! | [`result`] | what is written to `laws.json`, and the only thing others need to read it |
 //!
@@ -25,6 +26,7 @@ mod error;
 mod options;
 mod power_law;
 mod rank;
+pub mod rank_distribution;
 pub mod result;
 mod study;
 mod summary;

@@ -6,6 +6,8 @@
 //! | [`forms`] | shapes of law fitted by it: the power law |
 //! | [`interval`] | Student t for straight lines and where they reach a level, percentiles for samples |
 //! | [`bootstrap`] | whole units (documents) drawn again, jointly over every series measured on them |
+//! | [`normal`] | tails of the normal distribution, far out |
+//! | [`draw`] | random draws from a table of probabilities |
 //! | [`goodness`] | the size of residuals against known errors |
 //! | [`outcome`] | what a caller must know about a fit before quoting it |
 //!
@@ -17,10 +19,12 @@
 #![forbid(unsafe_code)]
 
 pub mod bootstrap;
+pub mod draw;
 mod error;
 pub mod forms;
 pub mod goodness;
 pub mod interval;
+pub mod normal;
 pub mod optimise;
 pub mod outcome;
 

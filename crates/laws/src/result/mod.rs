@@ -24,10 +24,16 @@ mod estimate;
 mod flag;
 mod group;
 mod law;
+mod rank_distribution;
 mod study;
 
 pub use estimate::{Estimate, Interval};
 pub use flag::{Flag, FlagCode};
 pub use group::{GroupFit, ModelSummary};
 pub use law::{AuditStep, ChiSquared, HeldOut, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity, Regime};
+pub use rank_distribution::{
+    AppendixBCheck, Calibration, Comparison, FittedParameter, Identifiability, ModelRanks, RankBin,
+    RankDistribution, RankFit, RatioLaw, RatioLine, RatioPoint, RatioPower, RefusedForm, SimulatedLaw,
+    SimulatedPoint, Simulation,
+};
 pub use study::{FORMAT, StudyFit};
