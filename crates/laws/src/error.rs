@@ -53,6 +53,22 @@ pub enum LawsError {
         /// The k at hand.
         tallied: Vec<u32>,
     },
+    /// Sequences were asked for that were not counted when the tally was made.
+    #[error(
+        "sequences of {what} = {value} were not counted for model `{model}` on corpus `{corpus}`; counted are {tallied:?}"
+    )]
+    UnknownSequence {
+        /// `k` or `N`.
+        what: &'static str,
+        /// The value asked for.
+        value: u32,
+        /// The model.
+        model: String,
+        /// The corpus.
+        corpus: String,
+        /// The values at hand.
+        tallied: Vec<u32>,
+    },
     /// Two runs of one family on one corpus have the same model name.
     #[error("family `{family}` has two runs of model `{model}` on corpus `{corpus}`; keep one of them")]
     SameName {

@@ -8,6 +8,7 @@
 //! | [`fit_study`] | the entrance: tallies and [`FitOptions`] in, [`StudyFit`] out |
 //! | `table` | tallies to groups: what may share a line, totals, resampled documents |
 //! | `rank`, `cross_entropy` | which number a model contributes, and when it contributes none |
+//! | `emergence` | several tokens right in a row: measured, against independence, over S |
 //! | `power_law` | the fit, its two kinds of uncertainty, its doubts |
 //! | `audit` | predictions of models that a fit has not seen |
 //! | [`rank_distribution`] | which distribution ranks follow, what that says of both laws, Appendix B of the paper |
@@ -22,6 +23,7 @@
 
 mod audit;
 mod cross_entropy;
+mod emergence;
 mod error;
 mod options;
 mod power_law;

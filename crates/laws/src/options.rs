@@ -18,11 +18,26 @@ pub struct FitOptions {
     pub seed: u64,
     /// Below this many misses (or hits) of any model no slope is claimed.
     pub minimum_count: u64,
+    /// The k at which tokens in a row are looked at, ascending. Empty = every k whose sequences were counted. One that was
+    /// asked for and not counted is refused.
+    #[serde(default)]
+    pub emergence_k: Vec<u32>,
+    /// The numbers N of tokens in a row, ascending. Empty = every N that was counted.
+    #[serde(default)]
+    pub emergence_n: Vec<u32>,
 }
 
 impl Default for FitOptions {
     fn default() -> Self {
-        Self { k: Vec::new(), level: 0.95, resamples: 2000, seed: 20_387, minimum_count: 50 }
+        Self {
+            k: Vec::new(),
+            level: 0.95,
+            resamples: 2000,
+            seed: 20_387,
+            minimum_count: 50,
+            emergence_k: Vec::new(),
+            emergence_n: Vec::new(),
+        }
     }
 }
 
@@ -41,11 +56,17 @@ impl FitOptions {
         if self.resamples < 2 {
             return refuse("resamples", self.resamples.to_string(), "at least 2");
         }
-        if self.k.contains(&0) {
-            return refuse("k", "0".to_owned(), "ranks count from 1");
-        }
-        if !self.k.is_sorted_by(|a, b| a < b) {
-            return refuse("k", format!("{:?}", self.k), "ascending, each once");
+        for (option, values, expected) in [
+            ("k", &self.k, "ranks count from 1"),
+            ("emergence_k", &self.emergence_k, "ranks count from 1"),
+            ("emergence_n", &self.emergence_n, "at least one token in a row"),
+        ] {
+            if values.contains(&0) {
+                return refuse(option, "0".to_owned(), expected);
+            }
+            if !values.is_sorted_by(|a, b| a < b) {
+                return refuse(option, format!("{values:?}"), "ascending, each once");
+            }
         }
         Ok(())
     }

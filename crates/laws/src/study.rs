@@ -10,7 +10,7 @@ use crate::options::FitOptions;
 use crate::power_law::student_t;
 use crate::result::{Estimate, FORMAT, Flag, FlagCode, GroupFit, Law, ModelSummary, StudyFit};
 use crate::table::Group;
-use crate::{cross_entropy, rank, summary, verdict};
+use crate::{cross_entropy, emergence, rank, summary, verdict};
 
 /// Documents below which resampling them says little about their variety.
 const FEW_DOCUMENTS: u64 = 30;
@@ -36,15 +36,15 @@ pub fn fit_study(runs: &[RunTally], options: &FitOptions) -> Result<StudyFit, La
         format: FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         options: options.clone(),
-        groups: groups.iter().map(|group| fit_group(group, options)).collect(),
+        groups: groups.iter().map(|group| fit_group(group, options)).collect::<Result<_, _>>()?,
     })
 }
 
-fn fit_group(group: &Group<'_>, options: &FitOptions) -> GroupFit {
+fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsError> {
     let models = summary::models(group, options);
     let rank_laws: Vec<Law> = (0..group.k.len()).map(|at| rank::law(group, at, options)).collect();
     let cross_entropy_law = cross_entropy::law(group, options);
-    GroupFit {
+    Ok(GroupFit {
         family: group.family.to_owned(),
         corpus: group.corpus.to_owned(),
         documents: group.documents,
@@ -57,7 +57,8 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> GroupFit {
         models,
         rank_laws,
         cross_entropy_law,
-    }
+        emergence: emergence::emergence(group, options)?,
+    })
 }
 
 /// alpha less beta from the ratio of the two quantities at each model that has both.

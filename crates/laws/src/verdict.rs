@@ -97,7 +97,8 @@ fn direction(fit: &PowerLaw) -> &'static str {
 fn slope(fit: &PowerLaw) -> String {
     let interval = match fit.exponent.interval {
         Interval::StudentT { low, high, level, .. }
-        | Interval::DocumentBootstrap { low, high, level, .. } => {
+        | Interval::DocumentBootstrap { low, high, level, .. }
+        | Interval::Fieller { low, high, level, .. } => {
             format!("exponent in [{low:.3}, {high:.3}] at {} %", 100.0 * level)
         }
         Interval::None { .. } => "no interval".to_owned(),

@@ -52,6 +52,17 @@ pub enum Interval {
         /// Resamples that gave a finite value.
         resamples: u32,
     },
+    /// Fieller's, for the place where a line reaches a level: from the scatter of the models about the line.
+    Fieller {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+        /// Nominal coverage, e.g. 0.95.
+        level: f64,
+        /// Points less parameters.
+        degrees_of_freedom: u32,
+    },
     /// No interval.
     None {
         /// Why, in words.
@@ -63,7 +74,9 @@ impl Interval {
     /// `(low, high)`, when there is an interval.
     pub fn bounds(&self) -> Option<(f64, f64)> {
         match *self {
-            Self::StudentT { low, high, .. } | Self::DocumentBootstrap { low, high, .. } => Some((low, high)),
+            Self::StudentT { low, high, .. }
+            | Self::DocumentBootstrap { low, high, .. }
+            | Self::Fieller { low, high, .. } => Some((low, high)),
             Self::None { .. } => None,
         }
     }

@@ -34,6 +34,8 @@ pub enum FlagCode {
     PointsLeftOut,
     /// Two points only: a slope without interval.
     NoInterval,
+    /// A number lies outside the sizes that were measured.
+    Extrapolation,
     /// The quantity does not fall with size, or its interval for the exponent reaches zero.
     NotFalling,
     /// Two or more models have the same number of parameters.

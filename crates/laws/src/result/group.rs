@@ -3,7 +3,7 @@
 use relscale_records::provenance::VocabularySizes;
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag, Law};
+use super::{Emergence, Estimate, Flag, Law};
 
 /// All laws of one family on one corpus.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct GroupFit {
     /// alpha at k = 1 less beta of the cross entropy, from the paired ratio at each model, so that noise
     /// common to both cancels; absent when either law has no fit.
     pub greedy_minus_cross_entropy: Option<Estimate>,
+    /// Several tokens right in a row; absent where sequences were not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emergence: Option<Emergence>,
     /// Doubts about the group as a whole.
     pub flags: Vec<Flag>,
     /// A few sentences with the numbers: what this group shows.

@@ -9,7 +9,7 @@ use super::{Estimate, Flag};
 pub struct Law {
     /// What is fitted against size.
     pub quantity: Quantity,
-    /// Unit of the quantity: `nats` for `-ln RBP_k`, `nats per token` for the cross entropy.
+    /// Unit of the quantity: `nats` for `-ln RBP_k` and `-ln p`, `nats per token` for the cross entropy.
     pub unit: String,
     /// The points of the fit, smallest model first.
     pub points: Vec<LawPoint>,
@@ -28,7 +28,7 @@ impl Law {
     pub fn k(&self) -> Option<u32> {
         match self.quantity {
             Quantity::Rank { k } => Some(k),
-            Quantity::CrossEntropy => None,
+            Quantity::CrossEntropy | Quantity::Sequence { .. } => None,
         }
     }
 
@@ -54,6 +54,14 @@ pub enum Quantity {
     },
     /// Mean negative log-likelihood of a scored token.
     CrossEntropy,
+    /// `-ln p`, where `p` is the share of windows of `length` consecutive tokens that all have rank at most `k`
+    /// (arXiv 2510.20387, eq. 6 to 8, measured).
+    Sequence {
+        /// The largest rank that counts as a hit.
+        k: u32,
+        /// N, tokens in a row.
+        length: u32,
+    },
 }
 
 impl Quantity {
@@ -62,13 +70,14 @@ impl Quantity {
         match self {
             Self::Rank { k } => format!("-ln RBP_{k}"),
             Self::CrossEntropy => "CE".to_owned(),
+            Self::Sequence { k, length } => format!("-ln p_{{{length},{k}}}"),
         }
     }
 
     /// The unit of the quantity.
     pub fn unit(&self) -> &'static str {
         match self {
-            Self::Rank { .. } => "nats",
+            Self::Rank { .. } | Self::Sequence { .. } => "nats",
             Self::CrossEntropy => "nats per token",
         }
     }
@@ -112,11 +121,11 @@ pub struct LawPoint {
     pub log_value: f64,
     /// Standard error of `log_value` by document bootstrap.
     pub log_standard_error: Option<f64>,
-    /// Scored tokens behind the point.
+    /// Scored tokens behind the point; of a law of sequences: windows.
     pub tokens: u64,
-    /// Tokens with rank at most k (rank laws only).
+    /// Tokens with rank at most k (rank laws), windows that succeed (laws of sequences).
     pub hits: Option<u64>,
-    /// Tokens with rank above k (rank laws only).
+    /// The others.
     pub misses: Option<u64>,
     /// What the fitted law gives at this size, in the unit of `value`; absent without a fit.
     pub fitted: Option<f64>,

@@ -2,7 +2,7 @@
 //!
 //! A file a noun: [`StudyFit`] holds [`GroupFit`]s (one family on one corpus), a group holds
 //! [`ModelSummary`]s and [`Law`]s, a law holds its [`LawPoint`]s, the points it left out and the
-//! [`PowerLaw`] or the reason why there is none.
+//! [`PowerLaw`] or the reason why there is none. What a group holds besides: [`Emergence`].
 //!
 //! Invariants: every number has its unit in its name or in [`Estimate::unit`]; every estimate has an
 //! interval or the reason for none; doubts are [`Flag`]s, in words; no number is NaN or infinite.
@@ -10,7 +10,7 @@
 //! # Reading `laws.json` elsewhere
 //!
 //! The member names are those of the types here and stay as they are while [`FORMAT`] does; what is absent is
-//! `null`. Three members tell forms apart: `quantity.name` (`rank` with its `k`, `cross_entropy`), `outcome.status`
+//! `null`. Three members tell forms apart: `quantity.name` (`rank` with its `k`, `cross_entropy`, `sequence`), `outcome.status`
 //! (`fitted`, `refused` with its `reason`) and `interval.method` (`student_t`, `document_bootstrap`, `none` with its
 //! `reason`). For instance, all claimed exponents with `jq`:
 //!
@@ -20,6 +20,7 @@
 //!           .outcome.exponent.interval.high, .outcome.r_squared] | @tsv' laws.json
 //! ```
 
+mod emergence;
 mod estimate;
 mod flag;
 mod group;
@@ -27,6 +28,10 @@ mod law;
 mod rank_distribution;
 mod study;
 
+pub use emergence::{
+    Autocorrelation, Emergence, EmergenceAtK, HalfSize, HalfSizeFound, HitOrder, HitRuns, LengthExponent,
+    RunDistance, RunSurvival, SequencePoint, SequencesOfLength,
+};
 pub use estimate::{Estimate, Interval};
 pub use flag::{Flag, FlagCode};
 pub use group::{GroupFit, ModelSummary};

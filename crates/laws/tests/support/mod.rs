@@ -3,6 +3,8 @@
 // Each test file uses its own part of this.
 #![allow(dead_code)]
 
+pub(crate) mod rows;
+
 use std::collections::BTreeMap;
 
 use relscale_records::provenance::{
