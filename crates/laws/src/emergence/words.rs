@@ -3,10 +3,14 @@
 use crate::options::FitOptions;
 use crate::result::{EmergenceAtK, Estimate, HalfSize, HitOrder, SequencePoint, SequencesOfLength};
 
-/// The verdict of the smallest k with a claim, else that of the smallest k.
+/// The two sentences that matter most, of the smallest k with a claim; else the verdict of the smallest k.
 pub(super) fn of_all(by_k: &[EmergenceAtK]) -> String {
-    let claimed = by_k.iter().find(|found| subject(found).is_some());
-    claimed.or(by_k.first()).map_or_else(String::new, |found| found.verdict.clone())
+    let claimed = by_k.iter().find_map(|found| {
+        let (order, length, point) = subject(found)?;
+        let sentences = [independence(found.k, order, length, point), half(length)];
+        Some(sentences.into_iter().flatten().collect::<Vec<String>>().join(" "))
+    });
+    claimed.or(by_k.first().map(|found| found.verdict.clone())).unwrap_or_default()
 }
 
 /// A few sentences about one k.

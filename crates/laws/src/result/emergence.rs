@@ -13,7 +13,7 @@ use super::{Estimate, Flag, Interval, Law};
 pub struct Emergence {
     /// One entry a k, k ascending.
     pub by_k: Vec<EmergenceAtK>,
-    /// A few sentences with the numbers, of the smallest k about which something can be said.
+    /// Two sentences with the numbers, of the smallest k about which something can be said.
     pub verdict: String,
 }
 
