@@ -97,4 +97,49 @@ pub enum StatsError {
         /// Finite replicates.
         replicates: usize,
     },
+    /// Values of a histogram must be whole numbers from 1, each above the one before it.
+    #[error("value {index} of the histogram is {value}, after {previous}; values ascend from 1")]
+    NotAscending {
+        /// Position among the values.
+        index: usize,
+        /// The value.
+        value: u32,
+        /// The one before it.
+        previous: u32,
+    },
+    /// Nothing was observed, or nothing can be.
+    #[error("no observations")]
+    NoObservations,
+    /// A value lies beyond the largest that the distribution has.
+    #[error("an observation of {value}, but the distribution ends at {upper}")]
+    AboveUpper {
+        /// The value.
+        value: u32,
+        /// The largest of the distribution.
+        upper: u32,
+    },
+    /// All observations have one value, so no distribution can be told from another.
+    #[error("all observations are {value}: nothing to fit a distribution to")]
+    OneValue {
+        /// The value.
+        value: u32,
+    },
+    /// A parameter is outside its domain.
+    #[error("{name} is {value}, but must be {domain}")]
+    Parameter {
+        /// Its name.
+        name: &'static str,
+        /// The value.
+        value: f64,
+        /// What it may be.
+        domain: &'static str,
+    },
+    /// A distribution has fewer parameters than asked for.
+    #[error("no parameter number {index}: the distribution has {parameters}, counted from 0")]
+    NoSuchParameter {
+        /// The number asked for.
+        index: usize,
+        /// How many there are.
+        parameters: usize,
+    },
 }

@@ -8,6 +8,7 @@
 //! | [`bootstrap`] | whole units (documents) drawn again, jointly over every series measured on them |
 //! | [`normal`] | tails of the normal distribution, far out |
 //! | [`draw`] | random draws from a table of probabilities |
+//! | [`discrete`] | distributions on 1, 2, ..., upper, fitted by maximum likelihood from a histogram |
 //! | [`goodness`] | the size of residuals against known errors |
 //! | [`outcome`] | what a caller must know about a fit before quoting it |
 //!
@@ -19,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bootstrap;
+pub mod discrete;
 pub mod draw;
 mod error;
 pub mod forms;

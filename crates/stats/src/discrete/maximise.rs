@@ -1,0 +1,302 @@
+//! Climbing a log-likelihood of one or two coordinates in a box.
+//!
+//! From each start a simplex, from the best of their ends Newton's steps with derivatives by central differences, then a second
+//! simplex from some standard errors away as a cross-check. Differences are taken over a fraction of a standard error,
+//! found from the curvature itself: there the likelihood is close to a parabola and the differences stand far above
+//! rounding. No step's claim to have converged is believed: what is returned is the best point that was ever evaluated, and
+//! whether the two methods agree on it.
+
+/// The top of a likelihood.
+#[derive(Debug, Clone)]
+pub(super) struct Maximum {
+    /// The best point seen.
+    pub(super) point: Vec<f64>,
+    /// The likelihood there.
+    pub(super) value: f64,
+    /// Coordinates that ended at an end of the box.
+    pub(super) at_bound: Vec<Option<End>>,
+    /// The inverse of minus the second derivatives, row by row; `None` at a bound or where the top is flat in some direction.
+    pub(super) covariance: Option<Vec<f64>>,
+    /// Newton's steps and the simplex came to the same height.
+    pub(super) confirmed: bool,
+}
+
+/// An end of the box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Low,
+    High,
+}
+
+/// A box: lowest and highest value of each coordinate.
+pub(super) type Ranges = [(f64, f64)];
+
+/// Log-likelihoods closer than this are the same: a hundred-thousandth of what would be noticed in any test.
+const SAME: f64 = 1e-5;
+
+/// The top of `value` within the box. `None` when no start has a finite value.
+pub(super) fn maximise(
+    value: &dyn Fn(&[f64]) -> f64,
+    starts: &[Vec<f64>],
+    bounds: &Ranges,
+) -> Option<Maximum> {
+    let value = |point: &[f64]| {
+        let value = value(point);
+        if value.is_nan() { f64::NEG_INFINITY } else { value }
+    };
+    let wide = vec![0.3; bounds.len()];
+    let mut best = starts
+        .iter()
+        .map(|start| simplex(&value, &inside(start, bounds), &wide, bounds, 60, 1e-2))
+        .filter(|vertex| vertex.1.is_finite())
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let mut confirmed = false;
+    let mut covariance = None;
+    for _ in 0..3 {
+        let climbed = newton(&value, &best, bounds);
+        best = climbed.best;
+        covariance = climbed.covariance;
+        let errors: Vec<f64> = (0..bounds.len())
+            .map(|i| covariance.as_ref().map_or(0.1, |c| c[i * bounds.len() + i].sqrt().min(1.0)))
+            .collect();
+        let away: Vec<f64> = best.0.iter().zip(&errors).map(|(x, error)| x + 2.0 * error).collect();
+        let check = simplex(&value, &inside(&away, bounds), &errors, bounds, 200, 0.1 * SAME);
+        confirmed = (check.1 - best.1).abs() <= SAME;
+        if check.1 <= best.1 + SAME {
+            // No higher; and if lower, the simplex was the one that got stuck, from a place of its own choosing.
+            confirmed |= simplex(&value, &best.0, &errors, bounds, 100, 0.1 * SAME).1 <= best.1 + SAME;
+            break;
+        }
+        best = check;
+    }
+    let at_bound: Vec<Option<End>> = best.0.iter().zip(bounds).map(|(&x, &ends)| end(x, ends)).collect();
+    if at_bound.iter().any(Option::is_some) {
+        covariance = None;
+    }
+    Some(Maximum { point: best.0, value: best.1, at_bound, covariance, confirmed })
+}
+
+type Vertex = (Vec<f64>, f64);
+
+fn inside(point: &[f64], bounds: &Ranges) -> Vec<f64> {
+    point.iter().zip(bounds).map(|(x, &(low, high))| x.clamp(low, high)).collect()
+}
+
+/// The end of its range that a coordinate stands at, to within a thousandth of the range.
+fn end(x: f64, (low, high): (f64, f64)) -> Option<End> {
+    let near = 1e-3 * (high - low);
+    if !near.is_finite() {
+        None
+    } else if x - low <= near {
+        Some(End::Low)
+    } else if high - x <= near {
+        Some(End::High)
+    } else {
+        None
+    }
+}
+
+struct Climbed {
+    best: Vertex,
+    covariance: Option<Vec<f64>>,
+}
+
+/// Newton's method, damped, on the coordinates that no end of the box holds back.
+fn newton(value: &impl Fn(&[f64]) -> f64, from: &Vertex, bounds: &Ranges) -> Climbed {
+    let n = bounds.len();
+    let mut best = from.clone();
+    let mut steps = vec![1e-3; n];
+    let mut covariance = None;
+    let mut settled = 0;
+    for _ in 0..40 {
+        let local = differences(value, &best, &steps, bounds);
+        // The scale of the next differences: about a third of a standard error.
+        for (i, step) in steps.iter_mut().enumerate() {
+            let curvature = -local.second[i * n + i];
+            *step = if curvature > 0.0 {
+                (0.3 / curvature.sqrt()).clamp(1e-7, 0.3)
+            } else {
+                (4.0 * *step).min(0.3)
+            };
+        }
+        let held: Vec<bool> = (0..n)
+            .map(|i| {
+                let (low, high) = bounds[i];
+                best.0[i] <= low && local.first[i] <= 0.0 || best.0[i] >= high && local.first[i] >= 0.0
+            })
+            .collect();
+        covariance = negative_inverse(&local.second, &vec![false; n]);
+        let Some(direction) = uphill(&local, &held) else { break };
+        let gain: f64 = 0.5 * direction.iter().zip(&local.first).map(|(d, g)| d * g).sum::<f64>();
+        let mut factor = direction.iter().fold(1.0_f64, |least, d| least.min(1.5 / d.abs()));
+        let mut moved = false;
+        for _ in 0..25 {
+            let trial: Vec<f64> = best.0.iter().zip(&direction).map(|(x, d)| x + factor * d).collect();
+            let trial = inside(&trial, bounds);
+            let height = value(&trial);
+            if height > best.1 {
+                best = (trial, height);
+                moved = true;
+                break;
+            }
+            factor *= 0.4;
+        }
+        // Twice in a row nothing to gain: the second time with differences over the right distance.
+        settled = if gain.abs() < 1e-10 || !moved { settled + 1 } else { 0 };
+        if settled == 2 {
+            break;
+        }
+    }
+    Climbed { best, covariance }
+}
+
+struct Local {
+    first: Vec<f64>,
+    /// Row by row.
+    second: Vec<f64>,
+}
+
+/// Derivatives by central differences of fourth order; one-sided of second order where the box leaves no room.
+fn differences(value: &impl Fn(&[f64]) -> f64, at: &Vertex, steps: &[f64], bounds: &Ranges) -> Local {
+    let n = steps.len();
+    let shifted = |moves: &[(usize, f64)]| {
+        let mut point = at.0.clone();
+        moves.iter().for_each(|&(i, by)| point[i] += by);
+        value(&point)
+    };
+    let (mut first, mut second) = (vec![0.0; n], vec![0.0; n * n]);
+    for i in 0..n {
+        let (h, (low, high)) = (steps[i], bounds[i]);
+        let f = |m: f64| shifted(&[(i, m * h)]);
+        let room = (at.0[i] - low >= 2.0 * h, high - at.0[i] >= 2.0 * h);
+        if room.0 && room.1 {
+            let (near, far) = ((f(1.0), f(-1.0)), (f(2.0), f(-2.0)));
+            first[i] = (8.0 * (near.0 - near.1) - (far.0 - far.1)) / (12.0 * h);
+            second[i * n + i] = (16.0 * (near.0 + near.1) - (far.0 + far.1) - 30.0 * at.1) / (12.0 * h * h);
+        } else {
+            let side = if room.1 { 1.0 } else { -1.0 };
+            let (one, two) = (f(side), f(2.0 * side));
+            first[i] = side * (4.0 * one - two - 3.0 * at.1) / (2.0 * h);
+            second[i * n + i] = (two - 2.0 * one + at.1) / (h * h);
+        }
+        for j in 0..i {
+            let side = |k: usize, way: f64| {
+                let point = at.0[k] + way * steps[k];
+                if point < bounds[k].0 || point > bounds[k].1 { 0.0 } else { way * steps[k] }
+            };
+            let (up, down) = ((side(i, 1.0), side(j, 1.0)), (side(i, -1.0), side(j, -1.0)));
+            let area = (up.0 - down.0) * (up.1 - down.1);
+            let mixed = shifted(&[(i, up.0), (j, up.1)])
+                - shifted(&[(i, up.0), (j, down.1)])
+                - shifted(&[(i, down.0), (j, up.1)])
+                + shifted(&[(i, down.0), (j, down.1)]);
+            second[i * n + j] = mixed / area;
+            second[j * n + i] = mixed / area;
+        }
+    }
+    Local { first, second }
+}
+
+/// Newton's step on the coordinates that are not held, or, where the likelihood is not curved downwards, a step uphill of
+/// the size that the curvature's magnitude suggests. `None` when all are held.
+fn uphill(local: &Local, held: &[bool]) -> Option<Vec<f64>> {
+    let n = held.len();
+    if held.iter().all(|&held| held) || local.first.iter().any(|g| !g.is_finite()) {
+        return None;
+    }
+    if let Some(inverse) = negative_inverse(&local.second, held) {
+        return Some((0..n).map(|i| (0..n).map(|j| inverse[i * n + j] * local.first[j]).sum()).collect());
+    }
+    let along = |i: usize| {
+        let curvature = local.second[i * n + i].abs();
+        if held[i] {
+            0.0
+        } else {
+            local.first[i] / curvature.max(local.first[i].abs()).max(f64::MIN_POSITIVE)
+        }
+    };
+    Some((0..n).map(along).collect())
+}
+
+/// Inverse of minus the second derivatives over the coordinates not held, zero in the others. `None` unless it is positive
+/// definite beyond rounding.
+fn negative_inverse(second: &[f64], held: &[bool]) -> Option<Vec<f64>> {
+    let n = held.len();
+    match n {
+        1 => (second[0] < 0.0).then(|| vec![-1.0 / second[0]]),
+        _ => {
+            let [a, b, d] = [-second[0], -second[1], -second[3]];
+            match (held[0], held[1]) {
+                (false, true) => (a > 0.0).then(|| vec![1.0 / a, 0.0, 0.0, 0.0]),
+                (true, false) => (d > 0.0).then(|| vec![0.0, 0.0, 0.0, 1.0 / d]),
+                _ => {
+                    let determinant = a * d - b * b;
+                    let sound = a > 0.0 && d > 0.0 && determinant > 1e-12 * a * d;
+                    sound.then(|| vec![d / determinant, -b / determinant, -b / determinant, a / determinant])
+                }
+            }
+        }
+    }
+}
+
+/// The simplex of Nelder and Mead (1965), clamped to the box.
+fn simplex(
+    value: &impl Fn(&[f64]) -> f64,
+    start: &[f64],
+    steps: &[f64],
+    bounds: &Ranges,
+    evaluations: usize,
+    same: f64,
+) -> Vertex {
+    let n = start.len();
+    let mut vertices: Vec<Vertex> = vec![(start.to_vec(), value(start))];
+    for i in 0..n {
+        let mut point = start.to_vec();
+        let (low, high) = bounds[i];
+        point[i] =
+            if point[i] + steps[i] <= high { point[i] + steps[i] } else { (point[i] - steps[i]).max(low) };
+        let height = value(&point);
+        vertices.push((point, height));
+    }
+    let mut left = evaluations.saturating_sub(n + 1);
+    while left > 0 {
+        vertices.sort_by(|a, b| b.1.total_cmp(&a.1));
+        if vertices[0].1 - vertices[n].1 <= same {
+            break;
+        }
+        let centre: Vec<f64> =
+            (0..n).map(|i| vertices[..n].iter().map(|vertex| vertex.0[i]).sum::<f64>() / n as f64).collect();
+        let along = |factor: f64| {
+            let point: Vec<f64> =
+                centre.iter().zip(&vertices[n].0).map(|(c, worst)| c + factor * (c - worst)).collect();
+            let point = inside(&point, bounds);
+            let height = value(&point);
+            (point, height)
+        };
+        let reflected = along(1.0);
+        left = left.saturating_sub(1);
+        if reflected.1 > vertices[0].1 {
+            let expanded = along(2.0);
+            left = left.saturating_sub(1);
+            vertices[n] = if expanded.1 > reflected.1 { expanded } else { reflected };
+        } else if reflected.1 > vertices[n - 1].1 {
+            vertices[n] = reflected;
+        } else {
+            let contracted = along(if reflected.1 > vertices[n].1 { 0.5 } else { -0.5 });
+            left = left.saturating_sub(1);
+            if contracted.1 > vertices[n].1.max(reflected.1) {
+                vertices[n] = contracted;
+            } else {
+                let top = vertices[0].0.clone();
+                for vertex in &mut vertices[1..] {
+                    for (x, t) in vertex.0.iter_mut().zip(&top) {
+                        *x = 0.5 * (*x + t);
+                    }
+                    vertex.1 = value(&vertex.0);
+                }
+                left = left.saturating_sub(n);
+            }
+        }
+    }
+    vertices.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default()
+}
