@@ -10,7 +10,7 @@ use crate::options::FitOptions;
 use crate::power_law::student_t;
 use crate::result::{Estimate, FORMAT, Flag, FlagCode, GroupFit, Law, ModelSummary, StudyFit};
 use crate::table::Group;
-use crate::{cross_entropy, emergence, rank, summary, verdict};
+use crate::{cross_entropy, emergence, rank, rank_distribution, summary, verdict};
 
 /// Documents below which resampling them says little about their variety.
 const FEW_DOCUMENTS: u64 = 30;
@@ -44,6 +44,7 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsEr
     let models = summary::models(group, options);
     let rank_laws: Vec<Law> = (0..group.k.len()).map(|at| rank::law(group, at, options)).collect();
     let cross_entropy_law = cross_entropy::law(group, options);
+    let measured: Vec<&Law> = rank_laws.iter().chain([&cross_entropy_law]).collect();
     Ok(GroupFit {
         family: group.family.to_owned(),
         corpus: group.corpus.to_owned(),
@@ -54,6 +55,7 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsEr
             .and_then(|greedy| difference(greedy, &cross_entropy_law, options.level)),
         flags: [flags(&models, group.documents), windows_differ(group)].concat(),
         verdict: verdict::of_group(&rank_laws, &cross_entropy_law),
+        rank_distribution: rank_distribution::of_group(group, &measured, options),
         models,
         rank_laws,
         cross_entropy_law,

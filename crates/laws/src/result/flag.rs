@@ -54,4 +54,12 @@ pub enum FlagCode {
     ScatterBeyondNoise,
     /// A model lies far from where the others predict it.
     Outlier,
+    /// The residuals bend along ln S beyond chance: the form is not the shape of the points.
+    LackOfFit,
+    /// A parameter stands at the limit of its range.
+    AtBound,
+    /// Parameters stand in for one another, so each by itself is all but undetermined.
+    IllConditioned,
+    /// Two optimisers did not arrive at the same optimum.
+    Unconfirmed,
 }

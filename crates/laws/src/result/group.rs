@@ -3,7 +3,7 @@
 use relscale_records::provenance::VocabularySizes;
 use serde::{Deserialize, Serialize};
 
-use super::{Emergence, Estimate, Flag, Law};
+use super::{Emergence, Estimate, Flag, Law, RankDistribution};
 
 /// All laws of one family on one corpus.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,9 @@ pub struct GroupFit {
     /// Several tokens right in a row; absent where sequences were not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emergence: Option<Emergence>,
+    /// The distribution of ranks; absent when ranks were not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank_distribution: Option<RankDistribution>,
     /// Doubts about the group as a whole.
     pub flags: Vec<Flag>,
     /// A few sentences with the numbers: what this group shows.

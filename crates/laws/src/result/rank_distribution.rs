@@ -64,7 +64,7 @@ impl ModelRanks {
 /// One form fitted to one model's ranks by maximum likelihood, truncated at the vocabulary.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RankFit {
-    /// Name of the form, e.g. `lognormal`.
+    /// Name of the form, e.g. `lognormal`, `point_mass`, `zeta`.
     pub form: String,
     /// Its parameters. Standard errors are those of independent tokens.
     pub parameters: Vec<FittedParameter>,
@@ -121,9 +121,13 @@ pub struct RefusedForm {
 pub struct Identifiability {
     /// `(mu, deviance)`: twice the log-likelihood lost when mu is held there and sigma fitted again.
     pub profile: Vec<(f64, f64)>,
-    /// Where the deviance stays below 3.84, the 95 % point of chi² with one degree of freedom, interpolated; absent where the
-    /// profile does not reach it.
-    pub likelihood_interval: Option<(f64, f64)>,
+    /// Lower end of the mu that a likelihood-ratio test at `level` does not reject, tokens taken as independent; absent when no
+    /// value is rejected on that side.
+    pub low: Option<f64>,
+    /// Upper end, likewise.
+    pub high: Option<f64>,
+    /// Coverage of `low` to `high`.
+    pub level: f64,
     /// In words.
     pub words: String,
 }
@@ -164,7 +168,8 @@ pub struct RankBin {
     /// `-ln` of the observed probability of one rank of the bin, `-ln(tokens / (all tokens * width))`, nats; absent without any.
     /// A model that gives each rank its own frequency has `mean_nll` equal to this.
     pub minus_ln_share: Option<f64>,
-    /// Probability of the bin by each form, in the order of [`ModelRanks::fits`]. Density at a rank: this over the width.
+    /// Probability of the bin by each form, in the order of [`ModelRanks::fits`], to six digits. Density at a rank: this over the
+    /// width.
     pub fitted: Vec<f64>,
 }
 
@@ -219,6 +224,8 @@ pub struct RatioLaw {
     pub form: String,
     /// The points, smallest model first.
     pub points: Vec<RatioPoint>,
+    /// Models whose fit has no mu and sigma to speak of: it ran into a limit of the form.
+    pub left_out: Vec<LeftOut>,
     /// `mu/sigma = intercept + slope ln S`; absent with one model.
     pub line: Option<RatioLine>,
     /// `|mu/sigma| = C S^exponent`, by least squares in the logarithm; absent where signs differ.
@@ -306,7 +313,7 @@ pub struct SimulatedLaw {
     pub exact_exponent: Option<f64>,
     /// Exponent when each model keeps its own fitted mu and sigma: what the form alone gives, without hypothesis 2.
     pub own_exponent: Option<f64>,
-    /// The measured law's exponent, where there is one.
+    /// Exponent of the measured values of the same models; absent where the measured law is not claimed or lacks one of them.
     pub measured_exponent: Option<Estimate>,
     /// Why there is no exponent; empty where there is one.
     pub reason: String,
