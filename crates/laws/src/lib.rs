@@ -12,6 +12,7 @@
 //! | `power_law` | the fit, its two kinds of uncertainty, its doubts |
 //! | `audit` | predictions of models that a fit has not seen |
 //! | [`rank_distribution`] | which distribution ranks follow, what that says of both laws, Appendix B of the paper |
+//! | `rivals` | other forms on the same points, by AICc and by the largest models held out |
 //! | `verdict` | sentences with their numbers |
 //! | [`result`] | what is written to `laws.json`, and the only thing others need to read it |
 //!
@@ -30,6 +31,7 @@ mod power_law;
 mod rank;
 pub mod rank_distribution;
 pub mod result;
+mod rivals;
 mod study;
 mod summary;
 mod table;

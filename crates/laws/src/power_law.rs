@@ -15,7 +15,9 @@ use relscale_stats::{StatsError, outcome::Caution};
 use crate::audit;
 use crate::result::{
     ChiSquared, Estimate, Flag, FlagCode, Interval, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity,
+    Rivals,
 };
+use crate::rivals;
 use crate::verdict;
 
 /// One model's value of the quantity, with its value in every resample of the documents.
@@ -70,11 +72,13 @@ pub(crate) fn law(
         ));
     }
     flags.extend(lost_resamples(&measured));
+    let rivals = fit.is_ok().then(|| rivals::compare(&points, setting.quantity.unit(), setting.level));
     let outcome = match fit {
         Err(refusal) => Outcome::Refused { reason: refused(&points, refusal) },
         Ok(fit) => {
             let law = describe(&fit, setting, &measured, &points, claimed);
             flags.extend(judge(&law, &fit, setting.quantity, &points));
+            flags.extend(rivals.as_ref().and_then(bend));
             Outcome::Fitted(Box::new(law))
         }
     };
@@ -84,6 +88,7 @@ pub(crate) fn law(
         points,
         left_out,
         outcome,
+        rivals,
         flags,
         verdict: String::new(),
     };
@@ -278,6 +283,12 @@ fn judge(law: &PowerLaw, fit: &Power, quantity: Quantity, points: &[LawPoint]) -
         }));
     }
     flags
+}
+
+/// The power law's own lack of fit, as its comparison with other forms found it.
+fn bend(rivals: &Rivals) -> Option<Flag> {
+    let power = rivals.forms.first()?.fit()?;
+    power.flags.iter().find(|flag| flag.code == FlagCode::LackOfFit).cloned()
 }
 
 /// A Student t interval as it is stored, or the reason for none.

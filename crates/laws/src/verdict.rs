@@ -1,6 +1,6 @@
 //! Sentences with their numbers: what a reader would be told who asks once and reads no table.
 
-use crate::result::{FlagCode, Interval, Law, Outcome, PowerLaw, Quantity, Regime};
+use crate::result::{FlagCode, Interval, Law, Outcome, PowerLaw, Quantity, Regime, Rival, RivalFit, Rivals};
 
 /// One sentence about a law.
 pub(crate) fn of_law(law: &Law) -> String {
@@ -15,6 +15,105 @@ pub(crate) fn of_law(law: &Law) -> String {
             )
         }
         Outcome::Fitted(fit) => format!("{symbol} {} as {}.", direction(fit), slope_over(fit)),
+    }
+}
+
+/// Two AICc no further apart than this tell nothing from one another (Burnham and Anderson 2002, section 2.6).
+const TOLD_APART: f64 = 2.0;
+
+/// Errors on held-out models whose ratio is below this are about the same.
+const ABOUT_THE_SAME: f64 = 1.25;
+
+/// Which form, by which judge, and whether the two judges agree.
+pub(crate) fn of_rivals(rivals: &Rivals, models: usize) -> String {
+    let described = by_aicc(rivals, models);
+    let Some((name, left_out)) = rivals.best_by_held_out.as_deref().zip(rivals.held_out_models) else {
+        return format!("{described} Too few models to hold the largest ones out.");
+    };
+    let whom = if left_out == 1 { "largest model".to_owned() } else { format!("{left_out} largest models") };
+    let error = |name: &str| rivals.form(name).and_then(|rival| rival.error(left_out));
+    let best = error(name).unwrap_or(0.0);
+    let percent = |error: f64| format!("{:.1} %", 100.0 * error.exp_m1());
+    let alike = |name: &str| error(name).is_some_and(|error| error <= ABOUT_THE_SAME * best + 1e-9);
+    let Some(favourite) = rivals.best_by_aicc.as_deref() else {
+        return format!(
+            "{described} Fitted to the smaller models, the {name} predicts the {whom} best (error {}).",
+            percent(best)
+        );
+    };
+    if favourite == name {
+        return format!(
+            "{described} It also predicts the {whom} best from the smaller ones (error {}).",
+            percent(best)
+        );
+    }
+    match error(favourite) {
+        Some(_) if alike(favourite) => format!(
+            "{described} From the smaller models it predicts the {whom} about as well as any form (error {}).",
+            percent(error(favourite).unwrap_or(0.0))
+        ),
+        // A rival that AICc does not tell apart contradicts nothing.
+        Some(worse)
+            if rivals
+                .form(name)
+                .and_then(|rival| rival.fit()?.aicc_difference)
+                .is_some_and(|difference| difference < TOLD_APART) =>
+        {
+            format!(
+                "{described} From the smaller models the {name} predicts the {whom} better (error {} against {} of \
+                 the {favourite}), which speaks for it beyond these sizes.",
+                percent(best),
+                percent(worse)
+            )
+        }
+        Some(worse) => format!(
+            "{described} But from the smaller models the {name} predicts the {whom} better (error {} against {} of the \
+             {favourite}): the two judges disagree, and the form beyond these sizes is open.",
+            percent(best),
+            percent(worse)
+        ),
+        None => format!(
+            "{described} It cannot predict the {whom} from the smaller ones; of those that can, the {name} does \
+             best (error {}).",
+            percent(best)
+        ),
+    }
+}
+
+/// What AICc says, or why it says nothing.
+fn by_aicc(rivals: &Rivals, models: usize) -> String {
+    let mut ranked: Vec<(&Rival, &RivalFit, f64)> = rivals
+        .forms
+        .iter()
+        .filter_map(|rival| {
+            let fit = rival.fit()?;
+            Some((rival, fit, fit.aicc_difference?))
+        })
+        .collect();
+    ranked.sort_by(|a, b| a.2.total_cmp(&b.2));
+    let [(best, fit, _), others @ ..] = &ranked[..] else {
+        return format!("{models} models are too few to compare forms by AICc.");
+    };
+    let Some((next, _, behind)) = others.first() else {
+        return format!("{models} models are too few to compare forms by AICc.");
+    };
+    let weight = fit.weight.unwrap_or(0.0);
+    let level: Vec<&str> = others
+        .iter()
+        .take_while(|(_, _, difference)| *difference < TOLD_APART)
+        .map(|(rival, _, _)| rival.form.as_str())
+        .collect();
+    if level.is_empty() {
+        format!(
+            "By AICc the {} describes the points best (weight {weight:.2}; next, the {}, {behind:.1} behind).",
+            best.form, next.form
+        )
+    } else {
+        format!(
+            "By AICc the {} is ahead (weight {weight:.2}), but not told apart from the {}.",
+            best.form,
+            level.join(", the ")
+        )
     }
 }
 
@@ -98,6 +197,7 @@ fn slope(fit: &PowerLaw) -> String {
     let interval = match fit.exponent.interval {
         Interval::StudentT { low, high, level, .. }
         | Interval::DocumentBootstrap { low, high, level, .. }
+        | Interval::Profile { low, high, level, .. }
         | Interval::Fieller { low, high, level, .. } => {
             format!("exponent in [{low:.3}, {high:.3}] at {} %", 100.0 * level)
         }

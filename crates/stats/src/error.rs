@@ -142,4 +142,53 @@ pub enum StatsError {
         /// How many there are.
         parameters: usize,
     },
+    /// Too few points to fit a form and have something left to judge it by.
+    #[error("{form} ({parameters} parameters) needs at least {needed} points, not {given}")]
+    TooFewForForm {
+        /// Name of the form.
+        form: &'static str,
+        /// Its parameters.
+        parameters: usize,
+        /// Points given.
+        given: usize,
+        /// Points needed.
+        needed: usize,
+    },
+    /// Too few points for the small-sample correction of AIC.
+    #[error(
+        "AICc of the {form} ({parameters} parameters and a variance) needs at least {needed} points, not {given}"
+    )]
+    TooFewForAicc {
+        /// Name of the form.
+        form: &'static str,
+        /// Its parameters, the variance not counted.
+        parameters: usize,
+        /// Points given.
+        given: usize,
+        /// Points needed.
+        needed: usize,
+    },
+    /// A form has no value above zero at all of the points, whatever its parameters.
+    #[error("{form}: no parameters give a value above zero at every point")]
+    NoStart {
+        /// Name of the form.
+        form: &'static str,
+    },
+    /// The points do not bound a quantity on one side.
+    #[error("the points do not bound it {side}: their scatter allows any value")]
+    Unbounded {
+        /// `from below` or `from above`.
+        side: &'static str,
+    },
+    /// A statistic does not move with any parameter, or the points leave no scatter, so no interval can be traced.
+    #[error("it does not move with the fit, or the points leave no scatter, so there is no interval")]
+    NoSpringScale,
+    /// A formula has fewer parameters than were asked for.
+    #[error("the {form} has no parameter number {index}")]
+    NoParameter {
+        /// Name of the form.
+        form: &'static str,
+        /// Counted from 0.
+        index: usize,
+    },
 }

@@ -2,14 +2,15 @@
 //!
 //! | room | what |
 //! |---|---|
-//! | [`optimise`] | a straight line by least squares: plain, weighted, with correlated errors |
-//! | [`forms`] | shapes of law fitted by it: the power law |
-//! | [`interval`] | Student t for straight lines and where they reach a level, percentiles for samples |
+//! | [`optimise`] | straight lines: plain, weighted, with correlated errors; curves: variable projection, confirmed by a simplex |
+//! | [`forms`] | shapes of law: power law, with a floor, exponential, log-linear, broken |
+//! | [`interval`] | Student t for straight lines and where they reach a level, profile and wild bootstrap for curves, percentiles for samples |
 //! | [`bootstrap`] | whole units (documents) drawn again, jointly over every series measured on them |
 //! | [`normal`] | tails of the normal distribution, far out |
 //! | [`draw`] | random draws from a table of probabilities |
 //! | [`discrete`] | distributions on 1, 2, ..., upper, fitted by maximum likelihood from a histogram |
 //! | [`goodness`] | the size of residuals against known errors |
+//! | [`select`] | which of several forms the points speak for |
 //! | [`outcome`] | what a caller must know about a fit before quoting it |
 //!
 //! Invariants: this crate knows no token, file or clock. Randomness enters as a seed, and the same seed
@@ -29,5 +30,6 @@ pub mod interval;
 pub mod normal;
 pub mod optimise;
 pub mod outcome;
+pub mod select;
 
 pub use error::StatsError;

@@ -63,6 +63,18 @@ pub enum Interval {
         /// Points less parameters.
         degrees_of_freedom: u32,
     },
+    /// By the profile of the sum of squares with t quantiles, from the scatter of the models about a curve: Student t for
+    /// curves.
+    Profile {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+        /// Nominal coverage, e.g. 0.95.
+        level: f64,
+        /// Points less parameters.
+        degrees_of_freedom: u32,
+    },
     /// No interval.
     None {
         /// Why, in words.
@@ -76,7 +88,8 @@ impl Interval {
         match *self {
             Self::StudentT { low, high, .. }
             | Self::DocumentBootstrap { low, high, .. }
-            | Self::Fieller { low, high, .. } => Some((low, high)),
+            | Self::Fieller { low, high, .. }
+            | Self::Profile { low, high, .. } => Some((low, high)),
             Self::None { .. } => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag};
+use super::{Estimate, Flag, Rivals};
 
 /// A law of one quantity over the models of one family on one corpus.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,6 +17,9 @@ pub struct Law {
     pub left_out: Vec<LeftOut>,
     /// The fit, or why there is none.
     pub outcome: Outcome,
+    /// Other forms on the same points; absent where there is no power law either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rivals: Option<Rivals>,
     /// Doubts about this law.
     pub flags: Vec<Flag>,
     /// One sentence with the numbers.

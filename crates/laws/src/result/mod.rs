@@ -11,7 +11,7 @@
 //!
 //! The member names are those of the types here and stay as they are while [`FORMAT`] does; what is absent is
 //! `null`. Three members tell forms apart: `quantity.name` (`rank` with its `k`, `cross_entropy`, `sequence`), `outcome.status`
-//! (`fitted`, `refused` with its `reason`) and `interval.method` (`student_t`, `document_bootstrap`, `none` with its
+//! (`fitted`, `refused` with its `reason`) and `interval.method` (`student_t`, `document_bootstrap`, `fieller`, `profile`, `none` with its
 //! `reason`). For instance, all claimed exponents with `jq`:
 //!
 //! ```text
@@ -26,6 +26,7 @@ mod flag;
 mod group;
 mod law;
 mod rank_distribution;
+mod rivals;
 mod study;
 
 pub use emergence::{
@@ -41,4 +42,5 @@ pub use rank_distribution::{
     RankDistribution, RankFit, RatioLaw, RatioLine, RatioPoint, RatioPower, RefusedForm, SimulatedLaw,
     SimulatedPoint, Simulation,
 };
+pub use rivals::{Rival, RivalFit, RivalHeldOut, RivalOutcome, RivalParameter, Rivals};
 pub use study::{FORMAT, StudyFit};

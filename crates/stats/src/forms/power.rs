@@ -4,9 +4,11 @@
 //! relative errors of equal size; it is what the scaling literature fits and what its R² refers to.
 //! Changing the unit of x or y changes a alone, never alpha, R² or the relative errors.
 
+use super::{Domain, Form, Frame, Span};
 use crate::error::StatsError;
 use crate::interval::student::{self, StudentInterval};
 use crate::optimise::least_squares::{self, Line};
+use crate::optimise::varpro::{Axis, Row};
 
 /// A fitted power law.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,11 +97,52 @@ impl Power {
     }
 }
 
+/// The power law as one of the rival [`Form`]s; [`fit`] has the same numbers and exact intervals besides.
+pub struct PowerForm;
+
+impl Form for PowerForm {
+    fn name(&self) -> &'static str {
+        "power law"
+    }
+
+    fn formula(&self) -> &'static str {
+        "a S^-alpha"
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &["a", "alpha"]
+    }
+
+    fn domains(&self) -> &'static [Domain] {
+        &[Domain::Positive, Domain::Real]
+    }
+
+    fn linear(&self) -> usize {
+        2
+    }
+
+    fn axes(&self, _: &[f64], _: &[f64]) -> Vec<Axis> {
+        Vec::new()
+    }
+
+    fn limit(&self, _: usize, _: bool) -> &'static str {
+        "none" // It has no parameter that is searched for.
+    }
+
+    fn row(&self, u: f64, _: Span, _: &[f64]) -> Option<Row> {
+        Some(Row { basis: [1.0, -u, 0.0], ..Row::default() })
+    }
+
+    fn report(&self, frame: &Frame, _: &[f64], beta: &[f64]) -> Vec<f64> {
+        vec![(frame.log_y + beta[0] + beta[1] * frame.log_x).exp(), beta[1]]
+    }
+}
+
 fn exponential(interval: StudentInterval) -> StudentInterval {
     StudentInterval { low: interval.low.exp(), high: interval.high.exp(), ..interval }
 }
 
-fn logarithms(what: &'static str, values: &[f64]) -> Result<Vec<f64>, StatsError> {
+pub(super) fn logarithms(what: &'static str, values: &[f64]) -> Result<Vec<f64>, StatsError> {
     values
         .iter()
         .enumerate()

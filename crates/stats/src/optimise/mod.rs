@@ -1,4 +1,21 @@
 //! Finding the parameters that fit best.
+//!
+//! | member | what |
+//! |---|---|
+//! | [`least_squares`] | a straight line in closed form |
+//! | [`correlated`] | a straight line through points whose errors go together |
+//! | [`varpro`] | a curve that is linear in some of its parameters: grid, polish, confirmation |
+//! | [`newton`] | damped Gauss-Newton in a box: the polish |
+//! | [`nelder_mead`] | a simplex that knows no derivative: the second opinion |
+//!
+//! Invariants: no member reports success. Each returns the best point it has seen, which is never worse than
+//! the best it was given, and [`varpro`] compares two methods that fail in different ways.
 
 pub mod correlated;
+mod dense;
 pub mod least_squares;
+pub mod nelder_mead;
+pub mod newton;
+pub mod varpro;
+
+pub(crate) use dense::{Symmetric, solve};

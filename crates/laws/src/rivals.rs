@@ -1,0 +1,225 @@
+//! Is it a power law at all? Every form of `relscale-stats` on the points of a law, by two judges.
+//!
+//! AICc asks which form describes the points with the fewest parameters; the held-out models ask which form, fitted
+//! to the smaller models, predicts the largest. The first judge sees all points and is decided inside their range, the
+//! second is decided beyond it, which is where a law is used. When they disagree, the verdict says so and takes no side.
+
+use relscale_stats::StatsError;
+use relscale_stats::forms::{self, Curve, Form};
+use relscale_stats::interval::profile::{self, ProfileInterval};
+use relscale_stats::outcome::Caution;
+use relscale_stats::select;
+
+use crate::result::{
+    Estimate, Flag, FlagCode, HeldOut, Interval, LawPoint, Rival, RivalFit, RivalHeldOut, RivalOutcome,
+    RivalParameter, Rivals,
+};
+use crate::verdict;
+
+/// How many of the largest models are held out.
+const HELD_OUT: [usize; 2] = [1, 2];
+
+/// Compares all forms on the points of a law, smallest model first.
+pub(crate) fn compare(points: &[LawPoint], unit: &str, level: f64) -> Rivals {
+    let mut forms: Vec<Rival> = forms::ALL.iter().map(|form| rival(*form, points, unit, level)).collect();
+    let best_by_aicc = weigh(&mut forms);
+    let (best_by_held_out, held_out_models) = foresee(&forms).unzip();
+    let mut rivals =
+        Rivals { forms, best_by_aicc, best_by_held_out, held_out_models, verdict: String::new() };
+    rivals.verdict = verdict::of_rivals(&rivals, points.len());
+    rivals
+}
+
+fn fit(form: &'static dyn Form, points: &[LawPoint]) -> Result<Curve, StatsError> {
+    let (sizes, values): (Vec<f64>, Vec<f64>) =
+        points.iter().map(|point| (point.parameters as f64, point.value)).unzip();
+    forms::fit(form, &sizes, &values)
+}
+
+fn rival(form: &'static dyn Form, points: &[LawPoint], unit: &str, level: f64) -> Rival {
+    Rival {
+        form: form.name().to_owned(),
+        formula: form.formula().to_owned(),
+        outcome: match fit(form, points) {
+            Ok(curve) => RivalOutcome::Fitted(Box::new(describe(&curve, points, unit, level))),
+            Err(refusal) => RivalOutcome::Refused { reason: refusal.to_string() },
+        },
+        held_out: HELD_OUT
+            .into_iter()
+            .filter(|models| *models < points.len())
+            .map(|models| held_out(form, points, models, unit, level))
+            .collect(),
+    }
+}
+
+fn describe(curve: &Curve, points: &[LawPoint], unit: &str, level: f64) -> RivalFit {
+    let aicc = select::aicc(curve);
+    let parameters = curve
+        .parameters()
+        .into_iter()
+        .enumerate()
+        .filter(|(_, parameter)| parameter.value.is_finite())
+        .map(|(at, parameter)| RivalParameter {
+            name: parameter.name.to_owned(),
+            estimate: Estimate {
+                value: parameter.value,
+                unit: unit_of(parameter.name, curve.shape.form.name(), unit),
+                standard_error: parameter.standard_error,
+                interval: traced(profile::parameter(curve, at, level)),
+            },
+        })
+        .collect();
+    RivalFit {
+        parameters,
+        fitted: points.iter().zip(&curve.residuals).map(|(point, e)| point.value * (-e).exp()).collect(),
+        residual_sum_of_squares: curve.residual_sum_of_squares,
+        r_squared: curve.r_squared,
+        no_aicc: aicc.as_ref().err().map(ToString::to_string),
+        aicc: aicc.ok(),
+        aicc_difference: None,
+        weight: None,
+        flags: curve.cautions.iter().filter_map(flag).collect(),
+    }
+}
+
+/// The unit of a parameter when the law's values are in `unit`.
+fn unit_of(parameter: &str, form: &str, unit: &str) -> String {
+    match (parameter, form) {
+        ("a", "exponential") => format!("{unit} at S = 0"),
+        ("b", "exponential") => "1 / parameter".to_owned(),
+        ("a", _) => format!("{unit} at S = 1"),
+        ("b", _) => format!("{unit} per unit of ln S"),
+        ("S_b", _) => "parameters".to_owned(),
+        ("c" | "y_b", _) => unit.to_owned(),
+        _ => "1".to_owned(),
+    }
+}
+
+/// An interval by profile as it is stored: one that is open on a side is none, with what is known as the reason.
+fn traced(interval: Result<ProfileInterval, StatsError>) -> Interval {
+    let found = match interval {
+        Ok(found) => found,
+        Err(refusal) => return Interval::None { reason: refusal.to_string() },
+    };
+    let (low, high) = (found.low.filter(|end| end.is_finite()), found.high.filter(|end| end.is_finite()));
+    let percent = 100.0 * found.level;
+    match (low, high) {
+        (Some(low), Some(high)) => Interval::Profile {
+            low,
+            high,
+            level: found.level,
+            degrees_of_freedom: found.degrees_of_freedom as u32,
+        },
+        (Some(low), None) => {
+            Interval::None { reason: format!("not bounded from above; at least {low:.4e} at {percent} %") }
+        }
+        (None, Some(high)) => {
+            Interval::None { reason: format!("not bounded from below; at most {high:.4e} at {percent} %") }
+        }
+        (None, None) => Interval::None { reason: "the points do not bound it on either side".to_owned() },
+    }
+}
+
+fn flag(caution: &Caution) -> Option<Flag> {
+    let code = match caution {
+        Caution::AtBound { .. } => FlagCode::AtBound,
+        Caution::IllConditioned { .. } => FlagCode::IllConditioned,
+        Caution::Unconfirmed => FlagCode::Unconfirmed,
+        Caution::LackOfFit { .. } => FlagCode::LackOfFit,
+        _ => return None,
+    };
+    Some(Flag::new(code, caution.to_string()))
+}
+
+/// Fits all but the `models` largest and predicts those.
+fn held_out(
+    form: &'static dyn Form,
+    points: &[LawPoint],
+    models: usize,
+    unit: &str,
+    level: f64,
+) -> RivalHeldOut {
+    let (known, unseen) = points.split_at(points.len() - models);
+    let mut out = RivalHeldOut { models: models as u32, predictions: Vec::new(), error: None, reason: None };
+    let curve = match fit(form, known) {
+        Ok(curve) => curve,
+        Err(refusal) => {
+            out.reason = Some(refusal.to_string());
+            return out;
+        }
+    };
+    for point in unseen {
+        match predict(&curve, point, unit, level) {
+            Some(prediction) => out.predictions.push(prediction),
+            None => {
+                out.reason = Some(format!(
+                    "fitted to the smaller models, the {} has no value above zero at the size of {}",
+                    form.name(),
+                    point.model
+                ));
+            }
+        }
+    }
+    if out.predictions.len() == unseen.len() {
+        let squares: f64 =
+            out.predictions.iter().map(|p| (p.predicted.value / p.observed).ln().powi(2)).sum();
+        out.error = Some((squares / unseen.len() as f64).sqrt());
+    }
+    out
+}
+
+fn predict(curve: &Curve, point: &LawPoint, unit: &str, level: f64) -> Option<HeldOut> {
+    let size = point.parameters as f64;
+    let predicted = curve.shape.at(size)?;
+    let interval = profile::prediction(curve, size, level).map(|found| ProfileInterval {
+        low: found.low.map(f64::exp),
+        high: found.high.map(f64::exp),
+        ..found
+    });
+    let covered = interval.as_ref().ok().map(|found| found.holds(point.value));
+    // First order, as any error of an exponential is: of the curve and of one model's scatter.
+    let standard_error = curve
+        .standard_error(|shape| shape.log_at(size).unwrap_or(f64::NAN))
+        .map(|error| predicted * error.hypot(curve.residual_variance().sqrt()))
+        .filter(|error| error.is_finite());
+    Some(HeldOut {
+        model: point.model.clone(),
+        parameters: point.parameters,
+        observed: point.value,
+        predicted: Estimate {
+            value: predicted,
+            unit: unit.to_owned(),
+            standard_error,
+            interval: traced(interval),
+        },
+        relative_error: predicted / point.value - 1.0,
+        covered,
+    })
+}
+
+/// Fills in differences and weights, and names the lowest.
+fn weigh(forms: &mut [Rival]) -> Option<String> {
+    let (at, criteria): (Vec<usize>, Vec<f64>) =
+        forms.iter().enumerate().filter_map(|(at, rival)| Some((at, rival.fit()?.aicc?))).unzip();
+    let weights = select::weights(&criteria);
+    let least = criteria.iter().fold(f64::INFINITY, |a, &b| a.min(b));
+    for ((&at, criterion), weight) in at.iter().zip(&criteria).zip(weights) {
+        if let RivalOutcome::Fitted(fit) = &mut forms[at].outcome {
+            fit.aicc_difference = Some(criterion - least);
+            fit.weight = Some(weight);
+        }
+    }
+    let best = at.iter().zip(&criteria).min_by(|a, b| a.1.total_cmp(b.1)).map(|(&at, _)| at)?;
+    (at.len() > 1).then(|| forms[best].form.clone())
+}
+
+/// The form with the smallest error on the largest models: on two of them when at least two forms can be fitted
+/// without them, else on one.
+fn foresee(forms: &[Rival]) -> Option<(String, u32)> {
+    HELD_OUT.iter().rev().find_map(|&models| {
+        let errors: Vec<(&Rival, f64)> =
+            forms.iter().filter_map(|rival| Some((rival, rival.error(models as u32)?))).collect();
+        let best = errors.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        (errors.len() > 1).then(|| (best.0.form.clone(), models as u32))
+    })
+}

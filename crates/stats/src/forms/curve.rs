@@ -1,0 +1,333 @@
+//! Fitting a form to points, and what a fitted form can be asked.
+
+use super::{Form, Frame, Span, judge, power};
+use crate::error::StatsError;
+use crate::optimise::Symmetric;
+use crate::optimise::varpro::{self, Axis, Row, Separable, Solution};
+use crate::outcome::Caution;
+
+/// A form with numbers in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shape {
+    /// Which form.
+    pub form: &'static dyn Form,
+    /// The units and range it is described in.
+    pub frame: Frame,
+    /// The parameters searched for, in the form's own terms.
+    pub theta: Vec<f64>,
+    /// The linear parameters of `ln y`.
+    pub beta: Vec<f64>,
+}
+
+impl Shape {
+    /// The value at `x > 0`, in the unit of y; `None` where the form has none above zero or the value exceeds the
+    /// range of numbers.
+    pub fn at(&self, x: f64) -> Option<f64> {
+        Some(self.log_at(x)?.exp()).filter(|value| value.is_finite() && *value > 0.0)
+    }
+
+    /// The logarithm of [`at`](Self::at), which has the wider range.
+    pub fn log_at(&self, x: f64) -> Option<f64> {
+        let row = self.form.row(x.ln() - self.frame.log_x, self.frame.span, &self.theta)?;
+        Some(self.frame.log_y + row.value(&self.beta)).filter(|value| value.is_finite())
+    }
+
+    /// The parameters of the formula, in the units of x and y. One that exceeds the range of numbers is infinite.
+    pub fn values(&self) -> Vec<f64> {
+        self.form.report(&self.frame, &self.theta, &self.beta)
+    }
+}
+
+/// One parameter of a fitted formula.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// Its name in the formula.
+    pub name: &'static str,
+    /// Its value, in the units of x and y; infinite when it exceeds the range of numbers.
+    pub value: f64,
+    /// By the curvature at the optimum (delta method), the parameters at their bounds held there; absent when it has no
+    /// meaning.
+    pub standard_error: Option<f64>,
+}
+
+/// A form fitted to points by least squares of `ln y`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// The form with its best numbers.
+    pub shape: Shape,
+    /// `ln y - ln fitted`, in the order of the points.
+    pub residuals: Vec<f64>,
+    /// Each point's own weight in its fitted value, to first order; they sum to the number of free parameters.
+    pub leverage: Vec<f64>,
+    /// `Σ residual²`.
+    pub residual_sum_of_squares: f64,
+    /// `1 - Σ residual² / Σ (ln y - mean)²`; absent when all y are equal.
+    pub r_squared: Option<f64>,
+    /// How nearly two parameters can stand in for one another: the condition number of the scaled derivatives.
+    pub condition: f64,
+    /// What to know before quoting the fit.
+    pub cautions: Vec<Caution>,
+    pub(crate) points: Points,
+}
+
+/// The points in the frame of the fit, with the form's search box on them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Points {
+    pub(crate) form: &'static dyn Form,
+    pub(crate) span: Span,
+    pub(crate) u: Vec<f64>,
+    pub(crate) v: Vec<f64>,
+    axes: Vec<Axis>,
+}
+
+impl Separable for Points {
+    fn points(&self) -> usize {
+        self.u.len()
+    }
+
+    fn linear(&self) -> usize {
+        self.form.linear()
+    }
+
+    fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    fn row(&self, point: usize, theta: &[f64]) -> Option<Row> {
+        self.form.row(self.u[point], self.span, theta)
+    }
+}
+
+/// Fits `form` to `y` at `x`, both above zero, in any order.
+///
+/// ```
+/// use relscale_stats::forms::{self, power_floor::PowerFloor};
+/// let x = [1e6, 1e7, 1e8, 1e9, 1e10];
+/// let y = x.map(|x: f64| 40.0 * x.powf(-0.3) + 0.5);
+/// let fit = forms::fit(&PowerFloor, &x, &y).unwrap();
+/// let [a, alpha, c] = fit.shape.values()[..] else { unreachable!() };
+/// assert!((a - 40.0).abs() < 1e-4 && (alpha - 0.3).abs() < 1e-7 && (c - 0.5).abs() < 1e-7);
+/// ```
+///
+/// # Errors
+/// No more points than parameters (nothing would be left to judge the fit by); an x or y that is not above zero;
+/// slices of different length; all x equal; no parameters at which the form is above zero at every point.
+pub fn fit(form: &'static dyn Form, x: &[f64], y: &[f64]) -> Result<Curve, StatsError> {
+    if x.len() != y.len() {
+        return Err(StatsError::Lengths {
+            left: "x",
+            left_length: x.len(),
+            right: "y",
+            right_length: y.len(),
+        });
+    }
+    for (what, values) in [("x", x), ("y", y)] {
+        if let Some(index) = values.iter().position(|value| !value.is_finite()) {
+            return Err(StatsError::NonFinite { what, index, value: values[index] });
+        }
+    }
+    let (log_x, log_y) = (power::logarithms("x", x)?, power::logarithms("y", y)?);
+    let needed = form.parameters().len() + 1;
+    if x.len() < needed {
+        return Err(StatsError::TooFewForForm {
+            form: form.name(),
+            parameters: needed - 1,
+            given: x.len(),
+            needed,
+        });
+    }
+    if x.iter().all(|value| *value == x[0]) {
+        return Err(StatsError::NoSpread { points: x.len(), x: x[0] });
+    }
+    let (mean_x, u) = centred(&log_x);
+    let (mean_y, v) = centred(&log_y);
+    let (axes, span) = {
+        let mut order: Vec<usize> = (0..u.len()).collect();
+        order.sort_by(|&a, &b| u[a].total_cmp(&u[b]));
+        let sorted = |values: &[f64]| -> Vec<f64> { order.iter().map(|&at| values[at]).collect() };
+        let ascending = sorted(&u);
+        let span = Span { low: ascending[0], high: ascending[ascending.len() - 1] };
+        (form.axes(&ascending, &sorted(&v)), span)
+    };
+    let points = Points { form, span, u, v, axes };
+    let found = varpro::fit(&points, &points.v).ok_or(StatsError::NoStart { form: form.name() })?;
+    let frame = Frame { log_x: mean_x, log_y: mean_y, span };
+    Ok(Curve::new(points, frame, found))
+}
+
+impl Curve {
+    fn new(points: Points, frame: Frame, found: Solution) -> Self {
+        let total: f64 = points.v.iter().map(|v| v * v).sum();
+        let constant = points.v.iter().all(|v| *v == points.v[0]);
+        let mut curve = Self {
+            shape: Shape { form: points.form, frame, theta: found.theta, beta: found.beta },
+            residuals: found.residuals,
+            leverage: Vec::new(),
+            residual_sum_of_squares: found.sum,
+            r_squared: (!constant && total > 0.0).then(|| (1.0 - found.sum / total).clamp(0.0, 1.0)),
+            condition: 1.0,
+            cautions: Vec::new(),
+            points,
+        };
+        judge::judge(&mut curve, found.confirmed, constant);
+        curve
+    }
+
+    /// Number of points.
+    pub fn points(&self) -> usize {
+        self.residuals.len()
+    }
+
+    /// Points less parameters, those at a bound included: at least 1.
+    pub fn degrees_of_freedom(&self) -> usize {
+        self.points() - self.shape.form.parameters().len()
+    }
+
+    /// `Σ residual² / (n - p)`.
+    pub fn residual_variance(&self) -> f64 {
+        self.residual_sum_of_squares / self.degrees_of_freedom() as f64
+    }
+
+    /// The parameters of the formula with their standard errors.
+    pub fn parameters(&self) -> Vec<Parameter> {
+        let values = self.shape.values();
+        let names = self.shape.form.parameters();
+        names
+            .iter()
+            .zip(values)
+            .enumerate()
+            .map(|(at, (&name, value))| Parameter {
+                name,
+                value,
+                standard_error: self.standard_error(|shape| shape.values()[at]),
+            })
+            .collect()
+    }
+
+    /// Standard error of any smooth function of the curve by the delta method: `sqrt(s² g' (J'J)⁻¹ g)`, over the parameters
+    /// that are not at a bound. `None` when the derivatives are parallel, or the function does not move.
+    pub fn standard_error(&self, statistic: impl Fn(&Shape) -> f64) -> Option<f64> {
+        let free = self.free();
+        let inverse = Symmetric::of(&self.columns(&self.shape, &free)).inverse()?;
+        let gradient: Vec<f64> =
+            free.iter().map(|&axis| self.derivative(&self.shape, axis, &statistic)).collect();
+        let variance: f64 = gradient
+            .iter()
+            .enumerate()
+            .map(|(row, left)| {
+                let along: f64 =
+                    gradient.iter().zip(&inverse[row * free.len()..]).map(|(right, c)| right * c).sum();
+                left * along
+            })
+            .sum();
+        let error = (variance * self.residual_variance()).sqrt();
+        (error.is_finite() && error > 0.0).then_some(error)
+    }
+
+    /// The fit to other values at the same x, from the optimum here and from the form's extremes: for resamples.
+    /// `values` are logarithms less [`Frame::log_y`].
+    pub(crate) fn refit(&self, values: &[f64]) -> Option<Shape> {
+        let mut starts = vec![self.shape.theta.clone()];
+        // From the other side, should the optimum have moved across.
+        for (axis, limits) in self.points.axes.iter().enumerate() {
+            for edge in [limits.starts.first(), limits.starts.get(limits.starts.len() / 2)] {
+                let mut start = self.shape.theta.clone();
+                if let Some(&edge) = edge {
+                    start[axis] = edge;
+                    starts.push(start);
+                }
+            }
+        }
+        let starts: Vec<&[f64]> = starts.iter().map(Vec::as_slice).collect();
+        let found = varpro::refit(&self.points, values, &starts)?;
+        Some(Shape { theta: found.theta, beta: found.beta, ..self.shape.clone() })
+    }
+
+    /// Limits of each parameter, linear ones first.
+    pub(crate) fn bounds(&self) -> Vec<crate::optimise::newton::Bound> {
+        let linear = std::iter::repeat_n(crate::optimise::newton::Bound::NONE, self.shape.beta.len());
+        linear.chain(self.points.axes.iter().map(|axis| axis.bound)).collect()
+    }
+
+    /// θ that stand at a limit: index, and whether it is the upper one.
+    pub(crate) fn at_bounds(&self) -> Vec<(usize, bool)> {
+        let near = |value: f64, limit: f64, width: f64| (value - limit).abs() <= 1e-9 * width;
+        self.points
+            .axes
+            .iter()
+            .zip(&self.shape.theta)
+            .enumerate()
+            .filter_map(|(axis, (limits, &value))| {
+                let width = limits.bound.high - limits.bound.low;
+                if near(value, limits.bound.low, width) {
+                    Some((axis, false))
+                } else {
+                    near(value, limits.bound.high, width).then_some((axis, true))
+                }
+            })
+            .collect()
+    }
+
+    /// Parameters that are not at a bound: linear ones first, as in [`bounds`](Self::bounds).
+    pub(crate) fn free(&self) -> Vec<usize> {
+        let held: Vec<usize> =
+            self.at_bounds().iter().map(|(axis, _)| self.shape.beta.len() + axis).collect();
+        (0..self.shape.beta.len() + self.shape.theta.len()).filter(|axis| !held.contains(axis)).collect()
+    }
+
+    /// Derivatives of the fitted `ln y` by the chosen parameters, a column each.
+    pub(crate) fn columns(&self, shape: &Shape, chosen: &[usize]) -> Vec<Vec<f64>> {
+        let linear = shape.beta.len();
+        let rows: Vec<Row> = self
+            .points
+            .u
+            .iter()
+            .map(|&u| shape.form.row(u, shape.frame.span, &shape.theta).unwrap_or_default())
+            .collect();
+        chosen
+            .iter()
+            .map(|&axis| {
+                rows.iter()
+                    .map(
+                        |row| {
+                            if axis < linear {
+                                row.basis[axis]
+                            } else {
+                                row.slope(&shape.beta, axis - linear)
+                            }
+                        },
+                    )
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// Derivative of a statistic by parameter `axis`, by central differences inside the limits.
+    pub(crate) fn derivative(&self, shape: &Shape, axis: usize, statistic: &impl Fn(&Shape) -> f64) -> f64 {
+        let linear = shape.beta.len();
+        let bound = self.bounds()[axis];
+        let value = if axis < linear { shape.beta[axis] } else { shape.theta[axis - linear] };
+        let width = bound.high - bound.low;
+        let scale = if width.is_finite() { value.abs().max(1e-2 * width) } else { value.abs().max(1.0) };
+        let there = |at: f64| {
+            let mut moved = shape.clone();
+            let at = bound.clamp(at);
+            if axis < linear {
+                moved.beta[axis] = at;
+            } else {
+                moved.theta[axis - linear] = at;
+            }
+            (statistic(&moved), at)
+        };
+        let ((above, high), (below, low)) = (there(value + 1e-6 * scale), there(value - 1e-6 * scale));
+        (above - below) / (high - low)
+    }
+}
+
+/// The mean, and the values less it.
+fn centred(values: &[f64]) -> (f64, Vec<f64>) {
+    let count = values.len() as f64;
+    let first = values[0];
+    let mean = first + values.iter().map(|value| value - first).sum::<f64>() / count;
+    (mean, values.iter().map(|value| value - mean).collect())
+}

@@ -1,0 +1,159 @@
+//! Damped Gauss-Newton in a box (Levenberg 1944, Marquardt 1963) for sums of squares.
+//!
+//! ```text
+//! (JᵀJ + λ D) step = -Jᵀr,   D = diag(JᵀJ)
+//! ```
+//!
+//! with the columns of J scaled to length one, which is D. λ falls tenfold after a step that lowers the sum and
+//! rises tenfold after one that does not. A parameter that stands at its bound and is pushed outwards is held there
+//! for the step; a step that would leave the box is cut at the bound.
+
+use super::{Symmetric, solve};
+
+/// Where a parameter may lie.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bound {
+    /// Smallest value allowed.
+    pub low: f64,
+    /// Largest value allowed.
+    pub high: f64,
+}
+
+impl Bound {
+    /// Anywhere.
+    pub const NONE: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY };
+
+    /// The nearest allowed value.
+    pub fn clamp(self, value: f64) -> f64 {
+        value.max(self.low).min(self.high)
+    }
+}
+
+/// What is minimised: half of nothing, simply `Σ r²`.
+pub trait Residuals {
+    /// Writes the residuals at `point`. False when the point is not allowed.
+    fn residuals(&mut self, point: &[f64], out: &mut Vec<f64>) -> bool;
+
+    /// Writes the derivative of the residuals by each parameter, a column each, at the point that
+    /// [`residuals`](Self::residuals) was last called with successfully.
+    fn jacobian(&mut self, point: &[f64], columns: &mut [Vec<f64>]);
+}
+
+/// Steps at most; each costs a Jacobian.
+const STEPS: usize = 60;
+
+/// Walks downhill from `point`, in place, and returns the sum of squares there: never more than at the start.
+///
+/// `None` when the start itself is not allowed.
+pub fn polish(problem: &mut impl Residuals, point: &mut [f64], bounds: &[Bound]) -> Option<f64> {
+    let mut residuals = Vec::new();
+    let mut trial = Vec::new();
+    point.iter_mut().zip(bounds).for_each(|(value, bound)| *value = bound.clamp(*value));
+    if !problem.residuals(point, &mut residuals) {
+        return None;
+    }
+    let mut sum = squares(&residuals);
+    let mut columns = vec![Vec::new(); point.len()];
+    let mut damping = 1e-4;
+    for _ in 0..STEPS {
+        problem.jacobian(point, &mut columns);
+        let gradient: Vec<f64> = columns.iter().map(|column| dot(column, &residuals)).collect();
+        let free: Vec<usize> = (0..point.len())
+            .filter(|&axis| {
+                let (value, bound) = (point[axis], bounds[axis]);
+                !(value <= bound.low && gradient[axis] > 0.0 || value >= bound.high && gradient[axis] < 0.0)
+            })
+            .collect();
+        if free.is_empty() {
+            break;
+        }
+        let chosen: Vec<Vec<f64>> = free.iter().map(|&axis| columns[axis].clone()).collect();
+        let normal = Symmetric::of(&chosen);
+        let right: Vec<f64> =
+            free.iter().zip(&normal.lengths).map(|(&axis, length)| -gradient[axis] / length).collect();
+        let before = sum;
+        let mut moved = false;
+        while damping < 1e12 {
+            let Some(step) = solve(&normal.values, &right, damping) else {
+                damping *= 10.0;
+                continue;
+            };
+            let mut next = point.to_vec();
+            for ((&axis, step), length) in free.iter().zip(&step).zip(&normal.lengths) {
+                next[axis] = bounds[axis].clamp(point[axis] + step / length);
+            }
+            if problem.residuals(&next, &mut trial) && squares(&trial) < sum {
+                sum = squares(&trial);
+                std::mem::swap(&mut residuals, &mut trial);
+                point.copy_from_slice(&next);
+                damping = (damping * 0.1).max(1e-14);
+                moved = true;
+                break;
+            }
+            damping *= 10.0;
+        }
+        // The Jacobian of the next round belongs to `point`, not to the last trial.
+        if !moved || before - sum <= 1e-15 * before || !problem.residuals(point, &mut residuals) {
+            break;
+        }
+    }
+    Some(sum)
+}
+
+fn squares(values: &[f64]) -> f64 {
+    let sum = dot(values, values);
+    if sum.is_nan() { f64::INFINITY } else { sum }
+}
+
+fn dot(left: &[f64], right: &[f64]) -> f64 {
+    left.iter().zip(right).map(|(l, r)| l * r).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rosenbrock's valley as residuals `10 (y - x²)` and `1 - x`.
+    struct Valley;
+
+    impl Residuals for Valley {
+        fn residuals(&mut self, point: &[f64], out: &mut Vec<f64>) -> bool {
+            out.clear();
+            out.extend([10.0 * (point[1] - point[0] * point[0]), 1.0 - point[0]]);
+            true
+        }
+
+        fn jacobian(&mut self, point: &[f64], columns: &mut [Vec<f64>]) {
+            columns[0] = vec![-20.0 * point[0], -1.0];
+            columns[1] = vec![10.0, 0.0];
+        }
+    }
+
+    #[test]
+    fn the_valley_is_walked_to_its_end() {
+        let mut point = [-1.2, 1.0];
+        let sum = polish(&mut Valley, &mut point, &[Bound::NONE; 2]).unwrap();
+        assert!(sum < 1e-25 && (point[0] - 1.0).abs() < 1e-12, "{sum} {point:?}");
+    }
+
+    #[test]
+    fn a_wall_stops_it_at_the_best_point_of_the_wall() {
+        // With x <= 0.5 the least is at x = 0.5, y = 0.25: sum 0.25.
+        let mut point = [-1.2, 1.0];
+        let walls = [Bound { low: f64::NEG_INFINITY, high: 0.5 }, Bound::NONE];
+        let sum = polish(&mut Valley, &mut point, &walls).unwrap();
+        assert!((sum - 0.25).abs() < 1e-12 && point[0] == 0.5 && (point[1] - 0.25).abs() < 1e-7, "{point:?}");
+    }
+
+    #[test]
+    fn a_start_that_is_not_allowed_is_said() {
+        struct Never;
+        impl Residuals for Never {
+            fn residuals(&mut self, _: &[f64], _: &mut Vec<f64>) -> bool {
+                false
+            }
+            fn jacobian(&mut self, _: &[f64], _: &mut [Vec<f64>]) {}
+        }
+        assert_eq!(polish(&mut Never, &mut [0.0], &[Bound::NONE]), None);
+    }
+}
