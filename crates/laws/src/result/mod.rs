@@ -2,7 +2,7 @@
 //!
 //! A file a noun: [`StudyFit`] holds [`GroupFit`]s (one family on one corpus), a group holds
 //! [`ModelSummary`]s and [`Law`]s, a law holds its [`LawPoint`]s, the points it left out and the
-//! [`PowerLaw`] or the reason why there is none. What a group holds besides: [`Emergence`].
+//! [`PowerLaw`] or the reason why there is none. A group's [`RankDistribution`] is beside its laws. What a group holds besides: [`Emergence`].
 //!
 //! Invariants: every number has its unit in its name or in [`Estimate::unit`]; every estimate has an
 //! interval or the reason for none; doubts are [`Flag`]s, in words; no number is NaN or infinite.
