@@ -18,7 +18,7 @@ fn unknown_names_are_refused_with_the_known_ones() {
     place.run(&["sweep", "train", "large", "--out", "family"]).refuses(3, &["large", "small"]);
     place
         .run(&["sweep", "train", "small", "--size", "1b", "--out", "family"])
-        .refuses(3, &["1b", "3k, 9k, 25k"]);
+        .refuses(3, &["1b", "3k, 9k, 28k"]);
     place.run(&["sweep", "train", "small"]).refuses(2, &["--out"]);
     place
         .run(&["sweep", "train", "small", "--out", "family", "--steps", "0"])
