@@ -1,10 +1,13 @@
 //! Climbing a log-likelihood of one or two coordinates in a box.
 //!
-//! From each start a simplex, from the best of their ends Newton's steps with derivatives by central differences, then a second
+//! From each start and from the best point of a coarse lattice a simplex, from the best of their ends Newton's steps with derivatives by central differences, then a second
 //! simplex from some standard errors away as a cross-check. Differences are taken over a fraction of a standard error,
 //! found from the curvature itself: there the likelihood is close to a parabola and the differences stand far above
 //! rounding. No step's claim to have converged is believed: what is returned is the best point that was ever evaluated, and
 //! whether the two methods agree on it.
+
+use crate::optimise::nelder_mead::{self, Effort};
+use crate::optimise::newton::Bound;
 
 /// The top of a likelihood.
 #[derive(Debug, Clone)]
@@ -45,9 +48,11 @@ pub(super) fn maximise(
         if value.is_nan() { f64::NEG_INFINITY } else { value }
     };
     let wide = vec![0.3; bounds.len()];
+    let lattice = lattice(&value, bounds);
     let mut best = starts
         .iter()
-        .map(|start| simplex(&value, &inside(start, bounds), &wide, bounds, 60, 1e-2))
+        .chain(&lattice)
+        .map(|start| simplex(&value, &inside(start, bounds), &wide, bounds, 30, 1e-2))
         .filter(|vertex| vertex.1.is_finite())
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
     let mut confirmed = false;
@@ -60,11 +65,11 @@ pub(super) fn maximise(
             .map(|i| covariance.as_ref().map_or(0.1, |c| c[i * bounds.len() + i].sqrt().min(1.0)))
             .collect();
         let away: Vec<f64> = best.0.iter().zip(&errors).map(|(x, error)| x + 2.0 * error).collect();
-        let check = simplex(&value, &inside(&away, bounds), &errors, bounds, 200, 0.1 * SAME);
+        let check = simplex(&value, &inside(&away, bounds), &errors, bounds, 100, 0.1 * SAME);
         confirmed = (check.1 - best.1).abs() <= SAME;
         if check.1 <= best.1 + SAME {
             // No higher; and if lower, the simplex was the one that got stuck, from a place of its own choosing.
-            confirmed |= simplex(&value, &best.0, &errors, bounds, 100, 0.1 * SAME).1 <= best.1 + SAME;
+            confirmed |= simplex(&value, &best.0, &errors, bounds, 50, 0.1 * SAME).1 <= best.1 + SAME;
             break;
         }
         best = check;
@@ -77,6 +82,28 @@ pub(super) fn maximise(
 }
 
 type Vertex = (Vec<f64>, f64);
+
+/// The highest point of a coarse lattice over the box, where the box is finite: the start of last resort.
+fn lattice(value: &impl Fn(&[f64]) -> f64, bounds: &Ranges) -> Option<Vec<f64>> {
+    const LINES: usize = 9;
+    if bounds.iter().any(|(low, high)| !(high - low).is_finite()) {
+        return None;
+    }
+    let at = |(low, high): (f64, f64), line: usize| low + (high - low) * (line as f64 + 0.5) / LINES as f64;
+    (0..LINES.pow(bounds.len() as u32))
+        .map(|cell| {
+            let point: Vec<f64> = bounds
+                .iter()
+                .enumerate()
+                .map(|(i, &range)| at(range, cell / LINES.pow(i as u32) % LINES))
+                .collect();
+            let height = value(&point);
+            (point, height)
+        })
+        .filter(|vertex| vertex.1.is_finite())
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .map(|vertex| vertex.0)
+}
 
 fn inside(point: &[f64], bounds: &Ranges) -> Vec<f64> {
     point.iter().zip(bounds).map(|(x, &(low, high))| x.clamp(low, high)).collect()
@@ -239,7 +266,7 @@ fn negative_inverse(second: &[f64], held: &[bool]) -> Option<Vec<f64>> {
     }
 }
 
-/// The simplex of Nelder and Mead (1965), clamped to the box.
+/// The crate's simplex, upside down, with a number of evaluations a dimension and a height below which all is level.
 fn simplex(
     value: &impl Fn(&[f64]) -> f64,
     start: &[f64],
@@ -248,55 +275,8 @@ fn simplex(
     evaluations: usize,
     same: f64,
 ) -> Vertex {
-    let n = start.len();
-    let mut vertices: Vec<Vertex> = vec![(start.to_vec(), value(start))];
-    for i in 0..n {
-        let mut point = start.to_vec();
-        let (low, high) = bounds[i];
-        point[i] =
-            if point[i] + steps[i] <= high { point[i] + steps[i] } else { (point[i] - steps[i]).max(low) };
-        let height = value(&point);
-        vertices.push((point, height));
-    }
-    let mut left = evaluations.saturating_sub(n + 1);
-    while left > 0 {
-        vertices.sort_by(|a, b| b.1.total_cmp(&a.1));
-        if vertices[0].1 - vertices[n].1 <= same {
-            break;
-        }
-        let centre: Vec<f64> =
-            (0..n).map(|i| vertices[..n].iter().map(|vertex| vertex.0[i]).sum::<f64>() / n as f64).collect();
-        let along = |factor: f64| {
-            let point: Vec<f64> =
-                centre.iter().zip(&vertices[n].0).map(|(c, worst)| c + factor * (c - worst)).collect();
-            let point = inside(&point, bounds);
-            let height = value(&point);
-            (point, height)
-        };
-        let reflected = along(1.0);
-        left = left.saturating_sub(1);
-        if reflected.1 > vertices[0].1 {
-            let expanded = along(2.0);
-            left = left.saturating_sub(1);
-            vertices[n] = if expanded.1 > reflected.1 { expanded } else { reflected };
-        } else if reflected.1 > vertices[n - 1].1 {
-            vertices[n] = reflected;
-        } else {
-            let contracted = along(if reflected.1 > vertices[n].1 { 0.5 } else { -0.5 });
-            left = left.saturating_sub(1);
-            if contracted.1 > vertices[n].1.max(reflected.1) {
-                vertices[n] = contracted;
-            } else {
-                let top = vertices[0].0.clone();
-                for vertex in &mut vertices[1..] {
-                    for (x, t) in vertex.0.iter_mut().zip(&top) {
-                        *x = 0.5 * (*x + t);
-                    }
-                    vertex.1 = value(&vertex.0);
-                }
-                left = left.saturating_sub(n);
-            }
-        }
-    }
-    vertices.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default()
+    let bounds: Vec<Bound> = bounds.iter().map(|&(low, high)| Bound { low, high }).collect();
+    let effort = Effort { simplices: 1, evaluations, same };
+    let found = nelder_mead::minimise_with(|point| -value(point), start, steps, &bounds, effort);
+    (found.point, -found.value)
 }

@@ -18,11 +18,21 @@ pub struct Best {
     pub evaluations: usize,
 }
 
-/// Times a simplex is set up anew at the best point.
-const RESTARTS: usize = 3;
+/// When to stop looking.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Effort {
+    /// Times a simplex is set up, the first one counted.
+    pub simplices: usize,
+    /// Evaluations of one simplex for each dimension.
+    pub evaluations: usize,
+    /// A simplex whose values differ by less has arrived; so has one of the size of rounding, whatever this says.
+    pub same: f64,
+}
 
-/// Evaluations of one simplex for each dimension.
-const EVALUATIONS: usize = 120;
+impl Effort {
+    /// To the last digits.
+    pub const FULL: Self = Self { simplices: 3, evaluations: 120, same: 0.0 };
+}
 
 /// Minimises `function` in the box from `start`, with a first simplex of the edges `steps`.
 ///
@@ -34,11 +44,17 @@ const EVALUATIONS: usize = 120;
 /// let found = nelder_mead::minimise(rosenbrock, &[-1.2, 1.0], &[0.5, 0.5], &[Bound::NONE; 2]);
 /// assert!(found.value < 1e-12 && (found.point[0] - 1.0).abs() < 1e-5);
 /// ```
-pub fn minimise(
+pub fn minimise(function: impl FnMut(&[f64]) -> f64, start: &[f64], steps: &[f64], bounds: &[Bound]) -> Best {
+    minimise_with(function, start, steps, bounds, Effort::FULL)
+}
+
+/// As [`minimise`], with less effort where a rough place or a known height is enough.
+pub fn minimise_with(
     mut function: impl FnMut(&[f64]) -> f64,
     start: &[f64],
     steps: &[f64],
     bounds: &[Bound],
+    effort: Effort,
 ) -> Best {
     let mut evaluations = 0;
     let mut value = |point: &[f64]| {
@@ -47,10 +63,10 @@ pub fn minimise(
         if value.is_nan() { f64::INFINITY } else { value }
     };
     let mut best = (start.to_vec(), value(start));
-    for restart in 0..RESTARTS {
+    for restart in 0..effort.simplices {
         let shrink = 0.1_f64.powi(restart as i32);
         let before = best.1;
-        best = simplex(&mut value, best, steps, shrink, bounds);
+        best = simplex(&mut value, best, (steps, shrink), bounds, effort);
         if restart > 0 && before - best.1 <= 1e-12 * before.abs() {
             break;
         }
@@ -63,9 +79,9 @@ type Vertex = (Vec<f64>, f64);
 fn simplex(
     value: &mut impl FnMut(&[f64]) -> f64,
     start: Vertex,
-    steps: &[f64],
-    shrink: f64,
+    (steps, shrink): (&[f64], f64),
     bounds: &[Bound],
+    effort: Effort,
 ) -> Vertex {
     let n = start.0.len();
     let dimension = n as f64;
@@ -84,9 +100,9 @@ fn simplex(
         let found = value(&point);
         vertices.push((point, found));
     }
-    for _ in 0..EVALUATIONS * n {
+    for _ in 0..effort.evaluations * n {
         vertices.sort_by(|a, b| a.1.total_cmp(&b.1));
-        if finished(&vertices, steps) {
+        if vertices[n].1 - vertices[0].1 < effort.same || finished(&vertices, steps) {
             break;
         }
         let centre: Vec<f64> = (0..n)
