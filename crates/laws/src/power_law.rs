@@ -79,6 +79,7 @@ pub(crate) fn law(
             let law = describe(&fit, setting, &measured, &points, claimed);
             flags.extend(judge(&law, &fit, setting.quantity, &points));
             flags.extend(rivals.as_ref().and_then(bend));
+            flags.extend(too_few(points.len()));
             Outcome::Fitted(Box::new(law))
         }
     };
@@ -283,6 +284,21 @@ fn judge(law: &PowerLaw, fit: &Power, quantity: Quantity, points: &[LawPoint]) -
         }));
     }
     flags
+}
+
+/// Models from which on the AICc of a form with two parameters exists, and so forms can be compared.
+const ENOUGH: usize = 5;
+
+/// A flag when the models are too few to say whether they follow a power law rather than another.
+fn too_few(models: usize) -> Option<Flag> {
+    (models < ENOUGH).then(|| {
+        Flag::new(
+            FlagCode::TooFewPoints,
+            format!(
+                "{models} models cannot show whether the law is a power law; {ENOUGH} are the least for that"
+            ),
+        )
+    })
 }
 
 /// The power law's own lack of fit, as its comparison with other forms found it.

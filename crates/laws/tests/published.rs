@@ -109,6 +109,18 @@ fn pythia_on_lambada() {
         assert!((law.exponent.value - exponent).abs() < 5e-5, "{}", law.exponent.value);
         assert!((law.r_squared.unwrap() - r_squared).abs() < 5e-5);
     }
+    // Other shapes, by SciPy 1.17.1 on the same table: alpha 0.43497, c 0.26408, AICc -28.0753 against -25.2965.
+    let rivals = group.rank_law(1).unwrap().rivals.as_ref().unwrap();
+    assert_eq!(rivals.best_by_aicc.as_deref(), Some("power law with floor"));
+    assert_eq!(rivals.best_by_held_out, rivals.best_by_aicc);
+    let floor = rivals.form("power law with floor").unwrap();
+    let fit = floor.fit().unwrap();
+    assert!((fit.parameter("alpha").unwrap().value - 0.43497).abs() < 1e-5);
+    assert!((fit.parameter("c").unwrap().value - 0.26408).abs() < 1e-5);
+    assert!((fit.aicc.unwrap() + 28.0753).abs() < 1e-4);
+    let power = rivals.form("power law").unwrap();
+    assert!((power.fit().unwrap().aicc_difference.unwrap() - 2.7789).abs() < 1e-4);
+    assert!(floor.error(2).unwrap() < 0.08 && power.error(2).unwrap() > 0.25);
     // The difference of two lines over the same sizes is the line of the ratio.
     let difference = group.greedy_minus_cross_entropy.unwrap();
     assert!((difference.value - (pythia.alpha - pythia.beta)).abs() < 1e-4);

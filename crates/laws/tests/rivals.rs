@@ -119,6 +119,8 @@ fn too_few_models_are_refused_form_by_form() {
     assert!(power.no_aicc.as_ref().unwrap().contains("needs at least 5 points, not 4"));
     assert_eq!(rivals(&four).best_by_aicc, None);
     assert!(rivals(&four).verdict.starts_with("4 models are too few to compare forms by AICc."));
+    assert!(four.flags.iter().any(|flag| flag.code == FlagCode::TooFewPoints));
+    assert!(law(&SIZES[..5], |s| 6.0 * s.powf(-0.15)).flags.is_empty());
     // Three models predict the largest of four, two do not predict two.
     assert_eq!(rivals(&four).held_out_models, Some(1));
 

@@ -54,6 +54,8 @@ pub enum FlagCode {
     ScatterBeyondNoise,
     /// A model lies far from where the others predict it.
     Outlier,
+    /// So few models that the shape of the law cannot be judged.
+    TooFewPoints,
     /// The residuals bend along ln S beyond chance: the form is not the shape of the points.
     LackOfFit,
     /// A parameter stands at the limit of its range.

@@ -224,18 +224,16 @@ impl Curve {
         (error.is_finite() && error > 0.0).then_some(error)
     }
 
-    /// The fit to other values at the same x, from the optimum here and from the form's extremes: for resamples.
+    /// The fit to other values at the same x, from the optimum here and from the middle of the form's range: for resamples.
     /// `values` are logarithms less [`Frame::log_y`].
     pub(crate) fn refit(&self, values: &[f64]) -> Option<Shape> {
         let mut starts = vec![self.shape.theta.clone()];
-        // From the other side, should the optimum have moved across.
+        // From the middle of each axis too, should the optimum have moved away from a bound.
         for (axis, limits) in self.points.axes.iter().enumerate() {
-            for edge in [limits.starts.first(), limits.starts.get(limits.starts.len() / 2)] {
+            if let Some(&middle) = limits.starts.get(limits.starts.len() / 2) {
                 let mut start = self.shape.theta.clone();
-                if let Some(&edge) = edge {
-                    start[axis] = edge;
-                    starts.push(start);
-                }
+                start[axis] = middle;
+                starts.push(start);
             }
         }
         let starts: Vec<&[f64]> = starts.iter().map(Vec::as_slice).collect();
