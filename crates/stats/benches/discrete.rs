@@ -9,7 +9,7 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use relscale_stats::discrete::{Distribution, Histogram, Kind, fit};
+use relscale_stats::discrete::{Distribution, Histogram, Kind, fit, profile_interval};
 use relscale_stats::draw;
 
 const UPPER: u32 = 50_257;
@@ -48,6 +48,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             seconds[REPEATS / 2],
             10.0 * start.elapsed().as_secs_f64()
         );
+    }
+    for kind in [Kind::Lognormal, Kind::PointMass] {
+        let start = Instant::now();
+        black_box(profile_interval(kind, &data, UPPER, 0, 0.95)?);
+        println!("interval of mu by the profile of {}: {:.2?}", kind.name(), start.elapsed());
     }
     Ok(())
 }

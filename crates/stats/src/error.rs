@@ -134,14 +134,6 @@ pub enum StatsError {
         /// What it may be.
         domain: &'static str,
     },
-    /// A distribution has fewer parameters than asked for.
-    #[error("no parameter number {index}: the distribution has {parameters}, counted from 0")]
-    NoSuchParameter {
-        /// The number asked for.
-        index: usize,
-        /// How many there are.
-        parameters: usize,
-    },
     /// Too few points to fit a form and have something left to judge it by.
     #[error("{form} ({parameters} parameters) needs at least {needed} points, not {given}")]
     TooFewForForm {

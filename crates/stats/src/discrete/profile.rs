@@ -81,23 +81,52 @@ pub fn profile_interval(
                 }
                 continue;
             }
-            let (mut inside, mut outside) = (inner, outer);
-            for _ in 0..30 {
-                let middle = 0.5 * (inside + outside);
-                if walk.height(scale.value(middle))? > floor {
-                    inside = middle
-                } else {
-                    outside = middle
-                }
-                if (outside - inside).abs() < 1e-4 * step {
-                    break;
-                }
-            }
-            return Ok(Some(scale.value(0.5 * (inside + outside))));
+            return root(inner, outer, step, |place| {
+                // The root of the drop is nearly a line, so few places are asked for.
+                let height = walk.height(scale.value(place))?;
+                Ok((walk.top - height).max(0.0).sqrt() - drop.sqrt())
+            })
+            .map(|place| Some(scale.value(place)));
         }
         Ok(None)
     };
     Ok(ProfileInterval { low: end(-1.0)?, high: end(1.0)? })
+}
+
+/// Where `excess` crosses zero between `inside`, where it is below, and `outside`: false position with the Illinois change
+/// (Dowell and Jarratt 1971), to a hundred-thousandth of `step`.
+fn root(
+    mut inside: f64,
+    mut outside: f64,
+    step: f64,
+    mut excess: impl FnMut(f64) -> Result<f64, StatsError>,
+) -> Result<f64, StatsError> {
+    let (mut below, mut above) = (excess(inside)?, excess(outside)?);
+    let mut last = 0;
+    for _ in 0..60 {
+        let place = (inside * above - outside * below) / (above - below);
+        let here = excess(place)?;
+        let side = if here < 0.0 { -1 } else { 1 };
+        if side < 0 {
+            if (place - inside).abs() < 1e-5 * step {
+                return Ok(place);
+            }
+            (inside, below) = (place, here);
+            if last == side {
+                above *= 0.5;
+            }
+        } else {
+            if (place - outside).abs() < 1e-5 * step {
+                return Ok(place);
+            }
+            (outside, above) = (place, here);
+            if last == side {
+                below *= 0.5;
+            }
+        }
+        last = side;
+    }
+    Ok(0.5 * (inside + outside))
 }
 
 /// A walk along the ridge of the likelihood.
@@ -120,7 +149,7 @@ impl<'a> Walk<'a> {
     fn begin(kind: Kind, data: &'a Histogram, upper: u32, index: usize) -> Result<Self, StatsError> {
         let family = kind.family();
         if index >= family.names().len() {
-            return Err(StatsError::NoSuchParameter { index, parameters: family.names().len() });
+            return Err(StatsError::NoParameter { form: kind.title(), index });
         }
         let maximum = climb(family, data, upper)?;
         let parameters = family.parameters(&maximum.point);

@@ -164,6 +164,50 @@ fn the_published_gpt2_fit_is_a_ridge() {
     assert!(interval.low.is_none_or(|low| low < -150.0), "{interval:?}");
 }
 
+/// What a search walks on is the likelihood: with every value occurring, and each kind at typical and extreme parameters.
+#[test]
+fn the_likelihood_over_nodes_is_that_over_all_values() {
+    let truth = Distribution::new(Kind::Lognormal, &[0.8, 2.6], 20_000).unwrap();
+    let values: Vec<u32> = (1..=20_000).collect();
+    let masses: Vec<f64> = values.iter().map(|&k| truth.ln_mass(k).exp()).collect();
+    let counts = crate::draw::counts(&masses, 300_000, 4).unwrap();
+    let data = Histogram::new(&values, &counts.iter().map(|n| n + 1).collect::<Vec<_>>()).unwrap();
+    for (kind, parameters) in CASES {
+        let distribution = Distribution::new(kind, parameters, 20_000).unwrap();
+        let exact: f64 = data.iter().map(|(k, n)| n as f64 * distribution.ln_mass(k)).sum();
+        let quick = fit::quick_log_likelihood(kind.family(), parameters, &data, 20_000);
+        assert!((quick / exact - 1.0).abs() < 1e-11, "{kind:?} {parameters:?}: {quick} {exact}");
+    }
+}
+
+/// Ends of the likelihood interval lie where the profile is half the quantile below its top; near enough to a
+/// parabola they are 1.96 standard errors away, and of one parameter they hold as well.
+#[test]
+fn profile_intervals_end_where_the_likelihood_has_dropped() {
+    let drop = 0.5 * 3.841_458_820_694_124;
+    let cases: [(Kind, &[f64], usize); 5] = [
+        (Kind::Lognormal, &[0.8, 2.0], 0),
+        (Kind::Lognormal, &[0.8, 2.0], 1),
+        (Kind::Zeta, &[1.4], 0),
+        (Kind::ZipfMandelbrot, &[1.8, 1.5], 1),
+        (Kind::NegativeBinomial, &[0.3, 0.01], 1),
+    ];
+    for (kind, truth, index) in cases {
+        let data = draw(&Distribution::new(kind, truth, UPPER).unwrap(), 20_000, 2);
+        let fitted = fit(kind, &data, UPPER).unwrap();
+        let interval = profile_interval(kind, &data, UPPER, index, 0.95).unwrap();
+        let parameter = fitted.parameters[index];
+        for end in [interval.low.unwrap(), interval.high.unwrap()] {
+            let height = profile(kind, &data, UPPER, index, &[end]).unwrap()[0].1;
+            let dropped = fitted.log_likelihood - height;
+            assert!((dropped - drop).abs() < 1e-3, "{kind:?} {index}: {dropped} at {end}");
+            let distance = (end - parameter.value).abs() / parameter.standard_error.unwrap();
+            assert!((distance - 1.96).abs() < 0.1, "{kind:?} {index}: {distance} standard errors");
+        }
+        assert!(interval.low < interval.high);
+    }
+}
+
 #[test]
 fn what_cannot_be_fitted_is_refused() {
     use crate::StatsError;
@@ -176,7 +220,7 @@ fn what_cannot_be_fitted_is_refused() {
         Err(StatsError::Parameter { name: "sigma", .. })
     ));
     assert!(matches!(Distribution::new(Kind::Zeta, &[1.0, 2.0], 9), Err(StatsError::Lengths { .. })));
-    assert!(matches!(profile(Kind::Zeta, &data, 9, 1, &[1.0]), Err(StatsError::NoSuchParameter { .. })));
+    assert!(matches!(profile(Kind::Zeta, &data, 9, 1, &[1.0]), Err(StatsError::NoParameter { .. })));
 }
 
 /// Made-up histograms, from two values to two hundred, of any shape: every kind is fitted or refused, nothing is NaN, and no
