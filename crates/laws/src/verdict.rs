@@ -198,6 +198,7 @@ fn slope(fit: &PowerLaw) -> String {
         Interval::StudentT { low, high, level, .. }
         | Interval::DocumentBootstrap { low, high, level, .. }
         | Interval::Profile { low, high, level, .. }
+        | Interval::DocumentSpread { low, high, level, .. }
         | Interval::Fieller { low, high, level, .. } => {
             format!("exponent in [{low:.3}, {high:.3}] at {} %", 100.0 * level)
         }

@@ -2,18 +2,13 @@
 //!
 //! Vuong (1989): the mean of `d = ln P_1(R) - ln P_2(R)` over its standard error is standard normal when both forms are
 //! equally far from the truth. The textbook error takes tokens as independent. Tokens of one document are not, and the z that it gives
-//! is too large; so the error is computed over documents as well. A tally holds a document's counts in the cells between
-//! neighbouring k of its grid, not by exact rank, so the variance of the sum is
-//!
-//! ```text
-//! D/(D - 1) sum over documents of (sum over cells of n_dc (m_c - m))²  +  sum over ranks of n_r (d_r - m_c(r))²
-//! ```
-//!
-//! with `m_c` the mean of d in cell c: between cells documents are what varies, inside a cell tokens are.
+//! is too large; so the error is computed over [documents](super::documents) as well.
 
-use relscale_records::{DocumentTally, RunTally};
+use relscale_records::RunTally;
 use relscale_stats::discrete::Kind;
 use relscale_stats::normal::upper_tail;
+
+use super::documents::{AtRank, spread};
 
 /// Vuong's z by documents, and its two-sided p-value.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,49 +17,13 @@ pub(super) struct ByDocuments {
     pub(super) p_value: f64,
 }
 
-/// z over documents, from `d` of each occurring rank: `(rank, tokens, difference)`, ascending.
+/// z over documents, from `d` of each rank that occurs, ascending.
 ///
 /// `None` with fewer than two documents, or when the difference does not vary.
-pub(super) fn by_documents(run: &RunTally, differences: &[(u32, u64, f64)]) -> Option<ByDocuments> {
-    let documents: Vec<&DocumentTally> = run.documents.iter().filter(|d| d.scored > 0).collect();
-    if documents.len() < 2 {
-        return None;
-    }
-    let cells = run.k_grid.len() + 1;
-    let cell = |rank: u32| run.k_grid.partition_point(|&k| k < rank);
-    let mut counts = vec![0.0; cells];
-    let mut sums = vec![0.0; cells];
-    for &(rank, tokens, difference) in differences {
-        counts[cell(rank)] += tokens as f64;
-        sums[cell(rank)] += tokens as f64 * difference;
-    }
-    let tokens: f64 = counts.iter().sum();
-    let mean = sums.iter().sum::<f64>() / tokens;
-    let means: Vec<f64> =
-        sums.iter().zip(&counts).map(|(sum, count)| if *count > 0.0 { sum / count } else { mean }).collect();
-    let inside: f64 = differences
-        .iter()
-        .map(|&(rank, tokens, difference)| tokens as f64 * (difference - means[cell(rank)]).powi(2))
-        .sum();
-    let between: f64 = documents
-        .iter()
-        .map(|document| {
-            let mut below = 0;
-            let ends = document.hits.iter().copied().chain([document.scored]);
-            let sum: f64 = ends
-                .zip(&means)
-                .map(|(hits, cell_mean)| {
-                    let inside = hits - below;
-                    below = hits;
-                    inside as f64 * (cell_mean - mean)
-                })
-                .sum();
-            sum * sum
-        })
-        .sum();
-    let count = documents.len() as f64;
-    let deviation = (between * count / (count - 1.0) + inside).sqrt();
-    let statistic = tokens * mean / deviation;
+pub(super) fn by_documents(run: &RunTally, differences: &[AtRank<1>]) -> Option<ByDocuments> {
+    let found = spread(run, differences)?;
+    let deviation = found.covariance[0][0].sqrt();
+    let statistic = found.tokens * found.mean[0] / deviation;
     (deviation > 0.0 && statistic.is_finite())
         .then(|| ByDocuments { statistic, p_value: (2.0 * upper_tail(statistic.abs())).min(1.0) })
 }
@@ -100,7 +59,7 @@ mod tests {
     use super::*;
 
     /// A run whose documents are these ranks; hits are counted at k = 1, 2, 4.
-    fn run(documents: &[Vec<u32>]) -> (RunTally, Vec<(u32, u64, f64)>) {
+    fn run(documents: &[Vec<u32>]) -> (RunTally, Vec<AtRank<1>>) {
         let mut run = RunTally::with_grid(&Provenance::example(), vec![1, 2, 4]);
         let mut counts = BTreeMap::new();
         for (ordinal, ranks) in documents.iter().enumerate() {
@@ -117,14 +76,15 @@ mod tests {
             }
         }
         let difference = |rank: u32| (f64::from(rank) * 0.7).sin() + 0.2;
-        (run, counts.into_iter().map(|(rank, tokens)| (rank, tokens, difference(rank))).collect())
+        let at = |(rank, tokens)| AtRank { rank, tokens, value: [difference(rank)] };
+        (run, counts.into_iter().map(at).collect())
     }
 
     /// Vuong's z as for independent tokens, with n in the denominator.
-    fn by_tokens(differences: &[(u32, u64, f64)]) -> f64 {
-        let n: f64 = differences.iter().map(|d| d.1 as f64).sum();
-        let mean = differences.iter().map(|d| d.1 as f64 * d.2).sum::<f64>() / n;
-        let squares: f64 = differences.iter().map(|d| d.1 as f64 * (d.2 - mean).powi(2)).sum();
+    fn by_tokens(differences: &[AtRank<1>]) -> f64 {
+        let n: f64 = differences.iter().map(|d| d.tokens as f64).sum();
+        let mean = differences.iter().map(|d| d.tokens as f64 * d.value[0]).sum::<f64>() / n;
+        let squares: f64 = differences.iter().map(|d| d.tokens as f64 * (d.value[0] - mean).powi(2)).sum();
         n * mean / squares.sqrt()
     }
 
@@ -167,7 +127,7 @@ mod tests {
         let (alone, differences) = run(&[vec![1, 2, 1]]);
         assert_eq!(by_documents(&alone, &differences), None);
         let (same, _) = run(&[vec![1, 2], vec![2, 1]]);
-        assert_eq!(by_documents(&same, &[(1, 2, 0.0), (2, 2, 0.0)]), None);
+        assert_eq!(by_documents(&same, &[1, 2].map(|rank| AtRank { rank, tokens: 2, value: [0.0] })), None);
     }
 
     #[test]

@@ -122,7 +122,7 @@ fn ratio_point(model: &ModelRanks, fit: &RankFit) -> Option<RatioPoint> {
     let (mu, sigma) = (fit.parameter("mu")?, fit.parameter("sigma")?);
     let ratio = mu / sigma;
     // d(mu/sigma) = (dmu - ratio dsigma)/sigma.
-    let standard_error = error("mu").zip(error("sigma")).zip(fit.correlation).map(|((a, b), r)| {
+    let standard_error = error("mu").zip(error("sigma")).zip(fit.document_correlation).map(|((a, b), r)| {
         let variance = a * a + ratio * ratio * b * b - 2.0 * ratio * r * a * b;
         variance.max(0.0).sqrt() / sigma
     });

@@ -5,6 +5,8 @@
 //! | `group` | the entrance: all models of a family on a corpus |
 //! | `model` | one model's ranks: every form fitted, set against the others, and set beside what was measured |
 //! | `compare` | Vuong's test over documents |
+//! | `errors` | standard errors of parameters over documents |
+//! | `documents` | how much a sum over tokens varies when other documents are drawn |
 //! | `identify` | the profile of mu: can mu and sigma be told apart? |
 //! | `calibration` | the entropy of ranks against the cross entropy |
 //! | `bins` | ranks in bins that widen |
@@ -19,6 +21,8 @@ pub mod appendix_b;
 mod bins;
 mod calibration;
 mod compare;
+mod documents;
+mod errors;
 mod group;
 mod identify;
 mod model;

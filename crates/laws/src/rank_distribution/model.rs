@@ -3,8 +3,11 @@
 use relscale_records::{RankHistogram, RunTally};
 use relscale_stats::StatsError;
 use relscale_stats::discrete::{self, Caution, Fit, Histogram, Kind};
+use relscale_stats::interval::student::two_sided_quantile;
 
 use super::bins::{self, Bin};
+use super::documents::AtRank;
+use super::errors::{self, Errors};
 use super::{LOGNORMALS, appendix_b, calibration, compare, identify, title};
 use crate::result::{
     AppendixBCheck, Calibration, Comparison, Estimate, FittedParameter, Flag, FlagCode, Interval, ModelRanks,
@@ -42,7 +45,7 @@ pub(super) fn of(run: &RunTally, level: f64) -> Result<ModelRanks, String> {
         }
     }
     fitted.sort_by(|a, b| a.aic.total_cmp(&b.aic));
-    let fits = described(&fitted, &histogram, level);
+    let fits = described(run, ranks, &fitted, &histogram, level);
     let comparisons = comparisons(run, ranks, &fitted, &histogram, level);
     let appendix_b = fitted
         .iter()
@@ -72,25 +75,21 @@ fn histogram(ranks: &RankHistogram) -> Result<Histogram, StatsError> {
     Histogram::new(&values, &counts)
 }
 
-fn described(fitted: &[Fit], histogram: &Histogram, level: f64) -> Vec<RankFit> {
+fn described(
+    run: &RunTally,
+    ranks: &RankHistogram,
+    fitted: &[Fit],
+    histogram: &Histogram,
+    level: f64,
+) -> Vec<RankFit> {
     let best = fitted.first().map_or(0.0, |fit| fit.aic);
     fitted
         .iter()
-        .map(|fit| RankFit {
+        .map(|fit| (fit, errors::over_documents(run, ranks, fit)))
+        .map(|(fit, errors)| RankFit {
             form: fit.kind.name().to_owned(),
-            parameters: fit
-                .parameters
-                .iter()
-                .map(|parameter| FittedParameter {
-                    name: parameter.name.to_owned(),
-                    estimate: Estimate {
-                        value: parameter.value,
-                        unit: "1".to_owned(),
-                        standard_error: parameter.standard_error,
-                        interval: Interval::None { reason: "tokens are not independent".to_owned() },
-                    },
-                })
-                .collect(),
+            parameters: parameters(fit, errors.as_ref(), level),
+            document_correlation: errors.and_then(|errors| errors.correlation),
             correlation: fit.correlation,
             log_likelihood: fit.log_likelihood,
             aic: fit.aic,
@@ -105,6 +104,41 @@ fn described(fitted: &[Fit], histogram: &Histogram, level: f64) -> Vec<RankFit> 
             flags: fit_flags(fit),
         })
         .collect()
+}
+
+fn parameters(fit: &Fit, errors: Option<&Errors>, level: f64) -> Vec<FittedParameter> {
+    fit.parameters
+        .iter()
+        .enumerate()
+        .map(|(index, parameter)| {
+            let error =
+                errors.and_then(|errors| errors.standard.get(index).map(|error| (*error, errors.documents)));
+            let interval = error.map_or_else(
+                || Interval::None { reason: "no error over documents".to_owned() },
+                |(error, documents)| spread(parameter.value, error, documents - 1, level),
+            );
+            FittedParameter {
+                name: parameter.name.to_owned(),
+                estimate: Estimate {
+                    value: parameter.value,
+                    unit: "1".to_owned(),
+                    standard_error: error.map(|(error, _)| error),
+                    interval,
+                },
+                token_standard_error: parameter.standard_error,
+            }
+        })
+        .collect()
+}
+
+fn spread(value: f64, error: f64, degrees_of_freedom: u32, level: f64) -> Interval {
+    match two_sided_quantile(level, degrees_of_freedom as usize) {
+        Ok(t) => {
+            let (low, high) = (value - t * error, value + t * error);
+            Interval::DocumentSpread { low, high, level, degrees_of_freedom }
+        }
+        Err(refusal) => Interval::None { reason: refusal.to_string() },
+    }
 }
 
 fn fit_flags(fit: &Fit) -> Vec<Flag> {
@@ -137,9 +171,10 @@ fn comparisons(
         .chain(paper)
         .filter_map(|(first, second)| {
             let test = discrete::vuong(first, second, histogram).ok()?;
-            let differences: Vec<(u32, u64, f64)> = ranks
+            let difference = |rank| first.ln_mass(rank) - second.ln_mass(rank);
+            let differences: Vec<AtRank<1>> = ranks
                 .iter()
-                .map(|rank| (rank.rank, rank.tokens, first.ln_mass(rank.rank) - second.ln_mass(rank.rank)))
+                .map(|at| AtRank { rank: at.rank, tokens: at.tokens, value: [difference(at.rank)] })
                 .collect();
             let documents = compare::by_documents(run, &differences);
             let p_value = documents.map_or(test.p_value, |documents| documents.p_value);

@@ -75,6 +75,17 @@ pub enum Interval {
         /// Points less parameters.
         degrees_of_freedom: u32,
     },
+    /// Student t with the standard error over documents (sandwich): the noise of the text sample alone.
+    DocumentSpread {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+        /// Nominal coverage, e.g. 0.95.
+        level: f64,
+        /// Documents less one.
+        degrees_of_freedom: u32,
+    },
     /// No interval.
     None {
         /// Why, in words.
@@ -89,7 +100,8 @@ impl Interval {
             Self::StudentT { low, high, .. }
             | Self::DocumentBootstrap { low, high, .. }
             | Self::Fieller { low, high, .. }
-            | Self::Profile { low, high, .. } => Some((low, high)),
+            | Self::Profile { low, high, .. }
+            | Self::DocumentSpread { low, high, .. } => Some((low, high)),
             Self::None { .. } => None,
         }
     }

@@ -56,7 +56,8 @@ pub enum FlagCode {
     Outlier,
     /// So few models that the shape of the law cannot be judged.
     TooFewPoints,
-    /// The residuals bend along ln S beyond chance: the form is not the shape of the points.
+    /// The form is not the shape of the data, beyond chance: residuals of a curve bend along ln S, or no distribution comes
+    /// within the noise of the ranks.
     LackOfFit,
     /// A parameter stands at the limit of its range.
     AtBound,

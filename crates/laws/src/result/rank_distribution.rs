@@ -66,10 +66,13 @@ impl ModelRanks {
 pub struct RankFit {
     /// Name of the form, e.g. `lognormal`, `point_mass`, `zeta`.
     pub form: String,
-    /// Its parameters. Standard errors are those of independent tokens.
+    /// Its parameters, with errors over documents.
     pub parameters: Vec<FittedParameter>,
-    /// Correlation of the first two parameters' estimates: near ±1 only a combination of them is known.
+    /// Correlation of the first two parameters' errors by the curvature of the likelihood: near ±1 only a combination of them is
+    /// known.
     pub correlation: Option<f64>,
+    /// Correlation of the first two parameters' errors over documents.
+    pub document_correlation: Option<f64>,
     /// `sum over tokens of ln P(R)`, nats.
     pub log_likelihood: f64,
     /// `2 parameters - 2 log_likelihood`: smaller is better.
@@ -103,8 +106,10 @@ impl RankFit {
 pub struct FittedParameter {
     /// Its name, e.g. `mu`.
     pub name: String,
-    /// Its value.
+    /// Its value, with standard error and interval over documents.
     pub estimate: Estimate,
+    /// Standard error if tokens were independent, which tokens of one document are not.
+    pub token_standard_error: Option<f64>,
 }
 
 /// A form that could not be fitted.
@@ -249,7 +254,7 @@ pub struct RatioPoint {
     pub sigma: f64,
     /// mu/sigma.
     pub ratio: f64,
-    /// Standard error of the ratio for independent tokens, from those of mu and sigma and their correlation.
+    /// Standard error of the ratio over documents, from those of mu and sigma and their correlation.
     pub standard_error: Option<f64>,
 }
 
