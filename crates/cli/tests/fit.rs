@@ -59,6 +59,40 @@ fn one_model_is_refused_with_the_reason() {
 }
 
 #[test]
+fn tokens_in_a_row_are_counted_for_the_k_and_n_that_are_given() {
+    let place = Place::new();
+    made_up_study(&place.path("study"), &MadeUpFamily::default());
+    let asked = ["fit", "study", "--resamples", "100", "--emergence-k", "20,1", "--emergence-n", "1,4"];
+    let outcome = place.run(&asked);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    let table = outcome.out.split("decades beyond").nth(1).expect("the table of tokens in a row");
+    let rows: Vec<Vec<&str>> =
+        table.lines().skip(2).take(4).map(|line| line.split_whitespace().collect()).collect();
+    let names: Vec<[&str; 2]> = rows.iter().map(|row| [row[row.len() - 9], row[row.len() - 8]]).collect();
+    assert_eq!(names, [["1", "1"], ["1", "4"], ["20", "1"], ["20", "4"]], "{}", outcome.screen());
+
+    let laws: Value = serde_json::from_slice(&std::fs::read(place.path("study/laws.json")).unwrap()).unwrap();
+    let emergence = &laws["groups"][0]["emergence"];
+    // Every token in a row of one: the rank law of the same k, which was in no grid before.
+    for (at, k) in [(0, 1), (1, 20)] {
+        let found = &emergence["by_k"][at];
+        assert_eq!(found["k"], k);
+        let alpha = found["lengths"][0]["law"]["outcome"]["exponent"]["value"].as_f64().unwrap();
+        assert!((alpha - 0.12).abs() < 0.002, "{alpha}");
+        assert_eq!(found["lengths"][1]["points"][0]["windows"], 40 * 97);
+    }
+    // Without the flags there is no table, and a sentence tells.
+    let plain = place.run(&["fit", "study", "--resamples", "100"]);
+    assert!(
+        !plain.out.contains("decades beyond\n") && plain.out.contains("in a row: k = 1"),
+        "{}",
+        plain.screen()
+    );
+    place.run(&["fit", "study", "--emergence-n", "0"]).refuses(3, &["emergence_n", "at least one token"]);
+    place.run(&["fit", "study", "--emergence-k", "ten"]).refuses(2, &["ten"]);
+}
+
+#[test]
 fn what_is_no_study_is_refused() {
     let place = Place::new();
     place.run(&["fit", "nowhere"]).refuses(3, &["nowhere", "no study here", "relscale measure"]);

@@ -1,9 +1,11 @@
 //! `relscale fit`: the laws of a study.
 
+mod emergence;
+
 use std::path::{Path, PathBuf};
 
 use relscale_laws::{Estimate, FitOptions, Flag, GroupFit, Law, StudyFit};
-use relscale_records::Study;
+use relscale_records::{SequenceGrid, Study, TallyOptions};
 
 use crate::exit::Refusal;
 use crate::terminal::{self, Style, paint, some_of};
@@ -14,7 +16,9 @@ use crate::terminal::{self, Style, paint, some_of};
 /// parameters S. Intervals are 95 %, Student t over the models. A slope in brackets is not claimed: the notes below the table
 /// say why.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "Example:\n  relscale fit study --resamples 5000")]
+#[command(
+    after_long_help = "Example:\n  relscale fit study --resamples 5000\n  relscale fit study --emergence-k 1,10 --emergence-n 5,20,100"
+)]
 pub(crate) struct Arguments {
     /// The study folder that `relscale measure` made
     study: PathBuf,
@@ -26,6 +30,14 @@ pub(crate) struct Arguments {
     /// Seed of the resampling
     #[arg(long, value_name = "N", default_value_t = FitOptions::default().seed)]
     seed: u64,
+
+    /// Ranks k at which tokens right in a row are counted, with commas between them; shows their table [default: 1,10,100]
+    #[arg(long, value_name = "K,...", value_delimiter = ',')]
+    emergence_k: Vec<u32>,
+
+    /// How many tokens in a row, with commas between them; shows their table [default: 1,2,5,10,20,50,100]
+    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    emergence_n: Vec<u32>,
 }
 
 /// File of a study that holds its laws.
@@ -36,10 +48,22 @@ pub(super) const LAWS: &str = "laws.json";
 /// # Errors
 /// A study that cannot be read or fitted, and one in which no law could be fitted (its laws.json says why).
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let options =
-        FitOptions { resamples: arguments.resamples, seed: arguments.seed, ..FitOptions::default() };
+    let ascending = |values: &[u32]| {
+        let values: std::collections::BTreeSet<u32> = values.iter().copied().collect();
+        values.into_iter().collect()
+    };
+    let options = FitOptions {
+        resamples: arguments.resamples,
+        seed: arguments.seed,
+        emergence_k: ascending(&arguments.emergence_k),
+        emergence_n: ascending(&arguments.emergence_n),
+        ..FitOptions::default()
+    };
     let laws = fit(&arguments.study, &options)?;
     terminal::print(&table(&laws))?;
+    if !(options.emergence_k.is_empty() && options.emergence_n.is_empty()) {
+        terminal::print(&format!("\n{}", emergence::table(&laws)))?;
+    }
     terminal::print(&notes(&laws))?;
     terminal::message(&format!("wrote {}", arguments.study.join(LAWS).display()));
     refuse_if_empty(&laws)?;
@@ -60,9 +84,22 @@ pub(super) fn fit(study: &Path, options: &FitOptions) -> anyhow::Result<StudyFit
         let names = some_of(&unfinished, 3);
         terminal::message(&format!("{warning} runs that are not finished take no part: {names}"));
     }
-    let laws = relscale_laws::fit_study(&records.tallies()?, options)?;
+    options.validate()?;
+    let laws = relscale_laws::fit_study(&records.tallies_with(&counted(options))?, options)?;
     laws.save(&study.join(LAWS))?;
     Ok(laws)
+}
+
+/// What must be counted in the rows for these options.
+fn counted(options: &FitOptions) -> TallyOptions {
+    let mut sequences = SequenceGrid::default();
+    if !options.emergence_k.is_empty() {
+        sequences.k.clone_from(&options.emergence_k);
+    }
+    if !options.emergence_n.is_empty() {
+        sequences.lengths.clone_from(&options.emergence_n);
+    }
+    TallyOptions { sequences, ..TallyOptions::default() }
 }
 
 /// Refuses when there is not one law.
@@ -81,18 +118,22 @@ pub(super) fn refuse_if_empty(laws: &StudyFit) -> anyhow::Result<()> {
 
 /// The table of all laws: distribution, k, alpha with interval, R², cross-entropy exponent.
 pub(super) fn table(laws: &StudyFit) -> String {
-    let families = laws.groups.windows(2).any(|pair| pair[0].family != pair[1].family);
-    let title = |group: &GroupFit| match families {
-        true => format!("{} on {}", group.family, group.corpus),
-        false => group.corpus.clone(),
-    };
     let header = ["distribution", "k", "alpha", "95 % interval", "R²", "CE exponent"];
-    let groups: Vec<Vec<Vec<String>>> = laws.groups.iter().map(|group| rows(title(group), group)).collect();
+    let groups: Vec<Vec<Vec<String>>> =
+        laws.groups.iter().map(|group| rows(title(laws, group), group)).collect();
     let header = header.map(|name| match name {
         "95 % interval" => format!("{:.0} % interval", 100.0 * laws.options.level),
         other => other.to_owned(),
     });
     terminal::table(&header.each_ref().map(String::as_str), 1, &groups)
+}
+
+/// What a group is called in a table: its corpus, with the family where there are several.
+fn title(laws: &StudyFit, group: &GroupFit) -> String {
+    match laws.groups.windows(2).any(|pair| pair[0].family != pair[1].family) {
+        true => format!("{} on {}", group.family, group.corpus),
+        false => group.corpus.clone(),
+    }
 }
 
 /// The rows of one family on one corpus; what holds for all k stands in the first.
@@ -140,6 +181,9 @@ pub(super) fn notes(laws: &StudyFit) -> String {
     for group in &laws.groups {
         let title = format!("{} on {}: ", group.family, group.corpus);
         lines.push(format!("\n{}", terminal::paragraph("", &format!("{title}{}", group.verdict))));
+        if let Some(emergence) = &group.emergence {
+            lines.push(terminal::paragraph("  in a row: ", &emergence.verdict));
+        }
         lines.extend(group.flags.iter().map(|flag| terminal::paragraph("  note: ", &flag.message)));
         for (flag, of) in doubts(group) {
             lines.push(terminal::paragraph("  note: ", &format!("({of}) {}", flag.message)));
