@@ -7,7 +7,7 @@ use crate::result::{EmergenceAtK, Estimate, HalfSize, HitOrder, SequencePoint, S
 pub(super) fn of_all(by_k: &[EmergenceAtK]) -> String {
     let claimed = by_k.iter().find_map(|found| {
         let (order, length, point) = subject(found)?;
-        let sentences = [independence(found.k, order, length, point), half(length)];
+        let sentences = [independence(found.k, order, length, point), half(found, length)];
         Some(sentences.into_iter().flatten().collect::<Vec<String>>().join(" "))
     });
     claimed.or(by_k.first().map(|found| found.verdict.clone())).unwrap_or_default()
@@ -23,7 +23,8 @@ pub(super) fn of_k(found: &EmergenceAtK, options: &FitOptions) -> String {
             options.minimum_count
         );
     };
-    let sentences = [independence(k, order, length, point), explained(point), growth(order), half(length)];
+    let sentences =
+        [independence(k, order, length, point), explained(point), growth(order), half(found, length)];
     sentences.into_iter().flatten().collect::<Vec<String>>().join(" ")
 }
 
@@ -94,7 +95,10 @@ fn growth(order: &HitOrder) -> Option<String> {
     ))
 }
 
-fn half(length: &SequencesOfLength) -> Option<String> {
+/// Where p is one half: of the longest N whose law may be claimed for all models, else of the verdict's own N.
+fn half(found: &EmergenceAtK, own: &SequencesOfLength) -> Option<String> {
+    let claimed = |length: &&SequencesOfLength| length.half.found().is_some_and(|half| half.claimed);
+    let length = found.lengths.iter().rev().filter(|length| length.length > 1).find(claimed).unwrap_or(own);
     let n = length.length;
     match &length.half {
         HalfSize::Refused { reason } => Some(format!("No size is given for p = 0.5 at N = {n}: {reason}.")),
@@ -111,10 +115,13 @@ fn half(length: &SequencesOfLength) -> Option<String> {
             } else {
                 "among the sizes measured".to_owned()
             };
+            let independent = found
+                .independent
+                .map_or(String::new(), |size| format!("; by RBP^{n} it would be {size:.1e}"));
             let claim =
                 if found.claimed { "" } else { ", which is not claimed as some model has too few counts" };
             Some(format!(
-                "p = 0.5 at N = {n} needs S = {:.1e}{interval}, {place}{claim}.",
+                "p = 0.5 at N = {n} needs S = {:.1e}{interval}, {place}{claim}{independent}.",
                 found.parameters.value
             ))
         }
@@ -137,7 +144,7 @@ fn times(ratio: f64) -> String {
     }
 }
 
-/// A probability in three digits.
+/// A probability in two or three digits.
 fn share(p: f64) -> String {
-    if p > 0.0 && p < 0.001 { format!("{p:.1e}") } else { format!("{p:.3}") }
+    if p > 0.0 && p < 0.01 { format!("{p:.1e}") } else { format!("{p:.3}") }
 }
