@@ -15,6 +15,10 @@ use crate::terminal::{self, Style, paint, some_of};
 /// For each family on each corpus: -ln RBP_k = C S^-alpha for every k, and the cross entropy, over the models' non-embedding
 /// parameters S. Intervals are 95 %, Student t over the models. A slope in brackets is not claimed: the notes below the table
 /// say why.
+///
+/// Tokens right in a row: p is the share of windows of N consecutive tokens that all have rank at most k, beside RBP_k^N (were tokens
+/// independent) and a first-order Markov chain of the largest model; "N counts as" so many independent tokens. The last columns
+/// tell the size S at which the law gives p = 0.5, and how many decades beyond the measured sizes it lies.
 #[derive(Debug, clap::Args)]
 #[command(
     after_long_help = "Example:\n  relscale fit study --resamples 5000\n  relscale fit study --emergence-k 1,10 --emergence-n 5,20,100"
@@ -99,7 +103,7 @@ fn counted(options: &FitOptions) -> TallyOptions {
     if !options.emergence_n.is_empty() {
         sequences.lengths.clone_from(&options.emergence_n);
     }
-    TallyOptions { sequences, ..TallyOptions::default() }
+    TallyOptions { sequences }
 }
 
 /// Refuses when there is not one law.
