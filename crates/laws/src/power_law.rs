@@ -72,7 +72,8 @@ pub(crate) fn law(
         ));
     }
     flags.extend(lost_resamples(&measured));
-    let rivals = fit.is_ok().then(|| rivals::compare(&points, setting.quantity.unit(), setting.level));
+    let rivals =
+        fit.is_ok().then(|| rivals::compare(&points, setting.quantity.unit(), setting.level, claimed));
     let outcome = match fit {
         Err(refusal) => Outcome::Refused { reason: refused(&points, refusal) },
         Ok(fit) => {

@@ -20,13 +20,15 @@ use crate::verdict;
 const HELD_OUT: [usize; 2] = [1, 2];
 
 /// Compares all forms on the points of a law, smallest model first.
-pub(crate) fn compare(points: &[LawPoint], unit: &str, level: f64) -> Rivals {
+///
+/// `claimed` says whether the counts behind the points allow to claim a law at all.
+pub(crate) fn compare(points: &[LawPoint], unit: &str, level: f64, claimed: bool) -> Rivals {
     let mut forms: Vec<Rival> = forms::ALL.iter().map(|form| rival(*form, points, unit, level)).collect();
     let best_by_aicc = weigh(&mut forms);
     let (best_by_held_out, held_out_models) = foresee(&forms).unzip();
     let mut rivals =
         Rivals { forms, best_by_aicc, best_by_held_out, held_out_models, verdict: String::new() };
-    rivals.verdict = verdict::of_rivals(&rivals, points.len());
+    rivals.verdict = verdict::of_rivals(&rivals, points.len(), claimed);
     rivals
 }
 

@@ -25,8 +25,11 @@ const TOLD_APART: f64 = 2.0;
 const ABOUT_THE_SAME: f64 = 1.25;
 
 /// Which form, by which judge, and whether the two judges agree.
-pub(crate) fn of_rivals(rivals: &Rivals, models: usize) -> String {
-    let described = by_aicc(rivals, models);
+pub(crate) fn of_rivals(rivals: &Rivals, models: usize, claimed: bool) -> String {
+    let mut described = by_aicc(rivals, models);
+    if !claimed {
+        described.insert_str(0, "Too few misses or hits to claim a law, so take no form from this: ");
+    }
     let Some((name, left_out)) = rivals.best_by_held_out.as_deref().zip(rivals.held_out_models) else {
         return format!("{described} Too few models to hold the largest ones out.");
     };

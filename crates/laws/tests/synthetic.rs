@@ -201,6 +201,8 @@ fn few_misses_forbid_a_slope() {
     let fit = law.fit().unwrap();
     assert!(!fit.claimed && has(law, FlagCode::FewMisses));
     assert!(law.verdict.contains("no slope is claimed"), "{}", law.verdict);
+    let rivals = &law.rivals.as_ref().unwrap().verdict;
+    assert!(rivals.starts_with("Too few misses or hits to claim a law"), "{rivals}");
     assert!(group.rank_law(1).unwrap().fit().unwrap().claimed);
     assert!(group.verdict.ends_with("No slope is claimed for k = 10."), "{}", group.verdict);
 }

@@ -4,8 +4,8 @@
 //! AICc = n ln(Σ residual² / n) + 2 K + 2 K (K + 1) / (n - K - 1),   K = parameters + 1
 //! ```
 //!
-//! The one more is the variance of the scatter (Hurvich and Tsai 1989, *Biometrika* 76, 297; Burnham and Anderson 2002, ch. 2). The
-//! correction needs `n > K + 1`: a form of p parameters has an AICc from `p + 3` points on. Values compare only when
+//! The one more is the variance of the scatter (Hurvich and Tsai 1989, *Biometrika* 76, 297; Burnham and Anderson
+//! 2002, ch. 2). The correction needs `n > K + 1`: a form of p parameters has an AICc from `p + 3` points on. Values compare only when
 //! made from residuals of the same quantity, as all of [`forms`](crate::forms) are: of `ln y`.
 
 use crate::error::StatsError;

@@ -204,8 +204,8 @@ impl Curve {
             .collect()
     }
 
-    /// Standard error of any smooth function of the curve by the delta method: `sqrt(s² g' (J'J)⁻¹ g)`, over the parameters
-    /// that are not at a bound. `None` when the derivatives are parallel, or the function does not move.
+    /// Standard error of any smooth function of the curve by the delta method: `sqrt(s² g' (J'J)⁻¹ g)`, over the
+    /// parameters that are not at a bound. `None` when the derivatives are parallel, or the function does not move.
     pub fn standard_error(&self, statistic: impl Fn(&Shape) -> f64) -> Option<f64> {
         let free = self.free();
         let inverse = Symmetric::of(&self.columns(&self.shape, &free)).inverse()?;

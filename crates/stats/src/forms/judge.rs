@@ -54,7 +54,8 @@ pub(super) fn judge(curve: &mut Curve, confirmed: bool, constant: bool) {
 }
 
 /// Chance that independent scatter bends the residuals this much: Student's t of the coefficient of `u²` when that
-/// is added to the derivatives of the form (as Ramsey's RESET test 1969, at the optimum). Needs a degree of freedom besides.
+/// is added to the derivatives of the form (as Ramsey's RESET test 1969, at the optimum). Needs a degree of freedom
+/// besides.
 fn bend(curve: &Curve, orthonormal: &[Vec<f64>]) -> Option<f64> {
     let freedom = curve.points().checked_sub(orthonormal.len() + 1).filter(|freedom| *freedom > 0)?;
     let square: Vec<f64> = curve.points.u.iter().map(|u| u * u).collect();

@@ -75,8 +75,8 @@ pub trait Form: Sync {
     /// As it would be printed.
     fn formula(&self) -> &'static str;
 
-    /// Names of the parameters of [`formula`](Self::formula), in the order of [`report`](Self::report); their number is the form's
-    /// number of parameters.
+    /// Names of the parameters of [`formula`](Self::formula), in the order of [`report`](Self::report); their number is
+    /// the form's number of parameters.
     fn parameters(&self) -> &'static [&'static str];
 
     /// Which values each of them can have, in the same order.

@@ -3,7 +3,8 @@
 //! Percentiles of refits to resampled residuals cover 71 %, 81 % and 85 % at nominal 95 % for 4, 6 and 8 models;
 //! Student t covers 94-96 % for all of them (`tests/coverage.rs` measures both). So: [`student`] for straight lines
 //! over models, [`profile`] for curves over models, [`percentile`] for samples of many documents. [`wild`] is the other
-//! way for curves; it covers less (`tests/curve_coverage.rs` measures both). [`crossing`] turns a line round: at which x it has a given value.
+//! way for curves; it covers less (`tests/curve_coverage.rs` measures both). [`crossing`] turns a line
+//! round: at which x it has a given value.
 
 pub mod crossing;
 pub mod percentile;

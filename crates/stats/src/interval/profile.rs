@@ -4,10 +4,10 @@
 //! R(g) = min { Σ residual² : statistic = g },   { g : (R(g) - R(ĝ)) / s² <= t² },   s² = R(ĝ) / (n - p)
 //! ```
 //!
-//! with t of `n - p` degrees of freedom, so that t² is the F quantile of 1 and n - p. For a straight line this is Student's t interval to
-//! the digit; for a curve it follows the valley as it bends, does not depend on how the
-//! curve is parametrised, respects limits, and says when the points bound a parameter on one side only
-//! (Bates and Watts 1988, *Nonlinear Regression Analysis*, ch. 6).
+//! with t of `n - p` degrees of freedom, so that t² is the F quantile of 1 and n - p. For a straight line this is
+//! Student's t interval to the digit; for a curve it follows the valley as it bends, does not depend on how the curve
+//! is parametrised, respects limits, and says when the points bound a parameter on one side only (Bates and Watts
+//! 1988, *Nonlinear Regression Analysis*, ch. 6).
 //!
 //! [`prediction`] is the same idea for an observation that is still to come: it is added to the points, and the
 //! interval is of those values whose addition raises the least sum of squares by no more than `t² s²`.
@@ -19,6 +19,7 @@ use super::student;
 use crate::error::StatsError;
 use crate::forms::{Curve, Domain, Shape};
 use crate::optimise::newton::{self, Residuals};
+use crate::outcome::Caution;
 
 /// An interval by profile. An end is absent when the points do not bound it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,11 +65,11 @@ pub fn interval(
     statistic: impl Fn(&Shape) -> f64,
     level: f64,
 ) -> Result<ProfileInterval, StatsError> {
-    walk(curve, statistic, level, false)
+    walk(curve, statistic, level, Of::Curve)
 }
 
-/// Interval of parameter `index` of the curve's formula, in the units of x and y. Where a parameter cannot be below zero and no
-/// value is low enough to be excluded, the lower end is 0.
+/// Interval of parameter `index` of the curve's formula, in the units of x and y. Where a parameter cannot be below
+/// zero and no value is low enough to be excluded, the lower end is 0.
 ///
 /// # Errors
 /// As [`interval`]; a formula without that parameter.
@@ -80,7 +81,7 @@ pub fn parameter(curve: &Curve, index: usize, level: f64) -> Result<ProfileInter
         Domain::Real => interval(curve, value, level),
         Domain::NonNegative => {
             let found = interval(curve, value, level)?;
-            Ok(ProfileInterval { low: found.low.or(Some(0.0)), ..found })
+            Ok(ProfileInterval { low: Some(found.low.unwrap_or(0.0).max(0.0)), ..found })
         }
         Domain::Positive => {
             let found = interval(curve, |shape| value(shape).ln(), level)?;
@@ -94,7 +95,16 @@ pub fn parameter(curve: &Curve, index: usize, level: f64) -> Result<ProfileInter
 /// # Errors
 /// As [`interval`].
 pub fn prediction(curve: &Curve, x: f64, level: f64) -> Result<ProfileInterval, StatsError> {
-    walk(curve, |shape| shape.log_at(x).unwrap_or(f64::NAN), level, true)
+    walk(curve, |shape| shape.log_at(x).unwrap_or(f64::NAN), level, Of::Observation)
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, PartialEq)]
+enum Of {
+    /// A statistic of the curve: the spring only leads there, and its pull does not count.
+    Curve,
+    /// A point still to come: the spring is that point's residual and counts like any other.
+    Observation,
 }
 
 /// How stiff the spring is: times the curvature of the profile.
@@ -110,7 +120,7 @@ fn walk(
     curve: &Curve,
     statistic: impl Fn(&Shape) -> f64,
     level: f64,
-    observation: bool,
+    of: Of,
 ) -> Result<ProfileInterval, StatsError> {
     let degrees_of_freedom = curve.degrees_of_freedom();
     let t = student::two_sided_quantile(level, degrees_of_freedom)?;
@@ -121,11 +131,18 @@ fn walk(
         .or_else(|| at_bound_error(curve, &statistic))
         .filter(|error| estimate.is_finite() && variance > 0.0 && *error > 0.0)
         .ok_or(StatsError::NoSpringScale)?;
-    let weight = if observation { 1.0 } else { STIFF * variance / (error * error) };
-    let mut spring =
-        Spring { curve, statistic: &statistic, weight, target: estimate, shape: curve.shape.clone() };
-    let step = if observation { error.hypot(variance.sqrt()) } else { error };
-    let mut end = |sign: f64| spring.end(sign, t, step, observation);
+    let (weight, step) = match of {
+        Of::Curve => (STIFF * variance / (error * error), error),
+        Of::Observation => (1.0, error.hypot(variance.sqrt())),
+    };
+    if curve.cautions.contains(&Caution::Exact) {
+        // Sums of squares that are rounding have no profile; so close to the optimum the curve is straight.
+        let (low, high) = (Some(estimate - t * step), Some(estimate + t * step));
+        return Ok(ProfileInterval { low, high, level, degrees_of_freedom });
+    }
+    let shape = curve.shape.clone();
+    let mut spring = Spring { curve, statistic: &statistic, of, weight, target: estimate, shape };
+    let mut end = |sign: f64| spring.end(sign, t, step);
     Ok(ProfileInterval { low: end(-1.0), high: end(1.0), level, degrees_of_freedom })
 }
 
@@ -146,6 +163,7 @@ fn at_bound_error(curve: &Curve, statistic: &impl Fn(&Shape) -> f64) -> Option<f
 struct Spring<'a, F> {
     curve: &'a Curve,
     statistic: &'a F,
+    of: Of,
     weight: f64,
     target: f64,
     /// Where it was last asked.
@@ -172,7 +190,7 @@ impl<F: Fn(&Shape) -> f64> Spring<'_, F> {
     }
 
     /// Relaxes the spring fixed at `target`, from the parameters of a neighbour.
-    fn relax(&mut self, target: f64, from: &[f64], observation: bool) -> Option<Traced> {
+    fn relax(&mut self, target: f64, from: &[f64]) -> Option<Traced> {
         self.target = target;
         let mut parameters = from.to_vec();
         let bounds = self.curve.bounds();
@@ -180,18 +198,16 @@ impl<F: Fn(&Shape) -> f64> Spring<'_, F> {
         self.put(&parameters);
         let value = (self.statistic)(&self.shape);
         let pull = self.weight * (value - target) * (value - target);
-        let sum = if observation { total } else { total - pull };
+        let (sum, value) = match self.of {
+            Of::Curve => (total - pull, value),
+            Of::Observation => (total, target),
+        };
         let excess = (sum - self.curve.residual_sum_of_squares).max(0.0);
-        Some(Traced {
-            target,
-            value: if observation { target } else { value },
-            distance: (excess / self.curve.residual_variance()).sqrt(),
-            parameters,
-        })
+        Some(Traced { target, value, distance: (excess / self.curve.residual_variance()).sqrt(), parameters })
     }
 
     /// The statistic where the distance reaches `t` on one side; `None` when it never does.
-    fn end(&mut self, sign: f64, t: f64, step: f64, observation: bool) -> Option<f64> {
+    fn end(&mut self, sign: f64, t: f64, step: f64) -> Option<f64> {
         let centre = (self.statistic)(&self.curve.shape);
         let parameters = [self.curve.shape.beta.clone(), self.curve.shape.theta.clone()].concat();
         let mut inside = Traced { target: centre, value: centre, distance: 0.0, parameters };
@@ -200,7 +216,7 @@ impl<F: Fn(&Shape) -> f64> Spring<'_, F> {
         let mut stuck = 0;
         let mut outside = None;
         for _ in 0..OUTWARDS {
-            let Some(next) = self.relax(inside.target + sign * reach, &inside.parameters, observation) else {
+            let Some(next) = self.relax(inside.target + sign * reach, &inside.parameters) else {
                 // Not allowed from here: go less far.
                 reach *= 0.25;
                 continue;
@@ -226,7 +242,7 @@ impl<F: Fn(&Shape) -> f64> Spring<'_, F> {
             let share = share.clamp(0.05, 0.95);
             let target = inside.target + share * (outside.target - inside.target);
             let from = if share < 0.5 { inside.parameters.clone() } else { outside.parameters.clone() };
-            let Some(next) = self.relax(target, &from, observation) else { break };
+            let Some(next) = self.relax(target, &from) else { break };
             if next.distance >= t {
                 outside = next;
             } else {
@@ -342,6 +358,17 @@ mod tests {
 
     fn floor_offset(u: f64, span: Span, alpha: f64, share: f64) -> f64 {
         PowerFloor.row(u, span, &[alpha, share]).unwrap().offset
+    }
+
+    #[test]
+    fn exact_points_leave_an_interval_of_rounding() {
+        let y = X.map(|x: f64| 60.0 * x.powf(-0.25) + 0.4);
+        let curve = forms::fit(&PowerFloor, &X, &y).unwrap();
+        for index in 0..3 {
+            let (low, high) = parameter(&curve, index, 0.95).unwrap().bounds().unwrap();
+            let value = curve.shape.values()[index];
+            assert!(low <= value && value <= high && high / low - 1.0 < 1e-8, "[{low}, {high}]");
+        }
     }
 
     #[test]

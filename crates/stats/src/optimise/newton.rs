@@ -29,7 +29,7 @@ impl Bound {
     }
 }
 
-/// What is minimised: half of nothing, simply `Σ r²`.
+/// What is minimised is `Σ r²` of these.
 pub trait Residuals {
     /// Writes the residuals at `point`. False when the point is not allowed.
     fn residuals(&mut self, point: &[f64], out: &mut Vec<f64>) -> bool;
