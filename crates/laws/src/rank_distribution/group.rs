@@ -97,7 +97,12 @@ fn each<T: Send>(runs: &[&RunTally], work: impl Fn(&RunTally) -> T + Sync) -> Ve
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// mu/sigma of each model; those whose fit ran into a limit of the form have none to speak of and are left out.
+/// Standard error from which on mu/sigma counts as unknown. It is a quantile of the normal distribution: between 0 and 1 lie
+/// the shares 1/2 and 5/6.
+const UNKNOWN: f64 = 1.0;
+
+/// mu/sigma of each model; left out are those whose fit ran into a limit of the form, where it has no meaning, and those where
+/// it is known too badly.
 fn ratio_points(models: &[ModelRanks], kind: Kind) -> (Vec<RatioPoint>, Vec<LeftOut>) {
     let mut points = Vec::new();
     let mut left_out = Vec::new();
@@ -109,8 +114,15 @@ fn ratio_points(models: &[ModelRanks], kind: Kind) -> (Vec<RatioPoint>, Vec<Left
                 parameters: model.parameters,
                 reason: flag.message.clone(),
             });
-        } else {
-            points.extend(ratio_point(model, fit));
+        } else if let Some(point) = ratio_point(model, fit) {
+            match point.standard_error {
+                Some(error) if error > UNKNOWN => left_out.push(LeftOut {
+                    model: model.model.clone(),
+                    parameters: model.parameters,
+                    reason: format!("mu/sigma is {:.1} ± {error:.1} over documents: unknown", point.ratio),
+                }),
+                _ => points.push(point),
+            }
         }
     }
     (points, left_out)

@@ -90,7 +90,7 @@ fn words(
     let form = kind.title();
     let without = match left_out {
         0 => String::new(),
-        count => format!(" without {count} model(s) whose fit is at a limit of the form"),
+        count => format!(" without {count} model(s) that have none to speak of"),
     };
     let Some(line) = line else {
         return format!("mu/sigma of the {form}{without}: {}.", reasons.join("; "));

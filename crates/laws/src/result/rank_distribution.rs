@@ -229,7 +229,7 @@ pub struct RatioLaw {
     pub form: String,
     /// The points, smallest model first.
     pub points: Vec<RatioPoint>,
-    /// Models whose fit has no mu and sigma to speak of: it ran into a limit of the form.
+    /// Models without a mu/sigma to speak of: the fit ran into a limit of the form, or the standard error exceeds 1.
     pub left_out: Vec<LeftOut>,
     /// `mu/sigma = intercept + slope ln S`; absent with one model.
     pub line: Option<RatioLine>,
