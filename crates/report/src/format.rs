@@ -106,10 +106,19 @@ pub(crate) fn r_squared(value: Option<f64>) -> String {
 
 /// How an interval was found, in words, or why there is none.
 pub(crate) fn interval_method(interval: &Interval) -> String {
+    let over_models = |level: f64, method: &str, freedom: u32| {
+        let plural = if freedom == 1 { "" } else { "s" };
+        format!("{} {method}, {freedom} degree{plural} of freedom", percent(level))
+    };
     match interval {
         Interval::StudentT { level, degrees_of_freedom, .. } => {
-            let plural = if *degrees_of_freedom == 1 { "" } else { "s" };
-            format!("{} Student t, {degrees_of_freedom} degree{plural} of freedom", percent(*level))
+            over_models(*level, "Student t", *degrees_of_freedom)
+        }
+        Interval::Fieller { level, degrees_of_freedom, .. } => {
+            over_models(*level, "Fieller", *degrees_of_freedom)
+        }
+        Interval::Profile { level, degrees_of_freedom, .. } => {
+            over_models(*level, "profile with Student t", *degrees_of_freedom)
         }
         Interval::DocumentBootstrap { level, resamples, .. } => {
             format!("{} document bootstrap, {} resamples", percent(*level), count(u64::from(*resamples)))
@@ -191,6 +200,14 @@ mod tests {
         assert_eq!(estimate(&of(0.1042, interval(0.1008, 0.1076))), "0.1042 [0.1008, 0.1076]");
         assert_eq!(estimate(&of(0.1, interval(-0.2, 0.4))), "0.100 [−0.200, 0.400]");
         assert_eq!(estimate(&of(0.1, Interval::None { reason: "two points".into() })), "0.100 (no interval)");
+    }
+
+    #[test]
+    fn every_method_of_an_interval_has_its_words() {
+        let profile = Interval::Profile { low: 0.1, high: 0.2, level: 0.95, degrees_of_freedom: 1 };
+        assert_eq!(interval_method(&profile), "95 % profile with Student t, 1 degree of freedom");
+        let fieller = Interval::Fieller { low: 0.1, high: 0.2, level: 0.9, degrees_of_freedom: 5 };
+        assert_eq!(interval_method(&fieller), "90 % Fieller, 5 degrees of freedom");
     }
 
     #[test]
