@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use relscale_corpus::tokenizer::TokenizerSource;
 use relscale_corpus::{CorpusError, Document, Tokenizer};
+use relscale_records::vocabulary::TokenKind;
 use serde_json::{Value, json};
 use tokenizers::models::TrainerWrapper;
 use tokenizers::models::bpe::{BPE, BpeTrainer};
@@ -266,6 +267,50 @@ fn neox_as_published() {
     assert_eq!(encoded.total_bytes(), 3);
     // 27 rows of padding in the smallest Pythia.
     assert_eq!(tokenizer.known_rows(50_304).unwrap().iter().filter(|known| !**known).count(), 27);
+}
+
+#[test]
+fn the_vocabulary_says_what_is_text_what_is_special_and_what_is_bytes() {
+    let count = |tokenizer: &Tokenizer, kind| {
+        tokenizer.vocabulary().unwrap().entries().iter().filter(|entry| entry.kind == kind).count()
+    };
+    let llama = Tokenizer::from_json(&sentencepiece_like().to_string()).unwrap();
+    let vocabulary = llama.vocabulary().unwrap();
+    assert_eq!(vocabulary.tokenizer_sha256(), llama.sha256());
+    assert_eq!((count(&llama, TokenKind::Special), count(&llama, TokenKind::Byte)), (3, 256));
+    assert_eq!(vocabulary.get(3 + 0xE4).unwrap().text, "<0xE4>");
+    let ids: Vec<u32> = vocabulary.entries().iter().map(|entry| entry.id).collect();
+    assert_eq!(ids, llama.known_ids());
+
+    let byte_level = trained();
+    let vocabulary = byte_level.vocabulary().unwrap();
+    // 128 single bytes are ASCII, each a whole character.
+    assert!(count(&byte_level, TokenKind::Byte) >= 128);
+    let text = "the rank of\n the worst tokens 1 2";
+    let ids = byte_level.encode(text).unwrap().ids;
+    let spelled: String = ids.iter().map(|&id| vocabulary.get(id).unwrap().text.as_str()).collect();
+    assert_eq!(spelled, text);
+    // A character that no merge holds is bytes.
+    let ids = byte_level.encode("漢").unwrap().ids;
+    let spelled: String = ids.iter().map(|&id| vocabulary.get(id).unwrap().text.as_str()).collect();
+    assert_eq!(spelled, "<0xE6><0xBC><0xA2>");
+    assert_eq!((count(&words_only(), TokenKind::Normal), count(&words_only(), TokenKind::Byte)), (3, 0));
+}
+
+#[test]
+fn vocabularies_of_gpt2_and_opt_as_published() {
+    let Some(data) = data() else { return };
+    let gpt2 = Tokenizer::from_folder(&data.join("gpt2")).unwrap();
+    let opt = Tokenizer::from_folder(opt_folder(&data).path()).unwrap();
+    // Pieces of characters counted by decoding each entry of vocab.json in Python; the merges are the same.
+    for (tokenizer, specials, text) in [(&gpt2, 1, "<|endoftext|>"), (&opt, 2, "</s>")] {
+        let vocabulary = tokenizer.vocabulary().unwrap();
+        let of = |kind| vocabulary.entries().iter().filter(move |entry| entry.kind == kind);
+        assert_eq!((of(TokenKind::Byte).count(), of(TokenKind::Special).count()), (344, specials));
+        assert!(of(TokenKind::Special).any(|entry| entry.text == text));
+        let id = tokenizer.encode(" rank").unwrap().ids[0];
+        assert_eq!(vocabulary.get(id).unwrap().text, " rank");
+    }
 }
 
 /// Number of ids and the hash of them as little-endian u32, from transformers 4.57.6 (GPT2Tokenizer on vocab.json and

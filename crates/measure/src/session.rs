@@ -49,6 +49,7 @@ pub fn measure(
 ) -> Result<Vec<Measured>> {
     check_names(models, corpora)?;
     warn_of_tokenizers(models, corpora, events);
+    keep_vocabularies(study, models)?;
     let mut texts: BTreeMap<(String, usize), TokenisedCorpus> = BTreeMap::new();
     let mut weights = known_weights(study)?;
     let mut measured = Vec::new();
@@ -76,6 +77,17 @@ pub fn measure(
         warn_of_mixture(study, &corpus.name, models, events)?;
     }
     Ok(measured)
+}
+
+/// What the ids in the parts stand for, for each tokenizer once: the laws tell classes of tokens apart by it.
+fn keep_vocabularies(study: &mut Study, models: &[ModelSource<'_>]) -> Result<()> {
+    let mut kept = BTreeSet::new();
+    for tokenizer in models.iter().filter_map(|model| model.tokenizer.as_ref()) {
+        if kept.insert(tokenizer.sha256()) {
+            study.write_vocabulary(&tokenizer.vocabulary()?)?;
+        }
+    }
+    Ok(())
 }
 
 fn measure_one(

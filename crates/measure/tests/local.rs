@@ -135,6 +135,10 @@ fn token_ids_need_no_tokenizer_but_all_rows() {
     let study = root.path().join("study");
     session(&study, &model(), &[corpus()], &rows_rule).0.unwrap();
     assert_eq!(rows(&study).len(), 5 + 2);
+    // Nobody says what these ids are: no vocabulary, and classes by frequency.
+    assert!(!study.join("vocabularies").exists());
+    let tally = Study::open(&study).unwrap().tallies().unwrap().remove(0);
+    assert!(!tally.classes.unwrap().basis.vocabulary);
 
     let error = session(&study, &model(), &[corpus()], &settings()).0.unwrap_err();
     assert!(matches!(error, Error::NoTokenizer { .. }) && error.to_string().contains("--vocab rows"));

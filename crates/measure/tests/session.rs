@@ -7,7 +7,9 @@ use relscale_corpus::Document;
 use relscale_measure::engines::MockEngine;
 use relscale_measure::engines::mock::NonFinite;
 use relscale_measure::{Error, Event, Prefix, Settings, Warning, measure};
+use relscale_records::classes::DocumentClasses;
 use relscale_records::provenance::{TieRule, VocabularyRule};
+use relscale_records::vocabulary::TokenKind;
 use relscale_records::{ScoredToken, Study};
 
 fn rows(folder: &std::path::Path) -> Vec<ScoredToken> {
@@ -387,4 +389,31 @@ fn a_full_disk_stops_with_a_name_and_the_run_goes_on_later() {
 
     session(folder.path(), &[model(|| mock("m"))], &corpora, &settings()).0.unwrap();
     common::assert_same(reference.path(), folder.path());
+}
+
+#[test]
+fn the_vocabulary_is_kept_once_and_classes_come_from_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = [model(|| mock("m")), model(|| mock("n"))];
+    session(folder.path(), &models, &[corpus("a", documents())], &settings()).0.unwrap();
+    let kept = folder.path().join("vocabularies");
+    assert_eq!(std::fs::read_dir(&kept).unwrap().count(), 1);
+    let study = Study::open(folder.path()).unwrap();
+    let vocabulary = study.vocabulary(tokenizer().sha256()).unwrap().unwrap();
+    assert_eq!(vocabulary.entries().len() as u32, WORDS + 1);
+    let special = vocabulary.get(WORDS).unwrap();
+    assert_eq!((special.text.as_str(), special.kind), ("<s>", TokenKind::Special));
+    let classes = |study: &Study| study.tallies().unwrap().remove(0).classes.unwrap();
+    assert!(classes(&study).basis.vocabulary);
+    let count = |document: &DocumentClasses| document.tokens.iter().map(|&n| u64::from(n)).sum::<u64>();
+    let tally = study.tallies().unwrap().remove(1);
+    assert!(tally.classes.unwrap().documents.iter().map(count).eq(tally.documents.iter().map(|d| d.scored)));
+
+    // A study of an earlier version has none; the same command adds it and measures nothing again.
+    std::fs::remove_dir_all(&kept).unwrap();
+    assert!(!classes(&Study::open(folder.path()).unwrap()).basis.vocabulary);
+    let (result, events) = session(folder.path(), &models, &[corpus("a", documents())], &settings());
+    result.unwrap();
+    assert!(!events.iter().any(|event| matches!(event, Event::Progress { .. })));
+    assert!(classes(&Study::open(folder.path()).unwrap()).basis.vocabulary);
 }

@@ -98,6 +98,12 @@ pub enum Error {
         /// What differs.
         reason: String,
     },
+    /// A vocabulary whose ids are not in order.
+    #[error("not a vocabulary: {reason}; ids ascend, each once")]
+    Vocabulary {
+        /// What is out of order.
+        reason: String,
+    },
     /// Columns that a foreign Parquet file lacks.
     #[error("{}: has no column `{column}`; its columns are: {}", path.display(), there.join(", "))]
     NoColumn {

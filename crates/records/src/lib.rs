@@ -15,7 +15,9 @@
 //! | [`tally`] | sufficient statistics per document; they merge exactly |
 //! | [`sequences`] | tokens in a row: windows of hits, pairs at a lag, runs; per document as well |
 //! | [`ranks`] | positions and their nll by exact rank, of a whole run |
-//! | [`parquet`] | token parts, the table of documents, text columns of foreign files |
+//! | [`vocabulary`] | a tokenizer's entries: id, text, kind |
+//! | [`classes`] | positions and misses by class of token, per document |
+//! | [`parquet`] | token parts, tables of documents and vocabularies, text columns of foreign files |
 //! | [`study`] | the study folder: its lock, runs, parts, resumption, totals |
 //! | [`version`] | the version of the formats on disk |
 //!
@@ -24,6 +26,7 @@
 //! ```text
 //! study/study.json                                 format, tool, which run is current for a model x corpus
 //! study/.lock                                      held while a program writes; freed by the system when it dies
+//! study/vocabularies/<sha12>.parquet               a tokenizer's entries: id, text, kind
 //! study/runs/<model>--<corpus>--<key12>/run.json   full provenance, plan of the run
 //!                                       documents.parquet     ordinal, id, tags, tokens, bytes, scored
 //!                                       part-00000.parquet    scored tokens of whole documents
@@ -41,6 +44,7 @@
 #![forbid(unsafe_code)]
 
 mod atomic;
+pub mod classes;
 pub mod error;
 pub mod parquet;
 pub mod provenance;
@@ -51,12 +55,15 @@ pub mod tally;
 pub mod token;
 pub mod units;
 pub mod version;
+pub mod vocabulary;
 
 pub use error::{Error, Result};
 pub use provenance::Provenance;
 
+pub use classes::{ClassTally, TokenClass};
 pub use ranks::{RankCount, RankHistogram};
 pub use sequences::{SequenceGrid, SequenceTally};
 pub use study::Study;
 pub use tally::{DocumentTally, RunTally, TallyOptions};
 pub use token::{Score, ScoredToken};
+pub use vocabulary::Vocabulary;

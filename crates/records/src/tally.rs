@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::classes::ClassTally;
 use crate::error::{Error, Result};
 use crate::provenance::{ProtocolProvenance, Provenance, TieRule, VocabularyRule, VocabularySizes};
 use crate::ranks::RankHistogram;
@@ -132,6 +133,9 @@ pub struct RunTally {
     /// Positions by exact rank, of the same documents; absent where rows were not streamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<RankHistogram>,
+    /// Positions and misses by class of token, of the same documents; absent where rows were not streamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<ClassTally>,
 }
 
 impl RunTally {
@@ -159,6 +163,7 @@ impl RunTally {
             documents: Vec::new(),
             sequences: None,
             ranks: None,
+            classes: None,
         }
     }
 
@@ -175,8 +180,8 @@ impl RunTally {
     /// Joins the tallies of two disjoint sets of documents of one run. Associative and commutative, bit for bit.
     ///
     /// # Errors
-    /// [`Error::Merge`] when run, names or grid differ, a document is in both, or only one of them counted sequences or
-    /// ranks.
+    /// [`Error::Merge`] when run, names or grid differ, a document is in both, or only one of them counted sequences,
+    /// ranks or classes.
     pub fn merge(self, other: Self) -> Result<Self> {
         let refuse = |what: &str, a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| {
             Err(Error::Merge { reason: format!("{what} differs: {a:?} and {b:?}") })
@@ -213,6 +218,11 @@ impl RunTally {
             }
             (None, None) => None,
             _ => return Err(Error::Merge { reason: "only one of them counted ranks".to_owned() }),
+        };
+        result.classes = match (result.classes, other.classes) {
+            (Some(a), Some(b)) => Some(a.merge(b)?),
+            (None, None) => None,
+            _ => return Err(Error::Merge { reason: "only one of them counted classes".to_owned() }),
         };
         Ok(result)
     }

@@ -81,7 +81,7 @@ impl SourceLengths {
 }
 
 /// Tokens are written in GPT-2's alphabet of 256 printable characters, one a byte.
-fn is_byte_level(inner: &tokenizers::Tokenizer) -> bool {
+pub(super) fn is_byte_level(inner: &tokenizers::Tokenizer) -> bool {
     let by_decoder = matches!(inner.get_decoder(), Some(DecoderWrapper::ByteLevel(_)));
     let by_pre_tokenizer = match inner.get_pre_tokenizer() {
         Some(PreTokenizerWrapper::ByteLevel(_)) => true,
@@ -94,7 +94,7 @@ fn is_byte_level(inner: &tokenizers::Tokenizer) -> bool {
 }
 
 /// `<0xE4>`: one byte of a character that the vocabulary lacks.
-fn is_byte_fallback(token: &str) -> bool {
+pub(super) fn is_byte_fallback(token: &str) -> bool {
     let hex = token.strip_prefix("<0x").and_then(|rest| rest.strip_suffix('>'));
     hex.is_some_and(|hex| hex.len() == 2 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
 }

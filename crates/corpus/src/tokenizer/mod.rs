@@ -7,6 +7,7 @@
 //! | [`mod@folder`] | reads `tokenizer.json`, or `vocab.json` + `merges.txt` where a folder has only these |
 //! | [`mod@specials`] | beginning- and end-of-text as the folder names them; what a post-processor would have added |
 //! | [`mod@bytes`] | which source bytes belong to which token |
+//! | `vocabulary` | what each id stands for, as text |
 //! | [`mod@blocks`] | very long texts in blocks, so that memory stays bounded |
 //!
 //! Files read: `tokenizer.json` alone decides ids where it is present; otherwise `vocab.json`, `merges.txt` and, for the
@@ -25,11 +26,13 @@ pub mod blocks;
 pub mod bytes;
 pub mod folder;
 pub mod specials;
+mod vocabulary;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use rayon::prelude::*;
+use relscale_records::Vocabulary;
 
 use crate::document::Document;
 use crate::error::{CorpusError, Result};
@@ -230,6 +233,14 @@ impl Tokenizer {
     /// done here; a protocol's prefix does it openly.
     pub fn added_by_processor(&self) -> &AddedByProcessor {
         &self.added_by_processor
+    }
+
+    /// What each id stands for, added tokens included: text, special, or bytes that are no whole characters.
+    ///
+    /// # Errors
+    /// None that can occur: ids are distinct. The type of the records refuses others.
+    pub fn vocabulary(&self) -> Result<Vocabulary> {
+        Ok(vocabulary::of(&self.inner, &self.sha256, &self.special_ids)?)
     }
 
     /// Id of a token given as text.

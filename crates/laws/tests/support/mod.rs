@@ -3,6 +3,7 @@
 // Each test file uses its own part of this.
 #![allow(dead_code)]
 
+pub(crate) mod random;
 pub(crate) mod rows;
 
 use std::collections::BTreeMap;
@@ -38,6 +39,7 @@ pub(crate) fn run(model: &str, parameters: u64, k_grid: &[u32]) -> RunTally {
         documents: Vec::new(),
         sequences: None,
         ranks: None,
+        classes: None,
     }
 }
 

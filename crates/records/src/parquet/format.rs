@@ -29,10 +29,15 @@ pub(super) const ROW_GROUP: usize = 1 << 17;
 /// Writer properties of a file of ours. `created_by` is a constant: the library's default holds its
 /// version, and a rebuilt program must be able to finish a run with the same bytes.
 pub(super) fn properties(kind: &str, provenance: &Provenance) -> Result<WriterProperties> {
+    Ok(properties_with(kind, (PROVENANCE, provenance.to_canonical_json()?)))
+}
+
+/// As [`properties`], for a file that belongs to no run: one pair of metadata says to what.
+pub(super) fn properties_with(kind: &str, belongs: (&str, String)) -> WriterProperties {
     let pair = |key: &str, value: String| KeyValue { key: key.into(), value: Some(value) };
     // The fastest level: ranks and likelihoods are close to noise, there is little to gain above it.
     let level = ZstdLevel::default();
-    Ok(WriterProperties::builder()
+    WriterProperties::builder()
         .set_compression(Compression::ZSTD(level))
         .set_created_by(format!("relscale format {}", version::FORMAT))
         .set_max_row_group_row_count(Some(ROW_GROUP))
@@ -40,9 +45,9 @@ pub(super) fn properties(kind: &str, provenance: &Provenance) -> Result<WriterPr
         .set_key_value_metadata(Some(vec![
             pair(KIND, kind.into()),
             pair(FORMAT, version::FORMAT.to_string()),
-            pair(PROVENANCE, provenance.to_canonical_json()?),
+            pair(belongs.0, belongs.1),
         ]))
-        .build())
+        .build()
 }
 
 /// Opens a Parquet file of any origin.
@@ -56,19 +61,36 @@ pub(super) fn open_ours(
     path: &Path,
     kind: &'static str,
 ) -> Result<(ParquetRecordBatchReaderBuilder<File>, Provenance)> {
+    let builder = open_kind(path, kind)?;
+    let provenance = required(&builder, path, kind, PROVENANCE)?;
+    let provenance = serde_json::from_str(provenance)
+        .map_err(|source| Error::Json { path: path.to_path_buf(), source })?;
+    Ok((builder, provenance))
+}
+
+/// Opens a file of ours: checks its kind and format.
+pub(super) fn open_kind(path: &Path, kind: &'static str) -> Result<ParquetRecordBatchReaderBuilder<File>> {
     let builder = open(path)?;
     let not_ours = |reason: String| Error::NotOurs { path: path.to_path_buf(), what: kind, reason };
-    let value = |key: &str| metadata(&builder, key).ok_or_else(|| not_ours(format!("no metadata `{key}`")));
-    let found = value(KIND)?;
+    let found = required(&builder, path, kind, KIND)?;
     if found != kind {
         return Err(not_ours(format!("it holds {found}")));
     }
-    let format = value(FORMAT)?;
+    let format = required(&builder, path, kind, FORMAT)?;
     let format = format.parse().map_err(|_| not_ours(format!("format is `{format}`")))?;
     version::check(path, format)?;
-    let provenance = serde_json::from_str(value(PROVENANCE)?)
-        .map_err(|source| Error::Json { path: path.to_path_buf(), source })?;
-    Ok((builder, provenance))
+    Ok(builder)
+}
+
+/// The value of a metadata key that every file of this kind has.
+fn required<'a>(
+    builder: &'a ParquetRecordBatchReaderBuilder<File>,
+    path: &Path,
+    what: &'static str,
+    key: &str,
+) -> Result<&'a str> {
+    let reason = || format!("no metadata `{key}`");
+    metadata(builder, key).ok_or_else(|| Error::NotOurs { path: path.to_path_buf(), what, reason: reason() })
 }
 
 /// The value of a metadata key.

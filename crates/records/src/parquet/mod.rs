@@ -1,10 +1,10 @@
 //! Parquet in and out; the only place of the workspace that knows the format.
 //!
 //! **Actors.** [`tokens`] writes and streams the parts of a run, [`documents`] the table of its documents,
-//! [`columns`] reads text columns of foreign files for the loaders.
+//! [`vocabulary`] that of a tokenizer's entries, [`columns`] reads text columns of foreign files for the loaders.
 //!
-//! **Files.** zstd, row groups of a fixed number of rows. Key-value metadata: `relscale.kind` (`tokens`, `documents`), `relscale.format`, `relscale` (the run's
-//! [`crate::Provenance`] as canonical JSON) and, in a part, `relscale.part` ([`tokens::PartMeta`]). Any Parquet
+//! **Files.** zstd, row groups of a fixed number of rows. Key-value metadata: `relscale.kind` (`tokens`, `documents`, `vocabulary`), `relscale.format`, `relscale` (the run's
+//! [`crate::Provenance`] as canonical JSON; for a vocabulary `relscale.tokenizer`, the tokenizer's hash) and, in a part, `relscale.part` ([`tokens::PartMeta`]). Any Parquet
 //! reader (DuckDB, Polars, Spark, pandas) reads them as they are.
 //!
 //! **Invariants.** The bytes are a function of the rows and the metadata: no time, no host, and no dependence on how
@@ -14,7 +14,9 @@ pub mod columns;
 pub mod documents;
 mod format;
 pub mod tokens;
+pub mod vocabulary;
 
 pub use columns::read_text_columns;
 pub use documents::{DocumentRow, read_documents, write_documents};
-pub use tokens::{PartMeta, PartRange, TokenReader, TokenWriter};
+pub use tokens::{PartMeta, PartRange, TokenReader, TokenWriter, read_token_ids};
+pub use vocabulary::{read_vocabulary, write_vocabulary};

@@ -10,8 +10,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, UInt32Type};
 use arrow_array::{Array, ArrayRef, Float32Array, RecordBatch, UInt32Array};
 use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
+use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::file::metadata::KeyValue;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -203,6 +203,30 @@ fn to_batch(rows: &[ScoredToken]) -> Result<RecordBatch, arrow_schema::ArrowErro
             whole(|score| score.argmax),
         ],
     )
+}
+
+/// Streams the ids of the right tokens of one part, reading no other column.
+///
+/// Nothing is compared with the part's metadata here: that is for a [`TokenReader`], which sees all columns.
+///
+/// # Errors
+/// As [`TokenReader::open`]; as items: [`Error::Damaged`].
+pub fn read_token_ids(path: &Path) -> Result<impl Iterator<Item = Result<Vec<u32>>>> {
+    let (builder, _) = format::open_ours(path, KIND)?;
+    let only = ProjectionMask::columns(builder.parquet_schema(), ["token"]);
+    let batches = builder
+        .with_projection(only)
+        .with_batch_size(READ_BATCH)
+        .build()
+        .map_err(|source| format::unreadable(path, source))?;
+    let path = path.to_path_buf();
+    Ok(batches.map(move |batch| {
+        let damaged = |reason: String| Error::Damaged { path: path.clone(), reason };
+        let batch = batch.map_err(|source| damaged(source.to_string()))?;
+        let column = batch.column_by_name("token").and_then(|column| column.as_primitive_opt::<UInt32Type>());
+        let column = column.ok_or_else(|| damaged("a batch lacks column `token`".to_owned()))?;
+        Ok(column.values().to_vec())
+    }))
 }
 
 /// Streams one part: an iterator over batches of rows.

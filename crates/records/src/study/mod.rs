@@ -18,6 +18,7 @@ mod names;
 mod run;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,9 +26,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::atomic::{remove_leftovers, write_whole};
 use crate::error::{Error, Result};
+use crate::parquet::{read_vocabulary, write_vocabulary};
 use crate::provenance::{Provenance, ToolProvenance};
 use crate::tally::{RunTally, TallyOptions};
 use crate::version::{self, FORMAT};
+use crate::vocabulary::Vocabulary;
 
 use lock::{LOCK_FILE, Lock};
 pub use names::safe_name;
@@ -37,6 +40,8 @@ pub use run::{Done, PartFile, PartState, RunFolder, RunPlan, RunRecord, Totals};
 const STUDY_FILE: &str = "study.json";
 /// Name of the folder with the runs.
 const RUNS: &str = "runs";
+/// Name of the folder with the tokenizers' vocabularies.
+const VOCABULARIES: &str = "vocabularies";
 
 /// `study.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -224,7 +229,17 @@ impl Study {
     /// # Errors
     /// As [`RunFolder::tally_with`].
     pub fn tally_with(&self, run: &RunFolder, options: &TallyOptions) -> Result<RunTally> {
-        let mut tally = run.tally_with(options)?;
+        let vocabulary = self.vocabulary(&run.record().provenance.tokenizer.sha256)?;
+        self.tally_of(run, options, vocabulary.as_ref())
+    }
+
+    fn tally_of(
+        &self,
+        run: &RunFolder,
+        options: &TallyOptions,
+        vocabulary: Option<&Vocabulary>,
+    ) -> Result<RunTally> {
+        let mut tally = run.tally_with(options, vocabulary)?;
         if let Some(family) = self.record.families.get(&tally.model) {
             tally.family.clone_from(family);
         }
@@ -244,13 +259,60 @@ impl Study {
     /// # Errors
     /// As [`Study::tally_with`].
     pub fn tallies_with(&self, options: &TallyOptions) -> Result<Vec<RunTally>> {
-        let mut tallies: Vec<RunTally> =
-            self.current()?.iter().map(|run| self.tally_with(run, options)).collect::<Result<_>>()?;
+        // A vocabulary is read once for all runs of its tokenizer.
+        let mut vocabularies: BTreeMap<String, Option<Vocabulary>> = BTreeMap::new();
+        let mut tallies: Vec<RunTally> = Vec::new();
+        for run in self.current()? {
+            let sha256 = &run.record().provenance.tokenizer.sha256;
+            let vocabulary = match vocabularies.entry(sha256.clone()) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => entry.insert(self.vocabulary(sha256)?),
+            };
+            tallies.push(self.tally_of(&run, options, vocabulary.as_ref())?);
+        }
         tallies.sort_by(|a, b| {
             let order = |t: &RunTally| (t.corpus.clone(), t.family.clone(), t.non_embedding);
             order(a).cmp(&order(b)).then_with(|| a.model.cmp(&b.model))
         });
         Ok(tallies)
+    }
+
+    /// Keeps a tokenizer's vocabulary, once: where it is there and whole, nothing is written.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn write_vocabulary(&mut self, vocabulary: &Vocabulary) -> Result<()> {
+        debug_assert!(self.lock.is_some(), "only a writer writes");
+        let folder = self.path.join(VOCABULARIES);
+        fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
+        remove_leftovers(&folder)?;
+        let path = self.vocabulary_path(vocabulary.tokenizer_sha256());
+        if read_vocabulary(&path).is_ok_and(|there| there == *vocabulary) {
+            return Ok(());
+        }
+        write_vocabulary(&path, vocabulary)
+    }
+
+    /// The vocabulary of the tokenizer with this hash; `None` in studies of earlier versions, and for token ids.
+    ///
+    /// # Errors
+    /// As [`read_vocabulary`]; [`Error::NotOurs`] when the file is that of another tokenizer.
+    pub fn vocabulary(&self, tokenizer_sha256: &str) -> Result<Option<Vocabulary>> {
+        let path = self.vocabulary_path(tokenizer_sha256);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let vocabulary = read_vocabulary(&path)?;
+        if vocabulary.tokenizer_sha256() != tokenizer_sha256 {
+            let reason = format!("it is that of tokenizer {}", vocabulary.tokenizer_sha256());
+            return Err(Error::NotOurs { path, what: "the vocabulary of this tokenizer", reason });
+        }
+        Ok(Some(vocabulary))
+    }
+
+    fn vocabulary_path(&self, tokenizer_sha256: &str) -> PathBuf {
+        let short = tokenizer_sha256.get(..12).unwrap_or(tokenizer_sha256);
+        self.path.join(VOCABULARIES).join(format!("{}.parquet", safe_name(short)))
     }
 
     fn save(&self) -> Result<()> {

@@ -7,15 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{format_of, read_json, write_json};
 use crate::atomic::remove_leftovers;
+use crate::classes::{ClassCounter, TokenCounts};
 use crate::error::{Error, Result};
 use crate::parquet::{
-    DocumentRow, PartMeta, PartRange, TokenReader, TokenWriter, read_documents, write_documents,
+    DocumentRow, PartMeta, PartRange, TokenReader, TokenWriter, read_documents, read_token_ids,
+    write_documents,
 };
 use crate::provenance::{Provenance, sha256_file};
 use crate::ranks::RankHistogram;
 use crate::sequences::SequenceCounter;
 use crate::tally::{RunTally, TallyOptions};
 use crate::version::{self, FORMAT};
+use crate::vocabulary::Vocabulary;
 
 const RUN_FILE: &str = "run.json";
 const DONE_FILE: &str = "done.json";
@@ -315,27 +318,51 @@ impl RunFolder {
     /// # Errors
     /// As [`RunFolder::rows`].
     pub fn tally(&self) -> Result<RunTally> {
-        self.tally_with(&TallyOptions::default())
+        self.tally_with(&TallyOptions::default(), None)
     }
 
-    /// Streams a finished run into its sufficient statistics, all of them in one pass over the rows.
+    /// Streams a finished run into its sufficient statistics: its token ids alone, to know how frequent each token is, then all
+    /// of them in one pass over the rows. Without the tokenizer's vocabulary classes are by frequency alone.
     ///
     /// # Errors
     /// As [`RunFolder::rows`]; [`Error::SequenceGrid`].
-    pub fn tally_with(&self, options: &TallyOptions) -> Result<RunTally> {
+    pub fn tally_with(&self, options: &TallyOptions, vocabulary: Option<&Vocabulary>) -> Result<RunTally> {
         let mut tally = RunTally::new(&self.record.provenance);
         let mut sequences = SequenceCounter::new(options.sequences.clone(), tally.tie_rule)?;
         let mut ranks = RankHistogram::default();
+        let counts = self.token_counts()?;
+        let mut classes = ClassCounter::new(&counts, vocabulary, tally.k_grid.clone(), tally.tie_rule);
         for rows in self.rows()? {
             for row in &rows? {
                 tally.add(row);
                 sequences.add(row);
                 ranks.add_token(row, tally.tie_rule);
+                classes.add(row);
             }
         }
         tally.sequences = Some(sequences.finish());
         tally.ranks = Some(ranks);
+        tally.classes = Some(classes.finish());
         Ok(tally)
+    }
+
+    /// How often each token is the right one in a finished run, rows without a score included.
+    ///
+    /// # Errors
+    /// [`Error::Unfinished`], [`Error::MissingPart`], [`Error::Damaged`], [`Error::Read`].
+    pub fn token_counts(&self) -> Result<TokenCounts> {
+        let done = self.done()?.ok_or_else(|| Error::Unfinished { path: self.path.clone() })?;
+        let mut counts = TokenCounts::default();
+        for file in &done.parts {
+            let path = self.part_path(file.part.range.index);
+            if !path.exists() {
+                return Err(Error::MissingPart { path });
+            }
+            for tokens in read_token_ids(&path)? {
+                counts.extend(tokens?);
+            }
+        }
+        Ok(counts)
     }
 }
 
