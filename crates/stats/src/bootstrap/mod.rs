@@ -7,11 +7,18 @@
 //!
 //! Every series measured on the same units (all models, all k) is a column of one [`UnitTable`], so that one
 //! draw serves all of them and their differences keep the correlation that real differences have.
+//!
+//! The parametric bootstrap starts from the covariance that this gives: [`Noise`] draws errors of that covariance,
+//! [`perfect_lines`] shows what a perfect line would look like under them.
 
 mod covariance;
+mod noise;
+mod perfect;
 mod resample;
 mod sample;
 
 pub use covariance::covariance;
+pub use noise::Noise;
+pub use perfect::{PerfectFit, perfect_lines};
 pub use resample::{Totals, UnitTable, multiplicities, totals};
 pub use sample::Sample;

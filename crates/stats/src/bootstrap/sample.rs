@@ -33,6 +33,11 @@ impl Sample {
         self.ascending.len()
     }
 
+    /// The finite replicates, ascending.
+    pub fn ascending(&self) -> &[f64] {
+        &self.ascending
+    }
+
     /// Number of replicates without a finite value.
     pub fn dropped(&self) -> usize {
         self.dropped
