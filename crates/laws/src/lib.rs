@@ -13,6 +13,7 @@
 //! | `audit` | predictions of models that a fit has not seen |
 //! | [`rank_distribution`] | which distribution ranks follow, what that says of both laws, Appendix B of the paper |
 //! | `rivals` | other forms on the same points, by AICc and by the largest models held out |
+//! | `breakdown` | whether noise of the text sample, or what else, breaks a rank law at large k |
 //! | `verdict` | sentences with their numbers |
 //! | [`result`] | what is written to `laws.json`, and the only thing others need to read it |
 //!
@@ -23,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod audit;
+mod breakdown;
 mod cross_entropy;
 mod emergence;
 mod error;

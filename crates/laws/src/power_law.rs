@@ -43,7 +43,7 @@ pub(crate) struct Setting {
 }
 
 /// Chance below which the scatter is said to exceed the sample's noise.
-const BEYOND_NOISE: f64 = 0.01;
+pub(crate) const BEYOND_NOISE: f64 = 0.01;
 
 /// Fits the law. `doubts` names what forbids to claim a slope; any such flag makes the fit unclaimed.
 pub(crate) fn law(
@@ -92,6 +92,7 @@ pub(crate) fn law(
         outcome,
         rivals,
         flags,
+        breakdown: None,
         verdict: String::new(),
     };
     law.verdict = verdict::of_law(&law);

@@ -11,7 +11,7 @@ use crate::result::{Flag, FlagCode, Law, LawPoint, LeftOut, Quantity};
 use crate::table::{Group, Sums};
 
 /// `-ln(hits / tokens)` in nats, exact also where nearly all tokens hit.
-fn minus_ln_rbp(hits: f64, tokens: f64) -> f64 {
+pub(crate) fn minus_ln_rbp(hits: f64, tokens: f64) -> f64 {
     -(-(tokens - hits) / tokens).ln_1p()
 }
 

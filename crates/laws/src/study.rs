@@ -10,7 +10,7 @@ use crate::options::FitOptions;
 use crate::power_law::student_t;
 use crate::result::{Estimate, FORMAT, Flag, FlagCode, GroupFit, Law, ModelSummary, StudyFit};
 use crate::table::Group;
-use crate::{cross_entropy, emergence, rank, rank_distribution, summary, verdict};
+use crate::{breakdown, cross_entropy, emergence, rank, rank_distribution, summary, verdict};
 
 /// Documents below which resampling them says little about their variety.
 const FEW_DOCUMENTS: u64 = 30;
@@ -42,7 +42,8 @@ pub fn fit_study(runs: &[RunTally], options: &FitOptions) -> Result<StudyFit, La
 
 fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsError> {
     let models = summary::models(group, options);
-    let rank_laws: Vec<Law> = (0..group.k.len()).map(|at| rank::law(group, at, options)).collect();
+    let mut rank_laws: Vec<Law> = (0..group.k.len()).map(|at| rank::law(group, at, options)).collect();
+    let judged = breakdown::judge(group, &mut rank_laws, options);
     let cross_entropy_law = cross_entropy::law(group, options);
     let measured: Vec<&Law> = rank_laws.iter().chain([&cross_entropy_law]).collect();
     Ok(GroupFit {
@@ -53,6 +54,8 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsEr
             .iter()
             .find(|law| law.k() == Some(1))
             .and_then(|greedy| difference(greedy, &cross_entropy_law, options.level)),
+        breakdown: Some(judged),
+        classes: breakdown::classes::report(group, options),
         flags: [flags(&models, group.documents), windows_differ(group)].concat(),
         verdict: verdict::of_group(&rank_laws, &cross_entropy_law),
         rank_distribution: rank_distribution::of_group(group, &measured, options),

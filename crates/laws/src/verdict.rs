@@ -223,7 +223,7 @@ fn slope_over(fit: &PowerLaw) -> String {
 }
 
 /// R² with three digits, and never rounded up to a perfect 1.
-fn r_squared_digits(r: f64) -> String {
+pub(crate) fn r_squared_digits(r: f64) -> String {
     if r < 1.0 && r > 0.9995 { format!("{:.4}", (r * 1e4).floor() / 1e4) } else { format!("{r:.3}") }
 }
 

@@ -3,7 +3,7 @@
 use relscale_records::provenance::VocabularySizes;
 use serde::{Deserialize, Serialize};
 
-use super::{Emergence, Estimate, Flag, Law, RankDistribution};
+use super::{ClassReport, Emergence, Estimate, Flag, GroupBreakdown, Law, RankDistribution};
 
 /// All laws of one family on one corpus.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,12 @@ pub struct GroupFit {
     /// The distribution of ranks; absent when ranks were not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank_distribution: Option<RankDistribution>,
+    /// Up to which k the rank law holds, and what breaks it beyond.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breakdown: Option<GroupBreakdown>,
+    /// Which tokens hold the tail; absent for tallies that do not count classes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<ClassReport>,
     /// Doubts about the group as a whole.
     pub flags: Vec<Flag>,
     /// A few sentences with the numbers: what this group shows.

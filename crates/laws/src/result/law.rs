@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag, Rivals};
+use super::{Breakdown, Estimate, Flag, Rivals};
 
 /// A law of one quantity over the models of one family on one corpus.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,9 @@ pub struct Law {
     pub rivals: Option<Rivals>,
     /// Doubts about this law.
     pub flags: Vec<Flag>,
+    /// Whether the law holds at this k and, if not, why (rank laws only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breakdown: Option<Breakdown>,
     /// One sentence with the numbers.
     pub verdict: String,
 }

@@ -20,6 +20,8 @@
 //!           .outcome.exponent.interval.high, .outcome.r_squared] | @tsv' laws.json
 //! ```
 
+mod breakdown;
+mod classes;
 mod emergence;
 mod estimate;
 mod flag;
@@ -29,6 +31,10 @@ mod rank_distribution;
 mod rivals;
 mod study;
 
+pub use breakdown::{
+    Breakdown, Finding, GroupBreakdown, PerfectLaw, PointNoise, ReferenceSlope, ScatterTest,
+};
+pub use classes::{ClassMisses, ClassReport, ClassShare, MissesByClass};
 pub use emergence::{
     Autocorrelation, Emergence, EmergenceAtK, HalfSize, HalfSizeFound, HitOrder, HitRuns, LengthExponent,
     RunDistance, RunSurvival, SequencePoint, SequencesOfLength,
