@@ -35,12 +35,12 @@ pub(super) fn of_law(law: &Law, finding: Finding, test: &ScatterTest) -> String 
         }
     };
     let (noise, chance) = (noise_alone(perfect), chance(perfect.p_value));
+    let may = if perfect.p_value < DOUBTFUL { "may explain" } else { "explains" };
     match finding {
         Finding::Holds if perfect.p_value < BEYOND_NOISE => format!(
             "{at}the law holds, {found}; {noise}, so the models scatter for other reasons as well ({chance})."
         ),
         Finding::Holds => {
-            let may = if perfect.p_value < DOUBTFUL { "may explain" } else { "explains" };
             format!("{at}the law holds, {found}; {noise}, which {may} the scatter ({chance}).")
         }
         Finding::Departure => format!(
@@ -48,11 +48,11 @@ pub(super) fn of_law(law: &Law, finding: Finding, test: &ScatterTest) -> String 
             direction(fit.exponent.value)
         ),
         Finding::SlopeLost => format!(
-            "{at}{found}; sampling noise explains the scatter ({chance}), but no slope is seen{}.",
+            "{at}{found}; sampling noise {may} the scatter ({chance}), but no slope is seen{}.",
             power(perfect, ", while this sample would show one as at", "with chance")
         ),
         Finding::SamplingNoise => format!(
-            "{at}{found}; {noise}: sampling noise alone explains the scatter ({chance}){}.",
+            "{at}{found}; {noise}: sampling noise alone {may} the scatter ({chance}){}.",
             match fit.exponent.bounds().filter(|_| seen(fit)) {
                 Some((low, high)) =>
                     format!(", and the slope is still seen, its exponent in [{low:.3}, {high:.3}]"),
