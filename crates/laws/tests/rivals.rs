@@ -2,6 +2,7 @@
 
 mod support;
 
+use proptest::prelude::*;
 use relscale_laws::{FitOptions, FlagCode, Interval, Law, RivalOutcome, Rivals, fit_study};
 use support::exact;
 
@@ -147,4 +148,39 @@ fn judges_that_disagree_are_told() {
          smaller models the broken power law predicts the 2 largest models better (error 0.9 % against 1.6 % of the \
          power law): the two judges disagree, and the form beyond these sizes is open."
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever the points, whatever there is to say about them is finite and comes back from JSON as it was.
+    #[test]
+    fn any_points_give_finite_numbers(
+        logs in prop::collection::btree_set(0..4000_u32, 2..11),
+        spread in prop::sample::select(vec![1e-12, 1e-3, 1.0, 8.0]),
+        noise in prop::collection::vec(-1.0..1.0_f64, 11),
+        stretch in prop::sample::select(vec![1e-5, 1e-3, 0.01]),
+    ) {
+        let mut sizes: Vec<u64> = logs.iter().map(|log| (1e5 * (f64::from(*log) * stretch).exp()) as u64).collect();
+        sizes.dedup();
+        let runs: Vec<_> = sizes
+            .iter()
+            .zip(&noise)
+            .map(|(&size, noise)| exact(&format!("m{size}"), size, &[1], &[(spread * noise).exp().clamp(1e-3, 30.0)], 3.0))
+            .collect();
+        let options = FitOptions { resamples: 2, ..FitOptions::default() };
+        let law = fit_study(&runs, &options).unwrap().groups.remove(0).rank_laws.remove(0);
+        let Some(rivals) = &law.rivals else { return Ok(()) };
+        let json = serde_json::to_string(rivals).unwrap();
+        prop_assert_eq!(&serde_json::from_str::<Rivals>(&json).unwrap(), rivals);
+        for fit in rivals.forms.iter().filter_map(|rival| rival.fit()) {
+            prop_assert!(fit.fitted.iter().all(|value| value.is_finite() && *value > 0.0));
+            for parameter in &fit.parameters {
+                if let Some((low, high)) = parameter.estimate.bounds() {
+                    let value = parameter.estimate.value;
+                    prop_assert!(low <= value && value <= high, "{parameter:?}");
+                }
+            }
+        }
+    }
 }
