@@ -154,8 +154,12 @@ fn held_out(
         match predict(&curve, point, unit, level) {
             Some(prediction) => out.predictions.push(prediction),
             None => {
+                let what = match curve.shape.log_at(point.parameters as f64) {
+                    Some(_) => "a value beyond the range of numbers",
+                    None => "no value above zero",
+                };
                 out.reason = Some(format!(
-                    "fitted to the smaller models, the {} has no value above zero at the size of {}",
+                    "fitted to the smaller models, the {} has {what} at the size of {}",
                     form.name(),
                     point.model
                 ));
@@ -164,7 +168,7 @@ fn held_out(
     }
     if out.predictions.len() == unseen.len() {
         let squares: f64 =
-            out.predictions.iter().map(|p| (p.predicted.value / p.observed).ln().powi(2)).sum();
+            out.predictions.iter().map(|p| (p.predicted.value.ln() - p.observed.ln()).powi(2)).sum();
         out.error = Some((squares / unseen.len() as f64).sqrt());
     }
     out
@@ -173,6 +177,7 @@ fn held_out(
 fn predict(curve: &Curve, point: &LawPoint, unit: &str, level: f64) -> Option<HeldOut> {
     let size = point.parameters as f64;
     let predicted = curve.shape.at(size)?;
+    let relative_error = Some(predicted / point.value - 1.0).filter(|error| error.is_finite())?;
     let interval = profile::prediction(curve, size, level).map(|found| ProfileInterval {
         low: found.low.map(f64::exp),
         high: found.high.map(f64::exp),
@@ -194,7 +199,7 @@ fn predict(curve: &Curve, point: &LawPoint, unit: &str, level: f64) -> Option<He
             standard_error,
             interval: traced(interval),
         },
-        relative_error: predicted / point.value - 1.0,
+        relative_error,
         covered,
     })
 }

@@ -36,7 +36,10 @@ pub(crate) fn of_rivals(rivals: &Rivals, models: usize, claimed: bool) -> String
     let whom = if left_out == 1 { "largest model".to_owned() } else { format!("{left_out} largest models") };
     let error = |name: &str| rivals.form(name).and_then(|rival| rival.error(left_out));
     let best = error(name).unwrap_or(0.0);
-    let percent = |error: f64| format!("{:.1} %", 100.0 * error.exp_m1());
+    let percent = |error: f64| match 100.0 * error.exp_m1() {
+        error if error > 1000.0 => "more than tenfold".to_owned(),
+        error => format!("{error:.1} %"),
+    };
     let alike = |name: &str| error(name).is_some_and(|error| error <= ABOUT_THE_SAME * best + 1e-9);
     let Some(favourite) = rivals.best_by_aicc.as_deref() else {
         return format!(

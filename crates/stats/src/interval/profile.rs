@@ -40,6 +40,15 @@ impl ProfileInterval {
         self.low.is_none_or(|low| low <= value) && self.high.is_none_or(|high| value <= high)
     }
 
+    /// The interval with `estimate` inside, which rounding may have put an ulp beyond an end.
+    fn about(self, estimate: f64) -> Self {
+        Self {
+            low: self.low.map(|low| low.min(estimate)),
+            high: self.high.map(|high| high.max(estimate)),
+            ..self
+        }
+    }
+
     /// Both ends.
     ///
     /// # Errors
@@ -77,17 +86,18 @@ pub fn parameter(curve: &Curve, index: usize, level: f64) -> Result<ProfileInter
     let form = curve.shape.form;
     let domain = form.domains().get(index).ok_or(StatsError::NoParameter { form: form.name(), index })?;
     let value = |shape: &Shape| shape.values()[index];
-    match domain {
-        Domain::Real => interval(curve, value, level),
+    let found = match domain {
+        Domain::Real => interval(curve, value, level)?,
         Domain::NonNegative => {
             let found = interval(curve, value, level)?;
-            Ok(ProfileInterval { low: Some(found.low.unwrap_or(0.0).max(0.0)), ..found })
+            ProfileInterval { low: Some(found.low.unwrap_or(0.0).max(0.0)), ..found }
         }
         Domain::Positive => {
             let found = interval(curve, |shape| value(shape).ln(), level)?;
-            Ok(ProfileInterval { low: found.low.map(f64::exp), high: found.high.map(f64::exp), ..found })
+            ProfileInterval { low: found.low.map(f64::exp), high: found.high.map(f64::exp), ..found }
         }
-    }
+    };
+    Ok(found.about(value(&curve.shape)))
 }
 
 /// Interval of the logarithm of one new observation at `x`, with the scatter of the points fitted.
@@ -143,7 +153,8 @@ fn walk(
     let shape = curve.shape.clone();
     let mut spring = Spring { curve, statistic: &statistic, of, weight, target: estimate, shape };
     let mut end = |sign: f64| spring.end(sign, t, step);
-    Ok(ProfileInterval { low: end(-1.0), high: end(1.0), level, degrees_of_freedom })
+    let found = ProfileInterval { low: end(-1.0), high: end(1.0), level, degrees_of_freedom };
+    Ok(found.about(estimate))
 }
 
 /// A scale for a statistic that only moves with a parameter at its bound: by the derivatives of all parameters.
