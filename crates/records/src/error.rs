@@ -126,6 +126,16 @@ pub enum Error {
         /// Columns that could be read.
         text_columns: Vec<String>,
     },
+    /// A column of a foreign Parquet file whose values are neither numbers nor text.
+    #[error("{}: column `{column}` is {found}; a column of numbers, text or truth values is needed", path.display())]
+    NotCells {
+        /// File.
+        path: PathBuf,
+        /// The wanted column.
+        column: String,
+        /// Its type.
+        found: String,
+    },
     /// The output folder holds something else.
     #[error(
         "{}: is not empty and not a relscale study (found `{found}`, no study.json): \

@@ -1,7 +1,8 @@
 //! Parquet in and out; the only place of the workspace that knows the format.
 //!
 //! **Actors.** [`tokens`] writes and streams the parts of a run, [`documents`] the table of its documents,
-//! [`vocabulary`] that of a tokenizer's entries, [`columns`] reads text columns of foreign files for the loaders.
+//! [`vocabulary`] that of a tokenizer's entries, [`columns`] reads text columns of foreign files for the loaders, [`cells`] columns
+//! of numbers and text for tables of points.
 //!
 //! **Files.** zstd, row groups of a fixed number of rows. Key-value metadata: `relscale.kind` (`tokens`, `documents`, `vocabulary`), `relscale.format`, `relscale` (the run's
 //! [`crate::Provenance`] as canonical JSON; for a vocabulary `relscale.tokenizer`, the tokenizer's hash) and, in a part, `relscale.part` ([`tokens::PartMeta`]). Any Parquet
@@ -10,12 +11,14 @@
 //! **Invariants.** The bytes are a function of the rows and the metadata: no time, no host, and no dependence on how
 //! the rows were handed to the writer.
 
+pub mod cells;
 pub mod columns;
 pub mod documents;
 mod format;
 pub mod tokens;
 pub mod vocabulary;
 
+pub use cells::{Cell, column_names, read_cells};
 pub use columns::read_text_columns;
 pub use documents::{DocumentRow, read_documents, write_documents};
 pub use tokens::{PartMeta, PartRange, TokenReader, TokenWriter, read_token_ids};
