@@ -14,77 +14,114 @@ const FEWEST: usize = 3;
 /// Family-wise chance of calling a sound model an outlier.
 const OUTLIER: f64 = 0.05;
 
+/// A point predicted by a fit that has not seen it.
+pub(crate) struct Held {
+    /// Index of the point.
+    pub(crate) point: usize,
+    /// The interval is that of a new point.
+    pub(crate) predicted: Estimate,
+    /// `predicted / observed - 1`.
+    pub(crate) relative_error: f64,
+    /// Whether the interval holds the observed value.
+    pub(crate) covered: Option<bool>,
+}
+
 /// Each point predicted from all others; points that the others cannot predict are absent.
-pub(crate) fn leave_one_out(points: &[LawPoint], unit: &str, level: f64) -> Vec<HeldOut> {
-    without_each(points).filter_map(|(point, fit)| held_out(&fit, point, unit, level)).collect()
+pub(crate) fn held_out_each(x: &[f64], y: &[f64], unit: &str, level: f64) -> Vec<Held> {
+    without_each(x, y).filter_map(|(point, fit)| held(&fit, point, x[point], y[point], unit, level)).collect()
 }
 
-/// For each m from [`FEWEST`]: the fit to the m smallest, and its predictions of the rest.
-pub(crate) fn extrapolation(points: &[LawPoint], unit: &str, level: f64) -> Vec<AuditStep> {
-    (FEWEST..points.len())
+/// For each m from [`FEWEST`]: m, the exponent from the first m points, and its predictions of the rest. x ascends.
+pub(crate) fn smallest_first(x: &[f64], y: &[f64], unit: &str, level: f64) -> Vec<(usize, f64, Vec<Held>)> {
+    (FEWEST..x.len())
         .filter_map(|m| {
-            let (known, unseen) = points.split_at(m);
-            let fit = fit(known.iter())?;
-            Some(AuditStep {
-                fitted_models: m as u32,
-                exponent: fit.exponent(),
-                predictions: unseen.iter().filter_map(|point| held_out(&fit, point, unit, level)).collect(),
-            })
+            let fit = power::fit(&x[..m], &y[..m]).ok()?;
+            let predictions =
+                (m..x.len()).filter_map(|point| held(&fit, point, x[point], y[point], unit, level)).collect();
+            Some((m, fit.exponent(), predictions))
         })
         .collect()
 }
 
-/// Models outside the prediction interval of the others, with their distance from it as `observed /
-/// predicted - 1`. The level is raised by the number of models (Bonferroni), so that in one sound family in
-/// twenty at most a model is named.
-pub(crate) fn outliers(points: &[LawPoint]) -> Vec<(&str, f64)> {
-    let level = 1.0 - OUTLIER / points.len().max(1) as f64;
-    without_each(points)
+/// Points outside the prediction interval of the others, with their distance from it as `observed / predicted - 1`. The
+/// level is raised by the number of points (Bonferroni), so that in one sound family in twenty at most a point is named.
+pub(crate) fn outlying(x: &[f64], y: &[f64]) -> Vec<(usize, f64)> {
+    let level = 1.0 - OUTLIER / x.len().max(1) as f64;
+    without_each(x, y)
         .filter_map(|(point, fit)| {
-            let parameters = point.parameters as f64;
-            let interval = fit.prediction_interval(parameters, level).ok()?;
-            (point.value < interval.low || point.value > interval.high).then(|| {
-                let error = point.value / fit.at(parameters) - 1.0;
-                (point.model.as_str(), error)
-            })
+            let interval = fit.prediction_interval(x[point], level).ok()?;
+            let outside = y[point] < interval.low || y[point] > interval.high;
+            outside.then(|| (point, y[point] / fit.at(x[point]) - 1.0))
         })
         .collect()
 }
 
-fn without_each(points: &[LawPoint]) -> impl Iterator<Item = (&LawPoint, Power)> {
-    points.iter().enumerate().filter_map(move |(left, point)| {
-        let others = points.iter().enumerate().filter(|(at, _)| *at != left);
-        Some((point, fit(others.map(|(_, point)| point))?))
-    })
+/// [`held_out_each`] for the models of a study.
+pub(crate) fn leave_one_out(points: &[LawPoint], unit: &str, level: f64) -> Vec<HeldOut> {
+    let (x, y) = numbers(points);
+    held_out_each(&x, &y, unit, level).into_iter().map(|held| of_model(points, held)).collect()
 }
 
-fn fit<'a>(points: impl Iterator<Item = &'a LawPoint>) -> Option<Power> {
-    let (sizes, values): (Vec<f64>, Vec<f64>) =
-        points.map(|point| (point.parameters as f64, point.value)).unzip();
-    power::fit(&sizes, &values).ok()
+/// [`smallest_first`] for the models of a study.
+pub(crate) fn extrapolation(points: &[LawPoint], unit: &str, level: f64) -> Vec<AuditStep> {
+    let (x, y) = numbers(points);
+    smallest_first(&x, &y, unit, level)
+        .into_iter()
+        .map(|(m, exponent, predictions)| AuditStep {
+            fitted_models: m as u32,
+            exponent,
+            predictions: predictions.into_iter().map(|held| of_model(points, held)).collect(),
+        })
+        .collect()
 }
 
-/// `None` when the prediction exceeds the range of numbers.
-fn held_out(fit: &Power, point: &LawPoint, unit: &str, level: f64) -> Option<HeldOut> {
-    let parameters = point.parameters as f64;
-    let predicted = fit.at(parameters);
-    let relative_error = predicted / point.value - 1.0;
-    if !relative_error.is_finite() {
-        return None;
-    }
-    let interval = student_t(fit.prediction_interval(parameters, level));
-    Some(HeldOut {
+/// [`outlying`] for the models of a study, by name.
+pub(crate) fn outliers(points: &[LawPoint]) -> Vec<(&str, f64)> {
+    let (x, y) = numbers(points);
+    outlying(&x, &y).into_iter().map(|(point, error)| (points[point].model.as_str(), error)).collect()
+}
+
+fn numbers(points: &[LawPoint]) -> (Vec<f64>, Vec<f64>) {
+    points.iter().map(|point| (point.parameters as f64, point.value)).unzip()
+}
+
+fn of_model(points: &[LawPoint], held: Held) -> HeldOut {
+    let point = &points[held.point];
+    HeldOut {
         model: point.model.clone(),
         parameters: point.parameters,
         observed: point.value,
+        predicted: held.predicted,
+        relative_error: held.relative_error,
+        covered: held.covered,
+    }
+}
+
+fn without_each(x: &[f64], y: &[f64]) -> impl Iterator<Item = (usize, Power)> {
+    (0..x.len()).filter_map(move |left| {
+        let others = |all: &[f64]| [&all[..left], &all[left + 1..]].concat();
+        Some((left, power::fit(&others(x), &others(y)).ok()?))
+    })
+}
+
+/// `None` when the prediction exceeds the range of numbers.
+fn held(fit: &Power, point: usize, x: f64, observed: f64, unit: &str, level: f64) -> Option<Held> {
+    let predicted = fit.at(x);
+    let relative_error = predicted / observed - 1.0;
+    if !relative_error.is_finite() {
+        return None;
+    }
+    let interval = student_t(fit.prediction_interval(x, level));
+    Some(Held {
+        point,
         relative_error,
-        covered: interval.bounds().map(|(low, high)| low <= point.value && point.value <= high),
+        covered: interval.bounds().map(|(low, high)| low <= observed && observed <= high),
         predicted: Estimate {
             value: predicted,
             unit: unit.to_owned(),
             standard_error: fit
                 .line
-                .prediction_standard_error(parameters.ln(), 1.0)
+                .prediction_standard_error(x.ln(), 1.0)
                 .map(|error| error * predicted)
                 .filter(|error| error.is_finite()),
             interval,

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::user_table::TableError;
+
 /// Errors of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -16,6 +18,17 @@ pub enum LawsError {
         value: String,
         /// What would be accepted.
         expected: &'static str,
+    },
+    /// A user's table cannot be used.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// Predictions were asked for a family or corpus that has no laws.
+    #[error("no laws of {}; there are: {}", wanted.join(" and "), there.join(", "))]
+    NoGroup {
+        /// What was asked for.
+        wanted: Vec<String>,
+        /// Families and corpora that have laws.
+        there: Vec<String>,
     },
     /// There is nothing to fit.
     #[error("there is no finished run to fit; `relscale measure` makes them")]

@@ -14,6 +14,8 @@
 //! | [`rank_distribution`] | which distribution ranks follow, what that says of both laws, Appendix B of the paper |
 //! | `rivals` | other forms on the same points, by AICc and by the largest models held out |
 //! | `breakdown` | whether noise of the text sample, or what else, breaks a rank law at large k |
+//! | [`predict`] | a value at a size, or the size for a target, from the laws of a study; `sizes` says how far from the data |
+//! | [`user_table`] | the same fits on a user's own table, or on results of lm-evaluation-harness |
 //! | `verdict` | sentences with their numbers |
 //! | [`result`] | what is written to `laws.json`, and the only thing others need to read it |
 //!
@@ -30,13 +32,16 @@ mod emergence;
 mod error;
 mod options;
 mod power_law;
+pub mod predict;
 mod rank;
 pub mod rank_distribution;
 pub mod result;
 mod rivals;
+mod sizes;
 mod study;
 mod summary;
 mod table;
+pub mod user_table;
 mod verdict;
 
 pub use error::{Difference, LawsError};

@@ -304,7 +304,7 @@ fn too_few(models: usize) -> Option<Flag> {
 }
 
 /// The power law's own lack of fit, as its comparison with other forms found it.
-fn bend(rivals: &Rivals) -> Option<Flag> {
+pub(crate) fn bend(rivals: &Rivals) -> Option<Flag> {
     let power = rivals.forms.first()?.fit()?;
     power.flags.iter().find(|flag| flag.code == FlagCode::LackOfFit).cloned()
 }

@@ -19,10 +19,30 @@ use crate::verdict;
 /// How many of the largest models are held out.
 const HELD_OUT: [usize; 2] = [1, 2];
 
+/// A point as a form sees it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen<'a> {
+    /// The model.
+    pub(crate) name: &'a str,
+    /// Its size.
+    pub(crate) size: f64,
+    /// What the law is about.
+    pub(crate) value: f64,
+}
+
 /// Compares all forms on the points of a law, smallest model first.
 ///
 /// `claimed` says whether the counts behind the points allow to claim a law at all.
 pub(crate) fn compare(points: &[LawPoint], unit: &str, level: f64, claimed: bool) -> Rivals {
+    let seen: Vec<Seen<'_>> = points
+        .iter()
+        .map(|point| Seen { name: &point.model, size: point.parameters as f64, value: point.value })
+        .collect();
+    of(&seen, unit, level, claimed)
+}
+
+/// Compares all forms on points, smallest first; `claimed` as for [`compare`].
+pub(crate) fn of(points: &[Seen<'_>], unit: &str, level: f64, claimed: bool) -> Rivals {
     let mut forms: Vec<Rival> = forms::ALL.iter().map(|form| rival(*form, points, unit, level)).collect();
     let best_by_aicc = weigh(&mut forms);
     let (best_by_held_out, held_out_models) = foresee(&forms).unzip();
@@ -32,13 +52,12 @@ pub(crate) fn compare(points: &[LawPoint], unit: &str, level: f64, claimed: bool
     rivals
 }
 
-fn fit(form: &'static dyn Form, points: &[LawPoint]) -> Result<Curve, StatsError> {
-    let (sizes, values): (Vec<f64>, Vec<f64>) =
-        points.iter().map(|point| (point.parameters as f64, point.value)).unzip();
+fn fit(form: &'static dyn Form, points: &[Seen<'_>]) -> Result<Curve, StatsError> {
+    let (sizes, values): (Vec<f64>, Vec<f64>) = points.iter().map(|point| (point.size, point.value)).unzip();
     forms::fit(form, &sizes, &values)
 }
 
-fn rival(form: &'static dyn Form, points: &[LawPoint], unit: &str, level: f64) -> Rival {
+fn rival(form: &'static dyn Form, points: &[Seen<'_>], unit: &str, level: f64) -> Rival {
     Rival {
         form: form.name().to_owned(),
         formula: form.formula().to_owned(),
@@ -54,7 +73,7 @@ fn rival(form: &'static dyn Form, points: &[LawPoint], unit: &str, level: f64) -
     }
 }
 
-fn describe(curve: &Curve, points: &[LawPoint], unit: &str, level: f64) -> RivalFit {
+fn describe(curve: &Curve, points: &[Seen<'_>], unit: &str, level: f64) -> RivalFit {
     let aicc = select::aicc(curve);
     let parameters = curve
         .parameters()
@@ -136,7 +155,7 @@ fn flag(caution: &Caution) -> Option<Flag> {
 /// Fits all but the `models` largest and predicts those.
 fn held_out(
     form: &'static dyn Form,
-    points: &[LawPoint],
+    points: &[Seen<'_>],
     models: usize,
     unit: &str,
     level: f64,
@@ -161,7 +180,7 @@ fn held_out(
                 out.reason = Some(format!(
                     "fitted to the smaller models, the {} has {what} at the size of {}",
                     form.name(),
-                    point.model
+                    point.name
                 ));
             }
         }
@@ -174,8 +193,8 @@ fn held_out(
     out
 }
 
-fn predict(curve: &Curve, point: &LawPoint, unit: &str, level: f64) -> Option<HeldOut> {
-    let size = point.parameters as f64;
+fn predict(curve: &Curve, point: &Seen<'_>, unit: &str, level: f64) -> Option<HeldOut> {
+    let size = point.size;
     let predicted = curve.shape.at(size)?;
     let relative_error = Some(predicted / point.value - 1.0).filter(|error| error.is_finite())?;
     let interval = profile::prediction(curve, size, level).map(|found| ProfileInterval {
@@ -190,8 +209,9 @@ fn predict(curve: &Curve, point: &LawPoint, unit: &str, level: f64) -> Option<He
         .map(|error| predicted * error.hypot(curve.residual_variance().sqrt()))
         .filter(|error| error.is_finite());
     Some(HeldOut {
-        model: point.model.clone(),
-        parameters: point.parameters,
+        model: point.name.to_owned(),
+        // Exact for counts of parameters, which are far below 2^53.
+        parameters: size.round() as u64,
         observed: point.value,
         predicted: Estimate {
             value: predicted,

@@ -1,6 +1,8 @@
 //! Sentences with their numbers: what a reader would be told who asks once and reads no table.
 
-use crate::result::{FlagCode, Interval, Law, Outcome, PowerLaw, Quantity, Regime, Rival, RivalFit, Rivals};
+use crate::result::{
+    Estimate, FlagCode, Interval, Law, Outcome, PowerLaw, Quantity, Regime, Rival, RivalFit, Rivals,
+};
 
 /// One sentence about a law.
 pub(crate) fn of_law(law: &Law) -> String {
@@ -14,7 +16,7 @@ pub(crate) fn of_law(law: &Law) -> String {
                 slope(fit)
             )
         }
-        Outcome::Fitted(fit) => format!("{symbol} {} as {}.", direction(fit), slope_over(fit)),
+        Outcome::Fitted(fit) => format!("{symbol} {} as {}.", direction(&fit.exponent), slope_over(fit)),
     }
 }
 
@@ -132,9 +134,9 @@ pub(crate) fn of_group(rank_laws: &[Law], cross_entropy: &Law) -> String {
         (Some((law, fit)), Some(entropy)) => sentences.push(format!(
             "{} {} as {}; the cross entropy {} as {}.",
             law.quantity.symbol(),
-            direction(fit),
+            direction(&fit.exponent),
             slope_over(fit),
-            direction(entropy),
+            direction(&entropy.exponent),
             slope(entropy)
         )),
         (Some((law, _)), None) => {
@@ -160,7 +162,7 @@ fn top_k(rank_laws: &[Law], told: &Law) -> Option<String> {
         let k =
             law.k().filter(|_| law.quantity != told.quantity).filter(|k| Regime::of(*k) == Regime::TopK)?;
         let fit = law.fit().filter(|fit| fit.claimed)?;
-        Some(format!("At k = {k}, -ln RBP_{k} {} as {}.", direction(fit), slope(fit)))
+        Some(format!("At k = {k}, -ln RBP_{k} {} as {}.", direction(&fit.exponent), slope(fit)))
     })
 }
 
@@ -190,17 +192,22 @@ fn unclaimed(rank_laws: &[Law]) -> Option<String> {
         .then(|| format!("No slope is claimed for k = {}.", list.join(", ")))
 }
 
-fn direction(fit: &PowerLaw) -> &'static str {
-    match fit.exponent.bounds() {
-        _ if fit.exponent.value <= 0.0 => "does not fall: it goes",
+/// What the interval of an exponent says about falling.
+pub(crate) fn direction(exponent: &Estimate) -> &'static str {
+    match exponent.bounds() {
+        _ if exponent.value <= 0.0 => "does not fall: it goes",
         Some((low, _)) if low <= 0.0 => "may or may not fall: it goes",
         _ => "falls",
     }
 }
 
-/// `S^-0.120 (exponent in [0.104, 0.137] at 95 %), R² 0.991`.
 fn slope(fit: &PowerLaw) -> String {
-    let interval = match fit.exponent.interval {
+    slope_in("S", &fit.exponent, fit.r_squared)
+}
+
+/// `S^-0.120 (exponent in [0.104, 0.137] at 95 %), R² 0.991`, with the name of x for S.
+pub(crate) fn slope_in(x: &str, exponent: &Estimate, r_squared: Option<f64>) -> String {
+    let interval = match exponent.interval {
         Interval::StudentT { low, high, level, .. }
         | Interval::DocumentBootstrap { low, high, level, .. }
         | Interval::Profile { low, high, level, .. }
@@ -210,8 +217,8 @@ fn slope(fit: &PowerLaw) -> String {
         }
         Interval::None { .. } => "no interval".to_owned(),
     };
-    let r_squared = fit.r_squared.map_or(String::new(), |r| format!(", R² {}", r_squared_digits(r)));
-    format!("S^{:.3} ({interval}){r_squared}", 0.0 - fit.exponent.value)
+    let r_squared = r_squared.map_or(String::new(), |r| format!(", R² {}", r_squared_digits(r)));
+    format!("{x}^{:.3} ({interval}){r_squared}", 0.0 - exponent.value)
 }
 
 fn slope_over(fit: &PowerLaw) -> String {
@@ -225,6 +232,17 @@ fn slope_over(fit: &PowerLaw) -> String {
     )
 }
 
+/// `in [0.412, 0.431] at 95 %`.
+pub(crate) fn within(low: f64, high: f64, interval: &Interval) -> String {
+    let level = match interval {
+        Interval::StudentT { level, .. }
+        | Interval::DocumentBootstrap { level, .. }
+        | Interval::Fieller { level, .. } => format!(" at {} %", 100.0 * level),
+        _ => String::new(),
+    };
+    format!("in [{low:.4}, {high:.4}]{level}")
+}
+
 /// R² with three digits, and never rounded up to a perfect 1.
 pub(crate) fn r_squared_digits(r: f64) -> String {
     if r < 1.0 && r > 0.9995 { format!("{:.4}", (r * 1e4).floor() / 1e4) } else { format!("{r:.3}") }
@@ -232,7 +250,12 @@ pub(crate) fn r_squared_digits(r: f64) -> String {
 
 /// `2.19e6`, or the number itself when it is short.
 fn scale(parameters: u64) -> String {
-    if parameters < 1000 { parameters.to_string() } else { format!("{:.2e}", parameters as f64) }
+    if parameters < 1000 { parameters.to_string() } else { magnitude(parameters as f64) }
+}
+
+/// `2.19e6`, or `0.0705` as it stands.
+pub(crate) fn magnitude(x: f64) -> String {
+    if (0.001..1000.0).contains(&x) { x.to_string() } else { format!("{x:.2e}") }
 }
 
 #[cfg(test)]

@@ -6,21 +6,21 @@
 
 use std::f64::consts::{LN_2, LN_10};
 
-use relscale_stats::StatsError;
 use relscale_stats::forms::power::{self, Power};
 use relscale_stats::interval::crossing::{self, Band};
 use relscale_stats::interval::student::StudentInterval;
 
 use super::At;
 use crate::power_law::student_t;
-use crate::result::{Estimate, Flag, FlagCode, HalfSize, HalfSizeFound, Interval, Law, PowerLaw};
+use crate::result::{Estimate, HalfSize, HalfSizeFound, Law};
+use crate::sizes;
 
 /// Where the law of N tokens in a row reaches one half.
 pub(super) fn of(at: At<'_>, law: &Law, n: u32) -> HalfSize {
     let refuse = |reason: String| HalfSize::Refused { reason };
     let points = law.points.iter().map(|point| (point.parameters as f64, point.value));
-    let (sizes, values): (Vec<f64>, Vec<f64>) = points.unzip();
-    let (Some(fitted), Ok(fit)) = (law.fit(), power::fit(&sizes, &values)) else {
+    let (measured, values): (Vec<f64>, Vec<f64>) = points.unzip();
+    let (Some(fitted), Ok(fit)) = (law.fit(), power::fit(&measured, &values)) else {
         return refuse(format!("no law of -ln p: {}", law.verdict.trim_end_matches('.')));
     };
     if fit.exponent() <= 0.0 {
@@ -47,21 +47,23 @@ pub(super) fn of(at: At<'_>, law: &Law, n: u32) -> HalfSize {
         // First order, through the slope and then the exponential.
         .map(|error| error / fit.exponent() * size)
         .filter(|error| error.is_finite());
-    let decades_beyond = beyond(log_size, &sizes);
+    let decades_beyond = sizes::decades_beyond(log_size, &measured);
     HalfSize::Found(Box::new(HalfSizeFound {
         parameters: Estimate {
             value: size,
             unit: "parameters".to_owned(),
             standard_error,
-            interval: sizes_within(crossing::interval(&fit.line, LN_2.ln(), Band::Line, level)),
+            interval: sizes::within(crossing::interval(&fit.line, LN_2.ln(), Band::Line, level)),
         },
-        for_one_model: sizes_within(crossing::interval(&fit.line, LN_2.ln(), Band::Observation, level)),
+        for_one_model: sizes::within(crossing::interval(&fit.line, LN_2.ln(), Band::Observation, level)),
         decades_beyond,
         independent: independent(at, n),
         steepness: steepness(&fit, level),
         decades_from_a_tenth_to_nine: ((10.0_f64.ln() / (10.0_f64 / 9.0).ln()).ln()) / fit.exponent() / LN_10,
         claimed: fitted.claimed,
-        flags: extrapolation(size, decades_beyond, fitted).into_iter().collect(),
+        flags: sizes::extrapolation(&format!("p = 0.5 at {size:.2e} parameters"), decades_beyond, &measured)
+            .into_iter()
+            .collect(),
     }))
 }
 
@@ -90,47 +92,4 @@ fn independent(at: At<'_>, n: u32) -> Option<f64> {
     let fit = power::fit(&sizes, &values).ok().filter(|fit| fit.exponent() > 0.0)?;
     let size = crossing::at(&fit.line, (LN_2 / f64::from(n)).ln()).ok()?.exp();
     (size.is_finite() && size > 0.0).then_some(size)
-}
-
-/// Decades from the nearest measured size; 0 between the smallest and the largest.
-fn beyond(log_size: f64, sizes: &[f64]) -> f64 {
-    let (low, high) =
-        sizes.iter().fold((f64::INFINITY, 0.0_f64), |ends, size| (ends.0.min(*size), ends.1.max(*size)));
-    if log_size > high.ln() {
-        (log_size - high.ln()) / LN_10
-    } else if log_size < low.ln() {
-        (log_size - low.ln()) / LN_10
-    } else {
-        0.0
-    }
-}
-
-fn extrapolation(size: f64, decades: f64, law: &PowerLaw) -> Option<Flag> {
-    let (low, high) = law.parameter_range;
-    let (side, end) = if decades > 0.0 { ("beyond the largest", high) } else { ("below the smallest", low) };
-    (decades != 0.0).then(|| {
-        Flag::new(
-            FlagCode::Extrapolation,
-            format!(
-                "p = 0.5 at {size:.2e} parameters lies {:.1} decades {side} model measured ({:.2e}): the law is not \
-                 known to hold there",
-                decades.abs(),
-                end as f64
-            ),
-        )
-    })
-}
-
-/// An interval of ln S as one of S.
-fn sizes_within(interval: Result<StudentInterval, StatsError>) -> Interval {
-    match interval.map(|found| (found.low.exp(), found.high.exp(), found)) {
-        Ok((low, high, found)) if high.is_finite() => Interval::Fieller {
-            low,
-            high,
-            level: found.level,
-            degrees_of_freedom: found.degrees_of_freedom as u32,
-        },
-        Ok((low, ..)) => Interval::None { reason: format!("from {low:.2e} to beyond the range of numbers") },
-        Err(refusal) => Interval::None { reason: refusal.to_string() },
-    }
 }

@@ -65,4 +65,10 @@ pub enum FlagCode {
     IllConditioned,
     /// Two optimisers did not arrive at the same optimum.
     Unconfirmed,
+    /// Tokens are taken to be independent, as no counted windows could be used.
+    Independence,
+    /// Sizes are totals, embeddings included, where non-embedding counts are meant.
+    TotalParameters,
+    /// Answers are chosen among given ones, so their accuracy is no success of a sequence and has a floor at chance.
+    ChosenAnswers,
 }

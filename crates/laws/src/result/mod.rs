@@ -26,10 +26,13 @@ mod emergence;
 mod estimate;
 mod flag;
 mod group;
+mod json;
 mod law;
+mod prediction;
 mod rank_distribution;
 mod rivals;
 mod study;
+mod table;
 
 pub use breakdown::{
     Breakdown, Finding, GroupBreakdown, PerfectLaw, PointNoise, ReferenceSlope, ScatterTest,
@@ -43,6 +46,10 @@ pub use estimate::{Estimate, Interval};
 pub use flag::{Flag, FlagCode};
 pub use group::{GroupFit, ModelSummary};
 pub use law::{AuditStep, ChiSquared, HeldOut, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity, Regime};
+pub use prediction::{
+    Basis, FoundSize, FoundValue, GroupPredictions, PREDICTION_FORMAT, Predicted, Predictions, RivalSize,
+    RivalValue, SizeOutcome, SizePrediction, ValueOutcome, ValuePrediction,
+};
 pub use rank_distribution::{
     AppendixBCheck, Calibration, Comparison, FittedParameter, Identifiability, ModelRanks, RankBin,
     RankDistribution, RankFit, RatioLaw, RatioLine, RatioPoint, RatioPower, RefusedForm, SimulatedLaw,
@@ -50,3 +57,7 @@ pub use rank_distribution::{
 };
 pub use rivals::{Rival, RivalFit, RivalHeldOut, RivalOutcome, RivalParameter, Rivals};
 pub use study::{FORMAT, StudyFit};
+pub use table::{
+    TABLE_FORMAT, TableAuditStep, TableFit, TableGroup, TableHeldOut, TableLaw, TableLeftOut, TableOutcome,
+    TablePoint, TablePowerLaw,
+};

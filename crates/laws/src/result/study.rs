@@ -1,12 +1,11 @@
 //! The whole of `laws.json`, to disk and back.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::GroupFit;
+use super::{GroupFit, json};
 use crate::error::LawsError;
 use crate::options::FitOptions;
 
@@ -38,22 +37,7 @@ impl StudyFit {
     /// # Errors
     /// [`LawsError::Write`] with the path, when the folder is missing, full or not writable.
     pub fn save(&self, path: &Path) -> Result<(), LawsError> {
-        let mut aside = path.as_os_str().to_owned();
-        aside.push(".tmp");
-        let aside = Path::new(&aside);
-        self.write_aside(aside).and_then(|()| fs::rename(aside, path)).map_err(|source| {
-            // The half-written file is of no use to anyone; that it could not be removed either
-            // would add nothing to the message.
-            let _ = fs::remove_file(aside);
-            LawsError::Write { path: path.to_owned(), source }
-        })
-    }
-
-    fn write_aside(&self, aside: &Path) -> std::io::Result<()> {
-        let mut out = BufWriter::new(File::create(aside)?);
-        serde_json::to_writer_pretty(&mut out, self)?;
-        out.write_all(b"\n")?;
-        out.into_inner()?.sync_all()
+        json::save(self, path)
     }
 
     /// Reads a file that [`save`](Self::save) wrote.

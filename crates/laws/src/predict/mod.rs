@@ -1,0 +1,106 @@
+//! What the fitted laws say of a size that was not measured, and which size a target needs.
+//!
+//! Answers come from the points in `laws.json`, by the same least squares, so that a value and a size are two readings of one line:
+//!
+//! ```text
+//! value at S:   v(L),  L = exp(ln C - alpha ln S)         L is -ln RBP_k, CE or -ln p_N; v is exp(-L) for a chance
+//! S for v:      the crossing of the line with ln L(v)     by Fieller's interval, which has an end only if alpha's excludes 0
+//! ```
+//!
+//! A value has two intervals: that of one new model, and that of the law itself. So has a size.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`Question`] | what may be asked, and how sizes and targets are written |
+//! | `source` | which law answers, and what is said when it is another than the question's own |
+//! | `value`, `size` | the two readings |
+//! | `rivals` | the same readings off the other forms |
+//!
+//! Invariants: every answer is a number with its intervals and its distance beyond the data, or a reason. Nothing is answered from
+//! a law without saying which.
+
+mod question;
+mod rivals;
+mod size;
+mod source;
+mod value;
+
+pub use question::{Goal, Question, Size, Target};
+
+use crate::error::LawsError;
+use crate::result::{GroupFit, GroupPredictions, PREDICTION_FORMAT, Predicted, Predictions, StudyFit};
+
+/// Multiples of the largest model that are predicted when nothing is asked for.
+const NEXT: [Size; 2] = [Size::TimesLargest(10.0), Size::TimesLargest(100.0)];
+
+/// The k that are predicted when none is asked for, as far as they were fitted.
+const K: [u32; 3] = [1, 10, 100];
+
+/// Answers a question from the laws of a study.
+///
+/// # Errors
+/// [`LawsError::NoGroup`] for a family or corpus that the study does not have, with those it has; [`LawsError::Option`]
+/// for a level that is no probability. What a law cannot answer is no error: the answer says why.
+pub fn predict(laws: &StudyFit, question: &Question) -> Result<Predictions, LawsError> {
+    let level = question.level.unwrap_or(laws.options.level);
+    if !(level > 0.0 && level < 1.0) {
+        return Err(LawsError::Option {
+            option: "level",
+            value: level.to_string(),
+            expected: "above 0 and below 1",
+        });
+    }
+    let is = |wanted: &Option<String>, name: &str| wanted.as_ref().is_none_or(|wanted| wanted == name);
+    let groups: Vec<GroupPredictions> = laws
+        .groups
+        .iter()
+        .filter(|group| is(&question.family, &group.family) && is(&question.corpus, &group.corpus))
+        .map(|group| answer(group, question, level))
+        .collect();
+    if groups.is_empty() {
+        return Err(LawsError::NoGroup {
+            wanted: [("family", &question.family), ("corpus", &question.corpus)]
+                .into_iter()
+                .filter_map(|(what, name)| Some(format!("{what} `{}`", name.as_ref()?)))
+                .collect(),
+            there: laws.groups.iter().map(|group| format!("{} on {}", group.family, group.corpus)).collect(),
+        });
+    }
+    Ok(Predictions {
+        format: PREDICTION_FORMAT,
+        tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
+        level,
+        groups,
+    })
+}
+
+fn answer(group: &GroupFit, question: &Question, level: f64) -> GroupPredictions {
+    let measured = (
+        group.models.first().map_or(0, |model| model.parameters),
+        group.models.last().map_or(0, |model| model.parameters),
+    );
+    let at = if question.at.is_empty() && question.targets.is_empty() { &NEXT[..] } else { &question.at };
+    let quantities = quantities(group, question);
+    let values = at
+        .iter()
+        .map(|size| size.parameters(measured.1))
+        .flat_map(|size| quantities.iter().map(move |&quantity| (size, quantity)))
+        .map(|(size, quantity)| value::at(group, quantity, size, level))
+        .collect();
+    let sizes = question
+        .targets
+        .iter()
+        .flat_map(|target| target.goal.at(&question.k).into_iter().map(|goal| (goal, target.value)))
+        .map(|(quantity, target)| size::reaching(group, quantity, target, level))
+        .collect();
+    GroupPredictions { family: group.family.clone(), corpus: group.corpus.clone(), measured, values, sizes }
+}
+
+/// What is predicted at each size.
+fn quantities(group: &GroupFit, question: &Question) -> Vec<Predicted> {
+    let fitted: Vec<u32> = K.into_iter().filter(|&k| group.rank_law(k).is_some()).collect();
+    let k = if question.k.is_empty() { &fitted } else { &question.k };
+    let sequences =
+        question.lengths.iter().flat_map(|&length| Goal::Sequence { length, k: None }.at(&question.k));
+    k.iter().map(|&k| Predicted::Rbp { k }).chain([Predicted::CrossEntropy]).chain(sequences).collect()
+}

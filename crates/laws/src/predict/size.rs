@@ -1,0 +1,111 @@
+//! The size for a target.
+
+use relscale_stats::interval::crossing::{self, Band};
+
+use super::rivals;
+use super::source::Source;
+use crate::result::{Basis, Estimate, FoundSize, GroupFit, Interval, Predicted, SizeOutcome, SizePrediction};
+use crate::sizes;
+use crate::verdict::magnitude;
+
+/// Predicts the S at which `quantity` reaches `target`.
+pub(super) fn reaching(group: &GroupFit, quantity: Predicted, target: f64, level: f64) -> SizePrediction {
+    let symbol = quantity.symbol();
+    let refused = |reason: String| {
+        let verdict = format!("{symbol} = {target}: {reason}.");
+        SizePrediction {
+            quantity,
+            target,
+            outcome: SizeOutcome::Refused { reason },
+            flags: Vec::new(),
+            verdict,
+        }
+    };
+    let source = match Source::of(group, quantity) {
+        Ok(source) => source,
+        Err(reason) => return refused(reason),
+    };
+    let log_size = match crossing_of(&source, target) {
+        Ok(log_size) => log_size,
+        Err(reason) => return refused(reason),
+    };
+    let size = log_size.exp();
+    let log_level = source.level_of(target).ln();
+    let decades_beyond = sizes::decades_beyond(log_size, &source.sizes);
+    let line = &source.fit.line;
+    let found = FoundSize {
+        basis: source.basis,
+        parameters: Estimate {
+            value: size,
+            unit: "parameters".to_owned(),
+            // First order, through the slope and then the exponential.
+            standard_error: line
+                .mean_standard_error(log_size)
+                .map(|error| error / source.fit.exponent() * size)
+                .filter(|error| error.is_finite()),
+            interval: sizes::within(crossing::interval(line, log_level, Band::Line, level)),
+        },
+        for_one_model: sizes::within(crossing::interval(line, log_level, Band::Observation, level)),
+        decades_beyond,
+        independent: independent(group, quantity, &source, target),
+        rivals: rivals::sizes(&source, target),
+    };
+    let mut flags: Vec<_> = sizes::extrapolation(
+        &format!("{symbol} = {target} at {size:.2e} parameters"),
+        decades_beyond,
+        &source.sizes,
+    )
+    .into_iter()
+    .collect();
+    flags.extend(source.flags.iter().cloned());
+    let verdict = sentence(&symbol, target, &found);
+    SizePrediction { quantity, target, outcome: SizeOutcome::Found(Box::new(found)), flags, verdict }
+}
+
+/// ln S at which the law reaches the target.
+fn crossing_of(source: &Source<'_>, target: f64) -> Result<f64, String> {
+    let exponent = source.fit.exponent();
+    if exponent <= 0.0 {
+        return Err(format!(
+            "{} does not fall with size (exponent {exponent:.4}), so no size is large enough",
+            source.law.quantity.symbol()
+        ));
+    }
+    let log_size = crossing::at(&source.fit.line, source.level_of(target).ln())
+        .map_err(|refusal| refusal.to_string())?;
+    let size = log_size.exp();
+    if size.is_finite() && size > 0.0 {
+        Ok(log_size)
+    } else {
+        Err(format!(
+            "the law gives 10^{:.0} parameters, beyond the range of numbers",
+            log_size / std::f64::consts::LN_10
+        ))
+    }
+}
+
+/// Beside counted windows: the size by independence.
+fn independent(group: &GroupFit, quantity: Predicted, source: &Source<'_>, target: f64) -> Option<f64> {
+    let Predicted::Sequence { length, k } = quantity else { return None };
+    if source.basis != Basis::CountedWindows {
+        return None;
+    }
+    let single = Source::independent(group, length, k).ok()?;
+    crossing_of(&single, target).ok().map(f64::exp)
+}
+
+fn sentence(symbol: &str, target: f64, found: &FoundSize) -> String {
+    let range = |interval: &Interval| match interval.bounds() {
+        Some((low, high)) => format!("[{}, {}]", magnitude(low), magnitude(high)),
+        None => format!("without an end ({})", interval.reason().unwrap_or("unknown")),
+    };
+    let start = format!("{symbol} = {target} takes {} parameters", magnitude(found.parameters.value));
+    match (&found.parameters.interval, &found.for_one_model) {
+        (Interval::None { reason }, Interval::None { .. }) => {
+            format!("{start}, without an interval ({reason}).")
+        }
+        (law, model) => {
+            format!("{start}: the law reaches it in {}, one new model in {}.", range(law), range(model))
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The value at a size.
+
+use relscale_stats::interval::student::StudentInterval;
+
+use super::rivals;
+use super::source::Source;
+use crate::power_law::student_t;
+use crate::result::{
+    Basis, Estimate, FoundValue, GroupFit, Interval, Predicted, ValueOutcome, ValuePrediction,
+};
+use crate::sizes;
+use crate::verdict::{magnitude, within};
+
+/// Predicts `quantity` at S = `parameters`, above zero.
+pub(super) fn at(group: &GroupFit, quantity: Predicted, parameters: f64, level: f64) -> ValuePrediction {
+    let symbol = quantity.symbol();
+    let source = match Source::of(group, quantity) {
+        Ok(source) => source,
+        Err(reason) => return refused(quantity, parameters, reason),
+    };
+    let decades_beyond = sizes::decades_beyond(parameters.ln(), &source.sizes);
+    let value = source.reading(source.fit.at(parameters));
+    if !value.is_finite() {
+        return refused(quantity, parameters, "the law's value exceeds the range of numbers".to_owned());
+    }
+    let found = FoundValue {
+        basis: source.basis,
+        value: Estimate {
+            value,
+            unit: quantity.unit().to_owned(),
+            standard_error: source
+                .fit
+                .line
+                .prediction_standard_error(parameters.ln(), 1.0)
+                .map(|error| source.error(source.fit.at(parameters), error))
+                .filter(|error| error.is_finite()),
+            interval: student_t(
+                source.fit.prediction_interval(parameters, level).map(|found| read(&source, found)),
+            ),
+        },
+        law_interval: student_t(
+            source.fit.mean_interval(parameters, level).map(|found| read(&source, found)),
+        ),
+        independent: independent(group, quantity, &source, parameters),
+        rivals: rivals::values(&source, parameters),
+    };
+    let mut flags: Vec<_> =
+        sizes::extrapolation(&format!("{symbol} at S = {parameters:.2e}"), decades_beyond, &source.sizes)
+            .into_iter()
+            .collect();
+    flags.extend(source.flags.iter().cloned());
+    let verdict = sentence(&symbol, parameters, &found);
+    ValuePrediction {
+        quantity,
+        parameters,
+        decades_beyond,
+        outcome: ValueOutcome::Found(Box::new(found)),
+        flags,
+        verdict,
+    }
+}
+
+fn refused(quantity: Predicted, parameters: f64, reason: String) -> ValuePrediction {
+    let verdict = format!("{} at S = {}: {reason}.", quantity.symbol(), magnitude(parameters));
+    let outcome = ValueOutcome::Refused { reason };
+    ValuePrediction { quantity, parameters, decades_beyond: 0.0, outcome, flags: Vec::new(), verdict }
+}
+
+/// An interval of L as one of what was asked for.
+fn read(source: &Source<'_>, found: StudentInterval) -> StudentInterval {
+    let (low, high) = source.ends(found.low, found.high);
+    StudentInterval { low, high, ..found }
+}
+
+/// Beside counted windows: what independence gives.
+fn independent(group: &GroupFit, quantity: Predicted, source: &Source<'_>, parameters: f64) -> Option<f64> {
+    let Predicted::Sequence { length, k } = quantity else { return None };
+    if source.basis != Basis::CountedWindows {
+        return None;
+    }
+    let single = Source::independent(group, length, k).ok()?;
+    Some(single.reading(single.fit.at(parameters))).filter(|value| value.is_finite())
+}
+
+fn sentence(symbol: &str, parameters: f64, found: &FoundValue) -> String {
+    let size = magnitude(parameters);
+    let value = found.value.value;
+    match (found.value.bounds(), found.law_interval.bounds()) {
+        (Some(model), Some(law)) => format!(
+            "At S = {size}, {symbol} is {value:.4}: one new model {}, the law {}.",
+            within(model.0, model.1, &found.value.interval),
+            within(law.0, law.1, &found.law_interval),
+        ),
+        _ => {
+            let reason = match &found.value.interval {
+                Interval::None { reason } => reason.as_str(),
+                _ => "no interval",
+            };
+            format!("At S = {size}, {symbol} is {value:.4}, without an interval ({reason}).")
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! What the laws say of sizes that were not measured: a value at a size, or the size for a target.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Estimate, Flag, Interval, json};
+use crate::error::LawsError;
+
+/// Version of the layout of predictions; a change of meaning of any member raises it.
+pub const PREDICTION_FORMAT: u32 = 1;
+
+/// Everything that was asked of a study's laws.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Predictions {
+    /// Layout version, [`PREDICTION_FORMAT`].
+    pub format: u32,
+    /// Program and version that made this.
+    pub tool: String,
+    /// Nominal coverage of every interval.
+    pub level: f64,
+    /// One entry a family and corpus, as in the study.
+    pub groups: Vec<GroupPredictions>,
+}
+
+impl Predictions {
+    /// Writes the predictions as indented JSON, whole or not at all.
+    ///
+    /// # Errors
+    /// [`LawsError::Write`] with the path.
+    pub fn save(&self, path: &Path) -> Result<(), LawsError> {
+        json::save(self, path)
+    }
+
+    /// The predictions as indented JSON.
+    ///
+    /// # Errors
+    /// [`LawsError::Write`], should they not fit JSON.
+    pub fn to_json(&self) -> Result<String, LawsError> {
+        json::text(self)
+    }
+}
+
+/// What the laws of one family on one corpus say.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupPredictions {
+    /// The family.
+    pub family: String,
+    /// The corpus.
+    pub corpus: String,
+    /// Smallest and largest S that was measured.
+    pub measured: (u64, u64),
+    /// Values at the sizes that were asked for.
+    pub values: Vec<ValuePrediction>,
+    /// Sizes for the targets that were asked for.
+    pub sizes: Vec<SizePrediction>,
+}
+
+/// What can be predicted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Predicted {
+    /// `RBP_k`, the share of tokens of rank at most k.
+    Rbp {
+        /// The largest rank that counts as a hit.
+        k: u32,
+    },
+    /// Mean negative log-likelihood of a token.
+    CrossEntropy,
+    /// `p_N`, the chance that N consecutive tokens all have rank at most k.
+    Sequence {
+        /// N, tokens in a row.
+        length: u32,
+        /// The largest rank that counts as a hit.
+        k: u32,
+    },
+}
+
+impl Predicted {
+    /// As text: `RBP_10`, `CE`, `p_20 at k = 1`.
+    pub fn symbol(&self) -> String {
+        match self {
+            Self::Rbp { k } => format!("RBP_{k}"),
+            Self::CrossEntropy => "CE".to_owned(),
+            Self::Sequence { length, k } => format!("p_{length} at k = {k}"),
+        }
+    }
+
+    /// Its unit.
+    pub fn unit(&self) -> &'static str {
+        match self {
+            Self::Rbp { .. } | Self::Sequence { .. } => "1",
+            Self::CrossEntropy => "nats per token",
+        }
+    }
+}
+
+/// Which law a prediction was read off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// The law of the quantity itself.
+    Law,
+    /// The law of windows of N tokens as they were counted.
+    CountedWindows,
+    /// The law of single tokens, as `RBP^N`: tokens taken to be independent.
+    Independence,
+}
+
+/// A value at a size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ValuePrediction {
+    /// Of what.
+    pub quantity: Predicted,
+    /// S.
+    pub parameters: f64,
+    /// Decades of S from the nearest measured model: positive beyond the largest, negative below the smallest, 0 between.
+    pub decades_beyond: f64,
+    /// The value, or why there is none.
+    pub outcome: ValueOutcome,
+    /// Doubts, the distance beyond the data first.
+    pub flags: Vec<Flag>,
+    /// One sentence with the numbers.
+    pub verdict: String,
+}
+
+/// How a prediction of a value ended. In JSON the member `status` is `found` or `refused`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum ValueOutcome {
+    /// There is one.
+    Found(Box<FoundValue>),
+    /// There is none.
+    Refused {
+        /// Why, in words.
+        reason: String,
+    },
+}
+
+/// A predicted value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FoundValue {
+    /// Which law it was read off.
+    pub basis: Basis,
+    /// The value; standard error and interval are those of one new model (Student t): the law's uncertainty and a model's
+    /// scatter about it.
+    pub value: Estimate,
+    /// Interval of the law's own value, the mean of many such models.
+    pub law_interval: Interval,
+    /// Beside counted windows: what `RBP^N` gives.
+    pub independent: Option<f64>,
+    /// What the rival forms give, those that have a value there.
+    pub rivals: Vec<RivalValue>,
+}
+
+/// What another form of law gives at the same size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RivalValue {
+    /// Name of the form.
+    pub form: String,
+    /// Its value.
+    pub value: f64,
+    /// Akaike's weight of the form among the rivals on this law's points; absent with too few points.
+    pub weight: Option<f64>,
+}
+
+/// The size for a target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SizePrediction {
+    /// Of what.
+    pub quantity: Predicted,
+    /// The value to be reached.
+    pub target: f64,
+    /// The size, or why there is none.
+    pub outcome: SizeOutcome,
+    /// Doubts, the distance beyond the data first.
+    pub flags: Vec<Flag>,
+    /// One sentence with the numbers.
+    pub verdict: String,
+}
+
+/// How a prediction of a size ended. In JSON the member `status` is `found` or `refused`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum SizeOutcome {
+    /// The law reaches the target.
+    Found(Box<FoundSize>),
+    /// It does not, or there is no law.
+    Refused {
+        /// Why, in words.
+        reason: String,
+    },
+}
+
+/// A predicted size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FoundSize {
+    /// Which law it was read off.
+    pub basis: Basis,
+    /// S in parameters; the interval (Fieller) says where the law reaches the target. None when the exponent may be zero:
+    /// then the target may never be reached.
+    pub parameters: Estimate,
+    /// Sizes at which one new model may reach the target: the band of predictions, inverted.
+    pub for_one_model: Interval,
+    /// As in [`ValuePrediction`].
+    pub decades_beyond: f64,
+    /// Beside counted windows: the size by `RBP^N`.
+    pub independent: Option<f64>,
+    /// What the rival forms give.
+    pub rivals: Vec<RivalSize>,
+}
+
+/// The size by another form of law.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RivalSize {
+    /// Name of the form.
+    pub form: String,
+    /// S in parameters; absent when the form does not reach the target within six decades of the measured sizes.
+    pub parameters: Option<f64>,
+    /// As in [`RivalValue`].
+    pub weight: Option<f64>,
+}

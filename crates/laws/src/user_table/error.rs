@@ -1,0 +1,166 @@
+//! Why a user's table cannot be fitted: what, in which file, on which line, and what to do.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::kind::Kind;
+
+/// Errors of [`fit_table`](super::fit_table) and [`fit_harness`](super::fit_harness).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// The file cannot be read.
+    #[error("{}: cannot read: {source}; check the path", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A Parquet file cannot be used.
+    #[error(transparent)]
+    Parquet(#[from] relscale_records::Error),
+    /// The ending of the file's name is none of those known.
+    #[error("{}: not a kind of table that is read; give a .csv, .tsv, .jsonl or .parquet file", path.display())]
+    Extension {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A line that does not follow its format.
+    #[error("{}, line {line}: {reason}; mend the line", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// Line of the file, from 1.
+        line: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A column that is not there, or there twice.
+    #[error(
+        "{}: {} `{column}`; its columns are: {}",
+        path.display(),
+        if there.iter().filter(|name| *name == column).count() > 1 { "more than one column" } else { "no column" },
+        there.join(", ")
+    )]
+    Column {
+        /// The file.
+        path: PathBuf,
+        /// The wanted column.
+        column: String,
+        /// The columns there are.
+        there: Vec<String>,
+    },
+    /// A cell without a value.
+    #[error("{}, {place}: column `{column}` is empty; give the value or take the row out", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// The line or row.
+        place: String,
+        /// The column.
+        column: String,
+    },
+    /// A cell that holds no number a law can use.
+    #[error(
+        "{}, {place}: column `{column}` is `{found}`, expected {expected}; mend the value or take the row out",
+        path.display()
+    )]
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// The line or row.
+        place: String,
+        /// The column.
+        column: String,
+        /// What it holds.
+        found: String,
+        /// What would be accepted.
+        expected: &'static str,
+    },
+    /// The name of a column does not say what its values are.
+    #[error("the name `{column}` does not say what its values are; give --as {}", kinds("|"))]
+    UnknownKind {
+        /// The column.
+        column: String,
+    },
+    /// No kind of value has this name.
+    #[error("`{text}` is no kind of value; choose one of {}", kinds(", "))]
+    NoKind {
+        /// What was given.
+        text: String,
+    },
+    /// Neither one kind for all columns nor one for each.
+    #[error("{kinds} kinds for {columns} columns of values; give one kind for all, or one for each column")]
+    KindCount {
+        /// Kinds given.
+        kinds: usize,
+        /// Columns of values.
+        columns: usize,
+    },
+    /// No column of values was named.
+    #[error("no column of values is named; give one or more with --y")]
+    NoValues,
+    /// No row is left to make a point of.
+    #[error("{}: no row{}; see that the table has the rows you mean", path.display(), if wanted.is_empty() { String::new() } else { format!(" with {wanted}") })]
+    NoRows {
+        /// The file.
+        path: PathBuf,
+        /// The conditions.
+        wanted: String,
+    },
+    /// A model whose size is not known.
+    #[error("{}: the size of model `{model}` is not known ({reason}); give it in a table with --sizes", path.display())]
+    NoSize {
+        /// The file that names the model.
+        path: PathBuf,
+        /// The model.
+        model: String,
+        /// Where it was looked for.
+        reason: String,
+    },
+    /// Two different sizes for one model.
+    #[error("{}: two different sizes for model `{model}`; keep one of them", path.display())]
+    TwoSizes {
+        /// The table of sizes.
+        path: PathBuf,
+        /// The model.
+        model: String,
+    },
+    /// A JSON file that lm-evaluation-harness did not write.
+    #[error("{}: no result of lm-evaluation-harness: {reason}; give its results_*.json, or a folder of them", path.display())]
+    NotHarness {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is missing.
+        reason: String,
+    },
+    /// The same model has two results for one task.
+    #[error(
+        "model `{model}` has two results for {column}, in {} and in {}; keep one of them",
+        first.display(),
+        second.display()
+    )]
+    Twice {
+        /// The model.
+        model: String,
+        /// Task and metric.
+        column: String,
+        /// One file.
+        first: PathBuf,
+        /// The other file.
+        second: PathBuf,
+    },
+    /// No result has the wanted task or metric.
+    #[error("no result has {wanted}; there are: {}", there.join(", "))]
+    NoResults {
+        /// What was asked for.
+        wanted: String,
+        /// Tasks with their metrics.
+        there: Vec<String>,
+    },
+}
+
+fn kinds(between: &str) -> String {
+    Kind::ALL.map(Kind::name).join(between)
+}
