@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use relscale_laws::{Estimate, FitOptions, Flag, GroupFit, Law, StudyFit};
 use relscale_records::{SequenceGrid, Study, TallyOptions};
 
+use super::fit_table;
 use crate::exit::Refusal;
 use crate::terminal::{self, Style, paint, some_of};
 
@@ -19,30 +20,42 @@ use crate::terminal::{self, Style, paint, some_of};
 /// Tokens right in a row: p is the share of windows of N consecutive tokens that all have rank at most k, beside RBP_k^N (were tokens
 /// independent) and a first-order Markov chain of the largest model; "N counts as" so many independent tokens. The last columns
 /// tell the size S at which the law gives p = 0.5, and how many decades beyond the measured sizes it lies.
+///
+/// With --table or --harness the same power law is fitted to numbers that others measured, one point a row.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_long_help = "Example:\n  relscale fit study --resamples 5000\n  relscale fit study --emergence-k 1,10 --emergence-n 5,20,100"
-)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The study folder that `relscale measure` made
-    study: PathBuf,
+    #[arg(required_unless_present_any = ["table", "harness"], conflicts_with_all = fit_table::OPTIONS)]
+    study: Option<PathBuf>,
 
     /// Resamples of the documents behind each standard error
-    #[arg(long, value_name = "N", default_value_t = FitOptions::default().resamples)]
+    #[arg(long, value_name = "N", default_value_t = FitOptions::default().resamples, conflicts_with_all = ["table", "harness"])]
     resamples: u32,
 
     /// Seed of the resampling
-    #[arg(long, value_name = "N", default_value_t = FitOptions::default().seed)]
+    #[arg(long, value_name = "N", default_value_t = FitOptions::default().seed, conflicts_with_all = ["table", "harness"])]
     seed: u64,
 
     /// Ranks k at which tokens right in a row are counted, with commas between them; shows their table [default: 1,10,100]
-    #[arg(long, value_name = "K,...", value_delimiter = ',')]
+    #[arg(long, value_name = "K,...", value_delimiter = ',', conflicts_with_all = ["table", "harness"])]
     emergence_k: Vec<u32>,
 
     /// How many tokens in a row, with commas between them; shows their table [default: 1,2,5,10,20,50,100]
-    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', conflicts_with_all = ["table", "harness"])]
     emergence_n: Vec<u32>,
+
+    #[command(flatten)]
+    table: fit_table::Table,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  relscale fit study --resamples 5000
+  relscale fit study --emergence-k 1,10 --emergence-n 5,20,100
+  relscale fit --table points.csv --x S --y rbp1,rbp10 --group family
+  relscale fit --table results.tsv --where task=lambada_openai --where metric=acc --y value --as accuracy --sizes sizes.csv
+  relscale fit --harness results/ --task lambada_openai --sizes sizes.csv --json laws.json";
 
 /// File of a study that holds its laws.
 pub(super) const LAWS: &str = "laws.json";
@@ -52,6 +65,10 @@ pub(super) const LAWS: &str = "laws.json";
 /// # Errors
 /// A study that cannot be read or fitted, and one in which no law could be fitted (its laws.json says why).
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if let Some(done) = arguments.table.run() {
+        return done;
+    }
+    let Some(study) = &arguments.study else { return Ok(()) };
     let ascending = |values: &[u32]| {
         let values: std::collections::BTreeSet<u32> = values.iter().copied().collect();
         values.into_iter().collect()
@@ -63,15 +80,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         emergence_n: ascending(&arguments.emergence_n),
         ..FitOptions::default()
     };
-    let laws = fit(&arguments.study, &options)?;
+    let laws = fit(study, &options)?;
     terminal::print(&table(&laws))?;
     if !(options.emergence_k.is_empty() && options.emergence_n.is_empty()) {
         terminal::print(&format!("\n{}", emergence::table(&laws)))?;
     }
     terminal::print(&notes(&laws))?;
-    terminal::message(&format!("wrote {}", arguments.study.join(LAWS).display()));
+    terminal::message(&format!("wrote {}", study.join(LAWS).display()));
     refuse_if_empty(&laws)?;
-    terminal::message(&format!("next: relscale report {}", arguments.study.display()));
+    terminal::message(&format!("next: relscale report {}", study.display()));
     Ok(())
 }
 

@@ -2,7 +2,10 @@
 
 mod demo;
 mod fit;
+mod fit_table;
+mod json;
 mod measure;
+mod predict;
 mod report;
 mod sweep;
 
@@ -16,6 +19,7 @@ pub(crate) enum Command {
     Demo(demo::Arguments),
     Measure(measure::Arguments),
     Fit(fit::Arguments),
+    Predict(predict::Arguments),
     Report(report::Arguments),
     Sweep(sweep::Arguments),
 }
@@ -30,6 +34,7 @@ impl Command {
             Self::Demo(arguments) => demo::run(&arguments, cancel),
             Self::Measure(arguments) => measure::run(&arguments, cancel),
             Self::Fit(arguments) => fit::run(&arguments),
+            Self::Predict(arguments) => predict::run(&arguments),
             Self::Report(arguments) => report::run(&arguments),
             Self::Sweep(arguments) => sweep::run(&arguments, cancel),
         }

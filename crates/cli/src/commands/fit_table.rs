@@ -1,0 +1,199 @@
+//! `relscale fit --table` and `--harness`: the laws of numbers that others measured.
+
+use std::path::{Path, PathBuf};
+
+use relscale_laws::user_table::{HarnessOptions, Kind, TableOptions, fit_harness, fit_table};
+use relscale_laws::{Estimate, TableFit, TableGroup, TableLaw};
+
+use super::json::{self, Json};
+use crate::exit::Refusal;
+use crate::terminal;
+
+/// The options of a [`Table`], none of which means anything for a study.
+pub(super) const OPTIONS: [&str; 12] =
+    ["table", "harness", "x", "y", "kinds", "group", "label", "only", "sizes", "task", "metric", "json"];
+
+/// A table instead of a study.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "A table instead of a study")]
+pub(super) struct Table {
+    /// Fit the columns of a table (.csv, .tsv, .jsonl, .parquet): one row a model
+    #[arg(long, value_name = "FILE", requires = "y", conflicts_with = "harness")]
+    table: Option<PathBuf>,
+
+    /// Fit results of lm-evaluation-harness: results_*.json, or folders of them
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    harness: Vec<PathBuf>,
+
+    /// Column of sizes
+    #[arg(long, value_name = "COLUMN", default_value = "S", conflicts_with = "sizes")]
+    x: String,
+
+    /// Columns of values, separated by commas or given again
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', requires = "table")]
+    y: Vec<String>,
+
+    /// What the values are, one for all or one each: rbp or accuracy (the law is about -ln of it), perplexity (ln), ce, bpb or
+    /// loss (as given) [default: what the columns' names say]
+    #[arg(long = "as", value_name = "KIND", value_delimiter = ',', value_parser = kind)]
+    kinds: Vec<Kind>,
+
+    /// Columns to group by: rows that agree in them share a law
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    group: Vec<String>,
+
+    /// Column that names a row [default: model or name, where there is one]
+    #[arg(long, value_name = "COLUMN", requires = "table")]
+    label: Option<String>,
+
+    /// Take the rows that have this value only; may be given again
+    #[arg(long = "where", value_name = "COLUMN=VALUE", value_parser = condition, requires = "table")]
+    only: Vec<(String, String)>,
+
+    /// A table of sizes: columns model and S (or non_embedding), others to group by
+    #[arg(long, value_name = "FILE")]
+    sizes: Option<PathBuf>,
+
+    /// Tasks of the results [default: all]
+    #[arg(long, value_name = "TASK", value_delimiter = ',', requires = "harness")]
+    task: Vec<String>,
+
+    /// Metrics of the results, e.g. acc, perplexity [default: all that are known]
+    #[arg(long, value_name = "METRIC", value_delimiter = ',', requires = "harness")]
+    metric: Vec<String>,
+
+    /// Write the laws of the table as JSON to a file, or to standard output (-)
+    #[arg(long, value_name = "FILE")]
+    json: Option<Json>,
+}
+
+fn kind(text: &str) -> Result<Kind, String> {
+    text.parse().map_err(|error: relscale_laws::user_table::TableError| error.to_string())
+}
+
+fn condition(text: &str) -> Result<(String, String), String> {
+    let (column, value) = text.split_once('=').ok_or("expected COLUMN=VALUE")?;
+    Ok((column.trim().to_owned(), value.trim().to_owned()))
+}
+
+impl Table {
+    /// Fits the table, if one was given.
+    ///
+    /// # Errors
+    /// What the table is refused for; no law could be fitted.
+    pub(super) fn run(&self) -> Option<anyhow::Result<()>> {
+        let fit = match &self.table {
+            Some(table) => self.fit_table(table),
+            None if self.harness.is_empty() => return None,
+            None => self.fit_harness(),
+        };
+        Some(fit.and_then(|fit| self.show(&fit)))
+    }
+
+    fn fit_table(&self, table: &Path) -> anyhow::Result<TableFit> {
+        let options = TableOptions {
+            x: self.x.clone(),
+            y: self.y.clone(),
+            kinds: self.kinds.clone(),
+            group: self.group.clone(),
+            label: self.label.clone(),
+            only: self.only.clone(),
+            sizes: self.sizes.clone(),
+            ..TableOptions::default()
+        };
+        Ok(fit_table(table, &options)?)
+    }
+
+    fn fit_harness(&self) -> anyhow::Result<TableFit> {
+        let options = HarnessOptions {
+            tasks: self.task.clone(),
+            metrics: self.metric.clone(),
+            kinds: self.kinds.clone(),
+            sizes: self.sizes.clone(),
+            group: self.group.clone(),
+            ..HarnessOptions::default()
+        };
+        Ok(fit_harness(&self.harness, &options)?)
+    }
+
+    fn show(&self, fit: &TableFit) -> anyhow::Result<()> {
+        match &self.json {
+            Some(Json::Screen) => terminal::print(&fit.to_json()?)?,
+            destination => {
+                terminal::print(&table(fit))?;
+                terminal::print(&notes(fit))?;
+                if let Some(Json::File(path)) = destination {
+                    fit.save(path)?;
+                    json::told(path);
+                }
+            }
+        }
+        refuse_if_empty(fit)
+    }
+}
+
+/// Refuses when there is not one law.
+fn refuse_if_empty(fit: &TableFit) -> anyhow::Result<()> {
+    let laws: Vec<&TableLaw> = fit.groups.iter().flat_map(|group| &group.laws).collect();
+    if laws.iter().any(|law| law.fit().is_some()) {
+        return Ok(());
+    }
+    let reason = laws.first().map_or("", |law| law.verdict.trim_end_matches('.'));
+    let hint = "give at least three rows of different sizes a group";
+    Err(Refusal::new(format!("no law could be fitted: {reason}"), hint).into())
+}
+
+fn table(fit: &TableFit) -> String {
+    let level = format!("{:.0} % interval", 100.0 * fit.level);
+    let header = ["group", "law", "exponent", &level, "R²", "points", "worst left out"];
+    let groups: Vec<Vec<Vec<String>>> = fit.groups.iter().map(rows).collect();
+    terminal::table(&header, 2, &groups)
+}
+
+fn rows(group: &TableGroup) -> Vec<Vec<String>> {
+    let mut title = Some(group.name.clone());
+    let row = |law: &TableLaw| {
+        let mut row = vec![title.take().unwrap_or_default(), law.symbol.clone()];
+        let dash = || "-".to_owned();
+        match law.fit() {
+            None => row.extend([dash(), dash(), dash(), law.points.len().to_string(), dash()]),
+            Some(fit) => {
+                let errors = fit.leave_one_out.iter().map(|held| held.relative_error);
+                let worst = errors.max_by(|a, b| a.abs().total_cmp(&b.abs()));
+                row.extend([
+                    format!("{:.4}", fit.exponent.value),
+                    interval(&fit.exponent),
+                    // A line through two points is always perfect.
+                    fit.r_squared.filter(|_| fit.points > 2).map_or_else(dash, r_squared),
+                    fit.points.to_string(),
+                    worst.map_or_else(dash, |error| format!("{:+.1} %", 100.0 * error)),
+                ]);
+            }
+        }
+        row
+    };
+    group.laws.iter().map(row).collect()
+}
+
+fn interval(estimate: &Estimate) -> String {
+    estimate.bounds().map_or("none".to_owned(), |(low, high)| format!("[{low:.4}, {high:.4}]"))
+}
+
+/// R² with four digits, and never rounded up to a perfect 1.
+fn r_squared(r: f64) -> String {
+    format!("{:.4}", if r < 1.0 { r.min(0.9999) } else { r })
+}
+
+/// Verdicts and doubts, in words.
+fn notes(fit: &TableFit) -> String {
+    let mut lines = Vec::new();
+    for group in &fit.groups {
+        for law in &group.laws {
+            let title = if fit.groups.len() > 1 { format!("{}: ", group.name) } else { String::new() };
+            lines.push(format!("\n{}", terminal::paragraph("", &format!("{title}{}", law.verdict))));
+            lines.extend(law.rivals.iter().map(|rivals| terminal::paragraph("  ", &rivals.verdict)));
+            lines.extend(law.flags.iter().map(|flag| terminal::paragraph("  note: ", &flag.message)));
+        }
+    }
+    lines.join("\n")
+}
