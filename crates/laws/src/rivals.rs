@@ -173,7 +173,7 @@ fn held_out(
         match predict(&curve, point, unit, level) {
             Some(prediction) => out.predictions.push(prediction),
             None => {
-                let what = match curve.shape.log_at(point.parameters as f64) {
+                let what = match curve.shape.log_at(point.size) {
                     Some(_) => "a value beyond the range of numbers",
                     None => "no value above zero",
                 };
