@@ -171,6 +171,7 @@ fn counted_windows_are_used_where_there_are_any() {
     let (value, _) = value(&found, 2);
     assert_eq!(value.basis, Basis::CountedWindows);
     assert!(value.value.value > value.independent.unwrap());
+    assert!(found.groups[0].sizes[0].verdict.starts_with("p_5 = 0.5 at k = 1 takes"));
     // N = 7 was not counted.
     let (other, flags) = size(&found, 1);
     assert_eq!((other.basis, other.independent), (Basis::Independence, None));

@@ -191,7 +191,7 @@ fn value_rows(group: &GroupPredictions) -> Vec<Vec<String>> {
 
 fn size_rows(group: &GroupPredictions) -> Vec<Vec<String>> {
     let row = |size: &SizePrediction| {
-        let mut row = vec![format!("{} = {}", size.quantity.symbol(), size.target)];
+        let mut row = vec![size.quantity.reaching(size.target)];
         match &size.outcome {
             SizeOutcome::Refused { .. } => row.extend(dashes(5)),
             SizeOutcome::Found(found) => row.extend([

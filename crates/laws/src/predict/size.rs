@@ -10,9 +10,9 @@ use crate::verdict::magnitude;
 
 /// Predicts the S at which `quantity` reaches `target`.
 pub(super) fn reaching(group: &GroupFit, quantity: Predicted, target: f64, level: f64) -> SizePrediction {
-    let symbol = quantity.symbol();
+    let goal = quantity.reaching(target);
     let refused = |reason: String| {
-        let verdict = format!("{symbol} = {target}: {reason}.");
+        let verdict = format!("{goal}: {reason}.");
         SizePrediction {
             quantity,
             target,
@@ -50,15 +50,12 @@ pub(super) fn reaching(group: &GroupFit, quantity: Predicted, target: f64, level
         independent: independent(group, quantity, &source, target),
         rivals: rivals::sizes(&source, target),
     };
-    let mut flags: Vec<_> = sizes::extrapolation(
-        &format!("{symbol} = {target} at {size:.2e} parameters"),
-        decades_beyond,
-        &source.sizes,
-    )
-    .into_iter()
-    .collect();
+    let mut flags: Vec<_> =
+        sizes::extrapolation(&format!("{goal}, at {size:.2e} parameters,"), decades_beyond, &source.sizes)
+            .into_iter()
+            .collect();
     flags.extend(source.flags.iter().cloned());
-    let verdict = sentence(&symbol, target, &found);
+    let verdict = sentence(&goal, &found);
     SizePrediction { quantity, target, outcome: SizeOutcome::Found(Box::new(found)), flags, verdict }
 }
 
@@ -94,12 +91,12 @@ fn independent(group: &GroupFit, quantity: Predicted, source: &Source<'_>, targe
     crossing_of(&single, target).ok().map(f64::exp)
 }
 
-fn sentence(symbol: &str, target: f64, found: &FoundSize) -> String {
+fn sentence(goal: &str, found: &FoundSize) -> String {
     let range = |interval: &Interval| match interval.bounds() {
         Some((low, high)) => format!("[{}, {}]", magnitude(low), magnitude(high)),
         None => format!("without an end ({})", interval.reason().unwrap_or("unknown")),
     };
-    let start = format!("{symbol} = {target} takes {} parameters", magnitude(found.parameters.value));
+    let start = format!("{goal} takes {} parameters", magnitude(found.parameters.value));
     match (&found.parameters.interval, &found.for_one_model) {
         (Interval::None { reason }, Interval::None { .. }) => {
             format!("{start}, without an interval ({reason}).")

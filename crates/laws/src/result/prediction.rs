@@ -87,6 +87,14 @@ impl Predicted {
         }
     }
 
+    /// As a target: `RBP_10 = 0.6`, `CE = 2.5`, `p_20 = 0.5 at k = 1`, which is how it may be asked for.
+    pub fn reaching(&self, target: f64) -> String {
+        match self {
+            Self::Rbp { .. } | Self::CrossEntropy => format!("{} = {target}", self.symbol()),
+            Self::Sequence { length, k } => format!("p_{length} = {target} at k = {k}"),
+        }
+    }
+
     /// Its unit.
     pub fn unit(&self) -> &'static str {
         match self {
