@@ -172,7 +172,15 @@ fn words(models: &[ModelRanks], ratio_laws: &[RatioLaw], simulations: &[Simulati
             "The entropy of the ranks alone differs from the cross entropy by {least:+.3} to {most:+.3} nats."
         ));
     }
-    sentences.extend(ratio_laws.iter().map(|law| law.verdict.clone()));
-    sentences.extend(simulations.iter().map(|simulation| simulation.verdict.clone()));
+    // A form that has no mu/sigma for some of the models is told in one clause; its own verdict has the figures.
+    for law in ratio_laws {
+        let Some(missing) = Some(law.left_out.len()).filter(|missing| *missing > 0) else {
+            sentences.push(law.verdict.clone());
+            let of_form = simulations.iter().filter(|simulation| simulation.form == law.form);
+            sentences.extend(of_form.map(|simulation| simulation.verdict.clone()));
+            continue;
+        };
+        sentences.push(format!("No mu/sigma of the {} for {missing} of {fitted} models.", title(&law.form)));
+    }
     sentences.join(" ")
 }

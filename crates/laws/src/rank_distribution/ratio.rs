@@ -90,7 +90,8 @@ fn words(
     let form = kind.title();
     let without = match left_out {
         0 => String::new(),
-        count => format!(" without {count} model(s) that have none to speak of"),
+        1 => " (one model left out)".to_owned(),
+        count => format!(" ({count} models left out)"),
     };
     let Some(line) = line else {
         return format!("mu/sigma of the {form}{without}: {}.", reasons.join("; "));

@@ -1,0 +1,64 @@
+//! What `relscale fit` says in words: verdicts, findings, doubts.
+
+use relscale_laws::{Flag, GroupFit, StudyFit};
+
+use crate::terminal;
+
+/// Verdicts and doubts, in words. A doubt that several k share is told once, with the first one's figures.
+pub(in crate::commands) fn notes(laws: &StudyFit) -> String {
+    let mut lines = Vec::new();
+    for group in &laws.groups {
+        let title = format!("{} on {}: ", group.family, group.corpus);
+        lines.push(format!("\n{}", terminal::paragraph("", &format!("{title}{}", group.verdict))));
+        lines.extend(findings(group).map(|(about, verdict)| terminal::paragraph(about, verdict)));
+        lines.extend(group.flags.iter().map(|flag| terminal::paragraph("  note: ", &flag.message)));
+        for (flag, of) in doubts(group) {
+            lines.push(terminal::paragraph("  note: ", &format!("({of}) {}", flag.message)));
+        }
+    }
+    lines.join("\n")
+}
+
+/// The findings beyond the exponents, each under the word for its subject; what a study does not hold is passed over.
+fn findings(group: &GroupFit) -> impl Iterator<Item = (&'static str, &str)> {
+    let greedy = group.rank_laws.first().and_then(|law| law.rivals.as_ref());
+    let entropy = group.cross_entropy_law.rivals.as_ref();
+    [
+        ("  shape: ", greedy.map(|rivals| &rivals.verdict)),
+        ("  shape of CE: ", entropy.map(|rivals| &rivals.verdict)),
+        ("  large k: ", group.breakdown.as_ref().map(|breakdown| &breakdown.verdict)),
+        ("  who misses: ", group.classes.as_ref().map(|classes| &classes.verdict)),
+        ("  in a row: ", group.emergence.as_ref().map(|emergence| &emergence.verdict)),
+        ("  ranks: ", group.rank_distribution.as_ref().map(|ranks| &ranks.verdict)),
+    ]
+    .into_iter()
+    .filter_map(|(about, verdict)| Some((about, verdict?.as_str())))
+}
+
+/// Each kind of doubt about a law of the group, the first of its kind, and which laws have it.
+fn doubts(group: &GroupFit) -> Vec<(&Flag, String)> {
+    let mut kinds: Vec<(&Flag, Vec<String>)> = Vec::new();
+    for law in group.rank_laws.iter().chain([&group.cross_entropy_law]) {
+        let name = law.k().map_or("CE".to_owned(), |k| k.to_string());
+        for flag in &law.flags {
+            match kinds.iter_mut().find(|(there, _)| there.code == flag.code) {
+                Some((_, laws)) => laws.push(name.clone()),
+                None => kinds.push((flag, vec![name.clone()])),
+            }
+        }
+    }
+    let of = |laws: Vec<String>| {
+        let (entropy, k): (Vec<String>, Vec<String>) = laws.into_iter().partition(|name| name == "CE");
+        let (k, figures) = match k.as_slice() {
+            [] => (None, None),
+            [one] => (Some(format!("k = {one}")), None),
+            [first, .., last] => {
+                let values = format!("{} values of k, {first} to {last}", k.len());
+                (Some(values), Some(format!("; figures of k = {first}")))
+            }
+        };
+        let names: Vec<String> = k.into_iter().chain(entropy).collect();
+        names.join(", and ") + &figures.unwrap_or_default()
+    };
+    kinds.into_iter().map(|(flag, laws)| (flag, of(laws))).collect()
+}
