@@ -46,6 +46,23 @@ impl GroupFit {
     pub fn rank_law(&self, k: u32) -> Option<&Law> {
         self.rank_laws.iter().find(|law| law.k() == Some(k))
     }
+
+    /// The findings beyond the exponents, each with the words for its subject: the shape of the first rank law and of the
+    /// cross entropy, where the law ends, which tokens miss, tokens in a row, the distribution of ranks. What the
+    /// result does not hold is passed over.
+    pub fn findings(&self) -> Vec<(&'static str, &str)> {
+        let shape = self.rank_laws.first().and_then(|law| law.rivals.as_ref());
+        let entropy = self.cross_entropy_law.rivals.as_ref();
+        let all = [
+            ("shape", shape.map(|rivals| &rivals.verdict)),
+            ("shape of CE", entropy.map(|rivals| &rivals.verdict)),
+            ("large k", self.breakdown.as_ref().map(|breakdown| &breakdown.verdict)),
+            ("who misses", self.classes.as_ref().map(|classes| &classes.verdict)),
+            ("in a row", self.emergence.as_ref().map(|emergence| &emergence.verdict)),
+            ("ranks", self.rank_distribution.as_ref().map(|ranks| &ranks.verdict)),
+        ];
+        all.into_iter().filter_map(|(subject, verdict)| Some((subject, verdict?.as_str()))).collect()
+    }
 }
 
 /// What one model's run on the corpus adds up to.

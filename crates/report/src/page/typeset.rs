@@ -45,6 +45,10 @@ fn mathematics(text: &str) -> Option<(usize, String)> {
         let width = after.bytes().take_while(u8::is_ascii_digit).count();
         return (width > 0).then(|| ("RBP_".len() + width, format!("RBP<sub>{}</sub>", &after[..width])));
     }
+    if let Some(after) = text.strip_prefix("RBP^") {
+        let width = after.bytes().take_while(u8::is_ascii_digit).count();
+        return (width > 0).then(|| ("RBP^".len() + width, format!("RBP<sup>{}</sup>", &after[..width])));
+    }
     let after = text.strip_prefix("S^")?;
     let sign = usize::from(after.starts_with('-'));
     let number = after[sign..].bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
@@ -64,6 +68,7 @@ mod tests {
             "−ln&nbsp;RBP<sub>10</sub> falls as S<sup>−0.117</sup>, R² 0.999"
         );
         assert_eq!(typeset("goes as S^0.02."), "goes as S<sup>0.02</sup>.");
+        assert_eq!(typeset("as RBP^10 says"), "as RBP<sup>10</sup> says");
     }
 
     #[test]

@@ -43,6 +43,7 @@ struct Group {
     corpus: String,
     colour: &'static str,
     verdict: String,
+    findings: Vec<Finding>,
     documents: String,
     models: Vec<Model>,
     /// Rank laws at the k of the main table.
@@ -53,6 +54,13 @@ struct Group {
     difference: Option<String>,
     difference_method: String,
     held_out: Vec<Prediction>,
+}
+
+/// A finding beyond the exponents.
+#[derive(Debug, Serialize)]
+struct Finding {
+    subject: &'static str,
+    verdict: String,
 }
 
 /// One law in a table.
@@ -222,6 +230,11 @@ impl Group {
             corpus: group.corpus.clone(),
             colour,
             verdict: group.verdict.clone(),
+            findings: group
+                .findings()
+                .into_iter()
+                .map(|(subject, verdict)| Finding { subject, verdict: verdict.to_owned() })
+                .collect(),
             documents: format::count(group.documents),
             models: group.models.iter().map(Model::of).collect(),
             headline: headline.iter().map(|law| Row::of(law)).collect(),

@@ -10,29 +10,15 @@ pub(in crate::commands) fn notes(laws: &StudyFit) -> String {
     for group in &laws.groups {
         let title = format!("{} on {}: ", group.family, group.corpus);
         lines.push(format!("\n{}", terminal::paragraph("", &format!("{title}{}", group.verdict))));
-        lines.extend(findings(group).map(|(about, verdict)| terminal::paragraph(about, verdict)));
+        for (subject, verdict) in group.findings() {
+            lines.push(terminal::paragraph(&format!("  {subject}: "), verdict));
+        }
         lines.extend(group.flags.iter().map(|flag| terminal::paragraph("  note: ", &flag.message)));
         for (flag, of) in doubts(group) {
             lines.push(terminal::paragraph("  note: ", &format!("({of}) {}", flag.message)));
         }
     }
     lines.join("\n")
-}
-
-/// The findings beyond the exponents, each under the word for its subject; what a study does not hold is passed over.
-fn findings(group: &GroupFit) -> impl Iterator<Item = (&'static str, &str)> {
-    let greedy = group.rank_laws.first().and_then(|law| law.rivals.as_ref());
-    let entropy = group.cross_entropy_law.rivals.as_ref();
-    [
-        ("  shape: ", greedy.map(|rivals| &rivals.verdict)),
-        ("  shape of CE: ", entropy.map(|rivals| &rivals.verdict)),
-        ("  large k: ", group.breakdown.as_ref().map(|breakdown| &breakdown.verdict)),
-        ("  who misses: ", group.classes.as_ref().map(|classes| &classes.verdict)),
-        ("  in a row: ", group.emergence.as_ref().map(|emergence| &emergence.verdict)),
-        ("  ranks: ", group.rank_distribution.as_ref().map(|ranks| &ranks.verdict)),
-    ]
-    .into_iter()
-    .filter_map(|(about, verdict)| Some((about, verdict?.as_str())))
 }
 
 /// Each kind of doubt about a law of the group, the first of its kind, and which laws have it.
