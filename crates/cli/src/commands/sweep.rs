@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// The recipes and their sizes
+    /// The recipes and their sizes; window: how many tokens attention looks back, in every block
     List,
     Train(Train),
 }
@@ -81,12 +81,13 @@ fn list() -> anyhow::Result<()> {
                 size.width.to_string(),
                 size.layers.to_string(),
                 size.heads.to_string(),
+                recipe.window.unwrap_or(recipe.context).to_string(),
                 count(recipe.tokens() as u64),
             ]
         };
         groups.push(recipe.sizes.iter().map(row).collect());
     }
-    let header = ["recipe", "size", "S", "parameters", "width", "layers", "heads", "tokens"];
+    let header = ["recipe", "size", "S", "parameters", "width", "layers", "heads", "window", "tokens"];
     terminal::print(&terminal::table(&header, 2, &groups))
 }
 
