@@ -52,6 +52,12 @@ pub enum StatsError {
         /// The common x.
         x: f64,
     },
+    /// Two slopes cannot be told apart.
+    #[error("the two x of the {points} points go together, so their slopes cannot be told apart")]
+    Collinear {
+        /// Number of points.
+        points: usize,
+    },
     /// The numbers are so large that a result exceeds the range of `f64`.
     #[error("{what} exceeds the range of f64; rescale the data")]
     Overflow {

@@ -8,10 +8,10 @@ use crate::outcome::Caution;
 
 /// Condition number of the scaled derivatives from which on two parameters stand in for one another: errors in the data are
 /// magnified up to so many times in some combination of them. (Belsley, Kuh and Welsch 1980 call 30 to 100 strong.)
-const ILL: f64 = 300.0;
+pub(super) const ILL: f64 = 300.0;
 
 /// Share of the variation of `ln y` below which residuals are rounding, not scatter.
-const EXACT: f64 = 1e-24;
+pub(super) const EXACT: f64 = 1e-24;
 
 /// Chance below which a bend in the residuals is told.
 const BENT: f64 = 0.01;

@@ -13,6 +13,8 @@
 //! described about the centre of its data, `u = ln x - mean ln x`, and its level is a linear parameter of `ln y`;
 //! so neither the unit of x nor that of y can change a fit, only rename its numbers.
 //!
+//! Beside them [`sigmoid`] is the shape of a share (an accuracy) on a loss, fitted to the share itself.
+//!
 //! To add a form: a file with a unit struct that implements [`Form`], and a line in [`ALL`].
 
 pub mod broken_power;
@@ -22,6 +24,7 @@ mod judge;
 pub mod log_linear;
 pub mod power;
 pub mod power_floor;
+pub mod sigmoid;
 
 pub use curve::{Curve, Parameter, Shape, fit};
 

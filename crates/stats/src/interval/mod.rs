@@ -4,9 +4,10 @@
 //! Student t covers 94-96 % for all of them (`tests/coverage.rs` measures both). So: [`student`] for straight lines
 //! over models, [`profile`] for curves over models, [`percentile`] for samples of many documents. [`wild`] is the other
 //! way for curves; it covers less (`tests/curve_coverage.rs` measures both). [`crossing`] turns a line
-//! round: at which x it has a given value.
+//! round: at which x it has a given value. [`jackknife`] is for means over units whose observations go together.
 
 pub mod crossing;
+pub mod jackknife;
 pub mod percentile;
 pub mod profile;
 pub mod student;

@@ -3,6 +3,7 @@
 //! | member | what |
 //! |---|---|
 //! | [`least_squares`] | a straight line in closed form |
+//! | [`parabola`], [`plane`] | a parabola and a plane, likewise |
 //! | [`correlated`] | a straight line through points whose errors go together |
 //! | [`varpro`] | a curve that is linear in some of its parameters: grid, polish, confirmation |
 //! | [`newton`] | damped Gauss-Newton in a box: the polish |
@@ -16,6 +17,8 @@ mod dense;
 pub mod least_squares;
 pub mod nelder_mead;
 pub mod newton;
+pub mod parabola;
+pub mod plane;
 pub mod varpro;
 
 pub(crate) use dense::{Symmetric, solve};
