@@ -91,6 +91,12 @@ pub enum StatsError {
         /// Coverage of the interval.
         level: f64,
     },
+    /// Two pairs always lie on a line.
+    #[error("{pairs} pair(s) tell nothing about a correlation; at least 3 are needed")]
+    TooFewPairs {
+        /// Pairs given.
+        pairs: usize,
+    },
     /// There are too few units to draw again.
     #[error("{units} unit(s) cannot be resampled; at least 2 are needed to see any variation")]
     TooFewUnits {

@@ -10,6 +10,8 @@
 //! | [`draw`] | random draws from a table of probabilities |
 //! | [`discrete`] | distributions on 1, 2, ..., upper, fitted by maximum likelihood from a histogram |
 //! | [`goodness`] | the size of residuals against known errors |
+//! | [`correlation`] | Pearson's and Spearman's, with intervals |
+//! | [`multiple`] | a slope other than zero, a slope as good as zero, and many such claims at once |
 //! | [`select`] | which of several forms the points speak for |
 //! | [`outcome`] | what a caller must know about a fit before quoting it |
 //!
@@ -21,12 +23,14 @@
 #![forbid(unsafe_code)]
 
 pub mod bootstrap;
+pub mod correlation;
 pub mod discrete;
 pub mod draw;
 mod error;
 pub mod forms;
 pub mod goodness;
 pub mod interval;
+pub mod multiple;
 pub mod normal;
 pub mod optimise;
 pub mod outcome;

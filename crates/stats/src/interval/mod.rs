@@ -15,7 +15,7 @@ pub mod wild;
 
 use crate::error::StatsError;
 
-fn check_level(level: f64) -> Result<(), StatsError> {
+pub(crate) fn check_level(level: f64) -> Result<(), StatsError> {
     // Written so that NaN is refused too.
     if level > 0.0 && level < 1.0 { Ok(()) } else { Err(StatsError::Level { level }) }
 }
