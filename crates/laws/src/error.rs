@@ -30,6 +30,40 @@ pub enum LawsError {
         /// Families and corpora that have laws.
         there: Vec<String>,
     },
+    /// A baseline that was not measured.
+    #[error("no distribution `{wanted}`; there are: {}", there.join(", "))]
+    NoDistribution {
+        /// The baseline.
+        wanted: String,
+        /// The distributions that have errors.
+        there: Vec<String>,
+    },
+    /// There is the baseline and nothing else.
+    #[error("`{baseline}` is the only distribution; a gap needs another one to compare with it")]
+    NothingToCompare {
+        /// The baseline.
+        baseline: String,
+    },
+    /// A point of a relative law that cannot be.
+    #[error("model `{model}` on `{distribution}`: {reason}")]
+    Point {
+        /// The model.
+        model: String,
+        /// The distribution.
+        distribution: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// No document has the tags asked for.
+    #[error(
+        "no scored document has the tags asked for ({tags}), e.g. none of corpus `{corpus}`; the tags are in documents.parquet of each run"
+    )]
+    NoTag {
+        /// The tags and values.
+        tags: String,
+        /// One of the corpora.
+        corpus: String,
+    },
     /// There is nothing to fit.
     #[error("there is no finished run to fit; `relscale measure` makes them")]
     NoRuns,

@@ -12,6 +12,7 @@
 //! | `power_law` | the fit, its two kinds of uncertainty, its doubts |
 //! | `audit` | predictions of models that a fit has not seen |
 //! | [`rank_distribution`] | which distribution ranks follow, what that says of both laws, Appendix B of the paper |
+//! | [`relative`] | the gap between two distributions: closes, widens, parallel |
 //! | `rivals` | other forms on the same points, by AICc and by the largest models held out |
 //! | `breakdown` | whether noise of the text sample, or what else, breaks a rank law at large k |
 //! | [`predict`] | a value at a size, or the size for a target, from the laws of a study; `sizes` says how far from the data |
@@ -35,6 +36,7 @@ mod power_law;
 pub mod predict;
 mod rank;
 pub mod rank_distribution;
+pub mod relative;
 pub mod result;
 mod rivals;
 mod sizes;

@@ -212,7 +212,8 @@ pub(crate) fn slope_in(x: &str, exponent: &Estimate, r_squared: Option<f64>) -> 
         | Interval::DocumentBootstrap { low, high, level, .. }
         | Interval::Profile { low, high, level, .. }
         | Interval::DocumentSpread { low, high, level, .. }
-        | Interval::Fieller { low, high, level, .. } => {
+        | Interval::Fieller { low, high, level, .. }
+        | Interval::FisherZ { low, high, level, .. } => {
             format!("exponent in [{low:.3}, {high:.3}] at {} %", 100.0 * level)
         }
         Interval::None { .. } => "no interval".to_owned(),

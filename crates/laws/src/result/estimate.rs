@@ -86,6 +86,17 @@ pub enum Interval {
         /// Documents less one.
         degrees_of_freedom: u32,
     },
+    /// By Fisher's z, for a correlation.
+    FisherZ {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+        /// Nominal coverage, e.g. 0.95.
+        level: f64,
+        /// Pairs of values.
+        pairs: u32,
+    },
     /// No interval.
     None {
         /// Why, in words.
@@ -101,7 +112,8 @@ impl Interval {
             | Self::DocumentBootstrap { low, high, .. }
             | Self::Fieller { low, high, .. }
             | Self::Profile { low, high, .. }
-            | Self::DocumentSpread { low, high, .. } => Some((low, high)),
+            | Self::DocumentSpread { low, high, .. }
+            | Self::FisherZ { low, high, .. } => Some((low, high)),
             Self::None { .. } => None,
         }
     }

@@ -71,4 +71,10 @@ pub enum FlagCode {
     TotalParameters,
     /// Answers are chosen among given ones, so their accuracy is no success of a sequence and has a floor at chance.
     ChosenAnswers,
+    /// A treatment has the smaller error throughout, so a falling gap takes the two further apart.
+    GapBelowOne,
+    /// Resampled documents move a slope more than the scatter of the models about it tells.
+    NoiseBeyondScatter,
+    /// Options that are not the right answer are scored among the documents of a distribution.
+    WrongOptions,
 }

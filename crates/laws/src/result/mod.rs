@@ -30,6 +30,7 @@ mod json;
 mod law;
 mod prediction;
 mod rank_distribution;
+mod relative;
 mod rivals;
 mod study;
 mod table;
@@ -54,6 +55,11 @@ pub use rank_distribution::{
     AppendixBCheck, Calibration, Comparison, FittedParameter, Identifiability, ModelRanks, RankBin,
     RankDistribution, RankFit, RatioLaw, RatioLine, RatioPoint, RatioPower, RefusedForm, SimulatedLaw,
     SimulatedPoint, Simulation,
+};
+pub use relative::{
+    AbsoluteLaw, AbsolutePoint, CorrelationEstimate, CovariateLink, CovariatePair, Gap, GapAuditStep,
+    GapCrossing, GapHeldOut, GapLaw, GapOutcome, GapPoint, GapPrediction, GapTests, RELATIVE_FORMAT,
+    RelativeFamily, RelativeFit, RelativeLeftOut, Trend,
 };
 pub use rivals::{Rival, RivalFit, RivalHeldOut, RivalOutcome, RivalParameter, Rivals};
 pub use study::{FORMAT, StudyFit};

@@ -61,7 +61,7 @@ impl Default for TableOptions {
 pub fn fit_table(path: &Path, options: &TableOptions) -> Result<TableFit, LawsError> {
     let level = super::check_level(options.level)?;
     let sizes = options.sizes.as_deref().map(Sizes::read).transpose()?;
-    let kinds = kinds(options)?;
+    let kinds = kinds(&options.y, &options.kinds)?;
     let rows = Rows::read(path, |name| is_wanted(name, options))?;
     let observations = observations(&rows, options, &kinds, sizes.as_ref())?;
     let x = if sizes.is_some() { "S" } else { options.x.as_str() };
@@ -80,8 +80,8 @@ pub fn fit_table(path: &Path, options: &TableOptions) -> Result<TableFit, LawsEr
 }
 
 /// One kind for each column of values.
-fn kinds(options: &TableOptions) -> Result<Vec<Kind>, TableError> {
-    match (options.kinds.as_slice(), options.y.as_slice()) {
+pub(crate) fn kinds(columns: &[String], kinds: &[Kind]) -> Result<Vec<Kind>, TableError> {
+    match (kinds, columns) {
         (_, []) => Err(TableError::NoValues),
         ([], names) => names
             .iter()
@@ -191,7 +191,7 @@ impl<'a> Grouping<'a> {
 }
 
 /// Whether a cell has a value: the same text, or the same number however it is written.
-fn is(row: &Row, at: usize, value: &str) -> bool {
+pub(crate) fn is(row: &Row, at: usize, value: &str) -> bool {
     let text = rows::text(&row.cells[at]);
     text == value
         || matches!((text.parse::<f64>(), value.parse::<f64>()), (Ok(there), Ok(wanted)) if there == wanted)

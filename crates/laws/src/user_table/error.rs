@@ -119,6 +119,16 @@ pub enum TableError {
         /// Where it was looked for.
         reason: String,
     },
+    /// A model that has no row in a table of models.
+    #[error("{}: no row has model `{model}`, so its {what} is not known; add the row", path.display())]
+    NoNumber {
+        /// The table of models.
+        path: PathBuf,
+        /// The model.
+        model: String,
+        /// What is wanted of it.
+        what: String,
+    },
     /// Two different sizes for one model.
     #[error("{}: two different sizes for model `{model}`; keep one of them", path.display())]
     TwoSizes {

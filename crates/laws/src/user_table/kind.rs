@@ -35,7 +35,7 @@ pub enum Kind {
 
 /// What a law makes of one value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     /// Above zero, finite.
     Of(f64),
     /// The value is possible, but its law's quantity is 0 or infinite and has no logarithm.
@@ -104,7 +104,7 @@ impl Kind {
     }
 
     /// The law's number for a value of the column, which must be finite.
-    pub(super) fn value(self, given: f64) -> Value {
+    pub(crate) fn value(self, given: f64) -> Value {
         match self {
             Self::Rbp | Self::Accuracy if !(0.0..=1.0).contains(&given) => {
                 Value::Impossible("a share from 0 to 1 (divide per cent by 100)")

@@ -28,9 +28,12 @@ mod rows;
 mod sizes;
 
 pub use choose::{TableOptions, fit_table};
+pub(crate) use choose::{is as meets, kinds as kinds_of};
 pub use error::TableError;
 pub use harness::{HarnessOptions, fit_harness};
 pub use kind::Kind;
+pub(crate) use kind::Value;
+pub(crate) use rows::{Row, Rows};
 
 use crate::error::LawsError;
 

@@ -8,18 +8,18 @@ use super::error::TableError;
 use super::{csv_rows, jsonl_rows};
 
 /// The rows of a table.
-pub(super) struct Rows {
-    pub(super) path: PathBuf,
+pub(crate) struct Rows {
+    pub(crate) path: PathBuf,
     /// The columns that were read, in the order of the cells.
-    pub(super) columns: Vec<String>,
-    pub(super) rows: Vec<Row>,
+    pub(crate) columns: Vec<String>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// One row of a table.
-pub(super) struct Row {
+pub(crate) struct Row {
     /// Where it stands, as a person finds it: `line 17`, `row 3`.
-    pub(super) place: String,
-    pub(super) cells: Vec<Cell>,
+    pub(crate) place: String,
+    pub(crate) cells: Vec<Cell>,
 }
 
 impl Rows {
@@ -27,7 +27,7 @@ impl Rows {
     ///
     /// # Errors
     /// An unknown ending, a file that cannot be read, a line that does not follow the format.
-    pub(super) fn read(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Self, TableError> {
+    pub(crate) fn read(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Self, TableError> {
         let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
         match ending.as_str() {
             "csv" | "tsv" | "tab" | "txt" => csv_rows::read(path, matches!(ending.as_str(), "tsv" | "tab")),
@@ -38,7 +38,7 @@ impl Rows {
     }
 
     /// Whether there is a column of this name.
-    pub(super) fn has(&self, column: &str) -> bool {
+    pub(crate) fn has(&self, column: &str) -> bool {
         self.columns.iter().any(|name| name == column)
     }
 
@@ -46,7 +46,7 @@ impl Rows {
     ///
     /// # Errors
     /// [`TableError::Column`]: there is no such column, or two.
-    pub(super) fn column(&self, column: &str) -> Result<usize, TableError> {
+    pub(crate) fn column(&self, column: &str) -> Result<usize, TableError> {
         let mut found = (0..self.columns.len()).filter(|&at| self.columns[at] == column);
         match (found.next(), found.next()) {
             (Some(at), None) => Ok(at),
@@ -62,7 +62,7 @@ impl Rows {
     ///
     /// # Errors
     /// [`TableError::Missing`], [`TableError::Value`], each with the place.
-    pub(super) fn number(&self, row: &Row, at: usize) -> Result<f64, TableError> {
+    pub(crate) fn number(&self, row: &Row, at: usize) -> Result<f64, TableError> {
         let number = match &row.cells[at] {
             Cell::Number(number) => Some(*number),
             Cell::Text(text) => text.trim().parse().ok(),
@@ -79,12 +79,12 @@ impl Rows {
     ///
     /// # Errors
     /// [`TableError::Missing`] with the place.
-    pub(super) fn name(&self, row: &Row, at: usize) -> Result<String, TableError> {
+    pub(crate) fn name(&self, row: &Row, at: usize) -> Result<String, TableError> {
         if empty(&row.cells[at]) { Err(self.missing(row, at)) } else { Ok(text(&row.cells[at])) }
     }
 
     /// The refusal of a cell, with what would be accepted.
-    pub(super) fn refuse(&self, row: &Row, at: usize, expected: &'static str) -> TableError {
+    pub(crate) fn refuse(&self, row: &Row, at: usize, expected: &'static str) -> TableError {
         TableError::Value {
             path: self.path.clone(),
             place: row.place.clone(),
@@ -112,7 +112,7 @@ fn empty(cell: &Cell) -> bool {
 }
 
 /// A cell as a person would write it.
-pub(super) fn text(cell: &Cell) -> String {
+pub(crate) fn text(cell: &Cell) -> String {
     match cell {
         Cell::Missing => String::new(),
         Cell::Number(number) => number.to_string(),

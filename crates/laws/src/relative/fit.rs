@@ -1,0 +1,216 @@
+//! Measurements to laws and gaps: the entrance.
+
+use relscale_stats::forms::power;
+use relscale_stats::multiple;
+
+use super::covariate::{self, Covariates};
+use super::series::{Measurements, ModelFamily, Series, SeriesPoint, log_error};
+use super::{RelativeOptions, gap, words};
+use crate::error::LawsError;
+use crate::power_law::student_t;
+use crate::result::{
+    AbsoluteLaw, AbsolutePoint, Estimate, Flag, FlagCode, Gap, GapOutcome, GapTests, RELATIVE_FORMAT,
+    RelativeFamily, RelativeFit, Trend,
+};
+
+/// Fits the law of each distribution and the gap of each to the baseline.
+///
+/// The order of families, series and points does not change the result.
+///
+/// # Errors
+/// Options that cannot be used; no family that has the baseline, or none that has anything else; a model that is twice in a
+/// series, or has another x in another series; a number that is not above zero. A gap that is merely too short is no error: it says
+/// why there is no law.
+pub fn fit_relative(
+    measurements: &Measurements,
+    options: &RelativeOptions,
+    covariates: Option<&Covariates>,
+) -> Result<RelativeFit, LawsError> {
+    options.validate()?;
+    check(measurements, options)?;
+    let mut families: Vec<&ModelFamily> = measurements.families.iter().collect();
+    families.sort_by(|a, b| a.name.cmp(&b.name));
+    let described = families.into_iter().map(|family| of_family(family, measurements, options, covariates));
+    Ok(RelativeFit {
+        format: RELATIVE_FORMAT,
+        tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
+        files: [measurements.files.clone(), covariates.map(Covariates::file).into_iter().collect()].concat(),
+        x: measurements.x.clone(),
+        error: measurements.error.clone(),
+        unit: measurements.unit.clone(),
+        options: options.clone(),
+        families: described.collect(),
+    })
+}
+
+/// Refuses what cannot be compared, by name.
+fn check(measurements: &Measurements, options: &RelativeOptions) -> Result<(), LawsError> {
+    let mut there: Vec<String> = measurements
+        .families
+        .iter()
+        .flat_map(|family| &family.series)
+        .map(|series| series.distribution.clone())
+        .collect();
+    there.sort();
+    there.dedup();
+    if !there.contains(&options.baseline) {
+        return Err(LawsError::NoDistribution { wanted: options.baseline.clone(), there });
+    }
+    if there.len() == 1 {
+        return Err(LawsError::NothingToCompare { baseline: options.baseline.clone() });
+    }
+    for family in &measurements.families {
+        let mut models: Vec<(&str, f64)> = Vec::new();
+        for series in &family.series {
+            let mut seen: Vec<&str> = Vec::new();
+            for point in &series.points {
+                let refuse = |reason: String| {
+                    Err(LawsError::Point {
+                        model: point.model.clone(),
+                        distribution: series.distribution.clone(),
+                        reason,
+                    })
+                };
+                for (what, value) in [("x", point.x), ("error", point.error)] {
+                    if !(value > 0.0 && value.is_finite()) {
+                        return refuse(format!("its {what} is {value}, but must be above 0"));
+                    }
+                }
+                if seen.contains(&point.model.as_str()) {
+                    return refuse("it is there twice; give each model a name of its own".to_owned());
+                }
+                seen.push(&point.model);
+                match models.iter().find(|(name, _)| *name == point.model) {
+                    Some((_, x)) if *x != point.x => {
+                        return refuse(format!("its x is {} here and {x} elsewhere", point.x));
+                    }
+                    Some(_) => {}
+                    None => models.push((&point.model, point.x)),
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn of_family(
+    family: &ModelFamily,
+    measurements: &Measurements,
+    options: &RelativeOptions,
+    covariates: Option<&Covariates>,
+) -> RelativeFamily {
+    let mut series: Vec<&Series> = family.series.iter().collect();
+    series.sort_by(|a, b| {
+        let order = |series: &Series| (series.distribution != options.baseline, series.distribution.clone());
+        order(a).cmp(&order(b))
+    });
+    let absolute = series.iter().map(|series| law(series, measurements, options)).collect();
+    let baseline = series.iter().find(|series| series.distribution == options.baseline);
+    let treatments = series.iter().filter(|series| series.distribution != options.baseline);
+    let mut gaps: Vec<Gap> = match baseline {
+        Some(baseline) => treatments.map(|treatment| gap::of(baseline, treatment, options)).collect(),
+        None => Vec::new(),
+    };
+    claim(&mut gaps, options);
+    for gap in &mut gaps {
+        gap.verdict = words::of_gap(gap, options);
+    }
+    let mut flags = family.flags.clone();
+    if baseline.is_none() {
+        let message = format!("family {} has no {}, so no gaps", family.name, options.baseline);
+        flags.push(Flag::new(FlagCode::PointsLeftOut, message));
+    }
+    RelativeFamily {
+        name: family.name.clone(),
+        verdict: words::of_family(&gaps, options),
+        covariate: covariates.map(|table| covariate::link(table, &gaps, options.level)),
+        absolute,
+        gaps,
+        flags,
+    }
+}
+
+/// Adjusts the tests for their number, and draws from them what may be said.
+fn claim(gaps: &mut [Gap], options: &RelativeOptions) {
+    let mut laws: Vec<(f64, &mut GapTests, &mut Trend)> = gaps
+        .iter_mut()
+        .filter_map(|gap| match &mut gap.outcome {
+            GapOutcome::Fitted(law) => {
+                let law = &mut **law;
+                Some((law.delta_beta.value, law.tests.as_mut()?, &mut law.trend))
+            }
+            GapOutcome::Refused { .. } => None,
+        })
+        .collect();
+    let adjusted = |p: fn(&GapTests) -> f64, laws: &[(f64, &mut GapTests, &mut Trend)]| {
+        let p: Vec<f64> = laws.iter().map(|(_, tests, _)| p(tests)).collect();
+        // Refused only for what is no probability.
+        multiple::adjusted(&p).unwrap_or(p)
+    };
+    let difference = adjusted(|tests| tests.difference_p, &laws);
+    let equivalence = adjusted(|tests| tests.equivalence_p, &laws);
+    for (at, (slope, tests, trend)) in laws.iter_mut().enumerate() {
+        (tests.difference_q, tests.equivalence_q) = (difference[at], equivalence[at]);
+        // A slope that is surely not zero and surely below the margin is one that does not matter.
+        **trend = if tests.equivalence_q <= options.false_discovery {
+            Trend::Parallel
+        } else if tests.difference_q > options.false_discovery {
+            Trend::Undecided
+        } else if *slope < 0.0 {
+            Trend::Closes
+        } else {
+            Trend::Widens
+        };
+    }
+}
+
+/// The law of one distribution by itself.
+fn law(series: &Series, measurements: &Measurements, options: &RelativeOptions) -> AbsoluteLaw {
+    let mut points: Vec<&SeriesPoint> = series.points.iter().collect();
+    points.sort_by(|a, b| a.x.total_cmp(&b.x).then_with(|| a.model.cmp(&b.model)));
+    let x: Vec<f64> = points.iter().map(|point| point.x).collect();
+    let y: Vec<f64> = points.iter().map(|point| point.error).collect();
+    let fit = power::fit(&x, &y);
+    let mut left_out = series.left_out.clone();
+    left_out.sort_by(|a, b| a.model.cmp(&b.model));
+    AbsoluteLaw {
+        distribution: series.distribution.clone(),
+        points: points
+            .iter()
+            .map(|point| AbsolutePoint {
+                model: point.model.clone(),
+                x: point.x,
+                error: point.error,
+                log_standard_error: log_error(&point.replicates),
+                fitted: fit.as_ref().ok().map(|fit| fit.at(point.x)).filter(|fitted| fitted.is_finite()),
+            })
+            .collect(),
+        left_out,
+        exponent: fit.as_ref().ok().map(|fit| Estimate {
+            value: fit.exponent(),
+            unit: "1".to_owned(),
+            standard_error: fit.line.slope_standard_error(),
+            interval: student_t(fit.exponent_interval(options.level)),
+        }),
+        prefactor: fit
+            .as_ref()
+            .ok()
+            .map(|fit| Estimate {
+                value: fit.prefactor(),
+                unit: format!("{} at x = 1", measurements.unit),
+                standard_error: fit
+                    .line
+                    .intercept_standard_error()
+                    .map(|error| error * fit.prefactor())
+                    .filter(|error| error.is_finite()),
+                interval: student_t(fit.prefactor_interval(options.level)),
+            })
+            .filter(|prefactor| prefactor.value.is_finite()),
+        r_squared: fit.as_ref().ok().and_then(|fit| fit.line.r_squared).filter(|_| points.len() > 2),
+        refused: fit.err().map(|refusal| match points.as_slice() {
+            [] => "no model has a point".to_owned(),
+            [only] => format!("one model ({}) cannot show how the error changes", only.model),
+            _ => refusal.to_string(),
+        }),
+    }
+}

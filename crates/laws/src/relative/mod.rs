@@ -1,0 +1,40 @@
+//! The relative law: does the gap between two distributions close, widen or stay as models grow?
+//!
+//! `E(F) = alpha F^-beta` for each distribution, `G(F) = E_treatment / E_baseline = gamma F^delta_beta` for each gap
+//! (arXiv 2510.24626). `ln G` is fitted directly, so that what both distributions share in a model cancels; F is parameters,
+//! tokens, compute or any column, E bits per byte, cross entropy, `-ln RBP_k` or any error.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`Measurements`] | what is compared: families of models, in each a series of errors for each distribution |
+//! | [`RelativeOptions`] | baseline, margin, level, what is asked for |
+//! | `study` | measurements from the tallies of a study; a distribution is a corpus, or a tag's value |
+//! | `table` | measurements from a user's table |
+//! | `models` | an x that is not the models' size |
+//! | `fit` | measurements to laws: the entrance [`fit_relative`] |
+//! | `gap` | one treatment against the baseline |
+//! | `ahead` | where a gap reaches a value, and what it is at an x |
+//! | `covariate` | slopes against a number that each distribution has |
+//! | `words` | sentences with their numbers |
+//!
+//! Invariants: a model takes part in a gap when it has both errors, else it is listed. Whether a slope is claimed is decided by tests
+//! that are adjusted for their number; "parallel" is such a claim too, and needs its own test.
+
+mod ahead;
+mod covariate;
+mod fit;
+mod gap;
+mod models;
+mod options;
+mod series;
+mod study;
+mod table;
+mod words;
+
+pub use covariate::Covariates;
+pub use fit::fit_relative;
+pub use models::ModelNumbers;
+pub use options::RelativeOptions;
+pub use series::{Measurements, ModelFamily, Series, SeriesPoint};
+pub use study::{ErrorMeasure, StudySource, of_study};
+pub use table::{RelativeTable, of_table};

@@ -1,0 +1,62 @@
+//! What is compared: for each family of models, each distribution's error over its models.
+
+use relscale_stats::bootstrap::Sample;
+
+use crate::result::{Flag, RelativeLeftOut};
+
+/// All that a relative law needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measurements {
+    /// What x is, in words.
+    pub x: String,
+    /// What the error is, in words.
+    pub error: String,
+    /// Unit of the error.
+    pub unit: String,
+    /// The files that were read, as they were named.
+    pub files: Vec<String>,
+    /// Families of models, by name. Models of different families share no law.
+    pub families: Vec<ModelFamily>,
+}
+
+/// One family.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelFamily {
+    /// Its name.
+    pub name: String,
+    /// One series a distribution.
+    pub series: Vec<Series>,
+    /// Doubts about how they were measured.
+    pub flags: Vec<Flag>,
+}
+
+/// The error of one distribution over the models of a family.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// The distribution.
+    pub distribution: String,
+    /// One point a model, in any order.
+    pub points: Vec<SeriesPoint>,
+    /// Models that have no point, with the reason.
+    pub left_out: Vec<RelativeLeftOut>,
+}
+
+/// One model's error on one distribution.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeriesPoint {
+    /// The model: points of one name in different series are a pair.
+    pub model: String,
+    /// Above zero, finite; the same for a model in all series.
+    pub x: f64,
+    /// Above zero, finite.
+    pub error: f64,
+    /// The error in every resample of the documents, or why there are none. Resample r is the same draw for all models of a
+    /// series; two series share draws where they share documents, and are drawn apart where they do not.
+    pub replicates: Result<Vec<f64>, String>,
+}
+
+/// Standard error of the logarithm of an error, or of a gap, over the resamples.
+pub(super) fn log_error(replicates: &Result<Vec<f64>, String>) -> Option<f64> {
+    let replicates = replicates.as_ref().ok()?;
+    Sample::new(replicates.iter().map(|value| value.ln())).standard_error().ok()
+}

@@ -1,0 +1,287 @@
+//! Measurements from the tallies of a study: a distribution is a corpus, or the documents of one that share a tag's value.
+//!
+//! Errors come from documents drawn again. Within a distribution one draw serves all models, as all of them read the same
+//! documents. Different distributions hold different documents, so they are drawn apart, by seeds that follow from their
+//! text; the same text under two names is drawn alike.
+
+use std::collections::BTreeMap;
+use std::f64::consts::LN_2;
+use std::fmt;
+use std::str::FromStr;
+
+use relscale_records::parquet::DocumentRow;
+use relscale_records::provenance::sha256_bytes;
+use relscale_records::{DocumentTally, RunTally};
+
+use super::models::ModelNumbers;
+use super::series::{Measurements, ModelFamily, Series, SeriesPoint};
+use crate::error::LawsError;
+use crate::options::FitOptions;
+use crate::rank::minus_ln_rbp;
+use crate::result::{Flag, FlagCode, RelativeLeftOut};
+use crate::table::{Group, Sums};
+
+/// Which error of a run is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorMeasure {
+    /// Total bits over total bytes: compares across tokenizers.
+    BitsPerByte,
+    /// Mean negative log-likelihood of a token.
+    CrossEntropy,
+    /// `-ln RBP_k`: the relative law of ranks.
+    Rbp {
+        /// The rank up to which a token counts as right.
+        k: u32,
+    },
+}
+
+impl fmt::Display for ErrorMeasure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BitsPerByte => f.write_str("bits per byte"),
+            Self::CrossEntropy => f.write_str("cross entropy"),
+            Self::Rbp { k } => write!(f, "-ln RBP_{k}"),
+        }
+    }
+}
+
+impl FromStr for ErrorMeasure {
+    type Err = LawsError;
+
+    fn from_str(text: &str) -> Result<Self, LawsError> {
+        let lower = text.trim().to_lowercase();
+        let k = lower.strip_prefix("rbp").map(|k| k.trim_start_matches('_').parse());
+        match (lower.as_str(), k) {
+            ("bpb", _) => Ok(Self::BitsPerByte),
+            ("ce", _) => Ok(Self::CrossEntropy),
+            (_, Some(Ok(k))) if k > 0 => Ok(Self::Rbp { k }),
+            _ => Err(LawsError::Option {
+                option: "error",
+                value: text.to_owned(),
+                expected: "bpb, ce, or rbp and a rank, as rbp10",
+            }),
+        }
+    }
+}
+
+/// What of a study is compared.
+#[derive(Debug, Clone, Copy)]
+pub struct StudySource<'a> {
+    /// The tallies of its runs.
+    pub runs: &'a [RunTally],
+    /// The documents of each text, by [`RunTally::text_sha256`]: their tags. A tag `span_bytes`, where a document has it, is its number
+    /// of bytes.
+    pub documents: &'a BTreeMap<String, Vec<DocumentRow>>,
+    /// The error.
+    pub error: ErrorMeasure,
+    /// The x of each model; without it, S.
+    pub x: Option<&'a ModelNumbers>,
+    /// Only this family.
+    pub family: Option<&'a str>,
+    /// The tag whose values are the distributions; without it, each corpus is one.
+    pub by: Option<&'a str>,
+    /// Tag and value: only documents that have it take part.
+    pub only: &'a [(String, String)],
+    /// Document resamples behind each standard error.
+    pub resamples: u32,
+    /// Seed of the resampling.
+    pub seed: u64,
+}
+
+/// The errors of a study's runs.
+///
+/// # Errors
+/// No run of the family; runs that may not be compared; a tag that no document has; a model that the table of x does not have;
+/// a rank that was not counted.
+pub fn of_study(source: &StudySource<'_>) -> Result<Measurements, LawsError> {
+    let mut corpora: BTreeMap<(&str, &str), Vec<&RunTally>> = BTreeMap::new();
+    for run in source.runs {
+        if source.family.is_none_or(|family| family == run.family) {
+            corpora.entry((&run.family, &run.corpus)).or_default().push(run);
+        }
+    }
+    let Some(((_, corpus), _)) = corpora.first_key_value() else {
+        return Err(match source.family {
+            None => LawsError::NoRuns,
+            Some(family) => {
+                let mut there: Vec<String> = source.runs.iter().map(|run| run.family.clone()).collect();
+                there.dedup();
+                LawsError::NoGroup { wanted: vec![format!("family {family}")], there }
+            }
+        });
+    };
+    let corpus = (*corpus).to_owned();
+    let mut families: Vec<(ModelFamily, Vec<String>)> = Vec::new();
+    for ((family, corpus), runs) in corpora {
+        if families.last().is_none_or(|(last, _)| last.name != family) {
+            let family = ModelFamily { name: family.to_owned(), series: Vec::new(), flags: Vec::new() };
+            families.push((family, Vec::new()));
+        }
+        let Some((family, names)) = families.last_mut() else { continue };
+        for share in Share::of(&runs, corpus, source, &mut family.flags) {
+            family.series.push(series(share, source)?);
+            names.push(corpus.to_owned());
+        }
+    }
+    if families.iter().all(|(family, _)| family.series.is_empty()) {
+        return Err(LawsError::NoTag { tags: source.tags(), corpus });
+    }
+    let families = families.into_iter().map(|(family, corpora)| tell_apart(family, &corpora)).collect();
+    Ok(Measurements {
+        x: source.x.map_or("S, non-embedding parameters".to_owned(), |x| x.x().to_owned()),
+        error: source.error.to_string(),
+        unit: match source.error {
+            ErrorMeasure::BitsPerByte => "bits per byte",
+            ErrorMeasure::CrossEntropy => "nats per token",
+            ErrorMeasure::Rbp { .. } => "nats",
+        }
+        .to_owned(),
+        files: source.x.map(ModelNumbers::file).into_iter().collect(),
+        families,
+    })
+}
+
+impl StudySource<'_> {
+    fn tags(&self) -> String {
+        let only = self.only.iter().map(|(tag, value)| format!("{tag} = {value}"));
+        self.by.map(str::to_owned).into_iter().chain(only).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The runs of one distribution.
+struct Share {
+    distribution: String,
+    runs: Vec<RunTally>,
+}
+
+impl Share {
+    /// The distributions inside one corpus, by name. Documents without the tag are in none, which a flag says.
+    fn of(runs: &[&RunTally], corpus: &str, source: &StudySource<'_>, flags: &mut Vec<Flag>) -> Vec<Self> {
+        let rows = source.documents.get(&runs[0].text_sha256).map_or(&[][..], Vec::as_slice);
+        let rows: BTreeMap<u32, &DocumentRow> = rows.iter().map(|row| (row.ordinal, row)).collect();
+        let mut shares: BTreeMap<String, Vec<RunTally>> = BTreeMap::new();
+        let (mut without_tag, mut wrong_options) = (0_usize, 0_usize);
+        for (number, run) in runs.iter().enumerate() {
+            let mut documents: BTreeMap<String, Vec<DocumentTally>> = BTreeMap::new();
+            for tally in &run.documents {
+                let tag = |name: &str| rows.get(&tally.document).and_then(|row| row.tags.get(name));
+                if source.only.iter().any(|(name, value)| tag(name) != Some(value)) {
+                    continue;
+                }
+                let distribution = match source.by.map(tag) {
+                    None => corpus.to_owned(),
+                    Some(Some(value)) => value.clone(),
+                    Some(None) => {
+                        without_tag += usize::from(number == 0);
+                        continue;
+                    }
+                };
+                let mut tally = tally.clone();
+                // The token that holds the space before an option counts it among its bytes; the option's own are wanted.
+                if let Some(bytes) = tag("span_bytes").and_then(|bytes| bytes.parse().ok()) {
+                    tally.bytes = bytes;
+                }
+                wrong_options += usize::from(number == 0 && tag("gold").is_some_and(|gold| gold == "false"));
+                documents.entry(distribution).or_default().push(tally);
+            }
+            let bare = bare(run);
+            for (distribution, documents) in documents {
+                shares.entry(distribution).or_default().push(RunTally { documents, ..bare.clone() });
+            }
+        }
+        let mut flag = |code, message: String| flags.push(Flag::new(code, message));
+        if without_tag > 0 {
+            let tag = source.by.unwrap_or_default();
+            flag(
+                FlagCode::PointsLeftOut,
+                format!("{without_tag} documents of {corpus} have no tag {tag} and take no part"),
+            );
+        }
+        if wrong_options > 0 {
+            flag(
+                FlagCode::WrongOptions,
+                format!(
+                    "{wrong_options} documents of {corpus} are options that are not the right answer; the condition gold=true \
+                     leaves them out"
+                ),
+            );
+        }
+        shares.into_iter().map(|(distribution, runs)| Self { distribution, runs }).collect()
+    }
+}
+
+/// A run without its documents and what was counted of them besides.
+fn bare(run: &RunTally) -> RunTally {
+    RunTally { documents: Vec::new(), sequences: None, ranks: None, ..run.clone() }
+}
+
+/// The errors of all models on one distribution.
+fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
+    let k = match source.error {
+        ErrorMeasure::Rbp { k } => vec![k],
+        // Any k that was counted; it is not looked at.
+        ErrorMeasure::BitsPerByte | ErrorMeasure::CrossEntropy => {
+            share.runs[0].k_grid.first().copied().into_iter().collect()
+        }
+    };
+    let seed = seed(&share, source.seed);
+    let options = FitOptions { k, resamples: source.resamples, seed, ..FitOptions::default() };
+    options.validate()?;
+    let statistic = |sums: Sums<'_>| match source.error {
+        ErrorMeasure::BitsPerByte => sums.nll / LN_2 / sums.bytes,
+        ErrorMeasure::CrossEntropy => sums.nll / sums.tokens,
+        ErrorMeasure::Rbp { .. } => minus_ln_rbp(sums.hits[0], sums.tokens),
+    };
+    let mut series = Series { distribution: share.distribution, points: Vec::new(), left_out: Vec::new() };
+    for group in Group::all(&share.runs, &options)? {
+        for (model, run) in group.runs.iter().enumerate() {
+            let name = run.tally.model.clone();
+            let error = statistic(run.sums());
+            if error > 0.0 && error.is_finite() {
+                let x = source.x.map_or(Ok(run.tally.non_embedding as f64), |x| x.of(&name))?;
+                let replicates = group.replicates(model, statistic).map_err(str::to_owned);
+                series.points.push(SeriesPoint { model: name, x, error, replicates });
+            } else {
+                let reason = format!("its {} is {error}, which has no logarithm", source.error);
+                series.left_out.push(RelativeLeftOut { model: name, reason });
+            }
+        }
+    }
+    Ok(series)
+}
+
+/// A seed for each set of documents: another for other documents, the same for the same, whatever they are called.
+fn seed(share: &Share, seed: u64) -> u64 {
+    let run = &share.runs[0];
+    let ordinals: Vec<u8> = run.documents.iter().flat_map(|tally| tally.document.to_le_bytes()).collect();
+    let hash = sha256_bytes(&[run.text_sha256.as_bytes(), &ordinals].concat());
+    seed ^ u64::from_str_radix(&hash[..16], 16).unwrap_or(0)
+}
+
+/// Puts their corpus before names that two corpora share.
+fn tell_apart(mut family: ModelFamily, corpora: &[String]) -> ModelFamily {
+    let names: Vec<String> = family.series.iter().map(|series| series.distribution.clone()).collect();
+    for ((series, corpus), name) in family.series.iter_mut().zip(corpora).zip(&names) {
+        if names.iter().filter(|other| *other == name).count() > 1 {
+            series.distribution = format!("{corpus}/{name}");
+        }
+    }
+    family
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_by_name() {
+        let parse = |text: &str| text.parse::<ErrorMeasure>();
+        assert_eq!(parse("bpb").unwrap(), ErrorMeasure::BitsPerByte);
+        assert_eq!(parse(" CE").unwrap(), ErrorMeasure::CrossEntropy);
+        assert_eq!(parse("rbp10").unwrap(), ErrorMeasure::Rbp { k: 10 });
+        assert_eq!(parse("RBP_1").unwrap().to_string(), "-ln RBP_1");
+        for wrong in ["rbp", "rbp0", "rbp-1", "loss", ""] {
+            assert!(parse(wrong).unwrap_err().to_string().contains("rbp10"), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Measurements from a user's table, long (a row a model and distribution) or wide (a column a distribution).
+
+use std::path::Path;
+
+use super::models::Product;
+use super::series::{Measurements, ModelFamily, Series, SeriesPoint};
+use crate::error::LawsError;
+use crate::result::RelativeLeftOut;
+use crate::user_table::{Kind, Row, Rows, TableError, Value, kinds_of, meets};
+
+/// Columns that name a model where none is given.
+const LABELS: [&str; 3] = ["model", "name", "run"];
+
+/// Which columns of a table make series.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RelativeTable {
+    /// The column of x, or a product of columns and numbers, e.g. `6*params*tokens`.
+    pub x: String,
+    /// Columns of errors: one with [`distribution`](Self::distribution); else each is a distribution of its own.
+    pub errors: Vec<String>,
+    /// What the errors are: one for all columns, or one for each; empty = what the columns' names say.
+    pub kinds: Vec<Kind>,
+    /// The column that names a row's distribution.
+    pub distribution: Option<String>,
+    /// The column that names a model's family.
+    pub family: Option<String>,
+    /// The column that names a model; `model`, `name` or `run` where not given and there. Without one, rows of equal x are one model.
+    pub label: Option<String>,
+    /// Column and value: only rows that have it take part.
+    pub only: Vec<(String, String)>,
+}
+
+/// Reads a table (.csv, .tsv, .jsonl, .parquet) as measurements.
+///
+/// # Errors
+/// [`LawsError::Table`]: a file that cannot be read, a column that is not there, a number that is missing or impossible, with file
+/// and line; several columns of errors beside a column of distributions; no row.
+pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, LawsError> {
+    let kinds = kinds_of(&options.errors, &options.kinds)?;
+    if options.distribution.is_some() && options.errors.len() > 1 {
+        return Err(LawsError::Option {
+            option: "error",
+            value: options.errors.join(", "),
+            expected: "one column, where another names the distribution",
+        });
+    }
+    let x = Product::parse(&options.x);
+    let RelativeTable { distribution, family, label, only, .. } = options;
+    let rows = Rows::read(path, |name| {
+        let named = [distribution, family, label];
+        x.needs(name)
+            || options.errors.iter().any(|error| error == name)
+            || named.into_iter().flatten().any(|wanted| wanted == name)
+            || only.iter().any(|(column, _)| column == name)
+            || LABELS.contains(&name)
+    })?;
+    let columns = Columns::of(&rows, options, kinds, &x)?;
+    let mut families: Vec<ModelFamily> = Vec::new();
+    let mut used = 0_usize;
+    let conditions: Vec<(usize, &str)> = only
+        .iter()
+        .map(|(column, value)| Ok((rows.column(column)?, value.as_str())))
+        .collect::<Result<_, TableError>>()?;
+    for row in &rows.rows {
+        if conditions.iter().all(|(at, value)| meets(row, *at, value)) {
+            used += 1;
+            columns.add(&rows, row, options, &mut families)?;
+        }
+    }
+    if used == 0 {
+        let conditions: Vec<String> =
+            only.iter().map(|(column, value)| format!("{column} = {value}")).collect();
+        return Err(TableError::NoRows { path: path.to_owned(), wanted: conditions.join(", ") }.into());
+    }
+    let one_kind = columns.kinds.windows(2).all(|pair| pair[0] == pair[1]);
+    let error = match (options.errors.as_slice(), columns.kinds.first()) {
+        ([only], Some(kind)) => kind.symbol(only),
+        (_, Some(kind)) if one_kind => format!("{kind} (a column a distribution)"),
+        _ => "the column of each distribution".to_owned(),
+    };
+    let unit = columns.kinds.first().filter(|_| one_kind).map_or("as given", |kind| kind.unit());
+    Ok(Measurements {
+        x: options.x.clone(),
+        error,
+        unit: unit.to_owned(),
+        files: vec![path.display().to_string()],
+        families,
+    })
+}
+
+/// Where in a row everything stands.
+struct Columns<'a> {
+    x: &'a Product,
+    errors: Vec<usize>,
+    kinds: Vec<Kind>,
+    distribution: Option<usize>,
+    family: Option<usize>,
+    label: Option<usize>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(
+        rows: &Rows,
+        options: &RelativeTable,
+        kinds: Vec<Kind>,
+        x: &'a Product,
+    ) -> Result<Self, TableError> {
+        let at = |name: &Option<String>| name.as_ref().map(|name| rows.column(name)).transpose();
+        let label = match &options.label {
+            Some(label) => Some(rows.column(label)?),
+            None => {
+                LABELS.into_iter().find(|name| rows.has(name)).map(|name| rows.column(name)).transpose()?
+            }
+        };
+        Ok(Self {
+            x,
+            errors: options.errors.iter().map(|name| rows.column(name)).collect::<Result<_, _>>()?,
+            kinds,
+            distribution: at(&options.distribution)?,
+            family: at(&options.family)?,
+            label,
+        })
+    }
+
+    /// Adds what a row holds: a point for each column of errors.
+    fn add(
+        &self,
+        rows: &Rows,
+        row: &Row,
+        options: &RelativeTable,
+        families: &mut Vec<ModelFamily>,
+    ) -> Result<(), TableError> {
+        let family = self.family.map_or(Ok("all".to_owned()), |at| rows.name(row, at))?;
+        let x = self.x.of(rows, row)?;
+        let model = self.label.map_or_else(|| Ok(format!("x = {x}")), |at| rows.name(row, at))?;
+        for ((&at, kind), column) in self.errors.iter().zip(&self.kinds).zip(&options.errors) {
+            let distribution = self.distribution.map_or(Ok(column.clone()), |at| rows.name(row, at))?;
+            let series = series(families, &family, distribution);
+            let left_out = |reason: String| RelativeLeftOut { model: model.clone(), reason };
+            let given = match rows.number(row, at) {
+                Ok(given) => given,
+                // In a wide table a model need not have every distribution.
+                Err(TableError::Missing { .. }) if self.distribution.is_none() => {
+                    series.left_out.push(left_out(format!("{}: {column} is empty", row.place)));
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            match kind.value(given) {
+                Value::Of(error) => series.points.push(SeriesPoint {
+                    model: model.clone(),
+                    x,
+                    error,
+                    replicates: Err("a table holds no documents to draw again".to_owned()),
+                }),
+                Value::Boundary(reason) => {
+                    series.left_out.push(left_out(format!("{column} is {given}: {reason}")));
+                }
+                Value::Impossible(expected) => return Err(rows.refuse(row, at, expected)),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn series<'a>(families: &'a mut Vec<ModelFamily>, family: &str, distribution: String) -> &'a mut Series {
+    let at = families.iter().position(|there| there.name == family).unwrap_or_else(|| {
+        families.push(ModelFamily { name: family.to_owned(), series: Vec::new(), flags: Vec::new() });
+        families.len() - 1
+    });
+    let all = &mut families[at].series;
+    let at = all.iter().position(|there| there.distribution == distribution).unwrap_or_else(|| {
+        all.push(Series { distribution, points: Vec::new(), left_out: Vec::new() });
+        all.len() - 1
+    });
+    &mut all[at]
+}

@@ -1,0 +1,129 @@
+//! Sentences with their numbers.
+
+use super::RelativeOptions;
+use crate::result::{Estimate, Gap, GapLaw, GapOutcome, Trend};
+use crate::verdict::{magnitude, r_squared_digits};
+
+/// One sentence about a gap.
+pub(super) fn of_gap(gap: &Gap, options: &RelativeOptions) -> String {
+    let treatment = &gap.treatment;
+    let law = match &gap.outcome {
+        GapOutcome::Refused { reason } => return format!("{treatment}: no relative law, {reason}."),
+        GapOutcome::Fitted(law) => law,
+    };
+    let against = format!("{treatment} against {}", options.baseline);
+    let slope = slope(law);
+    let ends = format!(
+        "G goes from {:.3} at x = {} to {:.3} at {}",
+        law.at_smallest.value,
+        magnitude(law.range.0),
+        law.at_largest.value,
+        magnitude(law.range.1)
+    );
+    let margin = options.margin;
+    match (law.trend, law.tests) {
+        (Trend::Closes, _) => format!("{against}: the gap closes, {slope}; {ends}."),
+        (Trend::Widens, _) => format!("{against}: the gap widens, {slope}; {ends}."),
+        (Trend::Parallel, Some(tests)) => {
+            let nonetheless =
+                if tests.difference_q <= options.false_discovery { ", though it is not zero" } else { "" };
+            format!(
+                "{against}: parallel, {slope}; the slope is inside ±{margin} (q = {}){nonetheless}; {ends}.",
+                q(tests.equivalence_q)
+            )
+        }
+        (_, Some(tests)) => format!(
+            "{against}: undecided, {slope}; neither a slope (q = {}) nor one inside ±{margin} (q = {}) is shown.",
+            q(tests.difference_q),
+            q(tests.equivalence_q)
+        ),
+        (_, None) => {
+            format!("{against}: undecided, {slope}; two models leave nothing to judge the slope by.")
+        }
+    }
+}
+
+/// What the gaps of a family say together.
+pub(super) fn of_family(gaps: &[Gap], options: &RelativeOptions) -> String {
+    let laws: Vec<(&str, &GapLaw)> =
+        gaps.iter().filter_map(|gap| Some((gap.treatment.as_str(), gap.fit()?))).collect();
+    if laws.is_empty() {
+        return gaps.first().map_or_else(
+            || format!("No gap to {}: nothing to compare it with.", options.baseline),
+            |gap| gap.verdict.clone(),
+        );
+    }
+    let named = |trend: Trend, one: &str, several: &str| {
+        let names: Vec<&str> =
+            laws.iter().filter(|(_, law)| law.trend == trend).map(|(name, _)| *name).collect();
+        let verb = if names.len() == 1 { one } else { several };
+        (!names.is_empty()).then(|| format!("{} {verb} ({})", names.len(), names.join(", ")))
+    };
+    let groups: Vec<String> = [
+        named(Trend::Closes, "closes", "close"),
+        named(Trend::Widens, "widens", "widen"),
+        named(Trend::Parallel, "is parallel", "are parallel"),
+        named(Trend::Undecided, "is undecided", "are undecided"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let subject = if laws.len() == 1 { "gap" } else { "gaps" };
+    let told = format!(
+        "Of {} {subject} to {}, {} (false claims at most {} %, parallel means a slope inside ±{}).",
+        laws.len(),
+        options.baseline,
+        groups.join("; "),
+        100.0 * options.false_discovery,
+        options.margin
+    );
+    match held_out(&laws) {
+        Some(check) => format!("{told} {check}"),
+        None => told,
+    }
+}
+
+/// How well the smaller models predict the largest one's gaps.
+fn held_out(laws: &[(&str, &GapLaw)]) -> Option<String> {
+    let largest: Vec<(&str, f64, Option<bool>)> = laws
+        .iter()
+        .filter_map(|(name, law)| {
+            let held = law.audit.last()?.predictions.last()?;
+            Some((*name, held.relative_error, held.covered))
+        })
+        .collect();
+    let worst = largest.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
+    let inside = largest.iter().filter(|(.., covered)| *covered == Some(true)).count();
+    Some(format!(
+        "From the smaller models the gap of the largest is predicted to within {:.1} % ({} is worst), {inside} of {} inside the \
+         prediction's interval.",
+        100.0 * worst.1.abs(),
+        worst.0,
+        largest.len()
+    ))
+}
+
+/// `delta_beta -0.0128 (in [-0.0137, -0.0119] at 95 %), R² 0.982`.
+fn slope(law: &GapLaw) -> String {
+    let r_squared = law.r_squared.map_or(String::new(), |r| format!(", R² {}", r_squared_digits(r)));
+    format!("delta_beta {}{r_squared}", with_interval(&law.delta_beta))
+}
+
+fn with_interval(estimate: &Estimate) -> String {
+    let ends = match (&estimate.interval, estimate.bounds()) {
+        (crate::result::Interval::StudentT { level, .. }, Some((low, high))) => {
+            format!("in [{low:+.4}, {high:+.4}] at {} %", 100.0 * level)
+        }
+        _ => "no interval".to_owned(),
+    };
+    format!("{:+.4} ({ends})", estimate.value)
+}
+
+/// A q-value as far as it matters.
+pub(super) fn q(value: f64) -> String {
+    match value {
+        ..1e-4 => "below 0.0001".to_owned(),
+        ..0.01 => format!("{value:.4}"),
+        _ => format!("{value:.2}"),
+    }
+}

@@ -1,0 +1,355 @@
+//! The relative law: how the error of one distribution changes against another's as models grow.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Estimate, Flag, json};
+use crate::error::LawsError;
+use crate::relative::RelativeOptions;
+
+/// Version of the layout of `relative.json`; a change of meaning of any member raises it.
+pub const RELATIVE_FORMAT: u32 = 1;
+
+/// All gaps to one baseline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RelativeFit {
+    /// Layout version, [`RELATIVE_FORMAT`].
+    pub format: u32,
+    /// Program and version that made this.
+    pub tool: String,
+    /// The files that were read, as they were named; empty for a study.
+    pub files: Vec<String>,
+    /// What x is, e.g. `S, non-embedding parameters`.
+    pub x: String,
+    /// What E is, e.g. `bits per byte`, `-ln RBP_10`.
+    pub error: String,
+    /// Unit of E.
+    pub unit: String,
+    /// Baseline, margin, level and the rest, as they were used.
+    pub options: RelativeOptions,
+    /// One entry a family of models, by name.
+    pub families: Vec<RelativeFamily>,
+}
+
+impl RelativeFit {
+    /// Writes the result as indented JSON, whole or not at all.
+    ///
+    /// # Errors
+    /// [`LawsError::Write`] with the path.
+    pub fn save(&self, path: &Path) -> Result<(), LawsError> {
+        json::save(self, path)
+    }
+
+    /// The result as indented JSON.
+    ///
+    /// # Errors
+    /// [`LawsError::Write`], should it not fit JSON.
+    pub fn to_json(&self) -> Result<String, LawsError> {
+        json::text(self)
+    }
+}
+
+/// The laws and gaps of one family of models.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RelativeFamily {
+    /// Name of the family; `all` where none is named.
+    pub name: String,
+    /// The law of each distribution by itself, the baseline first, the others by name.
+    pub absolute: Vec<AbsoluteLaw>,
+    /// The gap of each treatment to the baseline, by name.
+    pub gaps: Vec<Gap>,
+    /// The slopes against a covariate, when a table of one was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub covariate: Option<CovariateLink>,
+    /// Doubts about the family as a whole.
+    pub flags: Vec<Flag>,
+    /// A few sentences with the numbers.
+    pub verdict: String,
+}
+
+impl RelativeFamily {
+    /// The gap of a treatment.
+    pub fn gap(&self, treatment: &str) -> Option<&Gap> {
+        self.gaps.iter().find(|gap| gap.treatment == treatment)
+    }
+
+    /// The law of a distribution.
+    pub fn absolute(&self, distribution: &str) -> Option<&AbsoluteLaw> {
+        self.absolute.iter().find(|law| law.distribution == distribution)
+    }
+}
+
+/// `E = prefactor x^-exponent` of one distribution.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AbsoluteLaw {
+    /// The distribution.
+    pub distribution: String,
+    /// Its points, smallest x first.
+    pub points: Vec<AbsolutePoint>,
+    /// Models without a point, with the reason.
+    pub left_out: Vec<RelativeLeftOut>,
+    /// beta, positive when E falls, by Student t; absent without a fit.
+    pub exponent: Option<Estimate>,
+    /// E at x = 1; absent without a fit, and beyond the range of numbers.
+    pub prefactor: Option<Estimate>,
+    /// `1 - SS_residual / SS_total` of the log-log fit; absent when all values are equal, and for two points.
+    pub r_squared: Option<f64>,
+    /// Why there is no fit; absent when there is one.
+    pub refused: Option<String>,
+}
+
+/// One model's error on one distribution.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AbsolutePoint {
+    /// The model.
+    pub model: String,
+    /// Its x.
+    pub x: f64,
+    /// Its E.
+    pub error: f64,
+    /// Standard error of `ln E` from resampled documents; absent where there are none.
+    pub log_standard_error: Option<f64>,
+    /// What the law gives here; absent without a fit.
+    pub fitted: Option<f64>,
+}
+
+/// A model that has no point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RelativeLeftOut {
+    /// The model.
+    pub model: String,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// One treatment against the baseline: `G = E_treatment / E_baseline`, model by model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gap {
+    /// The distribution that is compared with the baseline.
+    pub treatment: String,
+    /// Models that have both errors, smallest x first.
+    pub points: Vec<GapPoint>,
+    /// Models that have one of the two errors only.
+    pub unpaired: Vec<RelativeLeftOut>,
+    /// The fit, or why there is none.
+    pub outcome: GapOutcome,
+    /// Doubts about this gap.
+    pub flags: Vec<Flag>,
+    /// One sentence with the numbers.
+    pub verdict: String,
+}
+
+impl Gap {
+    /// The fitted relative law, when there is one.
+    pub fn fit(&self) -> Option<&GapLaw> {
+        match &self.outcome {
+            GapOutcome::Fitted(law) => Some(law),
+            GapOutcome::Refused { .. } => None,
+        }
+    }
+}
+
+/// One model in one gap.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GapPoint {
+    /// The model.
+    pub model: String,
+    /// Its x.
+    pub x: f64,
+    /// E on the baseline.
+    pub baseline: f64,
+    /// E on the treatment.
+    pub treatment: f64,
+    /// G, their ratio.
+    pub gap: f64,
+    /// Standard error of `ln G` from resampled documents of both distributions; absent where there are none.
+    pub log_standard_error: Option<f64>,
+    /// What the fitted law gives here; absent without a fit.
+    pub fitted: Option<f64>,
+    /// `ln(gap / fitted)`.
+    pub log_residual: Option<f64>,
+}
+
+/// How the fit of a gap ended. In JSON the member `status` is `fitted` or `refused`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum GapOutcome {
+    /// A relative law was fitted.
+    Fitted(Box<GapLaw>),
+    /// There is no fit.
+    Refused {
+        /// Why, in words.
+        reason: String,
+    },
+}
+
+/// `G = gamma x^delta_beta`, by least squares of `ln G` on `ln x`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GapLaw {
+    /// `delta_beta = beta_baseline - beta_treatment`: below zero the treatment gains on the baseline. By Student t from the
+    /// residuals of `ln G`, in which noise that both distributions share has cancelled. The trend is judged by this.
+    pub delta_beta: Estimate,
+    /// The same slope with the noise of the text sample alone: documents drawn again, the models held fixed. Absent reasons
+    /// stand in its interval.
+    pub delta_beta_sampling: Estimate,
+    /// gamma: G at x = 1, far outside the data as a rule; absent when it exceeds the range of numbers.
+    pub gamma: Option<Estimate>,
+    /// The law's G at the smallest x measured.
+    pub at_smallest: Estimate,
+    /// The law's G at the largest x measured.
+    pub at_largest: Estimate,
+    /// Per cent by which G changes over a tenfold x: `100 (10^delta_beta - 1)`.
+    pub per_decade: Estimate,
+    /// `1 - SS_residual / SS_total` of the fit of `ln G`; absent when all gaps are equal, and for two points.
+    pub r_squared: Option<f64>,
+    /// Standard deviation of the residuals of `ln G` (n - 2 in the denominator); absent for two points.
+    pub residual_standard_deviation: Option<f64>,
+    /// Models in the fit.
+    pub models: u32,
+    /// Smallest and largest x in the fit.
+    pub range: (f64, f64),
+    /// The two tests of the slope; absent for two points.
+    pub tests: Option<GapTests>,
+    /// What the tests allow to say.
+    pub trend: Trend,
+    /// Where G reaches the values asked for.
+    pub crossings: Vec<GapCrossing>,
+    /// G at the x asked for.
+    pub predictions: Vec<GapPrediction>,
+    /// Each model's gap predicted from all others.
+    pub leave_one_out: Vec<GapHeldOut>,
+    /// Fits to the m models of smallest x predict the gaps of all others, for each m from 3.
+    pub audit: Vec<GapAuditStep>,
+}
+
+/// The tests behind a [`Trend`]. `p` is of this gap alone, `q` adjusted for the number of gaps (Benjamini and Hochberg).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct GapTests {
+    /// Chance of a slope this far from 0, were it 0.
+    pub difference_p: f64,
+    /// The same, adjusted.
+    pub difference_q: f64,
+    /// Chance of a slope this far inside the margin, were it at its edge (two one-sided tests).
+    pub equivalence_p: f64,
+    /// The same, adjusted.
+    pub equivalence_q: f64,
+}
+
+/// What may be said of a gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trend {
+    /// delta_beta is below 0: the treatment's error falls faster than the baseline's. (Where G is below 1 from the start, that takes
+    /// the two further apart; a flag says so.)
+    Closes,
+    /// delta_beta is above 0: the treatment's error falls more slowly.
+    Widens,
+    /// delta_beta lies inside the margin, which is a finding: both errors fall alike.
+    Parallel,
+    /// Neither is shown.
+    Undecided,
+}
+
+impl Trend {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Closes => "closes",
+            Self::Widens => "widens",
+            Self::Parallel => "parallel",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+/// Where a gap reaches a value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GapCrossing {
+    /// The value of G.
+    pub gap: f64,
+    /// The x at which the law reaches it, with Fieller's interval; absent when it never does.
+    pub x: Option<Estimate>,
+    /// Decades beyond the largest x measured, negative below the smallest, 0 inside; absent without x.
+    pub decades_beyond: Option<f64>,
+    /// One sentence.
+    pub verdict: String,
+}
+
+/// A gap at an x that was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GapPrediction {
+    /// The x.
+    pub x: f64,
+    /// Decades beyond the largest x measured, negative below the smallest, 0 inside.
+    pub decades_beyond: f64,
+    /// G of the law there.
+    pub law: Estimate,
+    /// G of a new model there: the same value, a wider interval.
+    pub model: Estimate,
+}
+
+/// A gap predicted by a fit that has not seen it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GapHeldOut {
+    /// The model.
+    pub model: String,
+    /// Its x.
+    pub x: f64,
+    /// Its gap.
+    pub observed: f64,
+    /// The prediction, with the interval of a new model (Student t).
+    pub predicted: Estimate,
+    /// `predicted / observed - 1`.
+    pub relative_error: f64,
+    /// Whether the interval holds the gap; absent when there is no interval.
+    pub covered: Option<bool>,
+}
+
+/// One step of the extrapolation audit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GapAuditStep {
+    /// How many models were fitted, those of smallest x.
+    pub fitted_models: u32,
+    /// delta_beta from these alone.
+    pub delta_beta: f64,
+    /// The other models, as this fit predicts them.
+    pub predictions: Vec<GapHeldOut>,
+}
+
+/// The slopes of all treatments against a number that each of them has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CovariateLink {
+    /// The covariate: a column's name.
+    pub column: String,
+    /// Treatments that have both, by name.
+    pub pairs: Vec<CovariatePair>,
+    /// Treatments without a covariate, and those without a slope.
+    pub left_out: Vec<RelativeLeftOut>,
+    /// Pearson's correlation, with Fisher's interval; absent when it cannot be had.
+    pub pearson: Option<CorrelationEstimate>,
+    /// Spearman's correlation of ranks; absent when it cannot be had.
+    pub spearman: Option<CorrelationEstimate>,
+    /// One sentence with the numbers, or why there are none.
+    pub verdict: String,
+}
+
+/// A treatment with its covariate and its slope.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CovariatePair {
+    /// The treatment.
+    pub treatment: String,
+    /// Its covariate.
+    pub covariate: f64,
+    /// Its delta_beta.
+    pub delta_beta: f64,
+}
+
+/// A correlation coefficient.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CorrelationEstimate {
+    /// The coefficient, a pure number; without a standard error, as its distribution is skew.
+    pub estimate: Estimate,
+    /// Chance of one at least this strong between things that have nothing to do with each other.
+    pub p_value: f64,
+}
