@@ -8,7 +8,7 @@ use relscale_decoder::families::LoadOptions;
 use relscale_laws::FitOptions;
 use relscale_measure::Settings;
 
-use super::{Threads, fit, measure};
+use super::{Threads, fit, measure, relative};
 use crate::exit::Refusal;
 use crate::{inputs, terminal};
 
@@ -35,6 +35,9 @@ pub(crate) struct Arguments {
     threads: Threads,
 }
 
+/// The corpus that the others are compared with.
+const BASELINE: &str = "crates-code";
+
 /// The family's name in tables and files.
 const FAMILY: &str = "small";
 
@@ -55,6 +58,7 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     terminal::print(&fit::table(&laws))?;
     terminal::print(&fit::notes(&laws))?;
     fit::refuse_if_empty(&laws)?;
+    terminal::print(&format!("\n{}", relative::summary(out, BASELINE)?))?;
     relscale_report::render(&laws, out)?;
     terminal::print(&epilogue(arguments))
 }
@@ -85,7 +89,7 @@ fn epilogue(arguments: &Arguments) -> String {
     format!(
         "\n\
          records  {out}/runs/*/part-*.parquet\n\
-         laws     {out}/laws.json\n\
+         laws     {out}/laws.json, {out}/relative.json\n\
          report   {out}/report.html\n\
          \n\
          {more}models of your own:         relscale measure --help"

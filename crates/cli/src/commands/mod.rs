@@ -6,6 +6,7 @@ mod fit_table;
 mod json;
 mod measure;
 mod predict;
+mod relative;
 mod report;
 mod sweep;
 
@@ -20,6 +21,7 @@ pub(crate) enum Command {
     Measure(measure::Arguments),
     Fit(fit::Arguments),
     Predict(predict::Arguments),
+    Relative(Box<relative::Arguments>),
     Report(report::Arguments),
     Sweep(sweep::Arguments),
 }
@@ -35,6 +37,7 @@ impl Command {
             Self::Measure(arguments) => measure::run(&arguments, cancel),
             Self::Fit(arguments) => fit::run(&arguments),
             Self::Predict(arguments) => predict::run(&arguments),
+            Self::Relative(arguments) => relative::run(&arguments),
             Self::Report(arguments) => report::run(&arguments),
             Self::Sweep(arguments) => sweep::run(&arguments, cancel),
         }

@@ -19,6 +19,37 @@ pub struct Measurements {
     pub families: Vec<ModelFamily>,
 }
 
+/// How far apart, as a ratio, two x of one budget may lie: steps are whole, so compute misses its budget by a little.
+const ONE_BUDGET: f64 = 1.02;
+
+impl Measurements {
+    /// Of models of one x (within 2 %) keeps the one with the least error on `baseline`: the compute-optimal one of each
+    /// budget, as nearly as it was trained. The others are listed as left out.
+    pub fn keep_best(&mut self, baseline: &str) {
+        for family in &mut self.families {
+            let Some(judge) = family.series.iter().find(|series| series.distribution == baseline) else {
+                continue;
+            };
+            let mut points: Vec<&SeriesPoint> = judge.points.iter().collect();
+            points.sort_by(|a, b| a.x.total_cmp(&b.x).then_with(|| a.model.cmp(&b.model)));
+            let budgets = points.chunk_by(|a, b| b.x <= a.x * ONE_BUDGET);
+            let best: Vec<String> = budgets
+                .filter_map(|budget| budget.iter().min_by(|a, b| a.error.total_cmp(&b.error)))
+                .map(|point| point.model.clone())
+                .collect();
+            for series in &mut family.series {
+                let (kept, others): (Vec<_>, Vec<_>) =
+                    series.points.drain(..).partition(|point| best.contains(&point.model));
+                series.points = kept;
+                series.left_out.extend(others.into_iter().map(|point| RelativeLeftOut {
+                    model: point.model,
+                    reason: format!("not the best of its x on {baseline}"),
+                }));
+            }
+        }
+    }
+}
+
 /// One family.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelFamily {

@@ -212,7 +212,7 @@ impl Share {
 
 /// A run without its documents and what was counted of them besides.
 fn bare(run: &RunTally) -> RunTally {
-    RunTally { documents: Vec::new(), sequences: None, ranks: None, ..run.clone() }
+    RunTally { documents: Vec::new(), sequences: None, ranks: None, classes: None, ..run.clone() }
 }
 
 /// The errors of all models on one distribution.

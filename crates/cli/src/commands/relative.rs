@@ -1,0 +1,421 @@
+//! `relscale relative`: how the gap between two distributions changes as models grow.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use relscale_laws::relative::{
+    Covariates, ErrorMeasure, Measurements, ModelNumbers, RelativeOptions, RelativeTable, StudySource,
+    fit_relative, of_study, of_table,
+};
+use relscale_laws::user_table::Kind;
+use relscale_laws::{Estimate, FitOptions, Gap, LawsError, RelativeFamily, RelativeFit};
+use relscale_records::Study;
+
+use super::json::{self, Json};
+use crate::exit::Refusal;
+use crate::terminal;
+
+/// Fit the relative law: does the gap between two distributions close, widen or stay as models grow?
+///
+/// G(F) = E / E_baseline = gamma F^delta_beta for each distribution, over models of growing F: below 0 the gap closes, above 0 it
+/// widens. The interval is 95 %, Student t from the residuals of ln G. "Parallel" is a finding of its own (delta_beta inside ±margin),
+/// and the claims are adjusted for their number; q is the share of false claims among those at least as sure.
+///
+/// The models come from a study (a distribution is a corpus, or the value of a tag: --by), or from a table, long (--distribution
+/// names the column) or wide (each column of --error is a distribution).
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The study folder that `relscale measure` made
+    #[arg(required_unless_present = "table", conflicts_with = "table")]
+    study: Option<PathBuf>,
+
+    /// The distribution that all others are compared with
+    #[arg(long, value_name = "NAME")]
+    baseline: String,
+
+    /// The error: bpb, ce, or rbp and a rank (rbp10: -ln RBP_10) [default: bpb]; with --table one or more columns
+    #[arg(long, value_name = "ERROR", value_delimiter = ',')]
+    error: Vec<String>,
+
+    /// What models grow in: params (S, not the embeddings), or a column of --models or --table, or a product of columns and
+    /// numbers as "6*params*tokens" [default: params]
+    #[arg(long, value_name = "X")]
+    x: Option<String>,
+
+    /// Slopes inside ±MARGIN count as parallel; the default changes a gap by half a per cent over a tenfold x
+    #[arg(long, default_value_t = 0.002)]
+    margin: f64,
+
+    /// Largest share of false claims
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    false_discovery: f64,
+
+    /// Tell where G reaches these values
+    #[arg(long, value_name = "G", value_delimiter = ',', default_value = "1")]
+    reaches: Vec<f64>,
+
+    /// Predict G at these x [default: ten times the largest]
+    #[arg(long, value_name = "X", value_delimiter = ',')]
+    at: Vec<f64>,
+
+    /// Of models of one x (an IsoFLOP budget) take the one with the least error on the baseline
+    #[arg(long)]
+    best: bool,
+
+    #[command(flatten)]
+    of_study: OfStudy,
+
+    #[command(flatten)]
+    of_table: OfTable,
+
+    /// Condition on a tag of the documents, or on a column of the table; may be given again
+    #[arg(long = "where", value_name = "NAME=VALUE", value_parser = condition)]
+    only: Vec<(String, String)>,
+
+    /// A table with a number for each distribution, to be correlated with the slopes
+    #[arg(long, value_name = "FILE", requires = "value")]
+    covariates: Option<PathBuf>,
+
+    /// Its column of distributions
+    #[arg(long, value_name = "COLUMN", default_value = "distribution", requires = "covariates")]
+    key: String,
+
+    /// Its column of numbers
+    #[arg(long, value_name = "COLUMN", requires = "covariates")]
+    value: Option<String>,
+
+    /// Write the result as JSON to a file, or to standard output (-) [default: STUDY/relative.json]
+    #[arg(long, value_name = "FILE")]
+    json: Option<Json>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  relscale relative study --baseline wiki
+  relscale relative study --baseline stem --by tag:domain --where gold=true --error bpb --models runs.csv --x flops
+  relscale relative study --baseline wiki --error rbp10
+  relscale relative --table points.csv --x flops --error loss --distribution corpus --baseline c4_en
+  relscale relative --table final.tsv --x \"6*params*tokens\" --error loss_c4_en,loss_ice --baseline loss_c4_en
+  relscale relative study --baseline usa --covariates regions.csv --key variety --value users_1995";
+
+/// What of a study.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Of a study")]
+struct OfStudy {
+    /// This family only
+    #[arg(long, conflicts_with = "table")]
+    family: Option<String>,
+
+    /// The tag whose values are the distributions, e.g. tag:domain [default: each corpus is one]
+    #[arg(long, value_name = "TAG", conflicts_with = "table", value_parser = tag)]
+    by: Option<String>,
+
+    /// A table of models (column model or name) that has x
+    #[arg(long, value_name = "FILE", conflicts_with = "table", requires = "x")]
+    models: Option<PathBuf>,
+
+    /// Resamples of the documents behind each standard error
+    #[arg(long, value_name = "N", default_value_t = FitOptions::default().resamples, conflicts_with = "table")]
+    resamples: u32,
+
+    /// Seed of the resampling
+    #[arg(long, value_name = "N", default_value_t = FitOptions::default().seed, conflicts_with = "table")]
+    seed: u64,
+}
+
+/// What of a table.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "A table instead of a study")]
+struct OfTable {
+    /// The table (.csv, .tsv, .jsonl, .parquet)
+    #[arg(long, value_name = "FILE", requires_all = ["x", "error"])]
+    table: Option<PathBuf>,
+
+    /// The column that names a row's distribution
+    #[arg(long, value_name = "COLUMN", requires = "table")]
+    distribution: Option<String>,
+
+    /// The column that names a model [default: model, name or run, where there is one; else rows of one x are one model]
+    #[arg(long, value_name = "COLUMN", requires = "table")]
+    label: Option<String>,
+
+    /// The column that names a model's family
+    #[arg(long, value_name = "COLUMN", requires = "table")]
+    group: Option<String>,
+
+    /// What the errors are, one for all or one each: rbp or accuracy (E is -ln of it), perplexity (ln), ce, bpb or loss (as
+    /// given) [default: what the columns' names say]
+    #[arg(long = "as", value_name = "KIND", value_delimiter = ',', value_parser = kind, requires = "table")]
+    kinds: Vec<Kind>,
+}
+
+/// File of a study that holds its gaps.
+const RELATIVE: &str = "relative.json";
+
+fn condition(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+    let name = name.trim();
+    Ok((name.strip_prefix("tag:").unwrap_or(name).to_owned(), value.trim().to_owned()))
+}
+
+fn tag(text: &str) -> Result<String, String> {
+    match text.strip_prefix("tag:").unwrap_or(text).trim() {
+        "" => Err("expected the name of a tag".to_owned()),
+        name => Ok(name.to_owned()),
+    }
+}
+
+fn kind(text: &str) -> Result<Kind, String> {
+    text.parse().map_err(|error: relscale_laws::user_table::TableError| error.to_string())
+}
+
+/// Carries the command out.
+///
+/// # Errors
+/// A study or table that cannot be read or compared; no gap could be fitted.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let options = RelativeOptions {
+        margin: arguments.margin,
+        false_discovery: arguments.false_discovery,
+        reaches: arguments.reaches.clone(),
+        at: arguments.at.clone(),
+        ..RelativeOptions::new(&arguments.baseline)
+    };
+    options.validate()?;
+    let covariates = match (&arguments.covariates, &arguments.value) {
+        (Some(path), Some(value)) => Some(Covariates::read(path, &arguments.key, value)?),
+        _ => None,
+    };
+    let mut found = match (&arguments.of_table.table, &arguments.study) {
+        (Some(table), _) => arguments.from_table(table)?,
+        (None, Some(study)) => arguments.from_study(study)?,
+        (None, None) => return Ok(()),
+    };
+    if arguments.best {
+        found.keep_best(&arguments.baseline);
+    }
+    let fit = fit_relative(&found, &options, covariates.as_ref())?;
+    let default = arguments.study.as_ref().map(|study| Json::File(study.join(RELATIVE)));
+    match arguments.json.as_ref().or(default.as_ref()) {
+        Some(Json::Screen) => terminal::print(&fit.to_json()?)?,
+        destination => {
+            terminal::print(&table(&fit))?;
+            terminal::print(&notes(&fit))?;
+            if let Some(Json::File(path)) = destination {
+                fit.save(path)?;
+                json::told(path);
+            }
+        }
+    }
+    refuse_if_empty(&fit)
+}
+
+impl Arguments {
+    fn from_table(&self, table: &Path) -> Result<Measurements, LawsError> {
+        let of = &self.of_table;
+        let options = RelativeTable {
+            x: self.x.clone().unwrap_or_default(),
+            errors: self.error.clone(),
+            kinds: of.kinds.clone(),
+            distribution: of.distribution.clone(),
+            family: of.group.clone(),
+            label: of.label.clone(),
+            only: self.only.clone(),
+        };
+        of_table(table, &options)
+    }
+
+    fn from_study(&self, study: &Path) -> anyhow::Result<Measurements> {
+        let error = match self.error.as_slice() {
+            [] => ErrorMeasure::BitsPerByte,
+            [one] => one.parse()?,
+            several => {
+                let hint = "give one of bpb, ce, rbp10";
+                return Err(Refusal::new(
+                    format!("a study has one error, not {}", several.join(" and ")),
+                    hint,
+                )
+                .into());
+            }
+        };
+        let of = &self.of_study;
+        let x = match (&of.models, self.x.as_deref()) {
+            (Some(models), Some(x)) => Some(ModelNumbers::read(models, x)?),
+            (_, None | Some("params" | "S")) => None,
+            (None, Some(x)) => {
+                let hint = "give a table of models that has it with --models";
+                return Err(
+                    Refusal::new(format!("a study knows no {x} of its models, only params"), hint).into()
+                );
+            }
+        };
+        let choice = Choice {
+            error,
+            x: x.as_ref(),
+            family: of.family.as_deref(),
+            by: of.by.as_deref(),
+            only: &self.only,
+            resamples: of.resamples,
+            seed: of.seed,
+        };
+        choice.of(study)
+    }
+}
+
+/// What of a study is compared.
+struct Choice<'a> {
+    error: ErrorMeasure,
+    x: Option<&'a ModelNumbers>,
+    family: Option<&'a str>,
+    by: Option<&'a str>,
+    only: &'a [(String, String)],
+    resamples: u32,
+    seed: u64,
+}
+
+impl Choice<'_> {
+    /// Reads the study: tallies of its runs, and the documents of each text once, as all models read the same.
+    fn of(&self, study: &Path) -> anyhow::Result<Measurements> {
+        let study = Study::open(study)?;
+        let mut documents = BTreeMap::new();
+        for run in study.current()? {
+            let text = run.record().provenance.corpus.text_sha256.clone();
+            if let std::collections::btree_map::Entry::Vacant(place) = documents.entry(text) {
+                place.insert(run.documents()?);
+            }
+        }
+        let source = StudySource {
+            runs: &study.tallies()?,
+            documents: &documents,
+            error: self.error,
+            x: self.x,
+            family: self.family,
+            by: self.by,
+            only: self.only,
+            resamples: self.resamples,
+            seed: self.seed,
+        };
+        Ok(of_study(&source)?)
+    }
+}
+
+/// The gaps of a study in bits per byte, saved beside its laws, as a table with a sentence; for `demo`.
+///
+/// # Errors
+/// The study cannot be read, its corpora cannot be compared, the file cannot be written.
+pub(super) fn summary(study: &Path, baseline: &str) -> anyhow::Result<String> {
+    let FitOptions { resamples, seed, .. } = FitOptions::default();
+    let error = ErrorMeasure::BitsPerByte;
+    let choice = Choice { error, x: None, family: None, by: None, only: &[], resamples, seed };
+    let fit = fit_relative(&choice.of(study)?, &RelativeOptions::new(baseline), None)?;
+    fit.save(&study.join(RELATIVE))?;
+    let verdicts: Vec<String> =
+        fit.families.iter().map(|family| terminal::paragraph("", &family.verdict)).collect();
+    Ok(format!("{}\n\n{}", table(&fit), verdicts.join("\n")))
+}
+
+/// Refuses when there is not one gap.
+fn refuse_if_empty(fit: &RelativeFit) -> anyhow::Result<()> {
+    let mut gaps = fit.families.iter().flat_map(|family| &family.gaps);
+    if gaps.clone().any(|gap| gap.fit().is_some()) {
+        return Ok(());
+    }
+    let reason = gaps.next().map_or("", |gap| gap.verdict.trim_end_matches('.'));
+    let hint = "measure at least three models of different sizes on the baseline and on another distribution";
+    Err(Refusal::new(format!("no gap could be fitted: {reason}"), hint).into())
+}
+
+fn table(fit: &RelativeFit) -> String {
+    let level = format!("{:.0} % interval", 100.0 * fit.options.level);
+    let header =
+        ["distribution", "models", "beta", "G first", "G last", "delta_beta", &level, "R²", "q", "gap"];
+    let groups: Vec<Vec<Vec<String>>> = fit.families.iter().map(|family| rows(family, fit)).collect();
+    let title = format!("E = {}, G = E / E of {}, x = {}", fit.error, fit.options.baseline, fit.x);
+    format!("{title}\n\n{}", terminal::table(&header, 1, &groups))
+}
+
+fn rows(family: &RelativeFamily, fit: &RelativeFit) -> Vec<Vec<String>> {
+    let named = fit.families.len() > 1;
+    let row = |law: &relscale_laws::AbsoluteLaw| {
+        let dash = || "-".to_owned();
+        let name =
+            if named { format!("{}: {}", family.name, law.distribution) } else { law.distribution.clone() };
+        let beta = law.exponent.as_ref().map_or_else(dash, |beta| format!("{:.4}", beta.value));
+        let mut row = vec![name, law.points.len().to_string(), beta];
+        let gap = family.gap(&law.distribution);
+        row.extend(match gap.map(Gap::fit) {
+            None => ["", "", "", "", "", "", "baseline"].map(str::to_owned),
+            Some(None) => ["-", "-", "-", "-", "-", "-", "none"].map(str::to_owned),
+            Some(Some(law)) => [
+                format!("{:.3}", law.at_smallest.value),
+                format!("{:.3}", law.at_largest.value),
+                format!("{:+.4}", law.delta_beta.value),
+                interval(&law.delta_beta),
+                law.r_squared.map_or_else(dash, r_squared),
+                law.tests.map_or_else(dash, |tests| {
+                    let q =
+                        if law.trend.name() == "parallel" { tests.equivalence_q } else { tests.difference_q };
+                    if q < 1e-4 { "<0.0001".to_owned() } else { format!("{q:.4}") }
+                }),
+                law.trend.name().to_owned(),
+            ],
+        });
+        row
+    };
+    family.absolute.iter().map(row).collect()
+}
+
+fn interval(estimate: &Estimate) -> String {
+    estimate.bounds().map_or("none".to_owned(), |(low, high)| format!("[{low:+.4}, {high:+.4}]"))
+}
+
+/// R² with four digits, and never rounded up to a perfect 1.
+fn r_squared(r: f64) -> String {
+    format!("{:.4}", if r < 1.0 { r.min(0.9999) } else { r })
+}
+
+/// Verdicts, where gaps go, and doubts, in words.
+fn notes(fit: &RelativeFit) -> String {
+    let mut lines = Vec::new();
+    for family in &fit.families {
+        let title = if fit.families.len() > 1 { format!("{}: ", family.name) } else { String::new() };
+        lines.push(format!("\n{}", terminal::paragraph("", &format!("{title}{}", family.verdict))));
+        lines.extend(family.flags.iter().map(|flag| terminal::paragraph("  note: ", &flag.message)));
+        for gap in &family.gaps {
+            lines.push(terminal::paragraph("- ", &gap.verdict));
+            lines.extend(ahead(gap).into_iter().map(|line| terminal::paragraph("  ", &line)));
+            lines.extend(gap.flags.iter().map(|flag| terminal::paragraph("  note: ", &flag.message)));
+        }
+        if let Some(link) = &family.covariate {
+            lines.push(format!("\n{}", terminal::paragraph("", &link.verdict)));
+            let left_out =
+                link.left_out.iter().map(|left| format!("{} left out: {}", left.model, left.reason));
+            lines.extend(left_out.map(|line| terminal::paragraph("  note: ", &line)));
+        }
+    }
+    lines.join("\n")
+}
+
+/// The text sample's error of the slope, predictions, crossings.
+fn ahead(gap: &Gap) -> Vec<String> {
+    let Some(law) = gap.fit() else { return Vec::new() };
+    let mut lines = Vec::new();
+    if let Some(error) = law.delta_beta_sampling.standard_error {
+        lines.push(format!("the documents drawn again move delta_beta by {error:.4} (standard error)"));
+    }
+    for predicted in &law.predictions {
+        let place = match predicted.decades_beyond {
+            0.0 => "inside the data".to_owned(),
+            decades if decades > 0.0 => format!("{decades:.1} decades beyond the data"),
+            decades => format!("{:.1} decades below the data", -decades),
+        };
+        let ends = predicted
+            .model
+            .bounds()
+            .map_or("no interval".to_owned(), |(low, high)| format!("a new model in [{low:.3}, {high:.3}]"));
+        lines.push(format!("G at x = {:.2e}, {place}: {:.3}, {ends}", predicted.x, predicted.law.value));
+    }
+    lines.extend(law.crossings.iter().map(|crossing| crossing.verdict.trim_end_matches('.').to_owned()));
+    lines
+}
