@@ -10,7 +10,7 @@ fn help_and_version() {
     place.run(&["--help"]).shows("help");
     let version = place.run(&["--version"]);
     assert_eq!((version.code, version.out.as_str()), (Some(0), "relscale [VERSION]\n"));
-    for command in ["demo", "measure", "fit", "predict", "report", "sweep"] {
+    for command in ["demo", "measure", "fit", "relative", "predict", "report", "sweep"] {
         let help = place.run(&[command, "--help"]);
         assert_eq!(help.code, Some(0));
         assert!(help.out.contains("Example"), "{command} has no example");

@@ -474,7 +474,26 @@ fn olmo_ladder() {
         near(law.r_squared.unwrap(), r_squared, 0.6e-4);
         assert_eq!(law.trend, if delta < 0.0 { Trend::Closes } else { Trend::Widens }, "{column}");
     }
-    eprintln!("{}", family.verdict);
+    assert_eq!(family.flags[0].code, FlagCode::MixedErrors);
+}
+
+#[test]
+fn of_each_budget_the_best_on_the_baseline() {
+    let x = [1e18, 1.005e18, 0.995e18, 1e19, 1e19, 1e20];
+    let errors = [3.0, 2.8, 2.9, 2.5, 2.6, 2.2];
+    let of = |name: &str, factor: f64| {
+        let mut made = series(name, &x, 1.0, 0.0, &[]);
+        made.points.iter_mut().zip(errors).for_each(|(point, error)| point.error = factor * error);
+        made
+    };
+    let mut found = measurements(vec![of("web", 1.0), of("code", 0.8)]);
+    found.keep_best("web");
+    for series in &found.families[0].series {
+        let models: Vec<&str> = series.points.iter().map(|point| point.model.as_str()).collect();
+        assert_eq!(models, ["m1", "m3", "m5"]);
+        assert_eq!(series.left_out.len(), 3);
+        assert!(series.left_out[0].reason.contains("not the best"));
+    }
 }
 
 #[test]

@@ -188,8 +188,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         _ => None,
     };
     let mut found = match (&arguments.of_table.table, &arguments.study) {
-        (Some(table), _) => arguments.from_table(table)?,
-        (None, Some(study)) => arguments.from_study(study)?,
+        (Some(table), _) => arguments.measured_in_table(table)?,
+        (None, Some(study)) => arguments.measured_in_study(study)?,
         (None, None) => return Ok(()),
     };
     if arguments.best {
@@ -212,7 +212,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 impl Arguments {
-    fn from_table(&self, table: &Path) -> Result<Measurements, LawsError> {
+    fn measured_in_table(&self, table: &Path) -> Result<Measurements, LawsError> {
         let of = &self.of_table;
         let options = RelativeTable {
             x: self.x.clone().unwrap_or_default(),
@@ -226,7 +226,7 @@ impl Arguments {
         of_table(table, &options)
     }
 
-    fn from_study(&self, study: &Path) -> anyhow::Result<Measurements> {
+    fn measured_in_study(&self, study: &Path) -> anyhow::Result<Measurements> {
         let error = match self.error.as_slice() {
             [] => ErrorMeasure::BitsPerByte,
             [one] => one.parse()?,

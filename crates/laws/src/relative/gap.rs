@@ -232,7 +232,7 @@ fn judge(fit: &Power, law: &GapLaw, pairs: &[Pair<'_>], x: &[f64], gaps: &[f64])
     if gaps.iter().all(|gap| *gap < 1.0) {
         flag(
             FlagCode::GapBelowOne,
-            "the treatment has the smaller error from the start: a falling G takes the two further apart"
+            "G is below 1 throughout, the treatment has the smaller error: a falling G takes the two further apart"
                 .to_owned(),
         );
     }

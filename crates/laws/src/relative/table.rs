@@ -5,7 +5,7 @@ use std::path::Path;
 use super::models::Product;
 use super::series::{Measurements, ModelFamily, Series, SeriesPoint};
 use crate::error::LawsError;
-use crate::result::RelativeLeftOut;
+use crate::result::{Flag, FlagCode, RelativeLeftOut};
 use crate::user_table::{Kind, Row, Rows, TableError, Value, kinds_of, meets};
 
 /// Columns that name a model where none is given.
@@ -73,6 +73,21 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
         return Err(TableError::NoRows { path: path.to_owned(), wanted: conditions.join(", ") }.into());
     }
     let one_kind = columns.kinds.windows(2).all(|pair| pair[0] == pair[1]);
+    if !one_kind {
+        let kinds: Vec<String> = options
+            .errors
+            .iter()
+            .zip(&columns.kinds)
+            .map(|(column, kind)| format!("{column} {kind}"))
+            .collect();
+        let message = format!(
+            "errors of different kinds ({}): the height of G means nothing, its slope does",
+            kinds.join(", ")
+        );
+        families.iter_mut().for_each(|family| {
+            family.flags.push(Flag::new(FlagCode::MixedErrors, message.clone()));
+        });
+    }
     let error = match (options.errors.as_slice(), columns.kinds.first()) {
         ([only], Some(kind)) => kind.symbol(only),
         (_, Some(kind)) if one_kind => format!("{kind} (a column a distribution)"),

@@ -73,6 +73,8 @@ pub enum FlagCode {
     ChosenAnswers,
     /// A treatment has the smaller error throughout, so a falling gap takes the two further apart.
     GapBelowOne,
+    /// Errors of different kinds are compared, so the height of a gap means nothing, and its slope does.
+    MixedErrors,
     /// Resampled documents move a slope more than the scatter of the models about it tells.
     NoiseBeyondScatter,
     /// Options that are not the right answer are scored among the documents of a distribution.
