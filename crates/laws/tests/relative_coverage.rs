@@ -21,7 +21,7 @@ impl Normal {
     }
 
     fn uniform(&mut self) -> f64 {
-        use proptest::prelude::RngCore;
+        use proptest::prelude::Rng;
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
