@@ -113,7 +113,7 @@ fn intervals_cover_and_claims_are_seldom_false() {
 
 /// `cargo test -p relscale-laws --test relative_coverage -- --ignored --nocapture`
 #[test]
-#[ignore = "a simulation of minutes; its figures are in record/"]
+#[ignore = "46 rates over 2000 families each; the figures are in record/"]
 fn rates_over_many_families() {
     const REPETITIONS: usize = 2000;
     eprintln!("models slope noise covered predicted closes widens parallel (per cent of {REPETITIONS})");

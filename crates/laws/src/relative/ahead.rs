@@ -6,7 +6,6 @@ use relscale_stats::interval::crossing::{self, Band};
 use crate::power_law::student_t;
 use crate::result::{Estimate, GapCrossing, GapPrediction};
 use crate::sizes::{decades_beyond, within};
-use crate::verdict::magnitude;
 
 /// How far beyond the data G is told where nothing was asked for: a factor of x.
 const NEXT: f64 = 10.0;
@@ -83,7 +82,7 @@ pub(super) fn crossing(fit: &Power, gap: f64, measured: &[f64], level: f64) -> G
     };
     GapCrossing {
         gap,
-        verdict: format!("G reaches {gap} at x = {} ({ends}), {place}{belief}.", magnitude(x)),
+        verdict: format!("G reaches {gap} at x = {x:.2e} ({ends}), {place}{belief}."),
         x: Some(Estimate { value: x, unit: "as x".to_owned(), standard_error: None, interval }),
         decades_beyond: Some(decades),
     }
