@@ -310,9 +310,15 @@ pub(super) fn summary(study: &Path, baseline: &str) -> anyhow::Result<String> {
     let choice = Choice { error, x: None, family: None, by: None, only: &[], resamples, seed };
     let fit = fit_relative(&choice.of(study)?, &RelativeOptions::new(baseline), None)?;
     fit.save(&study.join(RELATIVE))?;
-    let verdicts: Vec<String> =
-        fit.families.iter().map(|family| terminal::paragraph("", &family.verdict)).collect();
-    Ok(format!("{}\n\n{}", table(&fit), verdicts.join("\n")))
+    let mut lines = Vec::new();
+    for family in &fit.families {
+        lines.push(terminal::paragraph("", &family.verdict));
+        for gap in &family.gaps {
+            let told = gap.flags.iter().map(|flag| format!("({}) {}", gap.treatment, flag.message));
+            lines.extend(told.map(|line| terminal::paragraph("  note: ", &line)));
+        }
+    }
+    Ok(format!("{}\n\n{}", table(&fit), lines.join("\n")))
 }
 
 /// Refuses when there is not one gap.
