@@ -16,6 +16,7 @@
 //! | `rivals` | other forms on the same points, by AICc and by the largest models held out |
 //! | `breakdown` | whether noise of the text sample, or what else, breaks a rank law at large k |
 //! | [`predict`] | a value at a size, or the size for a target, from the laws of a study; `sizes` says how far from the data |
+//! | [`two_stage`] | compute to loss to accuracy, beside accuracy straight from compute |
 //! | [`user_table`] | the same fits on a user's own table, or on results of lm-evaluation-harness |
 //! | `verdict` | sentences with their numbers |
 //! | [`result`] | what is written to `laws.json`, and the only thing others need to read it |
@@ -43,6 +44,7 @@ mod sizes;
 mod study;
 mod summary;
 mod table;
+pub mod two_stage;
 pub mod user_table;
 mod verdict;
 

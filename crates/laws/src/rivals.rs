@@ -117,7 +117,7 @@ fn unit_of(parameter: &str, form: &str, unit: &str) -> String {
 }
 
 /// An interval by profile as it is stored: one that is open on a side is none, with what is known as the reason.
-fn traced(interval: Result<ProfileInterval, StatsError>) -> Interval {
+pub(crate) fn traced(interval: Result<ProfileInterval, StatsError>) -> Interval {
     let found = match interval {
         Ok(found) => found,
         Err(refusal) => return Interval::None { reason: refusal.to_string() },
@@ -141,7 +141,7 @@ fn traced(interval: Result<ProfileInterval, StatsError>) -> Interval {
     }
 }
 
-fn flag(caution: &Caution) -> Option<Flag> {
+pub(crate) fn flag(caution: &Caution) -> Option<Flag> {
     let code = match caution {
         Caution::AtBound { .. } => FlagCode::AtBound,
         Caution::IllConditioned { .. } => FlagCode::IllConditioned,

@@ -8,6 +8,7 @@ mod measure;
 mod predict;
 mod relative;
 mod report;
+mod stages;
 mod sweep;
 
 use std::sync::atomic::AtomicBool;
@@ -23,6 +24,7 @@ pub(crate) enum Command {
     Predict(predict::Arguments),
     Relative(Box<relative::Arguments>),
     Report(report::Arguments),
+    Stages(stages::Arguments),
     Sweep(sweep::Arguments),
 }
 
@@ -39,6 +41,7 @@ impl Command {
             Self::Predict(arguments) => predict::run(&arguments),
             Self::Relative(arguments) => relative::run(&arguments),
             Self::Report(arguments) => report::run(&arguments),
+            Self::Stages(arguments) => stages::run(&arguments),
             Self::Sweep(arguments) => sweep::run(&arguments, cancel),
         }
     }

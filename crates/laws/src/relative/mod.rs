@@ -34,6 +34,7 @@ mod words;
 pub use covariate::Covariates;
 pub use fit::fit_relative;
 pub use models::ModelNumbers;
+pub(crate) use models::Product;
 pub use options::RelativeOptions;
 pub use series::{Measurements, ModelFamily, Series, SeriesPoint};
 pub use study::{ErrorMeasure, StudySource, of_study};

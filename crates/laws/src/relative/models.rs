@@ -7,7 +7,7 @@ use crate::user_table::{Row, Rows, TableError};
 
 /// A product of columns and numbers, as `6*params*tokens`.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Product {
+pub(crate) struct Product {
     factors: Vec<Factor>,
 }
 
@@ -19,7 +19,7 @@ enum Factor {
 
 impl Product {
     /// Factors between `*`; what reads as a number is one.
-    pub(super) fn parse(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         let factor = |text: &str| match text.parse() {
             Ok(number) => Factor::Number(number),
             Err(_) => Factor::Column(text.to_owned()),
@@ -28,7 +28,7 @@ impl Product {
     }
 
     /// Whether a column takes part.
-    pub(super) fn needs(&self, column: &str) -> bool {
+    pub(crate) fn needs(&self, column: &str) -> bool {
         self.factors.iter().any(|factor| matches!(factor, Factor::Column(name) if name == column))
     }
 
@@ -36,7 +36,7 @@ impl Product {
     ///
     /// # Errors
     /// A column that is not there; a cell that is empty or no number above zero; a product beyond the range of numbers.
-    pub(super) fn of(&self, rows: &Rows, row: &Row) -> Result<f64, TableError> {
+    pub(crate) fn of(&self, rows: &Rows, row: &Row) -> Result<f64, TableError> {
         let mut product = 1.0;
         let mut last = 0;
         for factor in &self.factors {

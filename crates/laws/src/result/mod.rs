@@ -34,6 +34,7 @@ mod relative;
 mod rivals;
 mod study;
 mod table;
+mod two_stage;
 
 pub use breakdown::{
     Breakdown, Finding, GroupBreakdown, PerfectLaw, PointNoise, ReferenceSlope, ScatterTest,
@@ -66,4 +67,8 @@ pub use study::{FORMAT, StudyFit};
 pub use table::{
     TABLE_FORMAT, TableAuditStep, TableFit, TableGroup, TableHeldOut, TableLaw, TableLeftOut, TableOutcome,
     TablePoint, TablePowerLaw,
+};
+pub use two_stage::{
+    HeldOutPoint, HeldOutStages, Predictability, Route, RouteErrors, RouteValue, STAGES_FORMAT, StageCurve,
+    StageCurves, StageOutcome, StageParameter, StagesAhead, StagesFit, StagesGroup, StagesPoint,
 };

@@ -1,0 +1,113 @@
+//! Two stages: a loss is predicted from compute, an accuracy from the loss, and the two are chained.
+//!
+//! ```text
+//! loss = a x^-alpha + c                       accuracy = lower + (upper - lower) / (1 + exp(rate (loss - midpoint)))
+//! ```
+//!
+//! The loss changes smoothly where accuracy rests on its floor, which is why one goes by way of it; but each stage adds its error, and work after the
+//! paper found fits of accuracy on compute to reach further. So beside the chain stand two that know no loss: `-ln accuracy` as a power
+//! law, the transform of the rank law, and a sigmoid of ln x. Which is better is decided on the largest models, held out.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`StagesOptions`] | columns, groups, what is held out |
+//! | `read` | a table's rows as points |
+//! | `chain` | the four curves through a set of points, and what they say of an accuracy |
+//! | `group` | one group: predictability, curves, held-out points |
+//! | `words` | sentences with their numbers |
+//!
+//! Invariants: no held-out point has a part in the curves that predict it. All errors of accuracy are differences of shares, not ratios.
+
+mod chain;
+mod group;
+mod read;
+mod words;
+
+use std::path::Path;
+
+use crate::error::LawsError;
+use crate::result::{STAGES_FORMAT, StagesFit};
+
+/// What a user may choose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StagesOptions {
+    /// The column of x, or a product of columns and numbers, e.g. `6*params*tokens`.
+    pub x: String,
+    /// The column of losses, any above zero.
+    pub loss: String,
+    /// The column of accuracies, shares from 0 to 1.
+    pub accuracy: String,
+    /// Columns to group by: a task, a prompt format.
+    pub group: Vec<String>,
+    /// The column that names a model; `model`, `name` or `run` where not given and there.
+    pub label: Option<String>,
+    /// Column and value: only rows that have it take part.
+    pub only: Vec<(String, String)>,
+    /// What is predicted from the rest.
+    pub held_out: HeldOut,
+    /// Accuracy by chance; the sigmoids' lower limit is fitted where it is not given.
+    pub chance: Option<f64>,
+    /// Predict the accuracy at these x.
+    pub at: Vec<f64>,
+    /// Nominal coverage of every interval.
+    pub level: f64,
+}
+
+/// Which points are predicted from the rest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HeldOut {
+    /// Those with the so many largest x; points of one x go together.
+    Largest(u32),
+    /// Those with this value in this column.
+    Where(String, String),
+}
+
+impl StagesOptions {
+    /// The three columns, no groups, the largest x held out, intervals of 95 %.
+    pub fn new(x: &str, loss: &str, accuracy: &str) -> Self {
+        Self {
+            x: x.to_owned(),
+            loss: loss.to_owned(),
+            accuracy: accuracy.to_owned(),
+            group: Vec::new(),
+            label: None,
+            only: Vec::new(),
+            held_out: HeldOut::Largest(1),
+            chance: None,
+            at: Vec::new(),
+            level: 0.95,
+        }
+    }
+}
+
+/// Fits both stages to each group of a table's rows (.csv, .tsv, .jsonl, .parquet).
+///
+/// # Errors
+/// [`LawsError::Table`]: a file that cannot be read, a column that is not there, a number that is missing or impossible, with file and line.
+/// [`LawsError::Option`]: a level that is no probability, a chance that no accuracy can have, an x to predict at that is not above zero. Too few points
+/// are no error: the curve says why it is not there.
+pub fn fit_stages(path: &Path, options: &StagesOptions) -> Result<StagesFit, LawsError> {
+    let refuse =
+        |option, value: f64, expected| LawsError::Option { option, value: value.to_string(), expected };
+    if !(options.level > 0.0 && options.level < 1.0) {
+        return Err(refuse("level", options.level, "above 0 and below 1"));
+    }
+    if let Some(chance) = options.chance.filter(|chance| !(0.0..1.0).contains(chance)) {
+        return Err(refuse("chance", chance, "from 0 to below 1"));
+    }
+    if let Some(x) = options.at.iter().find(|x| !(**x > 0.0 && x.is_finite())) {
+        return Err(refuse("at", *x, "above 0"));
+    }
+    let groups = read::groups(path, options)?;
+    Ok(StagesFit {
+        format: STAGES_FORMAT,
+        tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
+        file: path.display().to_string(),
+        x: options.x.clone(),
+        loss: options.loss.clone(),
+        accuracy: options.accuracy.clone(),
+        chance: options.chance,
+        level: options.level,
+        groups: groups.into_iter().map(|(name, points)| group::fit(name, points, options)).collect(),
+    })
+}

@@ -1,0 +1,56 @@
+//! Sentences with their numbers.
+
+use crate::result::{HeldOutStages, Route, StagesGroup};
+use crate::verdict::r_squared_digits;
+
+/// What a reader would be told who asks once.
+pub(super) fn of_group(group: &StagesGroup) -> String {
+    let mut text = match group.predictability.quadratic {
+        Some(r) => format!(
+            "A parabola in ln x explains {} of the variation of the loss over {} points.",
+            r_squared_digits(r),
+            group.points.len()
+        ),
+        None => format!("{} points are too few to say how predictable the loss is.", group.points.len()),
+    };
+    if let Some(held_out) = &group.held_out {
+        text.push(' ');
+        text.push_str(&of_held_out(held_out));
+    }
+    text
+}
+
+fn of_held_out(held_out: &HeldOutStages) -> String {
+    let count = held_out.points.len();
+    let whom = if count == 1 { "1 point".to_owned() } else { format!("{count} points") };
+    let mut text = format!("With {} held out ({whom}), ", held_out.which);
+    match (held_out.loss_error, held_out.route(Route::SecondStage)) {
+        (Some(loss), Some(second)) => text.push_str(&format!(
+            "the first stage misses the loss by {:.1} % and the second, given the loss, the accuracy by {:.4}",
+            100.0 * loss,
+            second.mean_absolute
+        )),
+        (Some(loss), None) => {
+            text.push_str(&format!("the first stage misses the loss by {:.1} %; there is no second", 100.0 * loss));
+        }
+        (None, _) => text.push_str("there is no first stage"),
+    }
+    let Some(chain) = held_out.route(Route::Chain) else {
+        text.push_str(", so there is no chain.");
+        return text;
+    };
+    text.push_str(&format!("; both together miss it by {:.4}", chain.mean_absolute));
+    let direct =
+        [Route::DirectPower, Route::DirectSigmoid].into_iter().filter_map(|route| held_out.route(route));
+    let Some(best) = direct.min_by(|a, b| a.mean_absolute.total_cmp(&b.mean_absolute)) else {
+        text.push('.');
+        return text;
+    };
+    let better = if best.mean_absolute < chain.mean_absolute { "better" } else { "no better" };
+    text.push_str(&format!(
+        ". Straight from x, the {} misses it by {:.4}, {better} than by way of the loss.",
+        best.route.name(),
+        best.mean_absolute
+    ));
+    text
+}
