@@ -16,6 +16,7 @@
 //! | `rivals` | other forms on the same points, by AICc and by the largest models held out |
 //! | `breakdown` | whether noise of the text sample, or what else, breaks a rank law at large k |
 //! | [`predict`] | a value at a size, or the size for a target, from the laws of a study; `sizes` says how far from the data |
+//! | [`size_tokens`] | errors and gaps along size at fixed tokens, and along tokens at fixed size |
 //! | [`two_stage`] | compute to loss to accuracy, beside accuracy straight from compute |
 //! | [`user_table`] | the same fits on a user's own table, or on results of lm-evaluation-harness |
 //! | `verdict` | sentences with their numbers |
@@ -40,6 +41,7 @@ pub mod rank_distribution;
 pub mod relative;
 pub mod result;
 mod rivals;
+pub mod size_tokens;
 mod sizes;
 mod study;
 mod summary;

@@ -230,7 +230,11 @@ fn bad_numbers_are_refused_with_file_and_line() {
     // Too few points are an answer, not a fault of the table.
     let group = only(&place.file("few.csv", good), &options);
     assert!(group.curves.loss.curve().is_none() && group.held_out.is_none());
-    assert!(group.flags.iter().any(|flag| flag.message.contains("power law with floor")), "{:?}", group.flags);
+    assert!(
+        group.flags.iter().any(|flag| flag.message.contains("power law with floor")),
+        "{:?}",
+        group.flags
+    );
     assert!(group.verdict.contains("too few"), "{}", group.verdict);
 }
 
@@ -239,7 +243,8 @@ fn an_accuracy_of_zero_has_no_place_in_the_power_law_and_is_named() {
     let place = Place::new();
     let mut points: Vec<(f64, f64, f64)> = X.iter().map(|&x| (x, truth(x).0, truth(x).1)).collect();
     points[0].2 = 0.0;
-    let options = StagesOptions { held_out: HeldOut::Largest(3), ..StagesOptions::new("flops", "bpb", "acc") };
+    let options =
+        StagesOptions { held_out: HeldOut::Largest(3), ..StagesOptions::new("flops", "bpb", "acc") };
     let group = only(&place.file("zero.csv", &table(points.into_iter())), &options);
     assert_eq!(group.curves.direct_power.curve().unwrap().points, 11);
     assert_eq!(group.held_out.unwrap().points.len(), 3);

@@ -8,6 +8,7 @@ mod measure;
 mod predict;
 mod relative;
 mod report;
+mod size_tokens;
 mod stages;
 mod sweep;
 
@@ -24,6 +25,7 @@ pub(crate) enum Command {
     Predict(predict::Arguments),
     Relative(Box<relative::Arguments>),
     Report(report::Arguments),
+    SizeTokens(size_tokens::Arguments),
     Stages(stages::Arguments),
     Sweep(sweep::Arguments),
 }
@@ -41,6 +43,7 @@ impl Command {
             Self::Predict(arguments) => predict::run(&arguments),
             Self::Relative(arguments) => relative::run(&arguments),
             Self::Report(arguments) => report::run(&arguments),
+            Self::SizeTokens(arguments) => size_tokens::run(&arguments),
             Self::Stages(arguments) => stages::run(&arguments),
             Self::Sweep(arguments) => sweep::run(&arguments, cancel),
         }

@@ -32,6 +32,7 @@ mod prediction;
 mod rank_distribution;
 mod relative;
 mod rivals;
+mod size_tokens;
 mod study;
 mod table;
 mod two_stage;
@@ -63,6 +64,7 @@ pub use relative::{
     RelativeFamily, RelativeFit, RelativeLeftOut, Trend,
 };
 pub use rivals::{Rival, RivalFit, RivalHeldOut, RivalOutcome, RivalParameter, Rivals};
+pub use size_tokens::{Direction, PlaneOutcome, SIZE_TOKENS_FORMAT, SizeTokens, SizeTokensFit, Slice, Split};
 pub use study::{FORMAT, StudyFit};
 pub use table::{
     TABLE_FORMAT, TableAuditStep, TableFit, TableGroup, TableHeldOut, TableLaw, TableLeftOut, TableOutcome,

@@ -1,0 +1,179 @@
+//! `relscale size-tokens`: errors and gaps along size at fixed tokens, and along tokens at fixed size.
+
+use std::path::PathBuf;
+
+use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
+use relscale_laws::user_table::{Kind, TableError};
+use relscale_laws::{Direction, PlaneOutcome, SizeTokens, SizeTokensFit};
+
+use super::json::{self, Json};
+use super::stages::condition;
+use crate::exit::Refusal;
+use crate::terminal;
+
+/// Tell what moves a gap: the size of the models, or the tokens they have seen?
+///
+/// From a table of checkpoints: slopes of ln E and of ln G = ln E / E_baseline along ln size, for each number of tokens that at least three sizes share
+/// (within 2 %), and along ln tokens, for each size; their means, with 95 % intervals by leaving out whole sizes, since the checkpoints of a run are
+/// not independent. Where no two runs have as many tokens, a plane over both tells the slopes.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The table (.csv, .tsv, .jsonl, .parquet): one row a checkpoint (and distribution)
+    #[arg(long, value_name = "FILE")]
+    table: PathBuf,
+
+    /// Column of sizes
+    #[arg(long, value_name = "COLUMN", default_value = "params")]
+    params: String,
+
+    /// Column of tokens seen
+    #[arg(long, value_name = "COLUMN", default_value = "tokens")]
+    tokens: String,
+
+    /// Column of errors; without --distribution several, each a distribution of its own
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', required = true)]
+    error: Vec<String>,
+
+    /// The column that names a row's distribution
+    #[arg(long, value_name = "COLUMN")]
+    distribution: Option<String>,
+
+    /// The distribution that all others are compared with
+    #[arg(long, value_name = "NAME")]
+    baseline: String,
+
+    /// Column that names a run [default: model, name or run, where there is one]
+    #[arg(long, value_name = "COLUMN")]
+    label: Option<String>,
+
+    /// What the errors are, one for all or one each: rbp or accuracy (E is -ln of it), perplexity (ln), ce, bpb or loss (as given) [default: what the
+    /// columns' names say]
+    #[arg(long = "as", value_name = "KIND", value_delimiter = ',', value_parser = kind)]
+    kinds: Vec<Kind>,
+
+    /// Take the rows that have this value only; may be given again
+    #[arg(long = "where", value_name = "COLUMN=VALUE", value_parser = condition)]
+    only: Vec<(String, String)>,
+
+    /// Write the result as JSON to a file, or to standard output (-)
+    #[arg(long, value_name = "FILE")]
+    json: Option<Json>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  relscale size-tokens --table checkpoints.csv --error loss --distribution domain --baseline STEM
+  relscale size-tokens --table final.tsv --error loss_c4_en,loss_ice,loss_dolma_stack --baseline loss_c4_en";
+
+fn kind(text: &str) -> Result<Kind, String> {
+    text.parse().map_err(|error: TableError| error.to_string())
+}
+
+/// Carries the command out.
+///
+/// # Errors
+/// What the table is refused for; no slope could be had.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let options = SizeTokensTable {
+        params: arguments.params.clone(),
+        tokens: arguments.tokens.clone(),
+        errors: arguments.error.clone(),
+        kinds: arguments.kinds.clone(),
+        distribution: arguments.distribution.clone(),
+        baseline: arguments.baseline.clone(),
+        label: arguments.label.clone(),
+        only: arguments.only.clone(),
+        level: 0.95,
+    };
+    let fit = fit_size_tokens(&arguments.table, &options)?;
+    match &arguments.json {
+        Some(Json::Screen) => terminal::print(&fit.to_json()?)?,
+        destination => {
+            terminal::print(&table(&fit))?;
+            terminal::print(&notes(&fit))?;
+            if let Some(Json::File(path)) = destination {
+                fit.save(path)?;
+                json::told(path);
+            }
+        }
+    }
+    refuse_if_empty(&fit)
+}
+
+/// Refuses when there is not one slope.
+fn refuse_if_empty(fit: &SizeTokensFit) -> anyhow::Result<()> {
+    let has_slope = |found: &SizeTokens| {
+        let split = &found.absolute;
+        split.along_size.slope.is_some()
+            || split.along_tokens.slope.is_some()
+            || matches!(split.plane, PlaneOutcome::Fitted { .. })
+    };
+    if fit.distributions.iter().any(has_slope) {
+        return Ok(());
+    }
+    let hint = "give at least three sizes with as many tokens, or three numbers of tokens for a size";
+    Err(Refusal::new("no slope along size or tokens could be had", hint).into())
+}
+
+fn table(fit: &SizeTokensFit) -> String {
+    let level = format!("{:.0} %", 100.0 * fit.level);
+    let header = [
+        "distribution",
+        "of",
+        "along size",
+        &level,
+        "times",
+        "slices",
+        "along tokens",
+        &level,
+        "times",
+        "slices",
+    ];
+    let groups: Vec<Vec<Vec<String>>> = fit.distributions.iter().map(rows).collect();
+    let title = format!(
+        "E = {}, G = E / E of {}; slopes of the logarithms; times: over {} from {:.2e} to {:.2e}, {} from {:.2e} to {:.2e}",
+        fit.error,
+        fit.baseline,
+        fit.params,
+        fit.params_range.0,
+        fit.params_range.1,
+        fit.tokens,
+        fit.tokens_range.0,
+        fit.tokens_range.1
+    );
+    format!("{title}\n\n{}", terminal::table(&header, 2, &groups))
+}
+
+fn rows(found: &SizeTokens) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    let quantities = [("E", Some(&found.absolute)), ("G", found.gap.as_ref())];
+    for (quantity, split) in quantities.into_iter().filter_map(|(name, split)| Some((name, split?))) {
+        let name = if rows.is_empty() { found.name.clone() } else { String::new() };
+        let mut row = vec![name, quantity.to_owned()];
+        row.extend(cells(&split.along_size));
+        row.extend(cells(&split.along_tokens));
+        rows.push(row);
+    }
+    rows
+}
+
+fn cells(direction: &Direction) -> [String; 4] {
+    let Some(slope) = &direction.slope else { return ["-"; 4].map(str::to_owned) };
+    [
+        format!("{:+.4}", slope.value),
+        slope.bounds().map_or("none".to_owned(), |(low, high)| format!("[{low:+.4}, {high:+.4}]")),
+        direction.factor.map_or("-".to_owned(), |factor| format!("{factor:.3}")),
+        direction.slices.len().to_string(),
+    ]
+}
+
+/// Verdicts and doubts, in words.
+fn notes(fit: &SizeTokensFit) -> String {
+    let mut lines = vec![String::new()];
+    for found in &fit.distributions {
+        lines.push(terminal::paragraph("- ", &found.verdict));
+        lines.extend(found.flags.iter().map(|flag| terminal::paragraph("  note: ", &flag.message)));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,55 @@
+//! Sentences with their numbers.
+
+use crate::result::{Direction, Estimate, PlaneOutcome, SizeTokens};
+
+/// What a reader would be told who asks once.
+pub(super) fn of_distribution(found: &SizeTokens, baseline: &str) -> String {
+    let (name, split) = (&found.name, found.gap.as_ref().unwrap_or(&found.absolute));
+    let what = match found.gap {
+        Some(_) => format!("{name} against {baseline}: "),
+        None => format!("{name} (baseline): "),
+    };
+    let quantity = if found.gap.is_some() { "the gap" } else { "the error" };
+    let (size, tokens) = (&split.along_size, &split.along_tokens);
+    match (&size.slope, &tokens.slope) {
+        (Some(by_size), Some(by_tokens)) => {
+            let finding = match (shown(by_size), shown(by_tokens)) {
+                (true, true) => format!("both size and tokens move {quantity}"),
+                (true, false) => format!("size moves {quantity}, and no effect of tokens is shown"),
+                (false, true) => format!("tokens move {quantity}, and no effect of size is shown"),
+                (false, false) => format!("neither size nor tokens are shown to move {quantity}"),
+            };
+            format!("{what}{finding}; {}, {}.", along("size", size), along("tokens", tokens))
+        }
+        (None, None) => match &split.plane {
+            PlaneOutcome::Fitted { size, tokens, .. } => format!(
+                "{what}a plane over all checkpoints has slope {} along ln size and {} along ln tokens.",
+                slope(size),
+                slope(tokens)
+            ),
+            PlaneOutcome::Refused { reason } => format!("{what}no slopes, {reason}."),
+        },
+        (Some(_), None) => format!("{what}{}; tokens at fixed size are not known.", along("size", size)),
+        (None, Some(_)) => format!("{what}{}; size at fixed tokens is not known.", along("tokens", tokens)),
+    }
+}
+
+/// Whether the interval excludes zero.
+fn shown(slope: &Estimate) -> bool {
+    slope.bounds().is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+}
+
+/// `along size -0.0096 [-0.0135, -0.0057], in all 0.9648 times`.
+fn along(what: &str, direction: &Direction) -> String {
+    let (Some(found), Some(factor)) = (&direction.slope, direction.factor) else {
+        return format!("nothing along {what}");
+    };
+    format!("along {what} {}, {factor:.3} times over the range", slope(found))
+}
+
+fn slope(found: &Estimate) -> String {
+    match found.bounds() {
+        Some((low, high)) => format!("{:+.4} [{low:+.4}, {high:+.4}]", found.value),
+        None => format!("{:+.4} (no interval)", found.value),
+    }
+}
