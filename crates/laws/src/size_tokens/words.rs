@@ -21,16 +21,33 @@ pub(super) fn of_distribution(found: &SizeTokens, baseline: &str) -> String {
             };
             format!("{what}{finding}; {}, {}.", along("size", size), along("tokens", tokens))
         }
-        (None, None) => match &split.plane {
-            PlaneOutcome::Fitted { size, tokens, .. } => format!(
-                "{what}a plane over all checkpoints has slope {} along ln size and {} along ln tokens.",
-                slope(size),
-                slope(tokens)
-            ),
-            PlaneOutcome::Refused { reason } => format!("{what}no slopes, {reason}."),
-        },
-        (Some(_), None) => format!("{what}{}; tokens at fixed size are not known.", along("size", size)),
-        (None, Some(_)) => format!("{what}{}; size at fixed tokens is not known.", along("tokens", tokens)),
+        (None, None) => format!("{what}{}.", of_plane(&split.plane)),
+        (Some(_), None) => {
+            format!(
+                "{what}{}; tokens at fixed size are not known; {}.",
+                along("size", size),
+                of_plane(&split.plane)
+            )
+        }
+        (None, Some(_)) => {
+            format!(
+                "{what}{}; size at fixed tokens is not known; {}.",
+                along("tokens", tokens),
+                of_plane(&split.plane)
+            )
+        }
+    }
+}
+
+/// Both slopes at once, which need no slices.
+fn of_plane(plane: &PlaneOutcome) -> String {
+    match plane {
+        PlaneOutcome::Fitted { size, tokens, .. } => format!(
+            "a plane over all checkpoints has slope {} along ln size and {} along ln tokens",
+            slope(size),
+            slope(tokens)
+        ),
+        PlaneOutcome::Refused { reason } => format!("no plane, {reason}"),
     }
 }
 
