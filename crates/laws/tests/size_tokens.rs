@@ -127,6 +127,35 @@ fn in_the_gemstones_size_moves_the_gaps_of_mmlu_domains_and_tokens_are_not_shown
     assert_eq!(json, fit);
 }
 
+#[test]
+fn in_the_olmo_ladder_tokens_do_move_the_gap_of_code() {
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/olmo-ladder/final.tsv");
+    let Ok(text) = fs::read_to_string(data) else {
+        eprintln!("skipped: no {data}");
+        return;
+    };
+    let kept = |line: &&str| {
+        let run = line.split('\t').next().unwrap_or_default();
+        !run.contains("rerun") && !run.ends_with("-0.5xC")
+    };
+    let lines: Vec<&str> = text.lines().filter(kept).collect();
+    let place = Place::new();
+    let options = SizeTokensTable {
+        errors: vec!["loss_c4_en".to_owned(), "loss_dolma_stack".to_owned()],
+        distribution: None,
+        baseline: "loss_c4_en".to_owned(),
+        ..long("")
+    };
+    let fit = fit_size_tokens(&place.file("ladder.tsv", &lines.join("\n")), &options).unwrap();
+    let gap = fit.distribution("loss_dolma_stack").unwrap().gap.as_ref().unwrap();
+    // By NumPy: five slopes, their mean and its error; the plane by `lstsq`.
+    let slope = gap.along_tokens.slope.as_ref().unwrap();
+    assert!((slope.value + 0.033_602_537_334_822).abs() < 1e-12);
+    assert!((slope.standard_error.unwrap() - 0.002_006_707_190_578).abs() < 1e-12);
+    let PlaneOutcome::Fitted { size, tokens, .. } = &gap.plane else { panic!("{:?}", gap.plane) };
+    assert!((size.value + 0.048_968_06).abs() < 1e-8 && (tokens.value + 0.033_601_28).abs() < 1e-8);
+}
+
 /// Eight sizes after 1 to 16 billion tokens, two distributions: `ln G` has slopes -0.02 along size and 0.005 along tokens, and each size
 /// its own shift and its own slope along tokens, of all its checkpoints.
 fn world(seed: u64, scatter: f64, factor: f64) -> String {
