@@ -4,6 +4,7 @@
 
 #![allow(clippy::print_stdout)]
 
+use relscale_laws::Saved as _;
 use std::time::Instant;
 
 use relscale_laws::{FitOptions, LawsError, fit_study};

@@ -162,7 +162,6 @@ fn describe(
 ) -> PowerLaw {
     let Setting { quantity, level, documents } = setting;
     let unit = quantity.unit();
-    let centre = fit.centre();
     let sampling = exponents_over_resamples(measured);
     let exponent = |standard_error, interval| Estimate {
         value: fit.exponent(),
@@ -175,28 +174,9 @@ fn describe(
         exponent: exponent(fit.line.slope_standard_error(), student_t(fit.exponent_interval(level))),
         exponent_sampling_error: sampling_error,
         exponent_sampling_interval: exponent(sampling_error, percentiles(&sampling, level)),
-        prefactor: Some(Estimate {
-            value: fit.prefactor(),
-            unit: format!("{unit} at S = 1"),
-            // Relative error times value: first order, as any error of an exponential is.
-            standard_error: fit
-                .line
-                .intercept_standard_error()
-                .map(|error| error * fit.prefactor())
-                .filter(|error| error.is_finite()),
-            interval: student_t(fit.prefactor_interval(level)),
-        })
-        .filter(|prefactor| prefactor.value.is_finite()),
-        centre_parameters: centre,
-        at_centre: Estimate {
-            value: fit.at(centre),
-            unit: unit.to_owned(),
-            standard_error: fit
-                .line
-                .mean_standard_error(fit.line.centre_x)
-                .map(|error| error * fit.at(centre)),
-            interval: student_t(fit.mean_interval(centre, level)),
-        },
+        prefactor: prefactor(fit, unit, "S", level),
+        centre_parameters: fit.centre(),
+        at_centre: at_centre(fit, unit, level),
         r_squared: fit.line.r_squared,
         residual_standard_deviation: fit.line.residual_variance().map(f64::sqrt),
         models: points.len() as u32,
@@ -208,6 +188,33 @@ fn describe(
         chi_squared: chi_squared(measured, documents),
         leave_one_out: audit::leave_one_out(points, unit, level),
         audit: audit::extrapolation(points, unit, level),
+    }
+}
+
+/// The law's value at `x = 1`, `x` as its unit is to name it; `None` where it exceeds the range of numbers.
+pub(crate) fn prefactor(fit: &Power, unit: &str, x: &str, level: f64) -> Option<Estimate> {
+    let prefactor = Estimate {
+        value: fit.prefactor(),
+        unit: format!("{unit} at {x} = 1"),
+        // Relative error times value: first order, as any error of an exponential is.
+        standard_error: fit
+            .line
+            .intercept_standard_error()
+            .map(|error| error * fit.prefactor())
+            .filter(|error| error.is_finite()),
+        interval: student_t(fit.prefactor_interval(level)),
+    };
+    Some(prefactor).filter(|prefactor| prefactor.value.is_finite())
+}
+
+/// The law's value at the geometric mean of x, where it is known best.
+pub(crate) fn at_centre(fit: &Power, unit: &str, level: f64) -> Estimate {
+    let value = fit.at(fit.centre());
+    Estimate {
+        value,
+        unit: unit.to_owned(),
+        standard_error: fit.line.mean_standard_error(fit.line.centre_x).map(|error| error * value),
+        interval: student_t(fit.mean_interval(fit.centre(), level)),
     }
 }
 

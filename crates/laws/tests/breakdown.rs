@@ -4,6 +4,7 @@
 
 mod support;
 
+use relscale_laws::Saved as _;
 use relscale_laws::{
     Breakdown, Finding, FitOptions, GroupFit, Interval, PerfectLaw, ScatterTest, StudyFit, fit_study,
 };

@@ -2,6 +2,7 @@
 
 mod support;
 
+use relscale_laws::Saved as _;
 use std::fs;
 
 use proptest::prelude::*;

@@ -2,6 +2,7 @@
 
 mod support;
 
+use relscale_laws::Saved as _;
 use relscale_laws::predict::{Question, Size, predict};
 use relscale_laws::{
     Basis, FitOptions, Flag, FlagCode, FoundSize, FoundValue, Interval, LawsError, Predictions, RivalValue,

@@ -2,6 +2,7 @@
 
 mod support;
 
+use relscale_laws::Saved as _;
 use relscale_laws::{FitOptions, FlagCode, GroupFit, ModelRanks, Quantity, RankDistribution, fit_study};
 use relscale_records::{DocumentTally, RankHistogram, RunTally};
 use relscale_stats::discrete::{Distribution, Kind};

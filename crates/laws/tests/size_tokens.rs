@@ -5,6 +5,7 @@
 
 mod support;
 
+use relscale_laws::Saved as _;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;

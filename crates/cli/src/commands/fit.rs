@@ -3,6 +3,7 @@
 mod emergence;
 mod notes;
 
+use relscale_laws::Saved as _;
 use std::path::{Path, PathBuf};
 
 use relscale_laws::{Estimate, FitOptions, GroupFit, Law, StudyFit};

@@ -117,17 +117,10 @@ impl Table {
     }
 
     fn show(&self, fit: &TableFit) -> anyhow::Result<()> {
-        match &self.json {
-            Some(Json::Screen) => terminal::print(&fit.to_json()?)?,
-            destination => {
-                terminal::print(&table(fit))?;
-                terminal::print(&notes(fit))?;
-                if let Some(Json::File(path)) = destination {
-                    fit.save(path)?;
-                    json::told(path);
-                }
-            }
-        }
+        json::deliver(fit, self.json.as_ref(), || {
+            terminal::print(&table(fit))?;
+            terminal::print(&notes(fit))
+        })?;
         refuse_if_empty(fit)
     }
 }

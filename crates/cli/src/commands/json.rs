@@ -1,8 +1,10 @@
 //! Where a result goes that machines will read.
 
 use std::convert::Infallible;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
+
+use relscale_laws::Saved;
 
 use crate::terminal;
 
@@ -23,7 +25,22 @@ impl FromStr for Json {
     }
 }
 
-/// Says that a file was written.
-pub(super) fn told(path: &Path) {
-    terminal::message(&format!("wrote {}", path.display()));
+/// Hands over a result: to standard output alone, or to the screen by `show` and then to the file, if one was named.
+///
+/// # Errors
+/// The file cannot be written; what `show` refuses.
+pub(super) fn deliver(
+    result: &impl Saved,
+    destination: Option<&Json>,
+    show: impl FnOnce() -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    if destination == Some(&Json::Screen) {
+        return terminal::print(&result.to_json()?);
+    }
+    show()?;
+    if let Some(Json::File(path)) = destination {
+        result.save(path)?;
+        terminal::message(&format!("wrote {}", path.display()));
+    }
+    Ok(())
 }

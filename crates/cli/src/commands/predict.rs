@@ -98,16 +98,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let laws = StudyFit::load(&file(&arguments.study))?;
     let predictions = predict(&laws, &question)?;
-    match &arguments.json {
-        Some(Json::Screen) => terminal::print(&predictions.to_json()?)?,
-        destination => {
-            show(&predictions)?;
-            if let Some(Json::File(path)) = destination {
-                predictions.save(path)?;
-                json::told(path);
-            }
-        }
-    }
+    json::deliver(&predictions, arguments.json.as_ref(), || show(&predictions))?;
     refuse_if_empty(&predictions)
 }
 

@@ -1,5 +1,6 @@
 //! `relscale relative`: how the gap between two distributions changes as models grow.
 
+use relscale_laws::Saved as _;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -197,17 +198,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let fit = fit_relative(&found, &options, covariates.as_ref())?;
     let default = arguments.study.as_ref().map(|study| Json::File(study.join(RELATIVE)));
-    match arguments.json.as_ref().or(default.as_ref()) {
-        Some(Json::Screen) => terminal::print(&fit.to_json()?)?,
-        destination => {
-            terminal::print(&table(&fit))?;
-            terminal::print(&notes(&fit))?;
-            if let Some(Json::File(path)) = destination {
-                fit.save(path)?;
-                json::told(path);
-            }
-        }
-    }
+    json::deliver(&fit, arguments.json.as_ref().or(default.as_ref()), || {
+        terminal::print(&table(&fit))?;
+        terminal::print(&notes(&fit))
+    })?;
     refuse_if_empty(&fit)
 }
 

@@ -95,17 +95,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         ..StagesOptions::new(&arguments.x, &arguments.loss, &arguments.accuracy)
     };
     let fit = fit_stages(&arguments.table, &options)?;
-    match &arguments.json {
-        Some(Json::Screen) => terminal::print(&fit.to_json()?)?,
-        destination => {
-            terminal::print(&table(&fit))?;
-            terminal::print(&notes(&fit))?;
-            if let Some(Json::File(path)) = destination {
-                fit.save(path)?;
-                json::told(path);
-            }
-        }
-    }
+    json::deliver(&fit, arguments.json.as_ref(), || {
+        terminal::print(&table(&fit))?;
+        terminal::print(&notes(&fit))
+    })?;
     refuse_if_empty(&fit)
 }
 

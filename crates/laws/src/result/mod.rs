@@ -2,7 +2,8 @@
 //!
 //! A file a noun: [`StudyFit`] holds [`GroupFit`]s (one family on one corpus), a group holds
 //! [`ModelSummary`]s and [`Law`]s, a law holds its [`LawPoint`]s, the points it left out and the
-//! [`PowerLaw`] or the reason why there is none. A group's [`RankDistribution`] is beside its laws. What a group holds besides: [`Emergence`].
+//! [`PowerLaw`] or the reason why there is none, its [`Rivals`] and its [`Breakdown`]. Beside its laws a group holds its
+//! [`Emergence`], its [`RankDistribution`] and its [`ClassReport`]. What is a file of its own is [`Saved`].
 //!
 //! Invariants: every number has its unit in its name or in [`Estimate::unit`]; every estimate has an
 //! interval or the reason for none; doubts are [`Flag`]s, in words; no number is NaN or infinite.
@@ -48,6 +49,7 @@ pub use emergence::{
 pub use estimate::{Estimate, Interval};
 pub use flag::{Flag, FlagCode};
 pub use group::{GroupFit, ModelSummary};
+pub use json::Saved;
 pub use law::{AuditStep, ChiSquared, HeldOut, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity, Regime};
 pub use prediction::{
     Basis, FoundSize, FoundValue, GroupPredictions, PREDICTION_FORMAT, Predicted, Predictions, RivalSize,

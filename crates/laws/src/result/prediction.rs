@@ -1,11 +1,8 @@
 //! What the laws say of sizes that were not measured: a value at a size, or the size for a target.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag, Interval, json};
-use crate::error::LawsError;
+use super::{Estimate, Flag, Interval};
 
 /// Version of the layout of predictions; a change of meaning of any member raises it.
 pub const PREDICTION_FORMAT: u32 = 1;
@@ -21,24 +18,6 @@ pub struct Predictions {
     pub level: f64,
     /// One entry a family and corpus, as in the study.
     pub groups: Vec<GroupPredictions>,
-}
-
-impl Predictions {
-    /// Writes the predictions as indented JSON, whole or not at all.
-    ///
-    /// # Errors
-    /// [`LawsError::Write`] with the path.
-    pub fn save(&self, path: &Path) -> Result<(), LawsError> {
-        json::save(self, path)
-    }
-
-    /// The predictions as indented JSON.
-    ///
-    /// # Errors
-    /// [`LawsError::Write`], should they not fit JSON.
-    pub fn to_json(&self) -> Result<String, LawsError> {
-        json::text(self)
-    }
 }
 
 /// What the laws of one family on one corpus say.

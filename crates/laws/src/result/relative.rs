@@ -1,11 +1,8 @@
 //! The relative law: how the error of one distribution changes against another's as models grow.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag, json};
-use crate::error::LawsError;
+use super::{Estimate, Flag};
 use crate::relative::RelativeOptions;
 
 /// Version of the layout of `relative.json`; a change of meaning of any member raises it.
@@ -30,24 +27,6 @@ pub struct RelativeFit {
     pub options: RelativeOptions,
     /// One entry a family of models, by name.
     pub families: Vec<RelativeFamily>,
-}
-
-impl RelativeFit {
-    /// Writes the result as indented JSON, whole or not at all.
-    ///
-    /// # Errors
-    /// [`LawsError::Write`] with the path.
-    pub fn save(&self, path: &Path) -> Result<(), LawsError> {
-        json::save(self, path)
-    }
-
-    /// The result as indented JSON.
-    ///
-    /// # Errors
-    /// [`LawsError::Write`], should it not fit JSON.
-    pub fn to_json(&self) -> Result<String, LawsError> {
-        json::text(self)
-    }
 }
 
 /// The laws and gaps of one family of models.

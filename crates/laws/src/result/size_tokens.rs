@@ -1,11 +1,8 @@
 //! Size against tokens: how errors and gaps change along one at fixed other.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag, json};
-use crate::error::LawsError;
+use super::{Estimate, Flag};
 
 /// Version of the layout; a change of meaning of any member raises it.
 pub const SIZE_TOKENS_FORMAT: u32 = 1;
@@ -40,22 +37,6 @@ pub struct SizeTokensFit {
 }
 
 impl SizeTokensFit {
-    /// Writes the result as indented JSON, whole or not at all.
-    ///
-    /// # Errors
-    /// [`LawsError::Write`] with the path.
-    pub fn save(&self, path: &Path) -> Result<(), LawsError> {
-        json::save(self, path)
-    }
-
-    /// The result as indented JSON.
-    ///
-    /// # Errors
-    /// [`LawsError::Write`], should it not fit JSON.
-    pub fn to_json(&self) -> Result<String, LawsError> {
-        json::text(self)
-    }
-
     /// A distribution by name.
     pub fn distribution(&self, name: &str) -> Option<&SizeTokens> {
         self.distributions.iter().find(|distribution| distribution.name == name)

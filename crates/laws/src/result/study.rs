@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{GroupFit, json};
+use super::GroupFit;
 use crate::error::LawsError;
 use crate::options::FitOptions;
 
@@ -31,16 +31,7 @@ impl StudyFit {
         self.groups.iter().find(|group| group.family == family && group.corpus == corpus)
     }
 
-    /// Writes the result as indented JSON: aside first (`<name>.tmp` in the same folder), then renamed,
-    /// so that a reader sees the old file or the new one, never half of one.
-    ///
-    /// # Errors
-    /// [`LawsError::Write`] with the path, when the folder is missing, full or not writable.
-    pub fn save(&self, path: &Path) -> Result<(), LawsError> {
-        json::save(self, path)
-    }
-
-    /// Reads a file that [`save`](Self::save) wrote.
+    /// Reads a file that [`save`](super::Saved::save) wrote.
     ///
     /// # Errors
     /// [`LawsError::Read`] when it cannot be read, [`LawsError::Format`] when it has another layout

@@ -1,11 +1,8 @@
 //! Laws of a user's own table: the same fit as a study's, over whatever x the table has, without an error of the text sample.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag, Rivals, json};
-use crate::error::LawsError;
+use super::{Estimate, Flag, Rivals};
 use crate::user_table::Kind;
 
 /// Version of the layout of a table's result; a change of meaning of any member raises it.
@@ -26,24 +23,6 @@ pub struct TableFit {
     pub level: f64,
     /// One entry a group, by name.
     pub groups: Vec<TableGroup>,
-}
-
-impl TableFit {
-    /// Writes the result as indented JSON, whole or not at all.
-    ///
-    /// # Errors
-    /// [`LawsError::Write`] with the path.
-    pub fn save(&self, path: &Path) -> Result<(), LawsError> {
-        json::save(self, path)
-    }
-
-    /// The result as indented JSON.
-    ///
-    /// # Errors
-    /// [`LawsError::Write`], should it not fit JSON.
-    pub fn to_json(&self) -> Result<String, LawsError> {
-        json::text(self)
-    }
 }
 
 /// The laws of one group of rows.

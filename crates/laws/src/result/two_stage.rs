@@ -1,11 +1,8 @@
 //! Two stages: compute to loss, loss to accuracy, and accuracy from compute directly.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag, json};
-use crate::error::LawsError;
+use super::{Estimate, Flag};
 
 /// Version of the layout; a change of meaning of any member raises it.
 pub const STAGES_FORMAT: u32 = 1;
@@ -31,24 +28,6 @@ pub struct StagesFit {
     pub level: f64,
     /// One entry a group, by name.
     pub groups: Vec<StagesGroup>,
-}
-
-impl StagesFit {
-    /// Writes the result as indented JSON, whole or not at all.
-    ///
-    /// # Errors
-    /// [`LawsError::Write`] with the path.
-    pub fn save(&self, path: &Path) -> Result<(), LawsError> {
-        json::save(self, path)
-    }
-
-    /// The result as indented JSON.
-    ///
-    /// # Errors
-    /// [`LawsError::Write`], should it not fit JSON.
-    pub fn to_json(&self) -> Result<String, LawsError> {
-        json::text(self)
-    }
 }
 
 /// One group of rows: a task, a prompt format.

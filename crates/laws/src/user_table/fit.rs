@@ -8,7 +8,7 @@ use relscale_stats::outcome::Caution;
 
 use super::kind::{Kind, Value};
 use crate::audit::{self, Held};
-use crate::power_law::{bend, student_t};
+use crate::power_law::{at_centre, bend, prefactor, student_t};
 use crate::result::{
     Estimate, Flag, FlagCode, Rivals, TableAuditStep, TableGroup, TableHeldOut, TableLaw, TableLeftOut,
     TableOutcome, TablePoint, TablePowerLaw,
@@ -139,7 +139,6 @@ fn compare(law: &TableLaw, level: f64) -> Rivals {
 
 fn describe(fit: &Power, law: &TableLaw, xs: &[f64], ys: &[f64], level: f64) -> TablePowerLaw {
     let unit = law.unit.as_str();
-    let centre = fit.centre();
     let held_out = |held: Held| {
         let point = &law.points[held.point];
         TableHeldOut {
@@ -158,27 +157,9 @@ fn describe(fit: &Power, law: &TableLaw, xs: &[f64], ys: &[f64], level: f64) -> 
             standard_error: fit.line.slope_standard_error(),
             interval: student_t(fit.exponent_interval(level)),
         },
-        prefactor: Some(Estimate {
-            value: fit.prefactor(),
-            unit: format!("{unit} at x = 1"),
-            standard_error: fit
-                .line
-                .intercept_standard_error()
-                .map(|error| error * fit.prefactor())
-                .filter(|error| error.is_finite()),
-            interval: student_t(fit.prefactor_interval(level)),
-        })
-        .filter(|prefactor| prefactor.value.is_finite()),
-        centre,
-        at_centre: Estimate {
-            value: fit.at(centre),
-            unit: unit.to_owned(),
-            standard_error: fit
-                .line
-                .mean_standard_error(fit.line.centre_x)
-                .map(|error| error * fit.at(centre)),
-            interval: student_t(fit.mean_interval(centre, level)),
-        },
+        prefactor: prefactor(fit, unit, "x", level),
+        centre: fit.centre(),
+        at_centre: at_centre(fit, unit, level),
         r_squared: fit.line.r_squared,
         residual_standard_deviation: fit.line.residual_variance().map(f64::sqrt),
         points: xs.len() as u32,

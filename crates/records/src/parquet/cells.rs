@@ -3,21 +3,18 @@
 //! Unlike [`read_text_columns`](super::read_text_columns), which is strict about text because a corpus is text, this reads a
 //! table as a person sees it: a cell is nothing, a number, a text, or true or false.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, Float16Type, Float32Type, Float64Type,
     Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
 
+use super::foreign::{Rows, open};
 use super::format;
 use crate::error::{Error, Result};
 
@@ -71,22 +68,7 @@ pub fn read_cells(path: &Path, columns: &[&str]) -> Result<impl Iterator<Item = 
     }
     let mask = ProjectionMask::roots(builder.parquet_schema(), roots);
     let batches = builder.with_projection(mask).build().map_err(|source| format::unreadable(path, source))?;
-    Ok(Rows {
-        batches,
-        batch: None,
-        row: 0,
-        path: path.to_path_buf(),
-        columns: columns.iter().map(|&name| name.to_owned()).collect(),
-        failed: false,
-    })
-}
-
-fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
-    let file = File::open(path).map_err(Error::read(path))?;
-    // Without the writer's Arrow hints a dictionary or a view of strings comes as plain utf8.
-    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
-        .map_err(|source| format::unreadable(path, source))
+    Ok(Rows::new(path, batches, columns, cell))
 }
 
 fn readable(found: &DataType) -> bool {
@@ -129,46 +111,4 @@ fn cell(column: &dyn Array, row: usize) -> Option<Cell> {
         DataType::Decimal256(..) => decimal!(Decimal256Type),
         _ => return None,
     }))
-}
-
-/// The iterator behind [`read_cells`].
-struct Rows {
-    batches: ParquetRecordBatchReader,
-    batch: Option<RecordBatch>,
-    row: usize,
-    path: PathBuf,
-    columns: Vec<String>,
-    failed: bool,
-}
-
-impl Rows {
-    fn damaged(&mut self, reason: String) -> Option<Result<Vec<Cell>>> {
-        self.failed = true;
-        Some(Err(Error::Damaged { path: self.path.clone(), reason }))
-    }
-}
-
-impl Iterator for Rows {
-    type Item = Result<Vec<Cell>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.failed {
-            return None;
-        }
-        while self.batch.as_ref().is_none_or(|batch| self.row >= batch.num_rows()) {
-            match self.batches.next()? {
-                Ok(batch) => (self.batch, self.row) = (Some(batch), 0),
-                Err(source) => return self.damaged(source.to_string()),
-            }
-        }
-        let batch = self.batch.as_ref()?;
-        let named = |name: &String| cell(batch.column_by_name(name)?.as_ref(), self.row);
-        match self.columns.iter().map(named).collect() {
-            Some(cells) => {
-                self.row += 1;
-                Some(Ok(cells))
-            }
-            None => self.damaged("a batch lacks one of the columns".into()),
-        }
-    }
 }

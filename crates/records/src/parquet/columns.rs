@@ -1,16 +1,13 @@
 //! Text columns of Parquet files made elsewhere, for the corpus loaders.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Schema};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
 
+use super::foreign::{self, Rows};
 use super::format;
 use crate::error::{Error, Result};
 
@@ -29,11 +26,7 @@ pub fn read_text_columns(
     path: &Path,
     columns: &[&str],
 ) -> Result<impl Iterator<Item = Result<Vec<Option<String>>>> + use<>> {
-    let file = File::open(path).map_err(Error::read(path))?;
-    // Without the writer's Arrow hints all text columns come as plain utf8, whatever they were in memory there.
-    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
-        .map_err(|source| format::unreadable(path, source))?;
+    let builder = foreign::open(path)?;
     check(path, builder.schema(), columns)?;
     let roots: Vec<usize> = columns
         .iter()
@@ -45,14 +38,7 @@ pub fn read_text_columns(
         .with_batch_size(READ_BATCH)
         .build()
         .map_err(|source| format::unreadable(path, source))?;
-    Ok(TextRows {
-        batches,
-        batch: None,
-        row: 0,
-        path: path.to_path_buf(),
-        columns: columns.iter().map(|&name| name.to_owned()).collect(),
-        failed: false,
-    })
+    Ok(Rows::new(path, batches, columns, text))
 }
 
 fn check(path: &Path, schema: &Schema, columns: &[&str]) -> Result<()> {
@@ -86,47 +72,8 @@ fn names<'a>(fields: impl Iterator<Item = &'a std::sync::Arc<arrow_schema::Field
     fields.map(|field| field.name().clone()).collect()
 }
 
-/// The iterator behind [`read_text_columns`].
-struct TextRows {
-    batches: ParquetRecordBatchReader,
-    batch: Option<RecordBatch>,
-    row: usize,
-    path: PathBuf,
-    columns: Vec<String>,
-    failed: bool,
-}
-
-impl TextRows {
-    fn damaged(&mut self, reason: String) -> Option<Result<Vec<Option<String>>>> {
-        self.failed = true;
-        Some(Err(Error::Damaged { path: self.path.clone(), reason }))
-    }
-}
-
-impl Iterator for TextRows {
-    type Item = Result<Vec<Option<String>>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.failed {
-            return None;
-        }
-        while self.batch.as_ref().is_none_or(|batch| self.row >= batch.num_rows()) {
-            match self.batches.next()? {
-                Ok(batch) => (self.batch, self.row) = (Some(batch), 0),
-                Err(source) => return self.damaged(source.to_string()),
-            }
-        }
-        let batch = self.batch.as_ref()?;
-        let cell = |name: &String| {
-            let column = batch.column_by_name(name)?.as_string_opt::<i32>()?;
-            Some(column.is_valid(self.row).then(|| column.value(self.row).to_owned()))
-        };
-        match self.columns.iter().map(cell).collect() {
-            Some(cells) => {
-                self.row += 1;
-                Some(Ok(cells))
-            }
-            None => self.damaged("a batch lacks one of the columns".into()),
-        }
-    }
+/// The text of one row, `None` inside for a null, outside for a column that is no text.
+fn text(column: &dyn Array, row: usize) -> Option<Option<String>> {
+    let column = column.as_string_opt::<i32>()?;
+    Some(column.is_valid(row).then(|| column.value(row).to_owned()))
 }

@@ -2,7 +2,7 @@
 //!
 //! **Actors.** [`tokens`] writes and streams the parts of a run, [`documents`] the table of its documents,
 //! [`vocabulary`] that of a tokenizer's entries, [`columns`] reads text columns of foreign files for the loaders, [`cells`] columns
-//! of numbers and text for tables of points.
+//! of numbers and text for tables of points; both walk rows by `foreign`.
 //!
 //! **Files.** zstd, row groups of a fixed number of rows. Key-value metadata: `relscale.kind` (`tokens`, `documents`, `vocabulary`), `relscale.format`, `relscale` (the run's
 //! [`crate::Provenance`] as canonical JSON; for a vocabulary `relscale.tokenizer`, the tokenizer's hash) and, in a part, `relscale.part` ([`tokens::PartMeta`]). Any Parquet
@@ -14,6 +14,7 @@
 pub mod cells;
 pub mod columns;
 pub mod documents;
+mod foreign;
 mod format;
 pub mod tokens;
 pub mod vocabulary;
