@@ -180,7 +180,7 @@ pub enum LawsError {
         /// What the system said.
         source: io::Error,
     },
-    /// A stored result is not what [`StudyFit::save`](crate::StudyFit::save) writes.
+    /// A stored result is not what [`Saved::save`](crate::Saved::save) writes.
     #[error("{path} is no result of `relscale fit`: {source}; run `relscale fit` again")]
     Parse {
         /// The file.
