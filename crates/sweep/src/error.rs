@@ -27,6 +27,22 @@ pub enum Error {
         /// The sizes there are, comma-separated.
         known: String,
     },
+    /// Settings from which nothing can be planned.
+    #[error("{what}; {hint}")]
+    PlanRequest {
+        /// What was asked.
+        what: String,
+        /// What to ask instead.
+        hint: String,
+    },
+    /// A file that is no plan.
+    #[error("{}: not a plan: {reason}; `relscale sweep plan --out FILE` writes one", path.display())]
+    Plan {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The tokenizer could not be trained or used.
     #[error("tokenizer: {0}")]
     Tokenizer(String),
@@ -66,6 +82,9 @@ pub enum Error {
         /// The step, from 1.
         step: u32,
     },
+    /// The user stopped what was going on before anything was made.
+    #[error("stopped; nothing was written")]
+    Stopped,
     /// A file could not be written.
     #[error("cannot write {}: {source}. What was finished before is kept", path.display())]
     Write {

@@ -1,10 +1,12 @@
 //! Families of models: which sizes, how they are trained, and the folders they become.
 //!
 //! ```text
-//! recipes --> sizes --+
+//! budgets --> plan --> runs --+
+//! recipes --> sizes ----------+
 //! corpus  --> tokenizer, stream of ids --> train (steps, schedule) --> weights --> export (Hugging Face folder)
 //! ```
 //!
+//! * [`plan`]: IsoFLOP sweeps: from budgets and a recipe to exact runs, which are trained here or exported.
 //! * [`recipes`]: families by name; `small` is the one that the repository ships.
 //! * [`tokenizer`]: one byte-pair vocabulary for a whole family.
 //! * [`train`]: the trainer, for Llama-like specs; its operations and their backward passes are the decoder's.
@@ -17,6 +19,7 @@
 
 pub mod error;
 pub mod export;
+pub mod plan;
 pub mod recipes;
 pub mod tokenizer;
 pub mod train;

@@ -147,7 +147,7 @@ fn band(matrix: &Matrix, first: usize, rows: usize) -> &[f32] {
 mod tests {
     use super::*;
     use crate::recipes::Recipe;
-    use crate::train::run::initial_weights;
+    use crate::train::initial::initial_weights;
     use relscale_decoder::count::ParameterCount;
     use relscale_decoder::families::{self, LoadOptions};
 

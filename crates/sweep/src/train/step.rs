@@ -260,7 +260,7 @@ fn add(x: &mut [f32], y: &[f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::run::initial_weights;
+    use crate::train::initial::initial_weights;
 
     /// Grouped heads, several blocks of everything, two sequences.
     fn tiny() -> Spec {

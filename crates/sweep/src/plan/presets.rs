@@ -1,0 +1,119 @@
+//! Recipes of sweeps by name.
+
+use super::architecture::Llama3Scaling;
+use super::recipe::{
+    BatchRule, Beta2Rule, Depth, Hidden, LearningRateRule, OptimiserKind, SweepRecipe, Widths,
+};
+use crate::error::{Error, Result};
+use relscale_records::units::FlopsConvention;
+
+/// Names of all presets, with what each is for.
+pub const PRESETS: [(&str, &str); 2] = [
+    ("marin", "the 85 runs a corpus of the sweep behind arXiv 2510.24626, 0.16 to 12 billion parameters"),
+    ("small", "a sweep for a CPU, minutes on two cores"),
+];
+
+/// A preset by its name.
+///
+/// # Errors
+/// [`Error::UnknownRecipe`], with the names there are.
+pub fn preset(name: &str) -> Result<SweepRecipe> {
+    match name {
+        "marin" => Ok(marin()),
+        "small" => Ok(small()),
+        _ => Err(Error::UnknownRecipe {
+            name: name.to_owned(),
+            known: PRESETS.map(|(name, _)| name).join(", "),
+        }),
+    }
+}
+
+/// The sweep of Marin (marin-community/marin, `exp2166`) that trained the models of arXiv 2510.24626: Qwen3 blocks, Llama 3's
+/// vocabulary, cautious Adam. **Its budgets count forward FLOPs.** Warm-up is the 10 % of its code; the paper says 5 %.
+fn marin() -> SweepRecipe {
+    SweepRecipe {
+        name: "marin".to_owned(),
+        budgets: vec![1e18, 3e18, 6e18, 1e19, 3e19, 6e19, 1e20],
+        flops: FlopsConvention::Forward,
+        vocabulary: 128_256,
+        sequence: 4096,
+        window: None,
+        widths: Widths::Range { from: 512, to: 4096, step: 128, coarse_step: 256, coarse_above: 9e18 },
+        // 64 + 4 log2 d - 9.
+        depth: Depth { offset: 55.0, slope: 4.0 },
+        head_width: 128,
+        hidden: Hidden { ratio: 4.0, multiple: 1 },
+        tied: false,
+        qk_norm: true,
+        rope_base: 500_000.0,
+        rope_scaling: Some(Llama3Scaling {
+            factor: 8.0,
+            low_frequency_factor: 1.0,
+            high_frequency_factor: 4.0,
+            original_context: 8192,
+        }),
+        norm_epsilon: 1e-5,
+        batch: BatchRule { steps: 65_536.0, least: 8 },
+        learning_rate: LearningRateRule {
+            coefficient: 0.33,
+            batch_exponent: 0.5,
+            width_exponent: 1.0,
+            most: 0.01,
+        },
+        optimiser: OptimiserKind::CautiousAdamC,
+        beta1: 0.95,
+        beta2: Beta2Rule { base: 0.98, per_batch: Some(128.0) },
+        epsilon: 1e-15,
+        weight_decay: 0.1,
+        clip: 1.0,
+        warm_up: 0.1,
+        decay: 0.2,
+        tolerance: 0.01,
+        seed: 0,
+    }
+}
+
+/// A sweep that two cores train in minutes: the vocabulary, text, blocks and attention window of the shipped family, one and a
+/// half decades of budgets, seven widths around the best of each.
+fn small() -> SweepRecipe {
+    SweepRecipe {
+        name: "small".to_owned(),
+        budgets: vec![5e11, 1.5e12, 4.5e12, 1.35e13],
+        flops: FlopsConvention::Train,
+        vocabulary: 4096,
+        sequence: 256,
+        window: Some(16),
+        widths: Widths::Around {
+            widths: vec![8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256],
+            centre: 24.0,
+            at: 5e11 / 3.0,
+            exponent: 0.3,
+            each_side: 3,
+        },
+        depth: Depth { offset: 4.0, slope: 4.0 },
+        head_width: 16,
+        hidden: Hidden { ratio: 8.0 / 3.0, multiple: 8 },
+        tied: true,
+        qk_norm: false,
+        rope_base: 10_000.0,
+        rope_scaling: None,
+        norm_epsilon: 1e-5,
+        batch: BatchRule { steps: 1024.0, least: 1 },
+        learning_rate: LearningRateRule {
+            coefficient: 0.02,
+            batch_exponent: 0.5,
+            width_exponent: 0.5,
+            most: 0.03,
+        },
+        optimiser: OptimiserKind::AdamW,
+        beta1: 0.9,
+        beta2: Beta2Rule { base: 0.98, per_batch: None },
+        epsilon: 1e-8,
+        weight_decay: 0.1,
+        clip: 1.0,
+        warm_up: 0.04,
+        decay: 0.4,
+        tolerance: 0.01,
+        seed: 20_510,
+    }
+}
