@@ -157,7 +157,7 @@ fn code_of(error: &anyhow::Error) -> u8 {
     }
     if let Some(error) = error.downcast_ref::<Sweep>() {
         return match error {
-            Sweep::Cancelled { .. } => INTERRUPTED,
+            Sweep::Cancelled { .. } | Sweep::Stopped => INTERRUPTED,
             Sweep::Write { .. } | Sweep::Diverged { .. } => FAILURE,
             _ => REFUSED,
         };

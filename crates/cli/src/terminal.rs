@@ -71,6 +71,39 @@ pub(crate) fn table(header: &[&str], left: usize, groups: &[Vec<Vec<String>>]) -
     table.trim_fmt()
 }
 
+/// As [`table`], without the columns named in `first_to_go`, in that order, for as long as it is wider than the terminal.
+/// Elsewhere than on a terminal all columns stay.
+pub(crate) fn fitting(
+    header: &[&str],
+    left: usize,
+    groups: &[Vec<Vec<String>>],
+    first_to_go: &[&str],
+) -> String {
+    let columns = Table::new().width().map_or(usize::MAX, usize::from);
+    fitted(header, left, groups, first_to_go, columns)
+}
+
+fn fitted(
+    header: &[&str],
+    left: usize,
+    groups: &[Vec<Vec<String>>],
+    first_to_go: &[&str],
+    columns: usize,
+) -> String {
+    let text = table(header, left, groups);
+    let wide = text.lines().map(|line| line.chars().count()).max().unwrap_or_default();
+    let gone = first_to_go.first().and_then(|name| header.iter().position(|column| column == name));
+    let Some(gone) = gone.filter(|_| wide > columns) else { return text };
+    let without = |row: &Vec<String>| -> Vec<String> {
+        row.iter().enumerate().filter(|(at, _)| *at != gone).map(|(_, cell)| cell.clone()).collect()
+    };
+    let groups: Vec<Vec<Vec<String>>> =
+        groups.iter().map(|group| group.iter().map(without).collect()).collect();
+    let header: Vec<&str> =
+        header.iter().enumerate().filter(|(at, _)| *at != gone).map(|(_, name)| *name).collect();
+    fitted(&header, left - usize::from(gone < left), &groups, &first_to_go[1..], columns)
+}
+
 /// A paragraph: `first` before its first line, as much room before the others. Broken between words where standard output is a
 /// terminal; in one line elsewhere, for `grep`.
 pub(crate) fn paragraph(first: &str, text: &str) -> String {
@@ -182,6 +215,18 @@ mod tests {
         assert_eq!([362, 9_350_000, 2_000_000_000].map(bytes), ["362 B", "9.35 MB", "2.00 GB"]);
         let spans = [0, 59, 60, 3_599, 7_801].map(Duration::from_secs);
         assert_eq!(spans.map(time), ["0 s", "59 s", "1:00", "59:59", "2:10:01"]);
+    }
+
+    #[test]
+    fn columns_go_in_order_until_the_table_fits() {
+        let groups = [vec![vec!["a".to_owned(), "1000".to_owned(), "22".to_owned(), "3".to_owned()]]];
+        let fit = |columns| fitted(&["run", "beta", "lr", "S"], 1, &groups, &["lr", "beta"], columns);
+        let header = |text: String| text.lines().next().unwrap_or_default().to_owned();
+        assert_eq!(header(fit(80)), "run  beta  lr  S");
+        assert_eq!(header(fit(13)), "run  beta  S");
+        assert_eq!(header(fit(6)), "run  S");
+        // Nothing more may go.
+        assert_eq!(header(fit(1)), "run  S");
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! `relscale sweep`: recipes, and a training of a few steps.
+//! `relscale sweep`: recipes, plans and training.
 
 mod common;
 
 use common::Place;
+use serde_json::Value;
 
 #[test]
 fn recipes_are_listed_with_their_sizes() {
@@ -24,4 +25,96 @@ fn unknown_names_are_refused_with_the_known_ones() {
         .run(&["sweep", "train", "small", "--out", "family", "--steps", "0"])
         .refuses(2, &["0 is not in 1.."]);
     assert!(!place.path("family").exists());
+}
+
+#[test]
+fn a_plan_is_shown_and_written() {
+    let place = Place::new();
+    let outcome = place.run(&[
+        "sweep",
+        "plan",
+        "--preset",
+        "marin",
+        "--budgets",
+        "1e18,3e18",
+        "--flops-per-second",
+        "4e14",
+        "--out",
+        "marin.json",
+    ]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    outcome.shows("sweep-plan");
+    let plan: Value = serde_json::from_slice(&std::fs::read(place.path("marin.json")).unwrap()).unwrap();
+    assert_eq!(plan["runs"].as_array().unwrap().len(), 15);
+    assert_eq!(
+        (plan["recipe"]["flops"].as_str(), plan["runs"][0]["parameters"]["total"].as_u64()),
+        (Some("forward"), Some(156_508_160))
+    );
+    // For machines: the same plan, alone on standard output; a folder is made for the file.
+    let piped = place.run(&[
+        "sweep",
+        "plan",
+        "--preset",
+        "marin",
+        "--budgets",
+        "1e18,3e18",
+        "--flops-per-second",
+        "4e14",
+        "--json",
+        "-",
+        "--out",
+        "a/b",
+    ]);
+    let written = std::fs::read_to_string(place.path("a/b/plan.json")).unwrap();
+    assert_eq!(piped.out, written);
+    assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), plan);
+}
+
+#[test]
+fn what_is_overridden_is_planned() {
+    let place = Place::new();
+    let outcome = place.run(&[
+        "sweep",
+        "plan",
+        "--preset",
+        "small",
+        "--budgets",
+        "1e12",
+        "--flops",
+        "fwd",
+        "--widths",
+        "16,33,64",
+        "--vocabulary",
+        "512",
+        "--sequence",
+        "128",
+        "--window",
+        "none",
+        "--seed",
+        "7",
+        "--tokens-per-second",
+        "1e5",
+        "--json",
+        "-",
+    ]);
+    let plan: Value = serde_json::from_str(&outcome.out).unwrap();
+    assert_eq!((plan["runs"].as_array().unwrap().len(), plan["dropped"][0]["width"].as_u64()), (2, Some(33)));
+    let (recipe, run) = (&plan["recipe"], &plan["runs"][0]);
+    assert_eq!((recipe["flops"].as_str(), recipe["window"].is_null()), (Some("forward"), true));
+    assert_eq!((run["seed"].as_u64(), run["architecture"]["vocabulary"].as_u64()), (Some(7), Some(512)));
+    assert_eq!(run["architecture"]["sequence"].as_u64(), Some(128));
+    assert_eq!(run["seconds"].as_f64().unwrap(), run["tokens"].as_f64().unwrap() / 1e5);
+}
+
+#[test]
+fn a_plan_that_cannot_be_is_refused() {
+    let place = Place::new();
+    let plan = |more: &[&str]| place.run(&[&["sweep", "plan", "--preset"], more].concat());
+    plan(&["large"]).refuses(2, &["large", "marin, small"]);
+    plan(&["marin", "--budgets", "0"]).refuses(3, &["a budget of 0 FLOPs"]);
+    plan(&["marin", "--flops", "both"]).refuses(2, &["fwd or train"]);
+    plan(&["small", "--window", "wide"]).refuses(2, &["none"]);
+    plan(&["small", "--tokens-per-second", "0"]).refuses(3, &["a rate of 0"]);
+    plan(&["marin", "--time"]).refuses(3, &["QK-norm"]);
+    plan(&["small", "--time", "--tokens-per-second", "1"]).refuses(2, &["cannot be used with"]);
 }

@@ -27,7 +27,7 @@ pub(crate) enum Command {
     Report(report::Arguments),
     SizeTokens(size_tokens::Arguments),
     Stages(stages::Arguments),
-    Sweep(sweep::Arguments),
+    Sweep(Box<sweep::Arguments>),
 }
 
 impl Command {
@@ -59,6 +59,11 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
+    /// Threads that will work: what was asked for, or one a core.
+    fn number(&self) -> usize {
+        self.threads.map_or_else(rayon::current_num_threads, usize::from)
+    }
+
     /// Sets the number for the whole program; to be called once, before any work.
     ///
     /// # Errors

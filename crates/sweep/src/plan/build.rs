@@ -81,8 +81,7 @@ fn candidate(recipe: &SweepRecipe, budget: f64, forward: f64, width: usize) -> R
     let steps = (forward / (per_sequence * batch as f64)).round_ties_even();
     let spent = per_sequence * batch as f64 * steps;
     let off_budget = (spent - forward) / forward;
-    // Written so that a number that is none is dropped as well.
-    if !(off_budget.abs() <= recipe.tolerance) || steps < 1.0 {
+    if !off_budget.is_finite() || off_budget.abs() > recipe.tolerance || steps < 1.0 {
         return Err(format!(
             "{steps} steps of {batch} sequences miss the budget by {:.1} %, more than {:.1} %",
             100.0 * off_budget.abs(),

@@ -7,7 +7,7 @@
 //!
 //! * [`recipe`]: the rules as data; [`presets`]: recipes by name, `marin` and `small`.
 //! * [`architecture`]: one model, its parameters by every convention; [`flops`]: what a token costs.
-//! * [`build`]: the walk above; [`run`]: what comes out, [`Plan`], and its file.
+//! * [`mod@build`]: the walk above; [`run`]: what comes out, [`Plan`], and its file.
 //! * [`time`]: how long the runs take here, measured or by a stated rate; never guessed.
 //!
 //! Invariants: a budget never travels without what it counts (`forward` or `train`); a run costs its budget within the
