@@ -69,6 +69,26 @@ impl fmt::Display for ParameterConvention {
     }
 }
 
+impl ParameterConvention {
+    /// All conventions.
+    pub const ALL: [Self; 3] = [Self::NonEmbedding, Self::NonEmbeddingAndHead, Self::Total];
+
+    /// The word for it in tables and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NonEmbedding => "non-embedding",
+            Self::NonEmbeddingAndHead => "non-embedding-and-head",
+            Self::Total => "total",
+        }
+    }
+
+    /// The convention of this name; spaces and underscores count as hyphens. `None` for any other text.
+    pub fn named(text: &str) -> Option<Self> {
+        let text = text.trim().to_lowercase().replace([' ', '_'], "-");
+        Self::ALL.into_iter().find(|convention| convention.name() == text)
+    }
+}
+
 /// Which work a FLOP count includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -77,6 +97,40 @@ pub enum FlopsConvention {
     Forward,
     /// Forward and backward (`train`): three times the forward.
     Train,
+}
+
+impl fmt::Display for FlopsConvention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FlopsConvention {
+    /// The word for it in tables and on the command line: `fwd`, `train`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Forward => "fwd",
+            Self::Train => "train",
+        }
+    }
+
+    /// The convention of this name (`fwd` or `forward`, `train` or `training`); `None` for any other text.
+    pub fn named(text: &str) -> Option<Self> {
+        match text.trim().to_lowercase().as_str() {
+            "fwd" | "forward" => Some(Self::Forward),
+            "train" | "training" => Some(Self::Train),
+            _ => None,
+        }
+    }
+
+    /// Operations a parameter and token, attention's products of activations left out: 2 for the forward pass, a multiplication and
+    /// an addition; 6 with the backward pass, which takes twice the work of the forward (Kaplan et al., arXiv 2001.08361, 2.1).
+    pub fn per_parameter_and_token(self) -> f64 {
+        match self {
+            Self::Forward => 2.0,
+            Self::Train => 6.0,
+        }
+    }
 }
 
 /// A number of floating-point operations, never without its convention.
@@ -120,6 +174,18 @@ mod tests {
     #[test]
     fn no_bytes_is_no_number() {
         assert_eq!(bits_per_byte(Nats(1.0), 0), None);
+    }
+
+    #[test]
+    fn conventions_by_name() {
+        for convention in ParameterConvention::ALL {
+            assert_eq!(ParameterConvention::named(convention.name()), Some(convention));
+            assert_eq!(ParameterConvention::named(&convention.to_string()), Some(convention));
+        }
+        assert_eq!(ParameterConvention::named("active"), None);
+        assert_eq!(FlopsConvention::named("Forward"), Some(FlopsConvention::Forward));
+        assert_eq!(FlopsConvention::named(" train "), Some(FlopsConvention::Train));
+        assert_eq!(FlopsConvention::named("6ND"), None);
     }
 
     #[test]
