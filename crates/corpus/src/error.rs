@@ -100,6 +100,24 @@ pub enum CorpusError {
     /// Parquet that `relscale-records` could not read.
     #[error(transparent)]
     Parquet(#[from] relscale_records::Error),
+    /// A row or line that is not what its loader reads: a question without its options, an answer that is no letter.
+    #[error("{}, row {row}: {reason}", path.display())]
+    BadRow {
+        /// The file.
+        path: PathBuf,
+        /// Line of the file, from 1, where the row begins.
+        row: u64,
+        /// What is wrong, and what is expected.
+        reason: String,
+    },
+    /// A folder (or file) that is not laid out as its loader expects.
+    #[error("{}: {reason}", path.display())]
+    BadLayout {
+        /// The folder or file.
+        path: PathBuf,
+        /// What is missing, and what is expected.
+        reason: String,
+    },
     /// A file of token ids that is not one.
     #[error("{}: {reason}", path.display())]
     TokenIds {

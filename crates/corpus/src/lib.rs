@@ -5,7 +5,8 @@
 //! | what | where | |
 //! |---|---|---|
 //! | [`CorpusSpec`] | [`mod@spec`] | the value of `--corpus`: which text, cut and named how |
-//! | a loader | [`mod@loaders`] | streams [`Document`]s: text, JSONL, Parquet, token ids, crate sources |
+//! | a loader | [`mod@loaders`] | streams [`Document`]s: text, JSONL, Parquet, token ids, crate sources, evaluations |
+//! | an item | [`mod@choices`] | a question with options as scored documents: prompt formats, spans, tags |
 //! | [`Document`] | [`mod@document`] | id, text, tags, scored spans; the sampling unit of every interval |
 //! | [`Fingerprint`] | [`mod@fingerprint`] | the hash by which two corpora are the same text |
 //! | [`Tokenizer`] | [`mod@tokenizer`] | ids, and the source bytes that each token covers |
@@ -34,12 +35,13 @@
 //! crate sources are, may fetch what the lock file names and the machine lacks).
 //!
 //! Invariants: the text of a file is not changed but for byte-order marks at its beginning (crate sources are taken apart into code
-//! and prose); the bytes of a document's
+//! and prose, ICE texts lose their markup); the bytes of a document's
 //! tokens sum to the bytes of its text; a position is scored at most once; what a file has wrong is an error with the
 //! file and the row, never a shorter corpus; nothing depends on the number of threads or on the machine.
 
 #![forbid(unsafe_code)]
 
+pub mod choices;
 pub mod document;
 pub mod error;
 pub mod fingerprint;

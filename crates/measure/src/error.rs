@@ -142,6 +142,22 @@ pub enum Error {
         /// How many documents there are.
         documents: usize,
     },
+    /// An option of a question that the protocol does not score as a whole.
+    #[error(
+        "corpus `{corpus}`: of the scored text of `{document}`, the protocol reaches {scored} of its {wanted} bytes, and a part of an option \
+         has another likelihood; use --protocol document (it scores every token, and cuts the context from the left where a question is longer \
+         than the window), or --bos when a scored text begins at the first token"
+    )]
+    OptionNotReached {
+        /// Name of the corpus.
+        corpus: String,
+        /// Id of the document.
+        document: String,
+        /// Bytes of the scored tokens.
+        scored: u64,
+        /// Bytes of the spans.
+        wanted: u64,
+    },
     /// A limit of zero tokens.
     #[error("a limit of 0 tokens leaves nothing to measure; give at least 1, or no limit")]
     ZeroLimit,

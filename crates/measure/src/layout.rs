@@ -7,6 +7,9 @@
 //! (A protocol whose *scored* positions depend on the window length, such as `half-window`, needs one length for all
 //! models to keep this.)
 //!
+//! **Items.** Documents with a tag `item` are the options of a question, which only mean something together and as a whole: the item that
+//! a limit falls into is scored to its end, and a protocol that does not reach the whole scored text of an option is refused.
+//!
 //! **Parts.** Whole documents are added to a part until it has enough positions; a document that alone has enough is a
 //! part of its own. The partition depends on the corpus alone.
 
@@ -80,7 +83,12 @@ impl Layout {
         }
         let mut layout = Self { scored: Vec::new(), until: None, reached: limit.is_none() };
         let (mut counted, mut too_short) = (0, None);
+        let mut unfinished: Option<&str> = None;
         for document in &corpus.documents {
+            let item = document.tags.get("item").map(String::as_str);
+            if unfinished.is_some() && unfinished != item {
+                break;
+            }
             let mut positions: Vec<u32> = match windows.windows(document) {
                 Ok(windows) => windows.into_iter().flat_map(|window| window.scored).collect(),
                 // One short document among many is counted and said, not an end to the run.
@@ -90,20 +98,27 @@ impl Layout {
                 }
                 Err(error) => return Err(error),
             };
+            if item.is_some() {
+                check_reached(corpus, document, &positions)?;
+            }
             // A first token does not count towards the limit, so that a prefix moves nothing else.
             let countable = positions.iter().filter(|&&position| position > 0);
-            let left = limit.map(|limit| limit - counted);
+            let left = limit.map(|limit| limit.saturating_sub(counted));
             counted += countable.clone().count() as u64;
             if let (Some(left), Some(limit)) = (left, limit)
                 && counted >= limit
             {
-                let last = countable.copied().nth((left - 1) as usize);
-                layout.until = last.map(|last| last + 1);
                 layout.reached = true;
-                positions.retain(|&position| layout.until.is_none_or(|until| position < until));
+                if item.is_some() {
+                    unfinished = item;
+                } else {
+                    let last = countable.copied().nth((left - 1) as usize);
+                    layout.until = last.map(|last| last + 1);
+                    positions.retain(|&position| layout.until.is_none_or(|until| position < until));
+                }
             }
             layout.scored.push(positions.len() as u64);
-            if limit.is_some() && layout.reached {
+            if limit.is_some() && layout.reached && unfinished.is_none() {
                 break;
             }
         }
@@ -193,6 +208,22 @@ impl Layout {
     }
 }
 
+/// Refuses an option of which a part would not be scored: its likelihood would be that of another text.
+fn check_reached(corpus: &TokenisedCorpus, document: &TokenisedDocument, positions: &[u32]) -> Result<()> {
+    let bytes = |position: &u32| document.encoded.bytes.get(*position as usize).copied().unwrap_or_default();
+    let scored: u64 = positions.iter().map(|position| u64::from(bytes(position))).sum();
+    let wanted: u64 = document.spans.iter().map(|span| span.len() as u64).sum();
+    if scored >= wanted {
+        return Ok(());
+    }
+    Err(Error::OptionNotReached {
+        corpus: corpus.name().to_owned(),
+        document: document.id.clone(),
+        scored,
+        wanted,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,6 +298,43 @@ mod tests {
             let counts: Vec<u64> = all.iter().map(|p| p.len() as u64).collect();
             assert_eq!(layout.scored(), counts);
         }
+    }
+
+    /// Options whose last two tokens are scored, under names of items.
+    fn items(names: &[&str]) -> TokenisedCorpus {
+        let mut corpus = corpus(&vec![4; names.len()]);
+        for (document, name) in corpus.documents.iter_mut().zip(names) {
+            document.tags.insert("item".into(), (*name).to_owned());
+            document.spans.push(2..4);
+        }
+        corpus
+    }
+
+    fn last_two(document: &TokenisedDocument) -> Result<Vec<Window>> {
+        let end = document.encoded.ids.len();
+        Ok(vec![Window { prefix: None, start: 0, end, scored: vec![end as u32 - 2, end as u32 - 1] }])
+    }
+
+    #[test]
+    fn a_limit_never_cuts_an_item() {
+        let corpus = items(&["q1", "q1", "q1", "q2", "q2", "q3"]);
+        for (limit, documents) in [(1, 3), (6, 3), (7, 5), (10, 5), (11, 6)] {
+            let layout = Layout::new(&corpus, &last_two, Some(limit)).unwrap();
+            assert_eq!((layout.documents(), layout.reached_limit()), (documents, true), "limit {limit}");
+            assert_eq!(layout.scored(), vec![2; documents]);
+        }
+    }
+
+    #[test]
+    fn an_option_that_is_not_scored_whole_is_refused() {
+        let mut corpus = items(&["q1", "q1"]);
+        corpus.documents[1].id = "q1/B".into();
+        corpus.documents[1].spans[0] = 1..4;
+        let message = Layout::new(&corpus, &last_two, None).unwrap_err().to_string();
+        assert!(message.contains("`q1/B`") && message.contains("2 of its 3 bytes"), "{message}");
+        // Without the tag it is text of which a part is scored, as with any protocol.
+        corpus.documents[1].tags.clear();
+        assert_eq!(Layout::new(&corpus, &last_two, None).unwrap().total(), 4);
     }
 
     #[test]

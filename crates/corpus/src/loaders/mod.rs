@@ -7,15 +7,22 @@
 //! | Parquet | [`mod@parquet`] | a row, one or several of its columns |
 //! | token ids | [`mod@token_ids`] | a line, or what stands between two separators |
 //! | crate sources | [`mod@crates`] | a source file |
+//! | MMLU | [`mod@mmlu`] | an option of a question |
+//! | evaluations of behaviour | [`mod@anthropic`] | an answer to a question |
+//! | ICE | [`mod@ice`] | a text, without its markup |
 //!
-//! All but the crate sources stream: one row is held at a time. Text and JSONL may be compressed (`.gz`, `.zst`). The first
+//! All but the crate sources and MMLU (a subject at a time) stream: one row, or one file, is held at a time. Text and JSONL may be compressed (`.gz`, `.zst`). The first
 //! error ends a stream.
 
+pub mod anthropic;
 pub mod crates;
 pub mod fields;
+pub mod ice;
 pub mod jsonl;
 mod lines;
+pub mod mmlu;
 pub mod parquet;
+mod table;
 pub mod text;
 pub mod token_ids;
 

@@ -42,29 +42,49 @@ impl TextSplit {
 /// path.
 ///
 /// Nothing of a text is changed but a byte-order mark at a file's beginning, which goes. Ids are `FILE` or `FILE:LINE`;
-/// documents split at titles have a tag `title`, those of a folder a tag `file`.
+/// documents split at titles have a tag `title`, those of a folder a tag `file`. `folders` names tags for the levels below the folder,
+/// outermost first: with `[variety, genre]`, `us/news/a.txt` is tagged `variety = us`, `genre = news`.
 ///
 /// # Errors
-/// At once: nothing there, or not readable. As an item, with the row: text that is not UTF-8, compressed data that end
-/// early.
-pub fn read(path: &Path, split: &TextSplit) -> Result<Documents> {
+/// At once: nothing there, or not readable; `folders` for a single file. As an item, with the row: text that is not UTF-8, compressed
+/// data that end early; with the file: one that is not inside as many levels as `folders` names.
+pub fn read(path: &Path, split: &TextSplit, folders: &[String]) -> Result<Documents> {
     if !path.is_dir() {
+        if !folders.is_empty() {
+            let reason = "folders= tags the files of a folder, and this is a file".to_owned();
+            return Err(CorpusError::BadLayout { path: path.to_owned(), reason });
+        }
         return one_file(path, file_name(path), split);
     }
     let mut files = Vec::new();
     list(path, &mut files)?;
     files.sort();
-    let (root, split) = (path.to_owned(), split.clone());
+    let (root, split, folders) = (path.to_owned(), split.clone(), folders.to_owned());
     let documents = files.into_iter().flat_map(move |file| {
         let name = file.strip_prefix(&root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
-        match one_file(&file, name.clone(), &split) {
-            Ok(documents) => {
-                Box::new(documents.map(move |d| d.map(|d| d.with_tag("file", name.clone())))) as Documents
-            }
+        match level_tags(&file, &name, &folders)
+            .and_then(|tags| Ok((tags, one_file(&file, name.clone(), &split)?)))
+        {
+            Ok((tags, documents)) => Box::new(documents.map(move |document| {
+                let mut document = document?.with_tag("file", name.clone());
+                document.tags.extend(tags.clone());
+                Ok(document)
+            })) as Documents,
             Err(error) => Box::new(std::iter::once(Err(error))),
         }
     });
     Ok(until_error(documents))
+}
+
+/// The tags of a file's folders; `name` is its path from the root.
+fn level_tags(path: &Path, name: &str, folders: &[String]) -> Result<Vec<(String, String)>> {
+    let mut levels: Vec<&str> = name.split('/').collect();
+    levels.pop();
+    if levels.len() < folders.len() {
+        let reason = format!("it is inside {} folders, and folders= names {}", levels.len(), folders.len());
+        return Err(CorpusError::BadLayout { path: path.to_owned(), reason });
+    }
+    Ok(folders.iter().zip(levels).map(|(tag, level)| (tag.clone(), level.to_owned())).collect())
 }
 
 fn one_file(path: &Path, name: String, split: &TextSplit) -> Result<Documents> {

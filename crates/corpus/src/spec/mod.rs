@@ -3,6 +3,7 @@
 //! ```text
 //! [name=]PATH[?key=value&key=value...]
 //! [name=]crates:code|docs|markdown[?key=value&...]
+//! [name=]ice:sample[?key=value&...]
 //! ```
 //!
 //! The loader follows from the file's extension (`.gz` and `.zst` are looked through), or from `kind=`:
@@ -12,40 +13,58 @@
 //! | `.jsonl` | `jsonl` | `field` (repeatable; default `text`), `join`, `id`, `tag` (repeatable), `score` (repeatable) |
 //! | `.parquet` | `parquet` | the same; fields are columns |
 //! | `.ids` | `ids` | `format` (`u16`, `u32` or `text`; needed), `separator` (an id) |
-//! | any other, or a folder | `text` | `split` (`file`, `lines`, `paragraphs`, `titles`), `title` (a regular expression) |
+//! | any other, or a folder | `text` | `split` (`file`, `lines`, `paragraphs`, `titles`), `title` (a regular expression), `folders` (tags) |
+//! | none: `kind=mmlu` | `mmlu` | `format`, `shots`, `split`, `subject` (repeatable), `domains`, `questions` |
+//! | none: `kind=anthropic` | `anthropic` | `format`, `clusters`, `questions` |
+//! | none: `kind=ice`, or `ice:sample` | `ice` | `variety`, `pauses`, `extra` |
 //! | `crates:...` | `crates` | `split` (`held-out`, `train`), `manifest` (a `Cargo.toml`) |
 //!
-//! Every kind knows `limit` (that many documents from the beginning), all but `ids` also `concat` (all documents joined
-//! to one, with the given text between them). In values `%XX` is a byte in hexadecimal: `join=%0A` joins with a newline.
+//! Every kind knows `limit` (that many documents from the beginning); all but `ids`, `mmlu` and `anthropic` also `concat` (all
+//! documents joined to one, with the given text between them). In values `%XX` is a byte in hexadecimal: `join=%0A` joins with a newline.
 //! A name consists of letters, digits, `.`, `_` and `-`; without one it is the file's name without extensions.
 
-use std::collections::BTreeMap;
+mod evaluations;
+mod keys;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::document::Document;
 use crate::error::{CorpusError, Result};
+use crate::loaders::anthropic::AnthropicOptions;
 use crate::loaders::crates::{CrateNotice, CrateSources, Distribution, Split};
 use crate::loaders::fields::Fields;
+use crate::loaders::ice::IceOptions;
+use crate::loaders::mmlu::MmluOptions;
 use crate::loaders::text::{TextSplit, WIKITEXT_TITLE};
 use crate::loaders::token_ids::IdFormat;
 use crate::loaders::{self, Documents};
+use keys::Keys;
 
 /// The grammar in the words of `--help`.
 pub const HELP: &str = "\
-[name=]PATH[?key=value&...]: a file or folder of text, or crates:code, crates:docs, crates:markdown.
+[name=]PATH[?key=value&...]: a file or folder of text, or built in: crates:code, crates:docs, crates:markdown, ice:sample.
 The kind follows from the extension (.gz and .zst are looked through) or from kind=:
-  text     (any other)  split=file|lines|paragraphs|titles  title=REGEX
+  text     (any other)  split=file|lines|paragraphs|titles  title=REGEX  folders=TAG,TAG (names of a folder's levels)
   jsonl    (.jsonl)     field=NAME (repeatable)  join=TEXT  id=NAME  tag=NAME (repeatable)  score=NAME (repeatable)
   parquet  (.parquet)   as jsonl; fields are columns of text
   ids      (.ids)       format=u16|u32|text  separator=ID
   crates   (crates:...) split=held-out|train  manifest=PATH
-All kinds: limit=N documents; all but ids: concat=TEXT joins the documents to one. %XX is a byte: join=%0A.
+  mmlu     (kind=mmlu)  folder with test/ and dev/  format=standard|text|modified|continuation  shots=0..5 (default 5)
+                        split=test|val|dev  subject=NAME (repeatable)  domains=lm-eval|hendrycks|FILE  questions=N a subject
+  anthropic (kind=anthropic)  JSONL file or folder  format=verbatim|modified  clusters=FILE  questions=N a behaviour
+  ice      (kind=ice)   file or folder, or ice:sample (invented texts)  variety=NAME  pauses=comma|drop  extra=keep|drop
+All kinds: limit=N documents; all but ids, mmlu, anthropic: concat=TEXT joins the documents to one. %XX is a byte: join=%0A.
 Examples:
   wiki=test.txt?split=titles
   humaneval=HumanEval.jsonl.gz?field=prompt&field=canonical_solution&id=task_id
-  crates:docs?split=held-out&limit=200";
+  crates:docs?split=held-out&limit=200
+  mmlu=data?kind=mmlu&format=modified&questions=20
+  ice-sin=ICE-SIN?kind=ice&variety=SIN";
+
+/// The place that stands for the texts in ICE markup that the program carries.
+const ICE_SAMPLE: &str = "ice:sample";
 
 /// Where the documents come from, with the options of its loader.
 #[derive(Debug, Clone)]
@@ -56,6 +75,8 @@ pub enum CorpusSource {
         path: PathBuf,
         /// Where documents end.
         split: TextSplit,
+        /// Tags that the names of the folder's levels are, outermost first.
+        folders: Vec<String>,
     },
     /// JSONL.
     Jsonl {
@@ -79,6 +100,27 @@ pub enum CorpusSource {
         format: IdFormat,
         /// The id at which documents end.
         separator: Option<u32>,
+    },
+    /// Options of MMLU's questions.
+    Mmlu {
+        /// The folder with `test` and `dev`.
+        path: PathBuf,
+        /// Prompt, shots, domains.
+        options: MmluOptions,
+    },
+    /// Answers to questions about behaviour.
+    Anthropic {
+        /// The file or folder.
+        path: PathBuf,
+        /// Prompt, clusters.
+        options: AnthropicOptions,
+    },
+    /// ICE texts.
+    Ice {
+        /// The file or folder; `None`: the texts that the program carries.
+        path: Option<PathBuf>,
+        /// Variety, what the markup leaves.
+        options: IceOptions,
     },
     /// The sources of the locked crates.
     Crates {
@@ -124,6 +166,9 @@ impl CorpusSpec {
             CorpusSource::Parquet { .. } => "parquet",
             CorpusSource::TokenIds { .. } => "token ids",
             CorpusSource::Crates { .. } => "crate sources",
+            CorpusSource::Mmlu { .. } => "mmlu",
+            CorpusSource::Anthropic { .. } => "anthropic",
+            CorpusSource::Ice { .. } => "ice",
         };
         let what = if what.starts_with("crates:") { what } else { what.rsplit('=').next().unwrap_or(what) };
         [&[kind, what], options.as_slice()].concat().join(" ")
@@ -148,7 +193,11 @@ impl CorpusSpec {
     /// The loader's own, and [`CorpusError::EmptyCorpus`] when there is not a single document.
     pub fn open(&self, manifest: Option<&Path>) -> Result<Documents> {
         let documents: Documents = match &self.source {
-            CorpusSource::Text { path, split } => loaders::text::read(path, split)?,
+            CorpusSource::Text { path, split, folders } => loaders::text::read(path, split, folders)?,
+            CorpusSource::Mmlu { path, options } => loaders::mmlu::read(path, options.clone())?,
+            CorpusSource::Anthropic { path, options } => loaders::anthropic::read(path, options.clone())?,
+            CorpusSource::Ice { path: Some(path), options } => loaders::ice::read(path, options.clone())?,
+            CorpusSource::Ice { path: None, options } => loaders::ice::sample(options)?,
             CorpusSource::Jsonl { path, fields } => loaders::jsonl::read(path, fields.clone())?,
             CorpusSource::Parquet { path, fields } => loaders::parquet::read(path, fields.clone())?,
             CorpusSource::TokenIds { path, format, separator } => {
@@ -222,18 +271,14 @@ impl FromStr for CorpusSpec {
             Refusal::Reason(reason) => wrong(reason),
             Refusal::Error(error) => error,
         })?;
-        let limit = match keys.one("limit").map_err(wrong)? {
-            Some(text) => Some(
-                text.parse()
-                    .ok()
-                    .filter(|limit| *limit > 0)
-                    .ok_or_else(|| wrong(format!("limit={text} is not a number above 0")))?,
-            ),
-            None => None,
-        };
+        let limit = keys.number("limit", 1).map_err(wrong)?;
         let concat = keys.one("concat").map_err(wrong)?;
         if concat.is_some() && matches!(source, CorpusSource::TokenIds { .. }) {
             return Err(wrong("token ids have no text to concat".into()));
+        }
+        let of_items = matches!(source, CorpusSource::Mmlu { .. } | CorpusSource::Anthropic { .. });
+        if concat.is_some() && of_items {
+            return Err(wrong("concat= would join options that are scored each by itself".into()));
         }
         keys.none_left(place).map_err(wrong)?;
         let name = name.unwrap_or_else(|| default_name(place));
@@ -266,10 +311,16 @@ fn source(place: &str, keys: &mut Keys) -> std::result::Result<CorpusSource, Ref
             manifest: keys.one("manifest")?.map(PathBuf::from),
         });
     }
+    if place == ICE_SAMPLE {
+        return Ok(CorpusSource::Ice { path: None, options: evaluations::ice(keys)? });
+    }
     let path = PathBuf::from(place);
     let kind = keys.one("kind")?;
     Ok(match kind.as_deref().unwrap_or(kind_of(place)) {
-        "text" => CorpusSource::Text { path, split: text_split(keys)? },
+        "text" => CorpusSource::Text { path, split: text_split(keys)?, folders: folders(keys)? },
+        "mmlu" => CorpusSource::Mmlu { path, options: evaluations::mmlu(keys)? },
+        "anthropic" => CorpusSource::Anthropic { path, options: evaluations::anthropic(keys)? },
+        "ice" => CorpusSource::Ice { path: Some(path), options: evaluations::ice(keys)? },
         "jsonl" => CorpusSource::Jsonl { path, fields: fields(keys)? },
         "parquet" => CorpusSource::Parquet { path, fields: fields(keys)? },
         "ids" => {
@@ -295,7 +346,11 @@ fn source(place: &str, keys: &mut Keys) -> std::result::Result<CorpusSource, Ref
             }
             CorpusSource::TokenIds { path, format, separator }
         }
-        other => return Err(format!("kind={other} is not text, jsonl, parquet or ids").into()),
+        other => {
+            return Err(
+                format!("kind={other} is not text, jsonl, parquet, ids, mmlu, anthropic or ice").into()
+            );
+        }
     })
 }
 
@@ -314,6 +369,16 @@ fn text_split(keys: &mut Keys) -> std::result::Result<TextSplit, String> {
     }
 }
 
+/// The tags that a folder's levels are.
+fn folders(keys: &mut Keys) -> std::result::Result<Vec<String>, String> {
+    let Some(given) = keys.one("folders")? else { return Ok(Vec::new()) };
+    let names: Vec<String> = given.split(',').map(|name| name.trim().to_owned()).collect();
+    match names.iter().any(String::is_empty) {
+        true => Err(format!("folders={given} has an empty name; it is TAG or TAG,TAG")),
+        false => Ok(names),
+    }
+}
+
 fn fields(keys: &mut Keys) -> std::result::Result<Fields, String> {
     let mut fields = Fields::default();
     let text = keys.all("field");
@@ -328,57 +393,6 @@ fn fields(keys: &mut Keys) -> std::result::Result<Fields, String> {
         Some(name) => Err(format!("score={name} names no field= of the text")),
         None => Ok(fields),
     }
-}
-
-/// The `key=value` pairs after the question mark; each loader takes out its own, and what is left is an error.
-struct Keys {
-    pairs: BTreeMap<String, Vec<String>>,
-}
-
-impl Keys {
-    fn parse(query: &str) -> std::result::Result<Self, String> {
-        let mut pairs: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (key, value) = pair.split_once('=').ok_or_else(|| format!("`{pair}` is not key=value"))?;
-            pairs.entry(key.to_owned()).or_default().push(percent_decoded(value)?);
-        }
-        Ok(Self { pairs })
-    }
-
-    fn one(&mut self, key: &str) -> std::result::Result<Option<String>, String> {
-        let mut values = self.all(key);
-        if values.len() > 1 {
-            return Err(format!("{key}= is given {} times", values.len()));
-        }
-        Ok(values.pop())
-    }
-
-    fn all(&mut self, key: &str) -> Vec<String> {
-        self.pairs.remove(key).unwrap_or_default()
-    }
-
-    fn none_left(&self, place: &str) -> std::result::Result<(), String> {
-        match self.pairs.keys().next() {
-            Some(key) => Err(format!("there is no key `{key}` for `{place}`")),
-            None => Ok(()),
-        }
-    }
-}
-
-fn percent_decoded(value: &str) -> std::result::Result<String, String> {
-    let wrong = || format!("`{value}`: after % come two hexadecimal digits, and the bytes must be UTF-8");
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let mut digit = || rest.next().and_then(|d| (d as char).to_digit(16)).ok_or_else(wrong);
-        let (high, low) = (digit()?, digit()?);
-        bytes.push((high * 16 + low) as u8);
-    }
-    String::from_utf8(bytes).map_err(|_| wrong())
 }
 
 fn is_name(text: &str) -> bool {
@@ -454,8 +468,16 @@ mod tests {
             ("x.ids?format=u8", "u16"),
             ("x.ids?format=text&separator=0", "a line is a document"),
             ("x.ids?format=u16&concat=a", "no text"),
-            ("x.txt?limit=0", "above 0"),
+            ("x.txt?limit=0", "at least 1"),
             ("x.txt?kind=xml", "text, jsonl"),
+            ("x?kind=mmlu&shots=6", "more than the 5"),
+            ("x?kind=mmlu&shots=few", "at least 0"),
+            ("x?kind=mmlu&format=letters", "modified"),
+            ("x?kind=mmlu&split=dev", "shots=0"),
+            ("x?kind=mmlu&concat=a", "each by itself"),
+            ("x?kind=anthropic&format=standard", "verbatim or modified"),
+            ("x?kind=ice&pauses=keep", "comma or drop"),
+            ("x?folders=a,,b", "empty name"),
             ("crates:rust", "crates:code"),
             ("crates:code?split=test", "held-out or train"),
         ];

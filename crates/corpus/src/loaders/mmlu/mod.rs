@@ -1,0 +1,179 @@
+//! MMLU in its published layout: `test/SUBJECT_test.csv` and `dev/SUBJECT_dev.csv`, without header, six fields a row:
+//! question, A, B, C, D, the letter of the answer.
+//!
+//! One document is one option of one question ([`mod@crate::choices`]); the prompt is a line about the subject, the first
+//! `shots` questions of `dev` with their answers, and the question. Tags besides those of every option: `group` (subject),
+//! `domain`, `shots`. Subjects come by name, questions in the order of the file; items are named `SUBJECT/SPLIT/ROW`, where ROW
+//! counts the questions of the file from 1.
+
+mod subjects;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+pub use subjects::Domains;
+
+use super::{Documents, until_error};
+use crate::choices::{Format, Item, LETTERS, Prompted};
+use crate::document::Document;
+use crate::error::{CorpusError, Result};
+
+/// Options of a question.
+const OPTIONS: usize = 4;
+
+/// Solved questions that `dev` has of each subject.
+pub const MOST_SHOTS: usize = 5;
+
+/// How MMLU is read.
+#[derive(Debug, Clone)]
+pub struct MmluOptions {
+    /// Prompt and scored strings.
+    pub format: Format,
+    /// Solved questions in the prompt, 0 to [`MOST_SHOTS`].
+    pub shots: usize,
+    /// Folder whose questions are asked: `test`, `val` or `dev`.
+    pub split: String,
+    /// Subjects; empty: all of the folder.
+    pub subjects: Vec<String>,
+    /// Which domain a subject belongs to.
+    pub domains: Domains,
+    /// Questions of each subject, from the first; `None`: all.
+    pub questions: Option<usize>,
+}
+
+impl Default for MmluOptions {
+    fn default() -> Self {
+        Self {
+            format: Format::default(),
+            shots: MOST_SHOTS,
+            split: "test".into(),
+            subjects: Vec::new(),
+            domains: Domains::default(),
+            questions: None,
+        }
+    }
+}
+
+/// Streams the options of all questions, a subject's file at a time.
+///
+/// # Errors
+/// At once: no such folder, no file of the split, a subject that is not there, a table of domains that cannot be read. As an
+/// item: a subject without domain, fewer questions in `dev` than shots, and, with file and row, a row without six fields, an empty question,
+/// an empty option (it has no bits per byte), an answer that is no letter.
+pub fn read(path: &Path, options: MmluOptions) -> Result<Documents> {
+    let ending = format!("_{}.csv", options.split);
+    let folder = path.join(&options.split);
+    let mut there: Vec<String> = std::fs::read_dir(&folder)
+        .map_err(CorpusError::read(&folder))?
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(&ending)?.to_owned()))
+        .collect();
+    there.sort();
+    if there.is_empty() {
+        let reason = format!("no file SUBJECT{ending}; the published layout of MMLU has one a subject");
+        return Err(CorpusError::BadLayout { path: folder, reason });
+    }
+    if let Some(missing) = options.subjects.iter().find(|subject| !there.contains(subject)) {
+        let reason = format!("no subject `{missing}`; there are {}", there.join(", "));
+        return Err(CorpusError::BadLayout { path: folder, reason });
+    }
+    there.retain(|subject| options.subjects.is_empty() || options.subjects.contains(subject));
+    let domains = options.domains.table()?;
+    let root = path.to_owned();
+    let documents = there.into_iter().flat_map(move |subject| {
+        match subject_documents(&root, &subject, &domains, &options) {
+            Ok(documents) => documents.into_iter().map(Ok).collect::<Vec<_>>(),
+            Err(error) => vec![Err(error)],
+        }
+    });
+    Ok(until_error(documents))
+}
+
+fn subject_documents(
+    root: &Path,
+    subject: &str,
+    domains: &BTreeMap<String, String>,
+    options: &MmluOptions,
+) -> Result<Vec<Document>> {
+    let file = |split: &str| root.join(split).join(format!("{subject}_{split}.csv"));
+    let Some(domain) = domains.get(subject) else {
+        return Err(CorpusError::BadLayout {
+            path: file(&options.split),
+            reason: format!(
+                "subject `{subject}` has no domain; give a table with domains=FILE (subject,domain)"
+            ),
+        });
+    };
+    let mut prompt = options.format.header(&subject.replace('_', " "));
+    if options.shots > 0 {
+        let path = file("dev");
+        let solved = items(&path)?;
+        if solved.len() < options.shots {
+            let reason = format!("{} questions for {} shots; use shots={0}", solved.len(), options.shots);
+            return Err(CorpusError::BadLayout { path, reason });
+        }
+        for item in &solved[..options.shots] {
+            prompt.push_str(&options.format.shot(item));
+        }
+    }
+    let mut documents = Vec::new();
+    let asked = items(&file(&options.split))?;
+    for (row, item) in asked.iter().enumerate().take(options.questions.unwrap_or(usize::MAX)) {
+        let tag = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let prompted = Prompted {
+            item: format!("{subject}/{}/{}", options.split, row + 1),
+            prompt: [prompt.as_str(), &options.format.prompt(item)].concat(),
+            joint: " ",
+            tags: [
+                tag("group", subject),
+                tag("domain", domain),
+                tag("format", options.format.name()),
+                tag("shots", &options.shots.to_string()),
+            ]
+            .into(),
+        };
+        for (option, letter) in LETTERS.iter().enumerate() {
+            if let Some(scored) = options.format.target(item, option) {
+                documents.push(prompted.option(&letter.to_string(), &scored, option == item.gold));
+            }
+        }
+    }
+    Ok(documents)
+}
+
+/// The questions of a file.
+fn items(path: &PathBuf) -> Result<Vec<Item>> {
+    let file = std::fs::File::open(path).map_err(CorpusError::read(path))?;
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(file);
+    let mut items = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| {
+            let row = error.position().map_or(0, csv::Position::line);
+            CorpusError::BadRow { path: path.clone(), row, reason: error.to_string() }
+        })?;
+        let row = record.position().map_or(0, csv::Position::line);
+        items.push(item(&record).map_err(|reason| CorpusError::BadRow {
+            path: path.clone(),
+            row,
+            reason,
+        })?);
+    }
+    Ok(items)
+}
+
+fn item(record: &csv::StringRecord) -> std::result::Result<Item, String> {
+    if record.len() != OPTIONS + 2 {
+        return Err(format!("{} fields; a row is question, A, B, C, D, letter of the answer", record.len()));
+    }
+    let question = record[0].trim_start_matches('\u{FEFF}').to_owned();
+    if question.trim().is_empty() {
+        return Err("the question is empty".to_owned());
+    }
+    let options: Vec<String> = record.iter().skip(1).take(OPTIONS).map(str::to_owned).collect();
+    if let Some(empty) = options.iter().position(|option| option.trim().is_empty()) {
+        return Err(format!("option {} is empty: nothing of it can be scored", LETTERS[empty]));
+    }
+    let answer = record[OPTIONS + 1].trim();
+    let gold = LETTERS[..OPTIONS].iter().position(|letter| answer == letter.to_string());
+    let gold = gold.ok_or_else(|| format!("the answer `{answer}` is not one letter of A, B, C, D"))?;
+    Ok(Item { question, options, gold })
+}
