@@ -133,7 +133,10 @@ fn file(spec: &CorpusSpec) -> Option<&Path> {
         Source::Text { path, .. }
         | Source::Jsonl { path, .. }
         | Source::Parquet { path, .. }
-        | Source::TokenIds { path, .. } => Some(path),
+        | Source::TokenIds { path, .. }
+        | Source::Mmlu { path, .. }
+        | Source::Anthropic { path, .. } => Some(path),
+        Source::Ice { path, .. } => path.as_deref(),
         Source::Crates { .. } => None,
     }
 }

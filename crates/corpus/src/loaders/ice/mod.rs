@@ -8,7 +8,7 @@
 //! * The variety is `variety=`, else what the text units say (`<ICE-SIN:...>` gives `SIN`), else the folder that the file is in.
 //! * Bytes that are not UTF-8 are read as ISO-8859-1, a file as a whole; NUL bytes and carriage returns go.
 //!
-//! What each mark becomes is a table in [`mod@markup`]. The program carries a few invented texts in that markup ([`sample`]), so that the
+//! What each mark becomes is a table in [`mod@markup`]. The program carries a few invented texts in that markup ([`fn@sample`]), so that the
 //! loader can be tried without a licence.
 
 pub mod code;
@@ -89,7 +89,7 @@ fn documents(path: &Path, bytes: &[u8], folder: Option<&str>, options: &IceOptio
     for part in parts(path, &content) {
         let units = code::of_units(&part.text);
         let code = part.code.or_else(|| units.as_ref().map(|(_, code)| code.clone())).ok_or_else(|| {
-            wrong(part.row, "no text code, neither as the file's name (S1A-001.txt) nor in a text unit (<ICE-XXX:S1A-001#1:1:A>)")
+            wrong(part.row, "no text code, neither as the file's name (S1A-001.txt) nor in a text unit (<ICE-SIN:S1A-001#1:1:A>)")
         })?;
         let variety = options
             .variety

@@ -1,0 +1,66 @@
+//! `relscale measure` on questions with options: the shipped family on published behaviours, questions longer than the window.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::{Place, skip};
+use relscale_testkit::TinyModel;
+
+fn shared(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
+    if !path.is_dir() {
+        skip(&format!("no {}", path.display()));
+        return None;
+    }
+    Some(path)
+}
+
+/// All 16 behaviours, both answers of each of 8116 questions, by the two smallest sizes (the larger take the same way).
+#[test]
+fn the_shipped_family_takes_all_published_behaviours() {
+    let Some(data) = shared("anthropic-evals") else { return };
+    let family = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/family");
+    let place = Place::new();
+    let corpus = format!("behaviours={}?kind=anthropic", data.display());
+    let mut arguments = vec!["measure", "--corpus", &corpus, "--out", "study", "--model"];
+    let models = ["small-3k", "small-9k"].map(|name| family.join(name).to_string_lossy().into_owned());
+    arguments.extend(models.iter().map(String::as_str));
+    let outcome = place.run(&arguments);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    assert!(outcome.err.contains("behaviours: 16 232 documents"), "{}", outcome.screen());
+    let rows: Vec<&str> = outcome.out.lines().filter(|line| line.contains("behaviours")).collect();
+    assert_eq!(rows.len(), 2, "{}", outcome.screen());
+}
+
+#[test]
+fn a_question_longer_than_the_window_keeps_its_whole_option() {
+    let place = Place::new();
+    // A window of 64 tokens and a question of some thousand.
+    let model = place.model("tiny", &TinyModel::default()).to_string_lossy().into_owned();
+    let long = "the rank of a token is a number ".repeat(100);
+    let row = |options: &str| format!("\"{long}\",{options},A\n");
+    std::fs::create_dir_all(place.path("mmlu/test")).unwrap();
+    place.text("mmlu/test/astronomy_test.csv", &row("one hit,one hit more,a miss,none"));
+    let measure = |protocol: &'static str, out: &'static str| {
+        place.run(&[
+            "measure",
+            "--model",
+            &model,
+            "--corpus",
+            "mmlu?kind=mmlu&shots=0",
+            "--out",
+            out,
+            "--protocol",
+            protocol,
+        ])
+    };
+    let outcome = measure("document", "study");
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    outcome.shows("measure-long-question");
+    measure("paper", "refused").refuses(
+        3,
+        &["corpus `mmlu`", "`astronomy/test/1/A`", "reaches 0 of its 11 bytes", "--protocol document"],
+    );
+    assert!(common::files(&place.path("refused")).iter().all(|(path, _)| !path.ends_with("run.json")));
+}
