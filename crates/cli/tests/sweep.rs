@@ -118,3 +118,29 @@ fn a_plan_that_cannot_be_is_refused() {
     plan(&["marin", "--time"]).refuses(3, &["QK-norm"]);
     plan(&["small", "--time", "--tokens-per-second", "1"]).refuses(2, &["cannot be used with"]);
 }
+
+#[test]
+fn a_plan_is_exported_in_the_forms_of_other_trainers() {
+    let place = Place::new();
+    let plan = |more: &[&str]| place.run(&[&["sweep", "plan", "--preset"], more].concat());
+    let outcome =
+        plan(&["marin", "--budgets", "1e18", "--out", "out", "--export", "levanter,torchtitan,json"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    outcome.shows("sweep-export");
+    for file in [
+        "plan.json",
+        "levanter/1e18-d640-L7-B16.yaml",
+        "torchtitan/1e18-d640-L7-B16.toml",
+        "torchtitan/relscale_flavors.py",
+        "json/1e18-d640-L7-B16.json",
+    ] {
+        assert!(place.path("out").join(file).is_file(), "{file}");
+    }
+    // Refused before anything is written.
+    plan(&["small", "--out", "windowed", "--export", "json,levanter"])
+        .refuses(3, &["16 tokens", "--window none"]);
+    assert!(!place.path("windowed").exists());
+    plan(&["marin", "--export", "json"]).refuses(2, &["--out"]);
+    plan(&["marin", "--export", "megatron", "--out", "out"]).refuses(2, &["megatron"]);
+    plan(&["marin", "--export", "json", "--out", "plan.json"]).refuses(3, &["plan.json is one", "a folder"]);
+}

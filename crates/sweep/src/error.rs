@@ -43,6 +43,16 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A model of a plan that an engine does not have.
+    #[error("{engine} cannot train run {run} as planned: {reason}")]
+    Unexportable {
+        /// The engine.
+        engine: &'static str,
+        /// The run.
+        run: String,
+        /// What it lacks, and what to plan instead.
+        reason: String,
+    },
     /// The tokenizer could not be trained or used.
     #[error("tokenizer: {0}")]
     Tokenizer(String),

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use relscale_records::units::FlopsConvention;
+use relscale_sweep::export::{self, Exported};
 use relscale_sweep::plan::presets::PRESETS;
 use relscale_sweep::plan::recipe::Widths;
 use relscale_sweep::plan::time::{self, TimeBasis};
@@ -13,7 +14,8 @@ use relscale_sweep::plan::{self, Plan, PlannedRun, SweepRecipe};
 
 use crate::commands::Threads;
 use crate::commands::json::Json;
-use crate::terminal::{self, count, several, size};
+use crate::exit::Refusal;
+use crate::terminal::{self, Style, count, several, size};
 
 /// Plan an IsoFLOP sweep: from budgets and a recipe to exact runs
 ///
@@ -75,6 +77,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE|FOLDER")]
     out: Option<PathBuf>,
 
+    /// Write a file a run for other trainers into OUT/FORM: YAML for Levanter, TOML for torchtitan, JSON
+    #[arg(long, value_name = "FORM", value_delimiter = ',', requires = "out", value_parser = clap::builder::PossibleValuesParser::new(export::FORMS))]
+    export: Vec<String>,
+
     /// Write the plan as JSON to a file, or to standard output (-) and nothing else there
     #[arg(long, value_name = "FILE")]
     json: Option<Json>,
@@ -87,6 +93,7 @@ const EXAMPLES: &str = "\
 Examples:
   relscale sweep plan --preset marin
   relscale sweep plan --preset marin --budgets 3e21 --flops train
+  relscale sweep plan --preset marin --out sweep --export levanter,torchtitan
   relscale sweep plan --preset small --time --out plan.json";
 
 /// How far attention looks back.
@@ -108,11 +115,7 @@ fn window(text: &str) -> Result<Window, String> {
 }
 
 fn convention(text: &str) -> Result<FlopsConvention, String> {
-    match text {
-        "fwd" => Ok(FlopsConvention::Forward),
-        "train" => Ok(FlopsConvention::Train),
-        _ => Err("it is fwd or train".to_owned()),
-    }
+    FlopsConvention::named(text).ok_or_else(|| "it is fwd or train".to_owned())
 }
 
 /// Carries the command out.
@@ -129,6 +132,7 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
         }
         time::estimate(&mut plan, basis, |_| !cancel.load(Ordering::Relaxed))?;
     }
+    let forms = forms(arguments, &plan)?;
     if arguments.json == Some(Json::Screen) {
         terminal::print(plan.to_json()?.trim_end())?;
     } else {
@@ -138,10 +142,40 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
         write(path, &plan.to_json()?)?;
     }
     if let Some(out) = &arguments.out {
-        let path = if is_json(out) { out.clone() } else { out.join("plan.json") };
-        write(&path, &plan.to_json()?)?;
+        hand_over(&plan, out, &forms)?;
     }
     Ok(())
+}
+
+/// The forms that were asked for, by name. Before anything is shown or written, so that a refusal leaves nothing behind.
+fn forms<'a>(arguments: &'a Arguments, plan: &Plan) -> anyhow::Result<Vec<(&'a str, Exported)>> {
+    if let Some(out) = arguments.out.as_deref().filter(|out| is_json(out) && !arguments.export.is_empty()) {
+        let what = format!("--export writes many files, and {} is one", out.display());
+        return Err(Refusal::new(what, "give a folder with --out").into());
+    }
+    arguments.export.iter().map(|form| Ok((form.as_str(), export::plan(form, plan)?))).collect()
+}
+
+/// The plan in its file, and its forms in a folder each beside it.
+fn hand_over(plan: &Plan, out: &Path, forms: &[(&str, Exported)]) -> anyhow::Result<()> {
+    let path = if is_json(out) { out.to_owned() } else { out.join("plan.json") };
+    write(&path, &plan.to_json()?)?;
+    for (form, exported) in forms {
+        let folder = out.join(form);
+        for (name, text) in &exported.files {
+            put(&folder.join(name), text)?;
+        }
+        let files = several(exported.files.len() as u64, "file");
+        terminal::message(&format!("wrote {files} to {}", folder.display()));
+        for difference in &exported.differences {
+            terminal::message(&format!("{} {form}: {difference}", terminal::paint("note:", Style::Strong)));
+        }
+    }
+    Ok(())
+}
+
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "json")
 }
 
 /// The preset with what the user changed.
@@ -173,18 +207,18 @@ fn basis(arguments: &Arguments) -> Option<TimeBasis> {
     tokens.or_else(|| arguments.flops_per_second.map(|rate| TimeBasis::TrainFlopsPerSecond { rate }))
 }
 
-fn is_json(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending == "json")
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    put(path, text)?;
+    terminal::message(&format!("wrote {}", path.display()));
+    Ok(())
 }
 
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+fn put(path: &Path, text: &str) -> anyhow::Result<()> {
     let problem = |source| relscale_sweep::Error::Write { path: path.to_owned(), source };
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(problem)?;
     }
-    fs::write(path, text).map_err(problem)?;
-    terminal::message(&format!("wrote {}", path.display()));
-    Ok(())
+    Ok(fs::write(path, text).map_err(problem)?)
 }
 
 /// The runs as a table, then what they come to and what was dropped.
