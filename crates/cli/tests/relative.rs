@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Place;
+use common::{Place, checkpoints};
 use relscale_testkit::{MadeUpFamily, made_up_study};
 use serde_json::Value;
 
@@ -95,7 +95,7 @@ fn a_study_of_two_corpora_by_bytes_and_by_ranks() {
         assert!((value - slope).abs() < 2e-3, "{error}: {value}");
         assert!(law["delta_beta_sampling"]["standard_error"].as_f64().is_some());
     }
-    // Another x, from a table of models.
+    // Another x, from a manifest.
     let sizes = code.sizes.iter().map(|size| format!("made-up-{size},{}\n", *size as f64 * *size as f64));
     place.text("models.csv", &format!("model,flops\n{}", sizes.collect::<String>()));
     let arguments = [
@@ -113,6 +113,19 @@ fn a_study_of_two_corpora_by_bytes_and_by_ranks() {
     let found: Value = serde_json::from_str(&place.run(&arguments).out).unwrap();
     let law = &found["families"][0]["gaps"][0]["outcome"];
     assert!((law["delta_beta"]["value"].as_f64().unwrap() + 0.015).abs() < 1e-3);
+}
+
+#[test]
+fn compute_of_a_study_by_a_manifest() {
+    let place = Place::new();
+    checkpoints(&place);
+    let arguments = ["relative", "study", "--models", "models.toml", "--x", "flops", "--baseline", "prose"];
+    let outcome = place.run(&arguments);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    assert!(outcome.out.contains("x = flops (train)"), "{}", outcome.out);
+    let words = outcome.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("flops of 9 models are not given; they are computed as 6 N D (train)"), "{words}");
+    assert!(words.contains("9 models are checkpoints of 3 training runs (w16, w24, w8)"), "{words}");
 }
 
 #[test]

@@ -11,6 +11,7 @@
 //! | `emergence` | several tokens right in a row: measured, against independence, over S |
 //! | `power_law` | the fit, its two kinds of uncertainty, its doubts |
 //! | `audit` | predictions of models that a fit has not seen |
+//! | [`manifest`] | models with their parameters, tokens, compute, families and runs |
 //! | [`rank_distribution`] | which distribution ranks follow, what that says of both laws, Appendix B of the paper |
 //! | [`relative`] | the gap between two distributions: closes, widens, parallel |
 //! | `rivals` | other forms on the same points, by AICc and by the largest models held out |
@@ -33,6 +34,7 @@ mod breakdown;
 mod cross_entropy;
 mod emergence;
 mod error;
+pub mod manifest;
 mod options;
 mod power_law;
 pub mod predict;

@@ -39,6 +39,7 @@ fn long(baseline: &str) -> SizeTokensTable {
         baseline: baseline.to_owned(),
         label: None,
         only: Vec::new(),
+        models: None,
         level: 0.95,
     }
 }

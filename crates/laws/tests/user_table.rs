@@ -284,7 +284,7 @@ fn what_the_columns_are_must_be_clear() {
     let fit = fit_table(&path, &one).unwrap();
     assert!(only_law(&fit).verdict.contains("no law, one point (line 2)"), "{}", only_law(&fit).verdict);
     let path = place.file("t.xlsx", "");
-    assert!(refusal(&path, &y(&["rbp1"])).contains("give a .csv, .tsv, .jsonl or .parquet file"));
+    assert!(refusal(&path, &y(&["rbp1"])).contains("give a .csv, .tsv, .jsonl, .parquet or .toml file"));
 }
 
 fn harness(place: &Place, name: &str, model: &str, acc: f64, ppl: f64, total: u64) -> PathBuf {

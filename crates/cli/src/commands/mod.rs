@@ -5,6 +5,7 @@ mod fit;
 mod fit_table;
 mod json;
 mod measure;
+mod measured;
 mod predict;
 mod relative;
 mod report;

@@ -1,18 +1,17 @@
 //! `relscale relative`: how the gap between two distributions changes as models grow.
 
 use relscale_laws::Saved as _;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use relscale_laws::manifest::Manifest;
 use relscale_laws::relative::{
-    Covariates, ErrorMeasure, Measurements, ModelNumbers, RelativeOptions, RelativeTable, StudySource,
-    fit_relative, of_study, of_table,
+    Covariates, ErrorMeasure, Measurements, RelativeOptions, RelativeTable, fit_relative, of_table,
 };
 use relscale_laws::user_table::Kind;
 use relscale_laws::{Estimate, FitOptions, Gap, LawsError, RelativeFamily, RelativeFit};
-use relscale_records::Study;
 
 use super::json::{self, Json};
+use super::measured::{self, Choice};
 use crate::exit::Refusal;
 use crate::terminal;
 
@@ -39,10 +38,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ERROR", value_delimiter = ',')]
     error: Vec<String>,
 
-    /// What models grow in: params (S, not the embeddings), or a column of --models or --table, or a product of columns and
-    /// numbers as "6*params*tokens" [default: params]
+    /// What models grow in: params (S, not the embeddings), tokens or flops of --models, a column of it or of --table, or a product of
+    /// columns and numbers as "6*params*tokens" [default: params]
     #[arg(long, value_name = "X")]
     x: Option<String>,
+
+    /// A manifest of the models (.toml, .csv, .tsv, .jsonl, .parquet): model, params, tokens, flops with their conventions, family,
+    /// run; flops that are not there are 6 N D
+    #[arg(long, value_name = "FILE")]
+    models: Option<PathBuf>,
 
     /// Slopes inside ±MARGIN count as parallel; the default changes a gap by half a per cent over a tenfold x
     #[arg(long, default_value_t = 0.002)]
@@ -71,7 +75,7 @@ pub(crate) struct Arguments {
     of_table: OfTable,
 
     /// Condition on a tag of the documents, or on a column of the table; may be given again
-    #[arg(long = "where", value_name = "NAME=VALUE", value_parser = condition)]
+    #[arg(long = "where", value_name = "NAME=VALUE", value_parser = measured::condition)]
     only: Vec<(String, String)>,
 
     /// A table with a number for each distribution, to be correlated with the slopes
@@ -94,7 +98,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   relscale relative study --baseline wiki
-  relscale relative study --baseline stem --by tag:domain --where gold=true --error bpb --models runs.csv --x flops
+  relscale relative study --baseline stem --by tag:domain --where gold=true --error bpb --models models.toml --x flops
   relscale relative study --baseline wiki --error rbp10
   relscale relative --table points.csv --x flops --error loss --distribution corpus --baseline c4_en
   relscale relative --table final.tsv --x \"6*params*tokens\" --error loss_c4_en,loss_ice --baseline loss_c4_en
@@ -109,12 +113,8 @@ struct OfStudy {
     family: Option<String>,
 
     /// The tag whose values are the distributions, e.g. tag:domain [default: each corpus is one]
-    #[arg(long, value_name = "TAG", conflicts_with = "table", value_parser = tag)]
+    #[arg(long, value_name = "TAG", conflicts_with = "table", value_parser = measured::tag)]
     by: Option<String>,
-
-    /// A table of models (column model or name) that has x
-    #[arg(long, value_name = "FILE", conflicts_with = "table", requires = "x")]
-    models: Option<PathBuf>,
 
     /// Resamples of the documents behind each standard error
     #[arg(long, value_name = "N", default_value_t = FitOptions::default().resamples, conflicts_with = "table")]
@@ -153,19 +153,6 @@ struct OfTable {
 
 /// File of a study that holds its gaps.
 const RELATIVE: &str = "relative.json";
-
-fn condition(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
-    let name = name.trim();
-    Ok((name.strip_prefix("tag:").unwrap_or(name).to_owned(), value.trim().to_owned()))
-}
-
-fn tag(text: &str) -> Result<String, String> {
-    match text.strip_prefix("tag:").unwrap_or(text).trim() {
-        "" => Err("expected the name of a tag".to_owned()),
-        name => Ok(name.to_owned()),
-    }
-}
 
 fn kind(text: &str) -> Result<Kind, String> {
     text.parse().map_err(|error: relscale_laws::user_table::TableError| error.to_string())
@@ -216,81 +203,25 @@ impl Arguments {
             family: of.group.clone(),
             label: of.label.clone(),
             only: self.only.clone(),
+            models: self.models.clone(),
         };
         of_table(table, &options)
     }
 
     fn measured_in_study(&self, study: &Path) -> anyhow::Result<Measurements> {
-        let error = match self.error.as_slice() {
-            [] => ErrorMeasure::BitsPerByte,
-            [one] => one.parse()?,
-            several => {
-                let hint = "give one of bpb, ce, rbp10";
-                return Err(Refusal::new(
-                    format!("a study has one error, not {}", several.join(" and ")),
-                    hint,
-                )
-                .into());
-            }
-        };
+        let manifest = self.models.as_deref().map(Manifest::read).transpose()?;
         let of = &self.of_study;
-        let x = match (&of.models, self.x.as_deref()) {
-            (Some(models), Some(x)) => Some(ModelNumbers::read(models, x)?),
-            (_, None | Some("params" | "S")) => None,
-            (None, Some(x)) => {
-                let hint = "give a table of models that has it with --models";
-                return Err(
-                    Refusal::new(format!("a study knows no {x} of its models, only params"), hint).into()
-                );
-            }
-        };
         let choice = Choice {
-            error,
-            x: x.as_ref(),
+            error: measured::error(&self.error)?,
+            x: self.x.as_deref(),
+            manifest: manifest.as_ref(),
             family: of.family.as_deref(),
             by: of.by.as_deref(),
             only: &self.only,
             resamples: of.resamples,
             seed: of.seed,
         };
-        choice.of(study)
-    }
-}
-
-/// What of a study is compared.
-struct Choice<'a> {
-    error: ErrorMeasure,
-    x: Option<&'a ModelNumbers>,
-    family: Option<&'a str>,
-    by: Option<&'a str>,
-    only: &'a [(String, String)],
-    resamples: u32,
-    seed: u64,
-}
-
-impl Choice<'_> {
-    /// Reads the study: tallies of its runs, and the documents of each text once, as all models read the same.
-    fn of(&self, study: &Path) -> anyhow::Result<Measurements> {
-        let study = Study::open(study)?;
-        let mut documents = BTreeMap::new();
-        for run in study.current()? {
-            let text = run.record().provenance.corpus.text_sha256.clone();
-            if let std::collections::btree_map::Entry::Vacant(place) = documents.entry(text) {
-                place.insert(run.documents()?);
-            }
-        }
-        let source = StudySource {
-            runs: &study.tallies()?,
-            documents: &documents,
-            error: self.error,
-            x: self.x,
-            family: self.family,
-            by: self.by,
-            only: self.only,
-            resamples: self.resamples,
-            seed: self.seed,
-        };
-        Ok(of_study(&source)?)
+        choice.errors(&choice.read(study)?)
     }
 }
 
@@ -301,8 +232,9 @@ impl Choice<'_> {
 pub(super) fn summary(study: &Path, baseline: &str) -> anyhow::Result<String> {
     let FitOptions { resamples, seed, .. } = FitOptions::default();
     let error = ErrorMeasure::BitsPerByte;
-    let choice = Choice { error, x: None, family: None, by: None, only: &[], resamples, seed };
-    let fit = fit_relative(&choice.of(study)?, &RelativeOptions::new(baseline), None)?;
+    let choice =
+        Choice { error, x: None, manifest: None, family: None, by: None, only: &[], resamples, seed };
+    let fit = fit_relative(&choice.errors(&choice.read(study)?)?, &RelativeOptions::new(baseline), None)?;
     fit.save(&study.join(RELATIVE))?;
     let mut lines = Vec::new();
     for family in &fit.families {

@@ -21,9 +21,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     table: PathBuf,
 
-    /// Column of compute (or size, or tokens), or a product of columns and numbers as "6*params*tokens"
+    /// Column of compute (or size, or tokens), or a product of columns and numbers as "6*params*tokens"; what the table lacks is looked up in
+    /// --models
     #[arg(long, value_name = "X")]
     x: String,
+
+    /// A manifest of the models (.toml, .csv, .tsv, .jsonl, .parquet): model, params, tokens, flops with their conventions
+    #[arg(long, value_name = "FILE")]
+    models: Option<PathBuf>,
 
     /// Column of losses
     #[arg(long, value_name = "COLUMN")]
@@ -72,7 +77,7 @@ Examples:
   relscale stages --table points.csv --x flops --loss bpb --accuracy acc --group format --held-out 2
   relscale stages --table final.tsv --x \"6*params*tokens\" --loss mmlu_stem_test_bpb --accuracy mmlu_stem_test_acc --hold-out size=3B";
 
-pub(super) fn condition(text: &str) -> Result<(String, String), String> {
+fn condition(text: &str) -> Result<(String, String), String> {
     let (column, value) = text.split_once('=').ok_or("expected COLUMN=VALUE")?;
     Ok((column.trim().to_owned(), value.trim().to_owned()))
 }
@@ -86,6 +91,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         group: arguments.group.clone(),
         label: arguments.label.clone(),
         only: arguments.only.clone(),
+        models: arguments.models.clone(),
         held_out: match &arguments.hold_out {
             Some((column, value)) => HeldOut::Where(column.clone(), value.clone()),
             None => HeldOut::Largest(arguments.held_out.unwrap_or(1)),

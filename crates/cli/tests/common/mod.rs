@@ -129,6 +129,30 @@ impl Outcome {
     }
 }
 
+/// A study of nine tiny models, three sizes after three amounts of training as their names `w<width>-<step>` say, on two texts, and a manifest
+/// of them. The weights are random: what is measured means nothing, how it goes through does.
+pub(crate) fn checkpoints(place: &Place) {
+    let mut manifest = "params_convention = \"non-embedding\"\n".to_owned();
+    for width in [8, 16, 24] {
+        for step in [1, 2, 4] {
+            let name = format!("w{width}-{step}");
+            let model = TinyModel { width, seed: (10 * width + step) as u64, ..TinyModel::default() };
+            place.model(&name, &model);
+            manifest +=
+                &format!("\n[[model]]\nmodel = \"{name}\"\nrun = \"w{width}\"\ntokens = {step}_000_000\n");
+        }
+    }
+    place.text("models.toml", &manifest);
+    place.prose();
+    place.text(
+        "code.txt",
+        "fn rank(row: &[f32], target: usize) -> usize {\n    row.len()\n}\n\nlet k = 10;\n\nlet s = 3;\n",
+    );
+    let outcome =
+        place.run(&["measure", "--model", "models", "--corpus", "prose.txt", "code.txt", "--out", "study"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+}
+
 /// All files under a folder with their bytes, by path.
 pub(crate) fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut all = Vec::new();

@@ -10,7 +10,6 @@
 //! | [`RelativeOptions`] | baseline, margin, level, what is asked for |
 //! | `study` | measurements from the tallies of a study; a distribution is a corpus, or a tag's value |
 //! | `table` | measurements from a user's table |
-//! | `models` | an x that is not the models' size |
 //! | `fit` | measurements to laws: the entrance [`fit_relative`] |
 //! | `gap` | one treatment against the baseline |
 //! | `ahead` | where a gap reaches a value, and what it is at an x |
@@ -24,7 +23,6 @@ mod ahead;
 mod covariate;
 mod fit;
 mod gap;
-mod models;
 mod options;
 mod series;
 mod study;
@@ -33,8 +31,6 @@ mod words;
 
 pub use covariate::Covariates;
 pub use fit::fit_relative;
-pub use models::ModelNumbers;
-pub(crate) use models::Product;
 pub use options::RelativeOptions;
 pub use series::{Measurements, ModelFamily, Series, SeriesPoint};
 pub use study::{ErrorMeasure, StudySource, of_study};

@@ -13,9 +13,9 @@ use relscale_records::parquet::DocumentRow;
 use relscale_records::provenance::sha256_bytes;
 use relscale_records::{DocumentTally, RunTally};
 
-use super::models::ModelNumbers;
 use super::series::{Measurements, ModelFamily, Series, SeriesPoint};
 use crate::error::LawsError;
+use crate::manifest::ModelAxis;
 use crate::options::FitOptions;
 use crate::rank::minus_ln_rbp;
 use crate::result::{Flag, FlagCode, RelativeLeftOut};
@@ -75,7 +75,7 @@ pub struct StudySource<'a> {
     /// The error.
     pub error: ErrorMeasure,
     /// The x of each model; without it, S.
-    pub x: Option<&'a ModelNumbers>,
+    pub x: Option<&'a ModelAxis>,
     /// Only this family.
     pub family: Option<&'a str>,
     /// The tag whose values are the distributions; without it, each corpus is one.
@@ -91,7 +91,7 @@ pub struct StudySource<'a> {
 /// The errors of a study's runs.
 ///
 /// # Errors
-/// No run of the family; runs that may not be compared; a tag that no document has; a model that the table of x does not have;
+/// No run of the family; runs that may not be compared; a tag that no document has; a model that has no x;
 /// a rank that was not counted.
 pub fn of_study(source: &StudySource<'_>) -> Result<Measurements, LawsError> {
     let mut corpora: BTreeMap<(&str, &str), Vec<&RunTally>> = BTreeMap::new();
@@ -114,7 +114,8 @@ pub fn of_study(source: &StudySource<'_>) -> Result<Measurements, LawsError> {
     let mut families: Vec<(ModelFamily, Vec<String>)> = Vec::new();
     for ((family, corpus), runs) in corpora {
         if families.last().is_none_or(|(last, _)| last.name != family) {
-            let family = ModelFamily { name: family.to_owned(), series: Vec::new(), flags: Vec::new() };
+            let flags = source.x.map(|x| x.flags().to_vec()).unwrap_or_default();
+            let family = ModelFamily { name: family.to_owned(), series: Vec::new(), flags };
             families.push((family, Vec::new()));
         }
         let Some((family, names)) = families.last_mut() else { continue };
@@ -128,7 +129,7 @@ pub fn of_study(source: &StudySource<'_>) -> Result<Measurements, LawsError> {
     }
     let families = families.into_iter().map(|(family, corpora)| tell_apart(family, &corpora)).collect();
     Ok(Measurements {
-        x: source.x.map_or("S, non-embedding parameters".to_owned(), |x| x.x().to_owned()),
+        x: source.x.map_or("S, non-embedding parameters".to_owned(), |x| x.in_words().to_owned()),
         error: source.error.to_string(),
         unit: match source.error {
             ErrorMeasure::BitsPerByte => "bits per byte",
@@ -136,7 +137,7 @@ pub fn of_study(source: &StudySource<'_>) -> Result<Measurements, LawsError> {
             ErrorMeasure::Rbp { .. } => "nats",
         }
         .to_owned(),
-        files: source.x.map(ModelNumbers::file).into_iter().collect(),
+        files: source.x.map(|x| x.file().to_owned()).into_iter().collect(),
         families,
     })
 }
@@ -238,7 +239,12 @@ fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
             let name = run.tally.model.clone();
             let error = statistic(run.sums());
             if error > 0.0 && error.is_finite() {
-                let x = source.x.map_or(Ok(run.tally.non_embedding as f64), |x| x.of(&name))?;
+                let x = source.x.map_or(Some(run.tally.non_embedding as f64), |x| x.of(&name));
+                let x = x.ok_or_else(|| LawsError::Point {
+                    model: name.clone(),
+                    distribution: series.distribution.clone(),
+                    reason: "it has no x".to_owned(),
+                })?;
                 let replicates = group.replicates(model, statistic).map_err(str::to_owned);
                 series.points.push(SeriesPoint { model: name, x, error, replicates });
             } else {

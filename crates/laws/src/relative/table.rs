@@ -1,12 +1,12 @@
 //! Measurements from a user's table, long (a row a model and distribution) or wide (a column a distribution).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::models::Product;
 use super::series::{Measurements, ModelFamily, Series, SeriesPoint};
 use crate::error::LawsError;
+use crate::manifest::{ModelNumbers, numbers_beside};
 use crate::result::{Flag, FlagCode, RelativeLeftOut};
-use crate::user_table::{Kind, Row, Rows, TableError, Value, kinds_of, meets};
+use crate::user_table::{Kind, Product, Row, Rows, TableError, Value, kinds_of, meets};
 
 /// Columns that name a model where none is given.
 const LABELS: [&str; 3] = ["model", "name", "run"];
@@ -28,6 +28,8 @@ pub struct RelativeTable {
     pub label: Option<String>,
     /// Column and value: only rows that have it take part.
     pub only: Vec<(String, String)>,
+    /// A manifest, for columns of x that the table lacks, and for families; see [`Manifest`](crate::manifest::Manifest).
+    pub models: Option<PathBuf>,
 }
 
 /// Reads a table (.csv, .tsv, .jsonl, .parquet) as measurements.
@@ -54,20 +56,23 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
             || only.iter().any(|(column, _)| column == name)
             || LABELS.contains(&name)
     })?;
-    let columns = Columns::of(&rows, options, kinds, &x)?;
+    x.check(&rows, options.models.is_some())?;
+    let mut columns = Columns::of(&rows, options, kinds, &x)?;
     let mut families: Vec<ModelFamily> = Vec::new();
-    let mut used = 0_usize;
     let conditions: Vec<(usize, &str)> = only
         .iter()
         .map(|(column, value)| Ok((rows.column(column)?, value.as_str())))
         .collect::<Result<_, TableError>>()?;
-    for row in &rows.rows {
-        if conditions.iter().all(|(at, value)| meets(row, *at, value)) {
-            used += 1;
-            columns.add(&rows, row, options, &mut families)?;
-        }
+    let used: Vec<&Row> =
+        rows.rows.iter().filter(|row| conditions.iter().all(|(at, value)| meets(row, *at, value))).collect();
+    if let Some(manifest) = &options.models {
+        let used = used.iter().copied();
+        columns.models = Some(numbers_beside(manifest, &rows, columns.label, used, x.columns())?);
     }
-    if used == 0 {
+    for row in &used {
+        columns.add(&rows, row, options, &mut families)?;
+    }
+    if used.is_empty() {
         let conditions: Vec<String> =
             only.iter().map(|(column, value)| format!("{column} = {value}")).collect();
         return Err(TableError::NoRows { path: path.to_owned(), wanted: conditions.join(", ") }.into());
@@ -94,11 +99,16 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
         _ => "the column of each distribution".to_owned(),
     };
     let unit = columns.kinds.first().filter(|_| one_kind).map_or("as given", |kind| kind.unit());
+    let models = columns.models.as_ref();
+    for family in &mut families {
+        family.flags.extend(models.into_iter().flat_map(ModelNumbers::flags).cloned());
+    }
+    let file = path.display().to_string();
     Ok(Measurements {
-        x: options.x.clone(),
+        x: models.map_or_else(|| options.x.clone(), |models| models.in_words(&options.x)),
         error,
         unit: unit.to_owned(),
-        files: vec![path.display().to_string()],
+        files: [file].into_iter().chain(models.map(ModelNumbers::file)).collect(),
         families,
     })
 }
@@ -111,6 +121,7 @@ struct Columns<'a> {
     distribution: Option<usize>,
     family: Option<usize>,
     label: Option<usize>,
+    models: Option<ModelNumbers>,
 }
 
 impl<'a> Columns<'a> {
@@ -134,6 +145,7 @@ impl<'a> Columns<'a> {
             distribution: at(&options.distribution)?,
             family: at(&options.family)?,
             label,
+            models: None,
         })
     }
 
@@ -145,9 +157,14 @@ impl<'a> Columns<'a> {
         options: &RelativeTable,
         families: &mut Vec<ModelFamily>,
     ) -> Result<(), TableError> {
-        let family = self.family.map_or(Ok("all".to_owned()), |at| rows.name(row, at))?;
-        let x = self.x.of(rows, row)?;
-        let model = self.label.map_or_else(|| Ok(format!("x = {x}")), |at| rows.name(row, at))?;
+        let named = self.label.map(|at| rows.name(row, at)).transpose()?;
+        let of_manifest = self.models.as_ref().zip(named.as_deref());
+        let x = self.x.of(rows, row, of_manifest)?;
+        let family = match of_manifest.and_then(|(models, model)| models.family(model)) {
+            Some(family) => family.to_owned(),
+            None => self.family.map_or(Ok("all".to_owned()), |at| rows.name(row, at))?,
+        };
+        let model = named.unwrap_or_else(|| format!("x = {x}"));
         for ((&at, kind), column) in self.errors.iter().zip(&self.kinds).zip(&options.errors) {
             let distribution = self.distribution.map_or(Ok(column.clone()), |at| rows.name(row, at))?;
             let series = series(families, &family, distribution);

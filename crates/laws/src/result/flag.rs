@@ -77,6 +77,16 @@ pub enum FlagCode {
     MixedErrors,
     /// Resampled documents move a slope more than the scatter of the models about it tells.
     NoiseBeyondScatter,
+    /// Compute was not given and stands for 2 N D or 6 N D.
+    FlopsComputed,
+    /// Forward FLOPs were multiplied by 3, to compare with training FLOPs.
+    FlopsConverted,
+    /// It is not said whether FLOPs are those of the forward pass or of training, or which parameters are counted.
+    ConventionUnstated,
+    /// Several models are checkpoints of one training run, so they are not independent.
+    SharedRun,
+    /// A manifest lists models that were not measured.
+    NotMeasured,
     /// Options that are not the right answer are scored among the documents of a distribution.
     WrongOptions,
 }

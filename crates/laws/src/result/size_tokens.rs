@@ -16,9 +16,12 @@ pub struct SizeTokensFit {
     pub tool: String,
     /// The file that was read, as it was named.
     pub file: String,
-    /// The column of sizes.
+    /// The manifest of the models, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub models: Option<String>,
+    /// What sizes are.
     pub params: String,
-    /// The column of tokens.
+    /// What tokens are.
     pub tokens: String,
     /// What the errors are.
     pub error: String,
@@ -32,6 +35,9 @@ pub struct SizeTokensFit {
     pub tokens_range: (f64, f64),
     /// Number of different sizes.
     pub sizes: u32,
+    /// What of the models was computed, converted or not said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<Flag>,
     /// The baseline first, then the others by name.
     pub distributions: Vec<SizeTokens>,
 }

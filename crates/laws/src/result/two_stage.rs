@@ -16,6 +16,9 @@ pub struct StagesFit {
     pub tool: String,
     /// The file that was read, as it was named.
     pub file: String,
+    /// The manifest of the models, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub models: Option<String>,
     /// What x is: a column, or a product of columns.
     pub x: String,
     /// The column of losses.

@@ -11,29 +11,32 @@
 //! |---|---|
 //! | [`SizeTokensTable`] | which columns of a table are meant |
 //! | `read` | rows as checkpoints |
+//! | `measured` | the models of a study as checkpoints |
 //! | `split` | slopes in both directions, with intervals |
 //! | `words` | sentences with their numbers |
 //!
 //! Invariants: a gap is of two errors of the same checkpoint. Sizes are told apart by their number of parameters.
 
+mod measured;
 mod read;
 mod split;
 mod words;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::LawsError;
 use crate::result::{Flag, FlagCode, SIZE_TOKENS_FORMAT, SizeTokens, SizeTokensFit};
 use crate::user_table::Kind;
-use read::Checkpoint;
+pub use measured::split_measured;
+use read::{Checkpoint, Read};
 use split::Point;
 
 /// Which columns of a table make checkpoints.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizeTokensTable {
-    /// The column of sizes.
+    /// The column of sizes, or a product of columns and numbers.
     pub params: String,
-    /// The column of tokens seen.
+    /// The column of tokens seen, or a product, as `2097152*step`.
     pub tokens: String,
     /// Columns of errors: one with [`distribution`](Self::distribution); else each is a distribution of its own.
     pub errors: Vec<String>,
@@ -47,6 +50,8 @@ pub struct SizeTokensTable {
     pub label: Option<String>,
     /// Column and value: only rows that have it take part.
     pub only: Vec<(String, String)>,
+    /// A manifest, for sizes or tokens that the table lacks; see [`Manifest`](crate::manifest::Manifest).
+    pub models: Option<PathBuf>,
     /// Nominal coverage of every interval.
     pub level: f64,
 }
@@ -58,19 +63,27 @@ pub struct SizeTokensTable {
 /// checkpoint that is there twice. [`LawsError::NoDistribution`]: no such baseline. [`LawsError::Option`]: a level that is no probability. Too few
 /// checkpoints are no error: the direction has no slices.
 pub fn fit_size_tokens(path: &Path, options: &SizeTokensTable) -> Result<SizeTokensFit, LawsError> {
-    if !(options.level > 0.0 && options.level < 1.0) {
-        let value = options.level.to_string();
-        return Err(LawsError::Option { option: "level", value, expected: "above 0 and below 1" });
-    }
+    check_level(options.level)?;
     let read = read::checkpoints(path, options)?;
+    describe(&read, &options.baseline, options.level, path.display().to_string())
+}
+
+fn check_level(level: f64) -> Result<(), LawsError> {
+    if level > 0.0 && level < 1.0 {
+        return Ok(());
+    }
+    Err(LawsError::Option { option: "level", value: level.to_string(), expected: "above 0 and below 1" })
+}
+
+/// Both directions of every distribution.
+fn describe(read: &Read, baseline: &str, level: f64, file: String) -> Result<SizeTokensFit, LawsError> {
     let mut names: Vec<&str> =
         read.checkpoints.iter().flat_map(|point| point.errors.keys().map(String::as_str)).collect();
     names.sort_unstable();
     names.dedup();
-    let baseline = options.baseline.as_str();
     if !names.contains(&baseline) {
         let there = names.into_iter().map(str::to_owned).collect();
-        return Err(LawsError::NoDistribution { wanted: options.baseline.clone(), there });
+        return Err(LawsError::NoDistribution { wanted: baseline.to_owned(), there });
     }
     names.sort_by_key(|name| *name != baseline);
     let range = |of: fn(&Checkpoint) -> f64| {
@@ -81,26 +94,29 @@ pub fn fit_size_tokens(path: &Path, options: &SizeTokensTable) -> Result<SizeTok
     sizes.sort_by(f64::total_cmp);
     sizes.dedup();
     let ranges = (range(|point| point.params), range(|point| point.tokens));
-    let distributions = names.into_iter().map(|name| distribution(name, &read, options, ranges)).collect();
+    let distributions =
+        names.into_iter().map(|name| distribution(name, read, baseline, level, ranges)).collect();
     Ok(SizeTokensFit {
         format: SIZE_TOKENS_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
-        file: path.display().to_string(),
-        params: options.params.clone(),
-        tokens: options.tokens.clone(),
+        file,
+        models: read.models.clone(),
+        params: read.params.clone(),
+        tokens: read.tokens.clone(),
         error: read.error.clone(),
-        baseline: options.baseline.clone(),
-        level: options.level,
+        baseline: baseline.to_owned(),
+        level,
         params_range: ranges.0,
         tokens_range: ranges.1,
         sizes: sizes.len() as u32,
+        flags: read.flags.clone(),
         distributions,
     })
 }
 
 type Ranges = ((f64, f64), (f64, f64));
 
-fn distribution(name: &str, read: &read::Read, options: &SizeTokensTable, ranges: Ranges) -> SizeTokens {
+fn distribution(name: &str, read: &Read, baseline: &str, level: f64, ranges: Ranges) -> SizeTokens {
     let points = |value: &dyn Fn(&Checkpoint) -> Option<f64>| -> Vec<Point> {
         let of = |point: &Checkpoint| {
             Some(Point { size: point.params, tokens: point.tokens, log_value: value(point)? })
@@ -108,15 +124,14 @@ fn distribution(name: &str, read: &read::Read, options: &SizeTokensTable, ranges
         read.checkpoints.iter().filter_map(of).collect()
     };
     let own = points(&|point| Some(point.errors.get(name)?.ln()));
-    let pairs =
-        points(&|point| Some(point.errors.get(name)?.ln() - point.errors.get(&options.baseline)?.ln()));
+    let pairs = points(&|point| Some(point.errors.get(name)?.ln() - point.errors.get(baseline)?.ln()));
     let mut flags: Vec<Flag> = read
         .left_out
         .iter()
         .filter(|(distribution, _)| distribution == name)
         .map(|(_, reason)| Flag::new(FlagCode::PointsLeftOut, reason.clone()))
         .collect();
-    let is_baseline = name == options.baseline;
+    let is_baseline = name == baseline;
     if pairs.len() < own.len() {
         let message = format!("{} checkpoints have no error on the baseline", own.len() - pairs.len());
         flags.push(Flag::new(FlagCode::PointsLeftOut, message));
@@ -124,8 +139,8 @@ fn distribution(name: &str, read: &read::Read, options: &SizeTokensTable, ranges
     let mut found = SizeTokens {
         name: name.to_owned(),
         points: own.len() as u32,
-        absolute: split::both(&own, ranges, options.level),
-        gap: (!is_baseline).then(|| split::both(&pairs, ranges, options.level)),
+        absolute: split::both(&own, ranges, level),
+        gap: (!is_baseline).then(|| split::both(&pairs, ranges, level)),
         flags,
         verdict: String::new(),
     };
@@ -144,6 +159,6 @@ fn distribution(name: &str, read: &read::Read, options: &SizeTokensTable, ranges
             found.flags.push(Flag::new(FlagCode::TooFewPoints, what.to_owned()));
         }
     }
-    found.verdict = words::of_distribution(&found, &options.baseline);
+    found.verdict = words::of_distribution(&found, baseline);
     found
 }

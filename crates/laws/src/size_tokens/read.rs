@@ -5,7 +5,9 @@ use std::path::Path;
 
 use super::SizeTokensTable;
 use crate::error::LawsError;
-use crate::user_table::{Kind, Row, Rows, TableError, Value, kinds_of, meets};
+use crate::manifest::{ModelNumbers, numbers_beside};
+use crate::result::{Flag, FlagCode};
+use crate::user_table::{Kind, Product, Row, Rows, TableError, Value, kinds_of, meets};
 
 /// Columns that name a run where none is given.
 const LABELS: [&str; 3] = ["model", "name", "run"];
@@ -25,6 +27,12 @@ pub(super) struct Read {
     pub(super) left_out: Vec<(String, String)>,
     /// What the error is, in words.
     pub(super) error: String,
+    /// What sizes and tokens are, in words.
+    pub(super) params: String,
+    pub(super) tokens: String,
+    /// The manifest, where there was one, and what it tells.
+    pub(super) models: Option<String>,
+    pub(super) flags: Vec<Flag>,
 }
 
 /// What tells a checkpoint from another: run, parameters, tokens.
@@ -43,13 +51,19 @@ pub(super) fn checkpoints(path: &Path, options: &SizeTokensTable) -> Result<Read
             expected: "one column, where another names the distribution",
         });
     }
+    let (params, tokens) = (Product::parse(&options.params), Product::parse(&options.tokens));
     let rows = Rows::read(path, |name| {
-        let chosen = [&options.params, &options.tokens].into_iter().chain(&options.errors);
-        chosen.chain(&options.distribution).chain(&options.label).any(|wanted| wanted == name)
+        let chosen = options.errors.iter();
+        params.needs(name)
+            || tokens.needs(name)
+            || chosen.chain(&options.distribution).chain(&options.label).any(|wanted| wanted == name)
             || options.only.iter().any(|(column, _)| column == name)
             || LABELS.contains(&name)
     })?;
-    let columns = Columns::of(&rows, options, kinds)?;
+    for sizes in [&params, &tokens] {
+        sizes.check(&rows, options.models.is_some())?;
+    }
+    let mut columns = Columns::of(&rows, options, kinds, [params, tokens])?;
     let conditions: Vec<(usize, &str)> = options
         .only
         .iter()
@@ -57,7 +71,13 @@ pub(super) fn checkpoints(path: &Path, options: &SizeTokensTable) -> Result<Read
         .collect::<Result<_, TableError>>()?;
     let mut found: BTreeMap<Key, Checkpoint> = BTreeMap::new();
     let mut left_out = Vec::new();
-    for row in rows.rows.iter().filter(|row| conditions.iter().all(|(at, value)| meets(row, *at, value))) {
+    let used: Vec<&Row> =
+        rows.rows.iter().filter(|row| conditions.iter().all(|(at, value)| meets(row, *at, value))).collect();
+    if let Some(manifest) = &options.models {
+        let wanted = columns.sizes.iter().flat_map(Product::columns);
+        columns.models = Some(numbers_beside(manifest, &rows, columns.label, used.iter().copied(), wanted)?);
+    }
+    for row in used {
         columns.add(&rows, row, options, &mut found, &mut left_out)?;
     }
     if found.is_empty() {
@@ -75,28 +95,45 @@ pub(super) fn checkpoints(path: &Path, options: &SizeTokensTable) -> Result<Read
         a.params.total_cmp(&b.params).then(a.tokens.total_cmp(&b.tokens)).then_with(|| a_key.cmp(b_key))
     });
     let checkpoints = checkpoints.into_iter().map(|(_, checkpoint)| checkpoint).collect();
-    Ok(Read { checkpoints, left_out, error })
+    let models = columns.models.as_ref();
+    let words = |what: &String| models.map_or_else(|| what.clone(), |models| models.in_words(what));
+    let flags = models.map(ModelNumbers::flags).unwrap_or_default().iter();
+    Ok(Read {
+        checkpoints,
+        left_out,
+        error,
+        params: words(&options.params),
+        tokens: options.tokens.clone(),
+        models: models.map(ModelNumbers::file),
+        flags: flags.filter(|flag| flag.code != FlagCode::SharedRun).cloned().collect(),
+    })
 }
 
 /// Where in a row everything stands.
 struct Columns {
-    params: usize,
-    tokens: usize,
+    /// Of parameters, of tokens.
+    sizes: [Product; 2],
     errors: Vec<usize>,
     kinds: Vec<Kind>,
     distribution: Option<usize>,
     label: Option<usize>,
+    models: Option<ModelNumbers>,
 }
 
 impl Columns {
-    fn of(rows: &Rows, options: &SizeTokensTable, kinds: Vec<Kind>) -> Result<Self, TableError> {
+    fn of(
+        rows: &Rows,
+        options: &SizeTokensTable,
+        kinds: Vec<Kind>,
+        sizes: [Product; 2],
+    ) -> Result<Self, TableError> {
         let label = match &options.label {
             Some(label) => Some(label.as_str()),
             None => LABELS.into_iter().find(|name| rows.has(name)),
         };
         Ok(Self {
-            params: rows.column(&options.params)?,
-            tokens: rows.column(&options.tokens)?,
+            sizes,
+            models: None,
             errors: options.errors.iter().map(|name| rows.column(name)).collect::<Result<_, _>>()?,
             kinds,
             distribution: options.distribution.as_ref().map(|name| rows.column(name)).transpose()?,
@@ -112,12 +149,10 @@ impl Columns {
         found: &mut BTreeMap<Key, Checkpoint>,
         left_out: &mut Vec<(String, String)>,
     ) -> Result<(), TableError> {
-        let positive = |at: usize| match rows.number(row, at)? {
-            number if number > 0.0 => Ok(number),
-            _ => Err(rows.refuse(row, at, "a number above 0")),
-        };
-        let (params, tokens) = (positive(self.params)?, positive(self.tokens)?);
         let run = self.label.map_or(Ok(String::new()), |at| rows.name(row, at))?;
+        let models = self.models.as_ref().map(|models| (models, run.as_str()));
+        let [params, tokens] = &self.sizes;
+        let (params, tokens) = (params.of(rows, row, models)?, tokens.of(rows, row, models)?);
         let key = (run, params.to_bits(), tokens.to_bits());
         let checkpoint =
             found.entry(key).or_insert_with(|| Checkpoint { params, tokens, errors: BTreeMap::new() });
@@ -136,7 +171,7 @@ impl Columns {
                 Value::Of(error) => {
                     if checkpoint.errors.insert(distribution, error).is_some() {
                         let expected = "one row for each run, size, number of tokens and distribution";
-                        return Err(rows.refuse(row, self.tokens, expected));
+                        return Err(rows.refuse(row, at, expected));
                     }
                 }
                 Value::Boundary(reason) => {

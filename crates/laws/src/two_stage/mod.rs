@@ -23,9 +23,10 @@ mod group;
 mod read;
 mod words;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::LawsError;
+use crate::manifest::ModelNumbers;
 use crate::result::{STAGES_FORMAT, StagesFit};
 
 /// What a user may choose.
@@ -43,6 +44,8 @@ pub struct StagesOptions {
     pub label: Option<String>,
     /// Column and value: only rows that have it take part.
     pub only: Vec<(String, String)>,
+    /// A manifest, for columns of x that the table lacks; see [`Manifest`](crate::manifest::Manifest).
+    pub models: Option<PathBuf>,
     /// What is predicted from the rest.
     pub held_out: HeldOut,
     /// Accuracy by chance; the sigmoids' lower limit is fitted where it is not given.
@@ -72,6 +75,7 @@ impl StagesOptions {
             group: Vec::new(),
             label: None,
             only: Vec::new(),
+            models: None,
             held_out: HeldOut::Largest(1),
             chance: None,
             at: Vec::new(),
@@ -98,16 +102,24 @@ pub fn fit_stages(path: &Path, options: &StagesOptions) -> Result<StagesFit, Law
     if let Some(x) = options.at.iter().find(|x| !(**x > 0.0 && x.is_finite())) {
         return Err(refuse("at", *x, "above 0"));
     }
-    let groups = read::groups(path, options)?;
+    let read = read::groups(path, options)?;
+    let models = read.models.as_ref();
+    let told = models.map(ModelNumbers::flags).unwrap_or_default();
+    let fit = |(name, points)| {
+        let mut group = group::fit(name, points, options);
+        group.flags.extend(told.iter().cloned());
+        group
+    };
     Ok(StagesFit {
         format: STAGES_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         file: path.display().to_string(),
-        x: options.x.clone(),
+        x: models.map_or_else(|| options.x.clone(), |models| models.in_words(&options.x)),
+        models: models.map(ModelNumbers::file),
         loss: options.loss.clone(),
         accuracy: options.accuracy.clone(),
         chance: options.chance,
         level: options.level,
-        groups: groups.into_iter().map(|(name, points)| group::fit(name, points, options)).collect(),
+        groups: read.groups.into_iter().map(fit).collect(),
     })
 }

@@ -4,21 +4,27 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{HeldOut, StagesOptions};
-use crate::relative::Product;
+use crate::error::LawsError;
+use crate::manifest::{ModelNumbers, numbers_beside};
 use crate::result::StagesPoint;
-use crate::user_table::{Row, Rows, TableError, meets};
+use crate::user_table::{Product, Row, Rows, TableError, meets};
 
 /// Columns that name a model where none is given.
 const LABELS: [&str; 3] = ["model", "name", "run"];
 
-/// The points of each group, by name; in each group smallest x first.
+/// What a table holds.
+pub(super) struct Read {
+    /// The points of each group, by name; in each group smallest x first.
+    pub(super) groups: BTreeMap<String, Vec<StagesPoint>>,
+    /// What a manifest has told of the models.
+    pub(super) models: Option<ModelNumbers>,
+}
+
+/// Reads the points.
 ///
 /// # Errors
 /// As [`fit_stages`](super::fit_stages) for tables.
-pub(super) fn groups(
-    path: &Path,
-    options: &StagesOptions,
-) -> Result<BTreeMap<String, Vec<StagesPoint>>, TableError> {
+pub(super) fn groups(path: &Path, options: &StagesOptions) -> Result<Read, LawsError> {
     let x = Product::parse(&options.x);
     let rows = Rows::read(path, |name| {
         let held_out = match &options.held_out {
@@ -31,21 +37,28 @@ pub(super) fn groups(
             || options.only.iter().any(|(column, _)| column == name)
             || LABELS.contains(&name)
     })?;
-    let columns = Columns::of(&rows, options)?;
+    x.check(&rows, options.models.is_some())?;
+    let mut columns = Columns::of(&rows, options)?;
     let conditions: Vec<(usize, &str)> = options
         .only
         .iter()
         .map(|(column, value)| Ok((rows.column(column)?, value.as_str())))
         .collect::<Result<_, TableError>>()?;
     let mut groups: BTreeMap<String, Vec<StagesPoint>> = BTreeMap::new();
-    for row in rows.rows.iter().filter(|row| conditions.iter().all(|(at, value)| meets(row, *at, value))) {
+    let used: Vec<&Row> =
+        rows.rows.iter().filter(|row| conditions.iter().all(|(at, value)| meets(row, *at, value))).collect();
+    if let Some(manifest) = &options.models {
+        let used = used.iter().copied();
+        columns.models = Some(numbers_beside(manifest, &rows, columns.label, used, x.columns())?);
+    }
+    for row in used {
         let (group, point) = columns.point(&rows, row, &x)?;
         groups.entry(group).or_default().push(point);
     }
     if groups.is_empty() {
         let wanted: Vec<String> =
             options.only.iter().map(|(column, value)| format!("{column} = {value}")).collect();
-        return Err(TableError::NoRows { path: path.to_owned(), wanted: wanted.join(" and ") });
+        return Err(TableError::NoRows { path: path.to_owned(), wanted: wanted.join(" and ") }.into());
     }
     for points in groups.values_mut() {
         points.sort_by(|a, b| a.x.total_cmp(&b.x).then_with(|| a.label.cmp(&b.label)));
@@ -53,7 +66,7 @@ pub(super) fn groups(
             hold_out_largest(points, count as usize);
         }
     }
-    Ok(groups)
+    Ok(Read { groups, models: columns.models })
 }
 
 /// Marks the points of the `count` largest x.
@@ -72,6 +85,7 @@ struct Columns<'a> {
     group: Vec<usize>,
     label: Option<usize>,
     held_out: Option<(usize, &'a str)>,
+    models: Option<ModelNumbers>,
 }
 
 impl<'a> Columns<'a> {
@@ -89,6 +103,7 @@ impl<'a> Columns<'a> {
                 HeldOut::Largest(_) => None,
                 HeldOut::Where(column, value) => Some((rows.column(column)?, value)),
             },
+            models: None,
         })
     }
 
@@ -103,10 +118,11 @@ impl<'a> Columns<'a> {
         if !(0.0..=1.0).contains(&accuracy) {
             return Err(rows.refuse(row, self.accuracy, "a share from 0 to 1 (divide per cent by 100)"));
         }
+        let label = self.label.map(|at| rows.name(row, at)).transpose()?;
         let point = StagesPoint {
-            label: self.label.map_or_else(|| Ok(row.place.clone()), |at| rows.name(row, at))?,
+            x: x.of(rows, row, self.models.as_ref().zip(label.as_deref()))?,
+            label: label.unwrap_or_else(|| row.place.clone()),
             place: row.place.clone(),
-            x: x.of(rows, row)?,
             loss,
             accuracy,
             held_out: self.held_out.is_some_and(|(at, value)| meets(row, at, value)),

@@ -21,7 +21,7 @@ pub enum TableError {
     #[error(transparent)]
     Parquet(#[from] relscale_records::Error),
     /// The ending of the file's name is none of those known.
-    #[error("{}: not a kind of table that is read; give a .csv, .tsv, .jsonl or .parquet file", path.display())]
+    #[error("{}: not a kind of table that is read; give a .csv, .tsv, .jsonl, .parquet or .toml file", path.display())]
     Extension {
         /// The file.
         path: PathBuf,
@@ -128,6 +128,34 @@ pub enum TableError {
         model: String,
         /// What is wanted of it.
         what: String,
+    },
+    /// A model that a manifest does not list.
+    #[error("{}: no row has model `{model}`; add it, or see that names are the same: it has {there}", path.display())]
+    NoModel {
+        /// The manifest.
+        path: PathBuf,
+        /// The model.
+        model: String,
+        /// The models that it has.
+        there: String,
+    },
+    /// A line of a manifest that cannot be.
+    #[error("{}, {place}: {reason}", path.display())]
+    Manifest {
+        /// The manifest.
+        path: PathBuf,
+        /// The line or row.
+        place: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// Factors whose product is no x.
+    #[error("{}: the factors of x give {product}; a law needs an x above 0 and in the range of numbers", path.display())]
+    Factors {
+        /// The file with the factors.
+        path: PathBuf,
+        /// Their product.
+        product: f64,
     },
     /// Two different sizes for one model.
     #[error("{}: two different sizes for model `{model}`; keep one of them", path.display())]

@@ -6,7 +6,8 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `rows` | a file as rows of cells, whatever its format: `csv_rows`, `jsonl_rows`, and Parquet by way of the records |
+//! | `rows` | a file as rows of cells, whatever its format: `csv_rows`, `jsonl_rows`, `toml_rows`, and Parquet by way of the records |
+//! | `product` | an x that is a column, or a product of columns and numbers |
 //! | [`Kind`] | what a column of values is, hence which number the law is about |
 //! | `choose` | which columns and rows of a table make points; a bad number is refused with its file and line |
 //! | `harness` | the same from result files of lm-evaluation-harness |
@@ -24,8 +25,10 @@ mod fit;
 mod harness;
 mod jsonl_rows;
 mod kind;
+mod product;
 mod rows;
 mod sizes;
+mod toml_rows;
 
 pub use choose::{TableOptions, fit_table};
 pub(crate) use choose::{is as meets, kinds as kinds_of};
@@ -33,6 +36,7 @@ pub use error::TableError;
 pub use harness::{HarnessOptions, fit_harness};
 pub use kind::Kind;
 pub(crate) use kind::Value;
+pub(crate) use product::Product;
 pub(crate) use rows::{Row, Rows};
 
 use crate::error::LawsError;

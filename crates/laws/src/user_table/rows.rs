@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use relscale_records::parquet::{Cell, column_names, read_cells};
 
 use super::error::TableError;
-use super::{csv_rows, jsonl_rows};
+use super::{csv_rows, jsonl_rows, toml_rows};
 
 /// The rows of a table.
+#[derive(Debug)]
 pub(crate) struct Rows {
     pub(crate) path: PathBuf,
     /// The columns that were read, in the order of the cells.
@@ -16,6 +17,7 @@ pub(crate) struct Rows {
 }
 
 /// One row of a table.
+#[derive(Debug)]
 pub(crate) struct Row {
     /// Where it stands, as a person finds it: `line 17`, `row 3`.
     pub(crate) place: String,
@@ -33,6 +35,7 @@ impl Rows {
             "csv" | "tsv" | "tab" | "txt" => csv_rows::read(path, matches!(ending.as_str(), "tsv" | "tab")),
             "jsonl" | "ndjson" => jsonl_rows::read(path),
             "parquet" | "pq" => parquet(path, wanted),
+            "toml" => toml_rows::read(path),
             _ => Err(TableError::Extension { path: path.to_owned() }),
         }
     }
@@ -81,6 +84,11 @@ impl Rows {
     /// [`TableError::Missing`] with the place.
     pub(crate) fn name(&self, row: &Row, at: usize) -> Result<String, TableError> {
         if empty(&row.cells[at]) { Err(self.missing(row, at)) } else { Ok(text(&row.cells[at])) }
+    }
+
+    /// Whether a cell holds nothing.
+    pub(crate) fn is_empty(&self, row: &Row, at: usize) -> bool {
+        empty(&row.cells[at])
     }
 
     /// The refusal of a cell, with what would be accepted.
