@@ -14,6 +14,8 @@ pub enum Event {
         corpus: String,
         /// Documents.
         documents: u64,
+        /// Questions whose options (some of) the documents are.
+        items: u64,
         /// Bytes of text.
         bytes: u64,
         /// Tokens, before any limit.
@@ -110,6 +112,17 @@ pub enum Warning {
         /// Out of so many.
         of: u64,
     },
+    /// Options that the model sees with the end of their prompt only.
+    PromptsCut {
+        /// Name of the corpus.
+        corpus: String,
+        /// How many.
+        options: u64,
+        /// Out of so many.
+        of: u64,
+        /// Tokens of the longest option with its prompt.
+        longest: u64,
+    },
     /// Special tokens that the text spells out (`<|endoftext|>` in a web page): encoded as such.
     SpecialsInText {
         /// Name of the corpus.
@@ -168,6 +181,11 @@ impl std::fmt::Display for Warning {
             Self::UnscoredDocuments { corpus, documents, of } => write!(
                 f,
                 "{corpus}: {documents} of {of} documents have no position that can be scored (a single token, or no scored span)"
+            ),
+            Self::PromptsCut { corpus, options, of, longest } => write!(
+                f,
+                "{corpus}: {options} of {of} options do not fit into the window with their prompt (the longest takes {longest} tokens); the beginning \
+                 of the prompt is cut off, solved examples first"
             ),
             Self::SpecialsInText { corpus, tokens } => write!(
                 f,

@@ -8,7 +8,8 @@
 //! models to keep this.)
 //!
 //! **Items.** Documents with a tag `item` are the options of a question, which only mean something together and as a whole: the item that
-//! a limit falls into is scored to its end, and a protocol that does not reach the whole scored text of an option is refused.
+//! a limit falls into is scored to its end, and a protocol that does not reach the whole scored text of an option is refused. Options
+//! of which the model does not see the whole prompt are counted ([`CutPrompts`]).
 //!
 //! **Parts.** Whole documents are added to a part until it has enough positions; a document that alone has enough is a
 //! part of its own. The partition depends on the corpus alone.
@@ -69,6 +70,32 @@ pub struct Layout {
     until: Option<u32>,
     /// Whether the limit, if there was one, was reached.
     reached: bool,
+    cut: CutPrompts,
+}
+
+/// Options whose prompt does not fit into the window with them, so that its beginning is not seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CutPrompts {
+    /// Covered options.
+    pub options: u64,
+    /// Those of them whose prompt is cut.
+    pub cut: u64,
+    /// Tokens of the longest covered option with its prompt.
+    pub longest: u64,
+}
+
+impl CutPrompts {
+    fn add(&mut self, document: &TokenisedDocument, windows: &[Window]) {
+        let first = windows.iter().map(|window| {
+            // A text's own first token that stands for the prefix is fed as such.
+            let fed_as_prefix =
+                window.prefix.is_some() && document.encoded.ids.first() == window.prefix.as_ref();
+            window.start.saturating_sub(usize::from(fed_as_prefix))
+        });
+        self.options += 1;
+        self.cut += u64::from(first.max().is_some_and(|first| first > 0));
+        self.longest = self.longest.max(document.encoded.ids.len() as u64);
+    }
 }
 
 impl Layout {
@@ -81,7 +108,8 @@ impl Layout {
         if limit == Some(0) {
             return Err(Error::ZeroLimit);
         }
-        let mut layout = Self { scored: Vec::new(), until: None, reached: limit.is_none() };
+        let mut layout =
+            Self { scored: Vec::new(), until: None, reached: limit.is_none(), cut: CutPrompts::default() };
         let (mut counted, mut too_short) = (0, None);
         let mut unfinished: Option<&str> = None;
         for document in &corpus.documents {
@@ -89,8 +117,8 @@ impl Layout {
             if unfinished.is_some() && unfinished != item {
                 break;
             }
-            let mut positions: Vec<u32> = match windows.windows(document) {
-                Ok(windows) => windows.into_iter().flat_map(|window| window.scored).collect(),
+            let cut = match windows.windows(document) {
+                Ok(windows) => windows,
                 // One short document among many is counted and said, not an end to the run.
                 Err(error @ Error::Corpus(CorpusError::TooShort { .. })) => {
                     too_short.get_or_insert(error);
@@ -98,6 +126,10 @@ impl Layout {
                 }
                 Err(error) => return Err(error),
             };
+            if item.is_some() {
+                layout.cut.add(document, &cut);
+            }
+            let mut positions: Vec<u32> = cut.into_iter().flat_map(|window| window.scored).collect();
             if item.is_some() {
                 check_reached(corpus, document, &positions)?;
             }
@@ -149,6 +181,11 @@ impl Layout {
     /// Covered documents without a scored position.
     pub fn unscored_documents(&self) -> u64 {
         self.scored.iter().filter(|&&scored| scored == 0).count() as u64
+    }
+
+    /// Options whose prompt is longer than what the model sees.
+    pub fn cut_prompts(&self) -> CutPrompts {
+        self.cut
     }
 
     /// Whether there was no limit, or the corpus reached it.
@@ -338,6 +375,31 @@ mod tests {
     }
 
     #[test]
+    fn prompts_of_which_the_beginning_is_not_seen_are_counted() {
+        let mut corpus = items(&["q1", "q1", "q2"]);
+        corpus.documents[1].encoded.ids = vec![7; 9];
+        corpus.documents[1].encoded.bytes = vec![1; 9];
+        corpus.documents[1].spans[0] = 7..9;
+        // Text that is no question has no prompt.
+        corpus.documents[2].tags.clear();
+        let last = |prefix: Option<u32>, start: usize| {
+            move |document: &TokenisedDocument| {
+                let end = document.encoded.ids.len();
+                let start = if end > 4 { start } else { 0 };
+                Ok(vec![Window { prefix, start, end, scored: vec![end as u32 - 2, end as u32 - 1] }])
+            }
+        };
+        let cut = |windows: &dyn Windows| Layout::new(&corpus, windows, None).unwrap().cut_prompts();
+        let seen = |cut| CutPrompts { options: 2, cut, longest: 9 };
+        assert_eq!(cut(&last(None, 5)), seen(1));
+        assert_eq!(cut(&last(None, 0)), seen(0));
+        // Token 7 begins every text; as the prefix it is fed, though no window has it as the text's own.
+        assert_eq!(cut(&last(Some(7), 1)), seen(0));
+        assert_eq!(cut(&last(Some(7), 2)), seen(1));
+        assert_eq!(cut(&last(Some(3), 1)), seen(1));
+    }
+
+    #[test]
     fn a_prefix_does_not_move_the_limit() {
         let corpus = corpus(&[4, 4, 4, 4]);
         let last = |prefix| {
@@ -369,7 +431,12 @@ mod tests {
 
     #[test]
     fn parts_hold_whole_documents_and_cover_each_once() {
-        let layout = |scored: &[u64]| Layout { scored: scored.to_vec(), until: None, reached: true };
+        let layout = |scored: &[u64]| Layout {
+            scored: scored.to_vec(),
+            until: None,
+            reached: true,
+            cut: CutPrompts::default(),
+        };
         let ends = |scored: &[u64]| -> Vec<(u32, u32)> {
             let parts = layout(scored).parts(10);
             assert!(parts.iter().enumerate().all(|(i, part)| part.index == i as u32));

@@ -149,6 +149,7 @@ fn read_corpus(
     events(Event::CorpusRead {
         corpus: source.name.clone(),
         documents: text.provenance.documents,
+        items: text.items(),
         bytes: text.provenance.bytes,
         tokens: text.tokens(),
     });
@@ -238,6 +239,15 @@ fn warn_of_plan(layout: &Layout, text: &TokenisedCorpus, settings: &Settings, ev
             corpus: corpus.clone(),
             documents: layout.unscored_documents(),
             of: layout.documents() as u64,
+        }));
+    }
+    let cut = layout.cut_prompts();
+    if cut.cut > 0 {
+        events(Event::Warning(Warning::PromptsCut {
+            corpus: corpus.clone(),
+            options: cut.cut,
+            of: cut.options,
+            longest: cut.longest,
         }));
     }
     if let (Some(wanted), false) = (settings.tokens, layout.reached_limit()) {

@@ -2,7 +2,7 @@
 //!
 //! Only ids and byte counts are kept (8 bytes a token); the text itself streams through, a block of documents at a time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use relscale_corpus::{Document, Encoded, Fingerprint};
@@ -115,6 +115,12 @@ impl TokenisedCorpus {
     /// Name of the corpus.
     pub fn name(&self) -> &str {
         &self.provenance.name
+    }
+
+    /// Questions: how many values the tag `item` has.
+    pub fn items(&self) -> u64 {
+        self.documents.iter().filter_map(|document| document.tags.get("item")).collect::<BTreeSet<_>>().len()
+            as u64
     }
 
     /// Tokens of all documents.

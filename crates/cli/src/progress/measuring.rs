@@ -52,11 +52,13 @@ impl Measuring {
     /// Takes note of an event.
     pub(crate) fn hear(&mut self, event: Event) {
         match event {
-            Event::CorpusRead { corpus, documents, bytes, tokens } => {
+            Event::CorpusRead { corpus, documents, items, bytes, tokens } => {
                 // A corpus of token ids has no bytes.
                 let bytes = if bytes > 0 { format!("{}, ", terminal::bytes(bytes)) } else { String::new() };
+                let asked =
+                    if items > 0 { format!(" ({})", several(items, "question")) } else { String::new() };
                 say(&format!(
-                    "{corpus}: {}, {bytes}{}",
+                    "{corpus}: {}{asked}, {bytes}{}",
                     several(documents, "document"),
                     several(tokens, "token")
                 ));
