@@ -64,6 +64,25 @@ pub enum LawsError {
         /// One of the corpora.
         corpus: String,
     },
+    /// Documents with tags of options that make no question.
+    #[error("corpus `{corpus}`, item `{item}`: {reason}; mend the tags of its documents (item, option, gold, span_bytes)")]
+    Item {
+        /// The corpus.
+        corpus: String,
+        /// The item.
+        item: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// No corpus has options.
+    #[error(
+        "no document of a measured corpus is an option of a question (tags item, option, gold), e.g. none of corpus `{corpus}`; such are those \
+         of kind=mmlu and kind=anthropic, or of one's own files with these tags"
+    )]
+    NoItems {
+        /// One of the corpora.
+        corpus: String,
+    },
     /// There is nothing to fit.
     #[error("there is no finished run to fit; `relscale measure` makes them")]
     NoRuns,

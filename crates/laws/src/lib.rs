@@ -8,6 +8,7 @@
 //! | [`fit_study`] | the entrance: tallies and [`FitOptions`] in, [`StudyFit`] out |
 //! | `table` | tallies to groups: what may share a line, totals, resampled documents |
 //! | `rank`, `cross_entropy` | which number a model contributes, and when it contributes none |
+//! | [`choices`] | questions with options: which is preferred, how surely, by subject and domain |
 //! | `emergence` | several tokens right in a row: measured, against independence, over S |
 //! | `power_law` | the fit, its two kinds of uncertainty, its doubts |
 //! | `audit` | predictions of models that a fit has not seen |
@@ -31,6 +32,7 @@
 
 mod audit;
 mod breakdown;
+pub mod choices;
 mod cross_entropy;
 mod emergence;
 mod error;

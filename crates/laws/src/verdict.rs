@@ -210,6 +210,7 @@ pub(crate) fn slope_in(x: &str, exponent: &Estimate, r_squared: Option<f64>) -> 
     let interval = match exponent.interval {
         Interval::StudentT { low, high, level, .. }
         | Interval::DocumentBootstrap { low, high, level, .. }
+        | Interval::ItemBootstrap { low, high, level, .. }
         | Interval::Profile { low, high, level, .. }
         | Interval::DocumentSpread { low, high, level, .. }
         | Interval::Fieller { low, high, level, .. }
@@ -238,6 +239,7 @@ pub(crate) fn within(low: f64, high: f64, interval: &Interval) -> String {
     let level = match interval {
         Interval::StudentT { level, .. }
         | Interval::DocumentBootstrap { level, .. }
+        | Interval::ItemBootstrap { level, .. }
         | Interval::Fieller { level, .. } => format!(" at {} %", 100.0 * level),
         _ => String::new(),
     };

@@ -52,6 +52,17 @@ pub enum Interval {
         /// Resamples that gave a finite value.
         resamples: u32,
     },
+    /// Percentiles over items (questions with their options) drawn again inside their groups: the noise of the sample of questions alone.
+    ItemBootstrap {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+        /// Nominal coverage, e.g. 0.95.
+        level: f64,
+        /// Resamples that gave a finite value.
+        resamples: u32,
+    },
     /// Fieller's, for the place where a line reaches a level: from the scatter of the models about the line.
     Fieller {
         /// Lower end.
@@ -110,6 +121,7 @@ impl Interval {
         match *self {
             Self::StudentT { low, high, .. }
             | Self::DocumentBootstrap { low, high, .. }
+            | Self::ItemBootstrap { low, high, .. }
             | Self::Fieller { low, high, .. }
             | Self::Profile { low, high, .. }
             | Self::DocumentSpread { low, high, .. }

@@ -87,6 +87,8 @@ pub enum FlagCode {
     SharedRun,
     /// A manifest lists models that were not measured.
     NotMeasured,
+    /// Options of a question share the largest score, and so the credit.
+    TiedOptions,
     /// Options that are not the right answer are scored among the documents of a distribution.
     WrongOptions,
 }

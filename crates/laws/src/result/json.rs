@@ -43,6 +43,7 @@ impl Saved for super::Predictions {}
 impl Saved for super::RelativeFit {}
 impl Saved for super::StagesFit {}
 impl Saved for super::SizeTokensFit {}
+impl Saved for super::ChoicesFit {}
 
 fn write_aside(result: &impl Serialize, aside: &Path) -> std::io::Result<()> {
     let mut out = BufWriter::new(File::create(aside)?);

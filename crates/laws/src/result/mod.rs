@@ -22,6 +22,7 @@
 //! ```
 
 mod breakdown;
+mod choices;
 mod classes;
 mod emergence;
 mod estimate;
@@ -40,6 +41,10 @@ mod two_stage;
 
 pub use breakdown::{
     Breakdown, Finding, GroupBreakdown, PerfectLaw, PointNoise, ReferenceSlope, ScatterTest,
+};
+pub use choices::{
+    CHOICES_FORMAT, ChoiceMean, ChoiceOption, ChoiceValue, ChoicesFit, ChoicesGroup, ChoicesModel, ItemLeftOut,
+    ShuffledGold,
 };
 pub use classes::{ClassMisses, ClassReport, ClassShare, MissesByClass};
 pub use emergence::{

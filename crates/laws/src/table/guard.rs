@@ -15,7 +15,7 @@ use crate::error::{Difference, LawsError};
 ///
 /// # Errors
 /// The first difference found, with both models and what each has.
-pub(super) fn check(family: &str, corpus: &str, runs: &[&RunTally]) -> Result<(), LawsError> {
+pub(crate) fn check(family: &str, corpus: &str, runs: &[&RunTally]) -> Result<(), LawsError> {
     for run in runs {
         whole(run)?;
     }

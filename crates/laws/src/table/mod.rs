@@ -6,6 +6,8 @@
 
 mod guard;
 
+pub(crate) use guard::check as check_alike;
+
 use std::collections::BTreeMap;
 
 use relscale_records::{DocumentTally, RunTally};
