@@ -65,7 +65,9 @@ pub enum LawsError {
         corpus: String,
     },
     /// Documents with tags of options that make no question.
-    #[error("corpus `{corpus}`, item `{item}`: {reason}; mend the tags of its documents (item, option, gold, span_bytes)")]
+    #[error(
+        "corpus `{corpus}`, item `{item}`: {reason}; mend the tags of its documents (item, option, gold, span_bytes)"
+    )]
     Item {
         /// The corpus.
         corpus: String,
@@ -73,6 +75,17 @@ pub enum LawsError {
         item: String,
         /// What is wrong with it.
         reason: String,
+    },
+    /// Questions asked in two ways under one name.
+    #[error(
+        "corpus `{corpus}` asks the questions of `{distribution}` in several formats, which have no common error; take one with the condition \
+         format=NAME"
+    )]
+    SeveralFormats {
+        /// The corpus.
+        corpus: String,
+        /// The distribution.
+        distribution: String,
     },
     /// No corpus has options.
     #[error(

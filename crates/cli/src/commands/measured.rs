@@ -42,13 +42,7 @@ impl Choice<'_> {
     /// The study cannot be read; no run is of the family.
     pub(super) fn read(&self, study: &Path) -> anyhow::Result<Measured> {
         let study = Study::open(study)?;
-        let mut documents = BTreeMap::new();
-        for run in study.current()? {
-            let text = run.record().provenance.corpus.text_sha256.clone();
-            if let Entry::Vacant(place) = documents.entry(text) {
-                place.insert(run.documents()?);
-            }
-        }
+        let documents = documents(&study)?;
         let mut runs = study.tallies()?;
         if let Some(manifest) = self.manifest {
             manifest.set_families(&mut runs);
@@ -102,6 +96,21 @@ impl Choice<'_> {
     }
 }
 
+/// The documents of each text of a study, by its hash.
+///
+/// # Errors
+/// A run that cannot be read.
+pub(super) fn documents(study: &Study) -> anyhow::Result<BTreeMap<String, Vec<DocumentRow>>> {
+    let mut documents = BTreeMap::new();
+    for run in study.current()? {
+        let text = run.record().provenance.corpus.text_sha256.clone();
+        if let Entry::Vacant(place) = documents.entry(text) {
+            place.insert(run.documents()?);
+        }
+    }
+    Ok(documents)
+}
+
 /// The error of a study's runs, bits per byte where none is named.
 ///
 /// # Errors
@@ -111,7 +120,7 @@ pub(super) fn error(named: &[String]) -> anyhow::Result<ErrorMeasure> {
         [] => Ok(ErrorMeasure::BitsPerByte),
         [one] => Ok(one.parse()?),
         several => {
-            let hint = "give one of bpb, ce, rbp10";
+            let hint = "give one of bpb, ce, rbp10, choice-nll, accuracy";
             Err(Refusal::new(format!("a study has one error, not {}", several.join(" and ")), hint).into())
         }
     }

@@ -1,5 +1,6 @@
 //! The commands: a file each, whose doc comment is its help.
 
+mod choices;
 mod demo;
 mod fit;
 mod fit_table;
@@ -20,6 +21,7 @@ use clap::Subcommand;
 /// What the program can be asked to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Choices(choices::Arguments),
     Demo(demo::Arguments),
     Measure(measure::Arguments),
     Fit(fit::Arguments),
@@ -38,6 +40,7 @@ impl Command {
     /// Whatever stops the command; [`crate::exit`] knows the exit code.
     pub(crate) fn run(self, cancel: &AtomicBool) -> anyhow::Result<()> {
         match self {
+            Self::Choices(arguments) => choices::run(&arguments),
             Self::Demo(arguments) => demo::run(&arguments, cancel),
             Self::Measure(arguments) => measure::run(&arguments, cancel),
             Self::Fit(arguments) => fit::run(&arguments),

@@ -34,7 +34,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     baseline: String,
 
-    /// The error: bpb, ce, or rbp and a rank (rbp10: -ln RBP_10) [default: bpb]; with --table one or more columns
+    /// The error: bpb, ce, rbp and a rank (rbp10: -ln RBP_10), or of questions with options gold-bpb, gold-nll, choice-nll,
+    /// choice-nll-bytes, accuracy, accuracy-bytes, accuracy-tokens (-ln of it) [default: bpb]; with --table one or more columns
     #[arg(long, value_name = "ERROR", value_delimiter = ',')]
     error: Vec<String>,
 
@@ -100,6 +101,7 @@ Examples:
   relscale relative study --baseline wiki
   relscale relative study --baseline stem --by tag:domain --where gold=true --error bpb --models models.toml --x flops
   relscale relative study --baseline wiki --error rbp10
+  relscale relative study --baseline self-improvement --by tag:cluster --error choice-nll
   relscale relative --table points.csv --x flops --error loss --distribution corpus --baseline c4_en
   relscale relative --table final.tsv --x \"6*params*tokens\" --error loss_c4_en,loss_ice --baseline loss_c4_en
   relscale relative study --baseline usa --covariates regions.csv --key variety --value users_1995";

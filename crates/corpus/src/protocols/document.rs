@@ -14,6 +14,9 @@ use crate::error::Result;
 /// the end of the text), reaches back as far as it may, and scores what is new. A prefix is fed in every window and
 /// counts towards `L`. So the first window is never shorter than it need be, and neither is the last.
 ///
+/// Where only spans are scored and all of them fit into one window with that much context, they get one window that ends with them: an option of a
+/// question is then scored in one piece, with its context cut from the left, as lm-evaluation-harness does.
+///
 /// ```
 /// use relscale_corpus::protocols::{DocumentWindows, Protocol, TokenText};
 /// let protocol = DocumentWindows::new(4, 2, None)?;
@@ -80,5 +83,59 @@ impl Protocol for DocumentWindows {
             end = (end + self.stride).min(ids.len());
         }
         Ok(windows)
+    }
+
+    fn gather(&self, windows: Vec<Window>, from: usize) -> Vec<Window> {
+        let positions = || windows.iter().flat_map(|window| &window.scored);
+        let (Some(&first), Some(&last)) = (positions().next(), positions().next_back()) else {
+            return windows;
+        };
+        let (first, end) = (first as usize, last as usize + 1);
+        let start = end.saturating_sub(self.length - usize::from(self.prefix.is_some())).max(from);
+        // What every scored token sees at least, where the text has it.
+        let context = (first - from.min(first)).min(self.length - self.stride);
+        if windows.len() < 2 || first < start + context {
+            return windows;
+        }
+        vec![Window { prefix: self.prefix, start, end, scored: positions().copied().collect() }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+    use crate::protocols::TokenText;
+    use crate::tokenizer::Encoded;
+
+    fn windows(
+        tokens: usize,
+        span: std::ops::Range<usize>,
+        prefix: Option<u32>,
+    ) -> Vec<(usize, usize, Vec<u32>)> {
+        let encoded = Encoded { ids: vec![5; tokens], bytes: vec![1; tokens], specials: 0 };
+        let document = Document::new("d", "x".repeat(tokens)).with_span(span);
+        let none = BTreeSet::new();
+        let text = TokenText::of_document(&document, &encoded, &none);
+        let windows = DocumentWindows::new(8, 4, prefix).unwrap().windows(&text).unwrap();
+        windows.into_iter().map(|window| (window.start, window.end, window.scored)).collect()
+    }
+
+    #[test]
+    fn a_span_that_fits_is_scored_in_one_window_that_ends_with_it() {
+        // Plain windows would end at 8 and 10, and cut the span in two.
+        assert_eq!(windows(10, 7..10, None), [(2, 10, vec![7, 8, 9])]);
+        assert_eq!(windows(10, 7..10, Some(1)), [(3, 10, vec![7, 8, 9])]);
+        // One that lies inside one window anyway.
+        assert_eq!(windows(10, 8..10, None), [(2, 10, vec![8, 9])]);
+        assert_eq!(windows(6, 4..6, None), [(0, 6, vec![4, 5])]);
+    }
+
+    #[test]
+    fn a_span_too_long_for_that_keeps_its_windows() {
+        let seen = windows(12, 6..12, None);
+        assert_eq!(seen, [(0, 8, vec![6, 7]), (4, 12, vec![8, 9, 10, 11])]);
+        // From the first token on there is no context to ask for.
+        assert_eq!(windows(8, 0..8, None), [(0, 8, vec![1, 2, 3, 4, 5, 6, 7])]);
     }
 }

@@ -118,7 +118,16 @@ pub trait Protocol: fmt::Debug + Send + Sync {
             }
         }
         windows.retain(|window| !window.scored.is_empty());
+        if text.is_restricted() {
+            windows = self.gather(windows, skip);
+        }
         Ok(windows)
+    }
+
+    /// Another way to see the scored positions of a text of which only spans are scored, with no token before `from` fed; the windows as they
+    /// are, unless a protocol has one.
+    fn gather(&self, windows: Vec<Window>, _from: usize) -> Vec<Window> {
+        windows
     }
 }
 

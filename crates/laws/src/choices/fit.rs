@@ -13,8 +13,8 @@ use super::words;
 use crate::error::LawsError;
 use crate::options::FitOptions;
 use crate::result::{
-    CHOICES_FORMAT, ChoiceMean, ChoiceOption, ChoiceValue, ChoicesFit, ChoicesGroup, ChoicesModel, Estimate, Flag,
-    FlagCode, Interval, ItemLeftOut, ShuffledGold,
+    CHOICES_FORMAT, ChoiceMean, ChoiceOption, ChoiceValue, ChoicesFit, ChoicesGroup, ChoicesModel, Estimate,
+    Flag, FlagCode, Interval, ItemLeftOut, ShuffledGold,
 };
 
 /// What of a study is looked at.
@@ -69,7 +69,10 @@ impl<'a> ChoicesSource<'a> {
             there.sort();
             there.dedup();
             return Err(LawsError::NoGroup {
-                wanted: names.iter().filter_map(|(what, name)| Some(format!("{what} {}", (*name)?))).collect(),
+                wanted: names
+                    .iter()
+                    .filter_map(|(what, name)| Some(format!("{what} {}", (*name)?)))
+                    .collect(),
                 there,
             });
         }
@@ -204,17 +207,20 @@ fn flags(panel: &Panel<'_>, means: &[Means], models: &[ChoicesModel]) -> Vec<Fla
     if let Some((item, reason)) = panel.left_out.first() {
         flags.push(Flag::new(
             FlagCode::PointsLeftOut,
-            format!("{} items take no part, for any model, e.g. {item}: {reason}", panel.left_out.len()),
+            format!("items left out for all models: {}, e.g. {item}: {reason}", panel.left_out.len()),
         ));
     }
-    let few: Vec<&str> =
-        means.iter().filter(|means| means.items < FEW_ITEMS).filter_map(|means| means.group.as_deref()).collect();
+    let few: Vec<&str> = means
+        .iter()
+        .filter(|means| means.items < FEW_ITEMS)
+        .filter_map(|means| means.group.as_deref())
+        .collect();
     if let Some(first) = few.first() {
         flags.push(Flag::new(
             FlagCode::FewDocuments,
             format!(
-                "{} groups have fewer than {FEW_ITEMS} items, e.g. {first}: the spread of so few says little",
-                few.len()
+                "{} fewer than {FEW_ITEMS} items, e.g. {first}: the spread of so few says little",
+                if few.len() == 1 { "1 group has".to_owned() } else { format!("{} groups have", few.len()) }
             ),
         ));
     }

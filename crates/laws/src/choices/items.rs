@@ -20,6 +20,14 @@ pub(crate) struct Grouping<'a> {
     pub(crate) only: &'a [(String, String)],
 }
 
+impl Grouping<'_> {
+    /// The tags asked for, in words.
+    pub(super) fn tags(&self) -> String {
+        let only = self.only.iter().map(|(tag, value)| format!("{tag} = {value}"));
+        self.by.map(str::to_owned).into_iter().chain(only).collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// One question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Item {
@@ -70,11 +78,8 @@ pub(super) fn of_documents(
             None => DISTRIBUTION_TAGS.iter().find_map(|key| tag(key)).or(Some(corpus)),
         };
         let Some(distribution) = distribution else { continue };
-        let wrong = |reason: String| LawsError::Item {
-            corpus: corpus.to_owned(),
-            item: name.to_owned(),
-            reason,
-        };
+        let wrong =
+            |reason: String| LawsError::Item { corpus: corpus.to_owned(), item: name.to_owned(), reason };
         let group = tag("group").unwrap_or(distribution);
         let format = tag("format").unwrap_or_default();
         let at = *places.entry(name).or_insert_with(|| {
@@ -107,7 +112,9 @@ pub(super) fn of_documents(
         match tag("gold") {
             Some("true") => item.gold.push(item.options.len()),
             Some("false") => {}
-            Some(other) => return Err(wrong(format!("gold = `{other}` of option `{option}` is not true or false"))),
+            Some(other) => {
+                return Err(wrong(format!("gold = `{other}` of option `{option}` is not true or false")));
+            }
             None => return Err(wrong(format!("option `{option}` has no tag gold (true or false)"))),
         }
         item.options.push(ItemOption { name: option.to_owned(), document: row.ordinal, bytes });
@@ -125,7 +132,10 @@ pub(super) fn of_documents(
 fn check(item: &Item) -> Result<(), String> {
     let (options, golds) = (item.options.len(), item.gold.len());
     if options < 2 {
-        return Err("it has one option, and a choice needs two; conditions such as gold=true take options away".to_owned());
+        return Err(
+            "it has one option, and a choice needs two; conditions such as gold=true take options away"
+                .to_owned(),
+        );
     }
     if golds == 0 {
         return Err(format!("none of its {options} options is gold"));
@@ -158,17 +168,32 @@ mod tests {
     #[test]
     fn options_meet_in_their_item_wherever_they_stand() {
         let rows = [
-            row(0, &[("item", "q1"), ("option", "A"), ("gold", "false"), ("span_bytes", "3"), ("domain", "stem"), ("group", "law")]),
+            row(
+                0,
+                &[
+                    ("item", "q1"),
+                    ("option", "A"),
+                    ("gold", "false"),
+                    ("span_bytes", "3"),
+                    ("domain", "stem"),
+                    ("group", "law"),
+                ],
+            ),
             row(1, &[]),
             row(2, &[("item", "q2"), ("gold", "true")]),
-            row(3, &[("item", "q1"), ("option", "B"), ("gold", "true"), ("domain", "stem"), ("group", "law")]),
+            row(
+                3,
+                &[("item", "q1"), ("option", "B"), ("gold", "true"), ("domain", "stem"), ("group", "law")],
+            ),
             row(4, &[("item", "q2"), ("gold", "true")]),
             row(5, &[("item", "q2"), ("gold", "false")]),
         ];
         let items = read(&rows).unwrap();
         let seen: Vec<_> = items
             .iter()
-            .map(|i| (i.name.as_str(), i.distribution.as_str(), i.group.as_str(), i.gold.clone(), i.options.len()))
+            .map(|i| {
+                (i.name.as_str(), i.distribution.as_str(), i.group.as_str(), i.gold.clone(), i.options.len())
+            })
             .collect();
         // q2 has two golds, and neither domain nor group: the corpus stands for both.
         assert_eq!(seen, [("q1", "stem", "law", vec![1], 2), ("q2", "quiz", "quiz", vec![0, 1], 3)]);
@@ -190,7 +215,10 @@ mod tests {
             (vec![row(0, &[("item", "q1"), ("option", "A")])], "no tag gold"),
             (vec![row(0, &[("item", "q1"), ("gold", "true"), ("span_bytes", "-1")])], "span_bytes"),
             (
-                vec![gold("A", "true"), row(1, &[("item", "q1"), ("option", "B"), ("gold", "false"), ("domain", "x")])],
+                vec![
+                    gold("A", "true"),
+                    row(1, &[("item", "q1"), ("option", "B"), ("gold", "false"), ("domain", "x")]),
+                ],
                 "do not agree",
             ),
         ];

@@ -13,11 +13,13 @@
 //! | `mean` | means over items, groups and distributions, with items drawn again |
 //! | `null` | the same with the gold shuffled over the items: what copying and a taste for letters give |
 //! | `fit` | a study to a result: the entrance [`fit_choices`] |
+//! | `csv` | means and options as tables, for other commands and other programs |
 //! | `words` | sentences with their numbers |
 //!
 //! Invariants: all models of a family are judged on the same items; an item that one of them cannot be judged on is left out for all, and
 //! counted. Losses are means over groups of means over items, accuracies are shares of all items. An item's options are drawn together.
 
+mod csv;
 mod fit;
 mod items;
 mod mean;
@@ -27,8 +29,9 @@ mod panel;
 mod score;
 mod words;
 
+pub use csv::{save_means, save_options};
 pub use fit::{ChoicesOptions, ChoicesSource, fit_choices, options_of_items};
 pub(crate) use items::Grouping;
-pub(crate) use mean::Means;
+pub(crate) use mean::{Draw, Means};
 pub use measure::ChoiceMeasure;
 pub(crate) use panel::Panel;

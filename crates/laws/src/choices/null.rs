@@ -29,7 +29,8 @@ impl Shuffled {
 pub(super) fn shuffled(panel: &Panel<'_>, items: &[usize], measures: &[ChoiceMeasure]) -> Vec<Shuffled> {
     let mut strata: BTreeMap<Vec<&str>, Vec<usize>> = BTreeMap::new();
     for &at in items {
-        let mut names: Vec<&str> = panel.items[at].options.iter().map(|option| option.name.as_str()).collect();
+        let mut names: Vec<&str> =
+            panel.items[at].options.iter().map(|option| option.name.as_str()).collect();
         names.sort_unstable();
         strata.entry(names).or_default().push(at);
     }
@@ -40,7 +41,8 @@ pub(super) fn shuffled(panel: &Panel<'_>, items: &[usize], measures: &[ChoiceMea
         for &at in stratum {
             *golds.entry(gold_names(panel, at)).or_default() += 1;
         }
-        let golds: Vec<(Vec<&str>, f64)> = golds.into_iter().map(|(names, count)| (names, count as f64)).collect();
+        let golds: Vec<(Vec<&str>, f64)> =
+            golds.into_iter().map(|(names, count)| (names, count as f64)).collect();
         let places: Vec<Vec<Vec<usize>>> = stratum.iter().map(|&at| places(panel, at, &golds)).collect();
         for (model, scores) in panel.models.iter().enumerate() {
             for (number, &measure) in measures.iter().enumerate() {
@@ -82,9 +84,8 @@ fn over_permutations(values: &[Vec<f64>], counts: &[f64]) -> Shuffled {
         .iter()
         .zip(&of_item)
         .map(|(row, mean)| {
-            let deviation = |(gold, value): (usize, &f64)| {
-                counts[gold] * (value - mean - of_gold[gold] + of_all).powi(2)
-            };
+            let deviation =
+                |(gold, value): (usize, &f64)| counts[gold] * (value - mean - of_gold[gold] + of_all).powi(2);
             row.iter().enumerate().map(deviation).sum::<f64>()
         })
         .sum();

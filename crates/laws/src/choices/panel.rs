@@ -41,7 +41,8 @@ impl<'a> Panel<'a> {
     /// The panels of all corpora that have items, by family, then corpus.
     ///
     /// # Errors
-    /// Runs that may not be compared; [`LawsError::Item`]; [`LawsError::NoItems`] when no document of any corpus belongs to an item.
+    /// Runs that may not be compared; [`LawsError::Item`]; [`LawsError::NoItems`] when no document of any corpus belongs to an item,
+    /// [`LawsError::NoTag`] when none that does has the tags asked for.
     pub(crate) fn all(
         runs: &'a [RunTally],
         documents: &BTreeMap<String, Vec<DocumentRow>>,
@@ -53,10 +54,11 @@ impl<'a> Panel<'a> {
             sorted.entry((&run.family, &run.corpus)).or_default().push(run);
         }
         let Some((&(_, corpus), _)) = sorted.first_key_value() else { return Err(LawsError::NoRuns) };
-        let mut panels = Vec::new();
+        let (mut panels, mut any_item) = (Vec::new(), false);
         for ((family, corpus), mut runs) in sorted {
             let rows = documents.get(&runs[0].text_sha256).map_or(&[][..], Vec::as_slice);
             let items = items::of_documents(corpus, rows, grouping)?;
+            any_item |= rows.iter().any(|row| row.tags.contains_key("item"));
             if items.is_empty() {
                 continue;
             }
@@ -64,9 +66,10 @@ impl<'a> Panel<'a> {
             check_alike(family, corpus, &runs)?;
             panels.push(Self::new(family, corpus, &runs, items));
         }
-        match panels.is_empty() {
-            true => Err(LawsError::NoItems { corpus: corpus.to_owned() }),
-            false => Ok(panels),
+        match (panels.is_empty(), any_item) {
+            (false, _) => Ok(panels),
+            (true, true) => Err(LawsError::NoTag { tags: grouping.tags(), corpus: corpus.to_owned() }),
+            (true, false) => Err(LawsError::NoItems { corpus: corpus.to_owned() }),
         }
     }
 
@@ -74,7 +77,8 @@ impl<'a> Panel<'a> {
         let mut left_out = Vec::new();
         let (mut kept, mut scores): (Vec<Item>, Vec<Vec<ItemScore>>) = Default::default();
         for item in items {
-            let of_models: Result<Vec<ItemScore>, String> = runs.iter().map(|run| score(run, &item)).collect();
+            let of_models: Result<Vec<ItemScore>, String> =
+                runs.iter().map(|run| score(run, &item)).collect();
             match of_models {
                 Ok(of_models) => {
                     kept.push(item);

@@ -62,9 +62,8 @@ impl ItemScore {
     /// A measure when the options at `gold` are the right ones; there is at least one.
     pub(super) fn measure(&self, measure: ChoiceMeasure, gold: &[usize]) -> f64 {
         let golds = || gold.iter().filter_map(|&at| self.options.get(at));
-        let likeliest = || {
-            golds().max_by(|a, b| a.score.log_probability.total_cmp(&b.score.log_probability)).copied()
-        };
+        let likeliest =
+            || golds().max_by(|a, b| a.score.log_probability.total_cmp(&b.score.log_probability)).copied();
         let credit = |by: usize| golds().map(|option| option.credit[by]).sum::<f64>();
         match measure {
             ChoiceMeasure::GoldNll => likeliest().map_or(f64::NAN, |option| -option.score.log_probability),

@@ -34,7 +34,8 @@ fn of_mean(model: &ChoicesModel, mean: &ChoiceMean) -> String {
     };
     let null = accuracy.shuffled;
     let beyond = (accuracy.mean.value - null.mean) / null.standard_deviation;
-    let known = match beyond.is_finite() {
+    // Rounding leaves a trace of a deviation where every way gives the same.
+    let known = match null.standard_deviation > 1e-9 {
         true => format!(
             ", with the gold shuffled {:.4} ± {:.4}: {:.1} deviations {}",
             null.mean,
@@ -42,8 +43,7 @@ fn of_mean(model: &ChoicesModel, mean: &ChoiceMean) -> String {
             beyond.abs(),
             if beyond >= 0.0 { "above" } else { "below" }
         ),
-        // Two answers of one pair of words: shuffling changes nothing.
-        false => String::new(),
+        false => ", which shuffling the gold does not change".to_owned(),
     };
     format!(
         "The largest, {}, prefers the gold option by sum in a share of {}; a blind pick {:.4}{known}.",

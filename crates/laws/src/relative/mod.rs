@@ -9,6 +9,7 @@
 //! | [`Measurements`] | what is compared: families of models, in each a series of errors for each distribution |
 //! | [`RelativeOptions`] | baseline, margin, level, what is asked for |
 //! | `study` | measurements from the tallies of a study; a distribution is a corpus, or a tag's value |
+//! | `choices` | measurements from a study's questions with options: accuracies and losses of a choice |
 //! | `table` | measurements from a user's table |
 //! | `fit` | measurements to laws: the entrance [`fit_relative`] |
 //! | `gap` | one treatment against the baseline |
@@ -20,6 +21,7 @@
 //! that are adjusted for their number; "parallel" is such a claim too, and needs its own test.
 
 mod ahead;
+mod choices;
 mod covariate;
 mod fit;
 mod gap;

@@ -13,7 +13,9 @@ use relscale_records::parquet::DocumentRow;
 use relscale_records::provenance::sha256_bytes;
 use relscale_records::{DocumentTally, RunTally};
 
+use super::choices;
 use super::series::{Measurements, ModelFamily, Series, SeriesPoint};
+use crate::choices::ChoiceMeasure;
 use crate::error::LawsError;
 use crate::manifest::ModelAxis;
 use crate::options::FitOptions;
@@ -33,6 +35,8 @@ pub enum ErrorMeasure {
         /// The rank up to which a token counts as right.
         k: u32,
     },
+    /// A loss of questions with options, averaged over the groups of a distribution; of an accuracy, minus its logarithm.
+    Choice(ChoiceMeasure),
 }
 
 impl fmt::Display for ErrorMeasure {
@@ -41,6 +45,8 @@ impl fmt::Display for ErrorMeasure {
             Self::BitsPerByte => f.write_str("bits per byte"),
             Self::CrossEntropy => f.write_str("cross entropy"),
             Self::Rbp { k } => write!(f, "-ln RBP_{k}"),
+            Self::Choice(measure) if measure.is_accuracy() => write!(f, "-ln {measure}"),
+            Self::Choice(measure) => measure.fmt(f),
         }
     }
 }
@@ -55,10 +61,11 @@ impl FromStr for ErrorMeasure {
             ("bpb", _) => Ok(Self::BitsPerByte),
             ("ce", _) => Ok(Self::CrossEntropy),
             (_, Some(Ok(k))) if k > 0 => Ok(Self::Rbp { k }),
-            _ => Err(LawsError::Option {
+            (name, _) => ChoiceMeasure::named(name).map(Self::Choice).ok_or_else(|| LawsError::Option {
                 option: "error",
                 value: text.to_owned(),
-                expected: "bpb, ce, or rbp and a rank, as rbp10",
+                expected: "bpb, ce, rbp and a rank (rbp10), or of questions gold-nll, gold-bpb, choice-nll, choice-nll-bytes, accuracy, \
+                           accuracy-bytes, accuracy-tokens",
             }),
         }
     }
@@ -94,6 +101,28 @@ pub struct StudySource<'a> {
 /// No run of the family; runs that may not be compared; a tag that no document has; a model that has no x;
 /// a rank that was not counted.
 pub fn of_study(source: &StudySource<'_>) -> Result<Measurements, LawsError> {
+    let families = match source.error {
+        ErrorMeasure::Choice(measure) => choices::families(source, measure)?,
+        _ => of_documents(source)?,
+    };
+    Ok(Measurements {
+        x: source.x.map_or("S, non-embedding parameters".to_owned(), |x| x.in_words().to_owned()),
+        error: source.error.to_string(),
+        unit: match source.error {
+            ErrorMeasure::BitsPerByte => "bits per byte",
+            ErrorMeasure::CrossEntropy => "nats per token",
+            ErrorMeasure::Rbp { .. } => "nats",
+            ErrorMeasure::Choice(measure) if measure.is_accuracy() => "nats",
+            ErrorMeasure::Choice(measure) => measure.unit(),
+        }
+        .to_owned(),
+        files: source.x.map(|x| x.file().to_owned()).into_iter().collect(),
+        families,
+    })
+}
+
+/// Errors of sums over documents.
+fn of_documents(source: &StudySource<'_>) -> Result<Vec<ModelFamily>, LawsError> {
     let mut corpora: BTreeMap<(&str, &str), Vec<&RunTally>> = BTreeMap::new();
     for run in source.runs {
         if source.family.is_none_or(|family| family == run.family) {
@@ -127,23 +156,12 @@ pub fn of_study(source: &StudySource<'_>) -> Result<Measurements, LawsError> {
     if families.iter().all(|(family, _)| family.series.is_empty()) {
         return Err(LawsError::NoTag { tags: source.tags(), corpus });
     }
-    let families = families.into_iter().map(|(family, corpora)| tell_apart(family, &corpora)).collect();
-    Ok(Measurements {
-        x: source.x.map_or("S, non-embedding parameters".to_owned(), |x| x.in_words().to_owned()),
-        error: source.error.to_string(),
-        unit: match source.error {
-            ErrorMeasure::BitsPerByte => "bits per byte",
-            ErrorMeasure::CrossEntropy => "nats per token",
-            ErrorMeasure::Rbp { .. } => "nats",
-        }
-        .to_owned(),
-        files: source.x.map(|x| x.file().to_owned()).into_iter().collect(),
-        families,
-    })
+    Ok(families.into_iter().map(|(family, corpora)| tell_apart(family, &corpora)).collect())
 }
 
 impl StudySource<'_> {
-    fn tags(&self) -> String {
+    /// The tags asked for, in words.
+    pub(super) fn tags(&self) -> String {
         let only = self.only.iter().map(|(tag, value)| format!("{tag} = {value}"));
         self.by.map(str::to_owned).into_iter().chain(only).collect::<Vec<_>>().join(", ")
     }
@@ -221,7 +239,7 @@ fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
     let k = match source.error {
         ErrorMeasure::Rbp { k } => vec![k],
         // Any k that was counted; it is not looked at.
-        ErrorMeasure::BitsPerByte | ErrorMeasure::CrossEntropy => {
+        ErrorMeasure::BitsPerByte | ErrorMeasure::CrossEntropy | ErrorMeasure::Choice(_) => {
             share.runs[0].k_grid.first().copied().into_iter().collect()
         }
     };
@@ -232,6 +250,8 @@ fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
         ErrorMeasure::BitsPerByte => sums.nll / LN_2 / sums.bytes,
         ErrorMeasure::CrossEntropy => sums.nll / sums.tokens,
         ErrorMeasure::Rbp { .. } => minus_ln_rbp(sums.hits[0], sums.tokens),
+        // Such errors are no sums over documents and come from `choices::families`.
+        ErrorMeasure::Choice(_) => f64::NAN,
     };
     let mut series = Series { distribution: share.distribution, points: Vec::new(), left_out: Vec::new() };
     for group in Group::all(&share.runs, &options)? {
@@ -265,7 +285,7 @@ fn seed(share: &Share, seed: u64) -> u64 {
 }
 
 /// Puts their corpus before names that two corpora share.
-fn tell_apart(mut family: ModelFamily, corpora: &[String]) -> ModelFamily {
+pub(super) fn tell_apart(mut family: ModelFamily, corpora: &[String]) -> ModelFamily {
     let names: Vec<String> = family.series.iter().map(|series| series.distribution.clone()).collect();
     for ((series, corpus), name) in family.series.iter_mut().zip(corpora).zip(&names) {
         if names.iter().filter(|other| *other == name).count() > 1 {

@@ -16,14 +16,9 @@ pub trait Saved: Serialize + Sized {
     /// # Errors
     /// [`LawsError::Write`] with the path, when the folder is missing, full or not writable.
     fn save(&self, path: &Path) -> Result<(), LawsError> {
-        let mut aside = path.as_os_str().to_owned();
-        aside.push(".tmp");
-        let aside = Path::new(&aside);
-        write_aside(self, aside).and_then(|()| fs::rename(aside, path)).map_err(|source| {
-            // The half-written file is of no use to anyone; that it could not be removed either would add nothing to
-            // the message.
-            let _ = fs::remove_file(aside);
-            LawsError::Write { path: path.to_owned(), source }
+        write_whole(path, |out| {
+            serde_json::to_writer_pretty(&mut *out, self)?;
+            out.write_all(b"\n")
         })
     }
 
@@ -45,9 +40,27 @@ impl Saved for super::StagesFit {}
 impl Saved for super::SizeTokensFit {}
 impl Saved for super::ChoicesFit {}
 
-fn write_aside(result: &impl Serialize, aside: &Path) -> std::io::Result<()> {
-    let mut out = BufWriter::new(File::create(aside)?);
-    serde_json::to_writer_pretty(&mut out, result)?;
-    out.write_all(b"\n")?;
-    out.into_inner()?.sync_all()
+/// Writes a file aside and renames it when it is whole.
+///
+/// # Errors
+/// [`LawsError::Write`] with the path.
+pub(crate) fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+) -> Result<(), LawsError> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(".tmp");
+    let aside = Path::new(&aside);
+    let written = (|| {
+        let mut out = BufWriter::new(File::create(aside)?);
+        write(&mut out)?;
+        out.into_inner()?.sync_all()?;
+        fs::rename(aside, path)
+    })();
+    written.map_err(|source| {
+        // The half-written file is of no use to anyone; that it could not be removed either would add nothing to
+        // the message.
+        let _ = fs::remove_file(aside);
+        LawsError::Write { path: path.to_owned(), source }
+    })
 }

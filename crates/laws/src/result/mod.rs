@@ -43,8 +43,8 @@ pub use breakdown::{
     Breakdown, Finding, GroupBreakdown, PerfectLaw, PointNoise, ReferenceSlope, ScatterTest,
 };
 pub use choices::{
-    CHOICES_FORMAT, ChoiceMean, ChoiceOption, ChoiceValue, ChoicesFit, ChoicesGroup, ChoicesModel, ItemLeftOut,
-    ShuffledGold,
+    CHOICES_FORMAT, ChoiceMean, ChoiceOption, ChoiceValue, ChoicesFit, ChoicesGroup, ChoicesModel,
+    ItemLeftOut, ShuffledGold,
 };
 pub use classes::{ClassMisses, ClassReport, ClassShare, MissesByClass};
 pub use emergence::{
@@ -55,6 +55,7 @@ pub use estimate::{Estimate, Interval};
 pub use flag::{Flag, FlagCode};
 pub use group::{GroupFit, ModelSummary};
 pub use json::Saved;
+pub(crate) use json::write_whole;
 pub use law::{AuditStep, ChiSquared, HeldOut, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity, Regime};
 pub use prediction::{
     Basis, FoundSize, FoundValue, GroupPredictions, PREDICTION_FORMAT, Predicted, Predictions, RivalSize,

@@ -1,0 +1,213 @@
+//! `relscale choices`: which options of questions models prefer.
+
+use std::path::PathBuf;
+
+use relscale_laws::choices::{
+    ChoiceMeasure, ChoicesOptions, ChoicesSource, fit_choices, options_of_items, save_means, save_options,
+};
+use relscale_laws::{ChoiceMean, ChoicesFit, ChoicesGroup, ChoicesModel};
+use relscale_records::Study;
+
+use super::json::{self, Json};
+use super::measured::{condition, documents, tag};
+use crate::terminal;
+
+/// Judge questions with options (MMLU, behaviours): accuracy, loss and probability of the right option, by subject and domain.
+///
+/// Each option was scored as a document with its prompt as context (`relscale measure` with kind=mmlu or kind=anthropic, or documents of one's own
+/// with the tags item, option, gold). An option is preferred by its log-probability, that per byte, or that per token. Losses are
+/// means over groups of means over questions, accuracies shares of all questions; intervals come from questions drawn again inside
+/// their groups. Of a question about behaviour the answer that matches it is gold, so p is the probability of the behaviour.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The study folder that `relscale measure` made
+    study: PathBuf,
+
+    /// This family only
+    #[arg(long)]
+    family: Option<String>,
+
+    /// This corpus only
+    #[arg(long)]
+    corpus: Option<String>,
+
+    /// The tag whose values are the distributions, e.g. tag:variety [default: domain or cluster, else the corpus]
+    #[arg(long, value_name = "TAG", value_parser = tag)]
+    by: Option<String>,
+
+    /// Condition on a tag of the documents; may be given again
+    #[arg(long = "where", value_name = "TAG=VALUE", value_parser = condition)]
+    only: Vec<(String, String)>,
+
+    /// Show groups (subjects, behaviours) as well
+    #[arg(long)]
+    groups: bool,
+
+    /// Show what is beyond the same with the gold shuffled over the questions of each group: knowledge, not copying or a taste for letters
+    #[arg(long)]
+    beyond_shuffled: bool,
+
+    /// How often questions are drawn again behind each interval
+    #[arg(long, value_name = "N", default_value_t = ChoicesOptions::default().resamples)]
+    resamples: u32,
+
+    /// Seed of the drawing
+    #[arg(long, value_name = "N", default_value_t = ChoicesOptions::default().seed)]
+    seed: u64,
+
+    /// Write every option of every question as CSV: nll, bytes, tokens, whether it is gold, whether it is preferred
+    #[arg(long, value_name = "FILE")]
+    options: Option<PathBuf>,
+
+    /// Write the means as CSV, for relative --table and stages --table [default: STUDY/choices.csv]
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+
+    /// Write the result as JSON to a file, or to standard output (-) [default: STUDY/choices.json]
+    #[arg(long, value_name = "FILE")]
+    json: Option<Json>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  relscale measure --model family --corpus 'mmlu=data?kind=mmlu&format=modified' --out study
+  relscale choices study --beyond-shuffled
+  relscale relative study --error gold-bpb --by tag:domain --baseline stem
+  relscale relative study --error choice-nll --by tag:cluster --baseline self-improvement
+  relscale stages --table study/choices.csv --where level=distribution --where distribution=stem --x params --loss gold_bpb --accuracy accuracy";
+
+/// Carries the command out.
+///
+/// # Errors
+/// A study that cannot be read, or has no questions; files that cannot be written.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let study = Study::open(&arguments.study)?;
+    let (runs, documents) = (study.tallies()?, documents(&study)?);
+    let source = ChoicesSource {
+        runs: &runs,
+        documents: &documents,
+        family: arguments.family.as_deref(),
+        corpus: arguments.corpus.as_deref(),
+        by: arguments.by.as_deref(),
+        only: &arguments.only,
+    };
+    let options =
+        ChoicesOptions { resamples: arguments.resamples, seed: arguments.seed, ..ChoicesOptions::default() };
+    let fit = fit_choices(&source, &options)?;
+    let default = Json::File(arguments.study.join("choices.json"));
+    json::deliver(&fit, Some(arguments.json.as_ref().unwrap_or(&default)), || {
+        for group in &fit.groups {
+            terminal::print(&show(group, arguments))?;
+        }
+        Ok(())
+    })?;
+    let csv = arguments.csv.clone().unwrap_or_else(|| arguments.study.join("choices.csv"));
+    save_means(&fit, &csv)?;
+    terminal::message(&format!("wrote {}", csv.display()));
+    if let Some(path) = &arguments.options {
+        save_options(&options_of_items(&source)?, path)?;
+        terminal::message(&format!("wrote {}", path.display()));
+    }
+    next(&fit, &arguments.study);
+    Ok(())
+}
+
+/// What can be done with several models and distributions.
+fn next(fit: &ChoicesFit, study: &std::path::Path) {
+    let Some(group) = fit.groups.iter().find(|group| group.models.len() > 2) else { return };
+    let mut distributions = group.models[0].means.iter().filter_map(|mean| mean.distribution.as_deref());
+    let Some(first) = distributions.next() else { return };
+    if distributions.any(|other| other != first) {
+        let by = "tag:domain (or tag:cluster, tag:group)";
+        terminal::message(&format!(
+            "next: relscale relative {} --error gold-bpb --by {by} --baseline {first}",
+            study.display()
+        ));
+    }
+}
+
+fn show(group: &ChoicesGroup, arguments: &Arguments) -> String {
+    let several_formats = group.models.iter().flat_map(|model| &model.means).any(|mean| {
+        group
+            .models
+            .first()
+            .and_then(|model| model.means.first())
+            .is_some_and(|first| first.format != mean.format)
+    });
+    let accuracy = if arguments.beyond_shuffled { "accuracy -" } else { "accuracy" };
+    let mut header = vec!["model", "distribution"];
+    header.extend(several_formats.then_some("format"));
+    header.extend([
+        "items",
+        accuracy,
+        "95 % interval",
+        "by byte",
+        "by token",
+        "bits/byte",
+        "-ln p",
+        "chance",
+    ]);
+    let rows: Vec<Vec<Vec<String>>> = group
+        .models
+        .iter()
+        .map(|model| {
+            let shown = model.means.iter().filter(|mean| arguments.groups || mean.group.is_none());
+            shown.map(|mean| row(model, mean, several_formats, arguments.beyond_shuffled)).collect()
+        })
+        .collect();
+    let title = format!("{} on {}", group.family, group.corpus);
+    let left = if several_formats { 3 } else { 2 };
+    let first_to_go = ["by token", "chance", "by byte", "items", "95 % interval"];
+    let mut lines = vec![title, String::new(), terminal::fitting(&header, left, &rows, &first_to_go)];
+    if arguments.beyond_shuffled {
+        lines.push(terminal::paragraph(
+            "",
+            "Shown are differences from the mean with the gold shuffled over the questions of each group: an \
+             accuracy above 0 or a loss below 0 is knowledge.",
+        ));
+    }
+    lines.push(terminal::paragraph("", &group.verdict));
+    lines.extend(group.flags.iter().map(|flag| terminal::paragraph("  note: ", &flag.message)));
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn row(model: &ChoicesModel, mean: &ChoiceMean, format: bool, beyond: bool) -> Vec<String> {
+    let name = match (&mean.distribution, &mean.group) {
+        (None, _) => "(all)".to_owned(),
+        (Some(distribution), None) => distribution.clone(),
+        (Some(_), Some(group)) => format!("  {group}"),
+    };
+    let value = |measure| mean.value(measure);
+    let number = |measure| {
+        value(measure).map_or_else(
+            || "-".to_owned(),
+            |value| match beyond {
+                true => format!("{:+.4}", value.mean.value - value.shuffled.mean),
+                false => format!("{:.4}", value.mean.value),
+            },
+        )
+    };
+    let interval = value(ChoiceMeasure::Accuracy).map_or("-".to_owned(), |value| {
+        let shift = if beyond { value.shuffled.mean } else { 0.0 };
+        match (value.mean.bounds(), beyond) {
+            (Some((low, high)), true) => format!("[{:+.4}, {:+.4}]", low - shift, high - shift),
+            (Some((low, high)), false) => format!("[{low:.4}, {high:.4}]"),
+            (None, _) => "none".to_owned(),
+        }
+    });
+    let mut row = vec![model.model.clone(), name];
+    row.extend(format.then(|| mean.format.clone()));
+    row.extend([
+        terminal::count(mean.items),
+        number(ChoiceMeasure::Accuracy),
+        interval,
+        number(ChoiceMeasure::AccuracyBytes),
+        number(ChoiceMeasure::AccuracyTokens),
+        number(ChoiceMeasure::GoldBpb),
+        number(ChoiceMeasure::ChoiceNll),
+        format!("{:.4}", mean.chance),
+    ]);
+    row
+}
