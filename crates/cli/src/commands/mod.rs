@@ -21,12 +21,12 @@ use clap::Subcommand;
 /// What the program can be asked to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Choices(choices::Arguments),
     Demo(demo::Arguments),
     Measure(measure::Arguments),
     Fit(fit::Arguments),
     Predict(predict::Arguments),
     Relative(Box<relative::Arguments>),
+    Choices(choices::Arguments),
     Report(report::Arguments),
     SizeTokens(size_tokens::Arguments),
     Stages(stages::Arguments),
