@@ -129,6 +129,42 @@ fn compute_of_a_study_by_a_manifest() {
 }
 
 #[test]
+fn subjects_averaged_into_domains_by_the_built_in_map() {
+    let place = Place::new();
+    let mut text = "model,params,task,acc\n".to_owned();
+    for (at, size) in [1e7, 1e8, 1e9, 1e10].into_iter().enumerate() {
+        let gained = 0.1 * at as f64;
+        for (task, acc) in [
+            // 100 questions and 135, both of the sciences in lm-evaluation-harness.
+            ("mmlu_abstract_algebra", 0.2 + gained),
+            ("mmlu_anatomy", 0.3 + gained),
+            ("mmlu_philosophy", 0.3 + 1.5 * gained),
+            ("piqa", 0.5),
+        ] {
+            text += &format!("m{at},{size},{task},{acc}\n");
+        }
+    }
+    place.text("evals.csv", &text);
+    let by = |map: &'static str| {
+        let arguments =
+            ["relative", "--table", "evals.csv", "--x", "params", "--error", "acc", "--distribution", "task"];
+        place.run(&[&arguments[..], &["--means-by", map, "--baseline", "stem", "--json", "-"]].concat())
+    };
+    let first = |out: &str, distribution: usize| {
+        let found: Value = serde_json::from_str(out).unwrap();
+        found["families"][0]["absolute"][distribution]["points"][0]["error"].as_f64().unwrap()
+    };
+    let stem = first(&by("lm-eval").out, 0);
+    assert!((stem + ((100.0_f64 * 0.2 + 135.0 * 0.3) / 235.0).ln()).abs() < 1e-12, "{stem}");
+    // By the authors' map anatomy is none of the sciences.
+    assert!((first(&by("hendrycks").out, 0) + 0.2_f64.ln()).abs() < 1e-12);
+    place.text("map.csv", "task,group,w\nmmlu_anatomy,stem,1\nmmlu_abstract_algebra,stem,3\npiqa,other,1\n");
+    assert!((first(&by("map.csv").out, 0) + 0.25_f64.ln()).abs() < 1e-12);
+    assert!((first(&by("map.csv:w").out, 0) + 0.225_f64.ln()).abs() < 1e-12);
+    by("nowhere.csv").refuses(2, &["nowhere.csv", "cannot read"]);
+}
+
+#[test]
 fn what_cannot_be_compared_is_refused() {
     let place = Place::new();
     points(&place);

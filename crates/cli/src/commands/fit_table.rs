@@ -33,7 +33,7 @@ pub(super) struct Table {
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', requires = "table")]
     y: Vec<String>,
 
-    /// What the values are, one for all or one each: rbp or accuracy (the law is about -ln of it), perplexity (ln), ce, bpb or
+    /// What the values are, one for all or one each: rbp or accuracy (the law is about -ln of it), wrong (1 - accuracy), perplexity (ln), ce, bpb or
     /// loss (as given) [default: what the columns' names say]
     #[arg(long = "as", value_name = "KIND", value_delimiter = ',', value_parser = kind)]
     kinds: Vec<Kind>,

@@ -5,6 +5,7 @@ mod demo;
 mod fit;
 mod fit_table;
 mod json;
+mod means;
 mod measure;
 mod measured;
 mod predict;

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use relscale_laws::manifest::Manifest;
 use relscale_laws::relative::{
-    Covariates, ErrorMeasure, Measurements, RelativeOptions, RelativeTable, fit_relative, of_table,
+    Covariates, ErrorMeasure, Means, Measurements, RelativeOptions, RelativeTable, fit_relative, of_table,
 };
 use relscale_laws::user_table::Kind;
 use relscale_laws::{Estimate, FitOptions, Gap, LawsError, RelativeFamily, RelativeFit};
 
 use super::json::{self, Json};
+use super::means::means;
 use super::measured::{self, Choice};
 use crate::exit::Refusal;
 use crate::terminal;
@@ -104,6 +105,8 @@ Examples:
   relscale relative study --baseline self-improvement --by tag:cluster --error choice-nll
   relscale relative --table points.csv --x flops --error loss --distribution corpus --baseline c4_en
   relscale relative --table final.tsv --x \"6*params*tokens\" --error loss_c4_en,loss_ice --baseline loss_c4_en
+  relscale relative --table evals.tsv --distribution task --error value --as accuracy --where metric=acc --means-by lm-eval \\
+      --models pythia.toml --x params --baseline stem
   relscale relative study --baseline usa --covariates regions.csv --key variety --value users_1995";
 
 /// What of a study.
@@ -139,6 +142,11 @@ struct OfTable {
     #[arg(long, value_name = "COLUMN", requires = "table")]
     distribution: Option<String>,
 
+    /// Average rows into distributions: the subjects of MMLU into its domains by the map of lm-eval or of hendrycks (accuracies weighted by
+    /// questions, losses unweighted), or by a table FILE[:COLUMN] of members and their groups, with a column of weights
+    #[arg(long, value_name = "MAP", requires_all = ["table", "distribution"], value_parser = means)]
+    means_by: Option<Means>,
+
     /// The column that names a model [default: model, name or run, where there is one; else rows of one x are one model]
     #[arg(long, value_name = "COLUMN", requires = "table")]
     label: Option<String>,
@@ -147,7 +155,7 @@ struct OfTable {
     #[arg(long, value_name = "COLUMN", requires = "table")]
     group: Option<String>,
 
-    /// What the errors are, one for all or one each: rbp or accuracy (E is -ln of it), perplexity (ln), ce, bpb or loss (as
+    /// What the errors are, one for all or one each: rbp or accuracy (E is -ln of it), wrong (1 - accuracy), perplexity (ln), ce, bpb or loss (as
     /// given) [default: what the columns' names say]
     #[arg(long = "as", value_name = "KIND", value_delimiter = ',', value_parser = kind, requires = "table")]
     kinds: Vec<Kind>,
@@ -206,6 +214,7 @@ impl Arguments {
             label: of.label.clone(),
             only: self.only.clone(),
             models: self.models.clone(),
+            means: of.means_by.clone(),
         };
         of_table(table, &options)
     }

@@ -81,7 +81,7 @@ struct OfTable {
     #[arg(long, value_name = "COLUMN", requires = "table")]
     label: Option<String>,
 
-    /// What the errors are, one for all or one each: rbp or accuracy (E is -ln of it), perplexity (ln), ce, bpb or loss (as given) [default: what the
+    /// What the errors are, one for all or one each: rbp or accuracy (E is -ln of it), wrong (1 - accuracy), perplexity (ln), ce, bpb or loss (as given) [default: what the
     /// columns' names say]
     #[arg(long = "as", value_name = "KIND", value_delimiter = ',', value_parser = kind, requires = "table")]
     kinds: Vec<Kind>,

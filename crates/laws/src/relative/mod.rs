@@ -11,6 +11,7 @@
 //! | `study` | measurements from the tallies of a study; a distribution is a corpus, or a tag's value |
 //! | `choices` | measurements from a study's questions with options: accuracies and losses of a choice |
 //! | `table` | measurements from a user's table |
+//! | [`Means`] | rows of a table averaged into distributions: subjects into domains |
 //! | `fit` | measurements to laws: the entrance [`fit_relative`] |
 //! | `gap` | one treatment against the baseline |
 //! | `ahead` | where a gap reaches a value, and what it is at an x |
@@ -25,6 +26,7 @@ mod choices;
 mod covariate;
 mod fit;
 mod gap;
+mod means;
 mod options;
 mod series;
 mod study;
@@ -33,6 +35,7 @@ mod words;
 
 pub use covariate::Covariates;
 pub use fit::fit_relative;
+pub use means::{Means, Weighting};
 pub use options::RelativeOptions;
 pub use series::{Measurements, ModelFamily, Series, SeriesPoint};
 pub use study::{ErrorMeasure, StudySource, of_study};

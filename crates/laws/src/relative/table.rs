@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::means::{Means, Pool};
 use super::series::{Measurements, ModelFamily, Series, SeriesPoint};
 use crate::error::LawsError;
 use crate::manifest::{ModelNumbers, numbers_beside};
@@ -30,6 +31,8 @@ pub struct RelativeTable {
     pub only: Vec<(String, String)>,
     /// A manifest, for columns of x that the table lacks, and for families; see [`Manifest`](crate::manifest::Manifest).
     pub models: Option<PathBuf>,
+    /// How rows are averaged into distributions, whose members [`distribution`](Self::distribution) names.
+    pub means: Option<Means>,
 }
 
 /// Reads a table (.csv, .tsv, .jsonl, .parquet) as measurements.
@@ -45,6 +48,10 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
             value: options.errors.join(", "),
             expected: "one column, where another names the distribution",
         });
+    }
+    if options.means.is_some() && options.distribution.is_none() {
+        let value = "without a column of distributions".to_owned();
+        return Err(LawsError::Option { option: "means", value, expected: "one, which names the members" });
     }
     let x = Product::parse(&options.x);
     let RelativeTable { distribution, family, label, only, .. } = options;
@@ -69,13 +76,18 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
         let used = used.iter().copied();
         columns.models = Some(numbers_beside(manifest, &rows, columns.label, used, x.columns())?);
     }
+    let mut pool =
+        options.means.as_ref().zip(columns.kinds.first()).map(|(means, &kind)| Pool::new(means, kind));
     for row in &used {
-        columns.add(&rows, row, options, &mut families)?;
+        columns.add(&rows, row, options, &mut families, pool.as_mut())?;
     }
     if used.is_empty() {
         let conditions: Vec<String> =
             only.iter().map(|(column, value)| format!("{column} = {value}")).collect();
         return Err(TableError::NoRows { path: path.to_owned(), wanted: conditions.join(", ") }.into());
+    }
+    if let Some(pool) = pool {
+        pool.finish(&mut families)?;
     }
     let one_kind = columns.kinds.windows(2).all(|pair| pair[0] == pair[1]);
     if !one_kind {
@@ -94,7 +106,10 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
         });
     }
     let error = match (options.errors.as_slice(), columns.kinds.first()) {
-        ([only], Some(kind)) => kind.symbol(only),
+        ([only], Some(kind)) => {
+            let symbol = kind.symbol(only);
+            options.means.as_ref().map_or_else(|| symbol.clone(), |means| means.in_words(&symbol, *kind))
+        }
         (_, Some(kind)) if one_kind => format!("{kind} (a column a distribution)"),
         _ => "the column of each distribution".to_owned(),
     };
@@ -156,6 +171,7 @@ impl<'a> Columns<'a> {
         row: &Row,
         options: &RelativeTable,
         families: &mut Vec<ModelFamily>,
+        mut pool: Option<&mut Pool<'_>>,
     ) -> Result<(), TableError> {
         let named = self.label.map(|at| rows.name(row, at)).transpose()?;
         let of_manifest = self.models.as_ref().zip(named.as_deref());
@@ -167,6 +183,15 @@ impl<'a> Columns<'a> {
         let model = named.unwrap_or_else(|| format!("x = {x}"));
         for ((&at, kind), column) in self.errors.iter().zip(&self.kinds).zip(&options.errors) {
             let distribution = self.distribution.map_or(Ok(column.clone()), |at| rows.name(row, at))?;
+            if let Some(pool) = pool.as_deref_mut() {
+                let given = rows.number(row, at)?;
+                if let Value::Impossible(expected) = kind.value(given) {
+                    return Err(rows.refuse(row, at, expected));
+                }
+                let names = [family.clone(), model.clone(), distribution];
+                pool.add((rows, row, at), names, x, given)?;
+                continue;
+            }
             let series = series(families, &family, distribution);
             let left_out = |reason: String| RelativeLeftOut { model: model.clone(), reason };
             let given = match rows.number(row, at) {
@@ -195,7 +220,12 @@ impl<'a> Columns<'a> {
     }
 }
 
-fn series<'a>(families: &'a mut Vec<ModelFamily>, family: &str, distribution: String) -> &'a mut Series {
+/// The series of a distribution in a family, made where it is not there.
+pub(super) fn series<'a>(
+    families: &'a mut Vec<ModelFamily>,
+    family: &str,
+    distribution: String,
+) -> &'a mut Series {
     let at = families.iter().position(|there| there.name == family).unwrap_or_else(|| {
         families.push(ModelFamily { name: family.to_owned(), series: Vec::new(), flags: Vec::new() });
         families.len() - 1

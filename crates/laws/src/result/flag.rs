@@ -85,6 +85,8 @@ pub enum FlagCode {
     ConventionUnstated,
     /// Several models are checkpoints of one training run, so they are not independent.
     SharedRun,
+    /// Members of a group have no row, so its mean is of the others.
+    MembersMissing,
     /// A manifest lists models that were not measured.
     NotMeasured,
     /// Options of a question share the largest score, and so the credit.

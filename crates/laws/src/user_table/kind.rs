@@ -23,6 +23,8 @@ pub enum Kind {
     /// A share of right answers. Where an answer is right when each of its tokens is ranked first (LAMBADA), this is a
     /// sequence-level `RBP_1`, and `-ln` of it follows the same law: for independent tokens `-ln RBP_1^N = N C S^-alpha`.
     Accuracy,
+    /// A share of right answers, of which the law is about the share of wrong ones, 1 minus it.
+    Wrong,
     /// Mean negative log-likelihood, nats a token.
     Ce,
     /// `exp` of a mean negative log-likelihood: the law is about `ln` of it.
@@ -46,13 +48,15 @@ pub(crate) enum Value {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 6] = [Self::Rbp, Self::Accuracy, Self::Ce, Self::Perplexity, Self::Bpb, Self::Loss];
+    pub const ALL: [Self; 7] =
+        [Self::Rbp, Self::Accuracy, Self::Wrong, Self::Ce, Self::Perplexity, Self::Bpb, Self::Loss];
 
     /// The word for it, as `--as` takes it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rbp => "rbp",
             Self::Accuracy => "accuracy",
+            Self::Wrong => "wrong",
             Self::Ce => "ce",
             Self::Perplexity => "perplexity",
             Self::Bpb => "bpb",
@@ -88,6 +92,7 @@ impl Kind {
     pub fn symbol(self, column: &str) -> String {
         match self {
             Self::Rbp | Self::Accuracy => format!("-ln {column}"),
+            Self::Wrong => format!("1 - {column}"),
             Self::Perplexity => format!("ln {column}"),
             Self::Ce | Self::Bpb | Self::Loss => column.to_owned(),
         }
@@ -97,16 +102,22 @@ impl Kind {
     pub fn unit(self) -> &'static str {
         match self {
             Self::Rbp | Self::Accuracy | Self::Perplexity => "nats",
+            Self::Wrong => "share of wrong answers",
             Self::Ce => "nats per token",
             Self::Bpb => "bits per byte",
             Self::Loss => "as given",
         }
     }
 
+    /// Whether the values are shares of something counted.
+    pub(crate) fn is_share(self) -> bool {
+        matches!(self, Self::Rbp | Self::Accuracy | Self::Wrong)
+    }
+
     /// The law's number for a value of the column, which must be finite.
     pub(crate) fn value(self, given: f64) -> Value {
         match self {
-            Self::Rbp | Self::Accuracy if !(0.0..=1.0).contains(&given) => {
+            _ if self.is_share() && !(0.0..=1.0).contains(&given) => {
                 Value::Impossible("a share from 0 to 1 (divide per cent by 100)")
             }
             Self::Rbp | Self::Accuracy if given == 0.0 => Value::Boundary("its -ln is infinite"),
@@ -114,6 +125,8 @@ impl Kind {
                 Value::Boundary("its -ln is 0 and has no logarithm")
             }
             Self::Rbp | Self::Accuracy => Value::Of(-given.ln()),
+            Self::Wrong if given == 1.0 => Value::Boundary("no answer is wrong, and 0 has no logarithm"),
+            Self::Wrong => Value::Of(1.0 - given),
             Self::Perplexity if given < 1.0 => Value::Impossible("a perplexity of at least 1"),
             Self::Perplexity if given == 1.0 => Value::Boundary("its ln is 0 and has no logarithm"),
             Self::Perplexity => Value::Of(given.ln()),
@@ -171,7 +184,7 @@ mod tests {
         for kind in Kind::ALL {
             assert_eq!(kind.name().parse::<Kind>().unwrap(), kind);
         }
-        assert!("rank".parse::<Kind>().unwrap_err().to_string().contains("rbp, accuracy, ce"));
+        assert!("rank".parse::<Kind>().unwrap_err().to_string().contains("rbp, accuracy, wrong, ce"));
     }
 
     #[test]
@@ -180,14 +193,24 @@ mod tests {
         assert_eq!(Kind::Rbp.value(1.0 / e), Value::Of(1.0));
         assert_eq!(Kind::Perplexity.value(e), Value::Of(1.0));
         assert_eq!(Kind::Bpb.value(0.75), Value::Of(0.75));
-        for (kind, given) in
-            [(Kind::Accuracy, 0.0), (Kind::Rbp, 1.0), (Kind::Perplexity, 1.0), (Kind::Loss, 0.0)]
-        {
+        assert_eq!(Kind::Wrong.value(0.75), Value::Of(0.25));
+        assert_eq!(Kind::Wrong.value(0.0), Value::Of(1.0));
+        for (kind, given) in [
+            (Kind::Accuracy, 0.0),
+            (Kind::Wrong, 1.0),
+            (Kind::Rbp, 1.0),
+            (Kind::Perplexity, 1.0),
+            (Kind::Loss, 0.0),
+        ] {
             assert!(matches!(kind.value(given), Value::Boundary(_)), "{kind} {given}");
         }
-        for (kind, given) in
-            [(Kind::Accuracy, 61.6), (Kind::Rbp, -0.1), (Kind::Perplexity, 0.9), (Kind::Ce, -1.0)]
-        {
+        for (kind, given) in [
+            (Kind::Accuracy, 61.6),
+            (Kind::Wrong, 61.6),
+            (Kind::Rbp, -0.1),
+            (Kind::Perplexity, 0.9),
+            (Kind::Ce, -1.0),
+        ] {
             assert!(matches!(kind.value(given), Value::Impossible(_)), "{kind} {given}");
         }
     }

@@ -11,7 +11,7 @@ mod subjects;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-pub use subjects::Domains;
+pub use subjects::{Domains, test_questions};
 
 use super::{Documents, until_error};
 use crate::choices::{Format, Item, LETTERS, Prompted};

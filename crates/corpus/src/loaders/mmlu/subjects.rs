@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::super::table::two_columns;
 use crate::error::Result;
 
-/// `subject`, its domain in lm-evaluation-harness, its domain in hendrycks/test.
+/// `subject`, its domain in lm-evaluation-harness, its domain in hendrycks/test, questions of its `test` file.
 const SUBJECTS: &str = include_str!("subjects.tsv");
 
 /// A map from subjects to domains.
@@ -51,6 +51,12 @@ impl Domains {
     }
 }
 
+/// Subject -> questions of its published `test` file: how much it weighs in the accuracy of a domain.
+pub fn test_questions() -> BTreeMap<&'static str, u32> {
+    let rows = SUBJECTS.lines().skip(1).map(|line| (line.split('\t').next(), line.rsplit('\t').next()));
+    rows.filter_map(|(subject, questions)| Some((subject?, questions?.parse().ok()?))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,5 +70,17 @@ mod tests {
         };
         assert_eq!(counts(Domains::Harness), [19, 13, 12, 13]);
         assert_eq!(counts(Domains::Hendrycks), [18, 13, 12, 14]);
+    }
+
+    #[test]
+    fn questions_of_the_domains_are_the_published_ones() {
+        let questions = test_questions();
+        assert_eq!((questions.len(), questions.values().sum::<u32>()), (57, 14_042));
+        let table = Domains::Harness.table().unwrap();
+        let counts = ["stem", "humanities", "social_sciences", "other"].map(|domain| {
+            let of = table.iter().filter(|(_, group)| *group == domain);
+            of.map(|(subject, _)| questions[subject.as_str()]).sum::<u32>()
+        });
+        assert_eq!(counts, [3_153, 4_705, 3_077, 3_107]);
     }
 }
