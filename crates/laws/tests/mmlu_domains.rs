@@ -1,5 +1,7 @@
 //! Subjects averaged into domains: by hand, and the accuracies of MMLU over the sizes of Pythia against NumPy and SciPy.
 
+#![allow(clippy::print_stderr)] // says what is skipped
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
