@@ -141,6 +141,7 @@ fn mmlu_refusals_name_file_and_row() {
         ("q,a, ,c,d,A\n", "row 2: option B is empty"),
         (" ,a,b,c,d,A\n", "row 2: the question is empty"),
         ("\"one\ntwo\",a,b,c,d,A\nq,a,b,c,d,4\n", "row 4: the answer `4`"),
+        ("\"not closed,a,b,c,d,A\n", "row 2: 1 field; a row is"),
     ];
     for (bad, reason) in cases {
         let folder = Folder::new();
@@ -152,13 +153,21 @@ fn mmlu_refusals_name_file_and_row() {
     folder.file("test/anatomy_test.csv", good);
     folder.file("dev/anatomy_dev.csv", good);
     let of = |options: &str| refusal(&format!("{}?kind=mmlu{options}", folder.path()));
-    assert!(of("").contains("1 questions for 5 shots"), "{}", of(""));
+    assert!(of("").contains("5 shots need as many questions, and it has 1; use shots=1"), "{}", of(""));
     assert!(of("&shots=0&subject=law").contains("no subject `law`; there are anatomy"));
     assert!(of("&shots=0&split=val").contains("val"));
     let table = folder.file("domains.csv", "subject,domain\nlaw,arts\n");
     assert!(of(&format!("&shots=0&domains={table}")).contains("`anatomy` has no domain"));
     let table = folder.file("twice.csv", "subject,domain\nanatomy,arts\nanatomy,stem\n");
     assert!(of(&format!("&shots=0&domains={table}")).contains("twice.csv, row 3: `anatomy` is given twice"));
+    folder.file("test/virology_test.csv", "question,A,B,C,D,answer\nq,a,b,c,d,A\n");
+    let message = of("&shots=0&subject=virology");
+    assert!(message.contains("virology_test.csv, row 1") && message.contains("header"), "{message}");
+    // One empty file among others is not passed over.
+    folder.file("test/virology_test.csv", "");
+    assert!(of("&shots=0").contains("virology_test.csv: it has no question"), "{}", of("&shots=0"));
+    let message = refusal(&format!("{}/test/anatomy_test.csv?kind=mmlu", folder.path()));
+    assert!(message.contains("no folder `test` here"), "{message}");
     let bytes = Folder::new();
     bytes.file("test/anatomy_test.csv", b"q,a,b,c,d,A\nq\xff,a,b,c,d,A\n");
     let message = refusal(&format!("{}?kind=mmlu&shots=0", bytes.path()));
@@ -225,6 +234,21 @@ fn behaviour_refusals_name_file_and_row() {
         let message = refusal(&format!("{path}?kind=anthropic&format=modified"));
         assert!(message.contains("b.jsonl, row 3") && message.contains(reason), "{message}");
     }
+    let bad = Folder::new();
+    let of = |name: &str, content: &[u8]| {
+        bad.file(name, content);
+        refusal(&format!("{}?kind=anthropic", bad.path()))
+    };
+    // Read in the order of their names: what is good before them does not hide them.
+    bad.file("a.jsonl", &good);
+    let message = of("d.jsonl", b"{\"question\": \xff}\n");
+    assert!(message.contains("d.jsonl, row 1: not UTF-8"), "{message}");
+    let message = of("c.jsonl", b"{\"question\": \n");
+    assert!(
+        message.contains("c.jsonl, row 1: not a JSON object") && message.contains("at its end"),
+        "{message}"
+    );
+    assert!(of("b.jsonl", b"\n\n").contains("b.jsonl: it has no question"));
     let empty = Folder::new();
     assert!(refusal(&format!("{}?kind=anthropic", empty.path())).contains("no .jsonl file"));
 }
@@ -276,8 +300,8 @@ fn the_built_in_ice_texts_are_stripped_as_written_here() {
              The upper bridge will be shut for six weeks, the council said on Monday.\n\n\
              Nobody is happy about it, said the clerk, who asked that his naïve hopes of a second ferry be left out.",
         ),
-        ("LAK/W2F-001K", "The lamp went out before the boat did. Nobody until the shore was near."),
-        ("LAK/W2F-001T", "She counted the nets twice and found one too many."),
+        ("LAK/W2F-001K", "The lamp went out before the boat did. Nobody spoke until the shore was near."),
+        ("LAK/W2F-001AT", "She counted the nets twice and found one too many."),
         (
             "LOW/S1A-001",
             "So the ferry was late again, was it\nLate isnt the word\nOh dear\n\
@@ -346,6 +370,89 @@ fn folders_of_plain_text_are_tags() {
     assert!(message.contains("c.txt") && message.contains("inside 0 folders"), "{message}");
     let message = refusal(&format!("{}/c.txt?folders=variety", folder.path()));
     assert!(message.contains("this is a file"), "{message}");
+}
+
+/// Documents of a user's own with the tags of questions: several may be gold, and `limit` leaves no question in the middle.
+#[test]
+fn questions_of_ones_own_are_taken_whole() {
+    let folder = Folder::new();
+    let option = |item: &str, option: &str, answer: &str, gold: bool| {
+        format!(
+            "{{\"q\": \"Which?\", \"a\": \"{answer}\", \"item\": \"{item}\", \"option\": \"{option}\", \"gold\": {gold}}}\n"
+        )
+    };
+    let path = folder.file(
+        "own.jsonl",
+        [
+            option("1", "a", " red", true),
+            option("1", "b", " red and blue", true),
+            option("1", "c", " tall", false),
+            option("2", "a", " no", false),
+            option("2", "b", " yes", true),
+        ]
+        .concat(),
+    );
+    let of = |limit: &str| {
+        load(&format!("{path}?field=q&field=a&score=a&tag=item&tag=option&tag=gold{limit}")).unwrap()
+    };
+    let all = of("");
+    let golds: Vec<&str> = all.iter().map(|document| document.tags["gold"].as_str()).collect();
+    assert_eq!(golds, ["true", "true", "false", "false", "true"]);
+    assert_eq!((scored(&all[0]), scored(&all[1])), (" red", " red and blue"));
+    for (limit, documents) in [(1, 3), (3, 3), (4, 5), (9, 5)] {
+        assert_eq!(of(&format!("&limit={limit}")).len(), documents, "limit={limit}");
+    }
+    let mmlu = load(&format!("{}?kind=mmlu&shots=0&limit=5", data("mmlu"))).unwrap();
+    assert_eq!(mmlu.len(), 8);
+    // What stands beyond the limit is not read.
+    let text = load(&format!("{path}?field=q&limit=2")).unwrap();
+    assert_eq!(text.len(), 2);
+}
+
+/// The keys that a kind knows, as its refusal of another lists them, are those of `--help` and of the manual.
+#[test]
+fn keys_are_the_same_in_code_help_and_manual() {
+    let manual =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md")).unwrap();
+    let manual = &manual[manual.find("## The value of --corpus").unwrap()..];
+    let kinds = [
+        ("text", "x.txt"),
+        ("jsonl", "x.jsonl"),
+        ("parquet", "x.parquet"),
+        ("ids", "x.ids?format=u16"),
+        ("crates", "crates:code"),
+        ("mmlu", "x?kind=mmlu"),
+        ("anthropic", "x?kind=anthropic"),
+        ("ice", "ice:sample"),
+    ];
+    for (kind, place) in kinds {
+        let mark = if place.contains('?') { '&' } else { '?' };
+        let message = format!("{place}{mark}nokey=1").parse::<CorpusSpec>().unwrap_err().to_string();
+        let (_, list) = message.split_once("there are ").unwrap();
+        let (list, _) = list.split_once(';').unwrap();
+        let own: Vec<&str> =
+            list.split(", ").filter(|key| !["kind", "limit", "concat"].contains(key)).collect();
+        assert!(!own.is_empty(), "{message}");
+        let row = manual.lines().find(|line| line.starts_with(&format!("| {kind} |"))).unwrap();
+        let help = relscale_corpus::spec::HELP;
+        let start = help.find(&format!("\n  {kind} ")).unwrap() + 1;
+        let end = start + help[start..].find("\n  ").map_or(help[start..].len(), |end| end);
+        // What belongs to a kind may go on in lines that are further in.
+        let end = help[end + 1..]
+            .split_inclusive('\n')
+            .take_while(|line| line.starts_with("      "))
+            .fold(end + 1, |end, line| end + line.len());
+        let help = &help[start..end];
+        for key in own {
+            if kind == "parquet" {
+                // "as jsonl"
+                assert!(row.contains("as jsonl") && help.contains("as jsonl"), "{row}\n{help}");
+            } else {
+                assert!(row.contains(&format!("`{key}`")), "{kind}: {key} is not in the manual: {row}");
+                assert!(help.contains(&format!("{key}=")), "{kind}: {key}= is not in the help: {help}");
+            }
+        }
+    }
 }
 
 #[test]

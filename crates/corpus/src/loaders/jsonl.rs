@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::fields::{Fields, Row};
-use super::lines::Lines;
+use super::lines::{Lines, json_reason};
 use super::{Documents, until_error};
 use crate::document::Document;
 use crate::error::{CorpusError, Result};
@@ -32,7 +32,7 @@ fn next(lines: &mut Lines, fields: &Fields) -> Result<Option<Document>> {
         }
         let wrong = |reason: String| CorpusError::Json { path: path.clone(), row, reason };
         let object: Map<String, Value> =
-            serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
+            serde_json::from_str(line).map_err(|error| wrong(json_reason(&error)))?;
         let there = object.keys().cloned().collect::<Vec<_>>().join(", ");
         let field = |name: &str, strict: bool| match lookup(&object, name) {
             None | Some(Value::Null) => Ok(None),

@@ -75,6 +75,18 @@ pub(super) fn decompressed(path: &Path) -> Result<Decompressed> {
     })
 }
 
+/// What the parser says about a line that is not what it should be; it counts lines within the line, which is one.
+pub(super) fn json_reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let what = text.split(" at line ").next().unwrap_or(&text);
+    // Beyond the line's own newline stands nothing: the line ended early.
+    if error.line() > 1 {
+        format!("{what} at its end")
+    } else {
+        format!("{what} at column {}", error.column())
+    }
+}
+
 /// A line without its line ending (`\n` or `\r\n`).
 pub(super) fn without_newline(line: &str) -> &str {
     let line = line.strip_suffix('\n').unwrap_or(line);

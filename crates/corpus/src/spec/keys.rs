@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 /// The `key=value` pairs after the question mark; each loader takes out its own, and what is left is an error.
 pub(super) struct Keys {
     pairs: BTreeMap<String, Vec<String>>,
+    /// Every key that a loader asked for, in that order: those that it knows.
+    known: Vec<String>,
 }
 
 impl Keys {
@@ -14,7 +16,7 @@ impl Keys {
             let (key, value) = pair.split_once('=').ok_or_else(|| format!("`{pair}` is not key=value"))?;
             pairs.entry(key.to_owned()).or_default().push(percent_decoded(value)?);
         }
-        Ok(Self { pairs })
+        Ok(Self { pairs, known: Vec::new() })
     }
 
     pub(super) fn one(&mut self, key: &str) -> Result<Option<String>, String> {
@@ -33,12 +35,16 @@ impl Keys {
     }
 
     pub(super) fn all(&mut self, key: &str) -> Vec<String> {
+        self.known.push(key.to_owned());
         self.pairs.remove(key).unwrap_or_default()
     }
 
+    /// Refuses a key that nobody asked for.
     pub(super) fn none_left(&self, place: &str) -> Result<(), String> {
         match self.pairs.keys().next() {
-            Some(key) => Err(format!("there is no key `{key}` for `{place}`")),
+            Some(key) => {
+                Err(format!("there is no key `{key}` for `{place}`; there are {}", self.known.join(", ")))
+            }
             None => Ok(()),
         }
     }

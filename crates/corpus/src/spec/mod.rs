@@ -19,7 +19,7 @@
 //! | none: `kind=ice`, or `ice:sample` | `ice` | `variety`, `pauses`, `extra` |
 //! | `crates:...` | `crates` | `split` (`held-out`, `train`), `manifest` (a `Cargo.toml`) |
 //!
-//! Every kind knows `limit` (that many documents from the beginning); all but `ids`, `mmlu` and `anthropic` also `concat` (all
+//! Every kind knows `limit` (that many documents from the beginning, a question with all its options); all but `ids`, `mmlu` and `anthropic` also `concat` (all
 //! documents joined to one, with the given text between them). In values `%XX` is a byte in hexadecimal: `join=%0A` joins with a newline.
 //! A name consists of letters, digits, `.`, `_` and `-`; without one it is the file's name without extensions.
 
@@ -209,7 +209,7 @@ impl CorpusSpec {
             }
         };
         let documents: Documents = match self.limit {
-            Some(limit) => Box::new(documents.take(limit)),
+            Some(limit) => limited(documents, limit),
             None => documents,
         };
         let mut documents: Documents = match &self.concat {
@@ -230,6 +230,18 @@ impl fmt::Display for CorpusSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.given)
     }
+}
+
+/// The first documents; a question that they begin is taken with all its options.
+fn limited(documents: Documents, limit: usize) -> Documents {
+    let (mut taken, mut item) = (0, None);
+    Box::new(documents.take_while(move |document| {
+        let of = document.as_ref().ok().and_then(|document| document.tags.get("item").cloned());
+        let goes_on = of.is_some() && of == item;
+        taken += 1;
+        item = of;
+        taken <= limit || goes_on
+    }))
 }
 
 /// All documents as one, with `between` between them; `None` of none. Spans keep their place; a document that is scored as a
@@ -310,6 +322,12 @@ fn source(place: &str, keys: &mut Keys) -> std::result::Result<CorpusSource, Ref
             split,
             manifest: keys.one("manifest")?.map(PathBuf::from),
         });
+    }
+    if let Some(other) = place.strip_prefix("ice:").filter(|_| place != ICE_SAMPLE) {
+        return Err(format!(
+            "there is no `ice:{other}`; the texts in ICE's markup that are built in are {ICE_SAMPLE}"
+        )
+        .into());
     }
     if place == ICE_SAMPLE {
         return Ok(CorpusSource::Ice { path: None, options: evaluations::ice(keys)? });
@@ -457,7 +475,11 @@ mod tests {
             ("x=", "no file"),
             ("x.txt?split", "key=value"),
             ("x.txt?split=chapters", "paragraphs"),
-            ("x.txt?field=a", "no key `field`"),
+            (
+                "x.txt?field=a",
+                "no key `field` for `x.txt`; there are kind, split, title, folders, limit, concat",
+            ),
+            ("ice:simple", "ice:sample"),
             ("x.txt?title=(", "regular expression"),
             ("x.txt?split=lines&title=a", "split=titles"),
             ("x.jsonl?join=%G1", "hexadecimal"),

@@ -22,7 +22,7 @@ use std::str::FromStr;
 
 use serde_json::{Map, Value};
 
-use super::lines::Lines;
+use super::lines::{Lines, json_reason};
 use super::table::two_columns;
 use super::{Documents, file_name, until_error};
 use crate::choices::Prompted;
@@ -80,7 +80,7 @@ pub struct AnthropicOptions {
 /// Streams both answers to each question of a file, or of all `.jsonl` files (also `.gz`, `.zst`) in a folder, by name.
 ///
 /// # Errors
-/// At once: nothing to read, a table of clusters that is none. As an item, with file and row: a line that is not a JSON object, a field that
+/// At once: nothing to read, a table of clusters that is none. As an item: a file without a question, and, with file and row, a line that is not a JSON object, a field that
 /// is missing or no text, an empty answer (it has no bits per byte), two equal answers, and for `modified` lettered choices that cannot be
 /// told apart.
 pub fn read(path: &Path, options: AnthropicOptions) -> Result<Documents> {
@@ -124,6 +124,8 @@ fn listed(folder: &Path) -> Result<Vec<PathBuf>> {
 /// The questions of one file.
 struct Behaviour {
     lines: Lines,
+    /// Whether there was none so far.
+    empty: bool,
     name: String,
     cluster: String,
     prompt: Prompt,
@@ -136,6 +138,7 @@ impl Behaviour {
         let name = file.split_once(".jsonl").map_or(file.as_str(), |(name, _)| name).to_owned();
         Ok(Self {
             lines: Lines::open(path)?,
+            empty: true,
             cluster: clusters.get(&name).map_or(NO_CLUSTER, String::as_str).to_owned(),
             name,
             prompt: options.prompt,
@@ -146,13 +149,18 @@ impl Behaviour {
     fn question(&mut self) -> Result<Option<[Document; 2]>> {
         let path = self.lines.path().to_owned();
         while self.left > 0 {
-            let Some((row, line)) = self.lines.next()? else { return Ok(None) };
+            let Some((row, line)) = self.lines.next()? else {
+                let reason = "it has no question; a line is a JSON object".to_owned();
+                return if self.empty { Err(CorpusError::BadLayout { path, reason }) } else { Ok(None) };
+            };
             if line.trim().is_empty() {
                 continue;
             }
             self.left -= 1;
-            let object: Map<String, Value> = serde_json::from_str(line)
-                .map_err(|error| CorpusError::Json { path: path.clone(), row, reason: error.to_string() })?;
+            self.empty = false;
+            let object: Map<String, Value> = serde_json::from_str(line).map_err(|error| {
+                CorpusError::Json { path: path.clone(), row, reason: json_reason(&error) }
+            })?;
             let wrong = |reason: String| CorpusError::BadRow { path: path.clone(), row, reason };
             return self.answers(&object, row).map(Some).map_err(wrong);
         }

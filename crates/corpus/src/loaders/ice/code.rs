@@ -38,16 +38,17 @@ const REGISTERS: [(&str, u16, u16, &str); 32] = [
     ("W2F", 1, 20, "novels and stories"),
 ];
 
-/// The code of a text: category, number, and in ICE-East Africa the country.
+/// The code of a text: category, number, and in ICE-East Africa the country, with the letters of parts before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextCode {
     category: String,
     number: u16,
-    country: Option<char>,
+    /// Ends in `K` (Kenya) or `T` (Tanzania); empty elsewhere.
+    country: String,
 }
 
 impl TextCode {
-    /// Reads `S1A-001`, `w2f-020`, `W2F001K`: two kinds of hyphen or none, any case. `None` for anything else.
+    /// Reads `S1A-001`, `w2f-020`, `W2F001K`, `W2F001AK`: two kinds of hyphen or none, any case. `None` for anything else.
     ///
     /// ```
     /// use relscale_corpus::loaders::ice::code::TextCode;
@@ -60,11 +61,12 @@ impl TextCode {
         let category = text.get(..3)?;
         let known = REGISTERS.iter().any(|(known, ..)| *known == category);
         let rest = text.get(3..)?.trim_start_matches(['-', '_']);
-        let country = rest.chars().last().filter(|last| matches!(last, 'K' | 'T'));
-        let digits = country.map_or(Some(rest), |country| rest.strip_suffix(country))?;
-        let right = known && digits.len() == 3 && digits.bytes().all(|digit| digit.is_ascii_digit());
+        let (digits, country) = (rest.get(..3)?, rest.get(3..)?);
+        let of_a_country = country.is_empty() || country.ends_with(['K', 'T']);
+        let right = known && of_a_country && digits.bytes().all(|digit| digit.is_ascii_digit());
+        let right = right && country.bytes().all(|letter| letter.is_ascii_uppercase());
         let number = digits.parse().ok().filter(|_| right)?;
-        Some(Self { category: category.to_owned(), number, country })
+        Some(Self { category: category.to_owned(), number, country: country.to_owned() })
     }
 
     /// `S1A`.
@@ -89,14 +91,13 @@ impl TextCode {
 
     /// Whether it has the country of ICE-East Africa, whose words may carry editing codes.
     pub fn is_east_african(&self) -> bool {
-        self.country.is_some()
+        !self.country.is_empty()
     }
 }
 
 impl fmt::Display for TextCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{:03}", self.category, self.number)?;
-        self.country.map_or(Ok(()), |country| write!(f, "{country}"))
+        write!(f, "{}-{:03}{}", self.category, self.number, self.country)
     }
 }
 
@@ -137,7 +138,8 @@ mod tests {
         assert_eq!(register("S1A-091"), Some("phone calls"));
         assert_eq!(register("W2B-021"), Some("popular: natural sciences"));
         assert_eq!(register("W2E-011"), None);
-        for other in ["S1A-01", "S3A-001", "S1A-0010", "S1A", "S1A-001X", "ÄÄÄ-001"] {
+        for other in ["S1A-01", "S3A-001", "S1A-0010", "S1A", "S1A-001X", "W2F-001K1", "W2F001 K", "ÄÄÄ-001"]
+        {
             assert!(TextCode::parse(other).is_none(), "{other}");
         }
     }

@@ -200,7 +200,12 @@ fn tidy(text: &str, editing_codes: bool) -> String {
 
 /// `BBBx`, `yRRR`, `IIIx`, `UUU`: the editors of ICE-East Africa wrote them as words.
 fn is_editing_code(word: &str) -> bool {
-    word.starts_with("BBB") || word.ends_with("RRR") || word.starts_with("III") || word == "UUU"
+    let begins = |with| {
+        word.strip_prefix(with)
+            .is_some_and(|rest: &str| rest.starts_with(|next: char| next.is_alphanumeric()))
+    };
+    // `III` alone is a number.
+    ["BBB", "RRR", "III"].into_iter().any(begins) || (word.ends_with("RRR") && word != "RRR") || word == "UUU"
 }
 
 #[cfg(test)]
@@ -261,8 +266,8 @@ mod tests {
         let marked = "<#> we <,> said <X> no one <#> yes <X> they </X> did";
         assert_eq!(plain(marked), "we, said no one yes they did");
         assert_eq!(strip(marked, false, Stripping { pauses: false, extra: false }), "we said\nyes did");
-        let coded = "the BBBcat dogRRR IIIsat UUU down";
-        assert_eq!(strip(coded, true, Stripping::default()), "the down");
+        let coded = "the BBBcat dogRRR IIIsat UUU RRRx III III, down";
+        assert_eq!(strip(coded, true, Stripping::default()), "the III III, down");
         assert_eq!(plain(coded), coded);
     }
 

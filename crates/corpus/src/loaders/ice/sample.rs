@@ -29,3 +29,43 @@ pub fn sample(options: &IceOptions) -> Result<Documents> {
     }
     Ok(Box::new(all.into_iter().map(Ok)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The head of this file promises them; what is left of each text is held by a test of the crate.
+    #[test]
+    fn every_irregularity_is_there() {
+        let text = |at: usize| FILES[at].2.iter().map(|&byte| char::from(byte)).collect::<String>();
+        let [units, doubled, codes, talk, printed] = [0, 1, 2, 3, 4].map(text);
+        let cases = [
+            (&talk, "captain </unclear> and", "an end without a start"),
+            (&talk, "<O> a bell rings\n</I>", "a start without an end"),
+            (&units, "<X> says a man at the back\n", "an extra-corpus speaker to the end of the unit"),
+            (&talk, "</O\n", "a mark without its >"),
+            (&units, "<unclear> word you", "unclear without content"),
+            (&talk, "</unc> </unc>", "an end twice"),
+            (&printed, "</ p>\r\n< p>", "stray spaces"),
+            (&talk, "<ICE-LOW:s1a-001#", "a code in lower case"),
+            (&talk, "<ICE-LOW:S1A-001#8:1>", "a unit without speaker"),
+            (&talk, "#X6:1:Z>", "an extra-corpus unit"),
+            (&doubled, "<ICE-HIL:W2C-003W2C-003ICE-HIL:", "a doubled prefix"),
+            (&printed, "&ldquuo;fine&rdquo; &obrack;in chalk&crback;", "misspelt entities"),
+            (&printed, "caf\u{e9}", "ISO-8859-1"),
+            (&printed, "\0\r\n", "NUL, and CRLF"),
+            (&talk, "isnt", "apostrophes left out"),
+            (&codes, "\nW2F001AT\n", "several texts in a file"),
+            (&codes, "BBBsp spRRR", "editing codes"),
+            (&talk, "</I>\n<I>", "several subtexts"),
+            (&units, "<#> We think <w> it's </w>", "units without codes"),
+            (&talk, "<}> <-> theyre </-> <+> there's </+> </}>", "a correction"),
+        ];
+        for (text, mark, what) in cases {
+            assert!(text.contains(mark), "{what}");
+        }
+        // The other encoding.
+        assert!(FILES[1].2.windows(2).any(|pair| pair == "\u{ef}".as_bytes()), "UTF-8");
+        assert!(std::str::from_utf8(FILES[4].2).is_err());
+    }
+}

@@ -58,11 +58,18 @@ impl Default for MmluOptions {
 ///
 /// # Errors
 /// At once: no such folder, no file of the split, a subject that is not there, a table of domains that cannot be read. As an
-/// item: a subject without domain, fewer questions in `dev` than shots, and, with file and row, a row without six fields, an empty question,
+/// item: a subject without domain, a file without a question, fewer questions in `dev` than shots, and, with file and row, a row without six fields, an empty question,
 /// an empty option (it has no bits per byte), an answer that is no letter.
 pub fn read(path: &Path, options: MmluOptions) -> Result<Documents> {
     let ending = format!("_{}.csv", options.split);
     let folder = path.join(&options.split);
+    if path.exists() && !folder.is_dir() {
+        let reason = format!(
+            "no folder `{}` here; MMLU is a folder of test, dev and val with a file SUBJECT{ending} a subject",
+            options.split
+        );
+        return Err(CorpusError::BadLayout { path: path.to_owned(), reason });
+    }
     let mut there: Vec<String> = std::fs::read_dir(&folder)
         .map_err(CorpusError::read(&folder))?
         .filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(&ending)?.to_owned()))
@@ -108,7 +115,11 @@ fn subject_documents(
         let path = file("dev");
         let solved = items(&path)?;
         if solved.len() < options.shots {
-            let reason = format!("{} questions for {} shots; use shots={0}", solved.len(), options.shots);
+            let reason = format!(
+                "{} shots need as many questions, and it has {}; use shots={1}",
+                options.shots,
+                solved.len()
+            );
             return Err(CorpusError::BadLayout { path, reason });
         }
         for item in &solved[..options.shots] {
@@ -116,7 +127,11 @@ fn subject_documents(
         }
     }
     let mut documents = Vec::new();
-    let asked = items(&file(&options.split))?;
+    let path = file(&options.split);
+    let asked = items(&path)?;
+    if asked.is_empty() {
+        return Err(CorpusError::BadLayout { path, reason: "it has no question; a line is one".to_owned() });
+    }
     for (row, item) in asked.iter().enumerate().take(options.questions.unwrap_or(usize::MAX)) {
         let tag = |key: &str, value: &str| (key.to_owned(), value.to_owned());
         let prompted = Prompted {
@@ -151,10 +166,9 @@ fn items(path: &PathBuf) -> Result<Vec<Item>> {
             CorpusError::BadRow { path: path.clone(), row, reason: error.to_string() }
         })?;
         let row = record.position().map_or(0, csv::Position::line);
-        items.push(item(&record).map_err(|reason| CorpusError::BadRow {
-            path: path.clone(),
-            row,
-            reason,
+        items.push(item(&record).map_err(|reason| {
+            let header = if row == 1 { " (if this row is a header, take it out)" } else { "" };
+            CorpusError::BadRow { path: path.clone(), row, reason: format!("{reason}{header}") }
         })?);
     }
     Ok(items)
@@ -162,7 +176,10 @@ fn items(path: &PathBuf) -> Result<Vec<Item>> {
 
 fn item(record: &csv::StringRecord) -> std::result::Result<Item, String> {
     if record.len() != OPTIONS + 2 {
-        return Err(format!("{} fields; a row is question, A, B, C, D, letter of the answer", record.len()));
+        let fields = if record.len() == 1 { "1 field" } else { &format!("{} fields", record.len()) };
+        return Err(format!(
+            "{fields}; a row is question, A, B, C, D, letter of the answer, and a text with commas or quotation marks stands in quotation marks"
+        ));
     }
     let question = record[0].trim_start_matches('\u{FEFF}').to_owned();
     if question.trim().is_empty() {
