@@ -81,7 +81,9 @@ fn what_makes_no_sense_together_is_wrong_usage() {
     place.run(&["fit"]).refuses(2, &["<STUDY>"]);
     place.run(&["fit", "study", "--table", "t.csv", "--y", "rbp1"]).refuses(2, &["cannot be used with"]);
     place.run(&["fit", "--table", "t.csv"]).refuses(2, &["--y"]);
-    place.run(&["fit", "--table", "t.csv", "--y", "a", "--as", "rank"]).refuses(2, &["rbp, accuracy, ce"]);
+    place
+        .run(&["fit", "--table", "t.csv", "--y", "a", "--as", "rank"])
+        .refuses(2, &["rbp, accuracy, wrong, ce"]);
     place.run(&["fit", "--table", "t.csv", "--y", "a", "--where", "b"]).refuses(2, &["COLUMN=VALUE"]);
     place.run(&["fit", "study", "--metric", "acc"]).refuses(2, &["[STUDY]", "--metric"]);
 }

@@ -143,7 +143,7 @@ struct OfTable {
     distribution: Option<String>,
 
     /// Average rows into distributions: the subjects of MMLU into its domains by the map of lm-eval or of hendrycks (accuracies weighted by
-    /// questions, losses unweighted), or by a table FILE[:COLUMN] of members and their groups, with a column of weights
+    /// questions, losses unweighted), or by a table FILE:COLUMN (or FILE) of members and their groups, with a column of weights
     #[arg(long, value_name = "MAP", requires_all = ["table", "distribution"], value_parser = means)]
     means_by: Option<Means>,
 
