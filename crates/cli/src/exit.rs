@@ -159,6 +159,7 @@ fn code_of(error: &anyhow::Error) -> u8 {
         return match error {
             Sweep::Cancelled { .. } | Sweep::Stopped => INTERRUPTED,
             Sweep::Write { .. } | Sweep::Diverged { .. } => FAILURE,
+            Sweep::Records(error) => of_records(error),
             _ => REFUSED,
         };
     }

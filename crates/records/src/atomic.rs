@@ -14,7 +14,8 @@ use crate::error::{Error, Result};
 const ASIDE: &str = ".tmp";
 
 /// A file being written aside.
-pub(crate) struct AtomicFile {
+#[derive(Debug)]
+pub struct AtomicFile {
     file: File,
     aside: PathBuf,
     target: PathBuf,
@@ -23,7 +24,10 @@ pub(crate) struct AtomicFile {
 
 impl AtomicFile {
     /// Starts `target.tmp`, replacing what an earlier attempt left.
-    pub(crate) fn create(target: &Path) -> Result<Self> {
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn create(target: &Path) -> Result<Self> {
         let mut aside = target.as_os_str().to_owned();
         aside.push(ASIDE);
         let aside = PathBuf::from(aside);
@@ -32,7 +36,10 @@ impl AtomicFile {
     }
 
     /// Makes the file appear under its final name.
-    pub(crate) fn commit(mut self) -> Result<()> {
+    ///
+    /// # Errors
+    /// [`Error::Write`]; nothing appears then.
+    pub fn commit(mut self) -> Result<()> {
         self.file.sync_all().map_err(Error::write(&self.aside))?;
         fs::rename(&self.aside, &self.target).map_err(Error::write(&self.target))?;
         self.committed = true;
@@ -43,7 +50,7 @@ impl AtomicFile {
     }
 
     /// Where the bytes go until the commit; what errors should name.
-    pub(crate) fn aside(&self) -> &Path {
+    pub fn aside(&self) -> &Path {
         &self.aside
     }
 }
@@ -68,7 +75,10 @@ impl Drop for AtomicFile {
 }
 
 /// Writes a whole small file atomically; leaves it alone when it already holds these bytes.
-pub(crate) fn write_whole(target: &Path, bytes: &[u8]) -> Result<()> {
+///
+/// # Errors
+/// [`Error::Write`]; the old file stays then.
+pub fn write_whole(target: &Path, bytes: &[u8]) -> Result<()> {
     if fs::read(target).is_ok_and(|there| there == bytes) {
         return Ok(());
     }
@@ -78,8 +88,11 @@ pub(crate) fn write_whole(target: &Path, bytes: &[u8]) -> Result<()> {
     file.commit()
 }
 
-/// Removes `*.tmp` that a killed writer left in a folder. Only for the holder of the study's lock.
-pub(crate) fn remove_leftovers(folder: &Path) -> Result<()> {
+/// Removes `*.tmp` that a killed writer left in a folder. Only for the holder of the folder's lock.
+///
+/// # Errors
+/// [`Error::Read`], [`Error::Write`].
+pub fn remove_leftovers(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder).map_err(Error::read(folder))? {
         let path = entry.map_err(Error::read(folder))?.path();
         if path.as_os_str().as_encoded_bytes().ends_with(ASIDE.as_bytes()) {

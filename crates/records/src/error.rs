@@ -154,14 +154,14 @@ pub enum Error {
         /// Folder.
         path: PathBuf,
     },
-    /// Another program is writing to the study.
+    /// Another program is writing to the study or sweep.
     #[error(
-        "{}: another relscale{} is writing to this study: wait until it ends, or use another folder",
+        "{}: another relscale{} is writing to this folder: wait until it ends, or use another folder",
         path.display(),
         process.map(|id| format!(" (process {id})")).unwrap_or_default()
     )]
     Locked {
-        /// Study folder.
+        /// The folder.
         path: PathBuf,
         /// The writer, as it noted itself.
         process: Option<u32>,

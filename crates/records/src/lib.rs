@@ -19,6 +19,7 @@
 //! | [`classes`] | positions and misses by class of token, per document |
 //! | [`parquet`] | token parts, tables of documents and vocabularies, text columns of foreign files |
 //! | [`study`] | the study folder: its lock, runs, parts, resumption, totals |
+//! | [`atomic`], [`lock`] | files that appear whole; one writer at a time in a folder |
 //! | [`version`] | the version of the formats on disk |
 //!
 //! **Files on disk** (all of them inside one *study* folder):
@@ -43,9 +44,10 @@
 
 #![forbid(unsafe_code)]
 
-mod atomic;
+pub mod atomic;
 pub mod classes;
 pub mod error;
+pub mod lock;
 pub mod parquet;
 pub mod provenance;
 pub mod ranks;

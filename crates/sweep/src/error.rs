@@ -84,7 +84,7 @@ pub enum Error {
     },
     /// The run was asked to stop.
     #[error(
-        "stopped at step {step} of {model}. Sizes already written are kept; run the same command to go on"
+        "stopped at step {step} of {model}. What was finished before is kept; run the same command to go on"
     )]
     Cancelled {
         /// The size being trained.
@@ -112,10 +112,47 @@ pub enum Error {
         /// What differs.
         differs: String,
     },
+    /// A text of few words does not fill a vocabulary.
+    #[error(
+        "the text gives a vocabulary of {entries} entries, and {wanted} are planned; plan with --vocabulary {entries} or less, or give more text"
+    )]
+    FewEntries {
+        /// Entries that the text gives.
+        entries: usize,
+        /// Entries of the plan.
+        wanted: usize,
+    },
+    /// There is no held-out text to evaluate on.
+    #[error("the held-out text has {tokens} tokens, too few for one sequence of {length}. Give more text")]
+    TooLittleHeldOut {
+        /// Tokens there are.
+        tokens: usize,
+        /// Targets of a sequence.
+        length: usize,
+    },
+    /// A file of a sweep that is damaged.
+    #[error("{}: cannot be used: {reason}; remove it and run the same command again", path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// Records could not be read or written.
+    #[error(transparent)]
+    Records(#[from] relscale_records::Error),
     /// The corpus could not be read.
     #[error(transparent)]
     Corpus(#[from] relscale_corpus::error::CorpusError),
     /// The decoder refused a spec.
     #[error(transparent)]
     Decoder(#[from] relscale_decoder::Error),
+}
+
+impl Error {
+    /// For `map_err` on writes.
+    pub(crate) fn write(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Write { path, source }
+    }
 }

@@ -1,11 +1,11 @@
 //! Parquet in and out; the only place of the workspace that knows the format.
 //!
 //! **Actors.** [`tokens`] writes and streams the parts of a run, [`documents`] the table of its documents,
-//! [`vocabulary`] that of a tokenizer's entries, [`columns`] reads text columns of foreign files for the loaders, [`cells`] columns
+//! [`vocabulary`] that of a tokenizer's entries, [`curve`] the losses of a training run, [`columns`] reads text columns of foreign files for the loaders, [`cells`] columns
 //! of numbers and text for tables of points; both walk rows by `foreign`.
 //!
-//! **Files.** zstd, row groups of a fixed number of rows. Key-value metadata: `relscale.kind` (`tokens`, `documents`, `vocabulary`), `relscale.format`, `relscale` (the run's
-//! [`crate::Provenance`] as canonical JSON; for a vocabulary `relscale.tokenizer`, the tokenizer's hash) and, in a part, `relscale.part` ([`tokens::PartMeta`]). Any Parquet
+//! **Files.** zstd, row groups of a fixed number of rows. Key-value metadata: `relscale.kind` (`tokens`, `documents`, `vocabulary`, `curve`), `relscale.format`, `relscale` (the run's
+//! [`crate::Provenance`] as canonical JSON; for a vocabulary `relscale.tokenizer`, the tokenizer's hash; for a curve `relscale.run`, the run's name) and, in a part, `relscale.part` ([`tokens::PartMeta`]). Any Parquet
 //! reader (DuckDB, Polars, Spark, pandas) reads them as they are.
 //!
 //! **Invariants.** The bytes are a function of the rows and the metadata: no time, no host, and no dependence on how
@@ -13,6 +13,7 @@
 
 pub mod cells;
 pub mod columns;
+pub mod curve;
 pub mod documents;
 mod foreign;
 mod format;
@@ -21,6 +22,7 @@ pub mod vocabulary;
 
 pub use cells::{Cell, column_names, read_cells};
 pub use columns::read_text_columns;
+pub use curve::{CurvePoint, read_curve, write_curve};
 pub use documents::{DocumentRow, read_documents, write_documents};
 pub use tokens::{PartMeta, PartRange, TokenReader, TokenWriter, read_token_ids};
 pub use vocabulary::{read_vocabulary, write_vocabulary};

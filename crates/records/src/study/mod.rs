@@ -13,7 +13,6 @@
 //! * At most one writer: an operating-system lock on `.lock`, which dies with its process.
 //! * A run is current only when it is finished, so a reader never sees half a run.
 
-mod lock;
 mod names;
 mod run;
 
@@ -32,7 +31,7 @@ use crate::tally::{RunTally, TallyOptions};
 use crate::version::{self, FORMAT};
 use crate::vocabulary::Vocabulary;
 
-use lock::{LOCK_FILE, Lock};
+use crate::lock::{LOCK_FILE, Lock};
 pub use names::safe_name;
 pub use run::{Done, PartFile, PartState, RunFolder, RunPlan, RunRecord, Totals};
 

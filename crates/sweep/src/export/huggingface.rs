@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::tokenizer::SEPARATOR_ID;
 use crate::train::curve::Training;
 use half::f16;
-use relscale_decoder::spec::{Positions, Spec};
+use relscale_decoder::spec::{Positions, RotaryScaling, Spec};
 use relscale_decoder::weights::{Matrix, Weights};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
@@ -36,12 +36,28 @@ pub fn write(
         let path = aside.join(name);
         std::fs::write(&path, bytes).map_err(problem(&path))
     };
-    put("config.json", pretty(&config(spec)).as_bytes())?;
-    put("model.safetensors", &tensors(spec, weights)?)?;
-    let tokenizer = tokenizer.to_string(false).map_err(|error| Error::Tokenizer(error.to_string()))?;
-    put("tokenizer.json", tokenizer.as_bytes())?;
+    for (name, bytes) in files(spec, weights, tokenizer)? {
+        put(name, &bytes)?;
+    }
     put("training.json", pretty(&training).as_bytes())?;
     std::fs::rename(&aside, folder).map_err(problem(folder))
+}
+
+/// The files of a model, in the order to write them in: `config.json`, by which a folder passes for a model, is the last.
+///
+/// # Errors
+/// [`Error::Tokenizer`], [`Error::Write`].
+pub fn files(
+    spec: &Spec,
+    weights: &Weights,
+    tokenizer: &tokenizers::Tokenizer,
+) -> Result<[(&'static str, Vec<u8>); 3]> {
+    let tokenizer = tokenizer.to_string(false).map_err(|error| Error::Tokenizer(error.to_string()))?;
+    Ok([
+        ("model.safetensors", tensors(spec, weights)?),
+        ("tokenizer.json", tokenizer.into_bytes()),
+        ("config.json", pretty(&config(spec)).into_bytes()),
+    ])
 }
 
 fn pretty(value: &impl serde::Serialize) -> String {
@@ -53,10 +69,12 @@ fn pretty(value: &impl serde::Serialize) -> String {
 /// `config.json` as transformers' `LlamaConfig` writes it, or `MistralConfig` where attention has a window: the same model
 /// otherwise, under the same names.
 fn config(spec: &Spec) -> serde_json::Value {
-    let base = match &spec.positions {
-        Positions::Rotary(rotary) => rotary.base,
-        Positions::Learned { .. } => 10_000.0,
+    let (base, scaling) = match &spec.positions {
+        Positions::Rotary(rotary) => (rotary.base, rotary.scaling.as_ref().map(rope_scaling)),
+        Positions::Learned { .. } => (10_000.0, None),
     };
+    // By way of its digits, so that 1e-5 stays what it is in a type of more digits.
+    let epsilon: f64 = spec.norm_epsilon.to_string().parse().unwrap_or(1e-5);
     let mut config = json!({
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",
@@ -69,9 +87,9 @@ fn config(spec: &Spec) -> serde_json::Value {
         "head_dim": spec.head_width,
         "max_position_embeddings": spec.context,
         "hidden_act": "silu",
-        "rms_norm_eps": 1e-5,
+        "rms_norm_eps": epsilon,
         "rope_theta": base,
-        "rope_scaling": null,
+        "rope_scaling": scaling,
         "tie_word_embeddings": spec.tied,
         "bos_token_id": SEPARATOR_ID,
         "eos_token_id": SEPARATOR_ID,
@@ -87,6 +105,21 @@ fn config(spec: &Spec) -> serde_json::Value {
         config[key] = value.clone();
     }
     config
+}
+
+fn rope_scaling(scaling: &RotaryScaling) -> serde_json::Value {
+    match scaling {
+        RotaryScaling::Linear { factor } => json!({ "rope_type": "linear", "factor": factor }),
+        RotaryScaling::Llama3 { factor, low_frequency_factor, high_frequency_factor, original_context } => {
+            json!({
+                "rope_type": "llama3",
+                "factor": factor,
+                "low_freq_factor": low_frequency_factor,
+                "high_freq_factor": high_frequency_factor,
+                "original_max_position_embeddings": original_context,
+            })
+        }
+    }
 }
 
 /// The tensors under Llama's names, as f16.
@@ -190,5 +223,40 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// What the family does not use: scaled frequencies, grouped heads, another epsilon.
+    #[test]
+    fn a_configuration_tells_all_that_a_plan_may_ask_for() {
+        let architecture = crate::plan::Architecture {
+            vocabulary: 300,
+            sequence: 64,
+            width: 16,
+            layers: 2,
+            heads: 4,
+            kv_heads: 2,
+            head_width: 4,
+            hidden: 24,
+            tied: true,
+            qk_norm: false,
+            window: None,
+            rope_base: 5e5,
+            rope_scaling: Some(crate::plan::architecture::Llama3Scaling {
+                factor: 8.0,
+                low_frequency_factor: 1.0,
+                high_frequency_factor: 4.0,
+                original_context: 32,
+            }),
+            norm_epsilon: 1e-6,
+        };
+        let spec = architecture.spec().unwrap();
+        let tokenizer = crate::tokenizer::train(["some words, and some more"].into_iter(), 300).unwrap();
+        let place = tempfile::tempdir().unwrap();
+        for (name, bytes) in files(&spec, &initial_weights(&spec, 1), &tokenizer).unwrap() {
+            std::fs::write(place.path().join(name), bytes).unwrap();
+        }
+        let loaded = families::load(place.path(), LoadOptions::default()).unwrap();
+        let (family, windows) = (spec.family.clone(), spec.windows.clone());
+        assert_eq!(Spec { family, windows, ..loaded.spec }, spec);
     }
 }

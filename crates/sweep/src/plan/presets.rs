@@ -81,7 +81,7 @@ fn small() -> SweepRecipe {
         budgets: vec![5e11, 1.5e12, 4.5e12, 1.35e13],
         flops: FlopsConvention::Train,
         vocabulary: 4096,
-        sequence: 256,
+        sequence: 128,
         window: Some(16),
         widths: Widths::Around {
             widths: vec![8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256],

@@ -158,6 +158,10 @@ impl Plan {
             if self.runs[..number].iter().any(|other| other.name == run.name) {
                 return say("two runs have this name");
             }
+            let (model, recipe) = (&run.architecture, &self.recipe);
+            if (model.vocabulary, model.sequence) != (recipe.vocabulary, recipe.sequence) {
+                return say("its vocabulary or sequence is not the recipe's, so its loss would not compare");
+            }
             if run.architecture.parameters() != run.parameters {
                 return say("its parameters are not those of its architecture");
             }

@@ -52,6 +52,18 @@ impl<'a> Batches<'a> {
             .collect()
     }
 
+    /// Goes on as if so many steps had been taken.
+    pub fn skip(&mut self, steps: u32) {
+        let seen = u64::from(steps) * self.batch as u64;
+        let sequences = self.order.len() as u64;
+        // As in `next_batch`, a pass begins when its first sequence is asked for.
+        while self.pass < seen.saturating_sub(1) / sequences {
+            self.pass += 1;
+            self.shuffle();
+        }
+        self.next = (seen - self.pass * sequences) as usize;
+    }
+
     /// Fisher-Yates over the order, from the seed and the number of the pass.
     fn shuffle(&mut self) {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed ^ (self.pass << 40));
@@ -82,6 +94,22 @@ mod tests {
         }
         assert!((batches.passes(5) - 2.0).abs() < 1e-12);
         assert_eq!(batches.next_batch()[0].len(), 11);
+    }
+
+    #[test]
+    fn skipping_is_as_good_as_stepping() {
+        let stream: Vec<u32> = (0..101).collect();
+        for taken in 0..12 {
+            let (mut stepped, mut skipped) =
+                (Batches::new(&stream, 10, 4, 7).unwrap(), Batches::new(&stream, 10, 4, 7).unwrap());
+            (0..taken).for_each(|_| {
+                stepped.next_batch();
+            });
+            skipped.skip(taken);
+            for _ in 0..6 {
+                assert_eq!(stepped.next_batch(), skipped.next_batch(), "after {taken}");
+            }
+        }
     }
 
     #[test]

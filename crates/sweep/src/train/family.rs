@@ -62,21 +62,26 @@ pub struct Text {
 }
 
 impl Text {
-    /// Trains the vocabulary on a part of `documents` and encodes all of them.
+    /// Trains a vocabulary of so many entries on a part of `documents` and encodes all of them.
     ///
     /// # Errors
     /// [`Error::Tokenizer`].
-    pub fn new(recipe: &Recipe, documents: &[&str]) -> Result<Self> {
+    pub fn new(vocabulary: usize, documents: &[&str]) -> Result<Self> {
         let bytes: usize = documents.iter().map(|d| d.len()).sum();
         let every = bytes.div_ceil(TOKENIZER_BYTES).max(1);
         let sample = documents.iter().copied().step_by(every);
-        let tokenizer = tokenizer::train(sample, recipe.vocabulary)?;
+        let tokenizer = tokenizer::train(sample, vocabulary)?;
         let stream = tokenizer::stream(&tokenizer, documents)?;
-        let mut hasher = Sha256::new();
-        stream.iter().for_each(|id| hasher.update(id.to_le_bytes()));
-        let sha256 = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = hash(&stream);
         Ok(Self { tokenizer, stream, sha256 })
     }
+}
+
+/// SHA-256 over ids as little-endian u32, in hexadecimal.
+pub fn hash(ids: &[u32]) -> String {
+    let mut hasher = Sha256::new();
+    ids.iter().for_each(|id| hasher.update(id.to_le_bytes()));
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Trains each of `sizes` on `documents` into `out/<recipe>-<size>`. `watch` returns `false` to stop.
@@ -91,7 +96,7 @@ pub fn train(
     command: &str,
     mut watch: impl FnMut(Event<'_>) -> bool,
 ) -> Result<()> {
-    let text = Text::new(recipe, documents)?;
+    let text = Text::new(recipe.vocabulary, documents)?;
     watch(Event::Text {
         documents: documents.len(),
         tokens: text.stream.len(),

@@ -3,7 +3,7 @@
 //! * [`step`]: loss and gradient of a few sequences, op by op; [`initial`]: fresh weights; [`schedule`]: the learning rate of
 //!   each step; [`batches`]: which sequences a step sees; [`trainer`]: gradients into steps.
 //! * [`run`]: one size of a family, [`curve`]: what is remembered of it; [`family`]: all its sizes.
-//! * [`planned`]: one run of a plan.
+//! * [`planned`]: what the trainer needs of a planned run; [`sweep`]: a whole plan.
 
 pub mod batches;
 pub mod curve;
@@ -13,4 +13,5 @@ pub mod planned;
 pub mod run;
 pub mod schedule;
 pub mod step;
+pub mod sweep;
 pub mod trainer;

@@ -1,41 +1,120 @@
-//! `relscale sweep train`: the sizes of a family, one after another.
+//! `relscale sweep train`: the sizes of a family, or the runs of a plan.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use relscale_corpus::CorpusSpec;
 use relscale_corpus::loaders::crates::{Distribution, Split};
+use relscale_sweep::plan::Plan;
 use relscale_sweep::recipes::{Recipe, Size};
 use relscale_sweep::train::family;
+use relscale_sweep::train::sweep::{self, Options, RunRecord, Status, SweepText};
 
 use crate::commands::Threads;
+use crate::exit::Refusal;
 use crate::inputs;
-use crate::progress::training::Training;
-use crate::terminal;
+use crate::progress::training::{self, Training};
+use crate::terminal::{self, count, size};
 
-/// Train the sizes of a recipe on the training part of the crate sources
+/// Train the sizes of a family's recipe, or the runs of a plan
 ///
-/// Each size becomes a Hugging Face folder OUT/RECIPE-SIZE with its loss curve in training.json. Sizes that are there are kept,
-/// so a stopped command goes on at the size where it was.
+/// A plan (the file of `relscale sweep plan`) becomes a folder OUT/RUN for each run: a Hugging Face model, run.json, and its loss curve
+/// as Parquet; OUT/runs.csv has a row a run. Runs are trained one after another: AdamW with decoupled decay, gradients clipped,
+/// learning rate up in a line, level, down in a line to 0, evaluated on held-out text. A run whose loss becomes no number, or stays
+/// 1.5 nats above its lowest mean over 20 steps, is given up as diverged, and the others go on.
+///
+/// A stopped or killed command goes on where it was when it is given again, and ends with the same bytes as one that was left
+/// alone; runs that ended are kept.
+///
+/// A recipe (`relscale sweep list`) becomes OUT/RECIPE-SIZE for each size, with the loss curve in training.json; a stopped command goes on
+/// at the size where it was.
+///
+/// The text is the training part of the crate sources, evaluated on held-out crates, unless --corpus and --held-out say otherwise.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Name of the recipe
-    recipe: String,
-
-    /// Sizes to train [default: all]
-    #[arg(long = "size", value_name = "NAME", num_args = 1..)]
-    sizes: Vec<String>,
+    /// A plan's file, or the name of a recipe
+    #[arg(value_name = "PLAN|RECIPE")]
+    what: String,
 
     /// Folder for the models
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
 
-    /// Steps instead of the recipe's, for a trial
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    steps: Option<u32>,
+    #[command(flatten)]
+    of_plan: OfPlan,
+
+    #[command(flatten)]
+    of_recipe: OfRecipe,
 
     #[command(flatten)]
     threads: Threads,
 }
+
+/// What of a plan.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Of a plan")]
+struct OfPlan {
+    /// Texts to train on, as in `relscale measure --help` [default: the training part of the crate sources]
+    #[arg(long = "corpus", value_name = "SPEC", num_args = 1.., requires = "held_out")]
+    corpora: Vec<String>,
+
+    /// Texts to evaluate on [default: held-out crates]
+    #[arg(long, value_name = "SPEC", num_args = 1.., requires = "corpora")]
+    held_out: Vec<String>,
+
+    /// Evaluations over a run, evenly, the last after its last step [default: 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    evaluations: Option<u32>,
+
+    /// Held-out tokens that each evaluation scores, in whole sequences, evenly from the text [default: 65536]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    held_out_tokens: Option<u64>,
+
+    /// Seconds between two checkpoints of a run; what comes out does not depend on it [default: 30]
+    #[arg(long, value_name = "SECONDS")]
+    checkpoint_every: Option<u64>,
+}
+
+impl OfPlan {
+    /// Whether any of it was given.
+    fn given(&self) -> bool {
+        !self.corpora.is_empty()
+            || self.evaluations.is_some()
+            || self.held_out_tokens.is_some()
+            || self.checkpoint_every.is_some()
+    }
+
+    fn options(&self) -> Options {
+        let usual = Options::default();
+        let tokens = self.held_out_tokens.map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
+        Options {
+            evaluations: self.evaluations.unwrap_or(usual.evaluations),
+            held_out_tokens: tokens.unwrap_or(usual.held_out_tokens),
+            checkpoint_every: self.checkpoint_every.map_or(usual.checkpoint_every, Duration::from_secs),
+        }
+    }
+}
+
+/// What of a recipe.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Of a recipe")]
+struct OfRecipe {
+    /// Sizes to train [default: all]
+    #[arg(long = "size", value_name = "NAME", num_args = 1..)]
+    sizes: Vec<String>,
+
+    /// Steps instead of the recipe's, for a trial
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    steps: Option<u32>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  relscale sweep train plan.json --out sweep
+  relscale sweep train plan.json --corpus books=books/ --held-out test=test.txt --out sweep
+  relscale sweep train small --out assets/family";
 
 /// Carries the command out.
 ///
@@ -43,25 +122,34 @@ pub(crate) struct Arguments {
 /// Unknown names, missing sources, and all that can stop training.
 pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     arguments.threads.set()?;
-    let mut recipe = Recipe::named(&arguments.recipe)?;
-    if let Some(steps) = arguments.steps {
-        recipe.steps = steps;
+    let is_recipe = Recipe::NAMES.contains(&arguments.what.as_str());
+    if !is_recipe && Path::new(&arguments.what).exists() {
+        return plan(arguments, cancel);
     }
-    let sizes: Vec<&Size> = match arguments.sizes.as_slice() {
+    if !is_recipe && arguments.what.contains(['.', '/', '\\']) {
+        let what = format!("there is no plan {}", arguments.what);
+        return Err(Refusal::new(what, "write one by `relscale sweep plan --out FILE.json`").into());
+    }
+    family(arguments, cancel)
+}
+
+fn family(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
+    let mut recipe = Recipe::named(&arguments.what)?;
+    if arguments.of_plan.given() {
+        let what = format!("{} is the recipe of a family, which has its own text", recipe.name);
+        return Err(Refusal::new(what, "give the options under \"Of a plan\" with a plan").into());
+    }
+    recipe.steps = arguments.of_recipe.steps.unwrap_or(recipe.steps);
+    let sizes: Vec<&Size> = match arguments.of_recipe.sizes.as_slice() {
         [] => recipe.sizes.iter().collect(),
         names => names.iter().map(|name| recipe.size(name)).collect::<Result<_, _>>()?,
     };
     terminal::message("reading the crate sources and training the vocabulary");
-    let sources = inputs::crate_sources()?;
-    let mut documents = Vec::new();
-    for distribution in Distribution::ALL {
-        documents.extend(sources.documents(distribution, Split::Train)?);
-    }
-    let texts: Vec<&str> = documents.iter().map(|document| document.text.as_str()).collect();
-
-    let mut progress = Training::new(&recipe, &sizes);
+    let documents = crate_documents(Split::Train)?;
+    let texts: Vec<&str> = documents.iter().map(String::as_str).collect();
+    let mut progress = Training::of_family(&recipe, &sizes);
     let watch = |event: family::Event<'_>| {
-        progress.hear(&event);
+        progress.hear_family(&recipe, &event);
         !cancel.load(Ordering::Relaxed)
     };
     family::train(&recipe, &sizes, &texts, &arguments.out, &command(arguments), watch)?;
@@ -72,14 +160,111 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     Ok(())
 }
 
+/// All three kinds of text of one side of the crate sources.
+fn crate_documents(split: Split) -> anyhow::Result<Vec<String>> {
+    let sources = inputs::crate_sources()?;
+    let mut texts = Vec::new();
+    for distribution in Distribution::ALL {
+        texts.extend(sources.documents(distribution, split)?.into_iter().map(|document| document.text));
+    }
+    Ok(texts)
+}
+
+fn plan(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
+    let path = Path::new(&arguments.what);
+    let path = if path.is_dir() { path.join("plan.json") } else { path.to_owned() };
+    let plan = Plan::read(&path)?;
+    if !arguments.of_recipe.sizes.is_empty() || arguments.of_recipe.steps.is_some() {
+        let what = format!("{} is a plan, which says its sizes and steps itself", path.display());
+        return Err(Refusal::new(what, "change the plan instead").into());
+    }
+    terminal::message("reading the text and training the vocabulary");
+    let of_plan = &arguments.of_plan;
+    let (name, documents, held_out) = match of_plan.corpora.as_slice() {
+        [] => ("crates".to_owned(), crate_documents(Split::Train)?, crate_documents(Split::HeldOut)?),
+        corpora => {
+            let (name, documents) = corpus_documents(corpora)?;
+            (name, documents, corpus_documents(&of_plan.held_out)?.1)
+        }
+    };
+    let texts: Vec<&str> = documents.iter().map(String::as_str).collect();
+    let unseen: Vec<&str> = held_out.iter().map(String::as_str).collect();
+    let text = SweepText::new(plan.recipe.vocabulary, &name, &texts, &unseen)?;
+    training::text(texts.len(), texts.iter().map(|text| text.len()).sum(), text.stream.len());
+    let mut progress = Training::of_plan(&plan);
+    let watch = |event: sweep::Event<'_>| {
+        progress.hear_sweep(&event);
+        !cancel.load(Ordering::Relaxed)
+    };
+    let records = sweep::train(&plan, &text, &arguments.out, &of_plan.options(), watch)?;
+    drop(progress);
+    show(&plan, &records)?;
+    let out = arguments.out.display();
+    terminal::message(&format!("wrote {out}/runs.csv"));
+    terminal::message(&format!("next: relscale measure --model {out} --corpus SPEC --out study"));
+    Ok(())
+}
+
+/// The texts of corpora, and their names in one.
+fn corpus_documents(arguments: &[String]) -> anyhow::Result<(String, Vec<String>)> {
+    let manifest = inputs::workspace().map(|root| root.join("Cargo.toml"));
+    let (mut names, mut texts) = (Vec::new(), Vec::new());
+    for argument in arguments {
+        let spec: CorpusSpec = argument.parse()?;
+        names.push(spec.name().to_owned());
+        for document in spec.open(manifest.as_deref())? {
+            let document = document?;
+            if document.ids.is_some() {
+                let what = format!("{argument} is token ids, and a vocabulary is to be trained");
+                return Err(Refusal::new(what, "give text").into());
+            }
+            texts.push(document.text);
+        }
+    }
+    Ok((names.join("+"), texts))
+}
+
+/// The runs as they ended, budget by budget.
+fn show(plan: &Plan, records: &[RunRecord]) -> anyhow::Result<()> {
+    let loss = |loss: Option<f64>| loss.map_or_else(|| "-".to_owned(), |loss| format!("{loss:.4}"));
+    let row = |record: &RunRecord| {
+        vec![
+            record.run.name.clone(),
+            size(record.run.parameters.non_embedding),
+            size(record.run.parameters.total),
+            size(record.run.tokens),
+            count(record.steps_taken.into()),
+            loss(record.train_loss),
+            loss(record.held_out_loss),
+            record.status.name().to_owned(),
+        ]
+    };
+    let groups: Vec<Vec<Vec<String>>> = plan
+        .recipe
+        .budgets
+        .iter()
+        .map(|budget| records.iter().filter(|record| record.run.budget == *budget).map(row).collect())
+        .filter(|group: &Vec<_>| !group.is_empty())
+        .collect();
+    let header = ["run", "S", "N", "tokens", "steps", "training loss", "held-out loss", "status"];
+    terminal::print(&terminal::fitting(&header, 1, &groups, &["steps", "training loss", "S"]))?;
+    let diverged = records.iter().filter(|record| record.status == Status::Diverged);
+    for record in diverged {
+        let note = record.note.as_deref().unwrap_or_default();
+        terminal::print(&terminal::paragraph("- ", &format!("{} diverged: {note}", record.run.name)))?;
+    }
+    Ok(())
+}
+
 /// The command that makes these models again, as it is recorded beside them.
 fn command(arguments: &Arguments) -> String {
-    let mut words = vec!["relscale sweep train".to_owned(), arguments.recipe.clone()];
-    if !arguments.sizes.is_empty() {
-        words.push(format!("--size {}", arguments.sizes.join(" ")));
+    let OfRecipe { sizes, steps } = &arguments.of_recipe;
+    let mut words = vec!["relscale sweep train".to_owned(), arguments.what.clone()];
+    if !sizes.is_empty() {
+        words.push(format!("--size {}", sizes.join(" ")));
     }
     words.push(format!("--out {}", arguments.out.display()));
-    words.extend(arguments.steps.map(|steps| format!("--steps {steps}")));
+    words.extend(steps.map(|steps| format!("--steps {steps}")));
     words.join(" ")
 }
 
@@ -90,15 +275,14 @@ mod tests {
     #[test]
     fn the_recorded_command_is_the_one_that_was_given() {
         let mut arguments = Arguments {
-            recipe: "small".into(),
-            sizes: Vec::new(),
+            what: "small".into(),
             out: "assets/family".into(),
-            steps: None,
+            of_plan: OfPlan::default(),
+            of_recipe: OfRecipe::default(),
             threads: Threads { threads: Some(2) },
         };
         assert_eq!(command(&arguments), "relscale sweep train small --out assets/family");
-        arguments.sizes = vec!["3k".into(), "9k".into()];
-        arguments.steps = Some(10);
+        arguments.of_recipe = OfRecipe { sizes: vec!["3k".into(), "9k".into()], steps: Some(10) };
         assert_eq!(
             command(&arguments),
             "relscale sweep train small --size 3k 9k --out assets/family --steps 10"

@@ -1,4 +1,4 @@
-//! One writer at a time.
+//! One writer at a time in a folder: a study, or a sweep.
 //!
 //! The lock is the operating system's, on the open file `.lock`: when the holder dies, even by `kill -9`, the
 //! system frees it, so there is no stale lock to judge. The file also names the holder's process, for the message only.
@@ -10,16 +10,20 @@ use std::path::Path;
 use crate::error::{Error, Result};
 
 /// Name of the file.
-pub(super) const LOCK_FILE: &str = ".lock";
+pub const LOCK_FILE: &str = ".lock";
 
 /// The held lock; freed when dropped.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub struct Lock {
     file: File,
 }
 
 impl Lock {
-    pub(super) fn take(folder: &Path) -> Result<Self> {
+    /// Takes the lock of a folder that is there.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] when another process holds it; [`Error::Write`].
+    pub fn take(folder: &Path) -> Result<Self> {
         let path = folder.join(LOCK_FILE);
         let mut file = OpenOptions::new()
             .read(true)
