@@ -191,8 +191,8 @@ impl Training {
 /// Says what is trained on.
 pub(crate) fn text(documents: usize, bytes: usize, tokens: usize) {
     say(&format!(
-        "training text: {} documents, {}, {} tokens",
-        count(documents as u64),
+        "training text: {}, {}, {} tokens",
+        terminal::several(documents as u64, "document"),
         terminal::bytes(bytes as u64),
         count(tokens as u64),
     ));
