@@ -78,16 +78,17 @@ fn marin() -> SweepRecipe {
 fn small() -> SweepRecipe {
     SweepRecipe {
         name: "small".to_owned(),
-        budgets: vec![5e11, 1.5e12, 4.5e12, 1.35e13],
+        budgets: vec![3e11, 9e11, 2.7e12, 8.1e12],
         flops: FlopsConvention::Train,
         vocabulary: 4096,
         sequence: 128,
         window: Some(16),
         widths: Widths::Around {
             widths: vec![8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256],
-            centre: 24.0,
-            at: 5e11 / 3.0,
-            exponent: 0.3,
+            // Where the minima were: about 21 at 3e11 and 34 at 9e11 training FLOPs.
+            centre: 21.0,
+            at: 1e11,
+            exponent: 0.43,
             each_side: 3,
         },
         depth: Depth { offset: 4.0, slope: 4.0 },
@@ -99,11 +100,12 @@ fn small() -> SweepRecipe {
         rope_scaling: None,
         norm_epsilon: 1e-5,
         batch: BatchRule { steps: 1024.0, least: 1 },
+        // Between 1.7 and 2.1 times 0.02 at the four sizes where 0.4, 1 and 2.5 times that were tried.
         learning_rate: LearningRateRule {
-            coefficient: 0.02,
+            coefficient: 0.036,
             batch_exponent: 0.5,
             width_exponent: 0.5,
-            most: 0.03,
+            most: 0.052,
         },
         optimiser: OptimiserKind::AdamW,
         beta1: 0.9,
