@@ -127,6 +127,21 @@ pub(crate) fn corpora(arguments: &[String]) -> anyhow::Result<Vec<CorpusSource<'
     specs.into_iter().map(corpus).collect()
 }
 
+/// The commands that look at what was measured: a fit of texts, the choices of questions.
+///
+/// # Errors
+/// A value that does not follow the grammar.
+pub(crate) fn next_commands(arguments: &[String]) -> anyhow::Result<Vec<&'static str>> {
+    let mut commands = Vec::new();
+    for argument in arguments {
+        let command = if argument.parse::<CorpusSpec>()?.is_questions() { "choices" } else { "fit" };
+        if !commands.contains(&command) {
+            commands.push(command);
+        }
+    }
+    Ok(commands)
+}
+
 /// The file or folder that a text is read from.
 fn file(spec: &CorpusSpec) -> Option<&Path> {
     match spec.source() {

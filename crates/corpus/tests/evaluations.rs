@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use relscale_corpus::choices::{Format, LETTERS};
 use relscale_corpus::{CorpusSpec, Document, Result};
 
 fn data(name: &str) -> String {
@@ -103,32 +104,34 @@ fn mmlu_formats_score_letters_texts_or_both() {
     assert!(continuation.text.ends_with("\n\nQuestion: A day on Mars lasts\nabout\nAnswer:  24 hours"));
     assert!(!continuation.text.contains("A. "));
     assert_eq!(of("&shots=2&questions=1").len(), 4);
-    assert_eq!(of("&split=dev&shots=0").len(), 8);
+    assert_eq!(of("&split=dev&shots=0").len(), 20);
 }
 
 /// Prompts and continuations of lm-evaluation-harness itself, by its own templates and few-shot assembly (`tools/goldens/mmlu_prompts.py`).
 #[test]
 fn mmlu_prompts_are_those_of_the_harness_to_the_byte() {
     let golden = std::fs::read_to_string(data("mmlu_prompts.jsonl")).unwrap();
+    let rows: Vec<serde_json::Value> =
+        golden.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut compared = 0;
-    for (format, shots) in ["standard", "continuation"].iter().flat_map(|f| [0, 1, 2].map(|shots| (f, shots)))
-    {
+    for (format, shots) in Format::ALL.iter().flat_map(|format| (0..=5).map(move |shots| (format, shots))) {
         let documents = load(&format!("{}?kind=mmlu&format={format}&shots={shots}", data("mmlu"))).unwrap();
         let documents: BTreeMap<&str, &Document> = documents.iter().map(|d| (d.id.as_str(), d)).collect();
-        for line in golden.lines() {
-            let row: serde_json::Value = serde_json::from_str(line).unwrap();
-            if row["format"] != **format || row["shots"] != shots {
-                continue;
+        for row in rows.iter().filter(|row| row["format"] == format.name() && row["shots"] == shots) {
+            for (option, continuation) in LETTERS.iter().zip(row["continuations"].as_array().unwrap()) {
+                let id = format!("{}/test/{}/{option}", row["subject"].as_str().unwrap(), row["row"]);
+                let document = documents[id.as_str()];
+                assert_eq!(
+                    &document.text[..document.spans[0].start],
+                    row["context"],
+                    "{id}, {format}, {shots}"
+                );
+                assert_eq!(scored(document), continuation, "{id}, {format}, {shots}");
+                compared += 1;
             }
-            let text = |key: &str| row[key].as_str().unwrap();
-            let id = format!("{}/test/{}/{}", text("subject"), row["row"], text("option"));
-            let document = documents[id.as_str()];
-            assert_eq!(&document.text[..document.spans[0].start], text("context"), "{id}, {format}, {shots}");
-            assert_eq!(scored(document), text("continuation"), "{id}, {format}, {shots}");
-            compared += 1;
         }
     }
-    assert_eq!(compared, 72);
+    assert_eq!(compared, 4 * 6 * 3 * 4);
 }
 
 #[test]

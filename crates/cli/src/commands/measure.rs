@@ -119,7 +119,9 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     for line in weights_read(&study, &measured)? {
         terminal::message(&line);
     }
-    terminal::message(&format!("next: relscale fit {}", arguments.out.display()));
+    for command in inputs::next_commands(&arguments.corpora)? {
+        terminal::message(&format!("next: relscale {command} {}", arguments.out.display()));
+    }
     Ok(())
 }
 

@@ -154,6 +154,17 @@ impl CorpusSpec {
         &self.source
     }
 
+    /// Whether its documents are options of questions, as far as the value says: by its kind, or by a tag `item`.
+    pub fn is_questions(&self) -> bool {
+        match &self.source {
+            CorpusSource::Mmlu { .. } | CorpusSource::Anthropic { .. } => true,
+            CorpusSource::Jsonl { fields, .. } | CorpusSource::Parquet { fields, .. } => {
+                fields.tags.iter().any(|tag| tag == "item")
+            }
+            _ => false,
+        }
+    }
+
     /// The loader and its options without the folders of paths, which differ between machines.
     pub fn description(&self) -> String {
         let (what, options) = self.given.split_once('?').unwrap_or((&self.given, ""));
@@ -288,13 +299,13 @@ impl FromStr for CorpusSpec {
         if concat.is_some() && matches!(source, CorpusSource::TokenIds { .. }) {
             return Err(wrong("token ids have no text to concat".into()));
         }
-        let of_items = matches!(source, CorpusSource::Mmlu { .. } | CorpusSource::Anthropic { .. });
-        if concat.is_some() && of_items {
-            return Err(wrong("concat= would join options that are scored each by itself".into()));
-        }
         keys.none_left(place).map_err(wrong)?;
         let name = name.unwrap_or_else(|| default_name(place));
-        Ok(Self { given: given.to_owned(), name, source, limit, concat })
+        let spec = Self { given: given.to_owned(), name, source, limit, concat };
+        if spec.concat.is_some() && spec.is_questions() {
+            return Err(wrong("concat= would join options that are scored each by itself".into()));
+        }
+        Ok(spec)
     }
 }
 
@@ -497,6 +508,7 @@ mod tests {
             ("x?kind=mmlu&format=letters", "modified"),
             ("x?kind=mmlu&split=dev", "shots=0"),
             ("x?kind=mmlu&concat=a", "each by itself"),
+            ("x.jsonl?tag=item&concat=a", "each by itself"),
             ("x?kind=anthropic&format=standard", "verbatim or modified"),
             ("x?kind=ice&pauses=keep", "comma or drop"),
             ("x?folders=a,,b", "empty name"),
