@@ -64,3 +64,33 @@ fn a_question_longer_than_the_window_keeps_its_whole_option() {
     );
     assert!(common::files(&place.path("refused")).iter().all(|(path, _)| !path.ends_with("run.json")));
 }
+
+/// Options that begin alike, two that are right, and one without text, from a file of one's own to the choices.
+#[test]
+fn questions_of_ones_own_are_judged_or_left_out_with_a_reason() {
+    let place = Place::new();
+    let model = place.model("tiny", &TinyModel::default()).to_string_lossy().into_owned();
+    let option = |item: &str, option: &str, answer: &str, gold: bool| {
+        format!(
+            "{{\"q\": \"Which of them?\", \"a\": \"{answer}\", \"item\": \"{item}\", \"option\": \"{option}\", \"gold\": {gold}}}\n"
+        )
+    };
+    let lines = [
+        option("colours", "a", " red", true),
+        option("colours", "b", " red and blue", true),
+        option("colours", "c", " red and tall", false),
+        option("empty", "a", " one", true),
+        option("empty", "b", "", false),
+    ];
+    place.text("own.jsonl", &lines.concat());
+    let corpus = "own.jsonl?field=q&field=a&score=a&tag=item&tag=option&tag=gold";
+    let measured = place.run(&["measure", "--model", &model, "--corpus", corpus, "--out", "study"]);
+    assert_eq!(measured.code, Some(0), "{}", measured.screen());
+    measured.shows("measure-own-questions");
+    let chosen = place.run(&["choices", "study", "--options", "options.csv"]);
+    assert_eq!(chosen.code, Some(0), "{}", chosen.screen());
+    chosen.shows("choices-own-questions");
+    let options = std::fs::read_to_string(place.path("options.csv")).unwrap();
+    assert_eq!(options.lines().filter(|line| line.contains(",colours,")).count(), 3, "{options}");
+    assert!(!options.contains(",empty,"), "{options}");
+}
