@@ -143,10 +143,47 @@ fn an_item_that_one_model_cannot_be_judged_on_is_left_out_for_all() {
     assert!(group.left_out[0].reason.contains("non-finite") && group.left_out[0].reason.contains("large"));
     assert!(group.flags.iter().any(|flag| flag.code == FlagCode::PointsLeftOut));
     assert_eq!(group.models.iter().map(|model| model.model.as_str()).collect::<Vec<_>>(), ["small", "large"]);
+    // The relative law says so as well.
+    let runs = [run("small", 1000, &nll), {
+        let mut large = run("large", 9000, &nll);
+        large.documents[4].scored -= 1;
+        large.documents[4].nonfinite += 1;
+        large
+    }];
+    let source = StudySource {
+        runs: &runs,
+        documents: &documents,
+        error: "gold-bpb".parse().unwrap(),
+        x: None,
+        family: None,
+        by: Some("group"),
+        only: &[],
+        resamples: 20,
+        seed: 1,
+    };
+    let flags = &of_study(&source).unwrap().families[0].flags;
+    assert!(
+        flags
+            .iter()
+            .any(|flag| flag.message.contains("1 items of prose left out") && flag.message.contains("q1"))
+    );
 
     let source =
         ChoicesSource { runs: &[], documents: &documents, family: None, corpus: None, by: None, only: &[] };
     assert!(matches!(fit_choices(&source, &ChoicesOptions::default()), Err(LawsError::NoRuns)));
+}
+
+/// Where each question is answered wrongly, drawing them again shows no error; an interval from 0 to 0 would claim to know that none is ever
+/// answered rightly.
+#[test]
+fn items_that_come_out_alike_have_no_interval() {
+    let nll = [[9.0, 2.0, 5.0], [9.0, 5.0, 2.0], [8.0, 2.0, 5.0]];
+    let found = fit(&[run("m", 1000, &nll)], &documents(&[STEM_A, STEM_A, STEM_A]));
+    let value = |measure| mean(&found, 0, Some("stem"), None).value(measure).unwrap().mean.clone();
+    let accuracy = value(ChoiceMeasure::Accuracy);
+    assert_eq!((accuracy.value, accuracy.standard_error, accuracy.bounds()), (0.0, None, None));
+    assert!(accuracy.interval.reason().unwrap().contains("come out alike"));
+    assert!(value(ChoiceMeasure::GoldNll).bounds().is_some());
 }
 
 /// Shuffling by hand, many times, against the closed form.

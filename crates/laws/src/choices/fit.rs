@@ -191,13 +191,20 @@ fn mean(means: &Means, model: usize, level: f64) -> ChoiceMean {
 fn estimate(means: &Means, column: usize, unit: &str, level: f64) -> Estimate {
     let sample = means.replicates.as_ref().map(|replicates| replicates.sample(column)).map_err(Clone::clone);
     let interval = sample.as_ref().map_err(Clone::clone).and_then(|sample| {
+        // Zero width would say that the mean is known exactly.
+        if sample.ascending().first() == sample.ascending().last() {
+            return Err("all items come out alike, so drawn again they show no error".to_owned());
+        }
         let (low, high) = sample.interval(level).map_err(|refusal| refusal.to_string())?;
         Ok(Interval::ItemBootstrap { low, high, level, resamples: sample.replicates() as u32 })
     });
     Estimate {
         value: means.values[column],
         unit: unit.to_owned(),
-        standard_error: sample.ok().and_then(|sample| sample.standard_error().ok()),
+        standard_error: match interval {
+            Ok(_) => sample.ok().and_then(|sample| sample.standard_error().ok()),
+            Err(_) => None,
+        },
         interval: interval.unwrap_or_else(|reason| Interval::None { reason }),
     }
 }

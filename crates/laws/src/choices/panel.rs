@@ -20,7 +20,7 @@ pub(crate) struct Panel<'a> {
     /// Smallest first.
     pub(crate) models: Vec<ModelScores<'a>>,
     /// Items that some model cannot be judged on.
-    pub(super) left_out: Vec<(String, String)>,
+    pub(crate) left_out: Vec<(String, String)>,
 }
 
 /// One model's scores, an entry an item of the panel.

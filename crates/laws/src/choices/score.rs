@@ -20,10 +20,6 @@ pub(super) struct OptionScore {
 pub(super) struct ItemScore {
     /// For each option: `ll`, bits per byte, and the share of credit by sum, bytes, tokens.
     options: Vec<Scored>,
-    /// `logsumexp_i ll_i`.
-    all: f64,
-    /// `logsumexp_i -bpb_i`.
-    all_bytes: f64,
 }
 
 /// One option with what follows from its score.
@@ -52,11 +48,7 @@ impl ItemScore {
                 credit: credits.each_ref().map(|credit| credit[at]),
             })
             .collect();
-        Self {
-            all: log_sum_exp(scored.iter().map(|option| option.score.log_probability)),
-            all_bytes: log_sum_exp(scored.iter().map(|option| -option.bits_per_byte)),
-            options: scored,
-        }
+        Self { options: scored }
     }
 
     /// A measure when the options at `gold` are the right ones; there is at least one.
@@ -68,17 +60,27 @@ impl ItemScore {
         match measure {
             ChoiceMeasure::GoldNll => likeliest().map_or(f64::NAN, |option| -option.score.log_probability),
             ChoiceMeasure::GoldBpb => likeliest().map_or(f64::NAN, |option| option.bits_per_byte),
-            // A probability of all options together may exceed the sum by rounding; a loss is never negative.
-            ChoiceMeasure::ChoiceNll => {
-                (self.all - log_sum_exp(golds().map(|option| option.score.log_probability))).max(0.0)
-            }
-            ChoiceMeasure::ChoiceNllBytes => {
-                (self.all_bytes - log_sum_exp(golds().map(|option| -option.bits_per_byte))).max(0.0)
-            }
+            ChoiceMeasure::ChoiceNll => self.minus_ln_share(gold, |option| option.score.log_probability),
+            ChoiceMeasure::ChoiceNllBytes => self.minus_ln_share(gold, |option| -option.bits_per_byte),
             ChoiceMeasure::Accuracy => credit(0),
             ChoiceMeasure::AccuracyBytes => credit(1),
             ChoiceMeasure::AccuracyTokens => credit(2),
         }
+    }
+
+    /// `-ln` of the gold options' share, from the odds against them: all less gold would lose every digit of a loss near 0.
+    fn minus_ln_share(&self, gold: &[usize], logarithm: impl Fn(&Scored) -> f64 + Copy) -> f64 {
+        let of = |wanted: bool| {
+            let options = self.options.iter().enumerate();
+            log_sum_exp(
+                options
+                    .filter(move |(at, _)| gold.contains(at) == wanted)
+                    .map(move |(_, option)| logarithm(option)),
+            )
+        };
+        let against = of(false) - of(true);
+        // ln(1 + e^x) without overflow.
+        against.max(0.0) + (-against.abs()).exp().ln_1p()
     }
 
     /// The options, in the order of the item.
@@ -113,6 +115,17 @@ mod tests {
         OptionScore { log_probability, bytes, tokens }
     }
 
+    /// A right option that is 1e20 times as likely as the other has a loss of 1e-20, not 0, and one as unlikely a finite one.
+    #[test]
+    fn a_choice_that_is_all_but_sure_keeps_its_digits() {
+        let odds = 20.0 * 10_f64.ln();
+        let item = ItemScore::new(&[option(-1.0, 1.0, 1.0), option(-1.0 - odds, 1.0, 1.0)]);
+        assert!((item.measure(ChoiceMeasure::ChoiceNll, &[0]) / 1e-20 - 1.0).abs() < 1e-12);
+        assert!((item.measure(ChoiceMeasure::ChoiceNll, &[1]) - odds).abs() < 1e-12);
+        let far = ItemScore::new(&[option(-3000.0, 2.0, 1.0), option(-1.0, 2.0, 1.0)]);
+        assert_eq!(far.measure(ChoiceMeasure::ChoiceNll, &[0]), 2999.0);
+    }
+
     /// Worked out by hand: three options, each preferred by another score.
     #[test]
     fn every_measure_of_one_item() {
@@ -133,7 +146,8 @@ mod tests {
         assert_eq!(of(ChoiceMeasure::Accuracy, &[0, 1]), 1.0);
         assert_eq!(of(ChoiceMeasure::GoldNll, &[1, 2]), 6.0);
         let both = ((-6.0_f64).exp() + (-7.0_f64).exp()).ln();
-        assert!((of(ChoiceMeasure::ChoiceNll, &[1, 2]) - (item.all - both)).abs() < 1e-12);
+        let all = ((-2.0_f64).exp() + both.exp()).ln();
+        assert!((of(ChoiceMeasure::ChoiceNll, &[1, 2]) - (all - both)).abs() < 1e-12);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::series::{ModelFamily, Series, SeriesPoint};
 use super::study::{StudySource, tell_apart};
 use crate::choices::{ChoiceMeasure, Draw, Grouping, Means, Panel};
 use crate::error::LawsError;
-use crate::result::RelativeLeftOut;
+use crate::result::{Flag, FlagCode, RelativeLeftOut};
 
 /// The error of every distribution of every corpus that has items, by family.
 ///
@@ -25,6 +25,14 @@ pub(super) fn families(
             let family = ModelFamily { name: panel.family.to_owned(), series: Vec::new(), flags };
             (family, Vec::new())
         });
+        if let Some((item, reason)) = panel.left_out.first() {
+            let message = format!(
+                "{} items of {} left out for all models, e.g. {item}: {reason}",
+                panel.left_out.len(),
+                panel.corpus
+            );
+            family.flags.push(Flag::new(FlagCode::PointsLeftOut, message));
+        }
         let draw = Draw { resamples: source.resamples, seed: source.seed };
         for means in Means::of(&panel, &[measure], draw, false) {
             // All items of a format together are no distribution beside its parts.
