@@ -85,7 +85,14 @@ fn a_plan_is_trained_and_measured() {
     let table = std::fs::read_to_string(place.path("sweep/runs.csv")).unwrap();
     assert!(table.lines().nth(1).unwrap().contains(",words,2e8,train,"), "{table}");
     let models: Vec<String> = all(&place.path("sweep")).into_iter().map(|(name, _)| name).collect();
-    for part in ["config.json", "curve.parquet", "model.safetensors", "run.json", "tokenizer.json"] {
+    for part in [
+        "config.json",
+        "curve.parquet",
+        "model.safetensors",
+        "run.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    ] {
         assert_eq!(models.iter().filter(|name| name.ends_with(part)).count(), 2, "{models:?}");
     }
     // Again: kept, the same bytes; the folder stands for its plan.

@@ -2,7 +2,7 @@
 //! and `training.json`, the record of how it was made. Written beside its place and renamed: a folder is whole or absent.
 
 use crate::error::{Error, Result};
-use crate::tokenizer::SEPARATOR_ID;
+use crate::tokenizer::{SEPARATOR, SEPARATOR_ID};
 use crate::train::curve::Training;
 use half::f16;
 use relscale_decoder::spec::{Positions, RotaryScaling, Spec};
@@ -58,6 +58,19 @@ pub fn files(
         ("tokenizer.json", tokenizer.into_bytes()),
         ("config.json", pretty(&config(spec)).into_bytes()),
     ])
+}
+
+/// `tokenizer_config.json`, without which transformers takes the tokenizer for Llama's own and adds entries to it.
+pub fn tokenizer_config(spec: &Spec) -> Vec<u8> {
+    let config = json!({
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "bos_token": SEPARATOR,
+        "eos_token": SEPARATOR,
+        "add_bos_token": false,
+        "clean_up_tokenization_spaces": false,
+        "model_max_length": spec.context,
+    });
+    pretty(&config).into_bytes()
 }
 
 fn pretty(value: &impl serde::Serialize) -> String {

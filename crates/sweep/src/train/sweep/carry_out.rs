@@ -203,6 +203,8 @@ impl Going {
             ..self.record(run, given)
         };
         write_curve(&given.folder.join("curve.parquet"), &run.name, &self.progress.curve)?;
+        let config = huggingface::tokenizer_config(&settings.spec);
+        atomic::write_whole(&given.folder.join("tokenizer_config.json"), &config)?;
         let files = huggingface::files(&settings.spec, self.trainer.weights(), &given.text.tokenizer)?;
         for (name, bytes) in files {
             atomic::write_whole(&given.folder.join(name), &bytes)?;

@@ -7,7 +7,7 @@
 //! OUT/NAME/checkpoint.safetensors    a run in the making: weights, both moments, step, curve so far
 //! OUT/NAME/run.json                  a run that ended: finished or diverged, and why
 //! OUT/NAME/curve.parquet             its losses
-//! OUT/NAME/config.json, model.safetensors, tokenizer.json     a finished run's model, as Hugging Face lays it out
+//! OUT/NAME/config.json, model.safetensors, tokenizer.json, tokenizer_config.json     a finished run's model, for transformers
 //! ```
 //!
 //! * [`session`]: all runs of a plan; [`carry_out`]: one of them; [`text`]: what they are trained and evaluated on;
