@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use relscale_records::atomic;
 use relscale_records::units::FlopsConvention;
 use relscale_sweep::export::{self, Exported};
 use relscale_sweep::plan::presets::PRESETS;
@@ -214,11 +215,11 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 fn put(path: &Path, text: &str) -> anyhow::Result<()> {
-    let problem = |source| relscale_sweep::Error::Write { path: path.to_owned(), source };
     if let Some(folder) = path.parent() {
+        let problem = |source| relscale_sweep::Error::Write { path: folder.to_owned(), source };
         fs::create_dir_all(folder).map_err(problem)?;
     }
-    Ok(fs::write(path, text).map_err(problem)?)
+    Ok(atomic::write_whole(path, text.as_bytes())?)
 }
 
 /// The runs as a table, then what they come to and what was dropped.
