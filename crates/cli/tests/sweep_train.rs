@@ -93,7 +93,7 @@ fn a_plan_is_trained_and_measured() {
         "tokenizer.json",
         "tokenizer_config.json",
     ] {
-        assert_eq!(models.iter().filter(|name| name.ends_with(part)).count(), 2, "{models:?}");
+        assert_eq!(models.iter().filter(|name| name.ends_with(&format!("/{part}"))).count(), 2, "{models:?}");
     }
     // Again: kept, the same bytes; the folder stands for its plan.
     let before = all(&place.path("sweep"));

@@ -44,7 +44,8 @@ impl AtomicFile {
         fs::rename(&self.aside, &self.target).map_err(Error::write(&self.target))?;
         self.committed = true;
         if let Some(folder) = self.target.parent() {
-            sync_folder(folder)?;
+            // A bare file name has the empty path for its folder, which cannot be opened.
+            sync_folder(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })?;
         }
         Ok(())
     }
