@@ -52,6 +52,15 @@ pub enum StatsError {
         /// The common x.
         x: f64,
     },
+    /// The points leave some parameter free.
+    #[error("the points do not determine all parameters: too few differ, or they lie so that parameters stand in for one another")]
+    Undetermined,
+    /// A quantity that must fall does not.
+    #[error("the loss does not fall with {what}, so it has no such exponent")]
+    NoFall {
+        /// With what.
+        what: &'static str,
+    },
     /// Two slopes cannot be told apart.
     #[error("the two x of the {points} points go together, so their slopes cannot be told apart")]
     Collinear {

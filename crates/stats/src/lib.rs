@@ -9,6 +9,7 @@
 //! | [`normal`] | tails of the normal distribution, far out |
 //! | [`draw`] | random draws from a table of probabilities |
 //! | [`discrete`] | distributions on 1, 2, ..., upper, fitted by maximum likelihood from a histogram |
+//! | [`surface`](mod@surface) | the loss over size and tokens, by variable projection and by Huber's loss |
 //! | [`goodness`] | the size of residuals against known errors |
 //! | [`correlation`] | Pearson's and Spearman's, with intervals |
 //! | [`multiple`] | a slope other than zero, a slope as good as zero, and many such claims at once |
@@ -35,5 +36,6 @@ pub mod normal;
 pub mod optimise;
 pub mod outcome;
 pub mod select;
+pub mod surface;
 
 pub use error::StatsError;

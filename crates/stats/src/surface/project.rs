@@ -1,0 +1,145 @@
+//! Least squares of the loss by variable projection.
+
+use super::{Surface, SurfaceFit, centre, check};
+use crate::error::StatsError;
+use crate::optimise::newton::Bound;
+use crate::optimise::varpro::{self, Axis, Row, Separable, Solution};
+
+/// Exponents that are looked at.
+const EXPONENTS: Bound = Bound { low: 0.005, high: 4.0 };
+
+/// The surface at given points, with or without a floor.
+struct Points {
+    log_n: Vec<f64>,
+    log_d: Vec<f64>,
+    floor: bool,
+    axes: [Axis; 2],
+}
+
+impl Points {
+    fn new(n: &[f64], d: &[f64], n0: f64, d0: f64) -> Self {
+        let starts: Vec<f64> = (1..=20).map(|step| 0.08 * f64::from(step)).collect();
+        let axis = Axis { bound: EXPONENTS, starts };
+        Self {
+            log_n: n.iter().map(|n| (n / n0).ln()).collect(),
+            log_d: d.iter().map(|d| (d / d0).ln()).collect(),
+            floor: true,
+            axes: [axis.clone(), axis],
+        }
+    }
+}
+
+impl Separable for Points {
+    fn points(&self) -> usize {
+        self.log_n.len()
+    }
+
+    fn linear(&self) -> usize {
+        if self.floor { 3 } else { 2 }
+    }
+
+    fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    fn row(&self, point: usize, theta: &[f64]) -> Option<Row> {
+        let (n, d) = (self.log_n[point], self.log_d[point]);
+        let (size, tokens) = ((-theta[0] * n).exp(), (-theta[1] * d).exp());
+        // Size and tokens first: without a floor the last column is not there.
+        let mut row = Row { basis: [size, tokens, 1.0], ..Row::default() };
+        row.basis_slope[0][0] = -n * size;
+        row.basis_slope[1][1] = -d * tokens;
+        (size.is_finite() && tokens.is_finite()).then_some(row)
+    }
+}
+
+/// Fits the surface by least squares of the loss; with a `start` (alpha and beta) from there alone, for resamples.
+///
+/// Where the best E is below 0 the surface is fitted again with E at 0.
+///
+/// # Errors
+/// What [`check`] refuses; [`StatsError::NoFall`] when the loss does not fall with size, or not with tokens.
+pub fn project(n: &[f64], d: &[f64], loss: &[f64], start: Option<[f64; 2]>) -> Result<SurfaceFit, StatsError> {
+    check(n, d, loss)?;
+    let (n0, d0) = (centre(n), centre(d));
+    let mut points = Points::new(n, d, n0, d0);
+    let solve = |points: &Points| -> Option<Solution> {
+        match start {
+            None => varpro::fit(points, loss),
+            Some(start) => varpro::refit(points, loss, &[&start]),
+        }
+    };
+    let mut solution = solve(&points).ok_or(StatsError::Undetermined)?;
+    if solution.beta[2] < 0.0 {
+        points.floor = false;
+        solution = solve(&points).ok_or(StatsError::Undetermined)?;
+    }
+    for (at, what) in [(0, "size"), (1, "tokens")] {
+        if solution.beta[at] <= 0.0 {
+            return Err(StatsError::NoFall { what });
+        }
+    }
+    Ok(SurfaceFit {
+        surface: Surface {
+            e: if points.floor { solution.beta[2] } else { 0.0 },
+            a: solution.beta[0],
+            b: solution.beta[1],
+            alpha: solution.theta[0],
+            beta: solution.theta[1],
+            n0,
+            d0,
+        },
+        objective: solution.sum,
+        residuals: solution.residuals,
+        confirmed: solution.confirmed,
+        floor_at_zero: !points.floor,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Surface;
+    use super::*;
+
+    pub(in super::super) fn grid(surface: &Surface) -> [Vec<f64>; 3] {
+        let (mut n, mut d, mut loss) = (Vec::new(), Vec::new(), Vec::new());
+        for size in [1e8, 3e8, 1e9, 4e9] {
+            for tokens in [2e9, 1e10, 3e10, 2e11] {
+                n.push(size);
+                d.push(tokens);
+                loss.push(surface.at(size, tokens));
+            }
+        }
+        [n, d, loss]
+    }
+
+    #[test]
+    fn known_surfaces_come_back() {
+        for (e, alpha, beta) in [(1.69, 0.34, 0.28), (0.5, 0.7, 0.4), (2.8, 0.15, 0.9)] {
+            let surface = Surface::of_formula([e, 400.0, 900.0, alpha, beta], 1.0, 1.0);
+            let [n, d, loss] = grid(&surface);
+            let found = project(&n, &d, &loss, None).unwrap();
+            assert!(found.confirmed && !found.floor_at_zero);
+            for (ours, theirs) in [(found.surface.e, e), (found.surface.alpha, alpha), (found.surface.beta, beta)] {
+                assert!((ours / theirs - 1.0).abs() < 1e-6, "{ours} {theirs}");
+            }
+            assert!((found.surface.coefficient_a() / 400.0 - 1.0).abs() < 1e-4);
+            // Other units are the same surface.
+            let scaled: Vec<f64> = n.iter().map(|n| n / 1e9).collect();
+            let again = project(&scaled, &d, &loss, None).unwrap();
+            assert!((again.surface.alpha / alpha - 1.0).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn no_floor_and_no_fall_are_said() {
+        let none = Surface::of_formula([0.0, 30.0, 60.0, 0.12, 0.1], 1.0, 1.0);
+        let [n, d, loss] = grid(&none);
+        // Below a pure power law at the large end: the best floor would be negative.
+        let bent: Vec<f64> = loss.iter().map(|loss| loss - 0.02 * (loss - 4.0).powi(2)).collect();
+        assert!(project(&n, &d, &bent, None).unwrap().floor_at_zero);
+        let rising: Vec<f64> = n.iter().map(|n| n.ln()).collect();
+        assert!(project(&n, &d, &rising, None).is_err());
+        assert!(project(&n[..5], &d[..5], &loss[..5], None).is_err());
+    }
+}
