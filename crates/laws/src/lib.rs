@@ -10,6 +10,7 @@
 //! | `rank`, `cross_entropy` | which number a model contributes, and when it contributes none |
 //! | [`choices`] | questions with options: which is preferred, how surely, by subject and domain |
 //! | `emergence` | several tokens right in a row: measured, against independence, over S |
+//! | [`isoflop`] | the best size and tokens of a budget, and the surface of the loss |
 //! | `power_law` | the fit, its two kinds of uncertainty, its doubts |
 //! | `audit` | predictions of models that a fit has not seen |
 //! | [`manifest`] | models with their parameters, tokens, compute, families and runs |
@@ -36,6 +37,7 @@ pub mod choices;
 mod cross_entropy;
 mod emergence;
 mod error;
+pub mod isoflop;
 pub mod manifest;
 mod options;
 mod power_law;

@@ -211,6 +211,7 @@ pub(crate) fn slope_in(x: &str, exponent: &Estimate, r_squared: Option<f64>) -> 
         Interval::StudentT { low, high, level, .. }
         | Interval::DocumentBootstrap { low, high, level, .. }
         | Interval::ItemBootstrap { low, high, level, .. }
+        | Interval::RunBootstrap { low, high, level, .. }
         | Interval::Profile { low, high, level, .. }
         | Interval::DocumentSpread { low, high, level, .. }
         | Interval::Fieller { low, high, level, .. }

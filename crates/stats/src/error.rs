@@ -53,7 +53,9 @@ pub enum StatsError {
         x: f64,
     },
     /// The points leave some parameter free.
-    #[error("the points do not determine all parameters: too few differ, or they lie so that parameters stand in for one another")]
+    #[error(
+        "the points do not determine all parameters: too few differ, or they lie so that parameters stand in for one another"
+    )]
     Undetermined,
     /// A quantity that must fall does not.
     #[error("the loss does not fall with {what}, so it has no such exponent")]

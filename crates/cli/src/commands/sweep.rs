@@ -1,5 +1,6 @@
 //! `relscale sweep`: families by recipe, and IsoFLOP sweeps.
 
+mod fit;
 mod list;
 mod plan;
 mod train;
@@ -8,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Subcommand;
 
-/// Plan IsoFLOP sweeps, train families of models, or list the recipes.
+/// Plan IsoFLOP sweeps, train families of models, fit optima, or list the recipes.
 #[derive(Debug, clap::Args)]
 #[command(
     after_long_help = "Examples:\n  relscale sweep list\n  relscale sweep plan --preset marin --budgets 1e18,3e18\n  relscale sweep train small --out assets/family"
@@ -25,6 +26,7 @@ enum What {
     List,
     Plan(plan::Arguments),
     Train(train::Arguments),
+    Fit(Box<fit::Arguments>),
 }
 
 /// Carries the command out.
@@ -36,5 +38,6 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
         What::List => list::run(),
         What::Plan(arguments) => plan::run(arguments, cancel),
         What::Train(arguments) => train::run(arguments, cancel),
+        What::Fit(arguments) => fit::run(arguments),
     }
 }

@@ -63,6 +63,17 @@ pub enum Interval {
         /// Resamples that gave a finite value.
         resamples: u32,
     },
+    /// Percentiles over training runs drawn again, or over their scatter about a curve turned again.
+    RunBootstrap {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+        /// Nominal coverage, e.g. 0.95.
+        level: f64,
+        /// Resamples that gave a finite value.
+        resamples: u32,
+    },
     /// Fieller's, for the place where a line reaches a level: from the scatter of the models about the line.
     Fieller {
         /// Lower end.
@@ -122,6 +133,7 @@ impl Interval {
             Self::StudentT { low, high, .. }
             | Self::DocumentBootstrap { low, high, .. }
             | Self::ItemBootstrap { low, high, .. }
+            | Self::RunBootstrap { low, high, .. }
             | Self::Fieller { low, high, .. }
             | Self::Profile { low, high, .. }
             | Self::DocumentSpread { low, high, .. }

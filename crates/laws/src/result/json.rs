@@ -39,6 +39,7 @@ impl Saved for super::RelativeFit {}
 impl Saved for super::StagesFit {}
 impl Saved for super::SizeTokensFit {}
 impl Saved for super::ChoicesFit {}
+impl Saved for super::IsoflopFit {}
 
 /// Writes a file aside and renames it when it is whole.
 ///

@@ -28,6 +28,7 @@ mod emergence;
 mod estimate;
 mod flag;
 mod group;
+mod isoflop;
 mod json;
 mod law;
 mod prediction;
@@ -54,6 +55,11 @@ pub use emergence::{
 pub use estimate::{Estimate, Interval};
 pub use flag::{Flag, FlagCode};
 pub use group::{GroupFit, ModelSummary};
+pub use isoflop::{
+    Along, Curve, ISOFLOP_FORMAT, IsoflopBudget, IsoflopFit, IsoflopGroup, IsoflopMinimum, IsoflopRun,
+    IsoflopSurface, MethodOptimum, MinimumOutcome, OptimumAhead, OptimumPath, PathLaw, PathOutcome,
+    RunLeftOut, SurfaceLaw, SurfaceMethod, SurfaceOutcome,
+};
 pub use json::Saved;
 pub(crate) use json::write_whole;
 pub use law::{AuditStep, ChiSquared, HeldOut, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity, Regime};

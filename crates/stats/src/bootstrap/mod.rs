@@ -20,5 +20,5 @@ mod sample;
 pub use covariance::covariance;
 pub use noise::Noise;
 pub use perfect::{PerfectFit, perfect_lines};
-pub use resample::{Totals, UnitTable, multiplicities, totals};
+pub use resample::{Totals, UnitTable, multiplicities, signs, totals};
 pub use sample::Sample;

@@ -70,6 +70,18 @@ pub fn multiplicities(seed: u64, resample: u64, counts: &mut [u32]) {
     }
 }
 
+/// A random sign for each entry: Rademacher's weights of the wild bootstrap, streams as in [`multiplicities`].
+pub fn signs(seed: u64, resample: u64, signs: &mut [f64]) {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(resample);
+    for chunk in signs.chunks_mut(32) {
+        let bits = random.next_u32();
+        for (at, sign) in chunk.iter_mut().enumerate() {
+            *sign = if bits >> at & 1 == 1 { 1.0 } else { -1.0 };
+        }
+    }
+}
+
 /// A uniform number below `bound`, without bias: the high half of a 32 × 32 bit product, drawn again
 /// in the rare case that the low half falls into the incomplete stretch (Lemire 2019, arXiv 1805.10941).
 fn below(bound: u32, random: &mut impl Rng) -> u32 {
@@ -134,6 +146,22 @@ mod tests {
             multiplicities(5, resample, &mut counts);
             assert_eq!(counts.iter().sum::<u32>(), 37);
         }
+    }
+
+    #[test]
+    fn signs_are_even_and_repeatable() {
+        let mut sum = 0.0;
+        let mut drawn = [0.0; 41];
+        for resample in 0..2_000 {
+            signs(3, resample, &mut drawn);
+            assert!(drawn.iter().all(|sign| sign.abs() == 1.0));
+            sum += drawn.iter().sum::<f64>();
+        }
+        // 82 000 signs: four standard deviations are 1145.
+        assert!(sum.abs() < 1145.0, "{sum}");
+        let again = drawn;
+        signs(3, 1_999, &mut drawn);
+        assert_eq!(again, drawn);
     }
 
     #[test]

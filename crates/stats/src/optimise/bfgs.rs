@@ -28,7 +28,8 @@ pub fn minimise(mut function: impl FnMut(&[f64], &mut [f64]) -> f64, start: &[f6
     let (mut fresh, mut stalled) = (true, 0);
     let (mut trial, mut next) = (vec![0.0; size], vec![0.0; size]);
     for _ in 0..STEPS {
-        let mut direction: Vec<f64> = (0..size).map(|row| -dot(&inverse[row * size..][..size], &gradient)).collect();
+        let mut direction: Vec<f64> =
+            (0..size).map(|row| -dot(&inverse[row * size..][..size], &gradient)).collect();
         let mut slope = dot(&direction, &gradient);
         if slope >= 0.0 || !slope.is_finite() {
             inverse = identity(size);
@@ -90,8 +91,8 @@ fn update(inverse: &mut [f64], step: &[f64], change: &[f64], fresh: bool) {
     let factor = (1.0 + dot(change, &turned) / along) / along;
     for row in 0..size {
         for column in 0..size {
-            inverse[row * size + column] +=
-                factor * step[row] * step[column] - (turned[row] * step[column] + step[row] * turned[column]) / along;
+            inverse[row * size + column] += factor * step[row] * step[column]
+                - (turned[row] * step[column] + step[row] * turned[column]) / along;
         }
     }
 }
@@ -121,7 +122,10 @@ mod tests {
     fn a_narrow_valley_is_followed_whatever_the_scale() {
         for scale in [1e-9, 1.0, 1e9] {
             let found = minimise(rosenbrock(scale), &[-1.2, 1.0]);
-            assert!((found.point[0] - 1.0).abs() < 1e-6 && (found.point[1] - 1.0).abs() < 1e-6, "{scale}: {found:?}");
+            assert!(
+                (found.point[0] - 1.0).abs() < 1e-6 && (found.point[1] - 1.0).abs() < 1e-6,
+                "{scale}: {found:?}"
+            );
         }
     }
 

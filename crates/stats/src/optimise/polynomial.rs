@@ -36,7 +36,12 @@ const ROUNDS: usize = 200;
 /// Slices of different length; too few different x; an entry that is not finite; a threshold of Huber's loss that is not above 0.
 pub fn fit(x: &[f64], y: &[f64], degree: usize, huber: Option<f64>) -> Result<Polynomial, StatsError> {
     if x.len() != y.len() {
-        return Err(StatsError::Lengths { left: "x", left_length: x.len(), right: "y", right_length: y.len() });
+        return Err(StatsError::Lengths {
+            left: "x",
+            left_length: x.len(),
+            right: "y",
+            right_length: y.len(),
+        });
     }
     for (what, values) in [("x", x), ("y", y)] {
         if let Some(index) = values.iter().position(|value| !value.is_finite()) {
@@ -58,7 +63,8 @@ pub fn fit(x: &[f64], y: &[f64], degree: usize, huber: Option<f64>) -> Result<Po
     let rows: Vec<Vec<f64>> = x.iter().map(powers).collect();
     let mut weights = vec![1.0; x.len()];
     let (mut coefficients, mut inverse) = weighted(&rows, y, &weights).ok_or(StatsError::Undetermined)?;
-    let value = |coefficients: &[f64], row: &[f64]| row.iter().zip(coefficients).map(|(p, c)| p * c).sum::<f64>();
+    let value =
+        |coefficients: &[f64], row: &[f64]| row.iter().zip(coefficients).map(|(p, c)| p * c).sum::<f64>();
     if let Some(threshold) = huber {
         for _ in 0..ROUNDS {
             for ((weight, row), y) in weights.iter_mut().zip(&rows).zip(y) {
@@ -191,7 +197,10 @@ mod tests {
         let x = [0.0, 1.0, 2.0, 3.0, 4.0];
         for degree in [2, 3] {
             assert_eq!(fit(&x, &x.map(|x| -x * x), degree, None).unwrap().minimum(0.0, 4.0), None);
-            assert_eq!(fit(&x, &x.map(|x: f64| (-0.1 * x).exp()), degree, None).unwrap().minimum(0.0, 4.0), None);
+            assert_eq!(
+                fit(&x, &x.map(|x: f64| (-0.1 * x).exp()), degree, None).unwrap().minimum(0.0, 4.0),
+                None
+            );
         }
     }
 

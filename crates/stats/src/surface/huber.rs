@@ -61,8 +61,12 @@ pub fn huber(n: &[f64], d: &[f64], loss: &[f64], options: Huber) -> Result<Surfa
     if options.start.is_none() {
         // It knows no derivative; where it gains, the walk goes on from there.
         for _ in 0..3 {
-            let simplex =
-                nelder_mead::minimise(|p| points.objective(p, None), &best.point, &[0.05; 5], &[Bound::NONE; 5]);
+            let simplex = nelder_mead::minimise(
+                |p| points.objective(p, None),
+                &best.point,
+                &[0.05; 5],
+                &[Bound::NONE; 5],
+            );
             let gain = best.value - simplex.value;
             let again = bfgs::minimise(|p, gradient| points.objective(p, Some(gradient)), &simplex.point);
             if again.value < best.value {
@@ -109,9 +113,7 @@ impl Points {
             let residual = largest + total.ln() - loss;
             let (value, slope) = match residual.abs() <= self.delta {
                 true => (0.5 * residual * residual, residual),
-                false => {
-                    (self.delta * (residual.abs() - 0.5 * self.delta), self.delta * residual.signum())
-                }
+                false => (self.delta * (residual.abs() - 0.5 * self.delta), self.delta * residual.signum()),
             };
             sum += value;
             let [e, a, b] = parts.map(|part| slope * part / total);
@@ -174,7 +176,9 @@ mod tests {
         }
         let mut loss: Vec<f64> = n.iter().zip(&d).map(|(n, d)| surface.at(*n, *d)).collect();
         let exact = huber(&n, &d, &loss, Huber::default()).unwrap();
-        assert!((exact.surface.alpha / 0.35 - 1.0).abs() < 1e-4 && (exact.surface.e / 1.8 - 1.0).abs() < 1e-4);
+        assert!(
+            (exact.surface.alpha / 0.35 - 1.0).abs() < 1e-4 && (exact.surface.e / 1.8 - 1.0).abs() < 1e-4
+        );
         loss[6] *= 1.3;
         let robust = huber(&n, &d, &loss, Huber::default()).unwrap();
         let square = project(&n, &d, &loss, None).unwrap();

@@ -59,7 +59,12 @@ impl Separable for Points {
 ///
 /// # Errors
 /// What [`check`] refuses; [`StatsError::NoFall`] when the loss does not fall with size, or not with tokens.
-pub fn project(n: &[f64], d: &[f64], loss: &[f64], start: Option<[f64; 2]>) -> Result<SurfaceFit, StatsError> {
+pub fn project(
+    n: &[f64],
+    d: &[f64],
+    loss: &[f64],
+    start: Option<[f64; 2]>,
+) -> Result<SurfaceFit, StatsError> {
     check(n, d, loss)?;
     let (n0, d0) = (centre(n), centre(d));
     let mut points = Points::new(n, d, n0, d0);
@@ -120,7 +125,9 @@ mod tests {
             let [n, d, loss] = grid(&surface);
             let found = project(&n, &d, &loss, None).unwrap();
             assert!(found.confirmed && !found.floor_at_zero);
-            for (ours, theirs) in [(found.surface.e, e), (found.surface.alpha, alpha), (found.surface.beta, beta)] {
+            for (ours, theirs) in
+                [(found.surface.e, e), (found.surface.alpha, alpha), (found.surface.beta, beta)]
+            {
                 assert!((ours / theirs - 1.0).abs() < 1e-6, "{ours} {theirs}");
             }
             assert!((found.surface.coefficient_a() / 400.0 - 1.0).abs() < 1e-4);

@@ -1,0 +1,125 @@
+//! Runs of one budget, and the minimum of a curve through them.
+
+use relscale_stats::optimise::polynomial::{self, Polynomial};
+
+use super::read::{Run, Runs};
+use crate::result::{Along, Curve, IsoflopBudget, IsoflopMinimum, IsoflopRun, MinimumOutcome, RunLeftOut};
+
+/// How far apart, as a ratio, two budgets may lie and be one: steps are whole, so compute misses its budget by a little.
+const ONE_BUDGET: f64 = 1.02;
+
+/// Sizes that a minimum needs at least.
+const SIZES: usize = 4;
+
+/// How far apart, as a ratio, two sizes may lie and be one.
+const ONE_SIZE: f64 = 1.001;
+
+/// Sorts the runs that have a budget into budgets. Of runs of one budget and size the best stays; the others are listed.
+pub(super) fn of_runs(runs: &Runs) -> (Vec<(f64, Vec<Run>)>, Vec<RunLeftOut>) {
+    let mut sorted: Vec<&Run> = runs.runs.iter().filter(|run| run.budget.is_some()).collect();
+    let budget = |run: &Run| run.budget.unwrap_or(f64::NAN);
+    sorted.sort_by(|a, b| budget(a).total_cmp(&budget(b)).then(a.params.total_cmp(&b.params)));
+    let mut budgets: Vec<(f64, Vec<Run>)> = Vec::new();
+    let mut left_out = Vec::new();
+    for run in sorted {
+        match budgets.last_mut().filter(|(first, _)| budget(run) <= first * ONE_BUDGET) {
+            Some((_, runs)) => runs.push(run.clone()),
+            None => budgets.push((budget(run), vec![run.clone()])),
+        }
+    }
+    for (_, runs) in &mut budgets {
+        runs.sort_by(|a, b| a.params.total_cmp(&b.params).then(a.loss.total_cmp(&b.loss)));
+        let mut kept: Vec<Run> = Vec::new();
+        for run in runs.drain(..) {
+            match kept.last_mut().filter(|last| run.params <= last.params * ONE_SIZE) {
+                None => kept.push(run),
+                Some(last) => {
+                    let worse = if run.loss < last.loss { std::mem::replace(last, run) } else { run };
+                    let reason = "another run of its budget and size has a lower loss".to_owned();
+                    left_out.push(RunLeftOut { run: worse.name, reason });
+                }
+            }
+        }
+        *runs = kept;
+    }
+    (budgets, left_out)
+}
+
+/// Both curves along both axes.
+pub(super) fn describe(budget: f64, runs: &[Run], huber: Option<f64>) -> IsoflopBudget {
+    let minima = Curve::ALL.into_iter().flat_map(|curve| {
+        Along::ALL.into_iter().map(move |along| IsoflopMinimum {
+            curve,
+            along,
+            outcome: match fitted(runs, curve, along, huber).and_then(|fit| bracketed(&fit, runs, along)) {
+                Ok(outcome) => outcome,
+                Err(reason) => MinimumOutcome::Refused { reason },
+            },
+        })
+    });
+    let of = |run: &Run| IsoflopRun {
+        run: run.name.clone(),
+        params: run.params,
+        tokens: run.tokens,
+        loss: run.loss,
+    };
+    IsoflopBudget { budget, runs: runs.iter().map(of).collect(), minima: minima.collect() }
+}
+
+/// Logarithms of one axis.
+pub(super) fn logarithms(runs: &[Run], along: Along) -> Vec<f64> {
+    let value = |run: &Run| match along {
+        Along::Params => run.params,
+        Along::Tokens => run.tokens,
+    };
+    runs.iter().map(|run| value(run).ln()).collect()
+}
+
+/// A curve of the loss in the logarithm.
+///
+/// # Errors
+/// The reason in words.
+pub(super) fn fitted(
+    runs: &[Run],
+    curve: Curve,
+    along: Along,
+    huber: Option<f64>,
+) -> Result<Polynomial, String> {
+    if runs.len() < SIZES {
+        return Err(format!("{} sizes, and a minimum needs at least {SIZES}", runs.len()));
+    }
+    let losses: Vec<f64> = runs.iter().map(|run| run.loss).collect();
+    polynomial::fit(&logarithms(runs, along), &losses, curve.degree(), huber)
+        .map_err(|refusal| refusal.to_string())
+}
+
+/// The minimum of a curve, if runs bracket it.
+fn bracketed(fit: &Polynomial, runs: &[Run], along: Along) -> Result<MinimumOutcome, String> {
+    let x = logarithms(runs, along);
+    let (low, high) = x.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(*x), h.max(*x)));
+    let at = fit.minimum(low, high).ok_or_else(|| {
+        let best =
+            runs.iter().enumerate().min_by(|a, b| a.1.loss.total_cmp(&b.1.loss)).map_or(0, |(at, _)| at);
+        let end = if x[best] == low {
+            "smallest"
+        } else if x[best] == high {
+            "largest"
+        } else {
+            ""
+        };
+        match end {
+            "" => format!("the curve has no minimum between the smallest and the largest {}", along.name()),
+            end => format!("not bracketed: the best run has the {end} {}", along.name()),
+        }
+    })?;
+    let (curvature, curvature_standard_error) = fit.curvature(at);
+    let freedom = fit.degrees_of_freedom();
+    let squares: f64 = fit.residuals.iter().map(|r| r * r).sum();
+    Ok(MinimumOutcome::Found {
+        at: at.exp(),
+        loss: fit.at(at),
+        curvature,
+        curvature_standard_error,
+        residual_standard_deviation: (freedom > 0).then(|| (squares / freedom as f64).sqrt()),
+    })
+}

@@ -1,0 +1,168 @@
+//! A table's rows to runs.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use relscale_records::units::{FlopsConvention, ParameterConvention};
+
+use super::options::IsoflopOptions;
+use crate::error::LawsError;
+use crate::result::RunLeftOut;
+use crate::user_table::{Row, Rows, TableError, meets};
+
+/// One run with its budget, where it has one.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Run {
+    pub(super) name: String,
+    pub(super) budget: Option<f64>,
+    pub(super) params: f64,
+    pub(super) tokens: f64,
+    pub(super) loss: f64,
+}
+
+/// The runs of one group.
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    pub(super) runs: Vec<Run>,
+    pub(super) left_out: Vec<RunLeftOut>,
+}
+
+/// What a table holds.
+pub(super) struct Read {
+    pub(super) groups: BTreeMap<String, Runs>,
+    /// What budgets and sizes count, in words.
+    pub(super) flops: Option<FlopsConvention>,
+    pub(super) params: Option<ParameterConvention>,
+}
+
+/// Columns that name a run.
+const LABELS: [&str; 3] = ["run", "model", "name"];
+
+/// Reads the runs.
+///
+/// # Errors
+/// [`LawsError::Table`]: a column that is not there (a table without a column of budgets gives the surface alone), a number that is not above
+/// zero, rows of two conventions, a convention that contradicts the one given.
+pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsError> {
+    let rows = Rows::read(path, |_| true)?;
+    let columns = &options.columns;
+    let optional = |name: &str| rows.has(name).then(|| rows.column(name)).transpose();
+    let group = match &columns.group {
+        Some(name) => Some(rows.column(name)?),
+        None => optional("group")?,
+    };
+    let label = LABELS.into_iter().find(|name| rows.has(name));
+    let label = label.map(|name| rows.column(name)).transpose()?;
+    let (params, tokens, loss) =
+        (rows.column(&columns.params)?, rows.column(&columns.tokens)?, rows.column(&columns.loss)?);
+    // A budget that was named must be there; the name by default may be missing.
+    let budget = match columns.budget == super::IsoflopColumns::default().budget {
+        true => optional(&columns.budget)?,
+        false => Some(rows.column(&columns.budget)?),
+    };
+    let (status, note) = (optional("status")?, optional("note")?);
+    let conditions: Vec<(usize, &str)> = options
+        .only
+        .iter()
+        .map(|(column, value)| Ok((rows.column(column)?, value.as_str())))
+        .collect::<Result<_, TableError>>()?;
+    let mut groups: BTreeMap<String, Runs> = BTreeMap::new();
+    let taken: Vec<&Row> =
+        rows.rows.iter().filter(|row| conditions.iter().all(|(at, value)| meets(row, *at, value))).collect();
+    for row in &taken {
+        let name = label.filter(|at| !rows.is_empty(row, *at)).map(|at| rows.name(row, at)).transpose()?;
+        let name = name.unwrap_or_else(|| row.place.clone());
+        let of = group.map(|at| rows.name(row, at)).transpose()?.unwrap_or_else(|| "all".to_owned());
+        let runs = groups.entry(of).or_default();
+        if let Some(reason) = unfinished(&rows, row, status, note)? {
+            runs.left_out.push(RunLeftOut { run: name, reason });
+            continue;
+        }
+        // Others' tables have gaps; what lacks a number is listed, what is no number is refused.
+        let needed = [(params, "size"), (tokens, "tokens"), (loss, "loss")];
+        let missing = needed.iter().copied().chain(budget.map(|at| (at, "budget")));
+        if let Some((_, what)) = missing.into_iter().find(|(at, _)| rows.is_empty(row, *at)) {
+            runs.left_out.push(RunLeftOut { run: name, reason: format!("its {what} is not given") });
+            continue;
+        }
+        let number = |at: usize| -> Result<f64, TableError> {
+            let number = rows.number(row, at)?;
+            if number > 0.0 { Ok(number) } else { Err(rows.refuse(row, at, "a number above 0")) }
+        };
+        runs.runs.push(Run {
+            name,
+            budget: budget.map(number).transpose()?,
+            params: number(params)?,
+            tokens: number(tokens)?,
+            loss: number(loss)?,
+        });
+    }
+    if groups.values().all(|group| group.runs.is_empty()) {
+        let wanted: Vec<String> =
+            options.only.iter().map(|(column, value)| format!("{column} = {value}")).collect();
+        return Err(TableError::NoRows { path: path.to_owned(), wanted: wanted.join(" and ") }.into());
+    }
+    for group in groups.values_mut() {
+        leave_out(group, options.leave_out_highest);
+    }
+    let flops = convention(&rows, &taken, "flops_convention", options.flops, FlopsConvention::named)?;
+    let params = convention(&rows, &taken, "params_convention", options.params, ParameterConvention::named)?;
+    Ok(Read { groups, flops, params })
+}
+
+/// Why a run that did not end well takes no part.
+fn unfinished(
+    rows: &Rows,
+    row: &Row,
+    status: Option<usize>,
+    note: Option<usize>,
+) -> Result<Option<String>, TableError> {
+    let Some(at) = status.filter(|at| !rows.is_empty(row, *at)) else { return Ok(None) };
+    let status = rows.name(row, at)?;
+    if status == "finished" {
+        return Ok(None);
+    }
+    let note = note.filter(|at| !rows.is_empty(row, *at)).map(|at| rows.name(row, at)).transpose()?;
+    Ok(Some(note.map_or(status.clone(), |note| format!("{status}: {note}"))))
+}
+
+/// Takes the runs with the highest losses out.
+fn leave_out(group: &mut Runs, count: u32) {
+    let mut by_loss: Vec<usize> = (0..group.runs.len()).collect();
+    by_loss.sort_by(|a, b| group.runs[*b].loss.total_cmp(&group.runs[*a].loss));
+    let mut gone: Vec<usize> = by_loss.into_iter().take(count as usize).collect();
+    gone.sort_unstable();
+    for at in gone.into_iter().rev() {
+        let run = group.runs.remove(at);
+        let reason = format!("one of the {count} highest losses ({})", run.loss);
+        group.left_out.push(RunLeftOut { run: run.name, reason });
+    }
+}
+
+/// The one convention of all rows.
+fn convention<C: Copy + PartialEq>(
+    rows: &Rows,
+    taken: &[&Row],
+    column: &str,
+    given: Option<C>,
+    named: impl Fn(&str) -> Option<C>,
+) -> Result<Option<C>, TableError> {
+    let mut found = given;
+    if !rows.has(column) {
+        return Ok(found);
+    }
+    let at = rows.column(column)?;
+    for row in taken {
+        if rows.is_empty(row, at) {
+            continue;
+        }
+        let convention = named(&rows.name(row, at)?).ok_or_else(|| {
+            rows.refuse(row, at, "fwd or train; non-embedding, non-embedding-and-head or total")
+        })?;
+        if found.is_some_and(|found| found != convention) {
+            return Err(rows.refuse(row, at, "the convention of the other rows and of the command line"));
+        }
+        found = Some(convention);
+    }
+    Ok(found)
+}

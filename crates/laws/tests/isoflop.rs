@@ -1,0 +1,318 @@
+//! IsoFLOP sweeps: published figures, exact surfaces, the bias of each method, what is refused.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use relscale_laws::isoflop::{IsoflopColumns, IsoflopOptions, fit_isoflop};
+use relscale_laws::{
+    Along, Curve, FlagCode, IsoflopFit, IsoflopGroup, LawsError, MinimumOutcome, SurfaceLaw, SurfaceMethod,
+};
+use relscale_stats::surface::Surface;
+use support::random::Random;
+
+fn shared(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
+    #[allow(clippy::print_stdout, reason = "says which tests were skipped")]
+    if !path.exists() {
+        println!("skipped: no {}", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+fn options() -> IsoflopOptions {
+    IsoflopOptions { resamples: 20, ..IsoflopOptions::default() }
+}
+
+fn surface(group: &IsoflopGroup, method: SurfaceMethod) -> &SurfaceLaw {
+    group.surfaces.iter().find(|surface| surface.method == method).unwrap().law().unwrap()
+}
+
+fn close(ours: f64, theirs: f64, relative: f64) {
+    assert!((ours / theirs - 1.0).abs() <= relative, "{ours} instead of {theirs}");
+}
+
+/// Epoch's published refit of Chinchilla's points, and the optimum by variable projection.
+#[test]
+fn chinchilla_as_refitted_by_epoch() {
+    let Some(path) = shared("chinchilla-epoch/points.csv") else { return };
+    let found = fit_isoflop(&path, &IsoflopOptions { leave_out_highest: 5, ..options() }).unwrap();
+    let group = &found.groups[0];
+    assert_eq!((group.runs, group.left_out.len(), group.budgets.len()), (240, 5, 0));
+    let huber = surface(group, SurfaceMethod::Huber);
+    assert!(huber.objective <= 0.001_018_275 && huber.confirmed, "{}", huber.objective);
+    for (ours, theirs) in
+        [(&huber.a, 482.01), (&huber.e, 1.8172), (&huber.alpha, 0.3478), (&huber.beta, 0.3658)]
+    {
+        close(ours.value, theirs, 0.01);
+    }
+    // The valley is flat: at the published digits the objective is 0.00102284, and SciPy's simplex, restarted, arrives at B = 2143.40 and
+    // 0.00101827 as we do; the published 2085.43 is 2.7 % off.
+    close(huber.b.value, 2143.40, 1e-3);
+    close(huber.b.value, 2085.43, 0.03);
+    let projected = surface(group, SurfaceMethod::VariableProjection);
+    close(projected.alpha.value, 0.3576, 2e-4);
+    close(projected.beta.value, 0.4276, 2e-4);
+    close(projected.e.value, 1.8828, 1e-4);
+    assert!(projected.confirmed);
+}
+
+/// Quadratics in ln tokens and ln params, and surfaces, of the sweep behind the relative law.
+#[test]
+fn the_sweep_of_the_relative_laws_paper() {
+    let Some(path) = shared("isoflop-marin/isoflops.csv") else { return };
+    let columns = IsoflopColumns { group: Some("dataset".into()), ..IsoflopColumns::default() };
+    let found = fit_isoflop(&path, &IsoflopOptions { columns, ..options() }).unwrap();
+    for (name, prefactor, tokens, params, alpha, beta, e) in [
+        ("comma", 0.0495, 0.5724, 0.4049, 0.7245, 0.4111, 2.809),
+        ("dclm", 0.1107, 0.5521, 0.4236, 0.7413, 0.4972, 2.715),
+    ] {
+        let group = found.groups.iter().find(|group| group.name == name).unwrap();
+        let path = group.paths.iter().find(|path| path.curve == Curve::Parabola).unwrap();
+        let (of_tokens, of_params) = (path.tokens.law().unwrap(), path.params.law().unwrap());
+        close(of_tokens.exponent.value, tokens, 1e-4);
+        close(of_tokens.prefactor, prefactor, 2e-3);
+        close(of_params.exponent.value, params, 2e-4);
+        let projected = surface(group, SurfaceMethod::VariableProjection);
+        close(projected.alpha.value, alpha, 2e-4);
+        close(projected.beta.value, beta, 2e-4);
+        close(projected.e.value, e, 2e-4);
+        // Neither says what is counted.
+        assert!(group.flags.iter().any(|flag| flag.code == FlagCode::ConventionUnstated));
+    }
+}
+
+/// The published fits of the Gemstones are no better than ours, one of them worse.
+#[test]
+fn gemstones_from_many_starts() {
+    let Some(folder) = shared("gemstones") else { return };
+    let place = tempfile::tempdir().unwrap();
+    for (file, published) in [
+        ("hot", 2.0760e-4),
+        ("hot_sampled_like_chinchilla", 2.2573e-5),
+        ("slim_chinchilla", 1.3398e-5),
+        ("cool_end", 2.0594e-4),
+    ] {
+        let path = fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .find(|path| path.to_string_lossy().ends_with(&format!("_{file}.jsonl")))
+            .unwrap();
+        // The files' rows have more members than columns are wanted of.
+        let copy = place.path().join("runs.jsonl");
+        fs::copy(path, &copy).unwrap();
+        let columns = IsoflopColumns {
+            params: "params_active_precise".into(),
+            loss: "final_loss".into(),
+            ..IsoflopColumns::default()
+        };
+        let found = fit_isoflop(&copy, &IsoflopOptions { columns, huber_delta: 1e-4, ..options() }).unwrap();
+        let huber = surface(&found.groups[0], SurfaceMethod::Huber);
+        assert!(huber.objective <= published * (1.0 + 1e-4), "{file}: {} {published}", huber.objective);
+        if file == "slim_chinchilla" {
+            assert!(huber.objective < 1.3037e-5, "{}", huber.objective);
+        }
+    }
+}
+
+/// A table of a sweep: for each budget, sizes spaced evenly in the logarithm about `centre` decades beside the optimum, `width` decades in all.
+fn sweep(
+    surface: &Surface,
+    budgets: &[f64],
+    sizes: usize,
+    width: f64,
+    centre: f64,
+    mut noise: impl FnMut() -> f64,
+) -> String {
+    let mut table = "run,budget,params,tokens,loss,flops_convention,params_convention\n".to_owned();
+    for budget in budgets {
+        let (best, _) = surface.optimum(budget / 6.0);
+        for at in 0..sizes {
+            let decades = centre + width * (at as f64 / (sizes - 1) as f64 - 0.5);
+            let n = best * 10_f64.powf(decades);
+            let d = budget / 6.0 / n;
+            let loss = surface.at(n, d) * (1.0 + noise());
+            table += &format!("b{budget:e}-{at},{budget:e},{n:e},{d:e},{loss:e},train,non-embedding\n");
+        }
+    }
+    table
+}
+
+fn fitted(table: &str, options: &IsoflopOptions) -> Result<IsoflopFit, LawsError> {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("runs.csv");
+    fs::write(&path, table).unwrap();
+    fit_isoflop(&path, options)
+}
+
+const BUDGETS: [f64; 5] = [1e17, 1e18, 1e19, 1e20, 1e21];
+
+/// With equal exponents the curve of a budget is symmetric, so that a parabola is right too.
+#[test]
+fn a_symmetric_surface_is_recovered_by_all_methods() {
+    let truth = Surface::of_formula([1.69, 400.0, 400.0, 0.31, 0.31], 1.0, 1.0);
+    let found = fitted(&sweep(&truth, &BUDGETS, 15, 2.0, 0.0, || 0.0), &options()).unwrap();
+    let group = &found.groups[0];
+    assert_eq!((found.flops.as_str(), found.params.as_str()), ("train", "non-embedding"));
+    for path in &group.paths {
+        for law in [&path.params, &path.tokens] {
+            assert!((law.law().unwrap().exponent.value - 0.5).abs() < 1e-11);
+        }
+    }
+    for method in [SurfaceMethod::VariableProjection, SurfaceMethod::Huber] {
+        close(surface(group, method).size_exponent.value, 0.5, 1e-4);
+        close(surface(group, method).e.value, 1.69, 1e-3);
+    }
+    let (n, d) = truth.optimum(1e21 / 6.0);
+    for method in &group.ahead[0].methods {
+        close(method.params.value, n, 2e-3);
+        close(method.tokens.value, d, 2e-3);
+    }
+}
+
+/// N* by cubic and parabola relative to the truth at 1e19 FLOPs, in per cent, for Chinchilla's published surface.
+fn bias(width: f64, centre: f64) -> [Option<f64>; 2] {
+    let truth = Surface::of_formula([1.69, 406.4, 410.7, 0.34, 0.28], 1.0, 1.0);
+    let found = fitted(&sweep(&truth, &BUDGETS, 9, width, centre, || 0.0), &options()).unwrap();
+    let budget = &found.groups[0].budgets[2];
+    let (best, _) = truth.optimum(1e19 / 6.0);
+    // The surface knows the truth wherever it was sampled.
+    for method in [SurfaceMethod::VariableProjection, SurfaceMethod::Huber] {
+        close(surface(&found.groups[0], method).alpha.value, 0.34, 1e-3);
+    }
+    Curve::ALL.map(|curve| {
+        let (at, _) = budget.minimum(curve, Along::Params).unwrap().found()?;
+        Some(100.0 * (at / best - 1.0))
+    })
+}
+
+/// The table in `docs/methods.md`, recomputed.
+#[test]
+fn the_bias_of_each_curve_is_as_documented() {
+    let document =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/methods.md")).unwrap();
+    let (_, table) = document.split_once("| sizes sampled | centre | cubic | parabola |").unwrap();
+    let mut rows = 0;
+    for row in table.lines().skip(2).take_while(|line| line.starts_with('|')) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let number = |text: &str| text.split_whitespace().next().unwrap().parse::<f64>().unwrap();
+        let found = bias(number(cells[1]), number(cells[2]));
+        for (found, told) in found.iter().zip(&cells[3..5]) {
+            let found = match found {
+                None => "refused".to_owned(),
+                Some(bias) if bias.abs() < 0.005 => "0.00 %".to_owned(),
+                Some(bias) => format!("{bias:+.2} %"),
+            };
+            assert_eq!(&found, told, "{row}");
+        }
+        rows += 1;
+    }
+    assert!(rows >= 6);
+    // What is promised of the default: a decade of sizes, centred within 0.3 decades.
+    for centre in [-0.3, -0.15, 0.0, 0.15, 0.3] {
+        let [cubic, _] = bias(1.0, centre);
+        assert!(cubic.unwrap().abs() < 0.5, "{centre}: {cubic:?}");
+    }
+}
+
+#[test]
+fn minima_that_no_run_brackets_are_refused_and_listed() {
+    let truth = Surface::of_formula([1.69, 406.4, 410.7, 0.34, 0.28], 1.0, 1.0);
+    // All sizes below the optimum; and a budget of three.
+    let mut table = sweep(&truth, &[1e19], 6, 1.0, -0.8, || 0.0);
+    table += sweep(&truth, &[1e20], 3, 1.0, 0.0, || 0.0).split_once('\n').unwrap().1;
+    let found = fitted(&table, &options()).unwrap();
+    let group = &found.groups[0];
+    let reason =
+        |budget: usize| match &group.budgets[budget].minimum(Curve::Cubic, Along::Params).unwrap().outcome {
+            MinimumOutcome::Refused { reason } => reason.clone(),
+            found => panic!("{found:?}"),
+        };
+    assert!(reason(0).contains("not bracketed: the best run has the largest params"), "{}", reason(0));
+    assert!(reason(1).contains("3 sizes"), "{}", reason(1));
+    assert!(group.paths[0].params.law().is_none());
+    assert!(group.verdict.contains("0 of them"), "{}", group.verdict);
+}
+
+#[test]
+fn runs_that_take_no_part_are_listed() {
+    let table = "run,budget,params,tokens,loss,status,note\n\
+                 a,1e18,1e7,2e10,3.1,finished,\n\
+                 b,1e18,2e7,1e10,3.0,diverged,loss 11 at step 40\n\
+                 c,1e18,2e7,1e10,2.9,finished,\n\
+                 d,1e18,2e7,1e10,2.8,finished,\n\
+                 e,1e18,4e7,5e9,,finished,\n\
+                 f,1e18,4e7,5e9,2.95,unfinished,\n";
+    let found = fitted(table, &options()).unwrap();
+    let left_out: Vec<(&str, &str)> =
+        found.groups[0].left_out.iter().map(|left| (left.run.as_str(), left.reason.as_str())).collect();
+    let wanted = [
+        ("b", "diverged: loss 11 at step 40"),
+        ("e", "its loss is not given"),
+        ("f", "unfinished"),
+        ("c", "another run of its budget and size has a lower loss"),
+    ];
+    assert_eq!(left_out, wanted);
+    assert_eq!(found.groups[0].runs, 2);
+}
+
+#[test]
+fn bad_tables_are_refused_with_file_and_line() {
+    let refusal = |table: &str, options: &IsoflopOptions| fitted(table, options).unwrap_err().to_string();
+    let cases = [
+        ("params,tokens\n1,2\n", "no column `loss`"),
+        ("params,tokens,loss\n1e7,1e9,3\n1e7,x,3\n", "line 3: column `tokens` is `x`"),
+        ("params,tokens,loss\n1e7,1e9,-3\n", "line 2: column `loss` is `-3`, expected a number above 0"),
+        (
+            "params,tokens,loss,flops_convention\n1e7,1e9,3,fwd\n1e7,1e9,3,train\n",
+            "line 3: column `flops_convention` is `train`, expected the convention of the other rows",
+        ),
+        ("params,tokens,loss,status\n1e7,1e9,3,diverged\n", "no row"),
+    ];
+    for (table, reason) in cases {
+        let message = refusal(table, &options());
+        assert!(message.contains("runs.csv") && message.contains(reason), "{message}");
+    }
+    let named = IsoflopColumns { budget: "C".into(), ..IsoflopColumns::default() };
+    let message = refusal("params,tokens,loss\n1,2,3\n", &IsoflopOptions { columns: named, ..options() });
+    assert!(message.contains("no column `C`"), "{message}");
+    let message = refusal("params,tokens,loss\n1,2,3\n", &IsoflopOptions { at: vec![-1.0], ..options() });
+    assert!(message.contains("`at` is -1"), "{message}");
+}
+
+/// How often intervals hold the truth: five budgets of nine runs, losses with 0.3 % of noise.
+///
+/// `cargo test --release -p relscale-laws --test isoflop -- --ignored --nocapture coverage`
+#[test]
+#[ignore = "a simulation of minutes; its figures are in record/"]
+#[allow(clippy::print_stdout, reason = "the figures are what it is for")]
+fn coverage_of_exponents() {
+    let truth = Surface::of_formula([1.69, 406.4, 410.7, 0.34, 0.28], 1.0, 1.0);
+    let exponent = truth.size_exponent();
+    let mut random = Random(7);
+    let (repetitions, mut held, mut told) = (200, [0_u32; 4], [0_u32; 4]);
+    for _ in 0..repetitions {
+        let table = sweep(&truth, &BUDGETS, 9, 1.4, 0.0, || 0.003 * random.normal());
+        let found = fitted(&table, &IsoflopOptions { resamples: 200, ..IsoflopOptions::default() }).unwrap();
+        let group = &found.groups[0];
+        let law = group.paths[0].params.law();
+        let estimates = [
+            law.map(|law| &law.exponent),
+            law.map(|law| &law.exponent_by_runs),
+            Some(&surface(group, SurfaceMethod::VariableProjection).size_exponent),
+            Some(&surface(group, SurfaceMethod::Huber).size_exponent),
+        ];
+        for (at, estimate) in estimates.iter().enumerate() {
+            if let Some((low, high)) = estimate.and_then(|estimate| estimate.bounds()) {
+                told[at] += 1;
+                held[at] += u32::from((low..=high).contains(&exponent));
+            }
+        }
+    }
+    let names = ["cubic, Student t", "cubic, runs turned", "variable projection", "Huber"];
+    for (at, name) in names.iter().enumerate() {
+        println!("{name}: {} of {} intervals hold the exponent of N*", held[at], told[at]);
+    }
+}
