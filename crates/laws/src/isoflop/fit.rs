@@ -79,6 +79,8 @@ fn group(
             format!("runs left out: {}, e.g. {}: {}", runs.left_out.len(), first.run, first.reason),
         ));
     }
+    // Without budgets there are no FLOPs whose convention could matter.
+    let flops = flops || budgets.is_empty();
     if !(flops && params) {
         let what = match (flops, params) {
             (false, false) => "what budgets and sizes count is",

@@ -22,10 +22,12 @@ pub(super) fn of_methods(methods: &[MethodOptimum]) -> String {
     let values: Vec<f64> = methods.iter().map(|method| method.params.value).collect();
     let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let ratio = largest / values.iter().copied().fold(f64::INFINITY, f64::min);
+    // Methods that differ by a per cent should not read as if they differed by nothing.
+    let ratio = if ratio < 1.1 { format!("{ratio:.3}") } else { format!("{ratio:.2}") };
     match apart {
-        None => format!("the methods agree on N* within their intervals (largest over smallest {ratio:.2})"),
+        None => format!("the methods agree on N* within their intervals (largest over smallest {ratio})"),
         Some((a, b)) => format!(
-            "{} and {} disagree on N*: [{}, {}] and [{}, {}] do not meet (largest over smallest of all methods {ratio:.2})",
+            "{} and {} disagree on N*: [{}, {}] and [{}, {}] do not meet (largest over smallest of all methods {ratio})",
             a.0,
             b.0,
             magnitude(a.1),
@@ -45,11 +47,12 @@ pub(super) fn of_group(group: &IsoflopGroup) -> String {
         group.budgets.iter().filter(with).count()
     };
     let cubic = found(Curve::Cubic);
-    let head = format!(
-        "{} runs in {} budgets, {cubic} of them with a bracketed minimum",
-        group.runs,
-        group.budgets.len()
-    );
+    let head = match group.budgets.len() {
+        0 => format!("{} runs without budgets", group.runs),
+        budgets => {
+            format!("{} runs in {budgets} budgets, {cubic} of them with a bracketed minimum", group.runs)
+        }
+    };
     let path = group.paths.iter().find(|path| path.curve == Curve::Cubic);
     let laws = path.and_then(|path| Some((path.params.law()?, path.tokens.law()?)));
     match laws {

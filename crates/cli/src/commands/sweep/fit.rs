@@ -167,16 +167,33 @@ fn refuse_if_empty(fit: &IsoflopFit) -> anyhow::Result<()> {
 }
 
 fn title(fit: &IsoflopFit) -> String {
-    let told = |what: &str| if what == "not stated" { "not stated what" } else { what }.to_owned();
-    format!("C counts {} FLOPs, N {} parameters", told(&fit.flops), told(&fit.params))
+    let flops = match fit.flops.as_str() {
+        "fwd" => "FLOPs of the forward pass",
+        "train" => "training FLOPs",
+        _ => "FLOPs (not stated which)",
+    };
+    let params = match fit.params.as_str() {
+        "not stated" => "parameters (not stated which)".to_owned(),
+        "total" => "all parameters".to_owned(),
+        convention => {
+            format!("{} parameters", convention.replace('-', " ").replace("non embedding", "non-embedding"))
+        }
+    };
+    format!("C counts {flops}, N {params}")
 }
 
 fn show(group: &IsoflopGroup) -> String {
     let mut lines = vec![format!("\n{}: {}", group.name, group.verdict)];
     if !group.budgets.is_empty() {
         let header = ["budget", "sizes", "N* cubic", "D* cubic", "loss", "N* parabola", "D* parabola"];
-        let rows: Vec<Vec<String>> = group.budgets.iter().map(minima).collect();
-        lines.push(format!("\n{}", terminal::fitting(&header, 0, &[rows], &["D* parabola", "N* parabola"])));
+        let many = |budget: &&IsoflopBudget| budget.runs.len() >= SIZES;
+        let rows: Vec<Vec<String>> = group.budgets.iter().filter(many).map(minima).collect();
+        if !rows.is_empty() {
+            lines.push(format!(
+                "\n{}",
+                terminal::fitting(&header, 0, &[rows], &["D* parabola", "N* parabola"])
+            ));
+        }
         lines.extend(refusals(group));
         lines.push(format!("\n{}", growth(group)));
     }
@@ -203,10 +220,18 @@ fn minima(budget: &IsoflopBudget) -> Vec<String> {
     ]
 }
 
+/// Sizes of a budget without which it has no minimum and no line in the table.
+const SIZES: usize = 4;
+
 /// Why budgets have no minimum by the default curve, each reason once a budget.
 fn refusals(group: &IsoflopGroup) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for budget in &group.budgets {
+    let few = group.budgets.iter().filter(|budget| budget.runs.len() < SIZES).count();
+    if few > 0 {
+        let budgets = terminal::several(few as u64, "budget");
+        lines.push(format!("note: {budgets} with fewer than {SIZES} sizes: no minimum there"));
+    }
+    for budget in group.budgets.iter().filter(|budget| budget.runs.len() >= SIZES) {
         for along in Along::ALL {
             let refused = budget.minimum(Curve::Cubic, along).map(|minimum| &minimum.outcome);
             if let Some(relscale_laws::MinimumOutcome::Refused { reason }) = refused {

@@ -1,0 +1,89 @@
+//! `relscale sweep fit`: what it shows of a sweep, of points without budgets, and what it refuses.
+
+mod common;
+
+use common::Place;
+use serde_json::Value;
+
+/// Four budgets of six sizes on a known surface, one run diverged.
+fn runs() -> String {
+    let mut table =
+        "run,group,budget,params,tokens,loss,flops_convention,params_convention,status,note\n".to_owned();
+    for budget in [1e15, 4e15, 1.6e16, 6.4e16_f64] {
+        // The best size of this surface for 6 N D is near 0.05 sqrt(budget).
+        let best = 0.05 * budget.sqrt();
+        for (at, factor) in [0.25, 0.45, 0.8, 1.4, 2.5, 4.5].into_iter().enumerate() {
+            let n: f64 = (best * factor).round();
+            let d = budget / 6.0 / n;
+            let wobble = 1.0 + 4e-4 * [1.0, -1.0, 0.5, 0.0, -0.5, 1.0][at];
+            let loss = (1.2 + 60.0 * n.powf(-0.3) + 190.0 * d.powf(-0.3)) * wobble;
+            table += &format!(
+                "{budget:e}-{at},tiny,{budget:e},{n},{d:.0},{loss:.6},train,non-embedding,finished,\n"
+            );
+        }
+    }
+    table + "bad,tiny,1e15,99999,16666,9.9,train,non-embedding,diverged,loss 9.9 at step 70\n"
+}
+
+#[test]
+fn a_sweep_of_four_budgets() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("sweep")).unwrap();
+    place.text("sweep/runs.csv", &runs());
+    let outcome = place.run(&["sweep", "fit", "sweep", "--at", "1e18"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    outcome.shows("sweep-fit");
+    let fit: Value =
+        serde_json::from_slice(&std::fs::read(place.path("sweep/isoflop.json")).unwrap()).unwrap();
+    let group = &fit["groups"][0];
+    assert_eq!(
+        (group["budgets"].as_array().unwrap().len(), group["left_out"][0]["run"].as_str()),
+        (4, Some("bad"))
+    );
+    let exponent = group["paths"][0]["params"]["exponent"]["value"].as_f64().unwrap();
+    assert!((exponent - 0.5).abs() < 0.02, "{exponent}");
+    let piped = place.run(&["sweep", "fit", "--table", "sweep/runs.csv", "--at", "1e18", "--json", "-"]);
+    let piped: Value = serde_json::from_str(&piped.out).unwrap();
+    assert!(piped["groups"] == fit["groups"]);
+}
+
+#[test]
+fn points_without_budgets_give_the_surface() {
+    let place = Place::new();
+    let mut table = "N,D,final\n".to_owned();
+    for n in [1e6, 4e6, 2e7_f64] {
+        for d in [1e8, 6e8, 5e9_f64] {
+            table += &format!("{n},{d},{:.6}\n", 1.5 + 50.0 * n.powf(-0.25) + 120.0 * d.powf(-0.28));
+        }
+    }
+    place.text("points.csv", &table);
+    let outcome = place.run(&[
+        "sweep",
+        "fit",
+        "--table",
+        "points.csv",
+        "--params",
+        "N",
+        "--tokens",
+        "D",
+        "--loss",
+        "final",
+    ]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    outcome.shows("sweep-fit-surface");
+}
+
+#[test]
+fn what_has_no_optimum_is_refused() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("empty")).unwrap();
+    place.run(&["sweep", "fit", "empty"]).refuses(3, &["no table runs.csv", "sweep collect"]);
+    place.run(&["sweep", "fit"]).refuses(2, &["<SWEEP>"]);
+    place.text("few.csv", "budget,params,tokens,loss\n1e15,1e6,1e8,3\n1e15,2e6,5e7,2.9\n");
+    let few = place.run(&["sweep", "fit", "--table", "few.csv"]);
+    assert_eq!(few.code, Some(3), "{}", few.screen());
+    assert!(few.err.contains("neither a minimum nor a surface"), "{}", few.screen());
+    place.text("bad.csv", "budget,params,tokens,loss\n1e15,1e6,1e8,3\n1e15,none,5e7,2.9\n");
+    place.run(&["sweep", "fit", "--table", "bad.csv"]).refuses(3, &["bad.csv, line 3", "`params` is `none`"]);
+    place.run(&["sweep", "fit", "--table", "bad.csv", "--flops", "both"]).refuses(2, &["fwd or train"]);
+}
