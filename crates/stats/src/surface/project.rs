@@ -58,7 +58,7 @@ impl Separable for Points {
 /// Where the best E is below 0 the surface is fitted again with E at 0.
 ///
 /// # Errors
-/// What [`check`] refuses; [`StatsError::NoFall`] when the loss does not fall with size, or not with tokens.
+/// Slices of different length, fewer than six points, an entry that is not above 0, N or D all alike; [`StatsError::NoFall`] when the loss does not fall with size, or not with tokens.
 pub fn project(
     n: &[f64],
     d: &[f64],
