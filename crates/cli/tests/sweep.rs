@@ -144,3 +144,41 @@ fn a_plan_is_exported_in_the_forms_of_other_trainers() {
     plan(&["marin", "--export", "megatron", "--out", "out"]).refuses(2, &["megatron"]);
     plan(&["marin", "--export", "json", "--out", "plan.json"]).refuses(3, &["plan.json is one", "a folder"]);
 }
+
+#[test]
+fn collect_reads_runs_of_many_kinds_into_one_table() {
+    let place = Place::new();
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/collect");
+    for (from, to) in [
+        ("huggingface/tiny/trainer_state.json", "hf/trainer_state.json"),
+        ("huggingface/tiny/config.json", "hf/config.json"),
+        ("tensorboard/restarted/events.out.tfevents.1.host.1.0", "tb/events.out.tfevents.1.host.1.0"),
+    ] {
+        std::fs::create_dir_all(place.path("logs").join(to).parent().unwrap()).unwrap();
+        std::fs::copy(data.join(from), place.path("logs").join(to)).unwrap();
+    }
+    place.text(
+        "export.csv",
+        "Name,State,parameter_count,throughput/total_tokens,eval/loss\nbig,finished,2000000,4000000000,2.5\nmad,failed,1000000,4000000000,NaN\n",
+    );
+    let outcome = place.run(&["sweep", "collect", "logs", "web=export.csv", "--out", "runs.csv"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    outcome.shows("sweep-collect");
+    let table = std::fs::read_to_string(place.path("runs.csv")).unwrap();
+    assert_eq!(table.lines().count(), 5, "{table}");
+    assert!(table.lines().nth(3).unwrap().starts_with("big,web,,,2000000,total,4000000000,"), "{table}");
+
+    place
+        .run(&["sweep", "collect", "nowhere", "--out", "runs.csv"])
+        .refuses(3, &["nowhere", "hint: check the path"]);
+    place.text("notes.csv", "x,y\n1,2\n");
+    place
+        .run(&["sweep", "collect", "notes.csv", "--out", "runs.csv"])
+        .refuses(3, &["notes.csv, line 1", "columns are: x, y"]);
+    place.run(&["sweep", "collect", "logs", "--out", "runs.xlsx"]).refuses(3, &["runs.xlsx", ".parquet"]);
+    place.run(&["sweep", "collect", "logs", "--out", "r.csv", "--budgets", "0"]).refuses(2, &["above 0"]);
+    std::fs::create_dir(place.path("empty")).unwrap();
+    place
+        .run(&["sweep", "collect", "empty", "--out", "runs.csv"])
+        .refuses(3, &["no run in it", "hint: give"]);
+}

@@ -138,6 +138,49 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A file could not be read.
+    #[error("cannot read {}: {source}; check the path", path.display())]
+    Read {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A log that does not follow its format.
+    #[error("{}, {place}: {reason}; mend the file or leave it out", path.display())]
+    Metrics {
+        /// The file.
+        path: PathBuf,
+        /// The line, row or byte.
+        place: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Nothing that is known as a run.
+    #[error(
+        "{}: no run in it; give a sweep's folder, Hugging Face folders (trainer_state.json), tracker_metrics.jsonl, metrics as .jsonl or \
+         .csv, tables of Weights & Biases, or event files of TensorBoard",
+        path.display()
+    )]
+    NoRuns {
+        /// The folder or file.
+        path: PathBuf,
+    },
+    /// Two runs that could not be told apart.
+    #[error("{}: run `{run}` is there already; give the folders groups, as GROUP=FOLDER", path.display())]
+    SameRun {
+        /// Where the second one lies.
+        path: PathBuf,
+        /// Its name.
+        run: String,
+    },
+    /// A table of a kind that is not written.
+    #[error("{}: no kind of table that is written; give a name that ends in .csv, .jsonl or .parquet", path.display())]
+    TableEnding {
+        /// The file.
+        path: PathBuf,
+    },
     /// Records could not be read or written.
     #[error(transparent)]
     Records(#[from] relscale_records::Error),

@@ -7,6 +7,7 @@
 //! ```
 //!
 //! * [`plan`]: IsoFLOP sweeps: from budgets and a recipe to exact runs, which are trained here or exported.
+//! * [`collect`]: runs read back, ours or others', into one table.
 //! * [`recipes`]: families by name; `small` is the one that the repository ships.
 //! * [`tokenizer`]: one byte-pair vocabulary for a whole family.
 //! * [`train`]: the trainer, for Llama-like specs; its operations and their backward passes are the decoder's.
@@ -17,6 +18,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod collect;
 pub mod error;
 pub mod export;
 pub mod plan;

@@ -1,5 +1,6 @@
 //! `relscale sweep`: families by recipe, and IsoFLOP sweeps.
 
+mod collect;
 mod fit;
 mod list;
 mod plan;
@@ -9,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Subcommand;
 
-/// Plan IsoFLOP sweeps, train families of models, fit optima, or list the recipes.
+/// Plan IsoFLOP sweeps, train families of models, collect runs, fit optima, or list the recipes.
 #[derive(Debug, clap::Args)]
 #[command(
     after_long_help = "Examples:\n  relscale sweep list\n  relscale sweep plan --preset marin --budgets 1e18,3e18\n  relscale sweep train small --out assets/family"
@@ -25,6 +26,7 @@ enum What {
     /// block
     List,
     Plan(plan::Arguments),
+    Collect(collect::Arguments),
     Train(train::Arguments),
     Fit(Box<fit::Arguments>),
 }
@@ -37,6 +39,7 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     match &arguments.what {
         What::List => list::run(),
         What::Plan(arguments) => plan::run(arguments, cancel),
+        What::Collect(arguments) => collect::run(arguments),
         What::Train(arguments) => train::run(arguments, cancel),
         What::Fit(arguments) => fit::run(arguments),
     }

@@ -2,7 +2,8 @@
 //!
 //! **Actors.** [`tokens`] writes and streams the parts of a run, [`documents`] the table of its documents,
 //! [`vocabulary`] that of a tokenizer's entries, [`curve`] the losses of a training run, [`columns`] reads text columns of foreign files for the loaders, [`cells`] columns
-//! of numbers and text for tables of points; both walk rows by `foreign`.
+//! of numbers and text for tables of points; both walk rows by `foreign`. [`table`] writes
+//! such tables.
 //!
 //! **Files.** zstd, row groups of a fixed number of rows. Key-value metadata: `relscale.kind` (`tokens`, `documents`, `vocabulary`, `curve`), `relscale.format`, `relscale` (the run's
 //! [`crate::Provenance`] as canonical JSON; for a vocabulary `relscale.tokenizer`, the tokenizer's hash; for a curve `relscale.run`, the run's name) and, in a part, `relscale.part` ([`tokens::PartMeta`]). Any Parquet
@@ -17,6 +18,7 @@ pub mod curve;
 pub mod documents;
 mod foreign;
 mod format;
+pub mod table;
 pub mod tokens;
 pub mod vocabulary;
 
@@ -24,5 +26,6 @@ pub use cells::{Cell, column_names, read_cells};
 pub use columns::read_text_columns;
 pub use curve::{CurvePoint, read_curve, write_curve};
 pub use documents::{DocumentRow, read_documents, write_documents};
+pub use table::{TableColumn, write_table};
 pub use tokens::{PartMeta, PartRange, TokenReader, TokenWriter, read_token_ids};
 pub use vocabulary::{read_vocabulary, write_vocabulary};

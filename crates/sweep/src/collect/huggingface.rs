@@ -31,7 +31,8 @@ pub(super) fn state(folder: &Path) -> Option<PathBuf> {
 /// # Errors
 /// [`Error::Metrics`]: no JSON, no `log_history`.
 pub(super) fn read(folder: &Path, state: &Path) -> Result<Logged> {
-    let refuse = |reason: String| Error::Metrics { path: state.to_owned(), place: "the file".to_owned(), reason };
+    let refuse =
+        |reason: String| Error::Metrics { path: state.to_owned(), place: "the file".to_owned(), reason };
     let value = json::parse(&text_of(state)?).map_err(|error| refuse(format!("no JSON: {error}")))?;
     let Some(Value::Array(history)) = value.get("log_history") else {
         return Err(refuse("no member `log_history`".to_owned()));

@@ -8,7 +8,8 @@ use super::logged::Logged;
 use crate::error::{Error, Result};
 
 /// Names of the column or member that counts steps.
-pub(super) const STEP: [&str; 7] = ["step", "Step", "_step", "global_step", "iter", "iteration", "trainer/global_step"];
+pub(super) const STEP: [&str; 7] =
+    ["step", "Step", "_step", "global_step", "iter", "iteration", "trainer/global_step"];
 
 /// Reads JSONL.
 ///
@@ -17,7 +18,8 @@ pub(super) const STEP: [&str; 7] = ["step", "Step", "_step", "global_step", "ite
 pub(super) fn jsonl(path: &Path) -> Result<Logged> {
     let text = text_of(path)?;
     let mut logged = Logged::new(run_name(path));
-    let lines: Vec<(usize, &str)> = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).collect();
+    let lines: Vec<(usize, &str)> =
+        text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).collect();
     let mut rows = 0;
     for (number, (at, line)) in lines.iter().enumerate() {
         let value = match json::parse(line) {
@@ -28,7 +30,11 @@ pub(super) fn jsonl(path: &Path) -> Result<Logged> {
             }
             other => {
                 let reason = other.map_or_else(|error| error.to_string(), |_| "no object".to_owned());
-                return Err(Error::Metrics { path: path.to_owned(), place: format!("line {}", at + 1), reason });
+                return Err(Error::Metrics {
+                    path: path.to_owned(),
+                    place: format!("line {}", at + 1),
+                    reason,
+                });
             }
         };
         let step = STEP.iter().find_map(|name| value.get(name).and_then(json::number));
@@ -59,7 +65,9 @@ pub(super) fn table(path: &Path) -> Result<Table> {
         place: format!("line {}", error.position().map_or(1, csv::Position::line)),
         reason: error.to_string(),
     };
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.trim_start_matches('\u{feff}').as_bytes());
+    let mut reader = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .from_reader(text.trim_start_matches('\u{feff}').as_bytes());
     let columns = reader.headers().map_err(refuse)?.iter().map(str::to_owned).collect();
     let rows = reader
         .records()

@@ -35,7 +35,7 @@ mod wandb;
 use std::path::PathBuf;
 
 pub use find::collect;
-pub use run::{CollectedRun, RunStatus};
+pub use run::CollectedRun;
 pub use table::write;
 
 use relscale_records::units::{FlopsConvention, ParameterConvention};

@@ -2,29 +2,61 @@
 
 use relscale_decoder::count::ParameterCount;
 use relscale_decoder::families;
-use relscale_records::units::{Flops, FlopsConvention, ParameterConvention};
+use relscale_records::units::{FlopsConvention, ParameterConvention};
 
 use super::CollectOptions;
 use super::logged::{Entry, Logged};
+use crate::train::sweep::Status;
 
 /// Names under which a held-out loss in nats is logged, the surest first.
 pub const HELD_OUT_LOSS: [&str; 16] = [
-    "held_out_loss", "eval/loss", "eval_loss", "eval/paloma/macro_loss", "val/loss", "val_loss", "valid/loss", "valid_loss",
-    "validation/loss", "validation_loss", "loss/val", "loss/validation", "loss/eval", "test/loss", "test_loss", "paloma_macro_loss",
+    "held_out_loss",
+    "eval/loss",
+    "eval_loss",
+    "eval/paloma/macro_loss",
+    "val/loss",
+    "val_loss",
+    "valid/loss",
+    "valid_loss",
+    "validation/loss",
+    "validation_loss",
+    "loss/val",
+    "loss/validation",
+    "loss/eval",
+    "test/loss",
+    "test_loss",
+    "paloma_macro_loss",
 ];
 /// Names of a training loss, which is not taken for a held-out one.
-const TRAINING_LOSS: [&str; 6] = ["train/loss", "train_loss", "loss/train", "training_loss", "loss", "final_loss"];
+const TRAINING_LOSS: [&str; 6] =
+    ["train/loss", "train_loss", "loss/train", "training_loss", "loss", "final_loss"];
 const TOKENS: [&str; 8] = [
-    "throughput/total_tokens", "num_input_tokens_seen", "tokens_seen", "total_tokens", "consumed_tokens", "train/tokens",
-    "num_tokens", "tokens",
+    "throughput/total_tokens",
+    "num_input_tokens_seen",
+    "tokens_seen",
+    "total_tokens",
+    "consumed_tokens",
+    "train/tokens",
+    "num_tokens",
+    "tokens",
 ];
-const STEPS: [&str; 6] = ["trainer.num_train_steps", "max_steps", "num_train_steps", "total_steps", "max_iters", "steps"];
+const STEPS: [&str; 6] =
+    ["trainer.num_train_steps", "max_steps", "num_train_steps", "total_steps", "max_iters", "steps"];
 const STEP: [&str; 4] = ["_step", "global_step", "step", "iter"];
 const BATCH: [&str; 4] = ["trainer.train_batch_size", "global_batch_size", "batch_size", "batch"];
-const SEQUENCE: [&str; 6] = ["train_seq_len", "model.max_seq_len", "model.seq_len", "sequence_length", "seq_len", "block_size"];
-const RATE: [&str; 6] = ["optimizer.learning_rate", "optim/learning_rate", "train/learning_rate", "learning_rate", "train/lr", "lr"];
+const SEQUENCE: [&str; 6] =
+    ["train_seq_len", "model.max_seq_len", "model.seq_len", "sequence_length", "seq_len", "block_size"];
+const RATE: [&str; 6] = [
+    "optimizer.learning_rate",
+    "optim/learning_rate",
+    "train/learning_rate",
+    "learning_rate",
+    "train/lr",
+    "lr",
+];
 const WIDTH: [&str; 6] = ["model.hidden_dim", "hidden_dim", "hidden_size", "n_embd", "d_model", "width"];
-const LAYERS: [&str; 6] = ["model.num_layers", "num_layers", "num_hidden_layers", "n_layer", "n_layers", "layers"];
+const LAYERS: [&str; 6] =
+    ["model.num_layers", "num_layers", "num_hidden_layers", "n_layer", "n_layers", "layers"];
 /// Names of a number of parameters, with what they count.
 const PARAMS: [(&str, Option<ParameterConvention>); 6] = [
     ("parameter_count", Some(ParameterConvention::Total)),
@@ -45,28 +77,6 @@ const FLOPS: [(&str, f64, Option<FlopsConvention>); 5] = [
 
 /// How far, as a share, a run's FLOPs may lie from its budget.
 pub const OFF_BUDGET: f64 = 0.05;
-
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunStatus {
-    /// All steps were taken.
-    Finished,
-    /// The loss is no number any more, or the run was given up for its loss.
-    Diverged,
-    /// It was stopped on the way, or goes on.
-    Unfinished,
-}
-
-impl RunStatus {
-    /// The word for it in the table.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Finished => "finished",
-            Self::Diverged => "diverged",
-            Self::Unfinished => "unfinished",
-        }
-    }
-}
 
 /// A row of the table. What is `None` is not known.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -98,14 +108,16 @@ pub struct CollectedRun {
     /// Held-out loss at the end, nats a token.
     pub loss: Option<f64>,
     /// How it ended.
-    pub status: Option<RunStatus>,
+    pub status: Option<Status>,
     /// What is missing, and what else a reader must know.
     pub notes: Vec<String>,
 }
 
 /// The row of a run.
 pub(super) fn of_logged(logged: &Logged, options: &CollectOptions) -> CollectedRun {
-    let mut run = CollectedRun { run: logged.name.clone(), notes: logged.notes.clone(), ..CollectedRun::default() };
+    let mut run =
+        CollectedRun { run: logged.name.clone(), notes: logged.notes.clone(), ..CollectedRun::default() };
+    run.group = logged.texts.get("group").cloned();
     let last = |names: &[&str]| logged.last(names).filter(|number| *number > 0.0);
     run.batch = last(&BATCH);
     run.width = last(&WIDTH);
@@ -126,32 +138,35 @@ pub(super) fn of_logged(logged: &Logged, options: &CollectOptions) -> CollectedR
 fn set_status(run: &mut CollectedRun, logged: &Logged) {
     let planned = logged.last(&STEPS);
     let taken = logged.last_step().into_iter().chain(logged.last(&STEP)).reduce(f64::max);
-    let said = logged.texts.get("State").or_else(|| logged.texts.get("status")).map(|text| text.to_lowercase());
+    let said =
+        logged.texts.get("State").or_else(|| logged.texts.get("status")).map(|text| text.to_lowercase());
     run.status = match (said.as_deref(), planned, taken) {
-        (Some("finished"), ..) => Some(RunStatus::Finished),
-        (Some("diverged"), ..) => Some(RunStatus::Diverged),
-        (Some("crashed" | "failed" | "killed" | "running" | "preempted" | "preempting" | "unfinished"), ..) => {
-            Some(RunStatus::Unfinished)
-        }
+        (Some("finished"), ..) => Some(Status::Finished),
+        (Some("diverged"), ..) => Some(Status::Diverged),
+        (
+            Some("crashed" | "failed" | "killed" | "running" | "preempted" | "preempting" | "unfinished"),
+            ..,
+        ) => Some(Status::Unfinished),
         // Some count steps from 0.
-        (_, Some(planned), Some(taken)) if taken + 1.0 >= planned => Some(RunStatus::Finished),
+        (_, Some(planned), Some(taken)) if taken + 1.0 >= planned => Some(Status::Finished),
         (_, Some(planned), Some(taken)) => {
             run.notes.push(format!("step {taken} of {planned}"));
-            Some(RunStatus::Unfinished)
+            Some(Status::Unfinished)
         }
         _ => None,
     };
     run.steps = match run.status {
-        Some(RunStatus::Finished) => planned.or(taken),
+        Some(Status::Finished) => planned.or(taken),
         _ => taken.or(planned),
     };
 }
 
 fn set_loss(run: &mut CollectedRun, logged: &Logged, options: &CollectOptions) {
     let training = logged.first(&TRAINING_LOSS);
-    if let Some((name, [.., Entry { value, step }])) = training.filter(|(name, _)| Some(*name) != options.loss.as_deref())
-        && !value.is_finite()
-    {
+    let ends = TRAINING_LOSS.iter().filter_map(|name| Some((*name, logged.numbers.get(*name)?.last()?)));
+    let mut ends =
+        ends.filter(|(name, end)| Some(*name) != options.loss.as_deref() && !end.value.is_finite());
+    if let Some((name, Entry { value, step })) = ends.next() {
         diverge(run, name, *value, *step);
     }
     let held_out = match &options.loss {
@@ -159,7 +174,8 @@ fn set_loss(run: &mut CollectedRun, logged: &Logged, options: &CollectOptions) {
         None => logged.first(&HELD_OUT_LOSS),
     };
     let Some((name, series)) = held_out else {
-        let there = training.map_or(String::new(), |(name, _)| format!(" (there is {name}: --loss {name} takes it)"));
+        let there =
+            training.map_or(String::new(), |(name, _)| format!(" (there is {name}: --loss {name} takes it)"));
         let wanted = options.loss.as_deref().map_or("held-out loss".to_owned(), |name| format!("`{name}`"));
         run.notes.push(format!("no {wanted}{there}"));
         return;
@@ -182,7 +198,7 @@ fn set_loss(run: &mut CollectedRun, logged: &Logged, options: &CollectOptions) {
 }
 
 fn diverge(run: &mut CollectedRun, name: &str, value: f64, step: Option<f64>) {
-    run.status = Some(RunStatus::Diverged);
+    run.status = Some(Status::Diverged);
     let step = step.map_or(String::new(), |step| format!(" at step {step}"));
     run.notes.push(format!("{name} is {value}{step}"));
 }
@@ -195,7 +211,9 @@ fn set_params(run: &mut CollectedRun, logged: &Logged, options: &CollectOptions)
                 let counted = match options.params {
                     ParameterConvention::NonEmbedding => count.non_embedding,
                     // A tied head is a product all the same.
-                    ParameterConvention::NonEmbeddingAndHead if spec.tied => count.non_embedding + count.token_embedding,
+                    ParameterConvention::NonEmbeddingAndHead if spec.tied => {
+                        count.non_embedding + count.token_embedding
+                    }
                     ParameterConvention::NonEmbeddingAndHead => count.non_embedding + count.head,
                     ParameterConvention::Total => count.total,
                 };
@@ -257,11 +275,6 @@ pub(super) fn give_budget(run: &mut CollectedRun, flops: f64, options: &CollectO
         Some(budget) => run.budget = Some(budget),
         None => run.notes.push(format!("{flops:.3e} FLOPs, near none of the budgets")),
     }
-}
-
-/// FLOPs in training's convention, for comparisons.
-pub fn training_flops(run: &CollectedRun) -> Option<f64> {
-    Some(Flops { value: run.budget?, convention: run.flops_convention? }.to(FlopsConvention::Train).value)
 }
 
 /// One note that names the cells that are empty and have no note of their own.

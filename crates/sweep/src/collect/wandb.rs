@@ -1,4 +1,4 @@
-//! Tables exported from Weights & Biases, and tables of runs like them.
+//! Tables exported from Weights & Biases, and tables of runs like them, ours among them.
 //!
 //! * *Runs*: a row a run. The first of `Name`, `run`, `name`, `ID` names it, `State` says how it ended; any column may be empty.
 //! * *A chart*: `Step`, then `RUN - METRIC` for each run, with `RUN - METRIC__MIN` and `__MAX` beside it. Runs of one chart have different steps, so
@@ -21,6 +21,10 @@ const NAMES: [&str; 5] = ["Name", "run", "name", "run_name", "ID"];
 pub(super) fn runs(path: &Path, table: &Table) -> Result<Option<Vec<Logged>>> {
     let name = NAMES.iter().find_map(|name| table.columns.iter().position(|column| column == name));
     let Some(at) = name else { return Ok(None) };
+    // In a table that we wrote, `loss` is the held-out one.
+    let ours = ["flops_convention", "params_convention", "status"]
+        .iter()
+        .all(|name| table.columns.iter().any(|column| column == name));
     let mut runs: Vec<Logged> = Vec::new();
     for (number, row) in table.rows.iter().enumerate() {
         let refuse = |reason: String| {
@@ -36,7 +40,9 @@ pub(super) fn runs(path: &Path, table: &Table) -> Result<Option<Vec<Logged>>> {
         let mut logged = Logged::new(name);
         for (column, text) in table.columns.iter().zip(row).filter(|(_, text)| !text.is_empty()) {
             match cell(text) {
+                Some(value) if ours && column == "loss" => logged.add("held_out_loss", None, value),
                 Some(value) => logged.add(column, None, value),
+                None if ours && column == "note" => logged.notes.push(text.clone()),
                 None => {
                     logged.texts.insert(column.clone(), text.clone());
                 }
