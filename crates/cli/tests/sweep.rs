@@ -1,5 +1,7 @@
 //! `relscale sweep`: recipes, plans and training.
 
+#![allow(clippy::print_stderr)] // says what is skipped
+
 mod common;
 
 use common::Place;
@@ -181,4 +183,40 @@ fn collect_reads_runs_of_many_kinds_into_one_table() {
     place
         .run(&["sweep", "collect", "empty", "--out", "runs.csv"])
         .refuses(3, &["no run in it", "hint: give"]);
+}
+
+#[test]
+fn what_collect_writes_fit_reads() {
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/data/isoflop-marin/runs-comma.csv");
+    let Ok(text) = std::fs::read_to_string(&data) else {
+        eprintln!("skipped: no {}", data.display());
+        return;
+    };
+    let place = Place::new();
+    // Some runs of it are of no budget of the grid; the fit leaves them out.
+    place.text("runs-comma.csv", &text);
+    for table in ["runs.csv", "runs.jsonl", "runs.parquet"] {
+        let collected = place.run(&[
+            "sweep",
+            "collect",
+            "comma=runs-comma.csv",
+            "--logged-flops",
+            "train",
+            "--logged-params",
+            "total",
+            "--budgets",
+            "3e18,9e18,18e18,3e19,9e19,18e19,3e20",
+            "--out",
+            table,
+        ]);
+        assert_eq!(collected.code, Some(0), "{}", collected.screen());
+        let fit = place.run(&["sweep", "fit", "--table", table, "--resamples", "20"]);
+        assert_eq!(fit.code, Some(0), "{}", fit.screen());
+        assert!(fit.out.contains("C counts training FLOPs, N all parameters"), "{}", fit.out);
+        // The published exponents of the parabolas: D* by tokens, N* by parameters.
+        for line in ["D*          parabola   0.572", "N*          parabola   0.405"] {
+            assert!(fit.out.contains(line), "{line}: {}", fit.out);
+        }
+    }
 }
