@@ -331,6 +331,11 @@ fn families_are_those_of_the_manifest_and_unknown_models_are_named() {
     let tokens = ModelAxis::of_runs(&manifest, "tokens", &runs).unwrap();
     refused(split_measured(&found, &tokens, "web", 0.95, "study"), &["`family`", "large, small"]);
 
+    let priced =
+        place.manifest(&listed(&SIZES, &[2], |size, _| format!("dollars = {}", size / 1000))).unwrap();
+    let axis = ModelAxis::of_runs(&priced, "2*dollars*tokens", &runs).unwrap();
+    assert_eq!(axis.of("m160000-2"), Some(2.0 * 160.0 * 2e9));
+
     let few = place.manifest(&listed(&SIZES[..2], &[2], |_, _| String::new())).unwrap();
     refused(
         ModelAxis::of_runs(&few, "tokens", &runs),

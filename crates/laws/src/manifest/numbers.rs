@@ -290,7 +290,9 @@ impl Manifest {
     ) -> Result<BTreeMap<String, f64>, TableError> {
         let at = self.rows.column(column)?;
         let of = |(asked, model): &(Asked<'_>, &ManifestModel)| {
-            let row = self.rows.rows.iter().find(|row| row.place == model.place);
+            // A row a model, in one order; names are unique.
+            let mut rows = self.rows.rows.iter().zip(&self.models);
+            let row = rows.find_map(|(row, of)| (of.name == model.name).then_some(row));
             let row = row.ok_or_else(|| self.lacks(model, column))?;
             match self.rows.number(row, at)? {
                 number if number > 0.0 => Ok((asked.name.to_owned(), number)),
