@@ -13,6 +13,7 @@ use relscale_laws::relative::{
     Covariates, ErrorMeasure, Measurements, ModelFamily, RelativeOptions, RelativeTable, Series, SeriesPoint,
     StudySource, fit_relative, of_study, of_table,
 };
+use relscale_laws::user_table::Kind;
 use relscale_laws::{FlagCode, Gap, Interval, RelativeFamily, Trend};
 use relscale_records::RunTally;
 use relscale_records::parquet::DocumentRow;
@@ -39,7 +40,12 @@ fn measurements(series: Vec<Series>) -> Measurements {
         error: "bits per byte".to_owned(),
         unit: "bits per byte".to_owned(),
         files: Vec::new(),
-        families: vec![ModelFamily { name: "all".to_owned(), series, flags: Vec::new() }],
+        families: vec![ModelFamily {
+            name: "all".to_owned(),
+            series,
+            places: BTreeMap::new(),
+            flags: Vec::new(),
+        }],
     }
 }
 
@@ -494,6 +500,66 @@ fn of_each_budget_the_best_on_the_baseline() {
         assert_eq!(series.left_out.len(), 3);
         assert!(series.left_out[0].reason.contains("not the best"));
     }
+}
+
+/// Two distributions on known surfaces with sizes that miss the optimum: the best model trained gives a slope off by the spacing, the optimum
+/// between the models the true one.
+#[test]
+fn errors_at_the_fitted_optimum_give_the_slope_of_the_optima() {
+    // Along 6 N D = C with equal exponents the errors at the optimum are exact powers of C: alpha / 2 each.
+    let loss = |n: f64, c: f64, a: f64, alpha: f64| a * (n.powf(-alpha) + (c / 6.0 / n).powf(-alpha) * 1.0);
+    let mut table = "model,budget,params,web,code\n".to_owned();
+    for (at, c) in [1e18, 1e19, 1e20, 1e21, 1e22_f64].into_iter().enumerate() {
+        let best = (c / 6.0).sqrt();
+        for size in 0..7 {
+            // Sizes lie 0.3 decades apart, displaced from budget to budget.
+            let n = best * 10_f64.powf(0.3 * (f64::from(size) - 3.0) + [0.12, -0.08, 0.1, -0.13, 0.05][at]);
+            let (web, code) = (loss(n, c, 9.0, 0.10), loss(n, c, 14.0, 0.16));
+            table += &format!("m{at}-{size},{c:e},{n:e},{web},{code}\n");
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.csv");
+    fs::write(&path, table).unwrap();
+    let options = RelativeTable {
+        x: "budget".into(),
+        errors: vec!["web".into(), "code".into()],
+        kinds: vec![Kind::Loss],
+        optimum: Some("params".into()),
+        ..RelativeTable::default()
+    };
+    let slope = |mut found: Measurements, fitted: bool| {
+        if fitted {
+            found.at_optimum("web")
+        } else {
+            found.keep_best("web")
+        }
+        let fit = fit_relative(&found, &RelativeOptions::new("web"), None).unwrap();
+        let gap = fit.families[0].gap("code").unwrap();
+        assert_eq!(gap.points.len(), 5);
+        (gap.fit().unwrap().delta_beta.value, gap.points[0].model.clone())
+    };
+    let truth = (0.10 - 0.16) / 2.0;
+    let (fitted, name) = slope(of_table(&path, &options).unwrap(), true);
+    let (best, _) = slope(of_table(&path, &options).unwrap(), false);
+    assert!((fitted - truth).abs() < 2e-6, "{fitted}");
+    assert!((best - truth).abs() > 10.0 * (fitted - truth).abs(), "{best} {fitted}");
+    assert_eq!(name, "optimum at 1.000e18");
+
+    // Three sizes of the first budget: no optimum, said for every distribution.
+    let mut one_sided = of_table(&path, &options).unwrap();
+    for series in &mut one_sided.families[0].series {
+        let kept = ["m0-0", "m0-1", "m0-2"];
+        series.points.retain(|point| point.x > 2e18 || kept.contains(&point.model.as_str()));
+    }
+    one_sided.at_optimum("web");
+    let series = &one_sided.families[0].series[1];
+    assert_eq!((series.points.len(), series.left_out.len()), (4, 1));
+    assert!(
+        series.left_out[0].reason.contains("models whose place is known"),
+        "{}",
+        series.left_out[0].reason
+    );
 }
 
 #[test]

@@ -57,7 +57,12 @@ fn family(models: usize, slopes: &[f64], own: f64, normal: &mut Normal) -> Measu
         error: "loss".to_owned(),
         unit: "1".to_owned(),
         files: Vec::new(),
-        families: vec![ModelFamily { name: "all".to_owned(), series: all, flags: Vec::new() }],
+        families: vec![ModelFamily {
+            name: "all".to_owned(),
+            series: all,
+            places: Default::default(),
+            flags: Vec::new(),
+        }],
     }
 }
 

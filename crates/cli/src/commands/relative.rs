@@ -70,6 +70,11 @@ pub(crate) struct Arguments {
     #[arg(long)]
     best: bool,
 
+    /// Of each budget take the errors at the baseline's optimum, between the models: cubics in the logarithm of this column of --table (params or
+    /// tokens)
+    #[arg(long, value_name = "COLUMN", requires = "table", conflicts_with = "best")]
+    optimum: Option<String>,
+
     #[command(flatten)]
     of_study: OfStudy,
 
@@ -193,6 +198,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.best {
         found.keep_best(&arguments.baseline);
     }
+    if arguments.optimum.is_some() {
+        found.at_optimum(&arguments.baseline);
+    }
     let fit = fit_relative(&found, &options, covariates.as_ref())?;
     let default = arguments.study.as_ref().map(|study| Json::File(study.join(RELATIVE)));
     json::deliver(&fit, arguments.json.as_ref().or(default.as_ref()), || {
@@ -215,6 +223,7 @@ impl Arguments {
             only: self.only.clone(),
             models: self.models.clone(),
             means: of.means_by.clone(),
+            optimum: self.optimum.clone(),
         };
         of_table(table, &options)
     }

@@ -22,7 +22,12 @@ pub(super) fn families(
     for panel in Panel::all(source.runs, source.documents, grouping, wanted)? {
         let (family, corpora) = families.entry(panel.family).or_insert_with(|| {
             let flags = source.x.map(|x| x.flags().to_vec()).unwrap_or_default();
-            let family = ModelFamily { name: panel.family.to_owned(), series: Vec::new(), flags };
+            let family = ModelFamily {
+                name: panel.family.to_owned(),
+                series: Vec::new(),
+                places: BTreeMap::new(),
+                flags,
+            };
             (family, Vec::new())
         });
         if let Some((item, reason)) = panel.left_out.first() {

@@ -16,6 +16,7 @@
 //! | `gap` | one treatment against the baseline |
 //! | `ahead` | where a gap reaches a value, and what it is at an x |
 //! | `covariate` | slopes against a number that each distribution has |
+//! | `optimum` | one point a budget: the errors at the baseline's fitted optimum |
 //! | `words` | sentences with their numbers |
 //!
 //! Invariants: a model takes part in a gap when it has both errors, else it is listed. Whether a slope is claimed is decided by tests
@@ -27,6 +28,7 @@ mod covariate;
 mod fit;
 mod gap;
 mod means;
+mod optimum;
 mod options;
 mod series;
 mod study;

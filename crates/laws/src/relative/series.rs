@@ -1,5 +1,7 @@
 //! What is compared: for each family of models, each distribution's error over its models.
 
+use std::collections::BTreeMap;
+
 use relscale_stats::bootstrap::Sample;
 
 use crate::result::{Flag, RelativeLeftOut};
@@ -20,7 +22,7 @@ pub struct Measurements {
 }
 
 /// How far apart, as a ratio, two x of one budget may lie: steps are whole, so compute misses its budget by a little.
-const ONE_BUDGET: f64 = 1.02;
+pub(super) const ONE_BUDGET: f64 = 1.02;
 
 impl Measurements {
     /// Of models of one x (within 2 %) keeps the one with the least error on `baseline`: the compute-optimal one of each
@@ -57,6 +59,8 @@ pub struct ModelFamily {
     pub name: String,
     /// One series a distribution.
     pub series: Vec<Series>,
+    /// Where a model lies along its budget (its size, or its tokens), by name; empty unless an optimum between the models is wanted.
+    pub places: BTreeMap<String, f64>,
     /// Doubts about how they were measured.
     pub flags: Vec<Flag>,
 }

@@ -144,7 +144,8 @@ fn of_documents(source: &StudySource<'_>) -> Result<Vec<ModelFamily>, LawsError>
     for ((family, corpus), runs) in corpora {
         if families.last().is_none_or(|(last, _)| last.name != family) {
             let flags = source.x.map(|x| x.flags().to_vec()).unwrap_or_default();
-            let family = ModelFamily { name: family.to_owned(), series: Vec::new(), flags };
+            let family =
+                ModelFamily { name: family.to_owned(), series: Vec::new(), places: BTreeMap::new(), flags };
             families.push((family, Vec::new()));
         }
         let Some((family, names)) = families.last_mut() else { continue };

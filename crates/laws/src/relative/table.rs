@@ -1,5 +1,6 @@
 //! Measurements from a user's table, long (a row a model and distribution) or wide (a column a distribution).
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::means::{Means, Pool};
@@ -31,6 +32,8 @@ pub struct RelativeTable {
     pub only: Vec<(String, String)>,
     /// A manifest, for columns of x that the table lacks, and for families; see [`Manifest`](crate::manifest::Manifest).
     pub models: Option<PathBuf>,
+    /// The column of sizes (or tokens) along which a budget has its optimum, for [`Measurements::at_optimum`].
+    pub optimum: Option<String>,
     /// How rows are averaged into distributions, whose members [`distribution`](Self::distribution) names.
     pub means: Option<Means>,
 }
@@ -56,7 +59,7 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
     let x = Product::parse(&options.x);
     let RelativeTable { distribution, family, label, only, .. } = options;
     let rows = Rows::read(path, |name| {
-        let named = [distribution, family, label];
+        let named = [distribution, family, label, &options.optimum];
         x.needs(name)
             || options.errors.iter().any(|error| error == name)
             || named.into_iter().flatten().any(|wanted| wanted == name)
@@ -78,8 +81,12 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
     }
     let mut pool =
         options.means.as_ref().zip(columns.kinds.first()).map(|(means, &kind)| Pool::new(means, kind));
+    let mut places: BTreeMap<(String, String), f64> = BTreeMap::new();
     for row in &used {
-        columns.add(&rows, row, options, &mut families, pool.as_mut())?;
+        let model = columns.add(&rows, row, options, &mut families, pool.as_mut())?;
+        if let Some(place) = columns.place(&rows, row)? {
+            places.insert(model, place);
+        }
     }
     if used.is_empty() {
         let conditions: Vec<String> =
@@ -88,6 +95,10 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
     }
     if let Some(pool) = pool {
         pool.finish(&mut families)?;
+    }
+    for family in &mut families {
+        let of_family = places.iter().filter(|((name, _), _)| *name == family.name);
+        family.places = of_family.map(|((_, model), place)| (model.clone(), *place)).collect();
     }
     let one_kind = columns.kinds.windows(2).all(|pair| pair[0] == pair[1]);
     if !one_kind {
@@ -136,6 +147,7 @@ struct Columns<'a> {
     distribution: Option<usize>,
     family: Option<usize>,
     label: Option<usize>,
+    optimum: Option<usize>,
     models: Option<ModelNumbers>,
 }
 
@@ -160,11 +172,19 @@ impl<'a> Columns<'a> {
             distribution: at(&options.distribution)?,
             family: at(&options.family)?,
             label,
+            optimum: at(&options.optimum)?,
             models: None,
         })
     }
 
-    /// Adds what a row holds: a point for each column of errors.
+    /// Where a row's model lies along its budget; `None` where nothing says it.
+    fn place(&self, rows: &Rows, row: &Row) -> Result<Option<f64>, TableError> {
+        let Some(at) = self.optimum.filter(|at| !rows.is_empty(row, *at)) else { return Ok(None) };
+        let place = rows.number(row, at)?;
+        if place > 0.0 { Ok(Some(place)) } else { Err(rows.refuse(row, at, "a number above 0")) }
+    }
+
+    /// Adds what a row holds: a point for each column of errors. Says whose they are: family and model.
     fn add(
         &self,
         rows: &Rows,
@@ -172,7 +192,7 @@ impl<'a> Columns<'a> {
         options: &RelativeTable,
         families: &mut Vec<ModelFamily>,
         mut pool: Option<&mut Pool<'_>>,
-    ) -> Result<(), TableError> {
+    ) -> Result<(String, String), TableError> {
         let named = self.label.map(|at| rows.name(row, at)).transpose()?;
         let of_manifest = self.models.as_ref().zip(named.as_deref());
         let x = self.x.of(rows, row, of_manifest)?;
@@ -216,7 +236,7 @@ impl<'a> Columns<'a> {
                 Value::Impossible(expected) => return Err(rows.refuse(row, at, expected)),
             }
         }
-        Ok(())
+        Ok((family, model))
     }
 }
 
@@ -227,7 +247,12 @@ pub(super) fn series<'a>(
     distribution: String,
 ) -> &'a mut Series {
     let at = families.iter().position(|there| there.name == family).unwrap_or_else(|| {
-        families.push(ModelFamily { name: family.to_owned(), series: Vec::new(), flags: Vec::new() });
+        families.push(ModelFamily {
+            name: family.to_owned(),
+            series: Vec::new(),
+            places: BTreeMap::new(),
+            flags: Vec::new(),
+        });
         families.len() - 1
     });
     let all = &mut families[at].series;
