@@ -32,6 +32,7 @@ def levanter(folder, runs):
             (model["type"], "qwen3" if a["qk_norm"] else "llama"),
             (model["max_seq_len"], a["sequence"]),
             (told["train_seq_len"], a["sequence"]),
+            (told["z_loss_weight"], o["z_loss"]),
             (model["hidden_dim"], a["width"]),
             (model["intermediate_dim"], a["hidden"]),
             (model["num_layers"], a["layers"]),

@@ -92,6 +92,8 @@ fn what_is_overridden_is_planned() {
         "128",
         "--window",
         "none",
+        "--z-loss",
+        "1e-4",
         "--seed",
         "7",
         "--tokens-per-second",
@@ -105,6 +107,7 @@ fn what_is_overridden_is_planned() {
     assert_eq!((recipe["flops"].as_str(), recipe["window"].is_null()), (Some("forward"), true));
     assert_eq!((run["seed"].as_u64(), run["architecture"]["vocabulary"].as_u64()), (Some(7), Some(512)));
     assert_eq!(run["architecture"]["sequence"].as_u64(), Some(128));
+    assert_eq!(run["optimiser"]["z_loss"].as_f64(), Some(1e-4));
     assert_eq!(run["seconds"].as_f64().unwrap(), run["tokens"].as_f64().unwrap() / 1e5);
 }
 
@@ -114,6 +117,7 @@ fn a_plan_that_cannot_be_is_refused() {
     let plan = |more: &[&str]| place.run(&[&["sweep", "plan", "--preset"], more].concat());
     plan(&["large"]).refuses(2, &["large", "marin, small"]);
     plan(&["marin", "--budgets", "0"]).refuses(3, &["a budget of 0 FLOPs"]);
+    plan(&["marin", "--z-loss=-1"]).refuses(3, &["a z-loss of -1"]);
     plan(&["marin", "--flops", "both"]).refuses(2, &["fwd or train"]);
     plan(&["small", "--window", "wide"]).refuses(2, &["none"]);
     plan(&["small", "--tokens-per-second", "0"]).refuses(3, &["a rate of 0"]);

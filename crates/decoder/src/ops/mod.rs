@@ -12,6 +12,7 @@ pub mod lanes;
 pub mod linear;
 pub mod norm;
 pub mod positions;
+pub mod z_loss;
 
 use rayon::prelude::*;
 

@@ -64,7 +64,11 @@ fn file(plan: &Plan, run: &PlannedRun, differences: &[String]) -> String {
             scaling.original_context,
         )),
     }
-    text.push_str(&format!("train_seq_len: {}\n", model.sequence));
+    text.push_str(&format!(
+        "train_seq_len: {}\nz_loss_weight: {}\n",
+        model.sequence,
+        float(optimiser.z_loss)
+    ));
     text.push_str(&format!(
         "optimizer:\n  type: {}\n  learning_rate: {}\n  weight_decay: {}\n  beta1: {}\n  beta2: {}\n  epsilon: {}\n  \
          max_grad_norm: {}\n",

@@ -33,6 +33,9 @@ pub fn export(plan: &Plan) -> Result<Exported> {
     if any(|run| run.optimiser.weight_decay > 0.0) {
         differences.push("torchtitan decays gains of norms as well".to_owned());
     }
+    if any(|run| run.optimiser.z_loss > 0.0) {
+        differences.push("torchtitan has no z-loss".to_owned());
+    }
     let mut files: Vec<_> = plan
         .runs
         .iter()

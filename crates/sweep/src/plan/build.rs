@@ -55,6 +55,9 @@ fn check(recipe: &SweepRecipe) -> Result<()> {
             return refuse(format!("the budget {budget:e} stands there twice"), "give each once");
         }
     }
+    if !(recipe.z_loss.is_finite() && recipe.z_loss >= 0.0) {
+        return refuse(format!("a z-loss of {}", recipe.z_loss), "give a factor of 0 or more, e.g. 1e-4");
+    }
     if recipe.vocabulary < 2 || recipe.sequence == 0 || recipe.window == Some(0) || recipe.head_width == 0 {
         let what = format!(
             "vocabulary {}, sequence {}, window {:?}, heads of {}",
@@ -107,6 +110,7 @@ fn candidate(recipe: &SweepRecipe, budget: f64, forward: f64, width: usize) -> R
             epsilon: recipe.epsilon,
             weight_decay: recipe.weight_decay,
             clip: recipe.clip,
+            z_loss: recipe.z_loss,
             warm_up: recipe.warm_up,
             decay: recipe.decay,
         },

@@ -66,6 +66,7 @@ fn marin() -> SweepRecipe {
         epsilon: 1e-15,
         weight_decay: 0.1,
         clip: 1.0,
+        z_loss: 0.0,
         warm_up: 0.1,
         decay: 0.2,
         tolerance: 0.01,
@@ -85,10 +86,10 @@ fn small() -> SweepRecipe {
         window: Some(16),
         widths: Widths::Around {
             widths: vec![8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256],
-            // Where the minima were: about 21 at 3e11 and 34 at 9e11 training FLOPs.
-            centre: 21.0,
+            // Where the minima were: widths of about 24, 34 and 48 at 3e11, 9e11 and 2.7e12 training FLOPs.
+            centre: 24.0,
             at: 1e11,
-            exponent: 0.43,
+            exponent: 0.32,
             each_side: 3,
         },
         depth: Depth { offset: 4.0, slope: 4.0 },
@@ -113,6 +114,7 @@ fn small() -> SweepRecipe {
         epsilon: 1e-8,
         weight_decay: 0.1,
         clip: 1.0,
+        z_loss: 0.0,
         warm_up: 0.04,
         decay: 0.4,
         tolerance: 0.01,

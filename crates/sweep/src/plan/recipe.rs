@@ -53,6 +53,9 @@ pub struct SweepRecipe {
     pub weight_decay: f64,
     /// Largest norm of a step's gradient.
     pub clip: f64,
+    /// Factor of the z-loss, the squared logarithm of the softmax's normaliser; 0: none.
+    #[serde(default)]
+    pub z_loss: f64,
     /// Share of the steps over which the learning rate rises in a line from 0.
     pub warm_up: f64,
     /// Share of the steps over which it falls in a line to 0 at the end; between, it is constant.

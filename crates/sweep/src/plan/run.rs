@@ -71,6 +71,9 @@ pub struct Optimiser {
     pub weight_decay: f64,
     /// Largest norm of a step's gradient.
     pub clip: f64,
+    /// Factor of the z-loss, the squared logarithm of the softmax's normaliser; 0: none.
+    #[serde(default)]
+    pub z_loss: f64,
     /// Share of the steps over which the learning rate rises from 0.
     pub warm_up: f64,
     /// Share of the steps over which it falls to 0 at the end.
@@ -170,8 +173,17 @@ impl Plan {
                 return say("its tokens are not batch * steps * sequence");
             }
             let o = &run.optimiser;
-            let settings =
-                [o.learning_rate, o.beta1, o.beta2, o.epsilon, o.weight_decay, o.clip, o.warm_up, o.decay];
+            let settings = [
+                o.learning_rate,
+                o.beta1,
+                o.beta2,
+                o.epsilon,
+                o.weight_decay,
+                o.clip,
+                o.warm_up,
+                o.decay,
+                o.z_loss,
+            ];
             if !settings.iter().all(|value| value.is_finite() && *value >= 0.0) {
                 return say("a setting of its optimiser is below 0 or no number");
             }

@@ -32,5 +32,6 @@ pub fn settings(run: &PlannedRun) -> Result<Settings> {
         epsilon: optimiser.epsilon as f32,
         weight_decay: optimiser.weight_decay as f32,
         clip: optimiser.clip,
+        z_loss: optimiser.z_loss as f32,
     })
 }

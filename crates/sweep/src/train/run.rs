@@ -47,6 +47,7 @@ pub fn train(
         epsilon: recipe.epsilon,
         weight_decay: recipe.weight_decay,
         clip: recipe.clip,
+        z_loss: 0.0,
     };
     let mut trainer = Trainer::new(settings, recipe.context, recipe.seed)?;
     let (mut curve, mut since, mut tail) = (Vec::new(), Vec::new(), Vec::new());

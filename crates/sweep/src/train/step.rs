@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use relscale_decoder::ops::positions::Tables;
-use relscale_decoder::ops::{activation, attention, cross_entropy, linear, norm};
+use relscale_decoder::ops::{activation, attention, cross_entropy, linear, norm, z_loss};
 use relscale_decoder::spec::{Activation, NormKind, NormPlacement, Positions, Residual, Spec};
 use relscale_decoder::weights::{Block, Matrix, Weights};
 
@@ -23,6 +23,7 @@ pub struct Workspace {
     scores: Vec<f32>,
     pair: [Vec<f32>; 2],
     logits: Vec<f32>,
+    z_loss: f32,
 }
 
 /// What one block's backward pass needs.
@@ -86,7 +87,15 @@ impl Workspace {
             scores: Vec::new(),
             pair: Default::default(),
             logits: Vec::new(),
+            z_loss: 0.0,
         })
+    }
+
+    /// The same workspace whose gradients are those of the loss plus `factor` times the z-loss; 0 leaves it out.
+    #[must_use]
+    pub fn with_z_loss(mut self, factor: f32) -> Self {
+        self.z_loss = factor;
+        self
     }
 
     /// Sum of the losses of all `sequences` (each `T + 1` tokens: `T` inputs, each with the next as its target), nats.
@@ -127,6 +136,17 @@ impl Workspace {
             &mut gradient.token_embedding,
             &mut self.logits,
         );
+        if self.z_loss > 0.0 {
+            let (head, dhead) = (&weights.token_embedding, &mut gradient.token_embedding);
+            z_loss::forward_backward(
+                head,
+                &self.normed,
+                self.z_loss * weight,
+                &mut dnormed,
+                dhead,
+                &mut self.logits,
+            );
+        }
         let mut dx = vec![0.0; rows * c];
         let (gain, dgain) = (gain(&final_norm.gain), gain_mut(&mut gradient_norm.gain));
         norm::rms_backward(spec.norm_epsilon, gain, &self.last, &dnormed, &mut dx, dgain);
@@ -261,6 +281,7 @@ fn add(x: &mut [f32], y: &[f32]) {
 mod tests {
     use super::*;
     use crate::train::initial::initial_weights;
+    use relscale_decoder::forward;
 
     /// Grouped heads, several blocks of everything, two sequences.
     fn tiny() -> Spec {
@@ -323,6 +344,46 @@ mod tests {
             }
         }
         assert!(checked > 150, "{checked}");
+    }
+
+    /// What the z-loss adds to the gradient of every tensor is its own gradient, and the loss that is told stays without it.
+    #[test]
+    fn z_loss_adds_its_gradient_and_is_not_told() {
+        let spec = tiny();
+        let mut weights = initial_weights(&spec, 3);
+        weights.tensors_mut().iter_mut().for_each(|t| t.iter_mut().for_each(|w| *w *= 1.5));
+        let ids: Vec<u32> = (0..9).map(|i| (i * i * 7 + i) % 23).collect();
+        let step = |factor| {
+            let mut gradient = Weights::zeros(&spec);
+            let mut workspace = Workspace::new(&spec, 8).unwrap().with_z_loss(factor);
+            let loss = workspace.forward_backward(&spec, &weights, &[&ids], 1.0, &mut gradient);
+            (loss, gradient)
+        };
+        let ((plain, without), (told, with)) = (step(0.0), step(1.0));
+        assert_eq!(plain, told);
+        // By the decoder's own forward pass.
+        let squares = |weights: &Weights| {
+            let rows = forward::before_head(&spec, weights, forward::hidden(&spec, weights, &[&ids[..8]]));
+            let (mut dx, mut head) = (vec![0.0; rows.len()], Matrix::zeros(23, 12));
+            z_loss::forward_backward(weights.head(), &rows, 1.0, &mut dx, &mut head, &mut Vec::new())
+        };
+        for (number, (with, without)) in with.tensors().iter().zip(without.tensors()).enumerate() {
+            for at in (0..with.len()).step_by(1 + with.len() / 5) {
+                let got = f64::from(with[at] - without[at]);
+                let wants = [8e-3_f32, 2e-3].map(|step| {
+                    let moved = |step: f32| {
+                        let mut weights = weights.clone();
+                        weights.tensors_mut()[number][at] += step;
+                        squares(&weights)
+                    };
+                    (moved(step) - moved(-step)) / f64::from(2.0 * step)
+                });
+                assert!(
+                    wants.iter().any(|want| (got - want).abs() < 0.02 * want.abs().max(1.0)),
+                    "tensor {number}, element {at}: {got} against {wants:?}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub struct Settings {
     pub weight_decay: f32,
     /// Largest norm of a step's gradient.
     pub clip: f64,
+    /// Factor of the z-loss; 0: none. Losses are told without it.
+    pub z_loss: f32,
 }
 
 /// A model in training.
@@ -84,7 +86,10 @@ impl Trainer {
     /// [`crate::Error::Untrainable`].
     pub fn resume(settings: Settings, length: usize, state: State) -> Result<Self> {
         let shards = (0..SHARDS)
-            .map(|_| Ok((Workspace::new(&settings.spec, length)?, Weights::zeros(&settings.spec))))
+            .map(|_| {
+                let workspace = Workspace::new(&settings.spec, length)?.with_z_loss(settings.z_loss);
+                Ok((workspace, Weights::zeros(&settings.spec)))
+            })
             .collect::<Result<Vec<_>>>()?;
         let State { weights, moments, taken } = state;
         Ok(Self { settings, weights, moments, shards, taken })

@@ -58,6 +58,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "W|none", value_parser = window)]
     window: Option<Window>,
 
+    /// Add this factor times the z-loss, the squared logarithm of the softmax's normaliser [default: 0, none]
+    #[arg(long, value_name = "FACTOR")]
+    z_loss: Option<f64>,
+
     /// Seed of weights and order of the text instead of the recipe's
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -191,6 +195,7 @@ fn recipe(arguments: &Arguments) -> anyhow::Result<SweepRecipe> {
     recipe.flops = arguments.flops.unwrap_or(recipe.flops);
     recipe.vocabulary = arguments.vocabulary.unwrap_or(recipe.vocabulary);
     recipe.sequence = arguments.sequence.unwrap_or(recipe.sequence);
+    recipe.z_loss = arguments.z_loss.unwrap_or(recipe.z_loss);
     recipe.seed = arguments.seed.unwrap_or(recipe.seed);
     recipe.window = match arguments.window {
         None => recipe.window,
