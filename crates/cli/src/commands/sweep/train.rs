@@ -201,7 +201,7 @@ fn plan(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     show(&plan, &records)?;
     let out = arguments.out.display();
     terminal::message(&format!("wrote {out}/runs.csv"));
-    terminal::message(&format!("next: relscale measure --model {out} --corpus SPEC --out study"));
+    terminal::message(&format!("next: relscale sweep fit {out}"));
     Ok(())
 }
 
