@@ -18,9 +18,10 @@ pub struct AdamW {
 }
 
 impl AdamW {
-    /// One step over one tensor: `m = b1 m + (1 - b1) g`, `v = b2 v + (1 - b2) g²`,
+    /// One step over one tensor, with `g` the gradient times `scale` (clipping, in the same pass):
+    /// `m = b1 m + (1 - b1) g`, `v = b2 v + (1 - b2) g²`,
     /// `p -= lr (m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + eps) + decay p)`. `step` counts from 1.
-    pub fn step(&self, step: u32, p: &mut [f32], g: &[f32], m: &mut [f32], v: &mut [f32]) {
+    pub fn step(&self, step: u32, scale: f32, p: &mut [f32], g: &[f32], m: &mut [f32], v: &mut [f32]) {
         let unbias1 = 1.0 / (1.0 - f64::from(self.beta1).powf(f64::from(step))) as f32;
         let unbias2 = 1.0 / (1.0 - f64::from(self.beta2).powf(f64::from(step))) as f32;
         let Self { learning_rate, beta1, beta2, epsilon, weight_decay } = *self;
@@ -29,6 +30,7 @@ impl AdamW {
             || {
                 let moments = m.iter_mut().zip(v.iter_mut());
                 for ((p, &g), (m, v)) in p.iter_mut().zip(g).zip(moments) {
+                    let g = g * scale;
                     *m = beta1 * *m + (1.0 - beta1) * g;
                     *v = beta2 * *v + (1.0 - beta2) * g * g;
                     let update = *m * unbias1 / ((*v * unbias2).sqrt() + epsilon);
@@ -44,16 +46,17 @@ mod tests {
     use super::*;
 
     /// AdamW as its paper states it (decay first, as PyTorch does it), in f64, for p = [1, -2] and the gradients
-    /// [0.5, -1], [0.1, 0.3], [-0.2, 0.4].
+    /// [0.5, -1], [0.1, 0.3], [-0.2, 0.4], the second halved.
     #[test]
     fn three_steps_agree_with_the_formula() {
         let adam = AdamW { learning_rate: 0.1, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weight_decay: 0.01 };
         let (mut p, mut m, mut v) = ([1.0_f32, -2.0], [0.0; 2], [0.0; 2]);
         let mut want = [(1.0_f64, 0.0, 0.0), (-2.0, 0.0, 0.0)];
         for (step, g) in [[0.5_f32, -1.0], [0.1, 0.3], [-0.2, 0.4]].iter().enumerate() {
-            adam.step(step as u32 + 1, &mut p, g, &mut m, &mut v);
+            let scale = [1.0, 0.5, 1.0][step];
+            adam.step(step as u32 + 1, scale, &mut p, g, &mut m, &mut v);
             for ((p, m, v), g) in want.iter_mut().zip(g) {
-                let (g, t) = (f64::from(*g), step as i32 + 1);
+                let (g, t) = (f64::from(*g * scale), step as i32 + 1);
                 *p *= 1.0 - 0.1 * 0.01;
                 *m = 0.9 * *m + 0.1 * g;
                 *v = 0.99 * *v + 0.01 * g * g;

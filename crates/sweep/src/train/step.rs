@@ -16,6 +16,8 @@ pub struct Workspace {
     tables: Tables,
     positions: Vec<u32>,
     kept: Vec<Kept>,
+    stream: Vec<f32>,
+    slope: Vec<f32>,
     last: Vec<f32>,
     normed: Vec<f32>,
     wide: Vec<f32>,
@@ -24,6 +26,7 @@ pub struct Workspace {
     pair: [Vec<f32>; 2],
     logits: Vec<f32>,
     z_loss: f32,
+    targets: Vec<u32>,
 }
 
 /// What one block's backward pass needs.
@@ -80,6 +83,8 @@ impl Workspace {
             tables: Tables::new(rotary, length),
             positions: (0..length as u32).collect(),
             kept: vec![Kept::default(); spec.layers],
+            stream: Vec::new(),
+            slope: Vec::new(),
             last: Vec::new(),
             normed: Vec::new(),
             wide: Vec::new(),
@@ -88,6 +93,7 @@ impl Workspace {
             pair: Default::default(),
             logits: Vec::new(),
             z_loss: 0.0,
+            targets: Vec::new(),
         })
     }
 
@@ -111,7 +117,10 @@ impl Workspace {
         let c = spec.width;
         let inputs = || sequences.iter().flat_map(|s| &s[..s.len() - 1]);
         let rows = inputs().count();
-        let mut x = vec![0.0; rows * c];
+        // Taken out while the blocks work on the rest of the workspace, and put back: no buffer is
+        // allocated after the first step.
+        let (mut x, mut dx) = (std::mem::take(&mut self.stream), std::mem::take(&mut self.slope));
+        x.resize(rows * c, 0.0);
         for (x, token) in x.chunks_exact_mut(c).zip(inputs()) {
             x.copy_from_slice(weights.token_embedding.row(*token as usize));
         }
@@ -125,14 +134,16 @@ impl Workspace {
         };
         norm::forward(spec.norm, spec.norm_epsilon, final_norm, &self.last, &mut self.normed, c);
 
-        let targets: Vec<u32> = sequences.iter().flat_map(|s| &s[1..]).copied().collect();
-        let mut dnormed = vec![0.0; rows * c];
+        self.targets.clear();
+        self.targets.extend(sequences.iter().flat_map(|s| &s[1..]));
+        // The stream is in `last`; its place takes the gradient of what the head reads.
+        let dnormed = &mut x;
         let loss = cross_entropy::forward_backward(
             &weights.token_embedding,
             &self.normed,
-            &targets,
+            &self.targets,
             weight,
-            &mut dnormed,
+            dnormed,
             &mut gradient.token_embedding,
             &mut self.logits,
         );
@@ -142,14 +153,15 @@ impl Workspace {
                 head,
                 &self.normed,
                 self.z_loss * weight,
-                &mut dnormed,
+                dnormed,
                 dhead,
                 &mut self.logits,
             );
         }
-        let mut dx = vec![0.0; rows * c];
+        dx.clear();
+        dx.resize(rows * c, 0.0);
         let (gain, dgain) = (gain(&final_norm.gain), gain_mut(&mut gradient_norm.gain));
-        norm::rms_backward(spec.norm_epsilon, gain, &self.last, &dnormed, &mut dx, dgain);
+        norm::rms_backward(spec.norm_epsilon, gain, &self.last, dnormed, &mut dx, dgain);
         for (layer, block) in weights.blocks.iter().enumerate().rev() {
             self.block_backward(spec, layer, block, &mut dx, &mut gradient.blocks[layer], rows);
         }
@@ -158,6 +170,7 @@ impl Workspace {
             let into = &mut gradient.token_embedding.data[row..row + c];
             into.iter_mut().zip(dx).for_each(|(g, d)| *g += d);
         }
+        (self.stream, self.slope) = (x, dx);
         loss
     }
 

@@ -192,11 +192,6 @@ fn update(
             epsilon: settings.epsilon,
             weight_decay: if p.len() == width { 0.0 } else { settings.weight_decay },
         };
-        if scale < 1.0 {
-            let clipped: Vec<f32> = g.iter().map(|g| g * scale).collect();
-            adam.step(step, p, &clipped, m, v);
-        } else {
-            adam.step(step, p, g, m, v);
-        }
+        adam.step(step, scale, p, g, m, v);
     });
 }

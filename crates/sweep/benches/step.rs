@@ -1,0 +1,56 @@
+//! Tokens a second of [`Trainer::step`] on a Llama-like model of 4 blocks, d = 128, vocabulary 4096, sequences of 256, 16 of
+//! them a step: forward, backward, clipping and AdamW. Beside it stands `tools/peers/torch_train.py`, which does the same with
+//! PyTorch and can run both by turns.
+//!
+//!     cargo bench -p relscale-sweep --bench step -- [STEPS]
+#![allow(clippy::print_stdout, reason = "a bench reports on the terminal")]
+
+use relscale_sweep::recipes::{Recipe, Size};
+use relscale_sweep::train::schedule::Schedule;
+use relscale_sweep::train::trainer::{Settings, Trainer};
+use std::time::Instant;
+
+const VOCABULARY: usize = 4096;
+const LENGTH: usize = 256;
+const BATCH: usize = 16;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let steps: usize = args.first().map_or(Ok(5), |text| text.parse())?;
+    let mut recipe = Recipe::named("small")?;
+    recipe.vocabulary = VOCABULARY;
+    recipe.context = LENGTH;
+    recipe.window = None;
+    let size = Size { name: "bench", width: 128, layers: 4, heads: 4, hidden: 352 };
+    let settings = Settings {
+        spec: recipe.spec(&size),
+        schedule: Schedule { peak: 1e-3, steps: 1_000, warm_up: 0.1, decay: 0.2 },
+        betas: recipe.betas,
+        epsilon: recipe.epsilon,
+        weight_decay: recipe.weight_decay,
+        clip: recipe.clip,
+        z_loss: 0.0,
+    };
+    let mut trainer = Trainer::new(settings, LENGTH, 1)?;
+    let ids: Vec<u32> =
+        (0..BATCH * (LENGTH + 1)).map(|i| (i as u64 * 2_654_435_761 % VOCABULARY as u64) as u32).collect();
+    let batch: Vec<&[u32]> = ids.chunks(LENGTH + 1).collect();
+    // The first step fills the workspaces and is not timed.
+    trainer.step(&batch);
+    let mut rates: Vec<f64> = (0..steps)
+        .map(|_| {
+            let start = Instant::now();
+            trainer.step(&batch);
+            (BATCH * LENGTH) as f64 / start.elapsed().as_secs_f64()
+        })
+        .collect();
+    rates.sort_by(f64::total_cmp);
+    println!(
+        "{BATCH} x {LENGTH}, {} threads: median {:.0} tokens/s ({:.0} to {:.0}) of {steps}",
+        rayon::current_num_threads(),
+        rates[steps / 2],
+        rates[0],
+        rates[steps - 1]
+    );
+    Ok(())
+}
