@@ -258,6 +258,24 @@ fn runs_that_take_no_part_are_listed() {
     assert_eq!(found.groups[0].runs, 2);
 }
 
+/// A label that many runs share takes nothing but the worse run itself out.
+#[test]
+fn runs_of_one_name_are_told_apart() {
+    let truth = Surface::of_formula([1.69, 406.4, 410.7, 0.34, 0.28], 1.0, 1.0);
+    let table = sweep(&truth, &BUDGETS, 6, 1.0, 0.0, || 0.0).replacen("run,", "model,", 1);
+    let mut lines: Vec<String> = table.lines().map(str::to_owned).collect();
+    for line in &mut lines[1..] {
+        *line = format!("llama{}", &line[line.find(',').unwrap()..]);
+    }
+    let fields: Vec<&str> = lines[1].split(',').collect();
+    let worse = [fields[0], fields[1], fields[2], fields[3], "9.5", fields[5], fields[6]].join(",");
+    lines.push(worse);
+    let found = fitted(&lines.join("\n"), &options()).unwrap();
+    let group = &found.groups[0];
+    assert_eq!((group.runs, group.left_out.len()), (30, 1));
+    close(surface(group, SurfaceMethod::VariableProjection).alpha.value, 0.34, 1e-3);
+}
+
 #[test]
 fn bad_tables_are_refused_with_file_and_line() {
     let refusal = |table: &str, options: &IsoflopOptions| fitted(table, options).unwrap_err().to_string();

@@ -3,7 +3,7 @@
 use relscale_stats::optimise::polynomial::{self, Polynomial};
 
 use super::read::{Run, Runs};
-use crate::result::{Along, Curve, IsoflopBudget, IsoflopMinimum, IsoflopRun, MinimumOutcome, RunLeftOut};
+use crate::result::{Along, Curve, IsoflopBudget, IsoflopMinimum, IsoflopRun, MinimumOutcome};
 
 /// How far apart, as a ratio, two budgets may lie and be one: steps are whole, so compute misses its budget by a little.
 const ONE_BUDGET: f64 = 1.02;
@@ -15,7 +15,7 @@ const SIZES: usize = 4;
 const ONE_SIZE: f64 = 1.001;
 
 /// Sorts the runs that have a budget into budgets. Of runs of one budget and size the best stays; the others are listed.
-pub(super) fn of_runs(runs: &Runs) -> (Vec<(f64, Vec<Run>)>, Vec<RunLeftOut>) {
+pub(super) fn of_runs(runs: &Runs) -> (Vec<(f64, Vec<Run>)>, Vec<(Run, String)>) {
     let mut sorted: Vec<&Run> = runs.runs.iter().filter(|run| run.budget.is_some()).collect();
     let budget = |run: &Run| run.budget.unwrap_or(f64::NAN);
     sorted.sort_by(|a, b| budget(a).total_cmp(&budget(b)).then(a.params.total_cmp(&b.params)));
@@ -36,7 +36,7 @@ pub(super) fn of_runs(runs: &Runs) -> (Vec<(f64, Vec<Run>)>, Vec<RunLeftOut>) {
                 Some(last) => {
                     let worse = if run.loss < last.loss { std::mem::replace(last, run) } else { run };
                     let reason = "another run of its budget and size has a lower loss".to_owned();
-                    left_out.push(RunLeftOut { run: worse.name, reason });
+                    left_out.push((worse, reason));
                 }
             }
         }

@@ -11,7 +11,7 @@ use super::{budget, path, surface, words};
 use crate::error::LawsError;
 use crate::result::{
     Along, Curve, Flag, FlagCode, ISOFLOP_FORMAT, IsoflopBudget, IsoflopFit, IsoflopGroup, MinimumOutcome,
-    SurfaceMethod,
+    RunLeftOut, SurfaceMethod,
 };
 
 /// How far FLOPs by N D may spread over runs, as a ratio, before the surface's optimum of a budget is flagged.
@@ -49,8 +49,9 @@ fn group(
 ) -> IsoflopGroup {
     let (of_budgets, worse) = budget::of_runs(&runs);
     // The surface is of the same runs: a run beside a better one of its size and budget is no point of the frontier.
-    runs.runs.retain(|run| !worse.iter().any(|worse| worse.run == run.name));
-    runs.left_out.extend(worse);
+    // By the whole run and not its name: a column `model` may name many.
+    runs.runs.retain(|run| !worse.iter().any(|(worse, _)| worse == run));
+    runs.left_out.extend(worse.into_iter().map(|(run, reason)| RunLeftOut { run: run.name, reason }));
     let budgets: Vec<IsoflopBudget> = of_budgets
         .iter()
         .map(|(budget, runs)| budget::describe(*budget, runs, options.curve_huber))
