@@ -14,12 +14,15 @@ const SIZES: usize = 4;
 /// How far apart, as a ratio, two sizes may lie and be one.
 const ONE_SIZE: f64 = 1.001;
 
+/// A budget and its runs, smallest first.
+type OfBudget = (f64, Vec<Run>);
+
 /// Sorts the runs that have a budget into budgets. Of runs of one budget and size the best stays; the others are listed.
-pub(super) fn of_runs(runs: &Runs) -> (Vec<(f64, Vec<Run>)>, Vec<(Run, String)>) {
+pub(super) fn of_runs(runs: &Runs) -> (Vec<OfBudget>, Vec<(Run, String)>) {
     let mut sorted: Vec<&Run> = runs.runs.iter().filter(|run| run.budget.is_some()).collect();
     let budget = |run: &Run| run.budget.unwrap_or(f64::NAN);
     sorted.sort_by(|a, b| budget(a).total_cmp(&budget(b)).then(a.params.total_cmp(&b.params)));
-    let mut budgets: Vec<(f64, Vec<Run>)> = Vec::new();
+    let mut budgets: Vec<OfBudget> = Vec::new();
     let mut left_out = Vec::new();
     for run in sorted {
         match budgets.last_mut().filter(|(first, _)| budget(run) <= first * ONE_BUDGET) {
