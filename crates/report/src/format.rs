@@ -18,9 +18,31 @@ pub(crate) fn scale(value: f64) -> String {
 /// A tick of a value axis: as short as it can be.
 pub(crate) fn tick(value: f64) -> String {
     if value != 0.0 && (value.abs() < 1e-3 || value.abs() >= 1e6) {
-        return format!("{value:e}").replace('-', "−");
+        return power_of_ten(&format!("{value:e}"));
     }
     trimmed(format!("{value:.6}")).replace('-', "−")
+}
+
+/// `3e-4` as `3×10⁻⁴`, `1e-4` as `10⁻⁴`.
+fn power_of_ten(text: &str) -> String {
+    let (digits, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let exponent: String = exponent.chars().map(superscript).collect();
+    let digits = digits.replace('-', "−");
+    match digits.as_str() {
+        "1" => format!("10{exponent}"),
+        "−1" => format!("−10{exponent}"),
+        _ => format!("{digits}×10{exponent}"),
+    }
+}
+
+fn superscript(digit: char) -> char {
+    match digit {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        digit => digit.to_digit(10).and_then(|value| char::from_u32('⁰' as u32 + value)).unwrap_or(digit),
+    }
 }
 
 fn trimmed(text: String) -> String {
@@ -175,7 +197,10 @@ mod tests {
         assert_eq!(count(1_475_561_600), "1,475,561,600");
         assert_eq!(fixed(-0.0001, 3), "0.000");
         assert_eq!(fixed(-0.104, 3), "−0.104");
-        assert_eq!(tick(0.0003), "3e−4");
+        assert_eq!(tick(0.0003), "3×10⁻⁴");
+        assert_eq!(tick(1e-12), "10⁻¹²");
+        assert_eq!(tick(2.5e7), "2.5×10⁷");
+        assert_eq!(tick(-1e6), "−10⁶");
         assert_eq!(tick(0.75), "0.75");
         assert_eq!(significant(1.23456), "1.235");
         assert_eq!(significant(0.000012345), "1.234e−5");

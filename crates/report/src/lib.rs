@@ -9,8 +9,8 @@
 //! | room | what |
 //! |---|---|
 //! | [`render`] | the entrance: laws and study folder in, files out |
-//! | `figures` | a figure a file: what it shows as data, then as a drawing |
-//! | `plot` | the wall around kuva: axes, marks, labels; nothing else knows pixels |
+//! | `figures` | a figure a file: what it shows as data, then as a drawing; or why it is not there |
+//! | `plot` | the wall around kuva: axes, marks, bands, labels; nothing else knows pixels |
 //! | `page` | the page: what is said where, a template, a style sheet |
 //! | `format` | numbers as people read them |
 //! | `csv`, `write` | tables as text; files that appear whole |
@@ -44,7 +44,8 @@ use std::path::{Path, PathBuf};
 use relscale_laws::StudyFit;
 
 pub use error::{ReportError, Result};
-use figures::Family;
+use figures::{Family, Slot};
+pub use plot::{FigureStyle, UnknownStyle};
 
 /// The files of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,23 +73,30 @@ pub fn render(study: &StudyFit, folder: &Path) -> Result<ReportFiles> {
     let mut files =
         ReportFiles { page: folder.join("report.html"), figures: Vec::new(), numbers: Vec::new() };
     let mut sections = Vec::new();
-    for family in Family::all(study) {
-        let mut drawn = Vec::new();
-        for figure in family.figures() {
-            let stem = family.stem(figure.as_ref());
-            let svg = plot::svg(&figure.drawing());
+    for section in figures::sections(study) {
+        let mut on_page = page::Section::of(&section.heading);
+        for slot in &section.slots {
+            let figure = match slot {
+                Slot::Figure(figure) => figure.as_ref(),
+                Slot::LeftOut(left) => {
+                    on_page.left_out.push(left.into());
+                    continue;
+                }
+            };
+            let stem = section.stem(figure);
+            let svg = plot::svg(&figure.drawing(), FigureStyle::Page);
             let (image, table) =
                 (figures_folder.join(format!("{stem}.svg")), figures_folder.join(format!("{stem}.csv")));
             write::whole(&image, &svg)?;
             write::whole(&table, &figure.numbers().to_csv())?;
-            drawn.push(page::Drawn::new(figure.as_ref(), &stem, svg));
+            on_page.figures.push(page::Drawn::new(figure, &stem, svg));
             files.figures.push(image);
             files.numbers.push(table);
         }
-        sections.push((family, drawn));
+        sections.push(on_page);
     }
     // The page last: it names the figures.
-    write::whole(&files.page, &page::html(study, &records, &sections)?)?;
+    write::whole(&files.page, &page::html(study, &records, &Family::all(study), &sections)?)?;
     let written: Vec<&PathBuf> = files.figures.iter().chain(&files.numbers).collect();
     write::remove_stale(&figures_folder, &figures::NAMES, &written)?;
     Ok(files)

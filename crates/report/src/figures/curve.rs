@@ -5,10 +5,13 @@ use relscale_laws::{Law, LawPoint, PowerLaw, Quantity};
 use super::Family;
 use crate::csv::{Cell, Table};
 use crate::format;
-use crate::plot::{Line, Mark, Point, Series, Style};
+use crate::plot::{Line, Look, Point, Series, Style};
 
 /// Half the width of an error bar in standard errors: 95 % of a normal distribution.
 pub(super) const BAR: f64 = 1.959_963_984_540_054;
+
+/// Why a figure of points against size is not there.
+pub(super) const NO_POINT: &str = "no model has a point in a rank law";
 
 /// A law of one corpus.
 #[derive(Clone, Copy)]
@@ -74,16 +77,22 @@ impl<'a> Curve<'a> {
     }
 
     /// Marks, error bars and line. Marks of a law without claim are hollow.
-    pub(super) fn series(&self, line: Line, mark: Mark, label: Vec<String>) -> Series {
-        let hollow = self.fit().is_some() && !self.claimed();
+    pub(super) fn series(&self, line: Line, label: Vec<String>) -> Series {
+        let look = Look::claimed(self.fit().is_none() || self.claimed());
         let points = self.law.points.iter().map(|point| Point {
             x: point.parameters as f64,
             y: point.value,
             bar: bar(point),
-            hollow,
+            look,
             tip: self.tip(point),
         });
-        Series { style: self.style, line, mark, path: self.line(), points: points.collect(), label }
+        Series {
+            line,
+            path: self.line(),
+            points: points.collect(),
+            label,
+            ..Series::of(self.style, self.corpus)
+        }
     }
 
     fn tip(&self, point: &LawPoint) -> String {

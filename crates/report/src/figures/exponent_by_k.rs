@@ -1,10 +1,13 @@
 //! alpha against k, with intervals (fig. 6b of the paper): how fast each regime improves with size.
 
 use super::by_k::{self, FitsByK};
-use super::{Family, Figure};
+use super::{Family, Figure, LeftOut};
 use crate::csv::{Cell, Table};
 use crate::format;
-use crate::plot::{Axis, Drawing, End, Guide, Line, Mark, Panel, Point, Series};
+use crate::plot::{Axis, Drawing, End, Guide, Look, Panel, Point, Series};
+
+const NAME: &str = "exponent-by-k";
+const TITLE: &str = "The exponent α against k";
 
 /// The exponent of each rank law.
 pub(super) struct ExponentByK<'a> {
@@ -12,19 +15,23 @@ pub(super) struct ExponentByK<'a> {
 }
 
 impl<'a> ExponentByK<'a> {
-    pub(super) fn of(family: &Family<'a>) -> Option<Self> {
+    pub(super) fn of(family: &Family<'a>) -> Result<Self, LeftOut> {
         let corpora = FitsByK::of(family, |_| true);
-        (by_k::grid(&corpora).len() > 1).then_some(Self { corpora })
+        if by_k::grid(&corpora).len() < 2 {
+            let reason = "it needs laws of two models or more at two k or more";
+            return Err(LeftOut::because(NAME, TITLE, reason));
+        }
+        Ok(Self { corpora })
     }
 }
 
 impl Figure for ExponentByK<'_> {
     fn name(&self) -> &'static str {
-        "exponent-by-k"
+        NAME
     }
 
     fn title(&self) -> String {
-        "The exponent α against k".to_owned()
+        TITLE.to_owned()
     }
 
     fn caption(&self) -> String {
@@ -104,18 +111,12 @@ impl Figure for ExponentByK<'_> {
                         y: fit.exponent.value,
                         // An interval that nobody claims would only set the scale of the axis.
                         bar: fit.exponent.bounds().filter(|_| fit.claimed),
-                        hollow: !fit.claimed,
+                        look: Look::claimed(fit.claimed),
                         tip: format!("{}\nk = {k}\nα {}", corpus.corpus, format::estimate(&fit.exponent)),
                     })
                     .collect();
-                Series {
-                    style: corpus.style,
-                    line: Line::Solid,
-                    mark: Mark::Disc,
-                    path: points.iter().map(|point| (point.x, point.y)).collect(),
-                    points,
-                    label: vec![corpus.corpus.to_owned()],
-                }
+                let label = vec![corpus.corpus.to_owned()];
+                Series { label, ..Series::joined(corpus.style, corpus.corpus, points) }
             })
             .collect();
         let mut heights: Vec<f64> = series
@@ -128,17 +129,18 @@ impl Figure for ExponentByK<'_> {
             .collect();
         // Zero, and room for its name below it.
         heights.push(-0.06 * heights.iter().copied().fold(0.0, f64::max));
+        let x = Axis::grid(&by_k::grid(&self.corpora));
         Drawing {
             title: self.title(),
             legend: Vec::new(),
             rows: vec![vec![Panel {
-                heading: String::new(),
-                notes: Vec::new(),
-                x: Axis::grid(&by_k::grid(&self.corpora)),
-                y: Axis::linear("α".to_owned(), heights),
-                height: 300.0,
-                guides: vec![Guide { at: 0.0, text: "0: no change with size".to_owned(), end: End::Left }],
+                guides: vec![Guide::Level {
+                    at: 0.0,
+                    text: "0: no change with size".to_owned(),
+                    end: End::Left,
+                }],
                 series,
+                ..Panel::of(x, Axis::linear("α".to_owned(), heights), 300.0)
             }]],
         }
     }

@@ -3,10 +3,13 @@
 use relscale_laws::PowerLaw;
 
 use super::by_k::{self, FitsByK};
-use super::{Family, Figure};
+use super::{Family, Figure, LeftOut};
 use crate::csv::{Cell, Table};
 use crate::format;
-use crate::plot::{Axis, Drawing, End, Guide, Line, Mark, Panel, Point, Series};
+use crate::plot::{Axis, Drawing, End, Guide, Look, Panel, Point, Series};
+
+const NAME: &str = "fit-by-k";
+const TITLE: &str = "R² of the rank law against k";
 
 /// R² of each rank law of three models or more.
 pub(super) struct FitByK<'a> {
@@ -17,20 +20,24 @@ pub(super) struct FitByK<'a> {
 const PAPER: f64 = 0.9;
 
 impl<'a> FitByK<'a> {
-    pub(super) fn of(family: &Family<'a>) -> Option<Self> {
+    pub(super) fn of(family: &Family<'a>) -> Result<Self, LeftOut> {
         // Two points lie on their line whatever they are.
         let corpora = FitsByK::of(family, |fit| fit.models > 2 && fit.r_squared.is_some());
-        (by_k::grid(&corpora).len() > 1).then_some(Self { corpora })
+        if by_k::grid(&corpora).len() < 2 {
+            let reason = "it needs laws of three models or more at two k or more";
+            return Err(LeftOut::because(NAME, TITLE, reason));
+        }
+        Ok(Self { corpora })
     }
 }
 
 impl Figure for FitByK<'_> {
     fn name(&self) -> &'static str {
-        "fit-by-k"
+        NAME
     }
 
     fn title(&self) -> String {
-        "R² of the rank law against k".to_owned()
+        TITLE.to_owned()
     }
 
     fn caption(&self) -> String {
@@ -99,7 +106,7 @@ impl Figure for FitByK<'_> {
                             x: f64::from(*k),
                             y: fit.r_squared?,
                             bar: None,
-                            hollow: !fit.claimed,
+                            look: Look::claimed(fit.claimed),
                             tip: format!(
                                 "{}\nk = {k}\nR² {}",
                                 corpus.corpus,
@@ -108,14 +115,8 @@ impl Figure for FitByK<'_> {
                         })
                     })
                     .collect();
-                Series {
-                    style: corpus.style,
-                    line: Line::Solid,
-                    mark: Mark::Disc,
-                    path: points.iter().map(|point| (point.x, point.y)).collect(),
-                    points,
-                    label: vec![corpus.corpus.to_owned()],
-                }
+                let label = vec![corpus.corpus.to_owned()];
+                Series { label, ..Series::joined(corpus.style, corpus.corpus, points) }
             })
             .collect();
         let heights: Vec<f64> =
@@ -123,7 +124,7 @@ impl Figure for FitByK<'_> {
         // The yardstick only where it does not squeeze what there is to see.
         let near = heights.iter().any(|&r| r < PAPER + 0.03);
         let guides = if near {
-            vec![Guide {
+            vec![Guide::Level {
                 at: PAPER,
                 text: format!("{PAPER}, the paper's bound for k < 1000"),
                 end: End::Left,
@@ -131,21 +132,13 @@ impl Figure for FitByK<'_> {
         } else {
             Vec::new()
         };
+        let x = Axis::grid(&by_k::grid(&self.corpora));
+        let y =
+            Axis::linear("R² (log-log)".to_owned(), heights.into_iter().chain(near.then_some(PAPER - 0.015)));
         Drawing {
             title: self.title(),
             legend: Vec::new(),
-            rows: vec![vec![Panel {
-                heading: String::new(),
-                notes: Vec::new(),
-                x: Axis::grid(&by_k::grid(&self.corpora)),
-                y: Axis::linear(
-                    "R² (log-log)".to_owned(),
-                    heights.into_iter().chain(near.then_some(PAPER - 0.015)),
-                ),
-                height: 260.0,
-                guides,
-                series,
-            }]],
+            rows: vec![vec![Panel { guides, series, ..Panel::of(x, y, 260.0) }]],
         }
     }
 }

@@ -1,10 +1,12 @@
 //! `-ln RBP_1` against S (fig. 3 of the paper): how often the first choice is right, by size.
 
 use super::curve::{self, Curve};
-use super::{Family, Figure};
+use super::{Family, Figure, LeftOut};
 use crate::csv::Table;
 use crate::format;
-use crate::plot::{Axis, Drawing, Line, Mark, Panel};
+use crate::plot::{Axis, Drawing, Line, Panel};
+
+const NAME: &str = "greedy";
 
 /// The rank law at the smallest k, which is 1 unless another grid was asked for.
 pub(super) struct Greedy<'a> {
@@ -13,16 +15,17 @@ pub(super) struct Greedy<'a> {
 }
 
 impl<'a> Greedy<'a> {
-    pub(super) fn of(family: &Family<'a>) -> Option<Self> {
-        let k = *family.grid().first()?;
+    pub(super) fn of(family: &Family<'a>) -> Result<Self, LeftOut> {
+        let left = || LeftOut::because(NAME, "−ln RBP₁ against model size", curve::NO_POINT);
+        let k = *family.grid().first().ok_or_else(left)?;
         let curves = Curve::of_rank(family, k);
-        (!curves.is_empty()).then_some(Self { k, curves })
+        if curves.is_empty() { Err(left()) } else { Ok(Self { k, curves }) }
     }
 }
 
 impl Figure for Greedy<'_> {
     fn name(&self) -> &'static str {
-        "greedy"
+        NAME
     }
 
     fn title(&self) -> String {
@@ -48,25 +51,16 @@ impl Figure for Greedy<'_> {
             let lines = [Some(curve.corpus.to_owned()), Some(curve.exponent_text()), curve.r_squared_text()];
             lines.into_iter().flatten().collect()
         };
+        let x = Axis::sizes(self.curves.iter().flat_map(Curve::sizes));
+        let y = Axis::log(
+            format!("{} (nats)", format::rank_symbol(self.k)),
+            self.curves.iter().flat_map(Curve::heights),
+        );
+        let series = self.curves.iter().map(|curve| curve.series(Line::Solid, label(curve))).collect();
         Drawing {
             title: self.title(),
             legend: Vec::new(),
-            rows: vec![vec![Panel {
-                heading: String::new(),
-                notes: Vec::new(),
-                x: Axis::sizes(self.curves.iter().flat_map(Curve::sizes)),
-                y: Axis::log(
-                    format!("{} (nats)", format::rank_symbol(self.k)),
-                    self.curves.iter().flat_map(Curve::heights),
-                ),
-                height: 380.0,
-                guides: Vec::new(),
-                series: self
-                    .curves
-                    .iter()
-                    .map(|curve| curve.series(Line::Solid, Mark::Disc, label(curve)))
-                    .collect(),
-            }]],
+            rows: vec![vec![Panel { series, ..Panel::of(x, y, 380.0) }]],
         }
     }
 }

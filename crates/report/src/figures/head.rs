@@ -1,10 +1,12 @@
 //! The rank law at k = 10, 50, 100 (fig. 4 of the paper), or at the nearest k of the grid.
 
 use super::curve::{self, Curve};
-use super::{Family, Figure};
+use super::{Family, Figure, LeftOut};
 use crate::csv::Table;
 use crate::format;
-use crate::plot::{Axis, Drawing, Key, Line, Mark, Panel};
+use crate::plot::{Axis, Drawing, Key, Line, Panel, Sample};
+
+const NAME: &str = "head";
 
 /// The k of the paper's figure.
 const WANTED: [u32; 3] = [10, 50, 100];
@@ -15,13 +17,17 @@ pub(super) struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    pub(super) fn of(family: &Family<'a>) -> Option<Self> {
+    pub(super) fn of(family: &Family<'a>) -> Result<Self, LeftOut> {
         let panels: Vec<_> = nearest(&family.grid())
             .into_iter()
             .map(|k| (k, Curve::of_rank(family, k)))
             .filter(|(_, curves)| !curves.is_empty())
             .collect();
-        (!panels.is_empty()).then_some(Self { panels })
+        if panels.is_empty() {
+            let reason = format!("beyond the smallest k {}", curve::NO_POINT);
+            return Err(LeftOut::because(NAME, "−ln RBP against model size for k = 10, 50 and 100", reason));
+        }
+        Ok(Self { panels })
     }
 
     fn curves(&self) -> Vec<Curve<'_>> {
@@ -46,7 +52,7 @@ fn nearest(grid: &[u32]) -> Vec<u32> {
 
 impl Figure for Head<'_> {
     fn name(&self) -> &'static str {
-        "head"
+        NAME
     }
 
     fn title(&self) -> String {
@@ -85,11 +91,8 @@ impl Figure for Head<'_> {
         let panel = |((k, curves), axis): (&(u32, Vec<Curve<'_>>), Axis)| Panel {
             heading: format!("k = {}", format::count(u64::from(*k))),
             notes: curves.iter().map(|curve| (curve.style, curve.fit_text())).collect(),
-            x: Axis::sizes(curves.iter().flat_map(Curve::sizes)),
-            y: axis.widened(span),
-            height: 280.0,
-            guides: Vec::new(),
-            series: curves.iter().map(|curve| curve.series(Line::Solid, Mark::Disc, vec![])).collect(),
+            series: curves.iter().map(|curve| curve.series(Line::Solid, vec![])).collect(),
+            ..Panel::of(Axis::sizes(curves.iter().flat_map(Curve::sizes)), axis.widened(span), 280.0)
         };
         Drawing {
             title: self.title(),
@@ -106,8 +109,7 @@ pub(super) fn legend(curves: &[Curve<'_>]) -> Vec<Key> {
         if !keys.iter().any(|key| key.text == curve.corpus) {
             keys.push(Key {
                 style: curve.style,
-                line: Line::Solid,
-                mark: Mark::Disc,
+                sample: Sample::Series(Line::Solid, curve.style.mark()),
                 text: curve.corpus.to_owned(),
             });
         }

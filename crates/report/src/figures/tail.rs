@@ -2,10 +2,12 @@
 
 use super::curve::{self, Curve};
 use super::head::legend;
-use super::{Family, Figure};
+use super::{Family, Figure, LeftOut};
 use crate::csv::Table;
 use crate::format;
-use crate::plot::{Axis, Drawing, End, Guide, Line, Mark, Panel, Point, Series};
+use crate::plot::{Axis, Drawing, End, Guide, Line, Look, Panel, Point, Series};
+
+const NAME: &str = "tail";
 
 /// The two largest k that were fitted: above, the law; below, the misses behind each point.
 pub(super) struct Tail<'a> {
@@ -15,7 +17,7 @@ pub(super) struct Tail<'a> {
 }
 
 impl<'a> Tail<'a> {
-    pub(super) fn of(family: &Family<'a>) -> Option<Self> {
+    pub(super) fn of(family: &Family<'a>) -> Result<Self, LeftOut> {
         let grid = family.grid();
         // Small k have figures of their own.
         let large: Vec<u32> = grid.into_iter().filter(|&k| k > 100).collect();
@@ -24,7 +26,15 @@ impl<'a> Tail<'a> {
             .map(|&k| (k, Curve::of_rank(family, k)))
             .filter(|(_, curves)| !curves.is_empty())
             .collect();
-        (!panels.is_empty()).then_some(Self { minimum: family.minimum_count, panels })
+        if panels.is_empty() {
+            let reason = format!("above k = 100 {}", curve::NO_POINT);
+            return Err(LeftOut::because(
+                NAME,
+                "Where the law ends: −ln RBP against model size for large k",
+                reason,
+            ));
+        }
+        Ok(Self { minimum: family.minimum_count, panels })
     }
 
     fn curves(&self) -> Vec<Curve<'_>> {
@@ -43,19 +53,18 @@ impl<'a> Tail<'a> {
                     x: point.parameters as f64,
                     y: misses as f64,
                     bar: None,
-                    hollow: !curve.claimed(),
+                    look: Look::claimed(curve.claimed()),
                     tip: format!("{} on {}\n{} misses", point.model, curve.corpus, format::count(misses)),
                 })
             })
             .collect();
-        let path = points.iter().map(|point| (point.x, point.y)).collect();
-        Series { style: curve.style, line: Line::Solid, mark: Mark::Disc, path, points, label: vec![] }
+        Series::joined(curve.style, curve.corpus, points)
     }
 }
 
 impl Figure for Tail<'_> {
     fn name(&self) -> &'static str {
-        "tail"
+        NAME
     }
 
     fn title(&self) -> String {
@@ -100,34 +109,32 @@ impl Figure for Tail<'_> {
         let law = |(k, curves): &(u32, Vec<Curve<'_>>)| Panel {
             heading: format!("k = {}", format::count(u64::from(*k))),
             notes: curves.iter().map(|curve| (curve.style, curve.fit_text())).collect(),
-            x: sizes(curves).untitled(),
-            y: Axis::log(
-                format!("{} (nats)", format::rank_symbol(*k)),
-                curves.iter().flat_map(Curve::heights),
-            ),
-            height: 240.0,
-            guides: Vec::new(),
-            series: curves.iter().map(|curve| curve.series(Line::Solid, Mark::Disc, vec![])).collect(),
+            series: curves.iter().map(|curve| curve.series(Line::Solid, vec![])).collect(),
+            ..Panel::of(
+                sizes(curves).untitled(),
+                Axis::log(
+                    format!("{} (nats)", format::rank_symbol(*k)),
+                    curves.iter().flat_map(Curve::heights),
+                ),
+                240.0,
+            )
         };
         let misses = |(k, curves): &(u32, Vec<Curve<'_>>)| {
             let series: Vec<Series> = curves.iter().map(Self::misses).collect();
             let counts = series.iter().flat_map(|series| series.points.iter().map(|point| point.y));
+            let y = Axis::counts(
+                format!("misses (rank > {})", format::count(u64::from(*k))),
+                // The threshold, and room for its name below it.
+                counts.chain([1.0, 0.6].map(|share| share * self.minimum as f64)),
+            );
             Panel {
-                heading: String::new(),
-                notes: Vec::new(),
-                x: sizes(curves),
-                y: Axis::counts(
-                    format!("misses (rank > {})", format::count(u64::from(*k))),
-                    // The threshold, and room for its name below it.
-                    counts.chain([1.0, 0.6].map(|share| share * self.minimum as f64)),
-                ),
-                height: 130.0,
-                guides: vec![Guide {
+                guides: vec![Guide::Level {
                     at: self.minimum as f64,
                     text: format!("{} misses", self.minimum),
                     end: End::Right,
                 }],
                 series,
+                ..Panel::of(sizes(curves), y, 130.0)
             }
         };
         Drawing {

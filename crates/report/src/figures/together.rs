@@ -1,10 +1,12 @@
 //! Cross entropy and `-ln RBP_1` on the same axes (fig. 8a of the paper): do the two laws run in parallel?
 
 use super::curve::{self, Curve};
-use super::{Family, Figure};
+use super::{Family, Figure, LeftOut};
 use crate::csv::Table;
 use crate::format;
-use crate::plot::{Axis, Drawing, Key, Line, Mark, Panel, Style};
+use crate::plot::{Axis, Drawing, Key, Line, Panel, Sample, Style};
+
+const NAME: &str = "together";
 
 /// Both laws of each corpus.
 pub(super) struct Together<'a> {
@@ -16,8 +18,12 @@ pub(super) struct Together<'a> {
 }
 
 impl<'a> Together<'a> {
-    pub(super) fn of(family: &Family<'a>) -> Option<Self> {
-        let k = *family.grid().first()?;
+    pub(super) fn of(family: &Family<'a>) -> Result<Self, LeftOut> {
+        let left = || {
+            let reason = "no model has a point in both laws";
+            LeftOut::because(NAME, "Cross entropy and −ln RBP₁ against model size", reason)
+        };
+        let k = *family.grid().first().ok_or_else(left)?;
         let rank = Curve::of_rank(family, k);
         let cross_entropy = Curve::of_cross_entropy(family);
         let differences = family
@@ -29,7 +35,7 @@ impl<'a> Together<'a> {
             })
             .collect();
         let there = !rank.is_empty() && !cross_entropy.is_empty();
-        there.then_some(Self { k, rank, cross_entropy, differences })
+        if there { Ok(Self { k, rank, cross_entropy, differences }) } else { Err(left()) }
     }
 
     fn curves(&self) -> Vec<Curve<'_>> {
@@ -39,7 +45,7 @@ impl<'a> Together<'a> {
 
 impl Figure for Together<'_> {
     fn name(&self) -> &'static str {
-        "together"
+        NAME
     }
 
     fn title(&self) -> String {
@@ -79,26 +85,18 @@ impl Figure for Together<'_> {
         let series = self
             .cross_entropy
             .iter()
-            .map(|curve| curve.series(Line::Dashed, Mark::Diamond, label(curve, "CE")))
-            .chain(
-                self.rank.iter().map(|curve| curve.series(Line::Solid, Mark::Disc, label(curve, &symbol))),
-            );
-        let key = |line, mark, text| Key { style: Style::NEUTRAL, line, mark, text };
+            .map(|curve| curve.series(Line::Dashed, label(curve, "CE")))
+            .chain(self.rank.iter().map(|curve| curve.series(Line::Solid, label(curve, &symbol))));
+        let key = |line, text| Key { style: Style::NEUTRAL, sample: Sample::Line(line), text };
+        let x = Axis::sizes(curves.iter().flat_map(Curve::sizes));
+        let y = Axis::log("nats".to_owned(), curves.iter().flat_map(Curve::heights));
         Drawing {
             title: self.title(),
             legend: vec![
-                key(Line::Dashed, Mark::Diamond, "CE (nats per token)".to_owned()),
-                key(Line::Solid, Mark::Disc, format!("{} (nats)", format::rank_symbol(self.k))),
+                key(Line::Dashed, "CE (nats per token)".to_owned()),
+                key(Line::Solid, format!("{} (nats)", format::rank_symbol(self.k))),
             ],
-            rows: vec![vec![Panel {
-                heading: String::new(),
-                notes: Vec::new(),
-                x: Axis::sizes(curves.iter().flat_map(Curve::sizes)),
-                y: Axis::log("nats".to_owned(), curves.iter().flat_map(Curve::heights)),
-                height: 400.0,
-                guides: Vec::new(),
-                series: series.collect(),
-            }]],
+            rows: vec![vec![Panel { series: series.collect(), ..Panel::of(x, y, 400.0) }]],
         }
     }
 }

@@ -18,7 +18,7 @@ use serde::Serialize;
 pub(crate) use records::Records;
 
 use crate::error::{ReportError, Result};
-use crate::figures::{Family, Figure};
+use crate::figures::{Family, Figure, LeftOut};
 
 /// A figure as it stands on the page.
 #[derive(Debug, Serialize)]
@@ -37,6 +37,34 @@ impl Drawn {
     }
 }
 
+/// A figure that is not there.
+#[derive(Debug, Serialize)]
+pub(crate) struct Missing {
+    title: String,
+    reason: String,
+}
+
+impl From<&LeftOut> for Missing {
+    fn from(left: &LeftOut) -> Self {
+        Self { title: left.title.clone(), reason: left.reason.clone() }
+    }
+}
+
+/// Figures under one heading, and those that are not there.
+#[derive(Debug, Serialize)]
+pub(crate) struct Section {
+    heading: String,
+    pub(crate) figures: Vec<Drawn>,
+    pub(crate) left_out: Vec<Missing>,
+}
+
+impl Section {
+    /// A section without figures yet.
+    pub(crate) fn of(heading: &str) -> Self {
+        Self { heading: heading.to_owned(), figures: Vec::new(), left_out: Vec::new() }
+    }
+}
+
 /// What the template is given.
 #[derive(Serialize)]
 struct View<'a> {
@@ -45,14 +73,7 @@ struct View<'a> {
     study: view::Study,
     doubts: doubts::Doubts,
     records: records::View,
-    sections: Vec<Section<'a>>,
-}
-
-/// The figures of one family.
-#[derive(Serialize)]
-struct Section<'a> {
-    name: &'a str,
-    figures: &'a [Drawn],
+    sections: &'a [Section],
 }
 
 /// The whole page.
@@ -62,15 +83,17 @@ struct Section<'a> {
 pub(crate) fn html(
     study: &StudyFit,
     records: &Records,
-    families: &[(Family<'_>, Vec<Drawn>)],
+    families: &[Family<'_>],
+    sections: &[Section],
 ) -> Result<String> {
-    page(study, records, families).map_err(|source| ReportError::Template { source })
+    page(study, records, families, sections).map_err(|source| ReportError::Template { source })
 }
 
 fn page(
     study: &StudyFit,
     records: &Records,
-    families: &[(Family<'_>, Vec<Drawn>)],
+    families: &[Family<'_>],
+    sections: &[Section],
 ) -> Result<String, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -84,6 +107,6 @@ fn page(
         study: view::Study::of(study, families),
         doubts: doubts::Doubts::of(study),
         records: records.view(study),
-        sections: families.iter().map(|(family, figures)| Section { name: family.name, figures }).collect(),
+        sections,
     }))
 }

@@ -5,7 +5,6 @@ use relscale_laws::{
 };
 use serde::Serialize;
 
-use super::Drawn;
 use crate::figures::Family;
 use crate::format;
 
@@ -112,14 +111,14 @@ struct Prediction {
 }
 
 impl Study {
-    pub(super) fn of(study: &StudyFit, families: &[(Family<'_>, Vec<Drawn>)]) -> Self {
-        let names: Vec<String> = families.iter().map(|(family, _)| family.name.to_owned()).collect();
+    pub(super) fn of(study: &StudyFit, families: &[Family<'_>]) -> Self {
+        let names: Vec<String> = families.iter().map(|family| family.name.to_owned()).collect();
         let mut corpora: Vec<String> = study.groups.iter().map(|group| group.corpus.clone()).collect();
         corpora.sort();
         corpora.dedup();
         let groups = families
             .iter()
-            .flat_map(|(family, _)| &family.groups)
+            .flat_map(|family| &family.groups)
             .map(|(group, style)| Group::of(group, style.colour()))
             .collect();
         let options = &study.options;
@@ -131,7 +130,7 @@ impl Study {
             },
             tool: study.tool.clone(),
             format: study.format,
-            measured: families.iter().map(|(family, _)| measured(family)).collect(),
+            measured: families.iter().map(measured).collect(),
             nonfinite: nonfinite(study),
             groups,
             several_families: names.len() > 1,

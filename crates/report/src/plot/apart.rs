@@ -47,7 +47,7 @@ fn overlap(one: &Series, other: &Series) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Line, Mark, Point, Style};
+    use super::super::{Look, Point, Style};
     use super::*;
 
     fn series(bars: &[(f64, f64)]) -> Series {
@@ -55,12 +55,10 @@ mod tests {
             x: at as f64,
             y: bar.0,
             bar: Some(*bar),
-            hollow: false,
+            look: Look::Filled,
             tip: String::new(),
         };
-        let points = bars.iter().enumerate().map(point).collect();
-        let (line, mark, style) = (Line::Solid, Mark::Disc, Style::NEUTRAL);
-        Series { style, line, mark, path: vec![], points, label: vec![] }
+        Series { points: bars.iter().enumerate().map(point).collect(), ..Series::of(Style::NEUTRAL, "") }
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! Scales, ranges, and ticks that people would choose.
+//! Scales and ranges.
 
+use super::ticks;
 use crate::format;
 
 /// One axis: where values lie on it, and its ticks.
@@ -22,6 +23,8 @@ pub(super) type Tick = (f64, String);
 const PADDING: f64 = 0.05;
 /// The least range of a log axis, in decades: one point still gets an axis with ticks.
 const LEAST_DECADES: f64 = 0.1;
+/// Longest log axis with ticks that have no name.
+const MINOR_DECADES: f64 = 6.0;
 /// Most ticks on an axis, however long.
 const MOST_TICKS: usize = 8;
 
@@ -109,73 +112,20 @@ impl Axis {
         let values = if !self.wanted.is_empty() {
             self.wanted.clone()
         } else if self.log {
-            self.log_ticks(most)
+            ticks::logarithmic((self.low, self.high), most)
         } else {
-            linear_ticks(self.low, self.high, most)
+            ticks::linear(self.low, self.high, most)
         };
         values.into_iter().map(|value| (value, (self.label)(value))).collect()
     }
 
-    fn log_ticks(&self, most: usize) -> Vec<f64> {
-        // From fine to coarse: fewer and fewer digits in each decade.
-        let ladders: [&[f64]; 5] = [
-            &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
-            &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0],
-            &[1.0, 2.0, 5.0],
-            &[1.0, 3.0],
-            &[1.0],
-        ];
-        let fitting = ladders.iter().map(|digits| self.decades(digits, 1)).find(|ticks| ticks.len() <= most);
-        let short = self.span() < 1.0;
-        let least = match self.span() {
-            span if span < 0.5 => 4,
-            span if span < 1.0 => 3,
-            _ => 2,
-        };
-        match fitting {
-            Some(ticks) if ticks.len() >= least => ticks,
-            // Over less than a decade a log scale is nearly linear.
-            _ if short => linear_ticks(10f64.powf(self.low), 10f64.powf(self.high), most),
-            _ => {
-                let decades = self.span().ceil() as usize;
-                self.decades(&[1.0], i32::try_from(decades / most + 1).unwrap_or(1))
-            }
+    /// Ticks without a name: the other digits of each decade of a log axis, where they lie apart.
+    pub(super) fn minor_ticks(&self) -> Vec<f64> {
+        if !self.log || !self.wanted.is_empty() || self.span() > MINOR_DECADES {
+            return Vec::new();
         }
+        ticks::decades((self.low, self.high), &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1)
     }
-
-    /// `digit * 10^exponent` inside the range, for every `step`th exponent.
-    fn decades(&self, digits: &[f64], step: i32) -> Vec<f64> {
-        (self.low.floor() as i32..=self.high.ceil() as i32)
-            .filter(|exponent| exponent.rem_euclid(step) == 0)
-            .flat_map(|exponent| digits.iter().map(move |digit| decimal(*digit, exponent)))
-            .filter(|tick| (self.low..=self.high).contains(&tick.log10()))
-            .collect()
-    }
-}
-
-/// Multiples of 1, 2 or 5 times a power of ten, at most `most` of them or one more.
-fn linear_ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
-    let rough = (high - low) / f64::from(u32::try_from(most.min(6)).unwrap_or(6));
-    let exponent = rough.log10().floor() as i32;
-    let step = [1.0, 2.0, 5.0, 10.0]
-        .into_iter()
-        .map(|digit| decimal(digit, exponent))
-        .find(|&step| step >= rough)
-        .unwrap_or(rough);
-    let (first, last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
-    // Rounded to the decimals of the step, lest 3 * 0.1 be written 0.30000000000000004.
-    let places = usize::try_from((-step.log10().floor()).max(0.0) as i64).unwrap_or(0);
-    (first..=last)
-        .map(|multiple| {
-            let value = multiple as f64 * step;
-            format!("{value:.places$}").parse().unwrap_or(value)
-        })
-        .collect()
-}
-
-/// `digit * 10^exponent` as it would be parsed, without the error of a power.
-fn decimal(digit: f64, exponent: i32) -> f64 {
-    format!("{digit}e{exponent}").parse().unwrap_or(digit * 10f64.powi(exponent))
 }
 
 /// Smallest and largest of the finite values.

@@ -1,7 +1,9 @@
 //! The palette: Okabe and Ito's colours that differ for every kind of colour vision, then two more.
 //!
-//! A corpus has the same colour in every figure of a page. From the ninth corpus on colours return with a thinner
+//! A corpus has the same colour and mark in every figure of a page. From the ninth corpus on colours return with a thinner
 //! line; by then the labels carry the distinction.
+
+use super::Mark;
 
 /// Text and axes.
 pub(super) const INK: &str = "#1f2328";
@@ -9,6 +11,8 @@ pub(super) const INK: &str = "#1f2328";
 pub(super) const MUTED: &str = "#59636e";
 /// Grid lines.
 pub(super) const GRID: &str = "#e4e7eb";
+/// Regions where there are no data.
+pub(super) const SHADE: &str = "#f3f1ec";
 /// The background.
 pub(super) const PAPER: &str = "#ffffff";
 
@@ -31,6 +35,12 @@ impl Style {
     /// The colour, `#rrggbb`.
     pub(crate) fn colour(self) -> &'static str {
         self.0.map_or(INK, |index| PALETTE[index % PALETTE.len()])
+    }
+
+    /// The mark of the corpus: colours that grey or a kind of colour vision merges still differ by shape.
+    pub(crate) fn mark(self) -> Mark {
+        const MARKS: [Mark; 5] = [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Wedge];
+        self.0.map_or(Mark::Disc, |index| MARKS[index % MARKS.len()])
     }
 
     /// Width of its lines in pixels.

@@ -1,17 +1,15 @@
-//! A drawing to SVG: the only file that knows pixels and kuva.
+//! A drawing to SVG: where the panels, their axes and all text around them stand.
 
 use kuva::backend::svg::SvgBackend;
-use kuva::render::color::Color;
-use kuva::render::render::{PathData, Primitive, Scene, TextAnchor};
+use kuva::render::render::{Scene, TextAnchor};
 
-use super::apart::asides;
 use super::colour::{GRID, INK, MUTED, PAPER};
 use super::label::spread;
-use super::{Axis, Drawing, End, Key, Line, Mark, Panel, Point, Series};
+use super::marks::{self, RADIUS, dashes, draw_mark};
+use super::pen::{self, LINE, SMALL, TEXT, bold, disc, line, text, width_of};
+use super::{Axis, Drawing, FigureStyle, Key, Look, Mark, Panel, Sample, Series, Style};
 use crate::format::shortened;
 
-/// Width of every figure, in pixels.
-const WIDTH: f64 = 900.0;
 /// Between panels.
 const GAP: f64 = 14.0;
 /// Left of the axes: title and ticks of the y axis.
@@ -22,71 +20,101 @@ const BELOW: f64 = 46.0;
 const RIGHT: f64 = 14.0;
 /// Between axes and the text of labels.
 const LEADER: f64 = 32.0;
+/// The axes' least share of a panel: where labels beside them would leave less, they stand above.
+const AXES: f64 = 0.5;
+/// The narrowest panel; where there is no room for all of a row, they stand above each other.
+const NARROWEST: f64 = 250.0;
 /// Longest first line of a label, in characters.
 const LONGEST: usize = 30;
+/// Longest text of a legend, in characters.
+const LONGEST_KEY: usize = 60;
 /// Pixels that a tick needs: along, and up.
 const TICK: (f64, f64) = (42.0, 30.0);
-/// Height of a line of text.
-const LINE: f64 = 16.0;
-const TEXT: u32 = 12;
-const SMALL: u32 = 11;
-const RADIUS: f64 = 4.0;
-/// Mean width of a character over the size of its font; wide fonts lie just below.
-const CHARACTER: f64 = 0.62;
 const FONT: &str = "system-ui, DejaVu Sans, Verdana, Liberation Sans, Arial, sans-serif";
 
 /// Draws.
 ///
 /// The result is a whole SVG file and can stand inside an HTML page as it is. Names are escaped in it.
-pub(crate) fn svg(drawing: &Drawing) -> String {
-    let legend = legend_rows(&drawing.legend);
+pub(crate) fn svg(drawing: &Drawing, style: FigureStyle) -> String {
+    let legend = legend_rows(&drawing.legend, style.width());
+    let rows = rows(drawing, style);
     let mut y = 10.0 + legend.len() as f64 * LINE * 1.25;
-    let heights: Vec<f64> = drawing.rows.iter().map(|row| row_height(row)).collect();
-    let height = y + heights.iter().map(|height| height + GAP).sum::<f64>();
+    let height = y + rows.iter().map(|row| row.height(style) + GAP).sum::<f64>();
 
-    let mut scene = Scene::new(WIDTH, height);
+    let mut scene = Scene::new(style.width(), height);
     scene.background_color = Some(PAPER.to_owned());
     scene.text_color = Some(INK.to_owned());
     scene.font_family = Some(FONT.to_owned());
     for (row, keys) in legend.iter().enumerate() {
         draw_legend(&mut scene, keys, 10.0 + (row as f64 + 0.5) * LINE * 1.25);
     }
-    for (row, height) in drawing.rows.iter().zip(heights) {
-        let width = (WIDTH - GAP * (row.len() as f64 - 1.0)) / row.len() as f64;
-        let header = row.iter().map(header_height).fold(0.0, f64::max);
-        for (column, panel) in row.iter().enumerate() {
-            draw_panel(&mut scene, panel, column as f64 * (width + GAP), y, width, header);
+    for row in rows {
+        for (column, panel) in row.panels.iter().enumerate() {
+            draw_panel(&mut scene, panel, column as f64 * (row.width + GAP), y, &row, style);
         }
-        y += height + GAP;
+        y += row.height(style) + GAP;
     }
-    accessible(&SvgBackend::new().render_scene(&scene), &drawing.title, height)
+    accessible(&SvgBackend::new().render_scene(&scene), &drawing.title, height, style)
 }
 
-/// kuva sizes its file in pixels; a page wants it to shrink with the window, and a screen reader a name.
-fn accessible(svg: &str, title: &str, height: f64) -> String {
-    let escaped: String = title
-        .chars()
-        .map(|c| match c {
-            '&' => "&amp;".to_owned(),
-            '<' => "&lt;".to_owned(),
-            '>' => "&gt;".to_owned(),
-            '"' => "&quot;".to_owned(),
-            c => c.to_string(),
+/// kuva sizes its file in pixels; a page wants it to shrink with the window, paper wants inches, a screen reader a name.
+fn accessible(svg: &str, title: &str, height: f64, style: FigureStyle) -> String {
+    let width = style.width();
+    let (scale, unit) = style.unit();
+    let rest = svg.split_once(" font-family=").map_or(svg, |(_, rest)| rest);
+    format!(
+        "<svg role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {width} {height}\" xmlns=\"http://www.w3.org/2000/svg\" \
+         width=\"{}{unit}\" height=\"{}{unit}\" font-family={rest}",
+        pen::escaped(title),
+        rounded(width * scale),
+        rounded(height * scale),
+    )
+}
+
+fn rounded(length: f64) -> f64 {
+    (length * 1e3).round() / 1e3
+}
+
+/// Panels beside each other.
+struct Row<'a> {
+    panels: &'a [Panel],
+    width: f64,
+}
+
+/// The rows of a drawing, broken where its panels would be too narrow.
+fn rows(drawing: &Drawing, style: FigureStyle) -> Vec<Row<'_>> {
+    let most = (((style.width() + GAP) / (NARROWEST + GAP)) as usize).max(1);
+    let broken = drawing.rows.iter().flat_map(|row| {
+        let rows = row.len().div_ceil(most).max(1);
+        row.chunks(row.len().div_ceil(rows).max(1))
+    });
+    broken
+        .map(|panels| {
+            let gaps = GAP * (panels.len() as f64 - 1.0);
+            Row { panels, width: (style.width() - gaps) / panels.len() as f64 }
         })
-        .collect();
-    let named = format!("<svg role=\"img\" aria-label=\"{escaped}\" viewBox=\"0 0 {WIDTH} {height}\" ");
-    svg.replacen("<svg ", &named, 1)
+        .collect()
 }
 
-fn header_height(panel: &Panel) -> f64 {
-    let lines = panel.notes.len() + usize::from(!panel.heading.is_empty());
+impl Row<'_> {
+    fn header(&self) -> f64 {
+        self.panels.iter().map(|panel| header_height(panel, self.width)).fold(0.0, f64::max)
+    }
+
+    fn height(&self, style: FigureStyle) -> f64 {
+        let body = self.panels.iter().map(|panel| axes_height(panel, self.width, style)).fold(0.0, f64::max);
+        self.header() + body + BELOW
+    }
+}
+
+fn axes_height(panel: &Panel, width: f64, style: FigureStyle) -> f64 {
+    let height = panel.height * style.shrunk();
+    if labels_above(panel, width) { height } else { f64::max(height, labels_height(panel)) }
+}
+
+fn header_height(panel: &Panel, width: f64) -> f64 {
+    let lines = header(panel, width).len() + usize::from(!panel.heading.is_empty());
     lines as f64 * LINE + 8.0
-}
-
-fn row_height(row: &[Panel]) -> f64 {
-    let header = row.iter().map(header_height).fold(0.0, f64::max);
-    let body = row.iter().map(|panel| f64::max(panel.height, labels_height(panel))).fold(0.0, f64::max);
-    header + body + BELOW
 }
 
 /// What the labels of a panel need at least.
@@ -98,7 +126,7 @@ fn label_height(series: &Series) -> f64 {
     if series.label.is_empty() { 0.0 } else { series.label.len() as f64 * LINE + 6.0 }
 }
 
-/// Room to the right of the axes.
+/// Room to the right of the axes for labels beside them.
 fn margin(panel: &Panel) -> f64 {
     let widths = panel.series.iter().flat_map(|series| {
         series.label.iter().enumerate().map(|(at, label)| match at {
@@ -110,68 +138,100 @@ fn margin(panel: &Panel) -> f64 {
     widths.fold(RIGHT, |margin, width| f64::max(margin, LEADER + 6.0 + width))
 }
 
+/// Whether labels beside the axes would take too much of the width.
+fn labels_above(panel: &Panel, width: f64) -> bool {
+    let beside = margin(panel);
+    beside > RIGHT && width - LEFT - beside < AXES * width
+}
+
+/// A line between heading and axes.
+struct Note {
+    style: Style,
+    /// Whose mark stands before it; a stroke of the colour where there is none.
+    mark: Option<Mark>,
+    text: String,
+}
+
+/// The lines between heading and axes: the panel's notes, and the labels that have no room beside the axes.
+fn header(panel: &Panel, width: f64) -> Vec<Note> {
+    let note = |(style, text): &(Style, String)| Note { style: *style, mark: None, text: text.clone() };
+    let mut lines: Vec<Note> = panel.notes.iter().map(note).collect();
+    if labels_above(panel, width) {
+        let labelled = panel.series.iter().filter(|series| !series.label.is_empty());
+        lines.extend(labelled.flat_map(|series| {
+            let note = |mark, text| Note { style: series.style, mark, text };
+            let whole = series.label.join(", ");
+            match series.label.as_slice() {
+                [name, rest @ ..] if !rest.is_empty() && 30.0 + width_of(&whole, SMALL) > width => {
+                    vec![note(Some(series.mark), shortened(name, LONGEST)), note(None, rest.join(", "))]
+                }
+                _ => vec![note(Some(series.mark), whole)],
+            }
+        }));
+    }
+    lines
+}
+
 /// The axes of one panel on the page: data to pixels.
-struct Frame<'a> {
+pub(super) struct Frame<'a> {
     x: &'a Axis,
     y: &'a Axis,
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) top: f64,
+    pub(super) bottom: f64,
 }
 
 impl Frame<'_> {
-    fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
-        (self.left + self.x.position(x) * (self.right - self.left), self.height_of(y))
+    pub(super) fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        (self.across(x), self.height_of(y))
     }
 
-    fn height_of(&self, y: f64) -> f64 {
+    pub(super) fn across(&self, x: f64) -> f64 {
+        self.left + self.x.position(x) * (self.right - self.left)
+    }
+
+    pub(super) fn height_of(&self, y: f64) -> f64 {
         self.bottom - self.y.position(y) * (self.bottom - self.top)
     }
 }
 
-fn draw_panel(scene: &mut Scene, panel: &Panel, x: f64, y: f64, width: f64, header: f64) {
-    let top = y + header;
+fn draw_panel(scene: &mut Scene, panel: &Panel, x: f64, y: f64, row: &Row<'_>, style: FigureStyle) {
+    let top = y + row.header();
+    let above = labels_above(panel, row.width);
     let frame = Frame {
         x: &panel.x,
         y: &panel.y,
         left: x + LEFT,
-        right: x + width - margin(panel),
+        right: x + row.width - if above { RIGHT } else { margin(panel) },
         top,
-        bottom: top + f64::max(panel.height, labels_height(panel)),
+        bottom: top + axes_height(panel, row.width, style),
     };
     // Above the axis' ticks, whose width the lines of the header may need.
-    draw_header(scene, panel, frame.left - 30.0, y);
+    draw_header(scene, panel, (frame.left - 30.0, y), row.width);
+    for shade in &panel.shades {
+        marks::draw_shade(scene, &frame, shade);
+    }
     draw_axes(scene, &frame);
-    for guide in &panel.guides {
-        let at = frame.height_of(guide.at);
-        line(scene, (frame.left, at), (frame.right, at), MUTED, 1.0, Some("2 3"));
-        let (x, anchor) = match guide.end {
-            End::Left => (frame.left + 6.0, TextAnchor::Start),
-            End::Right => (frame.right - 4.0, TextAnchor::End),
-        };
-        text(scene, (x, at + 13.0), &guide.text, SMALL, anchor, MUTED);
+    marks::draw(scene, &frame, panel);
+    if !above {
+        draw_labels(scene, &frame, &panel.series);
     }
-    for series in &panel.series {
-        draw_line(scene, &frame, series);
-    }
-    for (series, aside) in panel.series.iter().zip(asides(&panel.series)) {
-        for point in &series.points {
-            draw_point(scene, &frame, series, point, aside);
-        }
-    }
-    draw_labels(scene, &frame, &panel.series);
 }
 
-fn draw_header(scene: &mut Scene, panel: &Panel, x: f64, y: f64) {
+fn draw_header(scene: &mut Scene, panel: &Panel, (x, y): (f64, f64), width: f64) {
     let mut baseline = y + 12.0;
     if !panel.heading.is_empty() {
         bold(scene, (x, baseline), &panel.heading);
         baseline += LINE;
     }
-    for (style, note) in &panel.notes {
-        disc(scene, (x + 4.0, baseline - 4.0), 3.5, style.colour(), None);
-        text(scene, (x + 13.0, baseline), note, SMALL, TextAnchor::Start, INK);
+    for note in header(panel, width) {
+        let colour = note.style.colour();
+        match note.mark {
+            Some(mark) => draw_mark(scene, (x + 4.0, baseline - 4.0), mark, colour, Look::Filled),
+            None => disc(scene, (x + 4.0, baseline - 4.0), 3.5, colour, None),
+        }
+        text(scene, (x + 13.0, baseline), &note.text, SMALL, TextAnchor::Start, INK);
         baseline += LINE;
     }
 }
@@ -181,7 +241,7 @@ fn draw_axes(scene: &mut Scene, frame: &Frame<'_>) {
     // Of ticks too near to each other only the first is named.
     let mut free = f64::NEG_INFINITY;
     for (value, name) in frame.x.ticks(((right - left) / TICK.0) as usize) {
-        let at = left + frame.x.position(value) * (right - left);
+        let at = frame.across(value);
         let half = width_of(&name, SMALL) / 2.0;
         line(scene, (at, top), (at, bottom), GRID, 1.0, None);
         line(scene, (at, bottom), (at, bottom + 4.0), INK, 1.0, None);
@@ -196,83 +256,18 @@ fn draw_axes(scene: &mut Scene, frame: &Frame<'_>) {
         line(scene, (left - 4.0, at), (left, at), INK, 1.0, None);
         text(scene, (left - 7.0, at + 4.0), &name, SMALL, TextAnchor::End, INK);
     }
+    for value in frame.x.minor_ticks() {
+        let at = frame.across(value);
+        line(scene, (at, bottom), (at, bottom + 2.5), INK, 0.7, None);
+    }
+    for value in frame.y.minor_ticks() {
+        let at = frame.height_of(value);
+        line(scene, (left - 2.5, at), (left, at), INK, 0.7, None);
+    }
     line(scene, (left, bottom), (right, bottom), INK, 1.0, None);
     line(scene, (left, top), (left, bottom), INK, 1.0, None);
     text(scene, ((left + right) / 2.0, bottom + 36.0), &frame.x.title, TEXT, TextAnchor::Middle, INK);
-    scene.add(Primitive::Text {
-        x: left - LEFT + 14.0,
-        y: (top + bottom) / 2.0,
-        content: literal(&frame.y.title),
-        size: TEXT,
-        anchor: TextAnchor::Middle,
-        rotate: Some(-90.0),
-        bold: false,
-        color: Some(INK.into()),
-    });
-}
-
-fn draw_line(scene: &mut Scene, frame: &Frame<'_>, series: &Series) {
-    if series.path.len() < 2 {
-        return;
-    }
-    scene.add(Primitive::PolyLine {
-        points: series.path.iter().map(|&point| frame.at(point)).collect(),
-        stroke: series.style.colour().into(),
-        stroke_width: series.style.width(),
-        stroke_dasharray: dashes(series.line).map(str::to_owned),
-    });
-}
-
-/// The pattern of a line.
-fn dashes(line: Line) -> Option<&'static str> {
-    match line {
-        Line::Solid => None,
-        Line::Dashed => Some("7 4"),
-    }
-}
-
-fn draw_point(scene: &mut Scene, frame: &Frame<'_>, series: &Series, point: &Point, aside: f64) {
-    let colour = series.style.colour();
-    let (x, y) = frame.at((point.x, point.y));
-    let at = (x + aside, y);
-    scene.add(Primitive::GroupStart {
-        transform: None,
-        title: Some(printable(&point.tip)),
-        extra_attrs: None,
-    });
-    if let Some((low, high)) = point.bar {
-        let (low, high) = (frame.height_of(low), frame.height_of(high));
-        line(scene, (at.0, low), (at.0, high), colour, 1.3, None);
-        for end in [low, high] {
-            line(scene, (at.0 - 4.0, end), (at.0 + 4.0, end), colour, 1.3, None);
-        }
-    }
-    draw_mark(scene, at, series.mark, colour, point.hollow);
-    scene.add(Primitive::GroupEnd);
-}
-
-fn draw_mark(scene: &mut Scene, at: (f64, f64), mark: Mark, colour: &str, hollow: bool) {
-    let (fill, edge) = if hollow { (PAPER, colour) } else { (colour, PAPER) };
-    match mark {
-        Mark::Disc => disc(scene, at, RADIUS, fill, Some(edge)),
-        Mark::Diamond => {
-            let (x, y, r) = (at.0, at.1, RADIUS * 1.25);
-            scene.add(Primitive::Path(Box::new(PathData {
-                d: format!(
-                    "M{x:.2},{:.2} L{:.2},{y:.2} L{x:.2},{:.2} L{:.2},{y:.2} Z",
-                    y - r,
-                    x + r,
-                    y + r,
-                    x - r
-                ),
-                fill: Some(fill.into()),
-                stroke: edge.into(),
-                stroke_width: 1.3,
-                opacity: None,
-                stroke_dasharray: None,
-            })));
-        }
-    }
+    pen::sideways(scene, (left - LEFT + 14.0, (top + bottom) / 2.0), &frame.y.title);
 }
 
 /// The labels of series, beside the right end of each, joined to it by a thin line of its colour.
@@ -289,16 +284,18 @@ fn draw_labels(scene: &mut Scene, frame: &Frame<'_>, series: &[Series]) {
     for ((series, end), top) in labelled.into_iter().zip(tops) {
         let middle = top + label_height(series) / 2.0;
         let colour = series.style.colour();
-        line(scene, (end.0 + RADIUS + 3.0, end.1), (x - 8.0, middle), colour, 1.0, Some("1 2"));
-        disc(scene, (x - 5.0, middle), 3.0, colour, None);
-        for (at, label) in series.label.iter().enumerate() {
-            let baseline = top + 3.0 + 12.0 + at as f64 * LINE;
-            if at == 0 {
-                bold(scene, (x + 2.0, baseline), &shortened(label, LONGEST));
-            } else {
-                text(scene, (x + 2.0, baseline), label, SMALL, TextAnchor::Start, MUTED);
+        marks::group(scene, series, |scene| {
+            line(scene, (end.0 + RADIUS + 3.0, end.1), (x - 10.0, middle), colour, 1.0, Some("1 2"));
+            draw_mark(scene, (x - 5.0, middle), series.mark, colour, Look::Filled);
+            for (at, label) in series.label.iter().enumerate() {
+                let baseline = top + 3.0 + 12.0 + at as f64 * LINE;
+                if at == 0 {
+                    bold(scene, (x + 2.0, baseline), &shortened(label, LONGEST));
+                } else {
+                    text(scene, (x + 2.0, baseline), label, SMALL, TextAnchor::Start, MUTED);
+                }
             }
-        }
+        });
     }
 }
 
@@ -309,11 +306,11 @@ fn right_end(series: &Series) -> Option<(f64, f64)> {
 }
 
 /// A legend, broken into rows that fit.
-fn legend_rows(keys: &[Key]) -> Vec<Vec<&Key>> {
+fn legend_rows(keys: &[Key], width: f64) -> Vec<Vec<&Key>> {
     let mut rows: Vec<Vec<&Key>> = Vec::new();
     let mut used = f64::INFINITY;
     for key in keys {
-        if used + key_width(key) > WIDTH - LEFT {
+        if used + key_width(key) > width - LEFT / 2.0 {
             rows.push(Vec::new());
             used = 0.0;
         }
@@ -326,83 +323,23 @@ fn legend_rows(keys: &[Key]) -> Vec<Vec<&Key>> {
 }
 
 fn key_width(key: &Key) -> f64 {
-    30.0 + width_of(&shortened(&key.text, 60), TEXT) + 22.0
+    30.0 + width_of(&shortened(&key.text, LONGEST_KEY), TEXT) + 22.0
 }
 
 fn draw_legend(scene: &mut Scene, keys: &[&Key], y: f64) {
-    let mut x = LEFT;
+    let mut x = LEFT / 2.0;
     for key in keys {
         let colour = key.style.colour();
-        line(scene, (x, y), (x + 24.0, y), colour, 2.0, dashes(key.line));
-        draw_mark(scene, (x + 12.0, y), key.mark, colour, false);
-        text(scene, (x + 30.0, y + 4.0), &shortened(&key.text, 60), TEXT, TextAnchor::Start, INK);
+        match key.sample {
+            Sample::Series(stroke, mark) => {
+                line(scene, (x, y), (x + 24.0, y), colour, 2.0, dashes(stroke));
+                draw_mark(scene, (x + 12.0, y), mark, colour, Look::Filled);
+            }
+            Sample::Line(stroke) => line(scene, (x, y), (x + 24.0, y), colour, 2.0, dashes(stroke)),
+            Sample::Mark(mark, look) => draw_mark(scene, (x + 12.0, y), mark, colour, look),
+            Sample::Band => marks::draw_swatch(scene, (x, y), colour),
+        }
+        text(scene, (x + 30.0, y + 4.0), &shortened(&key.text, LONGEST_KEY), TEXT, TextAnchor::Start, INK);
         x += key_width(key);
     }
-}
-
-fn width_of(text: &str, size: u32) -> f64 {
-    text.chars().count() as f64 * f64::from(size) * CHARACTER
-}
-
-/// kuva reads `$...$` as mathematics; a name that has dollars means dollars.
-fn literal(text: &str) -> String {
-    printable(text).replace('$', "\\$")
-}
-
-/// Text that XML can hold: it has no way to write most control characters.
-fn printable(text: &str) -> String {
-    text.replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
-}
-
-fn text(scene: &mut Scene, at: (f64, f64), content: &str, size: u32, anchor: TextAnchor, colour: &str) {
-    if content.is_empty() {
-        return;
-    }
-    scene.add(Primitive::Text {
-        x: at.0,
-        y: at.1,
-        content: literal(content),
-        size,
-        anchor,
-        rotate: None,
-        bold: false,
-        color: Some(colour.into()),
-    });
-}
-
-fn bold(scene: &mut Scene, at: (f64, f64), content: &str) {
-    scene.add(Primitive::Text {
-        x: at.0,
-        y: at.1,
-        content: literal(content),
-        size: TEXT,
-        anchor: TextAnchor::Start,
-        rotate: None,
-        bold: true,
-        color: Some(INK.into()),
-    });
-}
-
-fn line(scene: &mut Scene, from: (f64, f64), to: (f64, f64), colour: &str, width: f64, dashes: Option<&str>) {
-    scene.add(Primitive::Line {
-        x1: from.0,
-        y1: from.1,
-        x2: to.0,
-        y2: to.1,
-        stroke: colour.into(),
-        stroke_width: width,
-        stroke_dasharray: dashes.map(str::to_owned),
-    });
-}
-
-fn disc(scene: &mut Scene, at: (f64, f64), radius: f64, fill: &str, edge: Option<&str>) {
-    scene.add(Primitive::Circle {
-        cx: at.0,
-        cy: at.1,
-        r: radius,
-        fill: fill.into(),
-        fill_opacity: None,
-        stroke: edge.map(Color::from),
-        stroke_width: edge.map(|_| 1.3),
-    });
 }

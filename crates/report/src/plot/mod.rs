@@ -8,21 +8,31 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `axis` | scales, ranges, ticks that people would choose |
+//! | `style` | how large a figure is beside its text |
+//! | `axis`, `ticks` | scales and ranges; ticks that people would choose |
 //! | `apart` | marks beside each other where error bars would cover one another |
 //! | `colour` | the palette, the same over all figures of a page |
 //! | `label` | labels in the margin, pushed apart |
-//! | `draw` | a drawing to SVG |
+//! | `draw` | a drawing to SVG: panels, axes, labels, legend |
+//! | `marks` | what stands inside the axes |
+//! | `pen` | strokes and texts |
 
 mod apart;
 mod axis;
 mod colour;
 mod draw;
 mod label;
+mod marks;
+mod pen;
+mod style;
+#[cfg(test)]
+mod tests;
+mod ticks;
 
 pub(crate) use axis::Axis;
 pub(crate) use colour::Style;
 pub(crate) use draw::svg;
+pub use style::{FigureStyle, UnknownStyle};
 
 /// A figure as it will be seen.
 pub(crate) struct Drawing {
@@ -37,9 +47,20 @@ pub(crate) struct Drawing {
 /// One entry of a legend.
 pub(crate) struct Key {
     pub(crate) style: Style,
-    pub(crate) line: Line,
-    pub(crate) mark: Mark,
+    pub(crate) sample: Sample,
     pub(crate) text: String,
+}
+
+/// What a legend shows of what it explains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code)] // Parts of a vocabulary: not every page's figures use every word.
+pub(crate) enum Sample {
+    /// A line with its mark.
+    Series(Line, Mark),
+    Line(Line),
+    Mark(Mark, Look),
+    /// The area of a band.
+    Band,
 }
 
 /// One pair of axes with what is drawn in them.
@@ -50,19 +71,51 @@ pub(crate) struct Panel {
     pub(crate) notes: Vec<(Style, String)>,
     pub(crate) x: Axis,
     pub(crate) y: Axis,
-    /// Height of the axes in pixels.
+    /// Height of the axes in pixels of a page.
     pub(crate) height: f64,
-    /// Horizontal lines that mean something.
+    /// Regions behind everything.
+    pub(crate) shades: Vec<Shade>,
+    /// Lines that mean something.
     pub(crate) guides: Vec<Guide>,
     pub(crate) series: Vec<Series>,
 }
 
-/// A horizontal line with what it means.
-pub(crate) struct Guide {
-    pub(crate) at: f64,
+impl Panel {
+    /// Empty axes.
+    pub(crate) fn of(x: Axis, y: Axis, height: f64) -> Self {
+        Self {
+            heading: String::new(),
+            notes: Vec::new(),
+            x,
+            y,
+            height,
+            shades: Vec::new(),
+            guides: Vec::new(),
+            series: Vec::new(),
+        }
+    }
+}
+
+/// A region between two values of the horizontal axis, such as that beyond the data. Ends outside the axis are its ends.
+pub(crate) struct Shade {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    /// What it is; not drawn where there is no room for it.
     pub(crate) text: String,
-    /// At which end the text stands: that where the curves keep away from it.
-    pub(crate) end: End,
+}
+
+/// A line across the axes with what it means.
+#[allow(dead_code)]
+pub(crate) enum Guide {
+    /// At a value of the vertical axis.
+    Level {
+        at: f64,
+        text: String,
+        /// At which end the text stands: that where the curves keep away from it.
+        end: End,
+    },
+    /// At a value of the horizontal axis.
+    Upright { at: f64, text: String },
 }
 
 /// An end of the horizontal axis.
@@ -72,17 +125,55 @@ pub(crate) enum End {
     Right,
 }
 
-/// Marks and a line of one colour.
+/// What is drawn in one colour; parts that are empty are not drawn.
 pub(crate) struct Series {
     pub(crate) style: Style,
+    /// The corpus (or variety, or domain) that it is of, for a page on which these can be switched off; empty for none.
+    pub(crate) whose: String,
     pub(crate) line: Line,
     pub(crate) mark: Mark,
     /// The line, in data units.
     pub(crate) path: Vec<(f64, f64)>,
+    /// An interval along the line: x with its lower and upper end, x ascending.
+    pub(crate) band: Vec<(f64, f64, f64)>,
+    /// The bars of a histogram.
+    pub(crate) bars: Vec<Bar>,
     /// The marks.
     pub(crate) points: Vec<Point>,
     /// Lines of text in the right margin, the first in bold; empty for none.
     pub(crate) label: Vec<String>,
+}
+
+impl Series {
+    /// Nothing yet, in the colour and mark of `style`.
+    pub(crate) fn of(style: Style, whose: &str) -> Self {
+        Self {
+            style,
+            whose: whose.to_owned(),
+            line: Line::Solid,
+            mark: style.mark(),
+            path: Vec::new(),
+            band: Vec::new(),
+            bars: Vec::new(),
+            points: Vec::new(),
+            label: Vec::new(),
+        }
+    }
+
+    /// Marks joined by a line.
+    pub(crate) fn joined(style: Style, whose: &str, points: Vec<Point>) -> Self {
+        let path = points.iter().map(|point| (point.x, point.y)).collect();
+        Self { path, points, ..Self::of(style, whose) }
+    }
+}
+
+/// One bar of a histogram: from the foot of the axes (or zero, where that is higher) to its value.
+pub(crate) struct Bar {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    pub(crate) value: f64,
+    /// What a pointer that rests on it is told.
+    pub(crate) tip: String,
 }
 
 /// One mark.
@@ -91,22 +182,46 @@ pub(crate) struct Point {
     pub(crate) y: f64,
     /// Lower and upper end of its error bar.
     pub(crate) bar: Option<(f64, f64)>,
-    /// Drawn as an outline: there, but not to be relied on.
-    pub(crate) hollow: bool,
+    pub(crate) look: Look,
     /// What a pointer that rests on it is told.
     pub(crate) tip: String,
 }
 
+/// What a mark says about its point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// A full mark: the law was fitted to it.
+    Filled,
+    /// An outline: there, but not to be relied on.
+    Hollow,
+    /// An outline with a dot: kept from the fit that is drawn.
+    HeldOut,
+}
+
+impl Look {
+    /// Hollow unless a claim rests on it.
+    pub(crate) fn claimed(claimed: bool) -> Self {
+        if claimed { Self::Filled } else { Self::Hollow }
+    }
+}
+
 /// How a line is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code)]
 pub(crate) enum Line {
     Solid,
     Dashed,
+    Dotted,
+    DashDot,
 }
 
 /// The shape of a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
     Disc,
+    Square,
+    Triangle,
     Diamond,
+    /// A triangle on its tip.
+    Wedge,
 }

@@ -1,0 +1,214 @@
+//! What stands inside the axes: shaded regions, guides, and the parts of each series from back to front.
+
+use kuva::render::render::{Primitive, Scene, TextAnchor};
+
+use super::apart::asides;
+use super::colour::{MUTED, PAPER, SHADE};
+use super::draw::Frame;
+use super::pen::{self, LINE, SMALL, disc, line, text};
+use super::{Bar, End, Guide, Line, Look, Mark, Panel, Point, Series, Shade};
+
+/// Half the size of a mark in pixels.
+pub(super) const RADIUS: f64 = 4.0;
+/// How much of its colour the area of a band or a bar has.
+const BAND: f64 = 0.16;
+const BAR: f64 = 0.35;
+
+/// Everything inside the axes of a panel.
+pub(super) fn draw(scene: &mut Scene, frame: &Frame<'_>, panel: &Panel) {
+    for guide in &panel.guides {
+        draw_guide(scene, frame, guide);
+    }
+    // All bands lie behind all lines, all lines behind all marks.
+    for series in &panel.series {
+        group(scene, series, |scene| {
+            draw_band(scene, frame, series);
+            for bar in &series.bars {
+                draw_bar(scene, frame, series, bar);
+            }
+        });
+    }
+    for series in &panel.series {
+        group(scene, series, |scene| draw_line(scene, frame, series));
+    }
+    for (series, aside) in panel.series.iter().zip(asides(&panel.series)) {
+        group(scene, series, |scene| {
+            for point in &series.points {
+                draw_point(scene, frame, series, point, aside);
+            }
+        });
+    }
+}
+
+/// What belongs to a corpus says so, for a script that hides corpora.
+pub(super) fn group(scene: &mut Scene, series: &Series, draw: impl FnOnce(&mut Scene)) {
+    let before = scene.elements.len();
+    let named = !series.whose.is_empty();
+    if named {
+        let name = pen::escaped(&series.whose);
+        scene.add(Primitive::GroupStart {
+            transform: None,
+            title: None,
+            extra_attrs: Some(format!("class=\"series\" data-whose=\"{name}\"")),
+        });
+    }
+    draw(scene);
+    if named {
+        if scene.elements.len() == before + 1 {
+            scene.elements.truncate(before);
+        } else {
+            scene.add(Primitive::GroupEnd);
+        }
+    }
+}
+
+/// Behind the grid.
+pub(super) fn draw_shade(scene: &mut Scene, frame: &Frame<'_>, shade: &Shade) {
+    let (left, right) = (frame.across(shade.from), frame.across(shade.to));
+    let (top, bottom) = (frame.top, frame.bottom);
+    pen::area(scene, [(left, top), (right, top), (right, bottom), (left, bottom)], SHADE, 1.0);
+    if pen::width_of(&shade.text, SMALL) + 6.0 <= right - left {
+        text(scene, (right - 4.0, top + 13.0), &shade.text, SMALL, TextAnchor::End, MUTED);
+    }
+}
+
+fn draw_guide(scene: &mut Scene, frame: &Frame<'_>, guide: &Guide) {
+    match guide {
+        Guide::Level { at, text: name, end } => {
+            let at = frame.height_of(*at);
+            line(scene, (frame.left, at), (frame.right, at), MUTED, 1.0, Some("2 3"));
+            let (x, anchor) = match end {
+                End::Left => (frame.left + 6.0, TextAnchor::Start),
+                End::Right => (frame.right - 4.0, TextAnchor::End),
+            };
+            // Below the line, unless that is below the axes.
+            let below = at + LINE < frame.bottom;
+            text(scene, (x, if below { at + 13.0 } else { at - 4.0 }), name, SMALL, anchor, MUTED);
+        }
+        Guide::Upright { at, text: name } => {
+            let at = frame.across(*at);
+            line(scene, (at, frame.top), (at, frame.bottom), MUTED, 1.0, Some("2 3"));
+            let fits = at + 4.0 + pen::width_of(name, SMALL) <= frame.right;
+            let (x, anchor) = if fits { (at + 4.0, TextAnchor::Start) } else { (at - 4.0, TextAnchor::End) };
+            text(scene, (x, frame.top + 13.0), name, SMALL, anchor, MUTED);
+        }
+    }
+}
+
+fn draw_band(scene: &mut Scene, frame: &Frame<'_>, series: &Series) {
+    if series.band.len() < 2 {
+        return;
+    }
+    let upper = series.band.iter().map(|&(x, _, high)| frame.at((x, high)));
+    let lower = series.band.iter().rev().map(|&(x, low, _)| frame.at((x, low)));
+    pen::area(scene, upper.chain(lower), series.style.colour(), BAND);
+}
+
+fn draw_bar(scene: &mut Scene, frame: &Frame<'_>, series: &Series, bar: &Bar) {
+    let (left, right) = (frame.across(bar.from), frame.across(bar.to));
+    // A log axis has no zero: bars stand on its low end.
+    let (top, foot) = (frame.height_of(bar.value), frame.height_of(0.0));
+    tipped(scene, &bar.tip, |scene| {
+        pen::area(
+            scene,
+            [(left, top), (right, top), (right, foot), (left, foot)],
+            series.style.colour(),
+            BAR,
+        );
+        line(scene, (left, top), (right, top), series.style.colour(), 1.3, None);
+    });
+}
+
+fn draw_line(scene: &mut Scene, frame: &Frame<'_>, series: &Series) {
+    if series.path.len() < 2 {
+        return;
+    }
+    scene.add(Primitive::PolyLine {
+        points: series.path.iter().map(|&point| frame.at(point)).collect(),
+        stroke: series.style.colour().into(),
+        stroke_width: series.style.width(),
+        stroke_dasharray: dashes(series.line).map(str::to_owned),
+    });
+}
+
+/// What a band looks like, for a legend.
+pub(super) fn draw_swatch(scene: &mut Scene, (x, y): (f64, f64), colour: &str) {
+    pen::area(
+        scene,
+        [(x, y - 5.0), (x + 24.0, y - 5.0), (x + 24.0, y + 5.0), (x, y + 5.0)],
+        colour,
+        2.0 * BAND,
+    );
+}
+
+/// The pattern of a line.
+pub(super) fn dashes(line: Line) -> Option<&'static str> {
+    match line {
+        Line::Solid => None,
+        Line::Dashed => Some("7 4"),
+        Line::Dotted => Some("2 3"),
+        Line::DashDot => Some("8 3 2 3"),
+    }
+}
+
+fn draw_point(scene: &mut Scene, frame: &Frame<'_>, series: &Series, point: &Point, aside: f64) {
+    let colour = series.style.colour();
+    let (x, y) = frame.at((point.x, point.y));
+    let at = (x + aside, y);
+    tipped(scene, &point.tip, |scene| {
+        if let Some((low, high)) = point.bar {
+            let (low, high) = (frame.height_of(low), frame.height_of(high));
+            line(scene, (at.0, low), (at.0, high), colour, 1.3, None);
+            for end in [low, high] {
+                line(scene, (at.0 - 4.0, end), (at.0 + 4.0, end), colour, 1.3, None);
+            }
+        }
+        draw_mark(scene, at, series.mark, colour, point.look);
+    });
+}
+
+/// Something that tells more to a pointer that rests on it.
+fn tipped(scene: &mut Scene, tip: &str, draw: impl FnOnce(&mut Scene)) {
+    scene.add(Primitive::GroupStart { transform: None, title: Some(pen::printable(tip)), extra_attrs: None });
+    draw(scene);
+    scene.add(Primitive::GroupEnd);
+}
+
+/// A mark, by look: full, an outline, or an outline with a point in it.
+pub(super) fn draw_mark(scene: &mut Scene, at: (f64, f64), mark: Mark, colour: &str, look: Look) {
+    let (x, y) = at;
+    let (fill, edge) = if look == Look::Filled { (colour, PAPER) } else { (PAPER, colour) };
+    // All shapes have about the area of the disc.
+    match mark {
+        Mark::Disc => disc(scene, at, RADIUS, fill, Some(edge)),
+        Mark::Diamond => {
+            let r = RADIUS * 1.25;
+            pen::shape(scene, [(x, y - r), (x + r, y), (x, y + r), (x - r, y)], fill, edge);
+        }
+        Mark::Square => {
+            let r = RADIUS * 0.92;
+            pen::shape(scene, [(x - r, y - r), (x + r, y - r), (x + r, y + r), (x - r, y + r)], fill, edge);
+        }
+        Mark::Triangle => {
+            let r = RADIUS * 1.35;
+            pen::shape(
+                scene,
+                [(x, y - r), (x + 0.9 * r, y + 0.65 * r), (x - 0.9 * r, y + 0.65 * r)],
+                fill,
+                edge,
+            );
+        }
+        Mark::Wedge => {
+            let r = RADIUS * 1.35;
+            pen::shape(
+                scene,
+                [(x, y + r), (x + 0.9 * r, y - 0.65 * r), (x - 0.9 * r, y - 0.65 * r)],
+                fill,
+                edge,
+            );
+        }
+    }
+    if look == Look::HeldOut {
+        disc(scene, at, 1.4, colour, None);
+    }
+}
