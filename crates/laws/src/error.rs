@@ -205,23 +205,29 @@ pub enum LawsError {
         source: io::Error,
     },
     /// A stored result cannot be read.
-    #[error("cannot read {path}: {source}; `relscale fit` makes this file")]
+    #[error("cannot read {path}: {source}; `{command}` makes this file")]
     Read {
         /// The file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+        /// The command that makes such a file.
+        command: &'static str,
     },
     /// A stored result is not what [`Saved::save`](crate::Saved::save) writes.
-    #[error("{path} is no result of `relscale fit`: {source}; run `relscale fit` again")]
+    #[error(
+        "{path} is no result of `{command}`: {source}; run `{command}` again, or move the file elsewhere if it is something else"
+    )]
     Parse {
         /// The file.
         path: PathBuf,
         /// Where and why parsing stopped.
         source: serde_json::Error,
+        /// The command that makes such a file.
+        command: &'static str,
     },
     /// A stored result has another layout.
-    #[error("{path} has layout {found}, this program reads layout {expected}; run `relscale fit` again")]
+    #[error("{path} has layout {found}, this program reads layout {expected}; run `{command}` again")]
     Format {
         /// The file.
         path: PathBuf,
@@ -229,6 +235,8 @@ pub enum LawsError {
         found: u32,
         /// Layout version of this program.
         expected: u32,
+        /// The command that makes such a file.
+        command: &'static str,
     },
 }
 

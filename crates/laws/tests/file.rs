@@ -6,7 +6,7 @@ use relscale_laws::Saved as _;
 use std::fs;
 
 use proptest::prelude::*;
-use relscale_laws::{FORMAT, FitOptions, LawsError, StudyFit, fit_study};
+use relscale_laws::{FORMAT, FitOptions, IsoflopFit, LawsError, RelativeFit, StagesFit, StudyFit, fit_study};
 use relscale_records::RunTally;
 use serde_json::Value;
 use support::{document, family, run};
@@ -80,6 +80,23 @@ fn files_that_are_no_result_are_refused() {
     assert!(matches!(load(), LawsError::Parse { .. }));
     fs::write(&path, "{\"format\": 99, \"laws\": []}").unwrap();
     assert!(load().to_string().contains("layout 99, this program reads layout 2"));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_names_itself_and_the_command_that_makes_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("other.json");
+    fs::write(&path, "{\"format\": 1, \"groups\": []}").unwrap();
+    for (message, command) in [
+        (RelativeFit::load(&path).unwrap_err().to_string(), "`relscale relative`"),
+        (StagesFit::load(&path).unwrap_err().to_string(), "`relscale stages`"),
+        (IsoflopFit::load(&path).unwrap_err().to_string(), "`relscale sweep fit`"),
+    ] {
+        assert!(message.contains("other.json") && message.contains(command), "{message}");
+    }
+    fs::write(&path, "{\"format\": 7}").unwrap();
+    let message = RelativeFit::load(&path).unwrap_err().to_string();
+    assert!(message.contains("layout 7, this program reads layout 1; run `relscale relative`"), "{message}");
 }
 
 #[test]

@@ -165,6 +165,19 @@ fn a_symmetric_surface_is_recovered_by_all_methods() {
         close(surface(group, method).size_exponent.value, 0.5, 1e-4);
         close(surface(group, method).e.value, 1.69, 1e-3);
     }
+    // A curve as it is drawn goes from run to run, and nowhere below its minimum.
+    for budget in &group.budgets {
+        for minimum in &budget.minima {
+            let (_, least) = minimum.found().unwrap();
+            let lowest = minimum.trace.iter().map(|point| point.value).fold(f64::INFINITY, f64::min);
+            assert!((least - 1e-12..least + 0.01).contains(&lowest), "{lowest} {least}");
+            let sizes = (budget.runs[0].params, budget.runs[budget.runs.len() - 1].params);
+            if minimum.along == Along::Params {
+                close(minimum.trace[0].x, sizes.0, 1e-12);
+                close(minimum.trace[minimum.trace.len() - 1].x, sizes.1, 1e-12);
+            }
+        }
+    }
     let (n, d) = truth.optimum(1e21 / 6.0);
     for method in &group.ahead[0].methods {
         close(method.params.value, n, 2e-3);

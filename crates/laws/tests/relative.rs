@@ -37,6 +37,7 @@ fn series(distribution: &str, x: &[f64], prefactor: f64, beta: f64, noise: &[f64
 fn measurements(series: Vec<Series>) -> Measurements {
     Measurements {
         x: "FLOPs".to_owned(),
+        distributions: "corpus".to_owned(),
         error: "bits per byte".to_owned(),
         unit: "bits per byte".to_owned(),
         files: Vec::new(),
@@ -87,6 +88,13 @@ fn an_exact_gap_comes_back() {
     near(crossing.decades_beyond.unwrap(), 2.4_f64.log10() / 0.03 - 18.0, 1e-8);
     near(law.crossings[1].decades_beyond.unwrap(), 4.8_f64.log10() / 0.03 - 20.0, 1e-8);
     near(law.predictions[0].law.value, 2.4 * 1e21_f64.powf(-0.03), 1e-10);
+    // The trace goes on to where a prediction was asked for.
+    let (first, last) = (law.trace.first().unwrap(), law.trace.last().unwrap());
+    assert_eq!((first.x, first.value), (1e18, law.at_smallest.value));
+    assert_eq!(
+        (last.x, last.value, last.interval),
+        (1e21, law.predictions[0].law.value, law.predictions[0].law.bounds())
+    );
     assert_eq!(family.gap("code").unwrap().points.len(), 7);
     assert!(law.audit.iter().flat_map(|step| &step.predictions).all(|held| held.relative_error.abs() < 1e-9));
 }

@@ -54,6 +54,7 @@ fn family(models: usize, slopes: &[f64], own: f64, normal: &mut Normal) -> Measu
     all.extend(slopes.iter().enumerate().map(|(at, slope)| series(format!("t{at:02}"), 6.0, 0.05 - slope)));
     Measurements {
         x: "FLOPs".to_owned(),
+        distributions: "corpus".to_owned(),
         error: "loss".to_owned(),
         unit: "1".to_owned(),
         files: Vec::new(),

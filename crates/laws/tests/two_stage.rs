@@ -189,6 +189,15 @@ fn a_known_truth_comes_back_in_any_unit_of_x() {
         assert!((value(&curves.accuracy, "rate") - 7.0).abs() < 1e-4);
         assert!((value(&curves.accuracy, "upper") - 0.85).abs() < 1e-5);
         assert_eq!(value(&curves.accuracy, "lower"), 0.25);
+        // The curves as they are drawn: from the smallest x to the one asked for, and through the prediction there.
+        let drawn = curves.traces.route(Route::Chain).unwrap();
+        let (first, last) = (drawn.first().unwrap(), drawn.last().unwrap());
+        assert_eq!((first.x, last.x), (X[0] / unit, 1e23 / unit));
+        assert_eq!(last.value, group.ahead[0].accuracy[0].accuracy.value);
+        for (point, loss) in drawn.iter().zip(&curves.traces.loss) {
+            assert!((point.value - truth(point.x * unit).1).abs() < 1e-4, "{}", point.x);
+            assert!((loss.value - truth(loss.x * unit).0).abs() < 1e-4, "{}", loss.x);
+        }
         let held_out = group.held_out.unwrap();
         assert_eq!((held_out.points.len(), held_out.points[0].label.as_str()), (1, "line 13"));
         assert!(held_out.route(Route::Chain).unwrap().mean_absolute < 1e-5);

@@ -17,6 +17,7 @@ pub(super) fn means(text: &str) -> Result<Means, String> {
                 Some((subject, domain, f64::from(weight)))
             });
             Means::new(&format!("domains of {text}"), "mmlu_", members, Weighting::Shares)
+                .map(|means| means.of_groups("domain"))
         }
         Domains::File(_) => match text.rsplit_once(':') {
             // What follows the colon of a drive's letter is a path.

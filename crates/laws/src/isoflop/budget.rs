@@ -3,7 +3,9 @@
 use relscale_stats::optimise::polynomial::{self, Polynomial};
 
 use super::read::{Run, Runs};
-use crate::result::{Along, Curve, IsoflopBudget, IsoflopMinimum, IsoflopRun, MinimumOutcome};
+use crate::result::{
+    Along, Curve, IsoflopBudget, IsoflopMinimum, IsoflopRun, MinimumOutcome, TracePoint, trace,
+};
 
 /// How far apart, as a ratio, two budgets may lie and be one: steps are whole, so compute misses its budget by a little.
 const ONE_BUDGET: f64 = 1.02;
@@ -51,13 +53,17 @@ pub(super) fn of_runs(runs: &Runs) -> (Vec<OfBudget>, Vec<(Run, String)>) {
 /// Both curves along both axes.
 pub(super) fn describe(budget: f64, runs: &[Run], huber: Option<f64>) -> IsoflopBudget {
     let minima = Curve::ALL.into_iter().flat_map(|curve| {
-        Along::ALL.into_iter().map(move |along| IsoflopMinimum {
-            curve,
-            along,
-            outcome: match fitted(runs, curve, along, huber).and_then(|fit| bracketed(&fit, runs, along)) {
-                Ok(outcome) => outcome,
-                Err(reason) => MinimumOutcome::Refused { reason },
-            },
+        Along::ALL.into_iter().map(move |along| {
+            let fit = fitted(runs, curve, along, huber);
+            IsoflopMinimum {
+                curve,
+                along,
+                trace: fit.as_ref().map(|fit| traced(fit, runs, along)).unwrap_or_default(),
+                outcome: match fit.and_then(|fit| bracketed(&fit, runs, along)) {
+                    Ok(outcome) => outcome,
+                    Err(reason) => MinimumOutcome::Refused { reason },
+                },
+            }
         })
     });
     let of = |run: &Run| IsoflopRun {
@@ -96,10 +102,24 @@ pub(super) fn fitted(
         .map_err(|refusal| refusal.to_string())
 }
 
+/// Places at which a curve is traced.
+const PLACES: u32 = 25;
+
+/// The curve from the smallest run to the largest.
+fn traced(fit: &Polynomial, runs: &[Run], along: Along) -> Vec<TracePoint> {
+    let (low, high) = ends(&logarithms(runs, along));
+    trace(low.exp(), high.exp(), PLACES, |place| Some((fit.at(place.ln()), None)))
+}
+
+/// Smallest and largest.
+fn ends(x: &[f64]) -> (f64, f64) {
+    x.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)))
+}
+
 /// The minimum of a curve, if runs bracket it.
 fn bracketed(fit: &Polynomial, runs: &[Run], along: Along) -> Result<MinimumOutcome, String> {
     let x = logarithms(runs, along);
-    let (low, high) = x.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(*x), h.max(*x)));
+    let (low, high) = ends(&x);
     let at = fit.minimum(low, high).ok_or_else(|| {
         let best =
             runs.iter().enumerate().min_by(|a, b| a.1.loss.total_cmp(&b.1.loss)).map_or(0, |(at, _)| at);

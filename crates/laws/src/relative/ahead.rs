@@ -4,7 +4,7 @@ use relscale_stats::forms::power::Power;
 use relscale_stats::interval::crossing::{self, Band};
 
 use crate::power_law::student_t;
-use crate::result::{Estimate, GapCrossing, GapPrediction};
+use crate::result::{Estimate, GapCrossing, GapPrediction, TracePoint, trace};
 use crate::sizes::{decades_beyond, within};
 
 /// How far beyond the data G is told where nothing was asked for: a factor of x.
@@ -49,6 +49,21 @@ pub(super) fn predictions(fit: &Power, at: &[f64], measured: &[f64], level: f64)
             },
         })
         .collect()
+}
+
+/// Places at which a law is traced: its band is smooth in the logarithm of x.
+const PLACES: u32 = 25;
+
+/// The law over the x measured and predicted, with its interval.
+pub(super) fn traced(
+    fit: &Power,
+    range: (f64, f64),
+    predictions: &[GapPrediction],
+    level: f64,
+) -> Vec<TracePoint> {
+    let all = || predictions.iter().map(|predicted| predicted.x);
+    let (low, high) = (all().fold(range.0, f64::min), all().fold(range.1, f64::max));
+    trace(low, high, PLACES, |x| Some((fit.at(x), student_t(fit.mean_interval(x, level)).bounds())))
 }
 
 /// Where G reaches a value.

@@ -36,6 +36,7 @@ pub fn fit_relative(
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         files: [measurements.files.clone(), covariates.map(Covariates::file).into_iter().collect()].concat(),
         x: measurements.x.clone(),
+        distributions: measurements.distributions.clone(),
         error: measurements.error.clone(),
         unit: measurements.unit.clone(),
         options: options.clone(),
@@ -126,6 +127,7 @@ fn of_family(
         covariate: covariates.map(|table| covariate::link(table, &gaps, options.level)),
         absolute,
         gaps,
+        ranks: None,
         flags,
     }
 }

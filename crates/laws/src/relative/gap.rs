@@ -137,6 +137,7 @@ fn describe(fit: &Power, pairs: &[Pair<'_>], x: &[f64], gaps: &[f64], options: &
         covered: held.covered,
     };
     let range = (x[0], x[x.len() - 1]);
+    let predictions = ahead::predictions(fit, &options.at, x, level);
     GapLaw {
         delta_beta: Estimate {
             value: slope,
@@ -184,7 +185,8 @@ fn describe(fit: &Power, pairs: &[Pair<'_>], x: &[f64], gaps: &[f64], options: &
         }),
         trend: Trend::Undecided,
         crossings: options.reaches.iter().map(|&gap| ahead::crossing(fit, gap, x, level)).collect(),
-        predictions: ahead::predictions(fit, &options.at, x, level),
+        trace: ahead::traced(fit, range, &predictions, level),
+        predictions,
         leave_one_out: audit::held_out_each(x, gaps, "1", level).into_iter().map(held_out).collect(),
         audit: audit::smallest_first(x, gaps, "1", level)
             .into_iter()

@@ -17,6 +17,8 @@ use crate::user_table::{Kind, Row, Rows, TableError, Value};
 pub struct Means {
     /// What the map is called.
     name: String,
+    /// What a group is called, e.g. `domain`.
+    groups: String,
     /// Member -> its group, and how much it weighs.
     members: BTreeMap<String, (String, f64)>,
     /// What the names of members may have before them in a table.
@@ -54,7 +56,14 @@ impl Means {
             let value = format!("{weight} for {member}");
             return Err(LawsError::Option { option: "weight", value, expected: "above 0" });
         }
-        Ok(Self { name: name.to_owned(), members, prefix: prefix.to_owned(), weighting })
+        let groups = "group".to_owned();
+        Ok(Self { name: name.to_owned(), groups, members, prefix: prefix.to_owned(), weighting })
+    }
+
+    /// The same map, of groups that are called so.
+    #[must_use]
+    pub fn of_groups(self, groups: &str) -> Self {
+        Self { groups: groups.to_owned(), ..self }
     }
 
     /// A table with a header (.csv, .tsv, .jsonl, .parquet): its first column names members, its second their groups, and `weight`, where it is
@@ -86,7 +95,13 @@ impl Means {
             }
         }
         let weighting = if weight.is_some() { Weighting::Weighted } else { Weighting::Even };
-        Ok(Self { name: path.display().to_string(), members, prefix: String::new(), weighting })
+        let (name, groups) = (path.display().to_string(), rows.columns[1].clone());
+        Ok(Self { name, groups, members, prefix: String::new(), weighting })
+    }
+
+    /// What a group is called.
+    pub(super) fn groups(&self) -> &str {
+        &self.groups
     }
 
     /// The mean in words, for the result.

@@ -17,6 +17,7 @@
 //! | `ahead` | where a gap reaches a value, and what it is at an x |
 //! | `covariate` | slopes against a number that each distribution has |
 //! | `optimum` | one point a budget: the errors at the baseline's fitted optimum |
+//! | `ranks` | the relative law of ranks: the slopes of the gaps of `-ln RBP_k` at every k |
 //! | `words` | sentences with their numbers |
 //!
 //! Invariants: a model takes part in a gap when it has both errors, else it is listed. Whether a slope is claimed is decided by tests
@@ -30,6 +31,7 @@ mod gap;
 mod means;
 mod optimum;
 mod options;
+mod ranks;
 mod series;
 mod study;
 mod table;
@@ -39,6 +41,7 @@ pub use covariate::Covariates;
 pub use fit::fit_relative;
 pub use means::{Means, Weighting};
 pub use options::RelativeOptions;
+pub use ranks::counted_ranks;
 pub use series::{Measurements, ModelFamily, Series, SeriesPoint};
 pub use study::{ErrorMeasure, StudySource, of_study};
 pub use table::{RelativeTable, of_table};

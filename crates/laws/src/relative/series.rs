@@ -11,6 +11,8 @@ use crate::result::{Flag, RelativeLeftOut};
 pub struct Measurements {
     /// What x is, in words.
     pub x: String,
+    /// What a distribution is: `corpus`, or a tag's or a column's name; empty where each column is one.
+    pub distributions: String,
     /// What the error is, in words.
     pub error: String,
     /// Unit of the error.

@@ -107,6 +107,7 @@ pub fn of_study(source: &StudySource<'_>) -> Result<Measurements, LawsError> {
     };
     Ok(Measurements {
         x: source.x.map_or("S, non-embedding parameters".to_owned(), |x| x.in_words().to_owned()),
+        distributions: source.by.unwrap_or("corpus").to_owned(),
         error: source.error.to_string(),
         unit: match source.error {
             ErrorMeasure::BitsPerByte => "bits per byte",

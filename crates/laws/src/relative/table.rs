@@ -132,6 +132,10 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
     let file = path.display().to_string();
     Ok(Measurements {
         x: models.map_or_else(|| options.x.clone(), |models| models.in_words(&options.x)),
+        distributions: match (&options.means, &options.distribution) {
+            (Some(means), _) => means.groups().to_owned(),
+            (None, column) => column.clone().unwrap_or_default(),
+        },
         error,
         unit: unit.to_owned(),
         files: [file].into_iter().chain(models.map(ModelNumbers::file)).collect(),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag};
+use super::{Estimate, Flag, TracePoint};
 
 /// Version of the layout; a change of meaning of any member raises it.
 pub const ISOFLOP_FORMAT: u32 = 1;
@@ -160,6 +160,9 @@ pub struct IsoflopMinimum {
     pub along: Along,
     /// Where it is, or why there is none.
     pub outcome: MinimumOutcome,
+    /// The curve over the runs of the budget, as it is drawn: loss by N or D; empty without a curve, and in files of earlier versions.
+    #[serde(default)]
+    pub trace: Vec<TracePoint>,
 }
 
 impl IsoflopMinimum {
@@ -245,6 +248,14 @@ pub struct PathLaw {
     pub r_squared: Option<f64>,
     /// Budgets with a minimum.
     pub budgets: u32,
+}
+
+impl PathLaw {
+    /// The law's value at a budget.
+    pub fn at(&self, budget: f64) -> f64 {
+        // Factors by logarithms: A alone may leave the range of numbers for steep laws far from C = 1.
+        (self.prefactor.ln() + self.exponent.value * budget.ln()).exp()
+    }
 }
 
 /// The surface by one method, or why there is none.

@@ -4,12 +4,45 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::error::LawsError;
 
 /// A whole result that machines read: `laws.json`, `relative.json`, predictions, fits of tables.
-pub trait Saved: Serialize + Sized {
+pub trait Saved: Serialize + DeserializeOwned {
+    /// Layout version that this program writes and reads; the member `format` of every such file.
+    const FORMAT: u32;
+
+    /// The command that makes such a file, e.g. `relscale fit`.
+    const COMMAND: &'static str;
+
+    /// Reads a file that [`save`](Self::save) wrote.
+    ///
+    /// # Errors
+    /// [`LawsError::Read`] when it cannot be read, [`LawsError::Format`] when it has another layout version,
+    /// [`LawsError::Parse`] when it is no such file. All name the file and the command that makes it.
+    fn load(path: &Path) -> Result<Self, LawsError> {
+        #[derive(Deserialize)]
+        struct Version {
+            format: u32,
+        }
+        let (path_of, command) = (|| path.to_owned(), Self::COMMAND);
+        let text = fs::read_to_string(path).map_err(|source| LawsError::Read {
+            path: path_of(),
+            source,
+            command,
+        })?;
+        let parse = |source| LawsError::Parse { path: path_of(), source, command };
+        // The version first: a file of another layout should be told so, not that a member is missing.
+        let Version { format } = serde_json::from_str(&text).map_err(parse)?;
+        if format != Self::FORMAT {
+            let (found, expected) = (format, Self::FORMAT);
+            return Err(LawsError::Format { path: path_of(), found, expected, command });
+        }
+        serde_json::from_str(&text).map_err(parse)
+    }
+
     /// Writes the result as indented JSON: aside first (`<name>.tmp` in the same folder), then renamed, so that a reader sees
     /// the old file or the new one, never half of one.
     ///
@@ -32,14 +65,26 @@ pub trait Saved: Serialize + Sized {
     }
 }
 
-impl Saved for super::StudyFit {}
-impl Saved for super::TableFit {}
-impl Saved for super::Predictions {}
-impl Saved for super::RelativeFit {}
-impl Saved for super::StagesFit {}
-impl Saved for super::SizeTokensFit {}
-impl Saved for super::ChoicesFit {}
-impl Saved for super::IsoflopFit {}
+/// Which types are such results: layout version and command of each.
+macro_rules! saved {
+    ($($result:ident, $format:ident, $command:literal;)*) => {
+        $(impl Saved for super::$result {
+            const FORMAT: u32 = super::$format;
+            const COMMAND: &'static str = $command;
+        })*
+    };
+}
+
+saved! {
+    StudyFit, FORMAT, "relscale fit";
+    TableFit, TABLE_FORMAT, "relscale fit --table";
+    Predictions, PREDICTION_FORMAT, "relscale predict";
+    RelativeFit, RELATIVE_FORMAT, "relscale relative";
+    StagesFit, STAGES_FORMAT, "relscale stages";
+    SizeTokensFit, SIZE_TOKENS_FORMAT, "relscale size-tokens";
+    ChoicesFit, CHOICES_FORMAT, "relscale choices";
+    IsoflopFit, ISOFLOP_FORMAT, "relscale sweep fit";
+}
 
 /// Writes a file aside and renames it when it is whole.
 ///

@@ -38,6 +38,7 @@ mod rivals;
 mod size_tokens;
 mod study;
 mod table;
+mod trace;
 mod two_stage;
 
 pub use breakdown::{
@@ -74,8 +75,8 @@ pub use rank_distribution::{
 };
 pub use relative::{
     AbsoluteLaw, AbsolutePoint, CorrelationEstimate, CovariateLink, CovariatePair, Gap, GapAuditStep,
-    GapCrossing, GapHeldOut, GapLaw, GapOutcome, GapPoint, GapPrediction, GapTests, RELATIVE_FORMAT,
-    RelativeFamily, RelativeFit, RelativeLeftOut, Trend,
+    GapCrossing, GapHeldOut, GapLaw, GapOutcome, GapPoint, GapPrediction, GapTests, RELATIVE_FORMAT, RankGap,
+    RanksOfGap, RelativeFamily, RelativeFit, RelativeLeftOut, RelativeRanks, Trend,
 };
 pub use rivals::{Rival, RivalFit, RivalHeldOut, RivalOutcome, RivalParameter, Rivals};
 pub use size_tokens::{Direction, PlaneOutcome, SIZE_TOKENS_FORMAT, SizeTokens, SizeTokensFit, Slice, Split};
@@ -84,7 +85,10 @@ pub use table::{
     TABLE_FORMAT, TableAuditStep, TableFit, TableGroup, TableHeldOut, TableLaw, TableLeftOut, TableOutcome,
     TablePoint, TablePowerLaw,
 };
+pub use trace::TracePoint;
+pub(crate) use trace::trace;
 pub use two_stage::{
-    HeldOutPoint, HeldOutStages, Predictability, Route, RouteErrors, RouteValue, STAGES_FORMAT, StageCurve,
-    StageCurves, StageOutcome, StageParameter, StagesAhead, StagesFit, StagesGroup, StagesPoint,
+    HeldOutPoint, HeldOutStages, Predictability, Route, RouteErrors, RouteTrace, RouteValue, STAGES_FORMAT,
+    StageCurve, StageCurves, StageOutcome, StageParameter, StageTraces, StagesAhead, StagesFit, StagesGroup,
+    StagesPoint,
 };

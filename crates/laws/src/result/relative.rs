@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag};
+use super::{Estimate, Flag, TracePoint};
 use crate::relative::RelativeOptions;
 
 /// Version of the layout of `relative.json`; a change of meaning of any member raises it.
@@ -19,6 +19,10 @@ pub struct RelativeFit {
     pub files: Vec<String>,
     /// What x is, e.g. `S, non-embedding parameters`.
     pub x: String,
+    /// What a distribution is: `corpus`, or the name of the tag or column whose values are the distributions; empty where each column of
+    /// errors is one, and in files of earlier versions.
+    #[serde(default)]
+    pub distributions: String,
     /// What E is, e.g. `bits per byte`, `-ln RBP_10`.
     pub error: String,
     /// Unit of E.
@@ -41,6 +45,9 @@ pub struct RelativeFamily {
     /// The slopes against a covariate, when a table of one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub covariate: Option<CovariateLink>,
+    /// The gaps of `-ln RBP_k` at each k, when the distributions are of documents whose ranks were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<RelativeRanks>,
     /// Doubts about the family as a whole.
     pub flags: Vec<Flag>,
     /// A few sentences with the numbers.
@@ -194,6 +201,9 @@ pub struct GapLaw {
     pub trend: Trend,
     /// Where G reaches the values asked for.
     pub crossings: Vec<GapCrossing>,
+    /// The law from the smallest x measured or asked for to the largest, with its interval.
+    #[serde(default)]
+    pub trace: Vec<TracePoint>,
     /// G at the x asked for.
     pub predictions: Vec<GapPrediction>,
     /// Each model's gap predicted from all others.
@@ -294,6 +304,45 @@ pub struct GapAuditStep {
     pub delta_beta: f64,
     /// The other models, as this fit predicts them.
     pub predictions: Vec<GapHeldOut>,
+}
+
+/// The relative law of ranks: `delta_beta` of the gaps of `-ln RBP_k`, k by k.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RelativeRanks {
+    /// One entry a treatment, by name.
+    pub gaps: Vec<RanksOfGap>,
+    /// One sentence with the numbers.
+    pub verdict: String,
+}
+
+/// One treatment, k by k.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RanksOfGap {
+    /// The treatment.
+    pub treatment: String,
+    /// The k at which all of its models have both errors, ascending.
+    pub at: Vec<RankGap>,
+    /// The k at which they have not, with the reason.
+    pub left_out: Vec<(u32, String)>,
+}
+
+/// The gap of `-ln RBP_k` at one k.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RankGap {
+    /// The largest rank that counts as a hit.
+    pub k: u32,
+    /// Slope of `ln G`, by Student t as in [`GapLaw::delta_beta`].
+    pub delta_beta: Estimate,
+    /// The same slope with the noise of the text sample alone, as in [`GapLaw::delta_beta_sampling`].
+    pub delta_beta_sampling: Estimate,
+    /// The law's G at the smallest and at the largest x measured.
+    pub ends: (f64, f64),
+    /// Models in the fit.
+    pub models: u32,
+    /// The tests; `q` is adjusted for the gaps of this k. Absent for two models.
+    pub tests: Option<GapTests>,
+    /// What the tests allow to say.
+    pub trend: Trend,
 }
 
 /// The slopes of all treatments against a number that each of them has.

@@ -1,12 +1,8 @@
-//! The whole of `laws.json`, to disk and back.
-
-use std::fs;
-use std::path::Path;
+//! The whole of `laws.json`, as one value.
 
 use serde::{Deserialize, Serialize};
 
 use super::GroupFit;
-use crate::error::LawsError;
 use crate::options::FitOptions;
 
 /// Version of the layout of `laws.json`; a change of meaning of any member raises it.
@@ -29,26 +25,5 @@ impl StudyFit {
     /// The group of `family` on `corpus`.
     pub fn group(&self, family: &str, corpus: &str) -> Option<&GroupFit> {
         self.groups.iter().find(|group| group.family == family && group.corpus == corpus)
-    }
-
-    /// Reads a file that [`save`](super::Saved::save) wrote.
-    ///
-    /// # Errors
-    /// [`LawsError::Read`] when it cannot be read, [`LawsError::Format`] when it has another layout
-    /// version, [`LawsError::Parse`] when it is no such file.
-    pub fn load(path: &Path) -> Result<Self, LawsError> {
-        #[derive(Deserialize)]
-        struct Version {
-            format: u32,
-        }
-        let text =
-            fs::read_to_string(path).map_err(|source| LawsError::Read { path: path.to_owned(), source })?;
-        let parse = |source| LawsError::Parse { path: path.to_owned(), source };
-        // The version first: a file of another layout should be told so, not that a member is missing.
-        let Version { format } = serde_json::from_str(&text).map_err(parse)?;
-        if format != FORMAT {
-            return Err(LawsError::Format { path: path.to_owned(), found: format, expected: FORMAT });
-        }
-        serde_json::from_str(&text).map_err(parse)
     }
 }

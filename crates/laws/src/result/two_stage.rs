@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag};
+use super::{Estimate, Flag, TracePoint};
 
 /// Version of the layout; a change of meaning of any member raises it.
 pub const STAGES_FORMAT: u32 = 1;
@@ -95,6 +95,37 @@ pub struct StageCurves {
     pub direct_power: StageOutcome,
     /// Directly: the second stage's sigmoid with `-ln x` for the loss.
     pub direct_sigmoid: StageOutcome,
+    /// The curves over all x and losses of the group, held-out points and the x asked for included, as they are drawn.
+    #[serde(default)]
+    pub traces: StageTraces,
+}
+
+/// Curves at many places. Intervals are those of one new model; the first stage's are not traced.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct StageTraces {
+    /// Loss over x.
+    pub loss: Vec<TracePoint>,
+    /// Accuracy over loss, by the second stage.
+    pub accuracy: Vec<TracePoint>,
+    /// Accuracy over x, each route from x that has a curve.
+    pub routes: Vec<RouteTrace>,
+}
+
+impl StageTraces {
+    /// The accuracy over x by a route.
+    pub fn route(&self, route: Route) -> Option<&[TracePoint]> {
+        let traced = self.routes.iter().find(|traced| traced.route == route)?;
+        Some(&traced.accuracy)
+    }
+}
+
+/// Accuracy over x by one route.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RouteTrace {
+    /// The way.
+    pub route: Route,
+    /// The curve.
+    pub accuracy: Vec<TracePoint>,
 }
 
 /// How the fit of one curve ended. In JSON the member `status` is `fitted` or `refused`.

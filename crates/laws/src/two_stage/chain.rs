@@ -19,8 +19,8 @@ use relscale_stats::outcome::Caution;
 
 use crate::power_law::student_t;
 use crate::result::{
-    Estimate, Flag, FlagCode, Interval, Route, StageCurve, StageCurves, StageOutcome, StageParameter,
-    StagesPoint,
+    Estimate, Flag, FlagCode, Interval, Route, RouteTrace, StageCurve, StageCurves, StageOutcome,
+    StageParameter, StageTraces, StagesPoint, trace,
 };
 use crate::rivals;
 
@@ -114,15 +114,32 @@ impl Chain {
         }
     }
 
-    /// As it is stored.
-    pub(super) fn describe(&self, level: f64) -> StageCurves {
+    /// As it is stored; traced over `x` and `loss`, each from smallest to largest.
+    pub(super) fn describe(&self, x: (f64, f64), loss: (f64, f64), level: f64) -> StageCurves {
         StageCurves {
+            traces: self.traces(x, loss, level),
             loss: outcome(&self.loss, |curve| first_stage(curve, level)),
             accuracy: outcome(&self.accuracy, |fit| {
                 of_sigmoid(fit, "1 / unit of the loss", "as given", level)
             }),
             direct_power: outcome(&self.power, |fit| self.of_power(fit, level)),
             direct_sigmoid: outcome(&self.sigmoid, |fit| of_sigmoid(fit, "1", "-ln x", level)),
+        }
+    }
+
+    fn traces(&self, x: (f64, f64), loss: (f64, f64), level: f64) -> StageTraces {
+        let of = |found: Estimate| (found.value, found.bounds());
+        let first = self.loss.as_ref().ok();
+        let second = self.accuracy.as_ref().ok();
+        let over_x = |route| trace(x.0, x.1, PLACES, |x| self.accuracy_at(route, x, None, level).map(of));
+        StageTraces {
+            loss: trace(x.0, x.1, PLACES, |x| Some((first?.shape.at(x)?, None))),
+            accuracy: trace(loss.0, loss.1, PLACES, |loss| Some(of(one_sigmoid(second?, loss, level)))),
+            routes: FROM_X
+                .into_iter()
+                .map(|route| RouteTrace { route, accuracy: over_x(route) })
+                .filter(|traced| !traced.accuracy.is_empty())
+                .collect(),
         }
     }
 
@@ -154,6 +171,12 @@ impl Chain {
 }
 
 const UNIT: &str = "share";
+
+/// Places at which a curve is traced: enough for the bends of a sigmoid.
+const PLACES: u32 = 41;
+
+/// The ways that need no loss of the model itself.
+pub(super) const FROM_X: [Route; 3] = [Route::Chain, Route::DirectPower, Route::DirectSigmoid];
 
 fn outcome<T>(fit: &Result<T, String>, describe: impl Fn(&T) -> StageCurve) -> StageOutcome {
     match fit {

@@ -3,7 +3,7 @@
 use relscale_stats::forms::power;
 use relscale_stats::optimise::parabola;
 
-use super::chain::Chain;
+use super::chain::{Chain, FROM_X};
 use super::{HeldOut, StagesOptions, words};
 use crate::result::{
     Flag, FlagCode, HeldOutPoint, HeldOutStages, Predictability, Route, RouteErrors, RouteValue,
@@ -15,10 +15,11 @@ pub(super) fn fit(name: String, points: Vec<StagesPoint>, options: &StagesOption
     let level = options.level;
     let all: Vec<&StagesPoint> = points.iter().collect();
     let chain = Chain::fit(&all, options.chance);
+    let (x, loss) = ranges(&all, options);
     let mut group = StagesGroup {
         name,
         predictability: predictability(&all),
-        curves: chain.describe(level),
+        curves: chain.describe(x, loss, level),
         ahead: options.at.iter().map(|&x| ahead(&chain, &all, x, level)).collect(),
         held_out: held_out(&all, options),
         flags: Vec::new(),
@@ -28,6 +29,14 @@ pub(super) fn fit(name: String, points: Vec<StagesPoint>, options: &StagesOption
     group.flags = doubts(&group, options);
     group.verdict = words::of_group(&group);
     group
+}
+
+/// Smallest and largest x and loss of the points, the x asked for included.
+fn ranges(points: &[&StagesPoint], options: &StagesOptions) -> ((f64, f64), (f64, f64)) {
+    let widened = |range: (f64, f64), value: f64| (f64::min(range.0, value), f64::max(range.1, value));
+    let none = (f64::INFINITY, f64::NEG_INFINITY);
+    let x = points.iter().map(|point| point.x).chain(options.at.iter().copied());
+    (x.fold(none, widened), points.iter().map(|point| point.loss).fold(none, widened))
 }
 
 fn predictability(points: &[&StagesPoint]) -> Predictability {
@@ -53,9 +62,6 @@ fn predictability(points: &[&StagesPoint]) -> Predictability {
     }
 }
 
-/// The ways that need no loss of the model itself.
-const FROM_X: [Route; 3] = [Route::Chain, Route::DirectPower, Route::DirectSigmoid];
-
 fn ahead(chain: &Chain, points: &[&StagesPoint], x: f64, level: f64) -> StagesAhead {
     let (smallest, largest) = (points[0].x, points[points.len() - 1].x);
     let decades_beyond = match x {
@@ -78,6 +84,7 @@ fn held_out(points: &[&StagesPoint], options: &StagesOptions) -> Option<HeldOutS
     }
     let level = options.level;
     let chain = Chain::fit(&known, options.chance);
+    let (x, loss) = ranges(points, options);
     let predicted: Vec<HeldOutPoint> = unseen
         .iter()
         .map(|point| {
@@ -106,7 +113,7 @@ fn held_out(points: &[&StagesPoint], options: &StagesOptions) -> Option<HeldOutS
             HeldOut::Largest(count) => format!("the {count} largest {}", options.x),
             HeldOut::Where(column, value) => format!("{column} = {value}"),
         },
-        curves: chain.describe(level),
+        curves: chain.describe(x, loss, level),
         loss_error: loss_errors
             .map(|errors| errors.iter().map(|error| error.abs()).sum::<f64>() / errors.len() as f64),
         routes: Route::ALL.into_iter().filter_map(|route| errors(route, &predicted)).collect(),
