@@ -146,6 +146,7 @@ fn uncapitalised(text: &str) -> String {
 /// The exit code of an error, by its type.
 fn code_of(error: &anyhow::Error) -> u8 {
     use relscale_measure::Error as Measure;
+    use relscale_report::ReportError as Report;
     use relscale_sweep::Error as Sweep;
     if let Some(error) = error.downcast_ref::<Measure>() {
         return match error {
@@ -169,9 +170,10 @@ fn code_of(error: &anyhow::Error) -> u8 {
     if let Some(error) = error.downcast_ref::<relscale_laws::LawsError>() {
         return if matches!(error, relscale_laws::LawsError::Write { .. }) { FAILURE } else { REFUSED };
     }
-    if let Some(error) = error.downcast_ref::<relscale_report::ReportError>() {
+    if let Some(error) = error.downcast_ref::<Report>() {
         return match error {
-            relscale_report::ReportError::Records(error) => of_records(error),
+            Report::Records(error) => of_records(error),
+            Report::Result(_) | Report::Foreign { .. } | Report::Nothing { .. } => REFUSED,
             _ => FAILURE,
         };
     }

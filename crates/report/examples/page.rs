@@ -10,8 +10,8 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
-use relscale_report::{ReportError, render};
-use support::{Runs, SIZES, TEXTS, Text};
+use relscale_report::ReportError;
+use support::{Runs, SIZES, TEXTS, Text, render};
 
 fn main() -> Result<(), ReportError> {
     let home = std::env::args_os()

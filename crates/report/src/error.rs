@@ -25,6 +25,34 @@ pub enum ReportError {
     /// The study's records, from which the provenance comes, cannot be read.
     #[error("the study's provenance cannot be read: {0}")]
     Records(#[from] relscale_records::Error),
+    /// A result of the folder is not what it should be.
+    #[error(transparent)]
+    Result(#[from] relscale_laws::LawsError),
+    /// A result is of another study.
+    #[error(
+        "{} is about the model {model}, which this study has not measured: it is of another study, or older than this one; run `{command}` again, \
+         or move the file elsewhere",
+        path.display()
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// The model that is not there.
+        model: String,
+        /// The command that makes such a file.
+        command: &'static str,
+    },
+    /// The folder holds no result.
+    #[error(
+        "{} holds nothing to report: no laws.json (`relscale fit STUDY` makes it), relative.json (`relscale relative`), choices.json \
+         (`relscale choices`), isoflop.json (`relscale sweep fit`), stages.json (`relscale stages --json`) or size-tokens.json \
+         (`relscale size-tokens`)",
+        folder.display()
+    )]
+    Nothing {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// The page's template does not fit its data: a fault of this program.
     #[error(
         "the page cannot be made from its template: {source}; please report this with the study's laws.json"

@@ -1,6 +1,6 @@
 //! Figures and the page that explains a study.
 //!
-//! **Purpose.** A [`StudyFit`] holds every number of a study; this crate turns it into something that a colleague can
+//! **Purpose.** [`Results`] hold every number of a study; this crate turns them into something that a colleague can
 //! read in five minutes and check for an hour: one page that needs no network, figures as files, and the numbers
 //! behind each figure as a table.
 //!
@@ -8,7 +8,8 @@
 //!
 //! | room | what |
 //! |---|---|
-//! | [`render`] | the entrance: laws and study folder in, files out |
+//! | [`Results`] | what a folder holds: laws, relative laws, questions, stages, sweeps; any of them |
+//! | [`render`] | the entrance: results and study folder in, files out |
 //! | `figures` | a figure a file: what it shows as data, then as a drawing; or why it is not there |
 //! | `plot` | the wall around kuva: axes, marks, bands, labels; nothing else knows pixels |
 //! | `page` | the page: what is said where, a template, a style sheet |
@@ -24,7 +25,7 @@
 //! ```
 //!
 //! **Invariants.**
-//! * Nothing is computed here that `laws.json` does not hold, but for the ends of error bars.
+//! * Nothing is computed here that a result file does not hold, but for the ends of error bars.
 //! * Every verdict, flag, left-out point and count of non-finite positions of the fit is on the page, in words.
 //! * Names are data: no name of a model, family or corpus can become markup.
 //! * The page opens no connection. The same laws and records give the same bytes: there is no clock in it.
@@ -37,15 +38,17 @@ mod figures;
 mod format;
 mod page;
 mod plot;
+mod results;
 mod write;
 
 use std::path::{Path, PathBuf};
 
-use relscale_laws::StudyFit;
+use relscale_laws::{FitOptions, StudyFit};
 
 pub use error::{ReportError, Result};
 use figures::{Family, Slot};
 pub use plot::{FigureStyle, UnknownStyle};
+pub use results::{Named, Results};
 
 /// The files of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,22 +61,32 @@ pub struct ReportFiles {
     pub numbers: Vec<PathBuf>,
 }
 
+/// How a report is made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// Size of the figures' files; on the page they have its own.
+    pub style: FigureStyle,
+}
+
 /// Writes `report.html` and `figures/` into `folder`.
 ///
-/// `folder` is the study folder: where it holds records, the page tells their provenance and whether the laws were
-/// fitted to them; where it holds none (laws of a table that somebody brought), the page says so.
+/// `folder` is the study folder, of which [`Results::read`] has the results: where it holds records, the page tells their provenance and whether the
+/// laws were fitted to them; where it holds none (laws of a table that somebody brought), the page says so.
 ///
 /// # Errors
 /// [`ReportError::Write`], [`ReportError::Records`] when there are records and they cannot be read.
-pub fn render(study: &StudyFit, folder: &Path) -> Result<ReportFiles> {
+pub fn render(results: &Results, folder: &Path, options: &Options) -> Result<ReportFiles> {
     let figures_folder = folder.join("figures");
     write::folder(&figures_folder)?;
 
     let records = page::Records::read(folder)?;
+    let no_laws = no_laws();
+    let study = results.laws.as_ref().unwrap_or(&no_laws);
     let mut files =
         ReportFiles { page: folder.join("report.html"), figures: Vec::new(), numbers: Vec::new() };
     let mut sections = Vec::new();
-    for section in figures::sections(study) {
+    for section in figures::sections(results) {
         let mut on_page = page::Section::of(&section.heading);
         for slot in &section.slots {
             let figure = match slot {
@@ -84,12 +97,12 @@ pub fn render(study: &StudyFit, folder: &Path) -> Result<ReportFiles> {
                 }
             };
             let stem = section.stem(figure);
-            let svg = plot::svg(&figure.drawing(), FigureStyle::Page);
+            let drawing = figure.drawing();
             let (image, table) =
                 (figures_folder.join(format!("{stem}.svg")), figures_folder.join(format!("{stem}.csv")));
-            write::whole(&image, &svg)?;
+            write::whole(&image, &plot::svg(&drawing, options.style))?;
             write::whole(&table, &figure.numbers().to_csv())?;
-            on_page.figures.push(page::Drawn::new(figure, &stem, svg));
+            on_page.figures.push(page::Drawn::new(figure, &stem, plot::svg(&drawing, FigureStyle::Page)));
             files.figures.push(image);
             files.numbers.push(table);
         }
@@ -100,4 +113,14 @@ pub fn render(study: &StudyFit, folder: &Path) -> Result<ReportFiles> {
     let written: Vec<&PathBuf> = files.figures.iter().chain(&files.numbers).collect();
     write::remove_stale(&figures_folder, &figures::NAMES, &written)?;
     Ok(files)
+}
+
+/// What the page is given where there is no laws.json.
+fn no_laws() -> StudyFit {
+    StudyFit {
+        format: relscale_laws::FORMAT,
+        tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
+        options: FitOptions::default(),
+        groups: Vec::new(),
+    }
 }

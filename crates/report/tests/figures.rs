@@ -5,8 +5,8 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use relscale_report::{ReportFiles, render};
-use support::{Runs, SIZES, TEXTS};
+use relscale_report::ReportFiles;
+use support::{Runs, SIZES, TEXTS, render};
 
 fn report(folder: &Path, runs: &Runs) -> ReportFiles {
     support::keep(folder, runs);

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use relscale_laws::{FitOptions, Flag, FlagCode, StudyFit};
-use relscale_report::{ReportError, render};
-use support::{Runs, SIZES, TEXTS, Text};
+use relscale_report::ReportError;
+use support::{Runs, SIZES, TEXTS, Text, render};
 
 /// The page of some runs whose records are in the same folder.
 fn page(runs: &Runs) -> (StudyFit, String) {

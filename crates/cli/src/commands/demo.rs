@@ -59,7 +59,8 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     terminal::print(&fit::notes(&laws))?;
     fit::refuse_if_empty(&laws)?;
     terminal::print(&format!("\n{}", relative::summary(out, BASELINE)?))?;
-    relscale_report::render(&laws, out)?;
+    let results = relscale_report::Results::read(out)?;
+    relscale_report::render(&results, out, &relscale_report::Options::default())?;
     terminal::print(&epilogue(arguments))
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use relscale_laws::Saved as _;
 use relscale_laws::predict::{Question, Size, Target, predict};
 use relscale_laws::{
     Basis, Flag, GroupPredictions, Interval, LawsError, Predictions, SizeOutcome, SizePrediction, StudyFit,

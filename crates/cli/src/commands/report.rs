@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use relscale_laws::StudyFit;
+use relscale_report::{Options, Results};
 
-use super::fit::LAWS;
 use crate::terminal;
 
 /// Write the page of a study: report.html and its figures.
 ///
-/// Reads STUDY/laws.json, which `relscale fit` makes; the page needs no network and can be sent as it is.
+/// Shows what STUDY holds: laws.json of `relscale fit`, relative.json of `relative`, choices.json, isoflop.json of a sweep, stages.json,
+/// size-tokens.json, and further ones such as relative-mmlu.json. The page needs no network and can be sent as it is.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "Example:\n  relscale report study")]
 pub(crate) struct Arguments {
@@ -20,10 +20,10 @@ pub(crate) struct Arguments {
 /// Carries the command out.
 ///
 /// # Errors
-/// There are no laws yet, or the page cannot be written.
+/// There are no results yet, one is of another study, or the page cannot be written.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let laws = StudyFit::load(&arguments.study.join(LAWS))?;
-    let report = relscale_report::render(&laws, &arguments.study)?;
+    let results = Results::read(&arguments.study)?;
+    let report = relscale_report::render(&results, &arguments.study, &Options::default())?;
     terminal::message(&format!(
         "{} figures, as SVG and as numbers, and the page with all of them:",
         report.figures.len()

@@ -30,7 +30,7 @@ mod slot;
 mod tail;
 mod together;
 
-use relscale_laws::StudyFit;
+use crate::results::Results;
 
 pub(crate) use family::Family;
 pub(crate) use slot::{Figure, LeftOut, Section, Slot};
@@ -38,9 +38,10 @@ pub(crate) use slot::{Figure, LeftOut, Section, Slot};
 /// The names that files of figures start with, those of earlier reports included.
 pub(crate) const NAMES: [&str; 6] = ["greedy", "head", "tail", "fit-by-k", "exponent-by-k", "together"];
 
-/// All sections of a page: one a family.
-pub(crate) fn sections<'a>(study: &'a StudyFit) -> Vec<Section<'a>> {
-    Family::all(study).iter().map(Family::section).collect()
+/// All sections of a page: one a family of the rank laws.
+pub(crate) fn sections(results: &Results) -> Vec<Section<'_>> {
+    let families = results.laws.as_ref().map(Family::all).unwrap_or_default();
+    families.iter().map(Family::section).collect()
 }
 
 #[cfg(test)]
@@ -49,7 +50,7 @@ mod tests {
 
     #[test]
     fn every_slot_has_a_name_by_which_its_stale_files_are_known() {
-        let study = StudyFit {
+        let study = relscale_laws::StudyFit {
             format: relscale_laws::FORMAT,
             tool: String::new(),
             options: relscale_laws::FitOptions::default(),

@@ -11,6 +11,7 @@ use relscale_records::parquet::{PartMeta, PartRange};
 use relscale_records::provenance::{Provenance, sha256_bytes};
 use relscale_records::study::{RunPlan, RunRecord, Study};
 use relscale_records::{DocumentTally, RunTally};
+use relscale_report::{Options, ReportFiles, Results};
 
 /// Seven sizes over three decades.
 pub(crate) const SIZES: [u64; 7] = [3_136, 10_432, 33_408, 98_816, 311_040, 986_112, 2_958_336];
@@ -132,6 +133,13 @@ pub(crate) fn family(name: &str, sizes: &[u64], texts: &[Text], documents: u32) 
 pub(crate) fn laws(runs: &Runs) -> StudyFit {
     let tallies: Vec<RunTally> = runs.iter().map(|(_, tally)| tally.clone()).collect();
     fit_study(&tallies, &FitOptions { resamples: 200, ..FitOptions::default() }).unwrap()
+}
+
+/// The report of laws alone.
+pub(crate) fn render(laws: &StudyFit, folder: &Path) -> relscale_report::Result<ReportFiles> {
+    let mut results = Results::default();
+    results.laws = Some(laws.clone());
+    relscale_report::render(&results, folder, &Options::default())
 }
 
 /// Records of runs as a study holds them, but for the rows themselves.
