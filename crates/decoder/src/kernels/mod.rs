@@ -1,177 +1,147 @@
-//! Matrix products. The only unsafe code of the workspace stands here, behind checked views.
+//! Matrix products. The only unsafe code of the workspace stands here, behind checked types.
 //!
-//! The product itself is the `gemm` crate's (AVX-512, AVX2, NEON, chosen at run time), on one thread: callers split
-//! rows over threads themselves, so that a row's bits never depend on how many threads there are.
+//! | room | what |
+//! |---|---|
+//! | [`dense`] | products of strided views, by the `gemm` crate: training, and every processor without AVX-512 |
+//! | [`Packed`] | a weight matrix laid out once for many products; the only copy of it that is kept |
+//! | [`Input`] | activations laid out for one product |
+//! | `avx512` | the small products by hand, f32 and bf16 |
+//! | `words` | buffers on cache lines |
 //!
-//! A row's bits do not depend on the number of rows either, as long as there are at least [`MIN_ROWS`]: below that
-//! the crate switches to other kernels, which sum in another order. Callers pad to it (see `ops::linear`).
+//! **Paths.** [`Format`] says in which numbers and by which kernels: by hand where the processor has AVX-512 (bf16: also
+//! AVX-512-BF16), by `gemm` elsewhere (AVX2, NEON), where bf16 means that both factors are rounded to bf16 and multiplied in f32.
+//! Which one is settled when a model is loaded, and stays.
+//!
+//! **Invariants**, tested here for every path:
+//! * an element of a product is one chain of additions that depends on its row, its column and the inner size alone: not on
+//!   neighbours, place, batch or threads;
+//! * sums are f32, whatever the factors are.
 #![allow(unsafe_code)]
 
-/// Fewest rows (and columns) of a product whose bits must not depend on its size; see the module's text.
-pub const MIN_ROWS: usize = 80;
-
-/// A read-only matrix over a slice, with any strides.
-#[derive(Debug, Clone, Copy)]
-pub struct View<'a> {
-    data: &'a [f32],
-    rows: usize,
-    columns: usize,
-    row_stride: usize,
-    column_stride: usize,
-}
-
-impl<'a> View<'a> {
-    /// Rows of `columns` numbers each, `row_stride` apart.
-    ///
-    /// # Panics
-    /// When the slice is too short for that.
-    pub fn rows(data: &'a [f32], rows: usize, columns: usize, row_stride: usize) -> Self {
-        let view = Self { data, rows, columns, row_stride, column_stride: 1 };
-        assert!(view.extent() <= data.len(), "view of {rows} x {columns} exceeds its slice");
-        view
-    }
-
-    /// Rows of `columns` numbers each, without gaps.
-    ///
-    /// # Panics
-    /// When the slice is too short for that.
-    pub fn dense(data: &'a [f32], rows: usize, columns: usize) -> Self {
-        Self::rows(data, rows, columns, columns)
-    }
-
-    /// The transposed matrix; nothing moves.
-    pub fn transposed(self) -> Self {
-        Self {
-            rows: self.columns,
-            columns: self.rows,
-            row_stride: self.column_stride,
-            column_stride: self.row_stride,
-            ..self
-        }
-    }
-
-    fn extent(&self) -> usize {
-        extent(self.rows, self.columns, self.row_stride, self.column_stride)
-    }
-}
-
-/// Numbers that a strided matrix spans in its slice.
-fn extent(rows: usize, columns: usize, row_stride: usize, column_stride: usize) -> usize {
-    match (rows, columns) {
-        (0, _) | (_, 0) => 0,
-        _ => (rows - 1)
-            .checked_mul(row_stride)
-            .zip((columns - 1).checked_mul(column_stride))
-            .and_then(|(down, across)| down.checked_add(across)?.checked_add(1))
-            .unwrap_or(usize::MAX),
-    }
-}
-
-/// `out = a b` (or `out += a b`), `out` `[a.rows, b.columns]` with rows `row_stride` apart.
-///
-/// # Panics
-/// When the inner sizes differ or a slice is too short.
-pub fn product(out: &mut [f32], row_stride: usize, a: View<'_>, b: View<'_>, add: bool) {
-    assert_eq!(a.columns, b.rows, "inner sizes of a product differ");
-    let (m, n, k) = (a.rows, b.columns, a.columns);
-    assert!(n <= row_stride || m <= 1, "rows of a product's result overlap");
-    assert!(extent(m, n, row_stride, 1) <= out.len(), "result of {m} x {n} exceeds its slice");
-    if m == 0 || n == 0 {
-        return;
-    }
-    // SAFETY: gemm touches `out[i * row_stride + j]`, `a[i, l]` and `b[l, j]` for i < m, j < n, l < k and nothing
-    // else. The extents of all three were checked against their slices (here and when the views were made; strides
-    // below 2^63 by `extent`), `out` is borrowed mutably so it aliases neither input, and its elements are distinct
-    // since n <= row_stride.
-    unsafe {
-        gemm::gemm(
-            m,
-            n,
-            k,
-            out.as_mut_ptr(),
-            1,
-            row_stride as isize,
-            add,
-            a.data.as_ptr(),
-            a.column_stride as isize,
-            a.row_stride as isize,
-            b.data.as_ptr(),
-            b.column_stride as isize,
-            b.row_stride as isize,
-            1.0,
-            1.0,
-            false,
-            false,
-            false,
-            gemm::Parallelism::None,
-        );
-    }
-}
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+pub mod dense;
+mod input;
+mod multiply;
+mod packed;
+mod words;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
+mod tests;
 
-    fn numbers(len: usize, seed: u32) -> Vec<f32> {
-        let mut state = seed.wrapping_mul(2_654_435_761) | 1;
-        std::iter::repeat_with(|| {
-            state ^= state << 13;
-            state ^= state >> 17;
-            state ^= state << 5;
-            state as f32 / u32::MAX as f32 - 0.5
-        })
-        .take(len)
-        .collect()
+pub use dense::{MIN_ROWS, View, product};
+pub use input::Input;
+pub use packed::{Order, Packed, TILE};
+
+/// Numbers in which weights are kept and products are taken. Sums, norms, softmax and the residual stream are f32 in both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dtype {
+    /// 32 bits.
+    #[default]
+    F32,
+    /// 16 bits: 8 of exponent, 7 of fraction. Half the memory, about twice the speed where the processor multiplies it;
+    /// `docs/performance.md` says how many ranks move.
+    Bf16,
+}
+
+impl Dtype {
+    /// `f32` or `bf16`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::Bf16 => "bf16",
+        }
+    }
+}
+
+/// Which kernels to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Choice {
+    /// The best that the processor has.
+    #[default]
+    Best,
+    /// Those that every processor has, for comparisons and tests.
+    Portable,
+}
+
+/// In which numbers, and by which kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Format {
+    dtype: Dtype,
+    by_hand: bool,
+}
+
+impl Format {
+    /// The format for `dtype` on this processor.
+    pub fn new(dtype: Dtype, choice: Choice) -> Self {
+        Self { dtype, by_hand: choice == Choice::Best && has_kernels(dtype) }
     }
 
-    proptest! {
-        #[test]
-        fn product_agrees_with_the_definition(m in 1usize..40, n in 1usize..40, k in 0usize..40, add: bool, ta: bool, tb: bool) {
-            let (a, b) = (numbers(m * k, 1), numbers(k * n, 2));
-            let va = if ta { View::dense(&a, k, m).transposed() } else { View::dense(&a, m, k) };
-            let vb = if tb { View::dense(&b, n, k).transposed() } else { View::dense(&b, k, n) };
-            let mut out = numbers(m * (n + 3), 3);
-            let before = out.clone();
-            product(&mut out, n + 3, va, vb, add);
-            for i in 0..m {
-                for j in 0..n + 3 {
-                    let old = before[i * (n + 3) + j];
-                    let want = if j >= n { f64::from(old) } else {
-                        let start = if add { f64::from(old) } else { 0.0 };
-                        start + (0..k).map(|l| {
-                            let x = if ta { a[l * m + i] } else { a[i * k + l] };
-                            let y = if tb { b[j * k + l] } else { b[l * n + j] };
-                            f64::from(x) * f64::from(y)
-                        }).sum::<f64>()
-                    };
-                    prop_assert!((f64::from(out[i * (n + 3) + j]) - want).abs() < 1e-5);
-                }
-            }
+    /// The numbers.
+    pub fn dtype(self) -> Dtype {
+        self.dtype
+    }
+
+    /// The kernels, in a word: `avx512`, `avx512-bf16` or `gemm`.
+    pub fn kernels(self) -> &'static str {
+        match (self.by_hand, self.dtype) {
+            (true, Dtype::F32) => "avx512",
+            (true, Dtype::Bf16) => "avx512-bf16",
+            (false, _) => "gemm",
         }
     }
 
-    /// What the batch invariance of the forward pass and the rank head stand on: an element is one chain of
-    /// additions that depends on its row, its column and k alone.
-    #[test]
-    fn bits_depend_on_neither_neighbours_nor_place() {
-        for k in [16, 64, 96, 192, 768, 1500, 3072] {
-            let (a, b) = (numbers(400 * k, 5), numbers(700 * k, 6));
-            let mut whole = vec![0.0; 400 * 700];
-            product(&mut whole, 700, View::dense(&a, 400, k), View::dense(&b, 700, k).transposed(), false);
-            for (row, column, m, n) in
-                [(0, 0, 80, 80), (37, 11, 80, 128), (100, 300, 300, 81), (319, 619, 81, 81)]
-            {
-                let mut part = vec![0.0; m * n];
-                let (va, vb) = (View::dense(&a[row * k..], m, k), View::dense(&b[column * k..], n, k));
-                product(&mut part, n, va, vb.transposed(), false);
-                for i in 0..m {
-                    for j in 0..n {
-                        let (x, y) = (part[i * n + j], whole[(row + i) * 700 + column + j]);
-                        assert_eq!(x.to_bits(), y.to_bits(), "k {k}, row {i}, column {j}");
-                    }
-                }
-            }
+    /// Numbers in a word.
+    fn per_word(self) -> usize {
+        match self.dtype {
+            Dtype::F32 => 1,
+            Dtype::Bf16 => 2,
         }
     }
+
+    /// Words of `columns` numbers.
+    fn words(self, columns: usize) -> usize {
+        columns.div_ceil(self.per_word())
+    }
+}
+
+/// Whether the processor has what the kernels by hand need.
+#[cfg(target_arch = "x86_64")]
+fn has_kernels(dtype: Dtype) -> bool {
+    is_x86_feature_detected!("avx512f") && (dtype == Dtype::F32 || is_x86_feature_detected!("avx512bf16"))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_kernels(_: Dtype) -> bool {
+    false
+}
+
+/// The processor's own limit, for benches: floating-point operations a second of all threads together when nothing but
+/// multiply-adds of `format` is done for about `seconds`. `None` without kernels by hand.
+pub fn peak(format: Format, seconds: f64) -> Option<f64> {
+    #[cfg(target_arch = "x86_64")]
+    if format.by_hand {
+        const STEPS: usize = 1 << 20;
+        let one = || {
+            let start = std::time::Instant::now();
+            // SAFETY: the format says that the processor has the features.
+            rayon::broadcast(|_| std::hint::black_box(unsafe { avx512::chains(format.dtype, STEPS) }));
+            start.elapsed().as_secs_f64()
+        };
+        one();
+        let (start, mut least) = (std::time::Instant::now(), f64::INFINITY);
+        while start.elapsed().as_secs_f64() < seconds {
+            least = least.min(one());
+        }
+        let lanes = avx512::MR * avx512::NR * format.per_word();
+        return Some((2 * lanes * STEPS * rayon::current_num_threads()) as f64 / least);
+    }
+    let _ = (format, seconds);
+    None
+}
+
+/// `value` rounded to bf16, to the nearest, ties to even, as f32.
+fn rounded(value: f32) -> f32 {
+    half::bf16::from_f32(value).to_f32()
 }

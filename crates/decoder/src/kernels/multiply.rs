@@ -1,0 +1,319 @@
+//! Products of [`Packed`] weights and [`Input`] activations, tile by tile: what becomes of a tile is up to the caller, while
+//! it is still in the cache. So bias, activation, residual and the rank head cost no walk through memory of their own.
+//!
+//! A **tile** is [`TILE`] outputs wide and a group of rows high; tiles are dealt out to threads, all groups of one tile
+//! after another, so that its weights stay in the cache.
+
+use super::input::{self, ROWS};
+use super::packed::{Order, PANEL, TILE};
+use super::{Dtype, Input, MIN_ROWS, Packed, View, product};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Panels of rows in a tile: 112 rows, whose sums take 86 KB, and whose block of activations 229 KB.
+const GROUP: usize = 8;
+const _: () = assert!(GROUP * ROWS >= MIN_ROWS);
+
+/// Numbers that the sums of a tile of `panels` panels of rows take.
+fn size(panels: usize) -> usize {
+    (panels * ROWS).max(MIN_ROWS) * TILE
+}
+
+/// A shared slice of which every thread writes other parts.
+struct Parts<T>(*mut T, usize);
+
+// SAFETY: it is only a place and a length; `Parts::part` says what its users owe.
+unsafe impl<T: Send> Sync for Parts<T> {}
+
+impl<T> Parts<T> {
+    fn new(slice: &mut [T]) -> Self {
+        Self(slice.as_mut_ptr(), slice.len())
+    }
+
+    /// One part.
+    ///
+    /// # Safety
+    /// The slice that this was made of is still borrowed, and no other part that overlaps this one is in use.
+    #[allow(clippy::mut_from_ref, reason = "the parts are disjoint, as the caller promises")]
+    unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
+        assert!(range.start <= range.end && range.end <= self.1, "a part lies beyond its slice");
+        // SAFETY: inside the slice, and by the caller's promise exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.0.add(range.start), range.len()) }
+    }
+}
+
+impl Packed {
+    /// Outputs that one tile leaves: half of its places when gate and up meet in it.
+    fn kept(&self) -> usize {
+        if self.order == Order::Gated { TILE / 2 } else { TILE }
+    }
+
+    /// Width of what the product leaves: `O`, or `O / 2` when gate and up meet.
+    fn width(&self) -> usize {
+        if self.order == Order::Gated { self.outputs / 2 } else { self.outputs }
+    }
+
+    /// `x W^T`, handed on in segments of rows: `each(first, sums, out)` turns the sums of one row into its outputs
+    /// `first..first + out.len()` of `out` `[N, width]`. Without gate `sums` has the length of `out`; with it, it is
+    /// a whole tile, gate sums first.
+    ///
+    /// # Panics
+    /// When the shapes or formats of weights and input differ, or `out` is too short.
+    pub fn multiply(
+        &self,
+        input: &Input,
+        out: &mut [f32],
+        each: impl Fn(usize, &mut [f32], &mut [f32]) + Sync,
+    ) {
+        let (width, kept) = (self.width(), self.kept());
+        assert!(out.len() >= input.rows() * width, "no room for {} rows of {width}", input.rows());
+        let out = Parts::new(out);
+        self.tiles(input, |tile, first_row, sums| {
+            let first = tile * kept;
+            let end = (first + kept).min(width);
+            let used = if self.order == Order::Gated { TILE } else { end - first };
+            for (row, sums) in (first_row..input.rows()).zip(sums.chunks_exact_mut(TILE)) {
+                // SAFETY: `out` is borrowed by this function, and this tile alone owns these outputs of this row.
+                let out = unsafe { out.part(row * width + first..row * width + end) };
+                each(first, &mut sums[..used], out);
+            }
+        });
+    }
+
+    /// As [`Packed::multiply`], with the outputs laid out at once for the next product: `each(first, sums)` leaves
+    /// them at the front of `sums`, as many as there are ([`TILE`], half of it with a gate, fewer in the last tile).
+    ///
+    /// # Panics
+    /// As [`Packed::multiply`].
+    pub fn multiply_into(
+        &self,
+        input: &Input,
+        next: &mut Input,
+        each: impl Fn(usize, &mut [f32]) + Sync,
+    ) {
+        let (width, kept) = (self.width(), self.kept());
+        next.shape(input.rows(), width);
+        let (rows, format) = (input.rows(), self.format);
+        let panel = ROWS * format.words(width);
+        let by_hand = format.by_hand;
+        let (words, dense) = if by_hand {
+            (Parts::new(next.words_mut()), Parts::new(&mut []))
+        } else {
+            (Parts::new(&mut []), Parts::new(next.dense_mut()))
+        };
+        self.tiles(input, |tile, first_row, sums| {
+            let first = tile * kept;
+            let count = kept.min(width - first);
+            for (row, sums) in (first_row..rows).zip(sums.chunks_exact_mut(TILE)) {
+                let used = if self.order == Order::Gated { TILE } else { count };
+                each(first, &mut sums[..used]);
+                if !by_hand {
+                    // SAFETY: `next` is borrowed by this function, and this tile alone owns these numbers of this row.
+                    let out = unsafe { dense.part(row * width + first..row * width + first + count) };
+                    out.copy_from_slice(&sums[..count]);
+                    if format.dtype == Dtype::Bf16 {
+                        out.iter_mut().for_each(|v| *v = super::rounded(*v));
+                    }
+                }
+            }
+            if by_hand {
+                for (i, sums) in sums.chunks_exact(ROWS * TILE).enumerate() {
+                    let first_row = first_row + i * ROWS;
+                    if first_row >= rows {
+                        break;
+                    }
+                    let here = ROWS.min(rows - first_row);
+                    // `kept` is even, so a tile begins with a whole word.
+                    let start = first_row / ROWS * panel + format.words(first) * ROWS;
+                    let taken = format.words(count) * ROWS;
+                    // SAFETY: as above: this tile alone owns these words of this panel.
+                    let out = unsafe { words.part(start..start + taken) };
+                    input::pack(format, &sums[..here * TILE], TILE, count, out);
+                }
+            }
+        });
+    }
+
+    /// All tiles, dealt out to threads: `each(tile, first row, sums)`.
+    fn tiles(&self, input: &Input, each: impl Fn(usize, usize, &mut [f32]) + Sync) {
+        self.check(input);
+        let panels = input.panels();
+        // Fewer rows in a tile where there are few tiles, so that no thread is left without.
+        let tiles = self.places().div_ceil(TILE);
+        let shares = (4 * rayon::current_num_threads()).div_ceil(tiles.max(1));
+        let group = panels.div_ceil(shares).clamp(1, GROUP);
+        let groups = panels.div_ceil(group);
+        (0..tiles * groups).into_par_iter().for_each_init(
+            || vec![0.0; size(group)],
+            |sums, task| {
+                let (tile, first) = (task / groups, task % groups * group);
+                let range = first..(first + group).min(panels);
+                let rows = range.len() * ROWS;
+                self.tile(input, tile, range, sums);
+                each(tile, first * ROWS, &mut sums[..rows * TILE]);
+            },
+        );
+    }
+
+    /// The tiles of some panels of rows, in order of outputs, on this thread: `each(first output, sums)`, where the sums of
+    /// row `i` begin at `i * TILE` and there are fewer than [`TILE`] in the last tile.
+    pub fn walk(
+        &self,
+        input: &Input,
+        rows: Range<usize>,
+        sums: &mut Vec<f32>,
+        mut each: impl FnMut(usize, &mut [f32]),
+    ) {
+        self.check(input);
+        assert!(rows.start % ROWS == 0 && rows.end <= input.rows(), "rows do not begin with a panel");
+        let panels = rows.start / ROWS..rows.end.div_ceil(ROWS);
+        sums.resize(size(panels.len()), 0.0);
+        for tile in 0..self.places().div_ceil(TILE) {
+            self.tile(input, tile, panels.clone(), sums);
+            each(tile * TILE, &mut sums[..rows.len() * TILE]);
+        }
+    }
+
+    /// Splits rows for [`Packed::walk`]: whole panels, at most `most` rows each, about as many for every thread.
+    pub fn shares(rows: usize, most: usize) -> Vec<Range<usize>> {
+        let panels = rows.div_ceil(ROWS);
+        let threads = rayon::current_num_threads();
+        let rounds = panels.div_ceil(threads * (most / ROWS).max(1)).max(1);
+        let each = panels.div_ceil(rounds * threads).max(1) * ROWS;
+        (0..rows).step_by(each).map(|first| first..(first + each).min(rows)).collect()
+    }
+
+    fn check(&self, input: &Input) {
+        assert_eq!(self.inputs, input.columns(), "inner sizes of a product differ");
+        assert_eq!(self.format, input.format(), "formats of a product differ");
+    }
+
+    /// The sums of one tile for some panels of rows: those of row `i` from `i * TILE` on.
+    fn tile(&self, input: &Input, tile: usize, panels: Range<usize>, sums: &mut [f32]) {
+        if self.format.by_hand {
+            self.tile_by_hand(input, tile, panels, sums);
+        } else {
+            self.tile_by_gemm(input, tile, panels, sums);
+        }
+    }
+
+    fn tile_by_gemm(&self, input: &Input, tile: usize, panels: Range<usize>, sums: &mut [f32]) {
+        let weights = self.dense_places();
+        let (first, last) = (tile * TILE, ((tile + 1) * TILE).min(weights.len() / self.inputs.max(1)));
+        let rows = (panels.len() * ROWS).max(MIN_ROWS);
+        let x = View::dense(&input.dense()[panels.start * ROWS * self.inputs..], rows, self.inputs);
+        let w = View::dense(&weights[first * self.inputs..], last - first, self.inputs);
+        product(sums, TILE, x, w.transposed(), false);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn tile_by_hand(&self, input: &Input, tile: usize, panels: Range<usize>, sums: &mut [f32]) {
+        let words = self.format.words(self.inputs);
+        let (a, b) = (input.words(), self.panel_words());
+        let multiply = super::avx512::multiply(self.format.dtype);
+        assert!(a.len() >= panels.end * words * ROWS && sums.len() >= panels.len() * ROWS * TILE);
+        if words == 0 {
+            sums.fill(0.0);
+        }
+        for number in 0..words.div_ceil(super::packed::BLOCK) {
+            let block = self.block(tile, number);
+            assert!(block.start + block.panels * block.taken * PANEL <= b.len());
+            for (i, panel) in panels.clone().enumerate() {
+                let a = a[(panel * words + block.first) * ROWS..].as_ptr();
+                for p in 0..block.panels {
+                    // SAFETY: the format says that the processor has the features. The slices were found long enough just
+                    // now: `taken * ROWS` words of `a` within its panel, `taken * PANEL` of `b`, and in `sums` rows
+                    // `i * ROWS..` of TILE numbers, of which PANEL from `p * PANEL` on are written.
+                    unsafe {
+                        multiply(
+                            block.taken,
+                            a,
+                            b.as_ptr().add(block.start + p * block.taken * PANEL),
+                            sums.as_mut_ptr().add(i * ROWS * TILE + p * PANEL),
+                            TILE,
+                            number > 0,
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn tile_by_hand(&self, _: &Input, _: usize, _: Range<usize>, _: &mut [f32]) {
+        unreachable!("there are panels only where there are kernels by hand");
+    }
+
+    /// For each row of the input the sum at the output that is asked for, `ids[i]` for row `i`, with the very bits that
+    /// [`Packed::walk`] yields there.
+    ///
+    /// # Panics
+    /// Unless the matrix is [`Order::Head`] and there is an id below `O` for every row.
+    pub fn aimed(&self, input: &Input, ids: &[u32]) -> Vec<f32> {
+        self.check(input);
+        assert!(self.order == Order::Head && ids.len() == input.rows(), "one id for every row of a head");
+        assert!(ids.iter().all(|id| (*id as usize) < self.outputs), "an id is beyond the outputs");
+        let portion = if self.format.by_hand { ROWS } else { MIN_ROWS };
+        ids.par_chunks(portion)
+            .enumerate()
+            .flat_map_iter(|(number, ids)| {
+                if self.format.by_hand {
+                    self.aimed_by_hand(input, number, ids)
+                } else {
+                    self.aimed_by_gemm(input, number, ids)
+                }
+            })
+            .collect()
+    }
+
+    /// The diagonal of a product with the wanted rows gathered beside each other.
+    fn aimed_by_gemm(&self, input: &Input, portion: usize, ids: &[u32]) -> Vec<f32> {
+        let (weights, columns) = (self.dense_places(), self.inputs);
+        let mut gathered = vec![0.0; MIN_ROWS * columns];
+        for (slot, &id) in gathered.chunks_exact_mut(columns.max(1)).zip(ids) {
+            slot.copy_from_slice(&weights[id as usize * columns..][..columns]);
+        }
+        let mut square = vec![0.0; MIN_ROWS * MIN_ROWS];
+        let x = View::dense(&input.dense()[portion * MIN_ROWS * columns..], MIN_ROWS, columns);
+        product(&mut square, MIN_ROWS, x, View::dense(&gathered, MIN_ROWS, columns).transposed(), false);
+        (0..ids.len()).map(|i| square[i * MIN_ROWS + i]).collect()
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn aimed_by_hand(&self, input: &Input, panel: usize, ids: &[u32]) -> Vec<f32> {
+        let words = self.format.words(self.inputs);
+        let (a, b) = (input.words(), self.panel_words());
+        let multiply = super::avx512::multiply(self.format.dtype);
+        let block_words = super::packed::BLOCK;
+        let mut gathered = super::words::Words::zeros(block_words.min(words) * PANEL);
+        let mut square = [0.0; ROWS * PANEL];
+        for number in 0..words.div_ceil(block_words) {
+            let block = self.block(0, number);
+            // Side by side, so that the memory works for all of them at once.
+            let starts: [usize; ROWS] = std::array::from_fn(|i| {
+                ids.get(i).map_or(0, |&id| {
+                    let (tile, within) = (id as usize / TILE, id as usize % TILE);
+                    let block = self.block(tile, number);
+                    block.start + within / PANEL * block.taken * PANEL + within % PANEL
+                })
+            });
+            let out = gathered.as_mut_slice();
+            for word in 0..block.taken {
+                for (i, start) in starts.iter().enumerate() {
+                    out[word * PANEL + i] = b[start + word * PANEL];
+                }
+            }
+            let a = &a[(panel * words + block.first) * ROWS..][..block.taken * ROWS];
+            // SAFETY: the format says that the processor has the features; `a`, `out` and `square` have the sizes asked for.
+            unsafe {
+                multiply(block.taken, a.as_ptr(), out.as_ptr(), square.as_mut_ptr(), PANEL, number > 0);
+            }
+        }
+        (0..ids.len()).map(|i| square[i * PANEL + i]).collect()
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn aimed_by_hand(&self, _: &Input, _: usize, _: &[u32]) -> Vec<f32> {
+        unreachable!("there are panels only where there are kernels by hand");
+    }
+}
