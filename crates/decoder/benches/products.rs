@@ -77,7 +77,9 @@ fn main() {
                 })
             };
             let work = (2 * n * i * o) as f64;
-            let share = |seconds: f64| limit.map_or(String::new(), |limit| format!(" = {:.1} %", 100.0 * work / seconds / limit));
+            let share = |seconds: f64| {
+                limit.map_or(String::new(), |limit| format!(" = {:.1} %", 100.0 * work / seconds / limit))
+            };
             println!(
                 "  {name:<18} {n} x {i} x {o}: best {:.0} GFLOP/s{}, median {:.0}{}; packed at {:.1} GB/s",
                 work / least / 1e9,

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::families::{self, CheckpointInfo, LoadOptions};
 use crate::forward;
 use crate::head::{Scored, Vocabulary, tiled};
+use crate::kernels::{Choice, Dtype, Format, Packed};
 use crate::spec::Spec;
 use crate::weights::Weights;
 use std::path::Path;
@@ -26,34 +27,43 @@ impl<'a> Sequence<'a> {
     }
 }
 
-/// A model in memory, f32.
+/// A model in memory, every matrix laid out for its products.
 #[derive(Debug, Clone)]
 pub struct Model {
     spec: Spec,
-    weights: Weights,
+    weights: Weights<Packed>,
     info: Option<CheckpointInfo>,
 }
 
 impl Model {
-    /// Reads a Hugging Face folder.
+    /// Reads a Hugging Face folder, in the numbers and for the kernels that `options` ask for.
     ///
     /// # Errors
-    /// As [`families::load`].
+    /// As [`families::load_packed`].
     pub fn load(folder: &Path, options: LoadOptions) -> Result<Self> {
-        let families::Loaded { spec, weights, info } = families::load(folder, options)?;
+        let families::Loaded { spec, weights, info } = families::load_packed(folder, options)?;
         Ok(Self { spec, weights, info: Some(info) })
     }
 
-    /// A model made in memory.
+    /// A model made in memory, in f32 with the best kernels there are.
     ///
     /// # Errors
     /// [`Error::Spec`] when the spec contradicts itself, or the weights have other shapes than it asks for.
     pub fn new(spec: Spec, weights: Weights) -> Result<Self> {
+        Self::with_format(spec, weights, Format::new(Dtype::F32, Choice::Best))
+    }
+
+    /// As [`Model::new`], in a format of choice.
+    ///
+    /// # Errors
+    /// As [`Model::new`].
+    pub fn with_format(spec: Spec, weights: Weights, format: Format) -> Result<Self> {
         spec.check()?;
         let sizes = |weights: &Weights| weights.tensors().iter().map(|t| t.len()).collect::<Vec<_>>();
         if sizes(&weights) != sizes(&Weights::zeros(&spec)) {
             return Err(Error::Spec("the weights have other shapes than the spec asks for".to_owned()));
         }
+        let weights = weights.kept(&spec, format);
         Ok(Self { spec, weights, info: None })
     }
 
@@ -62,8 +72,13 @@ impl Model {
         &self.spec
     }
 
+    /// In which numbers products are taken, and by which kernels.
+    pub fn format(&self) -> Format {
+        self.weights.head().format()
+    }
+
     /// The numbers.
-    pub fn weights(&self) -> &Weights {
+    pub fn weights(&self) -> &Weights<Packed> {
         &self.weights
     }
 
@@ -93,22 +108,18 @@ impl Model {
         for (index, sequence) in sequences.iter().enumerate() {
             self.check(index, sequence, vocabulary)?;
         }
-        let c = self.spec.width;
         let fed: Vec<&[u32]> = sequences.iter().map(Sequence::fed).collect();
         let hidden = forward::hidden(&self.spec, &self.weights, &fed);
-        let asked: usize = sequences.iter().map(|s| s.scored.len()).sum();
-        let (mut rows, mut targets) = (Vec::with_capacity(asked * c), Vec::with_capacity(asked));
+        let count: usize = sequences.iter().map(|s| s.scored.len()).sum();
+        let (mut asked, mut targets) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut start = 0;
         for sequence in sequences {
-            for &at in sequence.scored {
-                let row = start + at as usize - 1;
-                rows.extend_from_slice(&hidden[row * c..(row + 1) * c]);
-                targets.push(sequence.tokens[at as usize]);
-            }
+            asked.extend(sequence.scored.iter().map(|at| start + *at as usize - 1));
+            targets.extend(sequence.scored.iter().map(|at| sequence.tokens[*at as usize]));
             start += sequence.fed().len();
         }
+        let rows = forward::before_head(&self.spec, &self.weights, &hidden, &asked);
         drop(hidden);
-        let rows = forward::before_head(&self.spec, &self.weights, rows);
         let mut scored = tiled::score(self.weights.head(), &rows, &targets, vocabulary)?.into_iter();
         Ok(sequences.iter().map(|s| scored.by_ref().take(s.scored.len()).collect()).collect())
     }
@@ -181,13 +192,25 @@ mod tests {
         }
     }
 
-    fn model(spec: Spec) -> Model {
-        let mut weights = Weights::zeros(&spec);
+    fn random(spec: &Spec) -> Weights {
+        let mut weights = Weights::zeros(spec);
         for (seed, tensor) in weights.tensors_mut().into_iter().enumerate() {
             let data = numbers(tensor.len(), seed as u64 + 1);
             tensor.copy_from_slice(&data);
         }
+        weights
+    }
+
+    fn model(spec: Spec) -> Model {
+        let weights = random(&spec);
         Model::new(spec, weights).unwrap()
+    }
+
+    fn formats() -> impl Iterator<Item = Format> {
+        let choices = [Choice::Best, Choice::Portable];
+        choices
+            .into_iter()
+            .flat_map(|choice| [Dtype::F32, Dtype::Bf16].map(|dtype| Format::new(dtype, choice)))
     }
 
     /// Batch, threads and neighbours leave no trace in the bits.
@@ -213,27 +236,40 @@ mod tests {
             },
         ];
         for spec in specs {
-            let model = model(spec);
-            let all = Vocabulary::all(61);
-            let ids: Vec<u32> = (0..700).map(|i| (i * i + 3 * i) % 61).collect();
-            let scored: Vec<u32> = (1..300).collect();
-            let windows: Vec<Sequence<'_>> = [(0, 300), (300, 3), (310, 1), (320, 140), (400, 299)]
-                .map(|(at, length)| Sequence { tokens: &ids[at..at + length], scored: &scored[..length - 1] })
-                .to_vec();
-            let together = model.score(&windows, &all).unwrap();
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-            assert_eq!(together, pool.install(|| model.score(&windows, &all).unwrap()));
-            for (window, together) in windows.iter().zip(&together) {
-                assert_eq!(model.score(&[*window], &all).unwrap()[0], *together);
+            for format in formats() {
+                scores_do_not_depend_on_the_batch_or_the_threads_in(&spec, format);
             }
-            assert_eq!(together.iter().map(Vec::len).collect::<Vec<_>>(), [299, 2, 0, 139, 298]);
         }
+    }
+
+    fn scores_do_not_depend_on_the_batch_or_the_threads_in(spec: &Spec, format: Format) {
+        let model = Model::with_format(spec.clone(), random(spec), format).unwrap();
+        let all = Vocabulary::all(61);
+        let ids: Vec<u32> = (0..700).map(|i| (i * i + 3 * i) % 61).collect();
+        let scored: Vec<u32> = (1..300).collect();
+        let windows: Vec<Sequence<'_>> = [(0, 300), (300, 3), (310, 1), (320, 140), (400, 299)]
+            .map(|(at, length)| Sequence { tokens: &ids[at..at + length], scored: &scored[..length - 1] })
+            .to_vec();
+        let together = model.score(&windows, &all).unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        assert_eq!(together, pool.install(|| model.score(&windows, &all).unwrap()));
+        for (window, together) in windows.iter().zip(&together) {
+            assert_eq!(model.score(&[*window], &all).unwrap()[0], *together);
+        }
+        assert_eq!(together.iter().map(Vec::len).collect::<Vec<_>>(), [299, 2, 0, 139, 298]);
     }
 
     #[test]
     fn a_nan_weight_flags_its_rows() {
-        let mut model = model(spec());
-        model.weights.token_embedding.data[5 * 24] = f32::NAN;
+        for format in formats() {
+            a_nan_weight_flags_its_rows_in(format);
+        }
+    }
+
+    fn a_nan_weight_flags_its_rows_in(format: Format) {
+        let mut weights = random(&spec());
+        weights.token_embedding.data[5 * 24] = f32::NAN;
+        let model = Model::with_format(spec(), weights, format).unwrap();
         let scores =
             model.score(&[Sequence { tokens: &[1, 2, 3], scored: &[1, 2] }], &Vocabulary::all(61)).unwrap();
         assert_eq!(scores, [vec![None, None]], "row 5 of the head is NaN for every position");

@@ -1,8 +1,12 @@
-//! The numbers of a model, in f32, laid out as the forward pass wants them.
+//! The numbers of a model.
 //!
 //! Matrices are row-major and stored as Hugging Face stores linear layers, `[out, in]`, so that a row is one output.
 //! Query, key and value are one matrix (all queries, then keys, then values, heads in order), and so are gate and up.
+//!
+//! What a matrix is kept as is a parameter: [`Matrix`], plain f32, for training and export; [`Packed`] for scoring, laid out
+//! for its products as soon as it has been read, so that no second copy of a model is ever in memory ([`Keep`]).
 
+use crate::kernels::{Format, Order, Packed};
 use crate::spec::Spec;
 
 /// A matrix `[rows, columns]`, row-major.
@@ -33,9 +37,9 @@ impl Matrix {
 
 /// `y = W x + b`, `W` `[out, in]`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Linear {
+pub struct Linear<M = Matrix> {
     /// `W`.
-    pub weight: Matrix,
+    pub weight: M,
     /// `b`, `out` numbers; `None` where the architecture has none.
     pub bias: Option<Vec<f32>>,
 }
@@ -58,38 +62,38 @@ pub struct NormWeights {
 
 /// One block.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Block {
+pub struct Block<M = Matrix> {
     /// Norm of attention: before it, or, post-norm, after its residual.
     pub attention_norm: NormWeights,
     /// `[(H + 2 G) D, C]`: queries, keys, values.
-    pub qkv: Linear,
+    pub qkv: Linear<M>,
     /// `[C, H D]`.
-    pub attention_output: Linear,
+    pub attention_output: Linear<M>,
     /// Norm of the MLP.
     pub mlp_norm: NormWeights,
     /// `[F, C]`, or `[2 F, C]` with a gate: gate rows, then up rows.
-    pub up: Linear,
+    pub up: Linear<M>,
     /// `[C, F]`.
-    pub down: Linear,
+    pub down: Linear<M>,
 }
 
 /// All weights of one model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Weights {
+pub struct Weights<M = Matrix> {
     /// `[V, E]`.
-    pub token_embedding: Matrix,
+    pub token_embedding: M,
     /// `[rows, C]` where positions are learned.
     pub position_embedding: Option<Matrix>,
     /// `[C, E]`, OPT-350m.
-    pub project_in: Option<Linear>,
+    pub project_in: Option<Linear<M>>,
     /// The blocks, first to last.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<Block<M>>,
     /// Norm before the head.
     pub final_norm: Option<NormWeights>,
     /// `[E, C]`, OPT-350m.
-    pub project_out: Option<Linear>,
+    pub project_out: Option<Linear<M>>,
     /// `[V, E]`; `None` when tied to the token embedding.
-    pub head: Option<Matrix>,
+    pub head: Option<M>,
 }
 
 /// The tensors of a model in order, shared or mutable: one list for both, and complete, since a new field breaks its patterns.
@@ -142,7 +146,93 @@ macro_rules! walk {
     }};
 }
 
+/// What a matrix is for; it decides how it is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Only single rows of it are read.
+    Table,
+    /// A linear map.
+    Linear,
+    /// Gate and up of a gated MLP, one after the other.
+    Gated,
+    /// The head, whether or not it is the token embedding too.
+    Head,
+}
+
+/// What a matrix becomes once it has been read.
+pub trait Keep: Sized {
+    /// Keeps `matrix` for what it is for.
+    fn keep(matrix: Matrix, role: Role, format: Format) -> Self;
+}
+
+impl Keep for Matrix {
+    fn keep(matrix: Matrix, _: Role, _: Format) -> Self {
+        matrix
+    }
+}
+
+impl Keep for Packed {
+    fn keep(matrix: Matrix, role: Role, format: Format) -> Self {
+        let order = match role {
+            Role::Table => Order::Table,
+            Role::Linear => Order::Plain,
+            Role::Gated => Order::Gated,
+            Role::Head => Order::Head,
+        };
+        Self::new(&matrix, format, order)
+    }
+}
+
+/// What the token embedding of a model is for.
+pub fn embedding_role(spec: &Spec) -> Role {
+    if spec.tied { Role::Head } else { Role::Table }
+}
+
+/// What the first matrix of a model's MLP is for.
+pub fn up_role(spec: &Spec) -> Role {
+    if spec.activation.gated() { Role::Gated } else { Role::Linear }
+}
+
+impl<M> Linear<M> {
+    fn map<N>(self, role: Role, keep: &mut impl FnMut(M, Role) -> N) -> Linear<N> {
+        Linear { weight: keep(self.weight, role), bias: self.bias }
+    }
+}
+
+impl<M> Weights<M> {
+    /// The matrix whose rows give the logits, `[V, E]`.
+    pub fn head(&self) -> &M {
+        self.head.as_ref().unwrap_or(&self.token_embedding)
+    }
+}
+
 impl Weights {
+    /// The same model, every matrix kept in another way.
+    pub fn kept<M: Keep>(self, spec: &Spec, format: Format) -> Weights<M> {
+        let mut keep = |matrix, role| M::keep(matrix, role, format);
+        let keep = &mut keep;
+        Weights {
+            token_embedding: keep(self.token_embedding, embedding_role(spec)),
+            position_embedding: self.position_embedding,
+            project_in: self.project_in.map(|map| map.map(Role::Linear, keep)),
+            blocks: self
+                .blocks
+                .into_iter()
+                .map(|block| Block {
+                    attention_norm: block.attention_norm,
+                    qkv: block.qkv.map(Role::Linear, keep),
+                    attention_output: block.attention_output.map(Role::Linear, keep),
+                    mlp_norm: block.mlp_norm,
+                    up: block.up.map(up_role(spec), keep),
+                    down: block.down.map(Role::Linear, keep),
+                })
+                .collect(),
+            final_norm: self.final_norm,
+            project_out: self.project_out.map(|map| map.map(Role::Linear, keep)),
+            head: self.head.map(|head| keep(head, Role::Head)),
+        }
+    }
+
     /// Zeros in the shapes that `spec` asks for; the start of a gradient, an optimiser state or a fresh model.
     pub fn zeros(spec: &Spec) -> Self {
         use crate::spec::{NormKind, Positions};
@@ -171,11 +261,6 @@ impl Weights {
             project_out: projected.then(|| Linear::zeros(spec.embedding_width, spec.width, false)),
             head: (!spec.tied).then(|| Matrix::zeros(spec.vocabulary, spec.embedding_width)),
         }
-    }
-
-    /// The matrix whose rows give the logits, `[V, E]`.
-    pub fn head(&self) -> &Matrix {
-        self.head.as_ref().unwrap_or(&self.token_embedding)
     }
 
     /// Every tensor, in a fixed order, as slices; what an optimiser or a sum of gradients walks over.

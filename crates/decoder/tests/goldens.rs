@@ -51,9 +51,11 @@ fn logits_of_the_fast_pass() {
     for (name, golden) in cases() {
         let model = load(&name);
         let ids: Vec<&[u32]> = golden.sequences.iter().map(|s| s.ids.as_slice()).collect();
-        let rows = forward::hidden(model.spec(), model.weights(), &ids);
-        let rows = forward::before_head(model.spec(), model.weights(), rows);
-        let head = model.weights().head();
+        let hidden = forward::hidden(model.spec(), model.weights(), &ids);
+        let all: Vec<usize> = (0..hidden.len() / model.spec().width).collect();
+        let rows = forward::before_head(model.spec(), model.weights(), &hidden, &all).numbers();
+        let loaded = families::load(&case(&name), LoadOptions::default()).unwrap();
+        let head = loaded.weights.head();
         let rows = rows.chunks_exact(head.columns);
         assert_eq!(rows.len(), ids.iter().map(|ids| ids.len()).sum::<usize>());
         for (row, expected) in rows.zip(golden.logits.iter().flatten()) {
@@ -168,10 +170,10 @@ fn a_batch_of_unequal_lengths_is_its_sequences() {
 /// All logits equal: the worst rank, never a hit (tensorflow counted such rows as hits).
 #[test]
 fn a_zero_head_ranks_last_everywhere() {
-    let model = load("llama-gqa");
-    let mut weights = model.weights().clone();
+    let families::Loaded { spec, mut weights, .. } =
+        families::load(&case("llama-gqa"), LoadOptions::default()).unwrap();
     weights.head.as_mut().unwrap().data.fill(0.0);
-    let model = Model::new(model.spec().clone(), weights).unwrap();
+    let model = Model::new(spec, weights).unwrap();
     let scores =
         model.score(&[Sequence { tokens: &[3, 1, 2], scored: &[1, 2] }], &Vocabulary::all(39)).unwrap();
     for score in &scores[0] {

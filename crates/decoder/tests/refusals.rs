@@ -205,7 +205,8 @@ fn an_untied_model_without_head_stops_with_both_facts() {
     });
     let error = refusal(folder.path());
     says(&error, &["lm_head.weight", "tie_word_embeddings false", "force_tied"]);
-    let loaded = families::load(folder.path(), LoadOptions { force_tied: true }).unwrap();
+    let loaded =
+        families::load(folder.path(), LoadOptions { force_tied: true, ..Default::default() }).unwrap();
     assert!(loaded.spec.tied && loaded.weights.head.is_none());
 }
 

@@ -7,8 +7,9 @@ use super::Family;
 use super::config::Config;
 use super::tensors::{Naming, Tensors};
 use crate::error::Result;
+use crate::kernels::Packed;
 use crate::spec::{AttentionScale, Biases, NormKind, NormPlacement, Positions, Residual, Spec};
-use crate::weights::{Block, Weights};
+use crate::weights::{Block, Keep, Matrix, Weights};
 
 pub(super) const FAMILY: Family = Family {
     name: "gpt2",
@@ -27,7 +28,8 @@ pub(super) const FAMILY: Family = Family {
         "summary_type",
         "summary_use_proj",
     ],
-    weights,
+    dense: weights::<Matrix>,
+    packed: weights::<Packed>,
 };
 
 const NAMING: Naming = Naming {
@@ -69,12 +71,11 @@ fn spec(config: &mut Config) -> Result<Spec> {
     })
 }
 
-fn weights(tensors: &mut Tensors, spec: &Spec) -> Result<Weights> {
+fn weights<M: Keep>(tensors: &mut Tensors<M>, spec: &Spec) -> Result<Weights<M>> {
     tensors.find_prefix(&NAMING)?;
     let (c, f) = (spec.width, spec.hidden);
-    let token_embedding = tensors.matrix("wte.weight", spec.vocabulary, c)?;
-    let head = tensors.head("lm_head.weight", spec, &token_embedding)?;
-    let mut block = |i: usize| -> Result<Block> {
+    let (token_embedding, head) = tensors.embeddings("wte.weight", "lm_head.weight", spec)?;
+    let mut block = |i: usize| -> Result<Block<M>> {
         Ok(Block {
             attention_norm: tensors.norm(&format!("h.{i}.ln_1"), spec)?,
             // Stored as one product already: queries, keys, values.

@@ -9,14 +9,16 @@ use super::config::Config;
 use super::rotary::{self, Spelling};
 use super::tensors::{Naming, Tensors};
 use crate::error::Result;
+use crate::kernels::Packed;
 use crate::spec::{AttentionScale, Biases, NormKind, NormPlacement, Positions, Residual, Spec};
-use crate::weights::{Block, Linear, Weights};
+use crate::weights::{Block, Keep, Linear, Matrix, Weights};
 
 pub(super) const FAMILY: Family = Family {
     name: "gpt_neox",
     spec,
     ignored: &["attention_dropout", "classifier_dropout", "hidden_dropout"],
-    weights,
+    dense: weights::<Matrix>,
+    packed: weights::<Packed>,
 };
 
 const NAMING: Naming = Naming {
@@ -63,18 +65,17 @@ fn spec(config: &mut Config) -> Result<Spec> {
     })
 }
 
-fn weights(tensors: &mut Tensors, spec: &Spec) -> Result<Weights> {
+fn weights<M: Keep>(tensors: &mut Tensors<M>, spec: &Spec) -> Result<Weights<M>> {
     tensors.find_prefix(&NAMING)?;
     let (c, f) = (spec.width, spec.hidden);
-    let token_embedding = tensors.matrix("embed_in.weight", spec.vocabulary, c)?;
-    let head = tensors.head("embed_out.weight", spec, &token_embedding)?;
-    let mut block = |i: usize| -> Result<Block> {
+    let (token_embedding, head) = tensors.embeddings("embed_in.weight", "embed_out.weight", spec)?;
+    let mut block = |i: usize| -> Result<Block<M>> {
         let name = |part: &str| format!("layers.{i}.{part}");
-        let interleaved =
-            tensors.linear(&name("attention.query_key_value"), 3 * c, c, spec.biases.query_key_value)?;
+        let sort = |interleaved: &Linear| sort_by_kind(interleaved, spec.heads, spec.head_width);
+        let bias = spec.biases.query_key_value;
         Ok(Block {
             attention_norm: tensors.norm(&name("input_layernorm"), spec)?,
-            qkv: sort_by_kind(&interleaved, spec.heads, spec.head_width),
+            qkv: tensors.sorted(&name("attention.query_key_value"), 3 * c, c, bias, sort)?,
             attention_output: tensors.linear(&name("attention.dense"), c, c, spec.biases.attention_output)?,
             mlp_norm: tensors.norm(&name("post_attention_layernorm"), spec)?,
             up: tensors.linear(&name("mlp.dense_h_to_4h"), f, c, spec.biases.mlp)?,
@@ -110,7 +111,6 @@ fn sort_by_kind(interleaved: &Linear, heads: usize, head_width: usize) -> Linear
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::weights::Matrix;
 
     #[test]
     fn rows_of_two_heads_of_one_channel() {

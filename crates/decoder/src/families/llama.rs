@@ -7,20 +7,24 @@ use super::Family;
 use super::config::Config;
 use super::llama_like;
 use crate::error::Result;
+use crate::kernels::Packed;
 use crate::spec::{Biases, Spec};
+use crate::weights::Matrix;
 
 pub(super) const FAMILY: Family = Family {
     name: "llama",
     spec,
     ignored: &["attention_dropout", "is_llama_config", "pretraining_tp"],
-    weights: llama_like::weights,
+    dense: llama_like::weights::<Matrix>,
+    packed: llama_like::weights::<Packed>,
 };
 
 pub(super) const MISTRAL: Family = Family {
     name: "mistral",
     spec: mistral_spec,
     ignored: &["attention_dropout"],
-    weights: llama_like::weights,
+    dense: llama_like::weights::<Matrix>,
+    packed: llama_like::weights::<Packed>,
 };
 
 fn spec(config: &mut Config) -> Result<Spec> {

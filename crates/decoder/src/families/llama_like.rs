@@ -6,7 +6,7 @@ use super::rotary::{self, Spelling};
 use super::tensors::{Naming, Tensors};
 use crate::error::Result;
 use crate::spec::{AttentionScale, Biases, NormKind, NormPlacement, Positions, Residual, Spec};
-use crate::weights::{Block, Weights};
+use crate::weights::{Block, Keep, Role, Weights, up_role};
 
 const NAMING: Naming = Naming {
     prefixes: &["model.", ""],
@@ -76,12 +76,11 @@ pub(super) fn windows(
 }
 
 /// The weights of any of them.
-pub(super) fn weights(tensors: &mut Tensors, spec: &Spec) -> Result<Weights> {
+pub(super) fn weights<M: Keep>(tensors: &mut Tensors<M>, spec: &Spec) -> Result<Weights<M>> {
     tensors.find_prefix(&NAMING)?;
     let (c, f, d) = (spec.width, spec.hidden, spec.head_width);
-    let token_embedding = tensors.matrix("embed_tokens.weight", spec.vocabulary, c)?;
-    let head = tensors.head("lm_head.weight", spec, &token_embedding)?;
-    let mut block = |i: usize| -> Result<Block> {
+    let (token_embedding, head) = tensors.embeddings("embed_tokens.weight", "lm_head.weight", spec)?;
+    let mut block = |i: usize| -> Result<Block<M>> {
         let name = |part: &str| format!("layers.{i}.{part}");
         let (q, k, v) = (name("self_attn.q_proj"), name("self_attn.k_proj"), name("self_attn.v_proj"));
         let (gate, up) = (name("mlp.gate_proj"), name("mlp.up_proj"));
@@ -92,6 +91,7 @@ pub(super) fn weights(tensors: &mut Tensors, spec: &Spec) -> Result<Weights> {
                 &[(&q, spec.heads * d), (&k, spec.kv_heads * d), (&v, spec.kv_heads * d)],
                 c,
                 biases.query_key_value,
+                Role::Linear,
             )?,
             attention_output: tensors.linear(
                 &name("self_attn.o_proj"),
@@ -100,7 +100,7 @@ pub(super) fn weights(tensors: &mut Tensors, spec: &Spec) -> Result<Weights> {
                 biases.attention_output,
             )?,
             mlp_norm: tensors.norm(&name("post_attention_layernorm"), spec)?,
-            up: tensors.stacked(&[(&gate, f), (&up, f)], c, biases.mlp)?,
+            up: tensors.stacked(&[(&gate, f), (&up, f)], c, biases.mlp, up_role(spec))?,
             down: tensors.linear(&name("mlp.down_proj"), c, f, biases.mlp)?,
         })
     };

@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 
 use crate::checkpoint::Checkpoint;
 use crate::error::{Error, Result};
+use crate::kernels::{Choice, Dtype, Format, Packed};
 use crate::spec::Spec;
-use crate::weights::Weights;
+use crate::weights::{Keep, Matrix, Weights};
 
 mod config;
 mod gpt2;
@@ -39,8 +40,10 @@ struct Family {
     spec: fn(&mut Config) -> Result<Spec>,
     /// Keys that do not change what the model computes, beyond those that all configurations share.
     ignored: &'static [&'static str],
-    /// Finds the tensors.
-    weights: fn(&mut Tensors, &Spec) -> Result<Weights>,
+    /// Finds the tensors, to be kept as they are.
+    dense: fn(&mut Tensors<Matrix>, &Spec) -> Result<Weights>,
+    /// Finds the tensors, each laid out for its products at once.
+    packed: fn(&mut Tensors<Packed>, &Spec) -> Result<Weights<Packed>>,
 }
 
 /// The families. Kin that is exactly another family's arithmetic stands in that family's file.
@@ -53,15 +56,19 @@ pub struct LoadOptions {
     /// Use the token embedding as the head whatever `config.json` and the file say. For folders whose configuration
     /// says untied but whose file has no head.
     pub force_tied: bool,
+    /// In which numbers weights are kept and products taken; only where matrices are packed ([`load_packed`]).
+    pub dtype: Dtype,
+    /// By which kernels.
+    pub kernels: Choice,
 }
 
 /// A folder, read.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct Loaded<M = Matrix> {
     /// The architecture.
     pub spec: Spec,
     /// The numbers.
-    pub weights: Weights,
+    pub weights: Weights<M>,
     /// What they were read from.
     pub info: CheckpointInfo,
 }
@@ -99,16 +106,36 @@ pub struct CheckpointInfo {
 /// for a key that would change the numbers; [`Error::MissingTensor`], [`Error::Shape`], and those of
 /// [`Checkpoint::open`].
 pub fn load(folder: &Path, options: LoadOptions) -> Result<Loaded> {
+    load_as(folder, options, |family| family.dense)
+}
+
+/// As [`load`], every matrix laid out for its products as soon as it has been read, in the numbers and for the kernels that
+/// `options` ask for.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_packed(folder: &Path, options: LoadOptions) -> Result<Loaded<Packed>> {
+    load_as(folder, options, |family| family.packed)
+}
+
+/// How a family finds the tensors that are kept as `M`.
+type Find<M> = fn(&mut Tensors<M>, &Spec) -> Result<Weights<M>>;
+
+fn load_as<M: Keep + Send>(
+    folder: &Path,
+    options: LoadOptions,
+    find: impl Fn(&Family) -> Find<M>,
+) -> Result<Loaded<M>> {
     let (mut config, family) = open_config(folder)?;
     let mut spec = read_spec(&mut config, family)?;
     if options.force_tied {
         spec.tied = true;
     }
     let checkpoint = Checkpoint::open(folder)?;
-    let mut tensors = Tensors::new(&checkpoint, options);
+    let mut tensors = Tensors::new(&checkpoint, options, Format::new(options.dtype, options.kernels));
+    let find = find(family);
     // Both read every byte once; side by side they cost one pass over a cached file.
-    let (weights, weights_sha256) =
-        rayon::join(|| (family.weights)(&mut tensors, &spec), || checkpoint.sha256());
+    let (weights, weights_sha256) = rayon::join(|| find(&mut tensors, &spec), || checkpoint.sha256());
     let weights = weights?;
     let (used, unused) = tensors.finish(&spec)?;
     let info = CheckpointInfo {

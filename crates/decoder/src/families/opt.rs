@@ -8,14 +8,16 @@ use super::Family;
 use super::config::Config;
 use super::tensors::{Naming, Tensors};
 use crate::error::Result;
+use crate::kernels::Packed;
 use crate::spec::{AttentionScale, Biases, NormKind, NormPlacement, Positions, Residual, Spec};
-use crate::weights::{Block, Weights};
+use crate::weights::{Block, Keep, Matrix, Role, Weights};
 
 pub(super) const FAMILY: Family = Family {
     name: "opt",
     spec,
     ignored: &["activation_dropout", "attention_dropout", "dropout", "init_std", "layerdrop"],
-    weights,
+    dense: weights::<Matrix>,
+    packed: weights::<Packed>,
 };
 
 const NAMING: Naming = Naming {
@@ -61,23 +63,27 @@ fn spec(config: &mut Config) -> Result<Spec> {
     })
 }
 
-fn weights(tensors: &mut Tensors, spec: &Spec) -> Result<Weights> {
+fn weights<M: Keep>(tensors: &mut Tensors<M>, spec: &Spec) -> Result<Weights<M>> {
     tensors.find_prefix(&NAMING)?;
     let (c, f, e) = (spec.width, spec.hidden, spec.embedding_width);
-    let token_embedding = tensors.matrix("embed_tokens.weight", spec.vocabulary, e)?;
-    let head = tensors.head("lm_head.weight", spec, &token_embedding)?;
+    let (token_embedding, head) = tensors.embeddings("embed_tokens.weight", "lm_head.weight", spec)?;
     let (project_in, project_out) = if e == c {
         (None, None)
     } else {
         let project_in = tensors.linear("project_in", c, e, false)?;
         (Some(project_in), Some(tensors.linear("project_out", e, c, false)?))
     };
-    let mut block = |i: usize| -> Result<Block> {
+    let mut block = |i: usize| -> Result<Block<M>> {
         let name = |part: &str| format!("layers.{i}.{part}");
         let (q, k, v) = (name("self_attn.q_proj"), name("self_attn.k_proj"), name("self_attn.v_proj"));
         Ok(Block {
             attention_norm: tensors.norm(&name("self_attn_layer_norm"), spec)?,
-            qkv: tensors.stacked(&[(&q, c), (&k, c), (&v, c)], c, spec.biases.query_key_value)?,
+            qkv: tensors.stacked(
+                &[(&q, c), (&k, c), (&v, c)],
+                c,
+                spec.biases.query_key_value,
+                Role::Linear,
+            )?,
             attention_output: tensors.linear(
                 &name("self_attn.out_proj"),
                 c,

@@ -7,10 +7,17 @@ use super::Family;
 use super::config::Config;
 use super::llama_like;
 use crate::error::Result;
+use crate::kernels::Packed;
 use crate::spec::{Biases, Spec};
+use crate::weights::Matrix;
 
-pub(super) const FAMILY: Family =
-    Family { name: "qwen2", spec, ignored: &["attention_dropout"], weights: llama_like::weights };
+pub(super) const FAMILY: Family = Family {
+    name: "qwen2",
+    spec,
+    ignored: &["attention_dropout"],
+    dense: llama_like::weights::<Matrix>,
+    packed: llama_like::weights::<Packed>,
+};
 
 fn spec(config: &mut Config) -> Result<Spec> {
     let biases = Biases { query_key_value: true, attention_output: false, mlp: false };

@@ -1,17 +1,21 @@
 //! Tensors by name and shape, with a record of what was used: what remains is listed or refused.
 
 use std::collections::BTreeSet;
+use std::marker::PhantomData;
 
 use super::LoadOptions;
 use crate::checkpoint::Checkpoint;
 use crate::error::{Error, Result};
+use crate::kernels::Format;
 use crate::spec::{NormKind, Spec};
-use crate::weights::{Linear, Matrix, NormWeights};
+use crate::weights::{Keep, Linear, Matrix, NormWeights, Role, embedding_role};
 
-/// The tensors of one folder while a family picks from them.
-pub(super) struct Tensors<'a> {
+/// The tensors of one folder while a family picks from them, each kept as `M` as soon as it has been read.
+pub(super) struct Tensors<'a, M> {
     checkpoint: &'a Checkpoint,
     options: LoadOptions,
+    format: Format,
+    kept: PhantomData<M>,
     /// Stands before every name; `""` until [`Tensors::find_prefix`].
     prefix: &'static str,
     /// What the names of blocks begin with, after the prefix, e.g. `layers.`.
@@ -33,9 +37,17 @@ pub(super) struct Naming {
     pub(super) buffers: &'static [&'static str],
 }
 
-impl<'a> Tensors<'a> {
-    pub(super) fn new(checkpoint: &'a Checkpoint, options: LoadOptions) -> Self {
-        Self { checkpoint, options, prefix: "", block: "", buffers: &[], used: BTreeSet::new() }
+/// The token embedding and, unless tied, the head.
+pub(super) type Embeddings<M> = (M, Option<M>);
+
+impl<'a, M: Keep> Tensors<'a, M> {
+    pub(super) fn new(checkpoint: &'a Checkpoint, options: LoadOptions, format: Format) -> Self {
+        let (prefix, block, buffers) = ("", "", &[][..]);
+        Self { checkpoint, options, format, kept: PhantomData, prefix, block, buffers, used: BTreeSet::new() }
+    }
+
+    fn keep(&self, linear: Linear, role: Role) -> Linear<M> {
+        Linear { weight: M::keep(linear.weight, role, self.format), bias: linear.bias }
     }
 
     /// Settles on the prefix under which the family's signature tensor is found.
@@ -107,12 +119,43 @@ impl<'a> Tensors<'a> {
     }
 
     /// A linear map `NAME.weight` `[outputs, inputs]`, with `NAME.bias` when asked for.
-    pub(super) fn linear(&mut self, name: &str, outputs: usize, inputs: usize, bias: bool) -> Result<Linear> {
-        self.stacked(&[(name, outputs)], inputs, bias)
+    pub(super) fn linear(
+        &mut self,
+        name: &str,
+        outputs: usize,
+        inputs: usize,
+        bias: bool,
+    ) -> Result<Linear<M>> {
+        self.stacked(&[(name, outputs)], inputs, bias, Role::Linear)
     }
 
     /// Several linear maps of one input as one, their outputs one after another.
-    pub(super) fn stacked(&mut self, parts: &[(&str, usize)], inputs: usize, bias: bool) -> Result<Linear> {
+    pub(super) fn stacked(
+        &mut self,
+        parts: &[(&str, usize)],
+        inputs: usize,
+        bias: bool,
+        role: Role,
+    ) -> Result<Linear<M>> {
+        let linear = self.plain(parts, inputs, bias)?;
+        Ok(self.keep(linear, role))
+    }
+
+    /// A linear map whose outputs are not in our order: as [`Tensors::linear`], put in order by `sort`.
+    pub(super) fn sorted(
+        &mut self,
+        name: &str,
+        outputs: usize,
+        inputs: usize,
+        bias: bool,
+        sort: impl FnOnce(&Linear) -> Linear,
+    ) -> Result<Linear<M>> {
+        let linear = sort(&self.plain(&[(name, outputs)], inputs, bias)?);
+        Ok(self.keep(linear, Role::Linear))
+    }
+
+    /// Linear maps one after another, as they are read.
+    fn plain(&mut self, parts: &[(&str, usize)], inputs: usize, bias: bool) -> Result<Linear> {
         let rows: usize = parts.iter().map(|(_, outputs)| outputs).sum();
         for (name, outputs) in parts {
             self.expect(&format!("{}{name}.weight", self.prefix), &[*outputs, inputs])?;
@@ -130,10 +173,17 @@ impl<'a> Tensors<'a> {
     }
 
     /// A linear map stored `[inputs, outputs]`, as GPT-2's `Conv1D` does.
-    pub(super) fn transposed_linear(&mut self, name: &str, outputs: usize, inputs: usize) -> Result<Linear> {
+    pub(super) fn transposed_linear(
+        &mut self,
+        name: &str,
+        outputs: usize,
+        inputs: usize,
+    ) -> Result<Linear<M>> {
         let stored = self.matrix(&format!("{name}.weight"), inputs, outputs)?;
         let bias = self.vector(&format!("{name}.bias"), outputs)?;
-        Ok(Linear { weight: transpose(&stored), bias: Some(bias) })
+        let linear = Linear { weight: transpose(&stored), bias: Some(bias) };
+        drop(stored);
+        Ok(self.keep(linear, Role::Linear))
     }
 
     /// A norm of `C` channels, with what the spec says it carries.
@@ -146,11 +196,21 @@ impl<'a> Tensors<'a> {
         })
     }
 
+    /// The token embedding by its name in the body, and the head by its full name; no head when it is the embedding.
+    ///
+    /// They come before all else: they are the largest matrices, and while they are being laid out they are there twice.
+    pub(super) fn embeddings(&mut self, name: &str, head: &str, spec: &Spec) -> Result<Embeddings<M>> {
+        let embedding = self.matrix(name, spec.vocabulary, spec.embedding_width)?;
+        let head = self.head(head, spec, &embedding)?;
+        let embedding = M::keep(embedding, embedding_role(spec), self.format);
+        Ok((embedding, head.map(|head| M::keep(head, Role::Head, self.format))))
+    }
+
     /// The head, by its full name; `None` when tied.
     ///
     /// A tied model may store the embedding a second time as its head. Where the two differ, configuration and file
     /// contradict each other, and which of them holds is not ours to guess.
-    pub(super) fn head(&mut self, name: &str, spec: &Spec, embedding: &Matrix) -> Result<Option<Matrix>> {
+    fn head(&mut self, name: &str, spec: &Spec, embedding: &Matrix) -> Result<Option<Matrix>> {
         let (rows, columns) = (spec.vocabulary, spec.embedding_width);
         let stored = self.checkpoint.shape(name).map(<[usize]>::to_vec);
         let folder = self.checkpoint.folder().to_path_buf();

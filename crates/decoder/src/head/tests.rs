@@ -1,6 +1,7 @@
 //! Every head against the cases of `testdata/ranks` and against the reference on random rows.
 
 use super::*;
+use crate::kernels::{Choice, Dtype, Format, Input, Order, Packed};
 use crate::ops::testing::numbers;
 use crate::weights::Matrix;
 use proptest::prelude::*;
@@ -9,14 +10,60 @@ use relscale_testkit::ranks::{Said, cases};
 type Head = fn(&Matrix, &[f32], &[u32], &Vocabulary) -> Result<Vec<Option<Scored>>>;
 
 /// The heads under test; a new one is one line here.
-const HEADS: [(&str, Head); 2] =
-    [("reference", |h, x, t, v| Ok(reference::score(h, x, t, v))), ("tiled", tiled::score)];
+const HEADS: [(&str, Head); 5] = [
+    ("reference", |h, x, t, v| Ok(reference::score(h, x, t, v))),
+    ("tiled, f32", tiled),
+    ("tiled, f32, portable", |h, x, t, v| tiled_by(Dtype::F32, Choice::Portable, h, x, t, v)),
+    ("tiled, bf16", |h, x, t, v| tiled_by(Dtype::Bf16, Choice::Best, h, x, t, v)),
+    ("tiled, bf16, portable", |h, x, t, v| tiled_by(Dtype::Bf16, Choice::Portable, h, x, t, v)),
+];
 
-/// A head and a hidden row that yield exactly these logits: `E = 2`, `hidden = [1, 0]`, the weights' first column the
-/// logits. The second column keeps the row from being a special case of the product.
+fn tiled_by(
+    dtype: Dtype,
+    choice: Choice,
+    head: &Matrix,
+    hidden: &[f32],
+    targets: &[u32],
+    vocabulary: &Vocabulary,
+) -> Result<Vec<Option<Scored>>> {
+    let format = Format::new(dtype, choice);
+    let mut input = Input::new(format);
+    let width = head.columns;
+    input
+        .fill(hidden.len() / width, width, |i, out| out.copy_from_slice(&hidden[i * width..(i + 1) * width]));
+    tiled::score(&Packed::new(head, format, Order::Head), &input, targets, vocabulary)
+}
+
+/// The tiled head in f32 by the best kernels.
+fn tiled(
+    head: &Matrix,
+    hidden: &[f32],
+    targets: &[u32],
+    vocabulary: &Vocabulary,
+) -> Result<Vec<Option<Scored>>> {
+    tiled_by(Dtype::F32, Choice::Best, head, hidden, targets, vocabulary)
+}
+
+/// A head and a hidden row that yield exactly these logits in either type: three bf16 numbers sum up to any f32. The fourth
+/// column keeps the row from being a special case of the product.
 fn realise(logits: &[f32]) -> (Matrix, Vec<f32>) {
-    let data = logits.iter().flat_map(|z| [*z, 0.0]).collect();
-    (Matrix { rows: logits.len(), columns: 2, data }, vec![1.0, 0.0])
+    let kept = |v: f32| half::bf16::from_f32(v).to_f32();
+    let parts = |z: f32| {
+        let first = kept(z);
+        // Beyond the largest bf16 there is infinity, from which nothing can be taken.
+        let first = if z.is_finite() && !first.is_finite() {
+            f32::from_bits(z.to_bits() & 0xffff_0000)
+        } else {
+            first
+        };
+        if !z.is_finite() {
+            return [first, 0.0, 0.0, 0.0];
+        }
+        let second = kept(z - first);
+        [first, second, z - first - second, 0.0]
+    };
+    let data = logits.iter().flat_map(|z| parts(*z)).collect();
+    (Matrix { rows: logits.len(), columns: 4, data }, vec![1.0, 1.0, 1.0, 0.0])
 }
 
 #[test]
@@ -42,7 +89,7 @@ fn cases_of_testdata() {
 /// Compares the tiled head with the reference; ranks may differ only by entries within `slack` of the target.
 fn compare(head: &Matrix, hidden: &[f32], targets: &[u32], vocabulary: &Vocabulary) {
     let want = reference::score(head, hidden, targets, vocabulary);
-    let got = tiled::score(head, hidden, targets, vocabulary).unwrap();
+    let got = tiled(head, hidden, targets, vocabulary).unwrap();
     for (n, (got, want)) in got.iter().zip(&want).enumerate() {
         let (got, want) = (got.unwrap(), want.unwrap());
         let h = &hidden[n * head.columns..(n + 1) * head.columns];
@@ -114,7 +161,7 @@ fn equal_rows_are_exact_ties_wherever_they_stand() {
     let hidden = numbers(rows * width, 2);
     for (target, ties) in [(0, 2), (600, 2), (1300, 2), (5, 1), (1399, 1), (77, 0)] {
         let all = Vocabulary::all(vocabulary);
-        for scored in tiled::score(&head, &hidden, &vec![target; rows], &all).unwrap() {
+        for scored in tiled(&head, &hidden, &vec![target; rows], &all).unwrap() {
             assert_eq!(scored.unwrap().ties, ties, "target {target}");
         }
     }
@@ -124,9 +171,7 @@ fn equal_rows_are_exact_ties_wherever_they_stand() {
 fn a_zero_head_gives_the_worst_rank() {
     let (vocabulary, rows) = (1111, 3);
     let head = Matrix::zeros(vocabulary, 8);
-    for scored in
-        tiled::score(&head, &numbers(rows * 8, 1), &[0, 5, 1110], &Vocabulary::all(vocabulary)).unwrap()
-    {
+    for scored in tiled(&head, &numbers(rows * 8, 1), &[0, 5, 1110], &Vocabulary::all(vocabulary)).unwrap() {
         let scored = scored.unwrap();
         assert_eq!((scored.rank, scored.ties), (1111, 1110));
         assert!((f64::from(scored.nll) - 1111f64.ln()).abs() < 1e-6);
@@ -142,7 +187,7 @@ fn a_huge_vocabulary_keeps_its_digits() {
     let targets = [7, 299_999];
     let all = Vocabulary::all(vocabulary);
     let want = reference::score(&head, &hidden, &targets, &all);
-    for (got, want) in tiled::score(&head, &hidden, &targets, &all).unwrap().iter().zip(want) {
+    for (got, want) in tiled(&head, &hidden, &targets, &all).unwrap().iter().zip(want) {
         let (got, want) = (got.unwrap(), want.unwrap());
         assert!((got.nll - want.nll).abs() < 1e-5, "{got:?} {want:?}");
         assert!((got.entropy - want.entropy).abs() < 1e-5, "{got:?} {want:?}");
@@ -157,9 +202,9 @@ fn results_do_not_depend_on_the_rows_beside() {
     let hidden = numbers(rows * width, 2);
     let targets: Vec<u32> = (0..rows as u32).map(|n| n * 3).collect();
     let all = Vocabulary::all(vocabulary);
-    let together = tiled::score(&head, &hidden, &targets, &all).unwrap();
+    let together = tiled(&head, &hidden, &targets, &all).unwrap();
     for n in [0, 127, 128, 255, 299] {
-        let alone = tiled::score(&head, &hidden[n * width..(n + 1) * width], &targets[n..=n], &all).unwrap();
+        let alone = tiled(&head, &hidden[n * width..(n + 1) * width], &targets[n..=n], &all).unwrap();
         assert_eq!(alone[0], together[n]);
     }
 }
@@ -170,7 +215,7 @@ fn targets_that_take_no_part_are_refused() {
     let known = Vocabulary::only(10, |v| v < 8);
     assert_eq!(known.counted(), 8);
     for (target, words) in [(8, "no token of the tokenizer"), (10, "beyond the 10 rows")] {
-        let error = tiled::score(&head, &[0.0; 2], &[target], &known).unwrap_err().to_string();
+        let error = tiled(&head, &[0.0; 2], &[target], &known).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
 }

@@ -1,31 +1,25 @@
-//! The head that runs: for each block of positions, walk the vocabulary in tiles, one product a tile, and fold each
+//! The head that runs: for each share of positions, walk the vocabulary in tiles, one product a tile, and fold each
 //! tile into running sums. Memory is one tile a thread, whatever the vocabulary.
 //!
 //! **The target's logit must be the very number that its tile yields**, or an entry that equals it exactly would be
-//! counted on the wrong side. It is read from a product of the same kind, over the targets' rows gathered beside each
-//! other, whose diagonal is wanted; `kernels` promises (and tests) that an element's bits depend on its row, its column
-//! and the inner size alone. The target itself is then not compared at all but counted once, so that NaN or rounding
-//! can never lose it.
+//! counted on the wrong side; `kernels` promises (and tests) that for [`Packed::aimed`]. The target itself is then not compared
+//! at all but counted once, so that NaN or rounding can never lose it.
 //!
 //! **Precision**: logits, exponentials and their sums within a tile are f32; sums over tiles are f64.
 //!
-//! The cost beside the product: 3 passes over a tile that lies in cache, and `DIAGONAL / V` more products.
+//! The cost beside the product: two passes over a tile that lies in cache.
+
+use crate::error::Result;
+use crate::kernels::{Input, Packed, TILE};
+use crate::ops::lanes::{LANES, LOWEST, exp, fold, vectorised};
+use rayon::prelude::*;
+use std::ops::Range;
 
 use super::{Scored, Vocabulary};
-use crate::error::Result;
-use crate::kernels::{MIN_ROWS, View, product};
-use crate::ops::lanes::{LANES, LOWEST, exp, fold, max, vectorised};
-use crate::weights::Matrix;
-use rayon::prelude::*;
 
-/// Positions of one block; a tile of theirs, 128 x 512 logits, is 256 KB.
-const BLOCK: usize = 128;
-
-/// Vocabulary rows of one tile.
-const TILE: usize = 512;
-
-/// Positions whose targets are gathered into one small product.
-const DIAGONAL: usize = MIN_ROWS;
+/// Most positions that pass over the vocabulary together: their sums, 280 x 192 logits, take 215 KB, and the more they are, the
+/// less often the head is read.
+const SHARE: usize = 280;
 
 /// Stands in for the logits of rows that take no part: finite, above no logit, its exponential the smallest there is (1e-38).
 const ABSENT: f32 = f32::MIN;
@@ -36,19 +30,54 @@ const ABSENT: f32 = f32::MIN;
 /// # Errors
 /// A target that is not in the vocabulary, by its index.
 pub fn score(
-    head: &Matrix,
-    hidden: &[f32],
+    head: &Packed,
+    hidden: &Input,
     targets: &[u32],
     vocabulary: &Vocabulary,
 ) -> Result<Vec<Option<Scored>>> {
     for (index, &target) in targets.iter().enumerate() {
         vocabulary.check_target(index, target)?;
     }
-    Ok(hidden
-        .par_chunks(BLOCK * head.columns)
-        .zip(targets.par_chunks(BLOCK))
-        .flat_map_iter(|(hidden, targets)| block(head, hidden, targets, vocabulary))
+    let aimed = head.aimed(hidden, targets);
+    Ok(Packed::shares(targets.len(), SHARE)
+        .into_par_iter()
+        .flat_map_iter(|rows| {
+            let (targets, aimed) = (&targets[rows.clone()], &aimed[rows.clone()]);
+            share(head, hidden, rows, targets, aimed, vocabulary)
+        })
         .collect())
+}
+
+/// One share of positions.
+fn share(
+    head: &Packed,
+    hidden: &Input,
+    rows: Range<usize>,
+    targets: &[u32],
+    aimed: &[f32],
+    vocabulary: &Vocabulary,
+) -> Vec<Option<Scored>> {
+    let mut running = vec![Running::START; rows.len()];
+    head.walk(hidden, rows, &mut Vec::new(), |first, sums| {
+        let end = (first + TILE).min(head.outputs());
+        let absent: Vec<_> = vocabulary.left_out_within(first, end).collect();
+        vectorised(
+            #[inline(always)]
+            || {
+                let lines = sums.chunks_exact_mut(TILE).zip(&mut running).zip(targets.iter().zip(aimed));
+                for ((z, running), (&target, &aimed)) in lines {
+                    let z = &mut z[..end - first];
+                    absent.iter().for_each(|range| z[range.clone()].fill(ABSENT));
+                    let own = (target as usize).checked_sub(first).filter(|own| *own < z.len());
+                    debug_assert!(
+                        own.is_none_or(|own| z[own].to_bits() == aimed.to_bits() || aimed.is_nan())
+                    );
+                    running.fold(z, first as u32, aimed, own);
+                }
+            },
+        );
+    });
+    running.into_iter().zip(aimed).map(|(running, aimed)| running.finish(*aimed)).collect()
 }
 
 /// Running sums of one position over the tiles seen so far.
@@ -62,74 +91,8 @@ struct Running {
     tilt: f64,
     above: u32,
     equal: u32,
-    finite: bool,
-}
-
-/// One block of at most [`BLOCK`] positions.
-fn block(head: &Matrix, hidden: &[f32], targets: &[u32], vocabulary: &Vocabulary) -> Vec<Option<Scored>> {
-    let width = head.columns;
-    // Padded to whole blocks, so that the last positions are computed by the same kernels as all others.
-    let mut rows = hidden.to_vec();
-    rows.resize(BLOCK * width, 0.0);
-    let aimed = target_logits(head, &rows, targets);
-    let start =
-        Running { top: f32::NEG_INFINITY, argmax: 0, mass: 0.0, tilt: 0.0, above: 0, equal: 0, finite: true };
-    let mut running = vec![start; targets.len()];
-    let mut tile = vec![0.0; BLOCK * TILE];
-    let mut last = Vec::new();
-    for first in (0..head.rows).step_by(TILE) {
-        let end = (first + TILE).min(head.rows);
-        let weights = if end - first >= MIN_ROWS {
-            &head.data[first * width..end * width]
-        } else {
-            last = head.data[first * width..end * width].to_vec();
-            last.resize(MIN_ROWS * width, 0.0);
-            &last[..]
-        };
-        let columns = weights.len() / width;
-        let (x, w) = (View::dense(&rows, BLOCK, width), View::dense(weights, columns, width));
-        product(&mut tile, TILE, x, w.transposed(), false);
-        let absent: Vec<_> = vocabulary.left_out_within(first, end).collect();
-        let lines = tile.chunks_exact_mut(TILE).zip(&mut running).zip(targets.iter().zip(&aimed));
-        for ((z, running), (&target, &aimed)) in lines {
-            let z = &mut z[..end - first];
-            absent.iter().for_each(|range| z[range.clone()].fill(ABSENT));
-            let own = (target as usize).checked_sub(first).filter(|own| *own < z.len());
-            debug_assert!(own.is_none_or(|own| z[own].to_bits() == aimed.to_bits() || aimed.is_nan()));
-            vectorised(
-                #[inline(always)]
-                || running.fold(z, first as u32, aimed, own),
-            );
-        }
-    }
-    drop(last);
-    running.into_iter().zip(aimed).map(|(running, aimed)| running.finish(aimed)).collect()
-}
-
-/// The targets' logits, with the bits that their tiles will yield.
-fn target_logits(head: &Matrix, rows: &[f32], targets: &[u32]) -> Vec<f32> {
-    let width = head.columns;
-    let mut gathered = vec![0.0; DIAGONAL * width];
-    let mut square = vec![0.0; DIAGONAL * DIAGONAL];
-    let mut logits = Vec::with_capacity(targets.len());
-    let mut padded;
-    for (part, targets) in targets.chunks(DIAGONAL).enumerate() {
-        for (slot, &target) in gathered.chunks_exact_mut(width).zip(targets) {
-            slot.copy_from_slice(head.row(target as usize));
-        }
-        let rest = &rows[part * DIAGONAL * width..];
-        let x = if rest.len() >= DIAGONAL * width {
-            rest
-        } else {
-            padded = rest.to_vec();
-            padded.resize(DIAGONAL * width, 0.0);
-            &padded[..]
-        };
-        let (x, w) = (View::dense(x, DIAGONAL, width), View::dense(&gathered, DIAGONAL, width));
-        product(&mut square, DIAGONAL, x, w.transposed(), false);
-        logits.extend((0..targets.len()).map(|i| square[i * DIAGONAL + i]));
-    }
-    logits
+    /// The smallest logit; negative infinity is found by it, positive infinity by `top`, NaN by `mass`.
+    least: f32,
 }
 
 /// Adds `exp(z - top)` and `(z - top) exp(z - top)` to the lanes.
@@ -144,7 +107,44 @@ fn add(z: &[f32], top: f32, mass: &mut [f32; LANES], tilt: &mut [f32; LANES]) {
     }
 }
 
+/// What [`Running::count`] finds, by lanes.
+struct Counts {
+    above: [u32; LANES],
+    equal: [u32; LANES],
+    top: [f32; LANES],
+    least: [f32; LANES],
+}
+
+impl Counts {
+    const START: Self = Self {
+        above: [0; LANES],
+        equal: [0; LANES],
+        top: [f32::NEG_INFINITY; LANES],
+        least: [f32::INFINITY; LANES],
+    };
+
+    #[inline(always)]
+    fn add(&mut self, z: &[f32], aimed: f32) {
+        for (lane, &z) in z.iter().enumerate() {
+            self.above[lane] += u32::from(z > aimed);
+            self.equal[lane] += u32::from(z == aimed);
+            self.top[lane] = if z > self.top[lane] { z } else { self.top[lane] };
+            self.least[lane] = if z < self.least[lane] { z } else { self.least[lane] };
+        }
+    }
+}
+
 impl Running {
+    const START: Self = Self {
+        top: f32::NEG_INFINITY,
+        argmax: 0,
+        mass: 0.0,
+        tilt: 0.0,
+        above: 0,
+        equal: 0,
+        least: f32::INFINITY,
+    };
+
     /// Folds the logits of one tile in; `own` is where the target stands in it, if it does.
     #[inline(always)]
     fn fold(&mut self, z: &[f32], first: u32, aimed: f32, own: Option<usize>) {
@@ -172,29 +172,32 @@ impl Running {
         self.tilt += f64::from(fold(tilt, |a, b| a + b));
     }
 
-    /// Counts entries above and equal to the target and notes non-finite ones; returns the tile's largest logit.
+    /// Counts entries above and equal to the target and notes the least; returns the tile's largest logit.
     #[inline(always)]
     fn count(&mut self, z: &[f32], aimed: f32, own: Option<usize>) -> f32 {
-        let (mut above, mut equal, mut finite) = (0_u32, 0_u32, 0_u32);
-        for &v in z {
-            above += u32::from(v > aimed);
-            equal += u32::from(v == aimed);
-            finite += u32::from(v.abs() < f32::INFINITY);
+        let mut counts = Counts::START;
+        for chunk in z.chunks(LANES) {
+            // Whole chunks have a length the compiler knows, and become vectors.
+            match <&[f32; LANES]>::try_from(chunk) {
+                Ok(chunk) => counts.add(chunk, aimed),
+                Err(_) => counts.add(chunk, aimed),
+            }
         }
-        self.above += above;
-        self.equal += equal;
-        self.finite &= finite as usize == z.len();
+        self.above += counts.above.iter().sum::<u32>();
+        self.equal += counts.equal.iter().sum::<u32>();
+        self.least = self.least.min(fold(counts.least, |a, b| if b < a { b } else { a }));
         if let Some(own) = own {
             // By the bits that stand there, so that it is taken back exactly as it was counted.
             self.above -= u32::from(z[own] > aimed);
             self.equal -= u32::from(z[own] == aimed);
         }
-        max(z)
+        fold(counts.top, |a, b| if b > a { b } else { a })
     }
 
     /// The score, once every tile has been seen.
     fn finish(self, aimed: f32) -> Option<Scored> {
-        if !self.finite || !aimed.is_finite() {
+        let finite = self.least > f32::NEG_INFINITY && self.top < f32::INFINITY && self.mass.is_finite();
+        if !finite || !aimed.is_finite() {
             return None;
         }
         let log_mass = self.mass.ln();

@@ -102,6 +102,30 @@ impl Input {
         }
     }
 
+    /// The numbers read back, `[N, I]` in f32, as the format keeps them. For tests and tools: products need no such copy.
+    pub fn numbers(&self) -> Vec<f32> {
+        let (rows, columns) = (self.rows, self.columns);
+        match &self.store {
+            Store::Dense(data) => data[..rows * columns].to_vec(),
+            Store::Panels(words) => {
+                let inner = self.format.words(columns);
+                let at = |row: usize, column: usize| {
+                    let word = column / self.format.per_word();
+                    let bits = words.as_slice()[(row / ROWS * inner + word) * ROWS + row % ROWS];
+                    match (self.format.dtype, column % 2) {
+                        (Dtype::F32, _) => f32::from_bits(bits),
+                        (Dtype::Bf16, 0) => f32::from_bits(bits << 16),
+                        (Dtype::Bf16, _) => f32::from_bits(bits & 0xffff_0000),
+                    }
+                };
+                (0..rows)
+                    .flat_map(|row| (0..columns).map(move |column| (row, column)))
+                    .map(|(r, c)| at(r, c))
+                    .collect()
+            }
+        }
+    }
+
     /// Fills the buffer with `rows` rows of `columns` numbers: `row(i, out)` writes row `i`.
     pub fn fill(&mut self, rows: usize, columns: usize, row: impl Fn(usize, &mut [f32]) + Sync) {
         self.shape(rows, columns);

@@ -5,6 +5,7 @@
 //! | [`dense`] | products of strided views, by the `gemm` crate: training, and every processor without AVX-512 |
 //! | [`Packed`] | a weight matrix laid out once for many products; the only copy of it that is kept |
 //! | [`Input`] | activations laid out for one product |
+//! | [`Strip`], [`Columns`] | small products of activations by activations, for attention |
 //! | `avx512` | the small products by hand, f32 and bf16 |
 //! | `words` | buffers on cache lines |
 //!
@@ -24,6 +25,7 @@ pub mod dense;
 mod input;
 mod multiply;
 mod packed;
+mod strips;
 mod words;
 
 #[cfg(test)]
@@ -32,6 +34,7 @@ mod tests;
 pub use dense::{MIN_ROWS, View, product};
 pub use input::Input;
 pub use packed::{Order, Packed, TILE};
+pub use strips::{Columns, PANEL_WIDTH, STRIP, Strip};
 
 /// Numbers in which weights are kept and products are taken. Sums, norms, softmax and the residual stream are f32 in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
@@ -90,6 +93,11 @@ impl Format {
             (true, Dtype::Bf16) => "avx512-bf16",
             (false, _) => "gemm",
         }
+    }
+
+    /// Whether the kernels are those by hand.
+    pub fn by_hand(self) -> bool {
+        self.by_hand
     }
 
     /// Numbers in a word.

@@ -85,12 +85,7 @@ impl Packed {
     ///
     /// # Panics
     /// As [`Packed::multiply`].
-    pub fn multiply_into(
-        &self,
-        input: &Input,
-        next: &mut Input,
-        each: impl Fn(usize, &mut [f32]) + Sync,
-    ) {
+    pub fn multiply_into(&self, input: &Input, next: &mut Input, each: impl Fn(usize, &mut [f32]) + Sync) {
         let (width, kept) = (self.width(), self.kept());
         next.shape(input.rows(), width);
         let (rows, format) = (input.rows(), self.format);
@@ -184,6 +179,7 @@ impl Packed {
     }
 
     fn check(&self, input: &Input) {
+        assert!(self.order != Order::Table, "a table takes part in no product");
         assert_eq!(self.inputs, input.columns(), "inner sizes of a product differ");
         assert_eq!(self.format, input.format(), "formats of a product differ");
     }

@@ -22,6 +22,8 @@ pub enum Order {
     /// The matrix is two halves, gate and up: each tile of [`TILE`] holds as many of the one as of the other, the
     /// gate's first, so that they meet while both are at hand.
     Gated,
+    /// As in the matrix, which takes part in no product: only its rows are read ([`Packed::row_into`]).
+    Table,
     /// As in the matrix; the products of some of its rows are also asked for alone ([`Packed::aimed`]), with the same bits.
     Head,
 }
@@ -45,6 +47,8 @@ pub(super) enum Store {
     Panels(Words),
     /// `[place][input]`, in f32; places beyond the outputs are 0.
     Dense(Vec<f32>),
+    /// `[row][input]`, bf16; tables only.
+    Halves(Vec<half::bf16>),
 }
 
 impl Packed {
@@ -61,7 +65,14 @@ impl Packed {
             inputs: matrix.columns,
             store: Store::Dense(Vec::new()),
         };
-        packed.store = if format.by_hand { packed.panels(matrix) } else { packed.dense(matrix) };
+        packed.store = match (order, format.dtype) {
+            (Order::Table, Dtype::F32) => Store::Dense(matrix.data.clone()),
+            (Order::Table, Dtype::Bf16) => {
+                Store::Halves(matrix.data.iter().map(|v| half::bf16::from_f32(*v)).collect())
+            }
+            _ if format.by_hand => packed.panels(matrix),
+            _ => packed.dense(matrix),
+        };
         packed
     }
 
@@ -82,9 +93,10 @@ impl Packed {
 
     /// Bytes that the numbers take.
     pub fn bytes(&self) -> usize {
-        4 * match &self.store {
-            Store::Panels(words) => words.as_slice().len(),
-            Store::Dense(data) => data.len(),
+        match &self.store {
+            Store::Panels(words) => 4 * words.as_slice().len(),
+            Store::Dense(data) => 4 * data.len(),
+            Store::Halves(data) => 2 * data.len(),
         }
     }
 
@@ -93,14 +105,14 @@ impl Packed {
         match (self.order, &self.store) {
             (Order::Gated, _) => (self.outputs / 2).div_ceil(TILE / 2) * TILE,
             (_, Store::Panels(_)) => self.outputs.next_multiple_of(PANEL),
-            (_, Store::Dense(_)) => self.outputs,
+            (_, Store::Dense(_) | Store::Halves(_)) => self.outputs,
         }
     }
 
     /// Row of the matrix that stands at `place`.
     fn source(&self, place: usize) -> Option<usize> {
         match self.order {
-            Order::Plain | Order::Head => (place < self.outputs).then_some(place),
+            Order::Plain | Order::Table | Order::Head => (place < self.outputs).then_some(place),
             Order::Gated => {
                 let half = self.outputs / 2;
                 let (tile, within) = (place / TILE, place % TILE);
@@ -185,14 +197,14 @@ impl Packed {
     pub(super) fn panel_words(&self) -> &[u32] {
         match &self.store {
             Store::Panels(words) => words.as_slice(),
-            Store::Dense(_) => &[],
+            Store::Dense(_) | Store::Halves(_) => &[],
         }
     }
 
     /// The rows in f32, place by place.
     pub(super) fn dense_places(&self) -> &[f32] {
         match &self.store {
-            Store::Panels(_) => &[],
+            Store::Panels(_) | Store::Halves(_) => &[],
             Store::Dense(data) => data,
         }
     }
@@ -205,6 +217,10 @@ impl Packed {
         assert!(row < self.outputs && self.order != Order::Gated, "no row {row} to be read");
         match &self.store {
             Store::Dense(data) => out.copy_from_slice(&data[row * self.inputs..(row + 1) * self.inputs]),
+            Store::Halves(data) => {
+                let row = &data[row * self.inputs..(row + 1) * self.inputs];
+                out.iter_mut().zip(row).for_each(|(out, half)| *out = half.to_f32());
+            }
             Store::Panels(words) => {
                 let words = words.as_slice();
                 self.words_of(row, |at, place| {

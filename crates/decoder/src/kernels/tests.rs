@@ -24,7 +24,10 @@ fn formats() -> Vec<Format> {
         if best.by_hand {
             formats.push(best);
         } else {
-            eprintln!("this processor has no kernels by hand for {}: only the portable path is tested", dtype.name());
+            eprintln!(
+                "this processor has no kernels by hand for {}: only the portable path is tested",
+                dtype.name()
+            );
         }
     }
     formats
@@ -78,7 +81,10 @@ fn products_agree_with_the_definition() {
             for (at, (got, want)) in out.iter().zip(&want).enumerate() {
                 let error = (f64::from(*got) - 1.0 - want).abs();
                 // Rounding of a chain of `i` sums grows with its root.
-                assert!(error < 3e-6 * (i as f64).sqrt().max(1.0), "{format:?} {n} x {o} x {i}, at {at}: {got} {want}");
+                assert!(
+                    error < 3e-6 * (i as f64).sqrt().max(1.0),
+                    "{format:?} {n} x {o} x {i}, at {at}: {got} {want}"
+                );
             }
             let mut row = vec![0.0; i];
             for o in [0, o / 2, o - 1] {
@@ -125,7 +131,7 @@ fn outputs_laid_out_for_the_next_product_are_those_that_went_through_memory() {
     }
 }
 
-const TILE_HALF: usize = packed::TILE / 2;
+const TILE_HALF: usize = TILE / 2;
 
 /// Gate and up of one output meet in one segment, whatever its place.
 #[test]
@@ -134,7 +140,8 @@ fn gate_and_up_meet() {
         for f in [1, 95, 96, 97, 250] {
             let c = 4;
             // Gate rows are their number, up rows a thousand more.
-            let data = (0..2 * f).flat_map(|o| [if o < f { o as f32 } else { (o - f) as f32 + 1024.0 }, 0.0, 0.0, 0.0]);
+            let data = (0..2 * f)
+                .flat_map(|o| [if o < f { o as f32 } else { (o - f) as f32 + 1024.0 }, 0.0, 0.0, 0.0]);
             let w = Matrix { rows: 2 * f, columns: c, data: data.collect() };
             let packed = Packed::new(&w, format, Order::Gated);
             let x = input(format, &[1.0, 0.0, 0.0, 0.0], c);
@@ -144,7 +151,8 @@ fn gate_and_up_meet() {
                 for (i, out) in out.iter_mut().enumerate() {
                     let exact = |v: usize| half::bf16::from_f32(v as f32).to_f32();
                     let (g, u) = (first + i, first + i + 1024);
-                    let want = if format.dtype == Dtype::Bf16 { (exact(g), exact(u)) } else { (g as f32, u as f32) };
+                    let want =
+                        if format.dtype == Dtype::Bf16 { (exact(g), exact(u)) } else { (g as f32, u as f32) };
                     assert_eq!((gate[i], up[i]), want, "{format:?}");
                     *out = 0.0;
                 }
@@ -192,10 +200,14 @@ fn the_aimed_sum_has_the_bits_of_the_walk() {
             for rows in Packed::shares(n, 56) {
                 let mut sums = Vec::new();
                 head.walk(&x, rows.clone(), &mut sums, |first, sums| {
-                    for (row, sums) in rows.clone().zip(sums.chunks_exact(packed::TILE)) {
+                    for (row, sums) in rows.clone().zip(sums.chunks_exact(TILE)) {
                         let Some(at) = (ids[row] as usize).checked_sub(first) else { continue };
-                        if at < packed::TILE {
-                            assert_eq!(sums[at].to_bits(), aimed[row].to_bits(), "{format:?} {n} x {v} x {c}");
+                        if at < TILE {
+                            assert_eq!(
+                                sums[at].to_bits(),
+                                aimed[row].to_bits(),
+                                "{format:?} {n} x {v} x {c}"
+                            );
                             seen += 1;
                         }
                     }
@@ -231,7 +243,9 @@ fn what_is_not_finite_stays_so() {
             w.data[7 * 20 + 3] = bad;
             let packed = Packed::new(&w, format, Order::Plain);
             let mut out = vec![0.0; 40];
-            packed.multiply(&input(format, &numbers(20, 1), 20), &mut out, |_, sums, out| out.copy_from_slice(sums));
+            packed.multiply(&input(format, &numbers(20, 1), 20), &mut out, |_, sums, out| {
+                out.copy_from_slice(sums)
+            });
             assert!(out.iter().enumerate().all(|(o, v)| v.is_finite() == (o != 7)), "{format:?} {bad}");
         }
     }

@@ -31,6 +31,37 @@ pub fn in_place(activation: Activation, x: &mut [f32]) {
     );
 }
 
+/// Adds the bias and applies an ungated activation, in place.
+///
+/// # Panics
+/// As [`in_place`].
+pub fn biased(activation: Activation, bias: Option<&[f32]>, x: &mut [f32]) {
+    if let Some(bias) = bias {
+        vectorised(
+            #[inline(always)]
+            || x.iter_mut().zip(bias).for_each(|(v, b)| *v += b),
+        );
+    }
+    in_place(activation, x);
+}
+
+/// `gate = gate sigmoid(gate) up`, after their biases have been added.
+pub fn gate(biases: Option<(&[f32], &[f32])>, gate: &mut [f32], up: &mut [f32]) {
+    vectorised(
+        #[inline(always)]
+        || {
+            if let Some((of_gate, of_up)) = biases {
+                gate.iter_mut().zip(of_gate).for_each(|(v, b)| *v += b);
+                up.iter_mut().zip(of_up).for_each(|(v, b)| *v += b);
+            }
+            gate.iter_mut().zip(&*up).for_each(
+                #[inline(always)]
+                |(g, u)| *g *= sigmoid(*g) * u,
+            );
+        },
+    );
+}
+
 /// `y = gate sigmoid(gate) up`; `x` `[N, 2 F]`, `y` `[N, F]`.
 pub fn swiglu(x: &[f32], y: &mut [f32], hidden: usize) {
     vectorised(

@@ -2,9 +2,9 @@
 //!
 //! Shapes: `x` `[N, I]`, `W` `[O, I]`, `b` `[O]`, `y` `[N, O]`.
 
-use crate::kernels::{MIN_ROWS, View, product};
+use super::lanes::vectorised;
+use crate::kernels::{Input, Packed, View, product};
 use crate::weights::{Linear, Matrix};
-use rayon::prelude::*;
 
 /// `y = x W^T + b` over all rows on this thread.
 pub fn forward(linear: &Linear, x: &[f32], y: &mut [f32], rows: usize) {
@@ -18,23 +18,31 @@ pub fn forward(linear: &Linear, x: &[f32], y: &mut [f32], rows: usize) {
     }
 }
 
-/// As [`forward`], rows split over threads.
-///
-/// The number of rows must be a multiple of [`ROW_BLOCK`] (pad with zeros), so that every thread's share is large
-/// enough for its bits not to depend on the share's size.
-pub fn forward_parallel(linear: &Linear, x: &[f32], y: &mut [f32], rows: usize) {
-    debug_assert_eq!(rows % ROW_BLOCK, 0, "rows are not padded");
-    let (inputs, outputs) = (linear.weight.columns, linear.weight.rows);
-    let share = rows.div_ceil(rayon::current_num_threads()).next_multiple_of(ROW_BLOCK).max(ROW_BLOCK);
-    y[..rows * outputs]
-        .par_chunks_mut(share * outputs)
-        .zip(x[..rows * inputs].par_chunks(share * inputs))
-        .for_each(|(y, x)| forward(linear, x, y, x.len() / inputs));
+/// `y = x W^T + b`, tiles over threads; `y` `[N, O]`.
+pub fn write(linear: &Linear<Packed>, x: &Input, y: &mut [f32]) {
+    linear.weight.multiply(x, y, |first, sums, y| match &linear.bias {
+        None => y.copy_from_slice(sums),
+        Some(bias) => vectorised(
+            #[inline(always)]
+            || y.iter_mut().zip(&*sums).zip(&bias[first..]).for_each(|((y, s), b)| *y = s + b),
+        ),
+    });
 }
 
-/// Rows come in multiples of this where bits must not depend on their number.
-pub const ROW_BLOCK: usize = 128;
-const _: () = assert!(ROW_BLOCK >= MIN_ROWS);
+/// `y += x W^T + b`, tiles over threads; `y` `[N, O]`.
+pub fn add(linear: &Linear<Packed>, x: &Input, y: &mut [f32]) {
+    linear.weight.multiply(x, y, |first, sums, y| {
+        vectorised(
+            #[inline(always)]
+            || match &linear.bias {
+                None => y.iter_mut().zip(&*sums).for_each(|(y, s)| *y += s),
+                Some(bias) => {
+                    y.iter_mut().zip(&*sums).zip(&bias[first..]).for_each(|((y, s), b)| *y += s + b)
+                }
+            },
+        );
+    });
+}
 
 /// Backward without bias: `dW += dy^T x`, `dx = dy W` (or `dx += dy W`).
 pub fn backward(
@@ -55,6 +63,7 @@ pub fn backward(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::{Choice, Dtype, Format, Order};
     use crate::ops::testing::{check_gradient, numbers};
 
     fn naive(w: &[f32], bias: Option<&[f32]>, x: &[f32], inputs: usize) -> Vec<f64> {
@@ -71,17 +80,30 @@ mod tests {
     }
 
     #[test]
-    fn forward_agrees_with_the_definition_on_one_and_many_threads() {
-        let (inputs, outputs, rows) = (24, 10, 3 * ROW_BLOCK);
+    fn forms_agree_with_the_definition() {
+        let (inputs, outputs, rows) = (24, 10, 37);
         let weight = Matrix { rows: outputs, columns: inputs, data: numbers(outputs * inputs, 1) };
-        let linear = Linear { weight, bias: Some(numbers(outputs, 2)) };
         let x = numbers(rows * inputs, 3);
-        let (mut one, mut many) = (vec![0.0; rows * outputs], vec![0.0; rows * outputs]);
-        forward(&linear, &x, &mut one, rows);
-        forward_parallel(&linear, &x, &mut many, rows);
-        assert_eq!(one, many);
-        for (a, b) in naive(&linear.weight.data, linear.bias.as_deref(), &x, inputs).iter().zip(&one) {
-            assert!((a - f64::from(*b)).abs() < 1e-5);
+        for bias in [None, Some(numbers(outputs, 2))] {
+            let linear = Linear { weight: weight.clone(), bias };
+            let want = naive(&weight.data, linear.bias.as_deref(), &x, inputs);
+            let mut plain = vec![0.0; rows * outputs];
+            forward(&linear, &x, &mut plain, rows);
+            for choice in [Choice::Best, Choice::Portable] {
+                let format = Format::new(Dtype::F32, choice);
+                let weight = Packed::new(&weight, format, Order::Plain);
+                let linear = Linear { weight, bias: linear.bias.clone() };
+                let mut input = Input::new(format);
+                input.fill(rows, inputs, |i, out| out.copy_from_slice(&x[i * inputs..(i + 1) * inputs]));
+                let (mut written, mut added) = (vec![f32::NAN; plain.len()], vec![1.0; plain.len()]);
+                write(&linear, &input, &mut written);
+                add(&linear, &input, &mut added);
+                for (((plain, written), added), want) in plain.iter().zip(&written).zip(&added).zip(&want) {
+                    for got in [*plain, *written, added - 1.0] {
+                        assert!((want - f64::from(got)).abs() < 1e-5);
+                    }
+                }
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! The operations of a transformer on plain slices, one file each: forward, backward where training needs it, and
 //! the naive version that stays beside the fast one as its judge and its explanation.
 //!
-//! Functions work on the rows they are given, on the calling thread, but for the two that split rows over threads: [`rows`] and
-//! [`linear::forward_parallel`]. Letters as in [`crate::spec`].
+//! Functions work on the rows they are given, on the calling thread, but for those that split work over threads: [`rows`],
+//! [`linear::write`] and [`linear::add`]. Letters as in [`crate::spec`].
 
 pub mod activation;
 pub mod adamw;

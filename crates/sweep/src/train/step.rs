@@ -295,6 +295,7 @@ mod tests {
     use super::*;
     use crate::train::initial::initial_weights;
     use relscale_decoder::forward;
+    use relscale_decoder::kernels::{Choice, Dtype, Format};
 
     /// Grouped heads, several blocks of everything, two sequences.
     fn tiny() -> Spec {
@@ -376,7 +377,10 @@ mod tests {
         assert_eq!(plain, told);
         // By the decoder's own forward pass.
         let squares = |weights: &Weights| {
-            let rows = forward::before_head(&spec, weights, forward::hidden(&spec, weights, &[&ids[..8]]));
+            let packed = weights.clone().kept(&spec, Format::new(Dtype::F32, Choice::Best));
+            let hidden = forward::hidden(&spec, &packed, &[&ids[..8]]);
+            let asked: Vec<usize> = (0..8).collect();
+            let rows = forward::before_head(&spec, &packed, &hidden, &asked).numbers();
             let (mut dx, mut head) = (vec![0.0; rows.len()], Matrix::zeros(23, 12));
             z_loss::forward_backward(weights.head(), &rows, 1.0, &mut dx, &mut head, &mut Vec::new())
         };

@@ -1,50 +1,11 @@
-//! Causal attention with grouped key/value heads.
-//!
-//! Shapes: `qkv` `[T, W]` with `W = (H + 2 G) D` (queries, keys, values, heads in order), `out` `[T, H D]`.
-//! `out[t, h] = sum over s <= t of softmax(scale q[t, h] . k[s, h G / H]) v[s, h G / H]`; with a window of `W` tokens the sum
-//! runs over the last `W` of them, `t` itself included.
-//! A key or value that is not finite makes every query of its block so, earlier ones too (0 times NaN is NaN), as in any
-//! implementation by products; the head then flags them all.
-//! Scores live for one head and one block of queries at a time: never `[T, T]` for a whole sequence.
+//! Attention by products of strided views, a block of queries at a time; see the room's door for shapes and formulas.
 
-use super::lanes::{dot, exp, max, reduce, vectorised};
+use super::Shape;
 use crate::kernels::{View, product};
+use crate::ops::lanes::{dot, exp, max, reduce, vectorised};
 
 /// Queries taken together.
 pub const QUERY_BLOCK: usize = 128;
-
-/// Sizes of one attention.
-#[derive(Debug, Clone, Copy)]
-pub struct Shape {
-    /// `H`.
-    pub heads: usize,
-    /// `G`.
-    pub kv_heads: usize,
-    /// `D`.
-    pub head_width: usize,
-    /// Factor of the scores; positive.
-    pub scale: f32,
-    /// Tokens that a query sees at most, itself included; `None`: all before it.
-    pub window: Option<usize>,
-}
-
-impl Shape {
-    /// `W`: channels of a row of `qkv`.
-    pub fn row(&self) -> usize {
-        (self.heads + 2 * self.kv_heads) * self.head_width
-    }
-
-    /// First key that the query at `position` sees.
-    fn first_key(&self, position: usize) -> usize {
-        self.window.map_or(0, |window| (position + 1).saturating_sub(window))
-    }
-
-    /// Where in a row the query, key and value of query head `head` start.
-    fn starts(&self, head: usize) -> [usize; 3] {
-        let (d, group) = (self.head_width, head * self.kv_heads / self.heads);
-        [head * d, (self.heads + group) * d, (self.heads + self.kv_heads + group) * d]
-    }
-}
 
 /// Attention of the queries `first..first + rows` of one sequence; `qkv` is the whole sequence, `out` `[rows, H D]` those
 /// queries' rows. `scores` is scratch.
@@ -59,6 +20,21 @@ pub fn forward(shape: Shape, qkv: &[f32], first: usize, out: &mut [f32], scores:
         probabilities(shape, qkv, first, rows, [q, k], scores);
         let values = View::rows(&qkv[from * w + v..], keys, d, w);
         product(&mut out[head * d..], out_row, View::dense(scores, rows, keys), values, false);
+    }
+}
+
+/// Attention of one head over one whole sequence into `out` `[T, D]`.
+pub(super) fn one_head(shape: Shape, qkv: &[f32], head: usize, out: &mut [f32], scores: &mut Vec<f32>) {
+    let (d, w) = (shape.head_width, shape.row());
+    let [q, k, v] = shape.starts(head);
+    for (block, out) in out.chunks_mut(QUERY_BLOCK * d).enumerate() {
+        let (first, rows) = (block * QUERY_BLOCK, out.len() / d);
+        let from = shape.first_key(first);
+        let keys = first + rows - from;
+        scores.resize(rows * keys, 0.0);
+        probabilities(shape, qkv, first, rows, [q, k], scores);
+        let values = View::rows(&qkv[from * w + v..], keys, d, w);
+        product(out, d, View::dense(scores, rows, keys), values, false);
     }
 }
 
@@ -129,12 +105,15 @@ pub fn backward(shape: Shape, qkv: &[f32], dout: &[f32], dqkv: &mut [f32], scrat
 }
 
 #[cfg(test)]
+pub(super) use tests::naive;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::ops::testing::{check_gradient, numbers};
 
     /// The definition, in f64.
-    fn naive(shape: Shape, qkv: &[f32]) -> Vec<f64> {
+    pub(in super::super) fn naive(shape: Shape, qkv: &[f32]) -> Vec<f64> {
         let (d, w) = (shape.head_width, shape.row());
         let length = qkv.len() / w;
         let mut out = vec![0.0; length * shape.heads * d];

@@ -1,0 +1,139 @@
+//! Causal attention with grouped key/value heads.
+//!
+//! Shapes: `qkv` `[T, W]` with `W = (H + 2 G) D` (queries, keys, values, heads in order), `out` `[T, H D]`.
+//! `out[t, h] = sum over s <= t of softmax(scale q[t, h] . k[s, h G / H]) v[s, h G / H]`; with a window of `W` tokens the sum
+//! runs over the last `W` of them, `t` itself included.
+//! A key or value that is not finite makes every query of its block so, earlier ones too (0 times NaN is NaN), as in any
+//! implementation by products; the head then flags them all.
+//! Scores live for one head and one block of queries at a time: never `[T, T]` for a whole sequence.
+//!
+//! * `blocks`: by products of strided views, forward and backward; what training uses, and every processor without AVX-512.
+//! * `strips`: by small products over keys and values that are laid out once a head; what scoring uses where it can.
+
+use crate::kernels::Format;
+
+mod blocks;
+mod strips;
+
+pub use blocks::{QUERY_BLOCK, backward, forward};
+
+/// Sizes of one attention.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// `H`.
+    pub heads: usize,
+    /// `G`.
+    pub kv_heads: usize,
+    /// `D`.
+    pub head_width: usize,
+    /// Factor of the scores; positive.
+    pub scale: f32,
+    /// Tokens that a query sees at most, itself included; `None`: all before it.
+    pub window: Option<usize>,
+}
+
+impl Shape {
+    /// `W`: channels of a row of `qkv`.
+    pub fn row(&self) -> usize {
+        (self.heads + 2 * self.kv_heads) * self.head_width
+    }
+
+    /// First key that the query at `position` sees.
+    fn first_key(&self, position: usize) -> usize {
+        self.window.map_or(0, |window| (position + 1).saturating_sub(window))
+    }
+
+    /// Where in a row the query, key and value of query head `head` start.
+    fn starts(&self, head: usize) -> [usize; 3] {
+        let (d, group) = (self.head_width, head * self.kv_heads / self.heads);
+        [head * d, (self.heads + group) * d, (self.heads + self.kv_heads + group) * d]
+    }
+}
+
+/// Buffers of [`one_head`], for any number of calls.
+#[derive(Debug)]
+pub struct Scratch {
+    scores: Vec<f32>,
+    strips: Option<strips::Buffers>,
+}
+
+impl Scratch {
+    /// For products in `format`.
+    pub fn new(format: Format) -> Self {
+        Self { scores: Vec::new(), strips: format.by_hand().then(|| strips::Buffers::new(format)) }
+    }
+}
+
+/// Attention of one head over one whole sequence: `qkv` `[T, W]`, `out` `[T, D]`. Products are taken in the scratch's format,
+/// the softmax in f32.
+///
+/// # Panics
+/// When `out` has other than `T D` numbers.
+pub fn one_head(shape: Shape, qkv: &[f32], head: usize, out: &mut [f32], scratch: &mut Scratch) {
+    let length = qkv.len() / shape.row();
+    assert_eq!(out.len(), length * shape.head_width, "one row of a head for every token");
+    match &mut scratch.strips {
+        Some(buffers) => strips::one_head(shape, qkv, head, out, &mut scratch.scores, buffers),
+        None => blocks::one_head(shape, qkv, head, out, &mut scratch.scores),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::{Choice, Dtype};
+    use crate::ops::testing::numbers;
+
+    /// Every format against the definition, over lengths that are no multiple of anything, grouped heads, windows.
+    #[test]
+    fn one_head_agrees_with_the_definition() {
+        let formats = [Dtype::F32, Dtype::Bf16]
+            .into_iter()
+            .flat_map(|dtype| [Choice::Best, Choice::Portable].map(|choice| Format::new(dtype, choice)));
+        for format in formats {
+            let mut scratch = Scratch::new(format);
+            let by_bf16 = format.by_hand() && format.dtype() == Dtype::Bf16;
+            for (length, d) in [(1, 8), (13, 5), (15, 32), (64, 64), (200, 40)] {
+                for window in [None, Some(1), Some(7), Some(50)] {
+                    let shape = Shape { heads: 4, kv_heads: 2, head_width: d, scale: 0.4, window };
+                    let qkv = numbers(length * shape.row(), 1);
+                    let want = blocks::naive(shape, &qkv);
+                    for head in 0..shape.heads {
+                        let mut out = vec![f32::NAN; length * d];
+                        one_head(shape, &qkv, head, &mut out, &mut scratch);
+                        for (t, row) in out.chunks_exact(d).enumerate() {
+                            for (c, got) in row.iter().enumerate() {
+                                let want = want[(t * shape.heads + head) * d + c];
+                                let error = (f64::from(*got) - want).abs();
+                                // bf16 keeps 8 bits of each score's factors and of each weight.
+                                let most = if by_bf16 { 0.05 } else { 1e-5 };
+                                assert!(error < most, "{format:?} T {length} D {d} {window:?}: {got} {want}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A query's row depends on the tokens before it alone, bit for bit.
+    #[test]
+    fn later_tokens_leave_no_trace() {
+        for dtype in [Dtype::F32, Dtype::Bf16] {
+            let mut scratch = Scratch::new(Format::new(dtype, Choice::Best));
+            for window in [None, Some(9)] {
+                let shape = Shape { heads: 2, kv_heads: 1, head_width: 16, scale: 1.0, window };
+                let qkv = numbers(90 * shape.row(), 4);
+                let mut run = |length: usize| {
+                    let mut out = vec![0.0; length * 16];
+                    one_head(shape, &qkv[..length * shape.row()], 1, &mut out, &mut scratch);
+                    out
+                };
+                let whole = run(90);
+                for length in [1, 14, 33, 71] {
+                    assert_eq!(run(length)[..], whole[..length * 16], "{dtype:?} {window:?} {length}");
+                }
+            }
+        }
+    }
+}

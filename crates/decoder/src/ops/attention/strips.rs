@@ -1,0 +1,85 @@
+//! Attention by small products: keys and values of a head are laid out once, then strips of queries pass over them.
+//!
+//! A strip of 14 queries takes its scores over all keys that any of them sees, in panels of 32 keys; their exponentials go on
+//! as the left factor of the product with the values, and the division by their sum comes last. Beyond the products this
+//! costs one pass of exponentials and one that lays them out.
+
+use super::Shape;
+use crate::kernels::{Columns, Format, PANEL_WIDTH, STRIP, Strip};
+use crate::ops::lanes::{exp, max, reduce, vectorised};
+
+/// What one head needs.
+#[derive(Debug)]
+pub(super) struct Buffers {
+    keys: Columns,
+    values: Columns,
+    queries: Strip,
+    weights: Strip,
+    out: Vec<f32>,
+}
+
+impl Buffers {
+    pub(super) fn new(format: Format) -> Self {
+        Self {
+            keys: Columns::new(format),
+            values: Columns::new(format),
+            queries: Strip::new(format),
+            weights: Strip::new(format),
+            out: Vec::new(),
+        }
+    }
+}
+
+/// Attention of one head over one whole sequence into `out` `[T, D]`.
+pub(super) fn one_head(
+    shape: Shape,
+    qkv: &[f32],
+    head: usize,
+    out: &mut [f32],
+    scores: &mut Vec<f32>,
+    buffers: &mut Buffers,
+) {
+    let (d, w) = (shape.head_width, shape.row());
+    let length = qkv.len() / w;
+    let [q, k, v] = shape.starts(head);
+    let Buffers { keys, values, queries, weights, out: sums } = buffers;
+    keys.fill_outputs(&qkv[k..], length, w, d);
+    // Whole panels of keys meet the values, so these are padded to as many.
+    let padded = length.next_multiple_of(PANEL_WIDTH);
+    values.fill_inner(&qkv[v..], padded, length, w, d);
+    let sums_row = d.next_multiple_of(PANEL_WIDTH);
+    sums.resize(STRIP * sums_row, 0.0);
+    for (strip, out) in out.chunks_mut(STRIP * d).enumerate() {
+        let (first, rows) = (strip * STRIP, out.len() / d);
+        let panels = shape.first_key(first) / PANEL_WIDTH..(first + rows).div_ceil(PANEL_WIDTH);
+        let (from, width) = (panels.start * PANEL_WIDTH, panels.len() * PANEL_WIDTH);
+        queries.fill(&qkv[first * w + q..], rows, w, d);
+        scores.resize(STRIP * width, 0.0);
+        queries.times(keys, 0, panels, scores, width);
+        let mut totals = [1.0; STRIP];
+        vectorised(
+            #[inline(always)]
+            || {
+                for (i, (row, total)) in
+                    scores.chunks_exact_mut(width).zip(&mut totals).take(rows).enumerate()
+                {
+                    let (past, later) = row.split_at_mut(first + i + 1 - from);
+                    let (before, seen) = past.split_at_mut(shape.first_key(first + i) - from);
+                    let top = max(seen);
+                    seen.iter_mut().for_each(
+                        #[inline(always)]
+                        |s| *s = exp((*s - top) * shape.scale),
+                    );
+                    *total = 1.0 / reduce(seen, 0.0, |s, v| s + v, |a, b| a + b);
+                    before.fill(0.0);
+                    later.fill(0.0);
+                }
+            },
+        );
+        weights.fill(scores, rows, width, width);
+        weights.times(values, from / values.per_word(), 0..d.div_ceil(PANEL_WIDTH), sums, sums_row);
+        for ((out, sums), total) in out.chunks_exact_mut(d).zip(sums.chunks_exact(sums_row)).zip(totals) {
+            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum * total);
+        }
+    }
+}
