@@ -59,9 +59,10 @@ fn main() {
             let packed = Packed::new(&weights, format, if head { Order::Head } else { Order::Plain });
             let packing = start.elapsed().as_secs_f64();
             let mut input = Input::new(format);
+            let (filling, _) =
+                timed(|| input.fill(n, i, |row, out| out.copy_from_slice(&x[row * i..(row + 1) * i])));
             let (least, median) = if head {
                 timed(|| {
-                    input.fill(n, i, |row, out| out.copy_from_slice(&x[row * i..(row + 1) * i]));
                     use rayon::prelude::*;
                     Packed::shares(n, 280).into_par_iter().for_each_init(Vec::new, |sums, rows| {
                         packed.walk(&input, rows, sums, |_, sums| {
@@ -72,7 +73,6 @@ fn main() {
             } else {
                 let mut out = vec![0.0; n * o];
                 timed(|| {
-                    input.fill(n, i, |row, out| out.copy_from_slice(&x[row * i..(row + 1) * i]));
                     packed.multiply(&input, &mut out, |_, sums, out| out.copy_from_slice(sums));
                 })
             };
@@ -81,11 +81,12 @@ fn main() {
                 limit.map_or(String::new(), |limit| format!(" = {:.1} %", 100.0 * work / seconds / limit))
             };
             println!(
-                "  {name:<18} {n} x {i} x {o}: best {:.0} GFLOP/s{}, median {:.0}{}; packed at {:.1} GB/s",
+                "  {name:<18} {n} x {i} x {o}: best {:.0} GFLOP/s{}, median {:.0}{}; input {:.1} %, packed at {:.1} GB/s",
                 work / least / 1e9,
                 share(least),
                 work / median / 1e9,
                 share(median),
+                100.0 * filling / least,
                 (4 * o * i) as f64 / packing / 1e9
             );
             if !head && dtype == Dtype::F32 {

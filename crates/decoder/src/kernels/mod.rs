@@ -44,7 +44,7 @@ pub enum Dtype {
     #[default]
     F32,
     /// 16 bits: 8 of exponent, 7 of fraction. Half the memory, about twice the speed where the processor multiplies it;
-    /// `docs/performance.md` says how many ranks move.
+    /// `docs/performance.md` says how many ranks move. Numbers below 1e-38 count as 0.
     Bf16,
 }
 
