@@ -8,45 +8,74 @@
 //! Norms write straight into the layout that the next product reads, activations are applied to tiles in the cache, and
 //! residuals are added there.
 
-use crate::kernels::{Input, Packed};
+use crate::kernels::{Format, Input, Packed};
 use crate::ops::positions::Tables;
 use crate::ops::{activation, attention, linear, norm, rows};
 use crate::spec::{NormPlacement, Positions, Residual, Spec};
 use crate::weights::{Block, Linear, NormWeights, Weights};
 use rayon::prelude::*;
 
-/// Hidden rows `[N, C]` after the last block, before the final norm; then what [`before_head`] does to those that are scored.
+/// What a pass works in, for any number of passes one after another: memory is asked for once, and grows to the largest batch.
+#[derive(Debug)]
+pub struct Buffers {
+    /// The residual stream `[N, C]`.
+    x: Vec<f32>,
+    /// Queries, keys and values `[N, W]`.
+    qkv: Vec<f32>,
+    /// What attention leaves: sequence by sequence, head by head, `[T, D]` each.
+    attended: Vec<f32>,
+    /// What the next product reads.
+    input: Input,
+    /// What the MLP reads where it is not the same, and what its second product reads.
+    second: Input,
+}
+
+impl Buffers {
+    /// For models in `format`.
+    pub fn new(format: Format) -> Self {
+        let (x, qkv, attended) = Default::default();
+        Self { x, qkv, attended, input: Input::new(format), second: Input::new(format) }
+    }
+
+    /// The residual stream of the last pass, `[N, C]`.
+    pub fn hidden(&self) -> &[f32] {
+        &self.x
+    }
+}
+
+/// Runs the blocks: leaves the hidden rows `[N, C]` after the last one, before the final norm, in [`Buffers::hidden`]; then
+/// [`before_head`] takes those that are scored.
 ///
 /// `sequences` must hold known ids and be no longer than the context; `crate::model` checks that.
-pub fn hidden(spec: &Spec, weights: &Weights<Packed>, sequences: &[&[u32]]) -> Vec<f32> {
-    let mut pass = Pass::new(spec, weights, sequences);
+pub fn hidden(spec: &Spec, weights: &Weights<Packed>, sequences: &[&[u32]], buffers: &mut Buffers) {
+    let mut pass = Pass::new(spec, weights, sequences, buffers);
     for (layer, block) in weights.blocks.iter().enumerate() {
         pass.block(layer, block);
     }
-    pass.x
 }
 
-/// Final norm and output projection of some of the rows `x` `[N, C]`: what the head multiplies, `[M, E]`.
-pub fn before_head(spec: &Spec, weights: &Weights<Packed>, x: &[f32], asked: &[usize]) -> Input {
+/// Final norm and output projection of the hidden rows that are asked for: what the head multiplies, `[M, E]`.
+pub fn before_head<'b>(
+    spec: &Spec,
+    weights: &Weights<Packed>,
+    asked: &[usize],
+    buffers: &'b mut Buffers,
+) -> &'b Input {
+    let Buffers { x, input, second, .. } = buffers;
     let c = spec.width;
-    let row = |i: usize, out: &mut [f32]| {
+    input.fill(asked.len(), c, |i, out| {
         out.copy_from_slice(&x[asked[i] * c..(asked[i] + 1) * c]);
         if let Some(last) = &weights.final_norm {
             norm::in_place(spec.norm, spec.norm_epsilon, last, out, c);
         }
-    };
-    let mut input = Input::new(weights.head().format());
-    input.fill(asked.len(), c, row);
-    if let Some(project) = &weights.project_out {
-        let mut projected = Input::new(input.format());
-        project.weight.multiply_into(&input, &mut projected, |first, sums| {
-            if let Some(bias) = &project.bias {
-                sums.iter_mut().zip(&bias[first..]).for_each(|(s, b)| *s += b);
-            }
-        });
-        return projected;
-    }
-    input
+    });
+    let Some(project) = &weights.project_out else { return input };
+    project.weight.multiply_into(input, second, |first, sums| {
+        if let Some(bias) = &project.bias {
+            sums.iter_mut().zip(&bias[first..]).for_each(|(s, b)| *s += b);
+        }
+    });
+    second
 }
 
 /// One batch on its way through the blocks.
@@ -59,19 +88,16 @@ struct Pass<'a> {
     /// Row at which the sequence of each row begins, and that sequence's length.
     places: Vec<(usize, usize)>,
     tables: Option<Tables>,
-    /// The residual stream `[N, C]`.
-    x: Vec<f32>,
-    qkv: Vec<f32>,
-    /// What attention leaves: sequence by sequence, head by head, `[T, D]` each.
-    attended: Vec<f32>,
-    /// What the next product reads.
-    input: Input,
-    /// What the MLP reads where it is not the same, and what its second product reads.
-    second: Input,
+    buffers: &'a mut Buffers,
 }
 
 impl<'a> Pass<'a> {
-    fn new(spec: &'a Spec, weights: &Weights<Packed>, sequences: &[&[u32]]) -> Self {
+    fn new(
+        spec: &'a Spec,
+        weights: &Weights<Packed>,
+        sequences: &[&[u32]],
+        buffers: &'a mut Buffers,
+    ) -> Self {
         let lengths: Vec<usize> = sequences.iter().map(|s| s.len()).collect();
         let count: usize = lengths.iter().sum();
         let mut places = Vec::with_capacity(count);
@@ -85,32 +111,31 @@ impl<'a> Pass<'a> {
             Positions::Learned { .. } => None,
         };
         let ids: Vec<u32> = sequences.iter().copied().flatten().copied().collect();
-        let format = weights.head().format();
-        let (mut input, second) = (Input::new(format), Input::new(format));
-        let mut x = vec![0.0; count * spec.width];
+        let Buffers { x, qkv, attended, input, .. } = &mut *buffers;
+        x.resize(count * spec.width, 0.0);
+        qkv.resize(count * spec.qkv_width(), 0.0);
+        attended.resize(count * spec.attention_width(), 0.0);
         let embedding = |i: usize, out: &mut [f32]| weights.token_embedding.row_into(ids[i] as usize, out);
         match &weights.project_in {
             Some(project) => {
                 input.fill(count, spec.embedding_width, embedding);
-                linear::write(project, &input, &mut x);
+                linear::write(project, input, x);
             }
-            None => rows(&mut x, spec.width, |first, x| {
+            None => rows(x, spec.width, |first, x| {
                 x.chunks_exact_mut(spec.width).enumerate().for_each(|(i, x)| embedding(first + i, x));
             }),
         }
         if let (Positions::Learned { offset, .. }, Some(table)) =
             (&spec.positions, &weights.position_embedding)
         {
-            rows(&mut x, spec.width, |first, x| {
+            rows(x, spec.width, |first, x| {
                 for (i, x) in x.chunks_exact_mut(spec.width).enumerate() {
                     let position = first + i - places[first + i].0;
                     x.iter_mut().zip(table.row(position + offset)).for_each(|(x, p)| *x += p);
                 }
             });
         }
-        let qkv = vec![0.0; count * spec.qkv_width()];
-        let attended = vec![0.0; count * spec.attention_width()];
-        Self { spec, count, lengths, places, tables, x, qkv, attended, input, second }
+        Self { spec, count, lengths, places, tables, buffers }
     }
 
     /// One block, by where its norms stand and how its parts join.
@@ -118,17 +143,16 @@ impl<'a> Pass<'a> {
         let spec = self.spec;
         match (spec.residual, spec.norm_placement) {
             (Residual::Sequential, NormPlacement::Pre) => {
-                fill(spec, &mut self.input, &self.x, Some(&block.attention_norm));
+                fill(spec, &mut self.buffers.input, &self.buffers.x, Some(&block.attention_norm));
                 self.attention(layer, block);
-                fill(spec, &mut self.input, &self.x, Some(&block.mlp_norm));
-                std::mem::swap(&mut self.input, &mut self.second);
+                fill(spec, &mut self.buffers.second, &self.buffers.x, Some(&block.mlp_norm));
                 self.mlp(block);
             }
             (Residual::Sequential, NormPlacement::Post) => {
-                fill(spec, &mut self.input, &self.x, None);
+                fill(spec, &mut self.buffers.input, &self.buffers.x, None);
                 self.attention(layer, block);
                 self.norm_stream(&block.attention_norm);
-                fill(spec, &mut self.second, &self.x, None);
+                fill(spec, &mut self.buffers.second, &self.buffers.x, None);
                 self.mlp(block);
                 self.norm_stream(&block.mlp_norm);
             }
@@ -136,8 +160,8 @@ impl<'a> Pass<'a> {
                 // `Spec::check` lets parallel blocks through only with their norms before the parts.
                 debug_assert_eq!(placement, NormPlacement::Pre);
                 // The MLP reads the stream as it was, so its norm is taken before attention is added.
-                fill(spec, &mut self.input, &self.x, Some(&block.attention_norm));
-                fill(spec, &mut self.second, &self.x, Some(&block.mlp_norm));
+                fill(spec, &mut self.buffers.input, &self.buffers.x, Some(&block.attention_norm));
+                fill(spec, &mut self.buffers.second, &self.buffers.x, Some(&block.mlp_norm));
                 self.attention(layer, block);
                 self.mlp(block);
             }
@@ -147,7 +171,7 @@ impl<'a> Pass<'a> {
     /// `x = norm(x)`.
     fn norm_stream(&mut self, weights: &NormWeights) {
         let spec = self.spec;
-        rows(&mut self.x, spec.width, |_, x| {
+        rows(&mut self.buffers.x, spec.width, |_, x| {
             norm::in_place(spec.norm, spec.norm_epsilon, weights, x, spec.width);
         });
     }
@@ -156,10 +180,10 @@ impl<'a> Pass<'a> {
     fn attention(&mut self, layer: usize, block: &Block<Packed>) {
         let spec = self.spec;
         let (w, d, out_row) = (spec.qkv_width(), spec.head_width, spec.attention_width());
-        linear::write(&block.qkv, &self.input, &mut self.qkv);
+        let (places, Buffers { x, qkv, attended, input, .. }) = (&self.places, &mut *self.buffers);
+        linear::write(&block.qkv, input, qkv);
         if let Some(tables) = &self.tables {
-            let places = &self.places;
-            rows(&mut self.qkv, w, |first, qkv| {
+            rows(qkv, w, |first, qkv| {
                 let turned = spec.heads + spec.kv_heads;
                 for (i, row) in qkv.chunks_exact_mut(w).enumerate() {
                     let position = (first + i - places[first + i].0) as u32;
@@ -174,30 +198,30 @@ impl<'a> Pass<'a> {
             scale: spec.attention_scale.factor(d, layer),
             window: spec.window(layer),
         };
-        let (qkv, format) = (&self.qkv, block.qkv.weight.format());
-        one_head_each(&self.lengths, &mut self.attended, out_row, d).into_par_iter().for_each_init(
+        let (qkv, format) = (&*qkv, block.qkv.weight.format());
+        one_head_each(&self.lengths, attended, out_row, d).into_par_iter().for_each_init(
             || attention::Scratch::new(format),
             |scratch, task| {
                 let qkv = &qkv[task.first * w..(task.first + task.length) * w];
                 attention::one_head(shape, qkv, task.head, task.out, scratch);
             },
         );
-        let (attended, places) = (&self.attended, &self.places);
-        self.input.fill(self.count, out_row, |row, out| {
+        input.fill(self.count, out_row, |row, out| {
             let (first, length) = places[row];
             let sequence = &attended[first * out_row..(first + length) * out_row];
             for (head, out) in out.chunks_exact_mut(d).enumerate() {
                 out.copy_from_slice(&sequence[(head * length + row - first) * d..][..d]);
             }
         });
-        linear::add(&block.attention_output, &self.input, &mut self.x);
+        linear::add(&block.attention_output, input, x);
     }
 
     /// `x += mlp(second)`.
     fn mlp(&mut self, block: &Block<Packed>) {
         let spec = self.spec;
+        let Buffers { x, input, second, .. } = &mut *self.buffers;
         let Linear { weight, bias } = &block.up;
-        weight.multiply_into(&self.second, &mut self.input, |first, sums| {
+        weight.multiply_into(second, input, |first, sums| {
             if spec.activation.gated() {
                 let (gate, up) = sums.split_at_mut(sums.len() / 2);
                 let biases = bias.as_ref().map(|bias| (&bias[first..], &bias[spec.hidden + first..]));
@@ -206,7 +230,7 @@ impl<'a> Pass<'a> {
                 activation::biased(spec.activation, bias.as_ref().map(|bias| &bias[first..]), sums);
             }
         });
-        linear::add(&block.down, &self.input, &mut self.x);
+        linear::add(&block.down, input, x);
     }
 }
 

@@ -9,6 +9,7 @@ use crate::kernels::{Choice, Dtype, Format, Packed};
 use crate::spec::Spec;
 use crate::weights::Weights;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// One sequence to run, and the positions in it to score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +34,27 @@ pub struct Model {
     spec: Spec,
     weights: Weights<Packed>,
     info: Option<CheckpointInfo>,
+    idle: Idle,
+}
+
+/// Buffers between two calls. Each call takes one or makes one, so calls may run side by side.
+#[derive(Debug, Default)]
+struct Idle(Mutex<Vec<forward::Buffers>>);
+
+impl Idle {
+    fn take(&self) -> Option<forward::Buffers> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn put(&self, buffers: forward::Buffers) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+    }
+}
+
+impl Clone for Idle {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl Model {
@@ -42,7 +64,7 @@ impl Model {
     /// As [`families::load_packed`].
     pub fn load(folder: &Path, options: LoadOptions) -> Result<Self> {
         let families::Loaded { spec, weights, info } = families::load_packed(folder, options)?;
-        Ok(Self { spec, weights, info: Some(info) })
+        Ok(Self { spec, weights, info: Some(info), idle: Idle::default() })
     }
 
     /// A model made in memory, in f32 with the best kernels there are.
@@ -64,7 +86,7 @@ impl Model {
             return Err(Error::Spec("the weights have other shapes than the spec asks for".to_owned()));
         }
         let weights = weights.kept(&spec, format);
-        Ok(Self { spec, weights, info: None })
+        Ok(Self { spec, weights, info: None, idle: Idle::default() })
     }
 
     /// The architecture.
@@ -109,7 +131,8 @@ impl Model {
             self.check(index, sequence, vocabulary)?;
         }
         let fed: Vec<&[u32]> = sequences.iter().map(Sequence::fed).collect();
-        let hidden = forward::hidden(&self.spec, &self.weights, &fed);
+        let mut buffers = self.idle.take().unwrap_or_else(|| forward::Buffers::new(self.format()));
+        forward::hidden(&self.spec, &self.weights, &fed, &mut buffers);
         let count: usize = sequences.iter().map(|s| s.scored.len()).sum();
         let (mut asked, mut targets) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut start = 0;
@@ -118,9 +141,10 @@ impl Model {
             targets.extend(sequence.scored.iter().map(|at| sequence.tokens[*at as usize]));
             start += sequence.fed().len();
         }
-        let rows = forward::before_head(&self.spec, &self.weights, &hidden, &asked);
-        drop(hidden);
-        let mut scored = tiled::score(self.weights.head(), &rows, &targets, vocabulary)?.into_iter();
+        let rows = forward::before_head(&self.spec, &self.weights, &asked, &mut buffers);
+        let scored = tiled::score(self.weights.head(), rows, &targets, vocabulary);
+        self.idle.put(buffers);
+        let mut scored = scored?.into_iter();
         Ok(sequences.iter().map(|s| scored.by_ref().take(s.scored.len()).collect()).collect())
     }
 

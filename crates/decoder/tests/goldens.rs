@@ -51,9 +51,10 @@ fn logits_of_the_fast_pass() {
     for (name, golden) in cases() {
         let model = load(&name);
         let ids: Vec<&[u32]> = golden.sequences.iter().map(|s| s.ids.as_slice()).collect();
-        let hidden = forward::hidden(model.spec(), model.weights(), &ids);
-        let all: Vec<usize> = (0..hidden.len() / model.spec().width).collect();
-        let rows = forward::before_head(model.spec(), model.weights(), &hidden, &all).numbers();
+        let mut buffers = forward::Buffers::new(model.format());
+        forward::hidden(model.spec(), model.weights(), &ids, &mut buffers);
+        let all: Vec<usize> = (0..ids.iter().map(|ids| ids.len()).sum()).collect();
+        let rows = forward::before_head(model.spec(), model.weights(), &all, &mut buffers).numbers();
         let loaded = families::load(&case(&name), LoadOptions::default()).unwrap();
         let head = loaded.weights.head();
         let rows = rows.chunks_exact(head.columns);

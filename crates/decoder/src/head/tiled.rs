@@ -9,6 +9,11 @@
 //!
 //! The cost beside the product: two passes over a tile that lies in cache.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "see `ops::lanes`: with indices the loops over lanes become vectors"
+)]
+
 use crate::error::Result;
 use crate::kernels::{Input, Packed, TILE};
 use crate::ops::lanes::{LANES, LOWEST, exp, fold, vectorised};
@@ -21,7 +26,7 @@ use super::{Scored, Vocabulary};
 /// less often the head is read.
 const SHARE: usize = 280;
 
-/// Stands in for the logits of rows that take no part: finite, above no logit, its exponential the smallest there is (1e-38).
+/// Stands in for the logits of rows that take no part, and of those that there are not: finite, above no logit, its exponential the smallest there is (1e-38).
 const ABSENT: f32 = f32::MIN;
 
 /// Scores hidden rows `[N, E]` against `head` `[V, E]`: for each row its target's rank, ties, nll, entropy, and the argmax;
@@ -64,15 +69,18 @@ fn share(
         vectorised(
             #[inline(always)]
             || {
-                let lines = sums.chunks_exact_mut(TILE).zip(&mut running).zip(targets.iter().zip(aimed));
-                for ((z, running), (&target, &aimed)) in lines {
-                    let z = &mut z[..end - first];
-                    absent.iter().for_each(|range| z[range.clone()].fill(ABSENT));
-                    let own = (target as usize).checked_sub(first).filter(|own| *own < z.len());
+                for i in 0..running.len() {
+                    let z = &mut sums[i * TILE..(i + 1) * TILE];
+                    // The last tile is filled up, so that all have one size.
+                    z[end - first..].fill(ABSENT);
+                    for range in &absent {
+                        z[range.clone()].fill(ABSENT);
+                    }
+                    let own = (targets[i] as usize).checked_sub(first).filter(|own| *own < end - first);
                     debug_assert!(
-                        own.is_none_or(|own| z[own].to_bits() == aimed.to_bits() || aimed.is_nan())
+                        own.is_none_or(|own| z[own].to_bits() == aimed[i].to_bits() || z[own].is_nan())
                     );
-                    running.fold(z, first as u32, aimed, own);
+                    running[i].fold(z.as_chunks().0, first as u32, aimed[i], own);
                 }
             },
         );
@@ -95,45 +103,6 @@ struct Running {
     least: f32,
 }
 
-/// Adds `exp(z - top)` and `(z - top) exp(z - top)` to the lanes.
-#[inline(always)]
-fn add(z: &[f32], top: f32, mass: &mut [f32; LANES], tilt: &mut [f32; LANES]) {
-    for ((z, mass), tilt) in z.iter().zip(mass).zip(tilt) {
-        let below = z - top;
-        let below = if below < LOWEST { LOWEST } else { below };
-        let e = exp(below);
-        *mass += e;
-        *tilt = below.mul_add(e, *tilt);
-    }
-}
-
-/// What [`Running::count`] finds, by lanes.
-struct Counts {
-    above: [u32; LANES],
-    equal: [u32; LANES],
-    top: [f32; LANES],
-    least: [f32; LANES],
-}
-
-impl Counts {
-    const START: Self = Self {
-        above: [0; LANES],
-        equal: [0; LANES],
-        top: [f32::NEG_INFINITY; LANES],
-        least: [f32::INFINITY; LANES],
-    };
-
-    #[inline(always)]
-    fn add(&mut self, z: &[f32], aimed: f32) {
-        for (lane, &z) in z.iter().enumerate() {
-            self.above[lane] += u32::from(z > aimed);
-            self.equal[lane] += u32::from(z == aimed);
-            self.top[lane] = if z > self.top[lane] { z } else { self.top[lane] };
-            self.least[lane] = if z < self.least[lane] { z } else { self.least[lane] };
-        }
-    }
-}
-
 impl Running {
     const START: Self = Self {
         top: f32::NEG_INFINITY,
@@ -147,10 +116,10 @@ impl Running {
 
     /// Folds the logits of one tile in; `own` is where the target stands in it, if it does.
     #[inline(always)]
-    fn fold(&mut self, z: &[f32], first: u32, aimed: f32, own: Option<usize>) {
+    fn fold(&mut self, z: &[[f32; LANES]], first: u32, aimed: f32, own: Option<usize>) {
         let top = self.count(z, aimed, own);
         if top > self.top {
-            self.argmax = first + z.iter().position(|v| *v == top).unwrap_or(0) as u32;
+            self.argmax = first + z.as_flattened().iter().position(|v| *v == top).unwrap_or(0) as u32;
             if self.mass > 0.0 {
                 let drop = f64::from(self.top) - f64::from(top);
                 let shrink = drop.exp();
@@ -161,11 +130,13 @@ impl Running {
         }
         let top = self.top;
         let (mut mass, mut tilt) = ([0.0; LANES], [0.0; LANES]);
-        for chunk in z.chunks(LANES) {
-            // Whole chunks have a length the compiler knows, and become vectors.
-            match <&[f32; LANES]>::try_from(chunk) {
-                Ok(chunk) => add(chunk, top, &mut mass, &mut tilt),
-                Err(_) => add(chunk, top, &mut mass, &mut tilt),
+        for z in z {
+            for i in 0..LANES {
+                let below = z[i] - top;
+                let below = if below < LOWEST { LOWEST } else { below };
+                let e = exp(below);
+                mass[i] += e;
+                tilt[i] = below.mul_add(e, tilt[i]);
             }
         }
         self.mass += f64::from(fold(mass, |a, b| a + b));
@@ -174,24 +145,27 @@ impl Running {
 
     /// Counts entries above and equal to the target and notes the least; returns the tile's largest logit.
     #[inline(always)]
-    fn count(&mut self, z: &[f32], aimed: f32, own: Option<usize>) -> f32 {
-        let mut counts = Counts::START;
-        for chunk in z.chunks(LANES) {
-            // Whole chunks have a length the compiler knows, and become vectors.
-            match <&[f32; LANES]>::try_from(chunk) {
-                Ok(chunk) => counts.add(chunk, aimed),
-                Err(_) => counts.add(chunk, aimed),
+    fn count(&mut self, z: &[[f32; LANES]], aimed: f32, own: Option<usize>) -> f32 {
+        let (mut above, mut equal) = ([0_u32; LANES], [0_u32; LANES]);
+        let (mut top, mut least) = ([f32::NEG_INFINITY; LANES], [f32::INFINITY; LANES]);
+        for z in z {
+            for i in 0..LANES {
+                above[i] += u32::from(z[i] > aimed);
+                equal[i] += u32::from(z[i] == aimed);
+                top[i] = if z[i] > top[i] { z[i] } else { top[i] };
+                least[i] = if z[i] < least[i] { z[i] } else { least[i] };
             }
         }
-        self.above += counts.above.iter().sum::<u32>();
-        self.equal += counts.equal.iter().sum::<u32>();
-        self.least = self.least.min(fold(counts.least, |a, b| if b < a { b } else { a }));
+        self.above += above.iter().sum::<u32>();
+        self.equal += equal.iter().sum::<u32>();
+        self.least = self.least.min(fold(least, |a, b| if b < a { b } else { a }));
         if let Some(own) = own {
             // By the bits that stand there, so that it is taken back exactly as it was counted.
-            self.above -= u32::from(z[own] > aimed);
-            self.equal -= u32::from(z[own] == aimed);
+            let own = z.as_flattened()[own];
+            self.above -= u32::from(own > aimed);
+            self.equal -= u32::from(own == aimed);
         }
-        fold(counts.top, |a, b| if b > a { b } else { a })
+        fold(top, |a, b| if b > a { b } else { a })
     }
 
     /// The score, once every tile has been seen.

@@ -4,6 +4,11 @@
 //! `#[inline(always)]`, or it is compiled for the oldest machine. Sums keep [`LANES`] partial sums, so that the order of
 //! additions, and with it every bit, is the same on every machine.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "with indices the loops over lanes become vectors, with iterators some do not"
+)]
+
 /// Partial sums of a reduction.
 pub const LANES: usize = 16;
 
@@ -13,21 +18,32 @@ pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)
 }
 
-/// `f` over `x` into [`LANES`] accumulators, then those folded by halves with `join`.
+/// `f` over `x` into [`LANES`] accumulators, then those folded by halves with `join`. `start` must change nothing: `f(s, start) = s`.
 #[inline(always)]
 pub fn reduce(x: &[f32], start: f32, f: impl Fn(f32, f32) -> f32, join: impl Fn(f32, f32) -> f32) -> f32 {
     let mut lanes = [start; LANES];
-    let chunks = x.chunks_exact(LANES);
-    let rest = chunks.remainder();
+    let (chunks, rest) = x.as_chunks::<LANES>();
     for chunk in chunks {
-        for (lane, &value) in lanes.iter_mut().zip(chunk) {
-            *lane = f(*lane, value);
+        for i in 0..LANES {
+            lanes[i] = f(lanes[i], chunk[i]);
         }
     }
-    for (lane, &value) in lanes.iter_mut().zip(rest) {
-        *lane = f(*lane, value);
+    // A whole chunk again: lanes of another number would have to leave the registers.
+    if !rest.is_empty() {
+        let last = padded(rest, start);
+        for i in 0..LANES {
+            lanes[i] = f(lanes[i], last[i]);
+        }
     }
     fold(lanes, join)
+}
+
+/// Fewer than [`LANES`] numbers as a whole chunk.
+#[inline(always)]
+fn padded(rest: &[f32], filler: f32) -> [f32; LANES] {
+    let mut chunk = [filler; LANES];
+    chunk[..rest.len()].copy_from_slice(rest);
+    chunk
 }
 
 /// The lanes folded by halves.
@@ -61,14 +77,17 @@ pub fn max(x: &[f32]) -> f32 {
 pub fn dot(x: &[f32], y: &[f32]) -> f32 {
     let mut lanes = [0.0; LANES];
     let n = x.len().min(y.len());
-    let whole = n - n % LANES;
-    for (a, b) in x[..whole].chunks_exact(LANES).zip(y[..whole].chunks_exact(LANES)) {
+    let ((a, a_rest), (b, b_rest)) = (x[..n].as_chunks::<LANES>(), y[..n].as_chunks::<LANES>());
+    for chunk in 0..a.len() {
+        for i in 0..LANES {
+            lanes[i] = a[chunk][i].mul_add(b[chunk][i], lanes[i]);
+        }
+    }
+    if !a_rest.is_empty() {
+        let (a, b) = (padded(a_rest, 0.0), padded(b_rest, 0.0));
         for i in 0..LANES {
             lanes[i] = a[i].mul_add(b[i], lanes[i]);
         }
-    }
-    for i in whole..n {
-        lanes[i - whole] = x[i].mul_add(y[i], lanes[i - whole]);
     }
     fold(lanes, |a, b| a + b)
 }

@@ -378,9 +378,10 @@ mod tests {
         // By the decoder's own forward pass.
         let squares = |weights: &Weights| {
             let packed = weights.clone().kept(&spec, Format::new(Dtype::F32, Choice::Best));
-            let hidden = forward::hidden(&spec, &packed, &[&ids[..8]]);
+            let mut buffers = forward::Buffers::new(packed.head().format());
+            forward::hidden(&spec, &packed, &[&ids[..8]], &mut buffers);
             let asked: Vec<usize> = (0..8).collect();
-            let rows = forward::before_head(&spec, &packed, &hidden, &asked).numbers();
+            let rows = forward::before_head(&spec, &packed, &asked, &mut buffers).numbers();
             let (mut dx, mut head) = (vec![0.0; rows.len()], Matrix::zeros(23, 12));
             z_loss::forward_backward(weights.head(), &rows, 1.0, &mut dx, &mut head, &mut Vec::new())
         };

@@ -4,9 +4,14 @@
 //! as the left factor of the product with the values, and the division by their sum comes last. Beyond the products this
 //! costs one pass of exponentials and one that lays them out.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "see `ops::lanes`: with indices the loops over lanes become vectors"
+)]
+
 use super::Shape;
 use crate::kernels::{Columns, Format, PANEL_WIDTH, STRIP, Strip};
-use crate::ops::lanes::{exp, max, reduce, vectorised};
+use crate::ops::lanes::{LANES, exp, fold, max, vectorised};
 
 /// What one head needs.
 #[derive(Debug)]
@@ -63,15 +68,24 @@ pub(super) fn one_head(
                 for (i, (row, total)) in
                     scores.chunks_exact_mut(width).zip(&mut totals).take(rows).enumerate()
                 {
-                    let (past, later) = row.split_at_mut(first + i + 1 - from);
-                    let (before, seen) = past.split_at_mut(shape.first_key(first + i) - from);
+                    let (seen_from, seen_to) = (shape.first_key(first + i) - from, first + i + 1 - from);
+                    let (past, later) = row.split_at_mut(seen_to);
+                    let (before, seen) = past.split_at_mut(seen_from);
                     let top = max(seen);
-                    seen.iter_mut().for_each(
-                        #[inline(always)]
-                        |s| *s = exp((*s - top) * shape.scale),
-                    );
-                    *total = 1.0 / reduce(seen, 0.0, |s, v| s + v, |a, b| a + b);
-                    before.fill(0.0);
+                    // What is not seen is scored so low that it adds nothing to a sum that is at least 1: whole chunks
+                    // are faster than exact ones.
+                    before.fill(f32::MIN);
+                    later.fill(f32::MIN);
+                    let mut sum = [0.0; LANES];
+                    for chunk in row.as_chunks_mut::<LANES>().0 {
+                        for l in 0..LANES {
+                            chunk[l] = exp((chunk[l] - top) * shape.scale);
+                            sum[l] += chunk[l];
+                        }
+                    }
+                    *total = 1.0 / fold(sum, |a, b| a + b);
+                    let (past, later) = row.split_at_mut(seen_to);
+                    past[..seen_from].fill(0.0);
                     later.fill(0.0);
                 }
             },
