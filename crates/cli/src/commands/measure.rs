@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use relscale_corpus::protocols;
 use relscale_decoder::families::LoadOptions;
+use relscale_decoder::kernels;
 use relscale_measure::{CorpusSource, Measured, Prefix, Settings};
 use relscale_records::Study;
 use relscale_records::provenance::VocabularyRule;
@@ -70,8 +71,21 @@ pub(crate) struct Arguments {
     #[arg(long)]
     tie_head: bool,
 
+    /// Numbers in which weights are kept and products taken; bf16 halves the memory and moves some ranks (docs/performance.md)
+    #[arg(long, value_enum, default_value_t = Dtype::F32)]
+    dtype: Dtype,
+
     #[command(flatten)]
     threads: Threads,
+}
+
+/// `--dtype`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Dtype {
+    /// 32 bits
+    F32,
+    /// 16 bits, summed in 32
+    Bf16,
 }
 
 /// Ends the help: examples, and the grammar of `--corpus` as its crate tells it.
@@ -112,7 +126,14 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     arguments.threads.set()?;
     let models = inputs::models(&arguments.models, arguments.family.as_deref())?;
     let corpora = inputs::corpora(&arguments.corpora)?;
-    let options = LoadOptions { force_tied: arguments.tie_head };
+    let options = LoadOptions {
+        force_tied: arguments.tie_head,
+        dtype: match arguments.dtype {
+            Dtype::F32 => kernels::Dtype::F32,
+            Dtype::Bf16 => kernels::Dtype::Bf16,
+        },
+        kernels: kernels::Choice::Best,
+    };
     let measured = measure(&arguments.out, &models, &corpora, options, &settings(arguments), cancel)?;
     let study = Study::open(&arguments.out)?;
     terminal::print(&summary(&study, &measured)?)?;

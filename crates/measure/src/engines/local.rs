@@ -1,4 +1,4 @@
-//! The decoder of this workspace, on this machine, in f32.
+//! The decoder of this workspace, on this machine, in f32 or bf16.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl LocalEngine {
         let failed = |source| Error::Model { model: request.name.clone(), source };
         let model = Model::load(&request.folder, options).map_err(failed)?;
         let info = model.info().cloned().ok_or_else(|| Error::Engine {
-            engine: "local-f32".into(),
+            engine: name(&model),
             reason: format!("{} has no record of its files", request.folder.display()),
         })?;
         let provenance = ModelProvenance {
@@ -56,6 +56,11 @@ impl LocalEngine {
     }
 }
 
+/// `local-f32` or `local-bf16`: the numbers that products are taken in.
+fn name(model: &Model) -> String {
+    format!("local-{}", model.format().dtype().name())
+}
+
 fn counts(model: &Model) -> ParameterCounts {
     let count = model.parameters();
     ParameterCounts {
@@ -69,7 +74,11 @@ fn counts(model: &Model) -> ParameterCounts {
 
 impl Engine for LocalEngine {
     fn identity(&self) -> EngineIdentity {
-        EngineIdentity { name: "local-f32".into(), revision: REVISION, compute_dtype: "f32".into() }
+        EngineIdentity {
+            name: name(&self.model),
+            revision: REVISION,
+            compute_dtype: self.model.format().dtype().name().into(),
+        }
     }
 
     fn model(&self) -> &ModelProvenance {
