@@ -37,7 +37,7 @@ fn the_same_name_twice_is_refused() {
 
 #[test]
 fn each_way_of_measuring_differently_is_named() {
-    let cases: [(Change, &str); 8] = [
+    let cases: [(Change, &str); 9] = [
         (|run| run.tokenizer_sha256 = "other".into(), "the tokenizer differs"),
         (|run| run.text_sha256 = "other".into(), "the text differs"),
         (|run| run.protocol.name = "paper".into(), "the window protocol differs, `m3100` has document"),
@@ -50,6 +50,7 @@ fn each_way_of_measuring_differently_is_named() {
             "the choice of rows that compete for a rank differs, `m3100` has rows that some token maps to",
         ),
         (|run| run.tie_rule = TieRule::Greater, "the tie rule differs"),
+        (|run| run.compute_dtype = "bf16".into(), "the type of number that logits were computed in differs"),
         (|run| run.documents.truncate(4), "`m3100` has 5 documents, `m31000` has 4 documents"),
         (|run| run.documents[3].scored += 1, "scored positions in document 3"),
     ];

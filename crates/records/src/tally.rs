@@ -123,6 +123,9 @@ pub struct RunTally {
     pub protocol: ProtocolProvenance,
     /// Which rows of the head took part.
     pub vocabulary_rule: VocabularyRule,
+    /// Numbers in which logits were computed: `f32`, `bf16`; tallies from before there was a choice are f32.
+    #[serde(default = "f32_name")]
+    pub compute_dtype: String,
     /// The k that `hits` count, ascending; the last is |V|.
     pub k_grid: Vec<u32>,
     /// One entry a document with at least one scored or non-finite position, ascending by ordinal.
@@ -136,6 +139,10 @@ pub struct RunTally {
     /// Positions and misses by class of token, of the same documents; absent where rows were not streamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<ClassTally>,
+}
+
+fn f32_name() -> String {
+    "f32".to_owned()
 }
 
 impl RunTally {
@@ -159,6 +166,7 @@ impl RunTally {
             tokenizer_sha256: provenance.tokenizer.sha256.clone(),
             protocol: provenance.protocol.clone(),
             vocabulary_rule: provenance.scoring.vocabulary_rule,
+            compute_dtype: provenance.scoring.compute_dtype.clone(),
             k_grid,
             documents: Vec::new(),
             sequences: None,

@@ -13,7 +13,7 @@
 //! AVX-512-BF16), by `gemm` elsewhere (AVX2, NEON), where bf16 means that both factors are rounded to bf16 and multiplied in f32.
 //! Which one is settled when a model is loaded, and stays.
 //!
-//! **Invariants**, tested here for every path:
+//! **Invariants**, tested for every path (`tests/kernels.rs`):
 //! * an element of a product is one chain of additions that depends on its row, its column and the inner size alone: not on
 //!   neighbours, place, batch or threads;
 //! * sums are f32, whatever the factors are.
@@ -27,9 +27,6 @@ mod multiply;
 mod packed;
 mod strips;
 mod words;
-
-#[cfg(test)]
-mod tests;
 
 pub use dense::{MIN_ROWS, View, product};
 pub use input::Input;

@@ -160,7 +160,10 @@ impl Packed {
         mut each: impl FnMut(usize, &mut [f32]),
     ) {
         self.check(input);
-        assert!(rows.start % ROWS == 0 && rows.end <= input.rows(), "rows do not begin with a panel");
+        assert!(
+            rows.start.is_multiple_of(ROWS) && rows.end <= input.rows(),
+            "rows do not begin with a panel"
+        );
         let panels = rows.start / ROWS..rows.end.div_ceil(ROWS);
         sums.resize(size(panels.len()), 0.0);
         for tile in 0..self.places().div_ceil(TILE) {

@@ -57,7 +57,7 @@ impl Packed {
     /// # Panics
     /// [`Order::Gated`] with an odd number of rows.
     pub fn new(matrix: &Matrix, format: Format, order: Order) -> Self {
-        assert!(order != Order::Gated || matrix.rows % 2 == 0, "gate and up have different sizes");
+        assert!(order != Order::Gated || matrix.rows.is_multiple_of(2), "gate and up have different sizes");
         let mut packed = Self {
             format,
             order,
@@ -124,7 +124,7 @@ impl Packed {
 
     fn dense(&self, matrix: &Matrix) -> Store {
         let mut places = self.places();
-        if self.order == Order::Head && places % TILE != 0 && places % TILE < MIN_ROWS {
+        if self.order == Order::Head && !places.is_multiple_of(TILE) && places % TILE < MIN_ROWS {
             // The last tile must be large enough for `gemm` to sum as it does in `aimed`.
             places += MIN_ROWS - places % TILE;
         }

@@ -1,6 +1,6 @@
 //! Small products on the calling thread, of activations by activations: what attention is made of.
 //!
-//! A [`Strip`] is at most [`ROWS`](super::input::ROWS) rows of the left factor, [`Columns`] the right factor in panels. Both are buffers,
+//! A [`Strip`] is at most [`STRIP`] rows of the left factor, [`Columns`] the right factor in panels. Both are buffers,
 //! filled again and again. Only for formats with kernels by hand.
 
 use super::input::{self, ROWS};

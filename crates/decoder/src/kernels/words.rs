@@ -42,7 +42,7 @@ impl Words {
     }
 
     fn layout(len: usize) -> Layout {
-        let bytes = len.checked_mul(4).unwrap_or(usize::MAX);
+        let bytes = len.saturating_mul(4);
         let align = if bytes >= 2 * LARGE_PAGE { LARGE_PAGE } else { LINE };
         Layout::from_size_align(bytes, align).expect("a buffer smaller than the address space")
     }
@@ -110,7 +110,7 @@ mod tests {
         for len in [0, 1, 17, LARGE_PAGE / 2, LARGE_PAGE] {
             let mut words = Words::zeros(len);
             assert!(words.as_slice().iter().all(|w| *w == 0) && words.as_slice().len() == len);
-            assert!(len == 0 || words.as_slice().as_ptr() as usize % LINE == 0);
+            assert!(len == 0 || (words.as_slice().as_ptr() as usize).is_multiple_of(LINE));
             words.as_mut_slice().iter_mut().enumerate().for_each(|(i, w)| *w = i as u32);
             let mut copy = words.clone();
             drop(words);

@@ -1,7 +1,7 @@
 //! What must be equal before runs may share a line.
 //!
 //! A law compares models, so everything else must be the same: tokenizer (ranks are per token), text, window
-//! protocol, tie rule, and the very positions that were scored, document by document. A model that is a copy
+//! protocol, tie rule, the numbers that logits were computed in, and the very positions that were scored, document by document. A model that is a copy
 //! of another would count twice.
 
 use std::collections::HashMap;
@@ -82,6 +82,13 @@ fn difference(a: &RunTally, b: &RunTally) -> Option<(&'static str, String, Strin
     }
     if a.tie_rule != b.tie_rule {
         return Some(("the tie rule", rule(a.tie_rule), rule(b.tie_rule)));
+    }
+    if a.compute_dtype != b.compute_dtype {
+        return Some((
+            "the type of number that logits were computed in",
+            a.compute_dtype.clone(),
+            b.compute_dtype.clone(),
+        ));
     }
     if a.documents.len() != b.documents.len() {
         let count = |run: &RunTally| format!("{} documents", run.documents.len());

@@ -35,6 +35,7 @@ pub(crate) fn run(model: &str, parameters: u64, k_grid: &[u32]) -> RunTally {
             prefix: None,
         },
         vocabulary_rule: VocabularyRule::Tokens,
+        compute_dtype: "f32".into(),
         k_grid: k_grid.into(),
         documents: Vec::new(),
         sequences: None,

@@ -295,7 +295,7 @@ mod tests {
     use super::*;
     use crate::train::initial::initial_weights;
     use relscale_decoder::forward;
-    use relscale_decoder::kernels::{Choice, Dtype, Format};
+    use relscale_decoder::kernels::{Choice, Dtype, Format, Packed};
 
     /// Grouped heads, several blocks of everything, two sequences.
     fn tiny() -> Spec {
@@ -377,7 +377,7 @@ mod tests {
         assert_eq!(plain, told);
         // By the decoder's own forward pass.
         let squares = |weights: &Weights| {
-            let packed = weights.clone().kept(&spec, Format::new(Dtype::F32, Choice::Best));
+            let packed: Weights<Packed> = weights.clone().kept(&spec, Format::new(Dtype::F32, Choice::Best));
             let mut buffers = forward::Buffers::new(packed.head().format());
             forward::hidden(&spec, &packed, &[&ids[..8]], &mut buffers);
             let asked: Vec<usize> = (0..8).collect();
