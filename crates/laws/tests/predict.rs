@@ -64,6 +64,20 @@ fn t2(level: f64) -> f64 {
 }
 
 #[test]
+fn the_interval_of_a_line_widens_away_from_its_centre() {
+    let laws = made_up();
+    let fit = laws.groups[0].rank_law(1).unwrap().fit().unwrap();
+    // s² = 4 d² / 2; the sizes lie a decade apart, so Sxx = 5 ln² 10; t(0.975, 2) = 4.3027.
+    let half = |decades: f64| 4.302_652_729_911_275 * D * 2f64.sqrt() * (0.25 + decades.powi(2) / 5.0).sqrt();
+    for decades in [-3.0, 0.0, 1.5, 2.5] {
+        let parameters = 10f64.powf(7.5 + decades);
+        let (low, high) = fit.line_interval(parameters).unwrap();
+        near(low, fit.at(parameters) * (-half(decades)).exp());
+        near(high, fit.at(parameters) * half(decades).exp());
+    }
+}
+
+#[test]
 fn a_value_with_both_intervals_by_hand() {
     let laws = made_up();
     let found = ask(&laws, &[], &[1e10], &[1], &[20]);

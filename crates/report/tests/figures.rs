@@ -57,11 +57,36 @@ fn the_numbers_of_every_figure_stand() {
             "fit-by-k--ants.csv",
             "exponent-by-k--ants.csv",
             "together--ants.csv",
+            "residuals--ants.csv",
+            "held-out--ants.csv",
+            "audit--ants.csv",
+            "noise-floor--ants.csv",
         ]
     );
+    let page = fs::read_to_string(&files.page).unwrap();
+    assert!(page.contains("6 figures left out"), "sequences, ranks and the order of hits were not counted");
+    assert!(page.contains("no sequence of tokens was counted"));
     for file in &files.numbers {
         let text = fs::read_to_string(file).unwrap();
         golden(file.file_name().unwrap().to_str().unwrap(), &rounded(&text));
+    }
+}
+
+#[test]
+fn the_numbers_of_the_figures_of_rows_stand() {
+    let home = tempfile::tempdir().unwrap();
+    let files = report(home.path(), &support::streamed("bees", &SIZES[..4], &TEXTS[..1], 30, 150));
+    let shown = names(&files.numbers);
+    for name in ["sequences", "sigmoids", "simulation", "ranks", "mu-sigma", "independence"] {
+        let file = format!("{name}--bees.csv");
+        assert!(shown.contains(&file), "{file} is not among {shown:?}");
+        golden(&file, &rounded(&fs::read_to_string(home.path().join("figures").join(&file)).unwrap()));
+    }
+    let page = fs::read_to_string(&files.page).unwrap();
+    assert!(!page.contains("left out</summary>"), "every figure has its data");
+    for file in &files.figures {
+        let svg = fs::read_to_string(file).unwrap();
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{}", file.display());
     }
 }
 

@@ -243,7 +243,9 @@ fn no_model_with_a_point_has_no_figure_of_it() {
     }
     let (study, html) = page(&runs);
     assert!(study.groups[0].rank_laws.iter().all(|law| law.points.is_empty()));
-    says(&read(&html), "No figure: no model has a point in any law.");
+    let text = read(&html);
+    says(&text, "-ln RBP₁ against model size: no model has a point in a rank law.");
+    says(&text, "Residuals of the laws against model size.");
 }
 
 #[test]

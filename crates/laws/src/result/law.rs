@@ -209,6 +209,22 @@ impl PowerLaw {
     pub fn at(&self, parameters: f64) -> f64 {
         self.at_centre.value * (parameters / self.centre_parameters).powf(-self.exponent.value)
     }
+
+    /// The interval of the line at `parameters`, in the unit of the quantity: where the law's own value lies, not that of
+    /// a model, which scatters about it. Absent where exponent or value at the centre have no interval.
+    ///
+    /// Slope and value at the centre of a least-squares line are uncorrelated, so with `h` half an interval in the logarithm
+    /// and `d = ln S - ln centre` the ends are `exp(±sqrt(h_centre² + d² h_exponent²))` times the value
+    /// (Draper and Smith, 3rd ed., 3.1).
+    pub fn line_interval(&self, parameters: f64) -> Option<(f64, f64)> {
+        let (low, high) = self.exponent.bounds()?;
+        let (least, most) = self.at_centre.bounds()?;
+        let distance = (parameters / self.centre_parameters).ln();
+        let half = ((most / least).ln() / 2.0).hypot(distance * (high - low) / 2.0);
+        let value = self.at(parameters);
+        let ends = (value * (-half).exp(), value * half.exp());
+        (ends.0.is_finite() && ends.1.is_finite()).then_some(ends)
+    }
 }
 
 /// Goodness of fit against the noise of the text sample.

@@ -5,10 +5,14 @@ use relscale_laws::{Law, LawPoint, PowerLaw, Quantity};
 use super::Family;
 use crate::csv::{Cell, Table};
 use crate::format;
-use crate::plot::{Line, Look, Point, Series, Style};
+use crate::plot::{Line, Look, Point, Series, Shade, Style};
 
 /// Half the width of an error bar in standard errors: 95 % of a normal distribution.
 pub(super) const BAR: f64 = 1.959_963_984_540_054;
+/// How far beyond the largest model a line is drawn, as a ratio of sizes.
+const BEYOND: f64 = 3.0;
+/// Places at which the band about a line is drawn.
+const STEPS: u32 = 24;
 
 /// Why a figure of points against size is not there.
 pub(super) const NO_POINT: &str = "no model has a point in a rank law";
@@ -60,13 +64,45 @@ impl<'a> Curve<'a> {
         self.law.points.iter().map(|point| point.parameters as f64)
     }
 
+    /// Sizes that are drawn: those of the models, and the end of the line beyond them.
+    pub(super) fn reach(&self) -> impl Iterator<Item = f64> + 'a {
+        self.sizes().chain(self.beyond().map(|(_, end)| end))
+    }
+
+    /// The range of sizes beyond the models over which the line is continued: only where a slope with an interval is claimed.
+    fn beyond(&self) -> Option<(f64, f64)> {
+        let fit =
+            self.fit().filter(|fit| fit.claimed && fit.line_interval(fit.centre_parameters).is_some())?;
+        let largest = fit.parameter_range.1 as f64;
+        Some((largest, BEYOND * largest))
+    }
+
     /// Every height that is drawn: points, ends of error bars, ends of the line.
     pub(super) fn heights(&self) -> Vec<f64> {
         let points = self.law.points.iter().flat_map(|point| {
             let (low, high) = bar(point).unwrap_or((point.value, point.value));
             [low, point.value, high]
         });
-        points.chain(self.line().into_iter().map(|(_, y)| y)).collect()
+        points.chain([self.line(), self.continued()].concat().into_iter().map(|(_, y)| y)).collect()
+    }
+
+    /// The line beyond the largest model.
+    fn continued(&self) -> Vec<(f64, f64)> {
+        let Some((fit, (from, to))) = self.fit().zip(self.beyond()) else { return Vec::new() };
+        [from, to].map(|size| (size, fit.at(size))).to_vec()
+    }
+
+    /// The interval of the line over all sizes at which it is drawn; none where no slope is claimed.
+    fn band(&self) -> Vec<(f64, f64, f64)> {
+        let Some((fit, (_, end))) = self.fit().zip(self.beyond()) else { return Vec::new() };
+        let start = fit.parameter_range.0 as f64;
+        (0..=STEPS)
+            .filter_map(|step| {
+                let size = start * (end / start).powf(f64::from(step) / f64::from(STEPS));
+                let (low, high) = fit.line_interval(size)?;
+                Some((size, low, high))
+            })
+            .collect()
     }
 
     /// The fitted line from the smallest to the largest model; straight on log-log axes.
@@ -80,15 +116,15 @@ impl<'a> Curve<'a> {
     pub(super) fn series(&self, line: Line, label: Vec<String>) -> Series {
         let look = Look::claimed(self.fit().is_none() || self.claimed());
         let points = self.law.points.iter().map(|point| Point {
-            x: point.parameters as f64,
-            y: point.value,
             bar: bar(point),
             look,
-            tip: self.tip(point),
+            ..Point::of(point.parameters as f64, point.value, self.tip(point))
         });
         Series {
             line,
             path: self.line(),
+            beyond: self.continued(),
+            band: self.band(),
             points: points.collect(),
             label,
             ..Series::of(self.style, self.corpus)
@@ -151,7 +187,7 @@ fn bar(point: &LawPoint) -> Option<(f64, f64)> {
     Some((point.value * (-error).exp(), point.value * error.exp()))
 }
 
-/// All points of some curves, those left out included.
+/// All points of some curves, those left out included; then, where the line is drawn beyond the models, its end.
 pub(super) fn table(curves: &[Curve<'_>]) -> Table {
     let mut rows = Vec::new();
     for curve in curves {
@@ -166,6 +202,10 @@ pub(super) fn table(curves: &[Curve<'_>]) -> Table {
                 Cell::Count(parameters),
             ]
         };
+        let band = |parameters: u64| {
+            let ends = curve.fit().and_then(|fit| fit.line_interval(parameters as f64));
+            [ends.map(|(low, _)| low).into(), ends.map(|(_, high)| high).into()]
+        };
         for point in &law.points {
             let mut row = head(&point.model, point.parameters);
             let ends = bar(point);
@@ -175,6 +215,9 @@ pub(super) fn table(curves: &[Curve<'_>]) -> Table {
                 ends.map(|(low, _)| low).into(),
                 ends.map(|(_, high)| high).into(),
                 point.fitted.into(),
+            ]);
+            row.extend(band(point.parameters));
+            row.extend([
                 Cell::Count(point.tokens),
                 point.hits.into(),
                 point.misses.into(),
@@ -185,8 +228,17 @@ pub(super) fn table(curves: &[Curve<'_>]) -> Table {
         }
         for left in &law.left_out {
             let mut row = head(&left.model, left.parameters);
-            row.extend(std::iter::repeat_n(Cell::Empty, 8));
+            row.extend(std::iter::repeat_n(Cell::Empty, 10));
             row.extend([Cell::Flag(curve.claimed()), Cell::text(&left.reason)]);
+            rows.push(row);
+        }
+        if let Some((fit, (_, end))) = curve.fit().zip(curve.beyond()) {
+            let mut row = head("(beyond the models)", end as u64);
+            row.extend(std::iter::repeat_n(Cell::Empty, 4));
+            row.push(Cell::Number(fit.at(end)));
+            row.extend(band(end as u64));
+            row.extend(std::iter::repeat_n(Cell::Empty, 3));
+            row.extend([Cell::Flag(curve.claimed()), Cell::Empty]);
             rows.push(row);
         }
     }
@@ -203,6 +255,8 @@ pub(super) fn table(curves: &[Curve<'_>]) -> Table {
             "low_95",
             "high_95",
             "fitted",
+            "line_low",
+            "line_high",
             "tokens",
             "hits",
             "misses",
@@ -239,6 +293,14 @@ pub(super) fn summary(curves: &[Curve<'_>], exponent: &str) -> String {
     }
 }
 
+/// The region beyond the largest model, where some line goes on into it.
+pub(super) fn shades(curves: &[Curve<'_>]) -> Vec<Shade> {
+    let largest = curves.iter().flat_map(Curve::sizes).fold(0.0, f64::max);
+    let goes_on = curves.iter().any(|curve| curve.beyond().is_some());
+    let shade = Shade { from: largest, to: f64::INFINITY, text: "no model".to_owned() };
+    if goes_on { vec![shade] } else { Vec::new() }
+}
+
 /// What every figure of points against size says about its marks.
 pub(super) fn how_to_read(curves: &[Curve<'_>]) -> String {
     let mut text =
@@ -250,6 +312,12 @@ pub(super) fn how_to_read(curves: &[Curve<'_>]) -> String {
             "Error bars span 95 % by resampling documents (often less than the mark); models saw the same documents, \
              so they err together. Marks whose bars would cover \
              one another are set a little apart. ",
+        );
+    }
+    if curves.iter().any(|curve| curve.beyond().is_some()) {
+        text.push_str(
+            "Bands are the interval of the line (Student t, from the scatter of the models); dotted in the shaded part it \
+             goes on to three times the largest model, where nothing was measured. ",
         );
     }
     if curves.iter().any(|curve| curve.fit().is_some() && !curve.claimed()) {

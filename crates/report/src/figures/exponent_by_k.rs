@@ -107,12 +107,14 @@ impl Figure for ExponentByK<'_> {
                     .fits
                     .iter()
                     .map(|(k, fit)| Point {
-                        x: f64::from(*k),
-                        y: fit.exponent.value,
                         // An interval that nobody claims would only set the scale of the axis.
                         bar: fit.exponent.bounds().filter(|_| fit.claimed),
                         look: Look::claimed(fit.claimed),
-                        tip: format!("{}\nk = {k}\nα {}", corpus.corpus, format::estimate(&fit.exponent)),
+                        ..Point::of(
+                            f64::from(*k),
+                            fit.exponent.value,
+                            format!("{}\nk = {k}\nα {}", corpus.corpus, format::estimate(&fit.exponent)),
+                        )
                     })
                     .collect();
                 let label = vec![corpus.corpus.to_owned()];

@@ -3,7 +3,10 @@
 use relscale_laws::{GroupFit, StudyFit};
 
 use super::slot::{Section, Slot};
-use super::{exponent_by_k, fit_by_k, greedy, head, tail, together};
+use super::{
+    audit, exponent_by_k, fit_by_k, greedy, head, held_out, independence, noise, ranks, ratio, residuals,
+    sequences, sigmoids, simulation, tail, together,
+};
 use crate::plot::Style;
 
 /// One family with its corpora, each in its colour.
@@ -57,7 +60,17 @@ impl<'a> Family<'a> {
             Slot::of(tail::Tail::of(self)),
             Slot::of(fit_by_k::FitByK::of(self)),
             Slot::of(exponent_by_k::ExponentByK::of(self)),
+            Slot::of(sequences::Sequences::of(self)),
+            Slot::of(sigmoids::Sigmoids::of(self)),
             Slot::of(together::Together::of(self)),
+            Slot::of(simulation::Simulated::of(self)),
+            Slot::of(ranks::Ranks::of(self)),
+            Slot::of(ratio::Ratio::of(self)),
+            Slot::of(residuals::Residuals::of(self)),
+            Slot::of(held_out::HeldOutHalf::of(self)),
+            Slot::of(audit::Audit::of(self)),
+            Slot::of(noise::Noise::of(self)),
+            Slot::of(independence::Independence::of(self)),
         ];
         Section::of_family(self.name, slots)
     }

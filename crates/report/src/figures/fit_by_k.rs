@@ -102,17 +102,10 @@ impl Figure for FitByK<'_> {
                     .fits
                     .iter()
                     .filter_map(|(k, fit)| {
-                        Some(Point {
-                            x: f64::from(*k),
-                            y: fit.r_squared?,
-                            bar: None,
-                            look: Look::claimed(fit.claimed),
-                            tip: format!(
-                                "{}\nk = {k}\nR² {}",
-                                corpus.corpus,
-                                format::r_squared(fit.r_squared)
-                            ),
-                        })
+                        let tip =
+                            format!("{}\nk = {k}\nR² {}", corpus.corpus, format::r_squared(fit.r_squared));
+                        let look = Look::claimed(fit.claimed);
+                        Some(Point { look, ..Point::of(f64::from(*k), fit.r_squared?, tip) })
                     })
                     .collect();
                 let label = vec![corpus.corpus.to_owned()];

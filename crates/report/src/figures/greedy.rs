@@ -51,7 +51,7 @@ impl Figure for Greedy<'_> {
             let lines = [Some(curve.corpus.to_owned()), Some(curve.exponent_text()), curve.r_squared_text()];
             lines.into_iter().flatten().collect()
         };
-        let x = Axis::sizes(self.curves.iter().flat_map(Curve::sizes));
+        let x = Axis::sizes(self.curves.iter().flat_map(Curve::reach));
         let y = Axis::log(
             format!("{} (nats)", format::rank_symbol(self.k)),
             self.curves.iter().flat_map(Curve::heights),
@@ -60,7 +60,7 @@ impl Figure for Greedy<'_> {
         Drawing {
             title: self.title(),
             legend: Vec::new(),
-            rows: vec![vec![Panel { series, ..Panel::of(x, y, 380.0) }]],
+            rows: vec![vec![Panel { shades: curve::shades(&self.curves), series, ..Panel::of(x, y, 380.0) }]],
         }
     }
 }

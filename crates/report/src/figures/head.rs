@@ -36,7 +36,7 @@ impl<'a> Head<'a> {
 }
 
 /// The members of the grid, beyond its first, that are nearest to 10, 50 and 100 by ratio, each once.
-fn nearest(grid: &[u32]) -> Vec<u32> {
+pub(super) fn nearest(grid: &[u32]) -> Vec<u32> {
     let rest = grid.get(1..).unwrap_or_default();
     let mut found: Vec<u32> = WANTED
         .iter()
@@ -91,8 +91,9 @@ impl Figure for Head<'_> {
         let panel = |((k, curves), axis): (&(u32, Vec<Curve<'_>>), Axis)| Panel {
             heading: format!("k = {}", format::count(u64::from(*k))),
             notes: curves.iter().map(|curve| (curve.style, curve.fit_text())).collect(),
+            shades: curve::shades(curves),
             series: curves.iter().map(|curve| curve.series(Line::Solid, vec![])).collect(),
-            ..Panel::of(Axis::sizes(curves.iter().flat_map(Curve::sizes)), axis.widened(span), 280.0)
+            ..Panel::of(Axis::sizes(curves.iter().flat_map(Curve::reach)), axis.widened(span), 280.0)
         };
         Drawing {
             title: self.title(),

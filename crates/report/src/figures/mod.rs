@@ -15,10 +15,21 @@
 //! | [`tail::Tail`] | `tail--FAMILY` | fig. 5: the largest k, with the misses behind each point |
 //! | [`fit_by_k::FitByK`] | `fit-by-k--FAMILY` | fig. 6a: R² against k |
 //! | [`exponent_by_k::ExponentByK`] | `exponent-by-k--FAMILY` | fig. 6b: alpha against k |
+//! | [`sequences::Sequences`] | `sequences--FAMILY` | fig. 7: `-ln p_{N,k}` against S |
+//! | [`sigmoids::Sigmoids`] | `sigmoids--FAMILY` | fig. 7: p against S, and S* |
 //! | [`together::Together`] | `together--FAMILY` | fig. 8a: cross entropy and `-ln RBP_1` |
+//! | [`simulation::Simulated`] | `simulation--FAMILY` | fig. 8b: both laws from simulated ranks |
+//! | [`ranks::Ranks`] | `ranks--FAMILY` | fig. 8c: the rank histogram with fitted densities |
+//! | [`ratio::Ratio`] | `mu-sigma--FAMILY` | fig. 8d: mu/sigma against S |
+//! | [`residuals::Residuals`] | `residuals--FAMILY` | ours: how far each model lies from its line |
+//! | [`held_out::HeldOutHalf`] | `held-out--FAMILY` | ours: the smaller half of the models predicts the others |
+//! | [`audit::Audit`] | `audit--FAMILY` | ours: how far off predictions from the m smallest models are, for each m |
+//! | [`noise::Noise`] | `noise-floor--FAMILY` | ours: what a perfect law would look like on this text |
+//! | [`independence::Independence`] | `independence--FAMILY` | ours: hits in order |
 //!
 //! Laws are fitted within a family, so a figure shows one family; corpora have the same colours in all of them.
 
+mod audit;
 mod by_k;
 mod curve;
 mod exponent_by_k;
@@ -26,6 +37,15 @@ mod family;
 mod fit_by_k;
 mod greedy;
 mod head;
+mod held_out;
+mod independence;
+mod noise;
+mod ranks;
+mod ratio;
+mod residuals;
+mod sequences;
+mod sigmoids;
+mod simulation;
 mod slot;
 mod tail;
 mod together;
@@ -36,7 +56,24 @@ pub(crate) use family::Family;
 pub(crate) use slot::{Figure, LeftOut, Section, Slot};
 
 /// The names that files of figures start with, those of earlier reports included.
-pub(crate) const NAMES: [&str; 6] = ["greedy", "head", "tail", "fit-by-k", "exponent-by-k", "together"];
+pub(crate) const NAMES: [&str; 16] = [
+    "greedy",
+    "head",
+    "tail",
+    "fit-by-k",
+    "exponent-by-k",
+    "sequences",
+    "sigmoids",
+    "together",
+    "simulation",
+    "ranks",
+    "mu-sigma",
+    "residuals",
+    "held-out",
+    "audit",
+    "noise-floor",
+    "independence",
+];
 
 /// All sections of a page: one a family of the rank laws.
 pub(crate) fn sections(results: &Results) -> Vec<Section<'_>> {

@@ -49,13 +49,9 @@ impl<'a> Tail<'a> {
             .iter()
             .filter_map(|point| {
                 let misses = point.misses?;
-                Some(Point {
-                    x: point.parameters as f64,
-                    y: misses as f64,
-                    bar: None,
-                    look: Look::claimed(curve.claimed()),
-                    tip: format!("{} on {}\n{} misses", point.model, curve.corpus, format::count(misses)),
-                })
+                let tip = format!("{} on {}\n{} misses", point.model, curve.corpus, format::count(misses));
+                let look = Look::claimed(curve.claimed());
+                Some(Point { look, ..Point::of(point.parameters as f64, misses as f64, tip) })
             })
             .collect();
         Series::joined(curve.style, curve.corpus, points)
@@ -105,10 +101,11 @@ impl Figure for Tail<'_> {
 
     fn drawing(&self) -> Drawing {
         let sizes =
-            |curves: &[Curve<'_>]| Axis::sizes(curves.iter().flat_map(Curve::sizes).collect::<Vec<_>>());
+            |curves: &[Curve<'_>]| Axis::sizes(curves.iter().flat_map(Curve::reach).collect::<Vec<_>>());
         let law = |(k, curves): &(u32, Vec<Curve<'_>>)| Panel {
             heading: format!("k = {}", format::count(u64::from(*k))),
             notes: curves.iter().map(|curve| (curve.style, curve.fit_text())).collect(),
+            shades: curve::shades(curves),
             series: curves.iter().map(|curve| curve.series(Line::Solid, vec![])).collect(),
             ..Panel::of(
                 sizes(curves).untitled(),
@@ -133,6 +130,7 @@ impl Figure for Tail<'_> {
                     text: format!("{} misses", self.minimum),
                     end: End::Right,
                 }],
+                shades: curve::shades(curves),
                 series,
                 ..Panel::of(sizes(curves), y, 130.0)
             }

@@ -88,7 +88,7 @@ impl Figure for Together<'_> {
             .map(|curve| curve.series(Line::Dashed, label(curve, "CE")))
             .chain(self.rank.iter().map(|curve| curve.series(Line::Solid, label(curve, &symbol))));
         let key = |line, text| Key { style: Style::NEUTRAL, sample: Sample::Line(line), text };
-        let x = Axis::sizes(curves.iter().flat_map(Curve::sizes));
+        let x = Axis::sizes(curves.iter().flat_map(Curve::reach));
         let y = Axis::log("nats".to_owned(), curves.iter().flat_map(Curve::heights));
         Drawing {
             title: self.title(),
@@ -96,7 +96,11 @@ impl Figure for Together<'_> {
                 key(Line::Dashed, "CE (nats per token)".to_owned()),
                 key(Line::Solid, format!("{} (nats)", format::rank_symbol(self.k))),
             ],
-            rows: vec![vec![Panel { series: series.collect(), ..Panel::of(x, y, 400.0) }]],
+            rows: vec![vec![Panel {
+                shades: curve::shades(&curves),
+                series: series.collect(),
+                ..Panel::of(x, y, 400.0)
+            }]],
         }
     }
 }

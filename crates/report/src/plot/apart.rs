@@ -37,6 +37,9 @@ pub(super) fn asides(series: &[Series]) -> Vec<f64> {
 }
 
 fn overlap(one: &Series, other: &Series) -> bool {
+    if one.lying || other.lying {
+        return false;
+    }
     one.points.iter().any(|a| {
         other.points.iter().any(|b| match (a.bar, b.bar) {
             (Some(p), Some(q)) => a.x == b.x && p.0 <= q.1 && q.0 <= p.1,
@@ -47,16 +50,13 @@ fn overlap(one: &Series, other: &Series) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Look, Point, Style};
+    use super::super::{Point, Style};
     use super::*;
 
     fn series(bars: &[(f64, f64)]) -> Series {
         let point = |(at, bar): (usize, &(f64, f64))| Point {
-            x: at as f64,
-            y: bar.0,
             bar: Some(*bar),
-            look: Look::Filled,
-            tip: String::new(),
+            ..Point::of(at as f64, bar.0, String::new())
         };
         Series { points: bars.iter().enumerate().map(point).collect(), ..Series::of(Style::NEUTRAL, "") }
     }

@@ -101,9 +101,15 @@ impl Axis {
 
     /// Where a value lies: 0 at the low end, 1 at the high end; held inside, so that nothing is drawn over a margin.
     pub(super) fn position(&self, value: f64) -> f64 {
-        let at = if self.log { value.log10() } else { value };
+        let at = self.place(value);
         // A log of zero or less: below everything.
-        if at.is_nan() { 0.0 } else { ((at - self.low) / self.span()).clamp(0.0, 1.0) }
+        if at.is_nan() { 0.0 } else { at.clamp(0.0, 1.0) }
+    }
+
+    /// As [`position`](Self::position), not held inside: below 0 or above 1 beyond the ends, no number for the log of none.
+    pub(super) fn place(&self, value: f64) -> f64 {
+        let at = if self.log { value.log10() } else { value };
+        (at - self.low) / self.span()
     }
 
     /// The ticks, ascending; not many more than there is `room` for, unless they were asked for.

@@ -19,32 +19,60 @@ pub(super) const PAPER: &str = "#ffffff";
 const PALETTE: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#6b7280", "#8c564b"];
 
-/// Which of the palette's colours.
+/// Viridis from dark to where it still stands out on paper: for what has an order, such as a length.
+const STEPS: [&str; 7] = ["#440154", "#443983", "#31688e", "#21918c", "#2fb47c", "#6ccd5a", "#a8cf38"];
+
+/// Which colour, and with it which mark and width of line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Style(Option<usize>);
+pub(crate) enum Style {
+    /// The colour of text, for what belongs to no corpus.
+    Neutral,
+    /// Of the palette.
+    Named(usize),
+    /// Of an ordered scale: place in [`STEPS`], place in the order.
+    Step(usize, usize),
+}
 
 impl Style {
     /// The colour of text, for what belongs to no corpus.
-    pub(crate) const NEUTRAL: Self = Self(None);
+    pub(crate) const NEUTRAL: Self = Self::Neutral;
 
     /// The style of the corpus that is `index`th by name.
     pub(crate) fn of(index: usize) -> Self {
-        Self(Some(index))
+        Self::Named(index)
+    }
+
+    /// The style of the `index`th of `count` things in an order: darkest first, lightest last, in grey too.
+    pub(crate) fn step(index: usize, count: usize) -> Self {
+        let last = STEPS.len() - 1;
+        // A few lie apart on the scale, but not up to its palest end.
+        let gaps = count.saturating_sub(1).max(4);
+        Self::Step((index * last).div_ceil(gaps).min(last), index)
     }
 
     /// The colour, `#rrggbb`.
     pub(crate) fn colour(self) -> &'static str {
-        self.0.map_or(INK, |index| PALETTE[index % PALETTE.len()])
+        match self {
+            Self::Neutral => INK,
+            Self::Named(index) => PALETTE[index % PALETTE.len()],
+            Self::Step(at, _) => STEPS[at],
+        }
     }
 
     /// The mark of the corpus: colours that grey or a kind of colour vision merges still differ by shape.
     pub(crate) fn mark(self) -> Mark {
         const MARKS: [Mark; 5] = [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Wedge];
-        self.0.map_or(Mark::Disc, |index| MARKS[index % MARKS.len()])
+        match self {
+            Self::Neutral => Mark::Disc,
+            Self::Named(index) | Self::Step(_, index) => MARKS[index % MARKS.len()],
+        }
     }
 
     /// Width of its lines in pixels.
     pub(super) fn width(self) -> f64 {
-        if self.0.is_none_or(|index| index < PALETTE.len()) { 2.0 } else { 1.0 }
+        match self {
+            Self::Named(index) if index >= PALETTE.len() => 1.0,
+            _ => 2.0,
+        }
     }
 }

@@ -3,10 +3,11 @@
 use kuva::backend::svg::SvgBackend;
 use kuva::render::render::{Scene, TextAnchor};
 
+use super::clip;
 use super::colour::{GRID, INK, MUTED, PAPER};
 use super::label::spread;
 use super::marks::{self, RADIUS, dashes, draw_mark};
-use super::pen::{self, LINE, SMALL, TEXT, bold, disc, line, text, width_of};
+use super::pen::{self, LINE, SMALL, TEXT, bold, line, text, width_of};
 use super::{Axis, Drawing, FigureStyle, Key, Look, Mark, Panel, Sample, Series, Style};
 use crate::format::shortened;
 
@@ -147,14 +148,17 @@ fn labels_above(panel: &Panel, width: f64) -> bool {
 /// A line between heading and axes.
 struct Note {
     style: Style,
-    /// Whose mark stands before it; a stroke of the colour where there is none.
+    /// The mark before it.
     mark: Option<Mark>,
     text: String,
 }
 
 /// The lines between heading and axes: the panel's notes, and the labels that have no room beside the axes.
 fn header(panel: &Panel, width: f64) -> Vec<Note> {
-    let note = |(style, text): &(Style, String)| Note { style: *style, mark: None, text: text.clone() };
+    let note = |(style, text): &(Style, String)| {
+        let mark = (*style != Style::NEUTRAL).then(|| style.mark());
+        Note { style: *style, mark, text: text.clone() }
+    };
     let mut lines: Vec<Note> = panel.notes.iter().map(note).collect();
     if labels_above(panel, width) {
         let labelled = panel.series.iter().filter(|series| !series.label.is_empty());
@@ -187,6 +191,14 @@ impl Frame<'_> {
         (self.across(x), self.height_of(y))
     }
 
+    /// The parts of a line that lie inside.
+    pub(super) fn line(&self, points: impl Iterator<Item = (f64, f64)>) -> Vec<Vec<(f64, f64)>> {
+        let (width, height) = (self.right - self.left, self.bottom - self.top);
+        let free = |(x, y)| (self.left + self.x.place(x) * width, self.bottom - self.y.place(y) * height);
+        let points: Vec<(f64, f64)> = points.map(free).collect();
+        clip::inside(&points, &clip::Bounds { x: (self.left, self.right), y: (self.top, self.bottom) })
+    }
+
     pub(super) fn across(&self, x: f64) -> f64 {
         self.left + self.x.position(x) * (self.right - self.left)
     }
@@ -213,6 +225,9 @@ fn draw_panel(scene: &mut Scene, panel: &Panel, x: f64, y: f64, row: &Row<'_>, s
         marks::draw_shade(scene, &frame, shade);
     }
     draw_axes(scene, &frame);
+    for shade in &panel.shades {
+        marks::name_shade(scene, &frame, shade);
+    }
     marks::draw(scene, &frame, panel);
     if !above {
         draw_labels(scene, &frame, &panel.series);
@@ -227,11 +242,12 @@ fn draw_header(scene: &mut Scene, panel: &Panel, (x, y): (f64, f64), width: f64)
     }
     for note in header(panel, width) {
         let colour = note.style.colour();
-        match note.mark {
-            Some(mark) => draw_mark(scene, (x + 4.0, baseline - 4.0), mark, colour, Look::Filled),
-            None => disc(scene, (x + 4.0, baseline - 4.0), 3.5, colour, None),
+        let mut start = x;
+        if let Some(mark) = note.mark {
+            draw_mark(scene, (x + 4.0, baseline - 4.0), mark, colour, Look::Filled);
+            start += 13.0;
         }
-        text(scene, (x + 13.0, baseline), &note.text, SMALL, TextAnchor::Start, INK);
+        text(scene, (start, baseline), &note.text, SMALL, TextAnchor::Start, INK);
         baseline += LINE;
     }
 }
@@ -302,7 +318,8 @@ fn draw_labels(scene: &mut Scene, frame: &Frame<'_>, series: &[Series]) {
 /// The rightmost point of a series.
 fn right_end(series: &Series) -> Option<(f64, f64)> {
     let points = series.points.iter().map(|point| (point.x, point.y));
-    points.chain(series.path.iter().copied()).max_by(|a, b| a.0.total_cmp(&b.0))
+    let line = series.path.iter().chain(&series.beyond).copied();
+    points.chain(line).max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
 /// A legend, broken into rows that fit.

@@ -28,10 +28,11 @@ pub(super) fn draw(scene: &mut Scene, frame: &Frame<'_>, panel: &Panel) {
             }
         });
     }
-    for series in &panel.series {
-        group(scene, series, |scene| draw_line(scene, frame, series));
+    let asides = if panel.apart { asides(&panel.series) } else { vec![0.0; panel.series.len()] };
+    for (series, aside) in panel.series.iter().zip(&asides) {
+        group(scene, series, |scene| draw_line(scene, frame, series, *aside));
     }
-    for (series, aside) in panel.series.iter().zip(asides(&panel.series)) {
+    for (series, aside) in panel.series.iter().zip(asides) {
         group(scene, series, |scene| {
             for point in &series.points {
                 draw_point(scene, frame, series, point, aside);
@@ -67,7 +68,20 @@ pub(super) fn draw_shade(scene: &mut Scene, frame: &Frame<'_>, shade: &Shade) {
     let (left, right) = (frame.across(shade.from), frame.across(shade.to));
     let (top, bottom) = (frame.top, frame.bottom);
     pen::area(scene, [(left, top), (right, top), (right, bottom), (left, bottom)], SHADE, 1.0);
-    if pen::width_of(&shade.text, SMALL) + 6.0 <= right - left {
+}
+
+/// The name of a shaded region, where there is room; on a ground of its own, as it stands on the grid.
+pub(super) fn name_shade(scene: &mut Scene, frame: &Frame<'_>, shade: &Shade) {
+    let (left, right) = (frame.across(shade.from), frame.across(shade.to));
+    let (width, top) = (pen::width_of(&shade.text, SMALL), frame.top);
+    if !shade.text.is_empty() && width + 6.0 <= right - left {
+        let start = right - width - 2.0;
+        pen::area(
+            scene,
+            [(start, top + 2.0), (right, top + 2.0), (right, top + 17.0), (start, top + 17.0)],
+            SHADE,
+            1.0,
+        );
         text(scene, (right - 4.0, top + 13.0), &shade.text, SMALL, TextAnchor::End, MUTED);
     }
 }
@@ -119,16 +133,22 @@ fn draw_bar(scene: &mut Scene, frame: &Frame<'_>, series: &Series, bar: &Bar) {
     });
 }
 
-fn draw_line(scene: &mut Scene, frame: &Frame<'_>, series: &Series) {
-    if series.path.len() < 2 {
-        return;
+fn draw_line(scene: &mut Scene, frame: &Frame<'_>, series: &Series, aside: f64) {
+    let marks = series.points.iter().filter(|_| series.joined).map(|point| frame.at((point.x, point.y)));
+    let joined: Vec<(f64, f64)> = marks.map(|(x, y)| (x + aside, y)).collect();
+    let path = frame.line(series.path.iter().copied());
+    let beyond = frame.line(series.beyond.iter().copied());
+    let solid = path.into_iter().chain([joined]).map(|part| (part, series.line));
+    for (points, line) in solid.chain(beyond.into_iter().map(|part| (part, Line::Dotted))) {
+        if points.len() > 1 {
+            scene.add(Primitive::PolyLine {
+                points,
+                stroke: series.style.colour().into(),
+                stroke_width: series.style.width(),
+                stroke_dasharray: dashes(line).map(str::to_owned),
+            });
+        }
     }
-    scene.add(Primitive::PolyLine {
-        points: series.path.iter().map(|&point| frame.at(point)).collect(),
-        stroke: series.style.colour().into(),
-        stroke_width: series.style.width(),
-        stroke_dasharray: dashes(series.line).map(str::to_owned),
-    });
 }
 
 /// What a band looks like, for a legend.
@@ -156,7 +176,13 @@ fn draw_point(scene: &mut Scene, frame: &Frame<'_>, series: &Series, point: &Poi
     let (x, y) = frame.at((point.x, point.y));
     let at = (x + aside, y);
     tipped(scene, &point.tip, |scene| {
-        if let Some((low, high)) = point.bar {
+        if let Some((low, high)) = point.bar.filter(|_| series.lying) {
+            let (low, high) = (frame.across(low), frame.across(high));
+            line(scene, (low, at.1), (high, at.1), colour, 1.3, None);
+            for end in [low, high] {
+                line(scene, (end, at.1 - 4.0), (end, at.1 + 4.0), colour, 1.3, None);
+            }
+        } else if let Some((low, high)) = point.bar {
             let (low, high) = (frame.height_of(low), frame.height_of(high));
             line(scene, (at.0, low), (at.0, high), colour, 1.3, None);
             for end in [low, high] {

@@ -11,6 +11,7 @@
 //! | `style` | how large a figure is beside its text |
 //! | `axis`, `ticks` | scales and ranges; ticks that people would choose |
 //! | `apart` | marks beside each other where error bars would cover one another |
+//! | `clip` | lines cut where they leave the axes |
 //! | `colour` | the palette, the same over all figures of a page |
 //! | `label` | labels in the margin, pushed apart |
 //! | `draw` | a drawing to SVG: panels, axes, labels, legend |
@@ -19,6 +20,7 @@
 
 mod apart;
 mod axis;
+mod clip;
 mod colour;
 mod draw;
 mod label;
@@ -73,6 +75,8 @@ pub(crate) struct Panel {
     pub(crate) y: Axis,
     /// Height of the axes in pixels of a page.
     pub(crate) height: f64,
+    /// Whether marks at one place whose error bars would cover one another are set beside each other.
+    pub(crate) apart: bool,
     /// Regions behind everything.
     pub(crate) shades: Vec<Shade>,
     /// Lines that mean something.
@@ -89,6 +93,7 @@ impl Panel {
             x,
             y,
             height,
+            apart: true,
             shades: Vec::new(),
             guides: Vec::new(),
             series: Vec::new(),
@@ -134,12 +139,18 @@ pub(crate) struct Series {
     pub(crate) mark: Mark,
     /// The line, in data units.
     pub(crate) path: Vec<(f64, f64)>,
+    /// Its continuation beyond the data, dotted.
+    pub(crate) beyond: Vec<(f64, f64)>,
     /// An interval along the line: x with its lower and upper end, x ascending.
     pub(crate) band: Vec<(f64, f64, f64)>,
     /// The bars of a histogram.
     pub(crate) bars: Vec<Bar>,
     /// The marks.
     pub(crate) points: Vec<Point>,
+    /// Whether error bars lie: their ends are values of the horizontal axis.
+    pub(crate) lying: bool,
+    /// Whether the line joins the marks, wherever these are set beside each other.
+    pub(crate) joined: bool,
     /// Lines of text in the right margin, the first in bold; empty for none.
     pub(crate) label: Vec<String>,
 }
@@ -153,17 +164,19 @@ impl Series {
             line: Line::Solid,
             mark: style.mark(),
             path: Vec::new(),
+            beyond: Vec::new(),
             band: Vec::new(),
             bars: Vec::new(),
             points: Vec::new(),
+            lying: false,
+            joined: false,
             label: Vec::new(),
         }
     }
 
     /// Marks joined by a line.
     pub(crate) fn joined(style: Style, whose: &str, points: Vec<Point>) -> Self {
-        let path = points.iter().map(|point| (point.x, point.y)).collect();
-        Self { path, points, ..Self::of(style, whose) }
+        Self { joined: true, points, ..Self::of(style, whose) }
     }
 }
 
@@ -180,11 +193,18 @@ pub(crate) struct Bar {
 pub(crate) struct Point {
     pub(crate) x: f64,
     pub(crate) y: f64,
-    /// Lower and upper end of its error bar.
+    /// Lower and upper end of its error bar, of y unless the series says that bars lie.
     pub(crate) bar: Option<(f64, f64)>,
     pub(crate) look: Look,
     /// What a pointer that rests on it is told.
     pub(crate) tip: String,
+}
+
+impl Point {
+    /// A full mark without error bars.
+    pub(crate) fn of(x: f64, y: f64, tip: String) -> Self {
+        Self { x, y, bar: None, look: Look::Filled, tip }
+    }
 }
 
 /// What a mark says about its point.

@@ -4,11 +4,15 @@ use super::*;
 
 fn everything() -> Drawing {
     let style = Style::of(1);
-    let point =
-        |x: f64, look| Point { x, y: 1.0 / x, bar: Some((0.5 / x, 2.0 / x)), look, tip: format!("at {x}") };
+    let point = |x: f64, look| Point {
+        bar: Some((0.5 / x, 2.0 / x)),
+        look,
+        ..Point::of(x, 1.0 / x, format!("at {x}"))
+    };
     let sizes = [1.0, 10.0, 100.0];
     let fitted = Series {
         path: sizes.map(|x| (x, 1.0 / x)).to_vec(),
+        beyond: vec![(100.0, 0.01), (200.0, 0.005)],
         band: sizes.map(|x| (x, 0.8 / x, 1.2 / x)).to_vec(),
         label: vec![
             "a \"name\" <of> text".to_owned(),

@@ -9,8 +9,10 @@ use std::path::Path;
 use relscale_laws::{FitOptions, StudyFit, fit_study};
 use relscale_records::parquet::{PartMeta, PartRange};
 use relscale_records::provenance::{Provenance, sha256_bytes};
+use relscale_records::ranks::RankHistogram;
+use relscale_records::sequences::{SequenceCounter, SequenceGrid};
 use relscale_records::study::{RunPlan, RunRecord, Study};
-use relscale_records::{DocumentTally, RunTally};
+use relscale_records::{DocumentTally, RunTally, Score, ScoredToken};
 use relscale_report::{Options, ReportFiles, Results};
 
 /// Seven sizes over three decades.
@@ -127,6 +129,59 @@ pub(crate) fn family(name: &str, sizes: &[u64], texts: &[Text], documents: u32) 
         }
     }
     runs
+}
+
+/// As [`family`], with rows: ranks are lognormal with mu falling in ln S, alike in a document and from token to token, so
+/// sequences and ranks have something to show.
+pub(crate) fn streamed(name: &str, sizes: &[u64], texts: &[Text], documents: u32, tokens: u32) -> Runs {
+    let mut runs = Vec::new();
+    for text in texts {
+        for &size in sizes {
+            let provenance = provenance(name, &format!("{name}-{size}"), size, text, documents);
+            let tally = rows(&provenance, text, documents, tokens);
+            runs.push((provenance, tally));
+        }
+    }
+    runs
+}
+
+fn rows(provenance: &Provenance, text: &Text, documents: u32, tokens: u32) -> RunTally {
+    let size = provenance.model.parameters.non_embedding;
+    let (mu, sigma) = (text.level - 0.3 * (size as f64).ln(), 2.2);
+    let mut run = RunTally::new(provenance);
+    let mut sequences = SequenceCounter::new(SequenceGrid::default(), run.tie_rule).unwrap();
+    let mut ranks = RankHistogram::default();
+    let rank = |z: f64| ((mu + sigma * z).exp().ceil()).clamp(1.0, f64::from(VOCABULARY)) as u32;
+    for document in 0..documents {
+        let shared = 0.4 * normal(document, 0, 1);
+        let mut last = normal(document, 1, 1);
+        for position in 1..=tokens {
+            // The difficulty of a token is that of its text for every model, and half of it a model's own.
+            let fresh = 0.8 * normal(document, position + 1, 1) + 0.6 * normal(document, position + 1, size);
+            last = 0.3 * last + 0.91f64.sqrt() * fresh;
+            let rank = rank(shared + 0.84f64.sqrt() * last);
+            let nll = (0.5 + f64::from(rank).ln()) as f32;
+            let token = ScoredToken {
+                document,
+                position,
+                token: rank % 97,
+                bytes: 4,
+                context: position,
+                score: Some(Score { rank, ties: 0, nll, entropy: nll, argmax: 0 }),
+            };
+            run.add(&token);
+            sequences.add(&token);
+            ranks.add_token(&token, run.tie_rule);
+        }
+    }
+    run.sequences = Some(sequences.finish());
+    run.ranks = Some(ranks);
+    run
+}
+
+/// A repeatable standard normal number: nearly, as a sum of twelve uniform ones.
+fn normal(document: u32, position: u32, model: u64) -> f64 {
+    (0..12).map(|part| noise(document, 12 * position + part, model)).sum::<f64>() - 6.0
 }
 
 /// The laws of some runs, with few resamples.
