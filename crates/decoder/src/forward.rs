@@ -20,7 +20,7 @@ use rayon::prelude::*;
 pub struct Buffers {
     /// The residual stream `[N, C]`.
     x: Vec<f32>,
-    /// Queries, keys and values `[N, W]`.
+    /// Queries, keys and values: sequence by sequence, head by head, `[T, D]` each.
     qkv: Vec<f32>,
     /// What attention leaves: sequence by sequence, head by head, `[T, D]` each.
     attended: Vec<f32>,
@@ -88,6 +88,8 @@ struct Pass<'a> {
     /// Row at which the sequence of each row begins, and that sequence's length.
     places: Vec<(usize, usize)>,
     tables: Option<Tables>,
+    /// `0..T` of the longest sequence.
+    positions: Vec<u32>,
     buffers: &'a mut Buffers,
 }
 
@@ -104,10 +106,10 @@ impl<'a> Pass<'a> {
         for &length in &lengths {
             places.extend(std::iter::repeat_n((places.len(), length), length));
         }
+        let longest = lengths.iter().copied().max().unwrap_or(0).max(1);
+        let positions = (0..longest as u32).collect();
         let tables = match &spec.positions {
-            Positions::Rotary(rotary) => {
-                Some(Tables::new(rotary, lengths.iter().copied().max().unwrap_or(0).max(1)))
-            }
+            Positions::Rotary(rotary) => Some(Tables::new(rotary, longest)),
             Positions::Learned { .. } => None,
         };
         let ids: Vec<u32> = sequences.iter().copied().flatten().copied().collect();
@@ -135,7 +137,7 @@ impl<'a> Pass<'a> {
                 }
             });
         }
-        Self { spec, count, lengths, places, tables, buffers }
+        Self { spec, count, lengths, places, tables, positions, buffers }
     }
 
     /// One block, by where its norms stand and how its parts join.
@@ -179,17 +181,16 @@ impl<'a> Pass<'a> {
     /// `x += attention(input)`.
     fn attention(&mut self, layer: usize, block: &Block<Packed>) {
         let spec = self.spec;
-        let (w, d, out_row) = (spec.qkv_width(), spec.head_width, spec.attention_width());
+        let (d, out_row) = (spec.head_width, spec.attention_width());
         let (places, Buffers { x, qkv, attended, input, .. }) = (&self.places, &mut *self.buffers);
-        linear::write(&block.qkv, input, qkv);
+        linear::write_heads(&block.qkv, input, &self.lengths, d, qkv);
+        let heads = spec.heads + 2 * spec.kv_heads;
         if let Some(tables) = &self.tables {
-            rows(qkv, w, |first, qkv| {
-                let turned = spec.heads + spec.kv_heads;
-                for (i, row) in qkv.chunks_exact_mut(w).enumerate() {
-                    let position = (first + i - places[first + i].0) as u32;
-                    tables.rotate(&[position], row, w, turned, d, false);
-                }
-            });
+            let turned = spec.heads + spec.kv_heads;
+            one_head_each(&self.lengths, qkv, heads, d)
+                .into_par_iter()
+                .filter(|task| task.head < turned)
+                .for_each(|task| tables.rotate(&self.positions[..task.length], task.rows, d, 1, d, false));
         }
         let shape = attention::Shape {
             heads: spec.heads,
@@ -199,11 +200,14 @@ impl<'a> Pass<'a> {
             window: spec.window(layer),
         };
         let (qkv, format) = (&*qkv, block.qkv.weight.format());
-        one_head_each(&self.lengths, attended, out_row, d).into_par_iter().for_each_init(
+        one_head_each(&self.lengths, attended, spec.heads, d).into_par_iter().for_each_init(
             || attention::Scratch::new(format),
             |scratch, task| {
-                let qkv = &qkv[task.first * w..(task.first + task.length) * w];
-                attention::one_head(shape, qkv, task.head, task.out, scratch);
+                let parts = shape.parts(task.head).map(|part| {
+                    let start = (task.first * heads + part * task.length) * d;
+                    &qkv[start..start + task.length * d]
+                });
+                attention::one_head(shape, parts, task.rows, scratch);
             },
         );
         input.fill(self.count, out_row, |row, out| {
@@ -253,23 +257,18 @@ struct OneHead<'a> {
     length: usize,
     head: usize,
     /// `[T, D]`.
-    out: &'a mut [f32],
+    rows: &'a mut [f32],
 }
 
-/// Cuts `attended` into the heads of its sequences.
-fn one_head_each<'a>(
-    lengths: &[usize],
-    attended: &'a mut [f32],
-    out_row: usize,
-    d: usize,
-) -> Vec<OneHead<'a>> {
+/// Cuts a buffer into the heads of its sequences.
+fn one_head_each<'a>(lengths: &[usize], data: &'a mut [f32], heads: usize, d: usize) -> Vec<OneHead<'a>> {
     let mut tasks = Vec::new();
-    let (mut rest, mut first) = (attended, 0);
+    let (mut rest, mut first) = (data, 0);
     for &length in lengths.iter().filter(|length| **length > 0) {
-        let (own, after) = std::mem::take(&mut rest).split_at_mut(length * out_row);
+        let (own, after) = std::mem::take(&mut rest).split_at_mut(length * heads * d);
         rest = after;
-        let heads = own.chunks_exact_mut(length * d).enumerate();
-        tasks.extend(heads.map(|(head, out)| OneHead { first, length, head, out }));
+        let parts = own.chunks_exact_mut(length * d).enumerate();
+        tasks.extend(parts.map(|(head, rows)| OneHead { first, length, head, rows }));
         first += length;
     }
     tasks

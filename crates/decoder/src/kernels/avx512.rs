@@ -18,10 +18,10 @@
 )]
 
 use std::arch::x86_64::{
-    __m512, __m512bh, _MM_HINT_T0, _mm_prefetch, _mm512_castpd_ps, _mm512_castps_pd, _mm512_cvtne2ps_pbh,
-    _mm512_dpbf16_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps,
-    _mm512_reduce_add_ps, _mm512_set1_ps, _mm512_setzero_ps, _mm512_shuffle_f32x4, _mm512_storeu_ps,
-    _mm512_unpackhi_pd, _mm512_unpackhi_ps, _mm512_unpacklo_pd, _mm512_unpacklo_ps,
+    __m512, __m512bh, _MM_HINT_T0, _MM_HINT_T1, _mm_prefetch, _mm512_castpd_ps, _mm512_castps_pd,
+    _mm512_cvtne2ps_pbh, _mm512_dpbf16_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_storeu_ps,
+    _mm512_maskz_loadu_ps, _mm512_reduce_add_ps, _mm512_set1_ps, _mm512_setzero_ps, _mm512_shuffle_f32x4,
+    _mm512_storeu_ps, _mm512_unpackhi_pd, _mm512_unpackhi_ps, _mm512_unpacklo_pd, _mm512_unpacklo_ps,
 };
 
 /// Rows of activations in a panel.
@@ -34,10 +34,32 @@ pub(super) const NR: usize = 32;
 const LANES: usize = 16;
 
 /// A small product: `c [MR, NR] (+)= a b^T` over `words` words of both panels; see [`f32::multiply`].
-pub(super) type Multiply = unsafe fn(usize, *const u32, *const u32, *mut f32, usize, bool);
+pub(super) type Multiply = unsafe fn(usize, *const u32, *const u32, *mut f32, usize, bool, Ahead);
+
+/// What a small product fetches into the second-level cache on the way, for the products that come later: from `from` on,
+/// `pace` words in every step. An address only: it may lie anywhere.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ahead {
+    pub(super) from: *const u32,
+    pub(super) pace: usize,
+}
+
+impl Ahead {
+    /// Nothing new.
+    pub(super) const NOTHING: Self = Self { from: std::ptr::null(), pace: 0 };
+}
 
 /// A panel from rows of numbers; see [`f32::pack`].
 pub(super) type Pack = unsafe fn(&[&[f32]], usize, usize, usize, *mut u32);
+
+/// Fetches the two cache lines at `place` into the second-level cache. An address only: it may lie anywhere.
+pub(super) fn fetch(place: *const f32) {
+    // SAFETY: a prefetch reads nothing that the program could see, and every x86-64 processor has it.
+    unsafe {
+        _mm_prefetch::<_MM_HINT_T1>(place.cast());
+        _mm_prefetch::<_MM_HINT_T1>(place.wrapping_add(LANES).cast());
+    }
+}
 
 /// The lanes below `count`.
 fn below(count: usize) -> u16 {
@@ -128,8 +150,9 @@ macro_rules! kernels {
                 c: *mut f32,
                 stride: usize,
                 resume: bool,
+                ahead: Ahead,
             ) {
-                let (mut a, mut b) = (a.cast::<f32>(), b.cast::<f32>());
+                let (mut a, mut b, mut next) = (a.cast::<f32>(), b.cast::<f32>(), ahead.from);
                 let mut sums = [[_mm512_setzero_ps(); NR / LANES]; MR];
                 // SAFETY: every address is within what the caller promises; a prefetch may point anywhere.
                 unsafe {
@@ -145,6 +168,8 @@ macro_rules! kernels {
                         // A few steps ahead: the next panel, at the end of this one.
                         _mm_prefetch::<_MM_HINT_T0>(b.wrapping_add(8 * NR).cast());
                         _mm_prefetch::<_MM_HINT_T0>(b.wrapping_add(8 * NR + LANES).cast());
+                        _mm_prefetch::<_MM_HINT_T1>(next.cast());
+                        next = next.wrapping_add(ahead.pace);
                         for i in 0..MR {
                             let activation = _mm512_set1_ps(*a.add(i));
                             for j in 0..NR / LANES {

@@ -42,6 +42,12 @@ impl<T> Parts<T> {
     }
 }
 
+/// Where the output of a tile, a row, and a column of the tile will go: an address that is only fetched, never read or written.
+struct Fetch<F>(F);
+
+// SAFETY: the pointers that it makes are addresses only.
+unsafe impl<F> Sync for Fetch<F> {}
+
 impl Packed {
     /// Outputs that one tile leaves: half of its places when gate and up meet in it.
     fn kept(&self) -> usize {
@@ -67,8 +73,10 @@ impl Packed {
     ) {
         let (width, kept) = (self.width(), self.kept());
         assert!(out.len() >= input.rows() * width, "no room for {} rows of {width}", input.rows());
+        let place = out.as_ptr();
+        let fetch = Fetch(|tile, row, column| place.wrapping_add(row * width + tile * kept + column));
         let out = Parts::new(out);
-        self.tiles(input, |tile, first_row, sums| {
+        self.tiles(input, &fetch, |tile, first_row, sums| {
             let first = tile * kept;
             let end = (first + kept).min(width);
             let used = if self.order == Order::Gated { TILE } else { end - first };
@@ -76,6 +84,58 @@ impl Packed {
                 // SAFETY: `out` is borrowed by this function, and this tile alone owns these outputs of this row.
                 let out = unsafe { out.part(row * width + first..row * width + end) };
                 each(first, &mut sums[..used], out);
+            }
+        });
+    }
+
+    /// As [`Packed::multiply`], with the outputs head by head: rows belong to sequences of these lengths, one after another,
+    /// and sequence by sequence `out` holds heads of `d` outputs, `[T, d]` each. `each` is given segments within a head.
+    ///
+    /// # Panics
+    /// As [`Packed::multiply`]; when the lengths do not add up to the rows, or heads of `d` to the outputs; with a gate.
+    pub fn multiply_heads(
+        &self,
+        input: &Input,
+        lengths: &[usize],
+        d: usize,
+        out: &mut [f32],
+        each: impl Fn(usize, &mut [f32], &mut [f32]) + Sync,
+    ) {
+        let width = self.width();
+        assert!(self.order != Order::Gated && width.is_multiple_of(d), "outputs are no heads of {d}");
+        assert_eq!(lengths.iter().sum::<usize>(), input.rows(), "lengths of sequences");
+        assert!(out.len() >= input.rows() * width, "no room for {} rows of {width}", input.rows());
+        // Row by row: where its first head's outputs lie, and how far those of the next head are from them.
+        let mut places = Vec::with_capacity(input.rows());
+        for &length in lengths {
+            let start = places.len() * width;
+            places.extend((0..length).map(|t| (start + t * d, length * d)));
+        }
+        let at = |row: usize, column: usize| {
+            let (start, apart) = places[row];
+            start + column / d * apart + column % d
+        };
+        let place = out.as_ptr();
+        let rows = input.rows();
+        let fetch = Fetch(|tile: usize, row: usize, column: usize| {
+            let column = tile * TILE + column;
+            place.wrapping_add(if row < rows && column < width { at(row, column) } else { 0 })
+        });
+        let out = Parts::new(out);
+        self.tiles(input, &fetch, |tile, first_row, sums| {
+            let end = ((tile + 1) * TILE).min(width);
+            for (row, sums) in (first_row..rows).zip(sums.chunks_exact_mut(TILE)) {
+                let mut first = tile * TILE;
+                while first < end {
+                    let count = (d - first % d).min(end - first);
+                    let start = at(row, first);
+                    // SAFETY: `out` is borrowed by this function; `at` gives every output of every row its own place, and
+                    // this tile alone owns these outputs of this row.
+                    let out = unsafe { out.part(start..start + count) };
+                    let from = first - tile * TILE;
+                    each(first, &mut sums[from..from + count], out);
+                    first += count;
+                }
             }
         });
     }
@@ -96,7 +156,13 @@ impl Packed {
         } else {
             (Parts::new(&mut []), Parts::new(next.dense_mut()))
         };
-        self.tiles(input, |tile, first_row, sums| {
+        let place = words.0.cast_const().cast::<f32>();
+        let fetch = Fetch(|tile: usize, row: usize, column: usize| {
+            // A panel lies in one piece, so that its rows stand for equal parts of it.
+            let (part, column) = (row % ROWS * PANEL, tile * kept + column * kept / TILE);
+            place.wrapping_add(row / ROWS * panel + format.words(column) * ROWS + part)
+        });
+        self.tiles(input, &fetch, |tile, first_row, sums| {
             let first = tile * kept;
             let count = kept.min(width - first);
             for (row, sums) in (first_row..rows).zip(sums.chunks_exact_mut(TILE)) {
@@ -130,7 +196,12 @@ impl Packed {
     }
 
     /// All tiles, dealt out to threads: `each(tile, first row, sums)`.
-    fn tiles(&self, input: &Input, each: impl Fn(usize, usize, &mut [f32]) + Sync) {
+    fn tiles<F: Fn(usize, usize, usize) -> *const f32>(
+        &self,
+        input: &Input,
+        fetch: &Fetch<F>,
+        each: impl Fn(usize, usize, &mut [f32]) + Sync,
+    ) {
         self.check(input);
         let panels = input.panels();
         // Fewer rows in a tile where there are few tiles, so that no thread is left without.
@@ -144,7 +215,9 @@ impl Packed {
                 let (tile, first) = (task / groups, task % groups * group);
                 let range = first..(first + group).min(panels);
                 let rows = range.len() * ROWS;
-                self.tile(input, tile, range, sums);
+                // The next task is the same tile of other rows, until they are at an end.
+                let next = if range.end < panels { tile } else { tile + 1 };
+                self.tile(input, tile, range, next, sums, |row, column| (fetch.0)(tile, row, column));
                 each(tile, first * ROWS, &mut sums[..rows * TILE]);
             },
         );
@@ -167,7 +240,7 @@ impl Packed {
         let panels = rows.start / ROWS..rows.end.div_ceil(ROWS);
         sums.resize(size(panels.len()), 0.0);
         for tile in 0..self.places().div_ceil(TILE) {
-            self.tile(input, tile, panels.clone(), sums);
+            self.tile(input, tile, panels.clone(), tile + 1, sums, |_, _| std::ptr::null());
             each(tile * TILE, &mut sums[..rows.len() * TILE]);
         }
     }
@@ -187,10 +260,19 @@ impl Packed {
         assert_eq!(self.format, input.format(), "formats of a product differ");
     }
 
-    /// The sums of one tile for some panels of rows: those of row `i` from `i * TILE` on.
-    fn tile(&self, input: &Input, tile: usize, panels: Range<usize>, sums: &mut [f32]) {
+    /// The sums of one tile for some panels of rows: those of row `i` from `i * TILE` on. `next` is the tile that will be wanted
+    /// after it, and `fetch(row, column)` where the output of this column of the tile will go.
+    fn tile(
+        &self,
+        input: &Input,
+        tile: usize,
+        panels: Range<usize>,
+        next: usize,
+        sums: &mut [f32],
+        fetch: impl Fn(usize, usize) -> *const f32,
+    ) {
         if self.format.by_hand {
-            self.tile_by_hand(input, tile, panels, sums);
+            self.tile_by_hand(input, tile, panels, next, sums, fetch);
         } else {
             self.tile_by_gemm(input, tile, panels, sums);
         }
@@ -206,20 +288,45 @@ impl Packed {
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn tile_by_hand(&self, input: &Input, tile: usize, panels: Range<usize>, sums: &mut [f32]) {
+    fn tile_by_hand(
+        &self,
+        input: &Input,
+        tile: usize,
+        panels: Range<usize>,
+        next: usize,
+        sums: &mut [f32],
+        fetch: impl Fn(usize, usize) -> *const f32,
+    ) {
         let words = self.format.words(self.inputs);
+        use super::avx512::{self, Ahead};
         let (a, b) = (input.words(), self.panel_words());
-        let multiply = super::avx512::multiply(self.format.dtype);
+        let multiply = avx512::multiply(self.format.dtype);
         assert!(a.len() >= panels.end * words * ROWS && sums.len() >= panels.len() * ROWS * TILE);
         if words == 0 {
             sums.fill(0.0);
         }
-        for number in 0..words.div_ceil(super::packed::BLOCK) {
+        let blocks = words.div_ceil(super::packed::BLOCK);
+        for number in 0..blocks {
             let block = self.block(tile, number);
             assert!(block.start + block.panels * block.taken * PANEL <= b.len());
+            // Weights are read from main memory once and then used by all rows: the first to use them would wait.
+            let following = match (number + 1 < blocks, next * TILE < self.places()) {
+                (true, _) => Some(self.block(tile, number + 1)),
+                (false, true) => Some(self.block(next, 0)),
+                (false, false) => None,
+            };
+            let calls = panels.len() * block.panels;
+            let mut ahead = following.map_or(Ahead::NOTHING, |next| Ahead {
+                from: b.as_ptr().wrapping_add(next.start),
+                pace: (next.panels * next.taken * PANEL).div_ceil(calls * block.taken),
+            });
             for (i, panel) in panels.clone().enumerate() {
                 let a = a[(panel * words + block.first) * ROWS..].as_ptr();
                 for p in 0..block.panels {
+                    if number + 1 == blocks {
+                        // Outputs go to memory that nobody has touched for long, in pieces too short to be foreseen.
+                        (0..ROWS).for_each(|row| avx512::fetch(fetch(panel * ROWS + row, p * PANEL)));
+                    }
                     // SAFETY: the format says that the processor has the features. The slices were found long enough just
                     // now: `taken * ROWS` words of `a` within its panel, `taken * PANEL` of `b`, and in `sums` rows
                     // `i * ROWS..` of TILE numbers, of which PANEL from `p * PANEL` on are written.
@@ -231,15 +338,25 @@ impl Packed {
                             sums.as_mut_ptr().add(i * ROWS * TILE + p * PANEL),
                             TILE,
                             number > 0,
+                            ahead,
                         );
                     }
+                    ahead.from = ahead.from.wrapping_add(ahead.pace * block.taken);
                 }
             }
         }
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn tile_by_hand(&self, _: &Input, _: usize, _: Range<usize>, _: &mut [f32]) {
+    fn tile_by_hand(
+        &self,
+        _: &Input,
+        _: usize,
+        _: Range<usize>,
+        _: usize,
+        _: &mut [f32],
+        _: impl Fn(usize, usize) -> *const f32,
+    ) {
         unreachable!("there are panels only where there are kernels by hand");
     }
 
@@ -282,7 +399,8 @@ impl Packed {
     fn aimed_by_hand(&self, input: &Input, panel: usize, ids: &[u32]) -> Vec<f32> {
         let words = self.format.words(self.inputs);
         let (a, b) = (input.words(), self.panel_words());
-        let multiply = super::avx512::multiply(self.format.dtype);
+        use super::avx512::{self, Ahead};
+        let multiply = avx512::multiply(self.format.dtype);
         let block_words = super::packed::BLOCK;
         let mut gathered = super::words::Words::zeros(block_words.min(words) * PANEL);
         let mut square = [0.0; ROWS * PANEL];
@@ -305,7 +423,15 @@ impl Packed {
             let a = &a[(panel * words + block.first) * ROWS..][..block.taken * ROWS];
             // SAFETY: the format says that the processor has the features; `a`, `out` and `square` have the sizes asked for.
             unsafe {
-                multiply(block.taken, a.as_ptr(), out.as_ptr(), square.as_mut_ptr(), PANEL, number > 0);
+                multiply(
+                    block.taken,
+                    a.as_ptr(),
+                    out.as_ptr(),
+                    square.as_mut_ptr(),
+                    PANEL,
+                    number > 0,
+                    Ahead::NOTHING,
+                );
             }
         }
         (0..ids.len()).map(|i| square[i * PANEL + i]).collect()

@@ -62,7 +62,8 @@ impl Strip {
             "beyond the right factor"
         );
         assert!(panels.len() * PANEL <= stride && (STRIP - 1) * stride + panels.len() * PANEL <= out.len());
-        let multiply = super::avx512::multiply(self.format.dtype);
+        use super::avx512::{self, Ahead};
+        let multiply = avx512::multiply(self.format.dtype);
         let (a, b) = (self.words.as_slice(), columns.words.as_slice());
         assert!(a.len() >= self.inner * ROWS && b.len() >= columns.panels * columns.inner * PANEL);
         for (at, panel) in panels.enumerate() {
@@ -71,7 +72,7 @@ impl Strip {
             // PANEL numbers of `out` are there, as was just asserted.
             unsafe {
                 let (a, b) = (a.as_ptr(), b.as_ptr().add(start));
-                multiply(self.inner, a, b, out.as_mut_ptr().add(at * PANEL), stride, false);
+                multiply(self.inner, a, b, out.as_mut_ptr().add(at * PANEL), stride, false, Ahead::NOTHING);
             }
         }
     }

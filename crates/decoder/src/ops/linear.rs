@@ -20,13 +20,23 @@ pub fn forward(linear: &Linear, x: &[f32], y: &mut [f32], rows: usize) {
 
 /// `y = x W^T + b`, tiles over threads; `y` `[N, O]`.
 pub fn write(linear: &Linear<Packed>, x: &Input, y: &mut [f32]) {
-    linear.weight.multiply(x, y, |first, sums, y| match &linear.bias {
+    linear.weight.multiply(x, y, |first, sums, y| biased(linear, first, sums, y));
+}
+
+/// As [`write`], head by head: see [`Packed::multiply_heads`].
+pub fn write_heads(linear: &Linear<Packed>, x: &Input, lengths: &[usize], d: usize, y: &mut [f32]) {
+    linear.weight.multiply_heads(x, lengths, d, y, |first, sums, y| biased(linear, first, sums, y));
+}
+
+/// Outputs `first..` of one row.
+fn biased(linear: &Linear<Packed>, first: usize, sums: &[f32], y: &mut [f32]) {
+    match &linear.bias {
         None => y.copy_from_slice(sums),
         Some(bias) => vectorised(
             #[inline(always)]
-            || y.iter_mut().zip(&*sums).zip(&bias[first..]).for_each(|((y, s), b)| *y = s + b),
+            || y.iter_mut().zip(sums).zip(&bias[first..]).for_each(|((y, s), b)| *y = s + b),
         ),
-    });
+    }
 }
 
 /// `y += x W^T + b`, tiles over threads; `y` `[N, O]`.

@@ -17,33 +17,33 @@ pub fn forward(shape: Shape, qkv: &[f32], first: usize, out: &mut [f32], scores:
     scores.resize(rows * keys, 0.0);
     for head in 0..shape.heads {
         let [q, k, v] = shape.starts(head);
-        probabilities(shape, qkv, first, rows, [q, k], scores);
+        probabilities(shape, [&qkv[q..], &qkv[k..]], w, first, rows, scores);
         let values = View::rows(&qkv[from * w + v..], keys, d, w);
         product(&mut out[head * d..], out_row, View::dense(scores, rows, keys), values, false);
     }
 }
 
 /// Attention of one head over one whole sequence into `out` `[T, D]`.
-pub(super) fn one_head(shape: Shape, qkv: &[f32], head: usize, out: &mut [f32], scores: &mut Vec<f32>) {
-    let (d, w) = (shape.head_width, shape.row());
-    let [q, k, v] = shape.starts(head);
+pub(super) fn one_head(shape: Shape, [q, k, v]: [&[f32]; 3], out: &mut [f32], scores: &mut Vec<f32>) {
+    let d = shape.head_width;
     for (block, out) in out.chunks_mut(QUERY_BLOCK * d).enumerate() {
         let (first, rows) = (block * QUERY_BLOCK, out.len() / d);
         let from = shape.first_key(first);
         let keys = first + rows - from;
         scores.resize(rows * keys, 0.0);
-        probabilities(shape, qkv, first, rows, [q, k], scores);
-        let values = View::rows(&qkv[from * w + v..], keys, d, w);
+        probabilities(shape, [q, k], d, first, rows, scores);
+        let values = View::dense(&v[from * d..], keys, d);
         product(out, d, View::dense(scores, rows, keys), values, false);
     }
 }
 
-/// Softmax of the scores of one head: `p` `[rows, keys]` over the keys that any of the rows sees, 0 where a row sees none.
-fn probabilities(shape: Shape, qkv: &[f32], first: usize, rows: usize, [q, k]: [usize; 2], p: &mut [f32]) {
-    let (d, w, from) = (shape.head_width, shape.row(), shape.first_key(first));
+/// Softmax of the scores of one head: `p` `[rows, keys]` over the keys that any of the rows sees, 0 where a row sees none. Rows
+/// of queries and keys lie `stride` apart.
+fn probabilities(shape: Shape, [q, k]: [&[f32]; 2], stride: usize, first: usize, rows: usize, p: &mut [f32]) {
+    let (d, from) = (shape.head_width, shape.first_key(first));
     let keys = first + rows - from;
-    let queries = View::rows(&qkv[first * w + q..], rows, d, w);
-    product(p, keys, queries, View::rows(&qkv[from * w + k..], keys, d, w).transposed(), false);
+    let queries = View::rows(&q[first * stride..], rows, d, stride);
+    product(p, keys, queries, View::rows(&k[from * stride..], keys, d, stride).transposed(), false);
     vectorised(
         #[inline(always)]
         || {
@@ -81,7 +81,7 @@ pub fn backward(shape: Shape, qkv: &[f32], dout: &[f32], dqkv: &mut [f32], scrat
         ds.resize(rows * keys, 0.0);
         for head in 0..shape.heads {
             let [q, k, v] = shape.starts(head);
-            probabilities(shape, qkv, first, rows, [q, k], p);
+            probabilities(shape, [&qkv[q..], &qkv[k..]], w, first, rows, p);
             let dhead = View::rows(&dout[first * out_row + head * d..], rows, d, out_row);
             product(ds, keys, dhead, View::rows(&qkv[from * w + v..], keys, d, w).transposed(), false);
             vectorised(

@@ -43,10 +43,15 @@ impl Shape {
         self.window.map_or(0, |window| (position + 1).saturating_sub(window))
     }
 
+    /// The heads, counted through queries, keys and values, that query head `head` reads.
+    pub fn parts(&self, head: usize) -> [usize; 3] {
+        let group = head * self.kv_heads / self.heads;
+        [head, self.heads + group, self.heads + self.kv_heads + group]
+    }
+
     /// Where in a row the query, key and value of query head `head` start.
     fn starts(&self, head: usize) -> [usize; 3] {
-        let (d, group) = (self.head_width, head * self.kv_heads / self.heads);
-        [head * d, (self.heads + group) * d, (self.heads + self.kv_heads + group) * d]
+        self.parts(head).map(|part| part * self.head_width)
     }
 }
 
@@ -64,17 +69,16 @@ impl Scratch {
     }
 }
 
-/// Attention of one head over one whole sequence: `qkv` `[T, W]`, `out` `[T, D]`. Products are taken in the scratch's format,
-/// the softmax in f32.
+/// Attention of one head over one whole sequence: queries, keys, values and `out` are `[T, D]` each. Products are taken in the
+/// scratch's format, the softmax in f32.
 ///
 /// # Panics
-/// When `out` has other than `T D` numbers.
-pub fn one_head(shape: Shape, qkv: &[f32], head: usize, out: &mut [f32], scratch: &mut Scratch) {
-    let length = qkv.len() / shape.row();
-    assert_eq!(out.len(), length * shape.head_width, "one row of a head for every token");
+/// When the four have different sizes.
+pub fn one_head(shape: Shape, [q, k, v]: [&[f32]; 3], out: &mut [f32], scratch: &mut Scratch) {
+    assert!([q, k, v].iter().all(|rows| rows.len() == out.len()), "one row of a head for every token");
     match &mut scratch.strips {
-        Some(buffers) => strips::one_head(shape, qkv, head, out, &mut scratch.scores, buffers),
-        None => blocks::one_head(shape, qkv, head, out, &mut scratch.scores),
+        Some(buffers) => strips::one_head(shape, [q, k, v], out, &mut scratch.scores, buffers),
+        None => blocks::one_head(shape, [q, k, v], out, &mut scratch.scores),
     }
 }
 
@@ -83,6 +87,16 @@ mod tests {
     use super::*;
     use crate::kernels::{Choice, Dtype};
     use crate::ops::testing::numbers;
+
+    /// Queries, keys and values of one head, `[T, D]` each.
+    fn parts(shape: Shape, qkv: &[f32], head: usize) -> [Vec<f32>; 3] {
+        shape.starts(head).map(|start| {
+            qkv.chunks_exact(shape.row())
+                .flat_map(|row| &row[start..start + shape.head_width])
+                .copied()
+                .collect()
+        })
+    }
 
     /// Every format against the definition, over lengths that are no multiple of anything, grouped heads, windows.
     #[test]
@@ -100,7 +114,8 @@ mod tests {
                     let want = blocks::naive(shape, &qkv);
                     for head in 0..shape.heads {
                         let mut out = vec![f32::NAN; length * d];
-                        one_head(shape, &qkv, head, &mut out, &mut scratch);
+                        let [q, k, v] = parts(shape, &qkv, head);
+                        one_head(shape, [&q, &k, &v], &mut out, &mut scratch);
                         for (t, row) in out.chunks_exact(d).enumerate() {
                             for (c, got) in row.iter().enumerate() {
                                 let want = want[(t * shape.heads + head) * d + c];
@@ -126,7 +141,8 @@ mod tests {
                 let qkv = numbers(90 * shape.row(), 4);
                 let mut run = |length: usize| {
                     let mut out = vec![0.0; length * 16];
-                    one_head(shape, &qkv[..length * shape.row()], 1, &mut out, &mut scratch);
+                    let [q, k, v] = parts(shape, &qkv[..length * shape.row()], 1);
+                    one_head(shape, [&q, &k, &v], &mut out, &mut scratch);
                     out
                 };
                 let whole = run(90);

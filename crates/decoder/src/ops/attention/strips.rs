@@ -38,36 +38,37 @@ impl Buffers {
 /// Attention of one head over one whole sequence into `out` `[T, D]`.
 pub(super) fn one_head(
     shape: Shape,
-    qkv: &[f32],
-    head: usize,
+    [q, k, v]: [&[f32]; 3],
     out: &mut [f32],
     scores: &mut Vec<f32>,
     buffers: &mut Buffers,
 ) {
-    let (d, w) = (shape.head_width, shape.row());
-    let length = qkv.len() / w;
-    let [q, k, v] = shape.starts(head);
+    let d = shape.head_width;
+    let length = q.len() / d;
     let Buffers { keys, values, queries, weights, out: sums } = buffers;
-    keys.fill_outputs(&qkv[k..], length, w, d);
+    keys.fill_outputs(k, length, d, d);
     // Whole panels of keys meet the values, so these are padded to as many.
     let padded = length.next_multiple_of(PANEL_WIDTH);
-    values.fill_inner(&qkv[v..], padded, length, w, d);
+    values.fill_inner(v, padded, length, d, d);
     let sums_row = d.next_multiple_of(PANEL_WIDTH);
     sums.resize(STRIP * sums_row, 0.0);
     for (strip, out) in out.chunks_mut(STRIP * d).enumerate() {
         let (first, rows) = (strip * STRIP, out.len() / d);
         let panels = shape.first_key(first) / PANEL_WIDTH..(first + rows).div_ceil(PANEL_WIDTH);
         let (from, width) = (panels.start * PANEL_WIDTH, panels.len() * PANEL_WIDTH);
-        queries.fill(&qkv[first * w + q..], rows, w, d);
-        scores.resize(STRIP * width, 0.0);
-        queries.times(keys, 0, panels, scores, width);
+        // A cache line more than a power of two could be: rows must not fall on the same lines of the cache.
+        let stride = width + LANES;
+        queries.fill(&q[first * d..], rows, d, d);
+        scores.resize(STRIP * stride, 0.0);
+        queries.times(keys, 0, panels, scores, stride);
         let mut totals = [1.0; STRIP];
         vectorised(
             #[inline(always)]
             || {
                 for (i, (row, total)) in
-                    scores.chunks_exact_mut(width).zip(&mut totals).take(rows).enumerate()
+                    scores.chunks_exact_mut(stride).zip(&mut totals).take(rows).enumerate()
                 {
+                    let row = &mut row[..width];
                     let (seen_from, seen_to) = (shape.first_key(first + i) - from, first + i + 1 - from);
                     let (past, later) = row.split_at_mut(seen_to);
                     let (before, seen) = past.split_at_mut(seen_from);
@@ -90,7 +91,7 @@ pub(super) fn one_head(
                 }
             },
         );
-        weights.fill(scores, rows, width, width);
+        weights.fill(scores, rows, stride, width);
         weights.times(values, from / values.per_word(), 0..d.div_ceil(PANEL_WIDTH), sums, sums_row);
         for ((out, sums), total) in out.chunks_exact_mut(d).zip(sums.chunks_exact(sums_row)).zip(totals) {
             out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum * total);
