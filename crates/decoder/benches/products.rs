@@ -68,7 +68,7 @@ fn main() {
                 timed(|| {
                     use rayon::prelude::*;
                     Packed::shares(n, 280).into_par_iter().for_each_init(Vec::new, |sums, rows| {
-                        packed.walk(&input, rows, sums, |_, sums| {
+                        packed.walk(&input, rows, sums, |_, _, sums| {
                             std::hint::black_box(sums);
                         });
                     });

@@ -63,14 +63,14 @@ fn share(
     vocabulary: &Vocabulary,
 ) -> Vec<Option<Scored>> {
     let mut running = vec![Running::START; rows.len()];
-    head.walk(hidden, rows, &mut Vec::new(), |first, sums| {
+    let start = rows.start;
+    head.walk(hidden, rows, &mut Vec::new(), |first, row, sums| {
         let end = (first + TILE).min(head.outputs());
         let absent: Vec<_> = vocabulary.left_out_within(first, end).collect();
         vectorised(
             #[inline(always)]
             || {
-                for i in 0..running.len() {
-                    let z = &mut sums[i * TILE..(i + 1) * TILE];
+                for (z, i) in sums.chunks_exact_mut(TILE).zip(row - start..) {
                     // The last tile is filled up, so that all have one size.
                     z[end - first..].fill(ABSENT);
                     for range in &absent {

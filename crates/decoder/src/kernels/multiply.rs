@@ -178,24 +178,18 @@ impl Packed {
                 }
             }
             if by_hand {
-                for (i, sums) in sums.chunks_exact(ROWS * TILE).enumerate() {
-                    let first_row = first_row + i * ROWS;
-                    if first_row >= rows {
-                        break;
-                    }
-                    let here = ROWS.min(rows - first_row);
-                    // `kept` is even, so a tile begins with a whole word.
-                    let start = first_row / ROWS * panel + format.words(first) * ROWS;
-                    let taken = format.words(count) * ROWS;
-                    // SAFETY: as above: this tile alone owns these words of this panel.
-                    let out = unsafe { words.part(start..start + taken) };
-                    input::pack(format, &sums[..here * TILE], TILE, count, out);
-                }
+                let here = ROWS.min(rows - first_row);
+                // `kept` is even, so a tile begins with a whole word.
+                let start = first_row / ROWS * panel + format.words(first) * ROWS;
+                let taken = format.words(count) * ROWS;
+                // SAFETY: as above: this tile alone owns these words of this panel.
+                let out = unsafe { words.part(start..start + taken) };
+                input::pack(format, &sums[..here * TILE], TILE, count, out);
             }
         });
     }
 
-    /// All tiles, dealt out to threads: `each(tile, first row, sums)`.
+    /// All tiles, dealt out to threads: `each(tile, first row, sums)` for every panel of rows, as soon as its sums are whole.
     fn tiles<F: Fn(usize, usize, usize) -> *const f32>(
         &self,
         input: &Input,
@@ -214,23 +208,22 @@ impl Packed {
             |sums, task| {
                 let (tile, first) = (task / groups, task % groups * group);
                 let range = first..(first + group).min(panels);
-                let rows = range.len() * ROWS;
                 // The next task is the same tile of other rows, until they are at an end.
                 let next = if range.end < panels { tile } else { tile + 1 };
-                self.tile(input, tile, range, next, sums, |row, column| (fetch.0)(tile, row, column));
-                each(tile, first * ROWS, &mut sums[..rows * TILE]);
+                let fetch = |row, column| (fetch.0)(tile, row, column);
+                self.tile(input, tile, range, next, sums, fetch, |row, sums| each(tile, row, sums));
             },
         );
     }
 
-    /// The tiles of some panels of rows, in order of outputs, on this thread: `each(first output, sums)`, where the sums of
-    /// row `i` begin at `i * TILE` and there are fewer than [`TILE`] in the last tile.
+    /// The tiles of some rows, in order of outputs, on this thread: `each(first output, row, sums)` for at most 14 rows
+    /// from `row` on, whose sums begin every [`TILE`] numbers; in the last tile there are fewer than that.
     pub fn walk(
         &self,
         input: &Input,
         rows: Range<usize>,
         sums: &mut Vec<f32>,
-        mut each: impl FnMut(usize, &mut [f32]),
+        mut each: impl FnMut(usize, usize, &mut [f32]),
     ) {
         self.check(input);
         assert!(
@@ -240,8 +233,11 @@ impl Packed {
         let panels = rows.start / ROWS..rows.end.div_ceil(ROWS);
         sums.resize(size(panels.len()), 0.0);
         for tile in 0..self.places().div_ceil(TILE) {
-            self.tile(input, tile, panels.clone(), tile + 1, sums, |_, _| std::ptr::null());
-            each(tile * TILE, &mut sums[..rows.len() * TILE]);
+            let each = |row: usize, sums: &mut [f32]| {
+                let here = ROWS.min(rows.end - row);
+                each(tile * TILE, row, &mut sums[..here * TILE]);
+            };
+            self.tile(input, tile, panels.clone(), tile + 1, sums, |_, _| std::ptr::null(), each);
         }
     }
 
@@ -260,8 +256,8 @@ impl Packed {
         assert_eq!(self.format, input.format(), "formats of a product differ");
     }
 
-    /// The sums of one tile for some panels of rows: those of row `i` from `i * TILE` on. `next` is the tile that will be wanted
-    /// after it, and `fetch(row, column)` where the output of this column of the tile will go.
+    /// The sums of one tile for some panels of rows, in `sums`; `each(first row, sums)` is told of each panel. `next` is the
+    /// tile that will be wanted after it, and `fetch(row, column)` where the output of this column of the tile will go.
     fn tile(
         &self,
         input: &Input,
@@ -270,21 +266,32 @@ impl Packed {
         next: usize,
         sums: &mut [f32],
         fetch: impl Fn(usize, usize) -> *const f32,
+        each: impl FnMut(usize, &mut [f32]),
     ) {
         if self.format.by_hand {
-            self.tile_by_hand(input, tile, panels, next, sums, fetch);
+            self.tile_by_hand(input, tile, panels, next, sums, fetch, each);
         } else {
-            self.tile_by_gemm(input, tile, panels, sums);
+            self.tile_by_gemm(input, tile, panels, sums, each);
         }
     }
 
-    fn tile_by_gemm(&self, input: &Input, tile: usize, panels: Range<usize>, sums: &mut [f32]) {
+    fn tile_by_gemm(
+        &self,
+        input: &Input,
+        tile: usize,
+        panels: Range<usize>,
+        sums: &mut [f32],
+        mut each: impl FnMut(usize, &mut [f32]),
+    ) {
         let weights = self.dense_places();
         let (first, last) = (tile * TILE, ((tile + 1) * TILE).min(weights.len() / self.inputs.max(1)));
         let rows = (panels.len() * ROWS).max(MIN_ROWS);
         let x = View::dense(&input.dense()[panels.start * ROWS * self.inputs..], rows, self.inputs);
         let w = View::dense(&weights[first * self.inputs..], last - first, self.inputs);
         product(sums, TILE, x, w.transposed(), false);
+        for (panel, sums) in panels.zip(sums.chunks_exact_mut(ROWS * TILE)) {
+            each(panel * ROWS, sums);
+        }
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -296,6 +303,7 @@ impl Packed {
         next: usize,
         sums: &mut [f32],
         fetch: impl Fn(usize, usize) -> *const f32,
+        mut each: impl FnMut(usize, &mut [f32]),
     ) {
         let words = self.format.words(self.inputs);
         use super::avx512::{self, Ahead};
@@ -304,6 +312,7 @@ impl Packed {
         assert!(a.len() >= panels.end * words * ROWS && sums.len() >= panels.len() * ROWS * TILE);
         if words == 0 {
             sums.fill(0.0);
+            panels.clone().for_each(|panel| each(panel * ROWS, &mut sums[..ROWS * TILE]));
         }
         let blocks = words.div_ceil(super::packed::BLOCK);
         for number in 0..blocks {
@@ -343,6 +352,10 @@ impl Packed {
                     }
                     ahead.from = ahead.from.wrapping_add(ahead.pace * block.taken);
                 }
+                if number + 1 == blocks {
+                    // At once: the sums are near, and what is written drains while the next panel is multiplied.
+                    each(panel * ROWS, &mut sums[i * ROWS * TILE..(i + 1) * ROWS * TILE]);
+                }
             }
         }
     }
@@ -356,6 +369,7 @@ impl Packed {
         _: usize,
         _: &mut [f32],
         _: impl Fn(usize, usize) -> *const f32,
+        _: impl FnMut(usize, &mut [f32]),
     ) {
         unreachable!("there are panels only where there are kernels by hand");
     }
