@@ -42,6 +42,14 @@ impl<T> Parts<T> {
     }
 }
 
+/// One tile for some panels of rows.
+struct Task {
+    tile: usize,
+    panels: Range<usize>,
+    /// The tile that will be wanted next.
+    next: usize,
+}
+
 /// Where the output of a tile, a row, and a column of the tile will go: an address that is only fetched, never read or written.
 struct Fetch<F>(F);
 
@@ -207,11 +215,12 @@ impl Packed {
             || vec![0.0; size(group)],
             |sums, task| {
                 let (tile, first) = (task / groups, task % groups * group);
-                let range = first..(first + group).min(panels);
+                let end = (first + group).min(panels);
                 // The next task is the same tile of other rows, until they are at an end.
-                let next = if range.end < panels { tile } else { tile + 1 };
+                let next = if end < panels { tile } else { tile + 1 };
+                let task = Task { tile, panels: first..end, next };
                 let fetch = |row, column| (fetch.0)(tile, row, column);
-                self.tile(input, tile, range, next, sums, fetch, |row, sums| each(tile, row, sums));
+                self.tile(input, task, sums, fetch, |row, sums| each(tile, row, sums));
             },
         );
     }
@@ -237,7 +246,8 @@ impl Packed {
                 let here = ROWS.min(rows.end - row);
                 each(tile * TILE, row, &mut sums[..here * TILE]);
             };
-            self.tile(input, tile, panels.clone(), tile + 1, sums, |_, _| std::ptr::null(), each);
+            let task = Task { tile, panels: panels.clone(), next: tile + 1 };
+            self.tile(input, task, sums, |_, _| std::ptr::null(), each);
         }
     }
 
@@ -256,30 +266,27 @@ impl Packed {
         assert_eq!(self.format, input.format(), "formats of a product differ");
     }
 
-    /// The sums of one tile for some panels of rows, in `sums`; `each(first row, sums)` is told of each panel. `next` is the
-    /// tile that will be wanted after it, and `fetch(row, column)` where the output of this column of the tile will go.
+    /// The sums of one task, in `sums`; `each(first row, sums)` is told of each panel. `fetch(row, column)` is where the output
+    /// of this column of the tile will go.
     fn tile(
         &self,
         input: &Input,
-        tile: usize,
-        panels: Range<usize>,
-        next: usize,
+        task: Task,
         sums: &mut [f32],
         fetch: impl Fn(usize, usize) -> *const f32,
         each: impl FnMut(usize, &mut [f32]),
     ) {
         if self.format.by_hand {
-            self.tile_by_hand(input, tile, panels, next, sums, fetch, each);
+            self.tile_by_hand(input, task, sums, fetch, each);
         } else {
-            self.tile_by_gemm(input, tile, panels, sums, each);
+            self.tile_by_gemm(input, task, sums, each);
         }
     }
 
     fn tile_by_gemm(
         &self,
         input: &Input,
-        tile: usize,
-        panels: Range<usize>,
+        Task { tile, panels, .. }: Task,
         sums: &mut [f32],
         mut each: impl FnMut(usize, &mut [f32]),
     ) {
@@ -298,9 +305,7 @@ impl Packed {
     fn tile_by_hand(
         &self,
         input: &Input,
-        tile: usize,
-        panels: Range<usize>,
-        next: usize,
+        Task { tile, panels, next }: Task,
         sums: &mut [f32],
         fetch: impl Fn(usize, usize) -> *const f32,
         mut each: impl FnMut(usize, &mut [f32]),
@@ -364,9 +369,7 @@ impl Packed {
     fn tile_by_hand(
         &self,
         _: &Input,
-        _: usize,
-        _: Range<usize>,
-        _: usize,
+        _: Task,
         _: &mut [f32],
         _: impl Fn(usize, usize) -> *const f32,
         _: impl FnMut(usize, &mut [f32]),

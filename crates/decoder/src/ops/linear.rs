@@ -23,7 +23,7 @@ pub fn write(linear: &Linear<Packed>, x: &Input, y: &mut [f32]) {
     linear.weight.multiply(x, y, |first, sums, y| biased(linear, first, sums, y));
 }
 
-/// As [`write`], head by head: see [`Packed::multiply_heads`].
+/// As [`write()`], head by head: see [`Packed::multiply_heads`].
 pub fn write_heads(linear: &Linear<Packed>, x: &Input, lengths: &[usize], d: usize, y: &mut [f32]) {
     linear.weight.multiply_heads(x, lengths, d, y, |first, sums, y| biased(linear, first, sums, y));
 }

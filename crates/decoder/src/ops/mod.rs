@@ -2,7 +2,7 @@
 //! the naive version that stays beside the fast one as its judge and its explanation.
 //!
 //! Functions work on the rows they are given, on the calling thread, but for those that split work over threads: [`rows`],
-//! [`linear::write`] and [`linear::add`]. Letters as in [`crate::spec`].
+//! [`linear::write()`] and [`linear::add`]. Letters as in [`crate::spec`].
 
 pub mod activation;
 pub mod adamw;
