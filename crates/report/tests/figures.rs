@@ -153,3 +153,19 @@ fn figures_of_a_family_that_is_gone_go_too() {
     wanted.sort();
     assert_eq!(left, wanted);
 }
+
+/// 23 models on four corpora with every figure: the largest study of the paper. Alone it takes as long as all others:
+///
+///     cargo test -p relscale-report --test figures -- --ignored large
+#[test]
+#[ignore = "ten seconds: fits 92 runs"]
+fn a_large_study_has_a_page_below_five_megabytes() {
+    let home = tempfile::tempdir().unwrap();
+    let sizes: Vec<u64> = (0..23).map(|at| (3_000.0 * 1.5f64.powi(at)) as u64).collect();
+    let more = support::Text { name: "dialogue", level: 4.4, exponent: 0.1 };
+    let texts: Vec<_> = TEXTS.into_iter().chain([more]).collect();
+    let files = report(home.path(), &support::streamed("many", &sizes, &texts, 20, 120));
+    let size = fs::metadata(&files.page).unwrap().len();
+    println!("{size} bytes, {} figures", files.figures.len());
+    assert!(size < 5_000_000, "{size} bytes");
+}

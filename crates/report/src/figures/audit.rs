@@ -10,6 +10,9 @@ use crate::plot::{Axis, Drawing, End, Guide, Key, Line, Look, Panel, Point, Samp
 const NAME: &str = "audit";
 const TITLE: &str = "Larger models predicted from smaller ones";
 
+/// Most fits in a panel.
+const MOST: usize = 6;
+
 /// One law of one corpus with its audit.
 struct Audited<'a> {
     corpus: &'a str,
@@ -49,14 +52,24 @@ impl<'a> Audit<'a> {
         self.rows.iter().flatten()
     }
 
-    /// Smallest and largest number of fitted models over all panels: the ends of the colours.
-    fn fitted(&self) -> Vec<u32> {
+    /// The m that are drawn, ascending: all, or some from the first to the last where there are too many to tell apart. The
+    /// table has all of them.
+    fn drawn(&self) -> Vec<u32> {
         let mut fitted: Vec<u32> =
             self.all().flat_map(|audited| audited.fit.audit.iter().map(|step| step.fitted_models)).collect();
         fitted.sort_unstable();
         fitted.dedup();
-        fitted
+        thinned(&fitted)
     }
+}
+
+/// All, or [`MOST`] of them from the first to the last.
+fn thinned(fitted: &[u32]) -> Vec<u32> {
+    let last = fitted.len().saturating_sub(1);
+    if last < MOST {
+        return fitted.to_vec();
+    }
+    (0..MOST).map(|at| fitted[at * last / (MOST - 1)]).collect()
 }
 
 /// The relative error of a prediction, with its interval, in per cent of what was measured.
@@ -71,8 +84,8 @@ impl Audited<'_> {
         self.fit
             .audit
             .iter()
-            .map(|step| {
-                let at = fitted.iter().position(|m| *m == step.fitted_models).unwrap_or(0);
+            .filter_map(|step| Some((step, fitted.iter().position(|m| *m == step.fitted_models)?)))
+            .map(|(step, at)| {
                 let points = step.predictions.iter().map(|held| {
                     let (error, bar) = error(held);
                     let tip = format!(
@@ -176,7 +189,7 @@ impl Figure for Audit<'_> {
     }
 
     fn drawing(&self) -> Drawing {
-        let fitted = self.fitted();
+        let fitted = self.drawn();
         let panel = |audited: &Audited<'_>| {
             let series = audited.series(&fitted);
             let points = || series.iter().flat_map(|series| &series.points);
@@ -211,5 +224,17 @@ impl Figure for Audit<'_> {
             legend: keys.collect(),
             rows: self.rows.iter().map(|row| row.iter().map(panel).collect()).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::thinned;
+
+    #[test]
+    fn of_many_fits_the_first_the_last_and_some_between_are_drawn() {
+        assert_eq!(thinned(&[3, 4, 5, 6]), [3, 4, 5, 6]);
+        assert_eq!(thinned(&(3..=22).collect::<Vec<_>>()), [3, 6, 10, 14, 18, 22]);
+        assert!(thinned(&[]).is_empty());
     }
 }

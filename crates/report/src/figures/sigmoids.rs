@@ -15,7 +15,7 @@ const TITLE: &str = "Several tokens right in a row: their chance against model s
 /// Decades beyond the models up to which the size at one half is drawn.
 const FAR: f64 = 2.0;
 /// Places at which a curve is drawn.
-const STEPS: u32 = 60;
+const STEPS: u32 = 36;
 
 /// The measured chances and the laws through them, a panel for each k and corpus.
 pub(super) struct Sigmoids<'a> {

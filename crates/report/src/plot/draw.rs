@@ -25,6 +25,8 @@ const LEADER: f64 = 32.0;
 const AXES: f64 = 0.5;
 /// The narrowest panel; where there is no room for all of a row, they stand above each other.
 const NARROWEST: f64 = 250.0;
+/// The lowest axes that a style makes.
+const LOWEST: f64 = 130.0;
 /// Longest first line of a label, in characters.
 const LONGEST: usize = 30;
 /// Longest text of a legend, in characters.
@@ -109,7 +111,8 @@ impl Row<'_> {
 }
 
 fn axes_height(panel: &Panel, width: f64, style: FigureStyle) -> f64 {
-    let height = panel.height * style.shrunk();
+    // Never so low that the title of the axis does not fit beside it.
+    let height = f64::max(panel.height * style.shrunk(), f64::min(panel.height, LOWEST));
     if labels_above(panel, width) { height } else { f64::max(height, labels_height(panel)) }
 }
 

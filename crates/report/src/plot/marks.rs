@@ -176,18 +176,13 @@ fn draw_point(scene: &mut Scene, frame: &Frame<'_>, series: &Series, point: &Poi
     let (x, y) = frame.at((point.x, point.y));
     let at = (x + aside, y);
     tipped(scene, &point.tip, |scene| {
-        if let Some((low, high)) = point.bar.filter(|_| series.lying) {
-            let (low, high) = (frame.across(low), frame.across(high));
-            line(scene, (low, at.1), (high, at.1), colour, 1.3, None);
-            for end in [low, high] {
-                line(scene, (end, at.1 - 4.0), (end, at.1 + 4.0), colour, 1.3, None);
-            }
-        } else if let Some((low, high)) = point.bar {
-            let (low, high) = (frame.height_of(low), frame.height_of(high));
-            line(scene, (at.0, low), (at.0, high), colour, 1.3, None);
-            for end in [low, high] {
-                line(scene, (at.0 - 4.0, end), (at.0 + 4.0, end), colour, 1.3, None);
-            }
+        if let Some((low, high)) = point.bar {
+            let ends = if series.lying {
+                [(frame.across(low), at.1), (frame.across(high), at.1)]
+            } else {
+                [(at.0, frame.height_of(low)), (at.0, frame.height_of(high))]
+            };
+            pen::error_bar(scene, ends, colour);
         }
         draw_mark(scene, at, series.mark, colour, point.look);
     });

@@ -55,7 +55,6 @@ pub(crate) struct Key {
 
 /// What a legend shows of what it explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(dead_code)] // Parts of a vocabulary: not every page's figures use every word.
 pub(crate) enum Sample {
     /// A line with its mark.
     Series(Line, Mark),
@@ -110,7 +109,7 @@ pub(crate) struct Shade {
 }
 
 /// A line across the axes with what it means.
-#[allow(dead_code)]
+#[allow(dead_code)] // The other results' figures are those that use upright ones.
 pub(crate) enum Guide {
     /// At a value of the vertical axis.
     Level {
@@ -227,7 +226,6 @@ impl Look {
 
 /// How a line is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(dead_code)]
 pub(crate) enum Line {
     Solid,
     Dashed,

@@ -10,6 +10,8 @@ pub(super) const LINE: f64 = 16.0;
 /// Sizes of fonts.
 pub(super) const TEXT: u32 = 12;
 pub(super) const SMALL: u32 = 11;
+/// Half the length of the crossbars of an error bar.
+const CROSSBAR: f64 = 4.0;
 /// Mean width of a character over the size of its font; wide fonts lie just below.
 const CHARACTER: f64 = 0.62;
 
@@ -129,12 +131,30 @@ pub(super) fn shape(
     })));
 }
 
+/// A line with a crossbar at either end, in one piece: a page has thousands.
+pub(super) fn error_bar(scene: &mut Scene, [from, to]: [(f64, f64); 2], colour: &str) {
+    // Crossbars are at right angles to the line.
+    let (along, up) = if from.0 == to.0 { (CROSSBAR, 0.0) } else { (0.0, CROSSBAR) };
+    let mut path = format!("M{:.1},{:.1}L{:.1},{:.1}", from.0, from.1, to.0, to.1);
+    for (x, y) in [from, to] {
+        path.push_str(&format!("M{:.1},{:.1}l{:.1},{:.1}", x - along, y - up, 2.0 * along, 2.0 * up));
+    }
+    scene.add(Primitive::Path(Box::new(PathData {
+        d: path,
+        fill: None,
+        stroke: colour.into(),
+        stroke_width: 1.3,
+        opacity: None,
+        stroke_dasharray: None,
+    })));
+}
+
 /// A closed polygon as the text of an SVG path.
 fn outline(corners: impl IntoIterator<Item = (f64, f64)>) -> String {
     let mut path = String::new();
     for (x, y) in corners {
         path.push_str(if path.is_empty() { "M" } else { " L" });
-        path.push_str(&format!("{x:.2},{y:.2}"));
+        path.push_str(&format!("{x:.1},{y:.1}"));
     }
     path + " Z"
 }
