@@ -166,6 +166,5 @@ fn a_large_study_has_a_page_below_five_megabytes() {
     let texts: Vec<_> = TEXTS.into_iter().chain([more]).collect();
     let files = report(home.path(), &support::streamed("many", &sizes, &texts, 20, 120));
     let size = fs::metadata(&files.page).unwrap().len();
-    println!("{size} bytes, {} figures", files.figures.len());
     assert!(size < 5_000_000, "{size} bytes");
 }
