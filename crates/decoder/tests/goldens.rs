@@ -8,6 +8,7 @@ mod support;
 
 use relscale_decoder::families::{self, LoadOptions};
 use relscale_decoder::head::Vocabulary;
+use relscale_decoder::kernels::{Choice, Dtype};
 use relscale_decoder::{Model, Sequence, forward};
 use support::golden::{self, Golden, Scores};
 use support::{case, naive};
@@ -21,8 +22,15 @@ fn cases() -> Vec<(String, Golden)> {
     cases
 }
 
+/// The same of a bf16 logit: factors keep 8 bits, and errors of all blocks add up.
+const BF16_TOLERANCE: f64 = 3e-2;
+
 fn load(name: &str) -> Model {
-    Model::load(&case(name), LoadOptions::default()).unwrap_or_else(|e| panic!("{name}: {e}"))
+    load_as(name, LoadOptions::default())
+}
+
+fn load_as(name: &str, options: LoadOptions) -> Model {
+    Model::load(&case(name), options).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 fn size(row: &[f64]) -> f64 {
@@ -81,6 +89,10 @@ fn compare(
     expected: &Scores,
     logits: &[Vec<f64>],
 ) -> (usize, usize) {
+    let tolerance = match model.format().dtype() {
+        Dtype::F32 => TOLERANCE,
+        Dtype::Bf16 => BF16_TOLERANCE,
+    };
     let scored: Vec<u32> = (1..ids.len() as u32).collect();
     let found = model.score(&[Sequence { tokens: ids, scored: &scored }], vocabulary).unwrap();
     assert_eq!(found[0].len(), ids.len() - 1, "{name}");
@@ -89,7 +101,7 @@ fn compare(
         let found = found.unwrap_or_else(|| panic!("{name}, token {}: not finite", i + 1));
         let counted: Vec<f64> =
             (0..).zip(&logits[i]).filter(|(v, _)| vocabulary.contains(*v)).map(|(_, z)| *z).collect();
-        let near = TOLERANCE * size(&counted);
+        let near = tolerance * size(&counted);
         assert!((f64::from(found.nll) - expected.nll[i]).abs() < 2.0 * near, "{name}: {found:?}");
         assert!((f64::from(found.entropy) - expected.entropy[i]).abs() < 4.0 * near, "{name}: {found:?}");
         let z = logits[i][ids[i + 1] as usize];
@@ -119,9 +131,26 @@ fn compare(
 
 #[test]
 fn ranks_nll_and_entropy() {
+    for kernels in [Choice::Best, Choice::Portable] {
+        let near_ties = ranks_nll_and_entropy_with(LoadOptions { kernels, ..LoadOptions::default() });
+        // Were most ranks unstable, the test would say little.
+        assert!(near_ties < 0.02, "{kernels:?}: {near_ties} of all ranks are within rounding of another");
+    }
+}
+
+/// With 8 bits a factor most logits of these tiny models are near ties: what is held is that none is wrong by more than that.
+#[test]
+fn ranks_nll_and_entropy_in_bf16() {
+    for kernels in [Choice::Best, Choice::Portable] {
+        ranks_nll_and_entropy_with(LoadOptions { dtype: Dtype::Bf16, kernels, ..LoadOptions::default() });
+    }
+}
+
+/// The share of positions whose rank another logit could have moved.
+fn ranks_nll_and_entropy_with(options: LoadOptions) -> f64 {
     let (mut positions, mut near_ties) = (0, 0);
     for (name, golden) in cases() {
-        let model = load(&name);
+        let model = load_as(&name, options);
         let all = Vocabulary::all(model.spec().vocabulary);
         for (sequence, logits) in golden.sequences.iter().zip(&golden.logits) {
             let (n, near) = compare(&name, &model, &sequence.ids, &all, &sequence.scores, logits);
@@ -130,8 +159,7 @@ fn ranks_nll_and_entropy() {
         }
     }
     assert_eq!(positions, cases().len() * (1 + 8 + 16));
-    // Were most ranks unstable, the test above would say little.
-    assert!(near_ties * 50 < positions, "{near_ties} of {positions} ranks are within rounding of another");
+    near_ties as f64 / positions as f64
 }
 
 /// Qwen2.5, Pythia: the head has more rows than there are tokens; they may be left out or counted, as named.
