@@ -9,7 +9,7 @@ use crate::weights::Matrix;
 pub const TILE: usize = 192;
 
 /// Words of the inner dimension that are taken at once: a panel of activations then fits the first-level cache.
-pub(super) const BLOCK: usize = 256;
+pub(super) const BLOCK: usize = 512;
 
 /// Rows of weights in a panel; on every path, so that layouts have one arithmetic.
 pub(super) const PANEL: usize = 32;
