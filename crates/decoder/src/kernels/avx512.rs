@@ -198,6 +198,8 @@ macro_rules! kernels {
                 words: usize,
                 out: *mut u32,
             ) {
+                // What a group writes too much must not be what another group wrote.
+                assert!(width <= LANES || width.is_multiple_of(LANES), "panels of {width}");
                 for group in (0..width).step_by(LANES) {
                     let lanes = below(width - group);
                     for step in (0..words).step_by(LANES) {
@@ -209,9 +211,15 @@ macro_rules! kernels {
                         let block = transpose(block);
                         for word in 0..LANES.min(words - step) {
                             // SAFETY: word `step + word` of lanes `group..` below `width`: inside what the caller promises.
+                            // Lanes beyond `width` fall on the next word, which is written after this one, and the
+                            // last word has none.
                             unsafe {
                                 let place = out.add((step + word) * width + group);
-                                _mm512_mask_storeu_ps(place.cast(), lanes, block[word]);
+                                if step + word + 1 < words {
+                                    _mm512_storeu_ps(place.cast(), block[word]);
+                                } else {
+                                    _mm512_mask_storeu_ps(place.cast(), lanes, block[word]);
+                                }
                             }
                         }
                     }
