@@ -94,6 +94,12 @@ fn a_study_of_two_corpora_by_bytes_and_by_ranks() {
         let value = law["delta_beta"]["value"].as_f64().unwrap();
         assert!((value - slope).abs() < 2e-3, "{error}: {value}");
         assert!(law["delta_beta_sampling"]["standard_error"].as_f64().is_some());
+        // Beside the error that was asked for, the slope at every k.
+        let ranks = &found["families"][0]["ranks"]["gaps"][0]["at"];
+        assert_eq!((ranks[0]["k"].as_u64(), ranks[1]["k"].as_u64()), (Some(1), Some(2)));
+        let value = ranks[0]["delta_beta"]["value"].as_f64().unwrap();
+        assert!((value + 0.05).abs() < 2e-3, "{error}: {value}");
+        assert!(outcome.out.contains("delta_beta of -ln RBP_k against"), "{}", outcome.out);
     }
     // Another x, from a manifest.
     let sizes = code.sizes.iter().map(|size| format!("made-up-{size},{}\n", *size as f64 * *size as f64));

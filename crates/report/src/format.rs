@@ -62,6 +62,25 @@ pub(crate) fn count(value: u64) -> String {
     text
 }
 
+/// A size, a number of tokens or of FLOPs: whole where people can read it, `1.234e19` beyond.
+pub(crate) fn quantity(value: f64) -> String {
+    // Whole numbers of this size are exact in 64 bits.
+    if value.fract() == 0.0 && (0.0..1e13).contains(&value) {
+        count(value as u64)
+    } else {
+        significant(value)
+    }
+}
+
+/// A compute budget: `3e18`, `9.1e17`.
+pub(crate) fn flops(value: f64) -> String {
+    let text = format!("{value:.2e}");
+    match text.split_once('e') {
+        Some((digits, exponent)) => format!("{}e{exponent}", trimmed(digits.to_owned())),
+        None => text,
+    }
+}
+
 /// A number with `places` decimals, a real minus sign, and no negative zero.
 pub(crate) fn fixed(value: f64, places: usize) -> String {
     let text = format!("{value:.places$}");

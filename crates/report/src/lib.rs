@@ -21,7 +21,7 @@
 //! ```text
 //! report.html               everything inline: style, figures, script
 //! figures/NAME--FAMILY.svg  each figure as a file of its own
-//! figures/NAME--FAMILY.csv  the numbers that it shows
+//! figures/NAME--FAMILY.csv  the numbers that it shows; FAMILY is the result's file where a figure is of no family
 //! ```
 //!
 //! **Invariants.**
@@ -111,7 +111,7 @@ pub fn render(results: &Results, folder: &Path, options: &Options) -> Result<Rep
     // The page last: it names the figures.
     write::whole(&files.page, &page::html(study, &records, &Family::all(study), &sections)?)?;
     let written: Vec<&PathBuf> = files.figures.iter().chain(&files.numbers).collect();
-    write::remove_stale(&figures_folder, &figures::NAMES, &written)?;
+    write::remove_stale(&figures_folder, &figures::names(), &written)?;
     Ok(files)
 }
 

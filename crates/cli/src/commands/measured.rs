@@ -6,7 +6,7 @@ use std::path::Path;
 
 use relscale_laws::LawsError;
 use relscale_laws::manifest::{Manifest, ModelAxis};
-use relscale_laws::relative::{ErrorMeasure, Measurements, StudySource, of_study};
+use relscale_laws::relative::{ErrorMeasure, Measurements, StudySource, counted_ranks, of_study};
 use relscale_records::parquet::DocumentRow;
 use relscale_records::{RunTally, Study};
 
@@ -78,6 +78,19 @@ impl Choice<'_> {
             seed: self.seed,
         };
         Ok(of_study(&source)?)
+    }
+
+    /// The errors `-ln RBP_k` of the same runs at every k that all of them counted; none where the error is of questions with options, whose words
+    /// have no ranks of their own.
+    ///
+    /// # Errors
+    /// As [`errors`](Self::errors).
+    pub(super) fn ranks(&self, measured: &Measured) -> anyhow::Result<Vec<(u32, Measurements)>> {
+        if matches!(self.error, ErrorMeasure::Choice(_)) {
+            return Ok(Vec::new());
+        }
+        let at = |k| Ok((k, Self { error: ErrorMeasure::Rbp { k }, ..*self }.errors(measured)?));
+        counted_ranks(&measured.runs).into_iter().map(at).collect()
     }
 
     /// An x of these runs' models; none for S, which a study knows by itself.

@@ -97,7 +97,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COLUMN", requires = "covariates")]
     value: Option<String>,
 
-    /// Write the result as JSON to a file, or to standard output (-) [default: STUDY/relative.json]
+    /// Write the result as JSON to a file, or to standard output (-); the report shows STUDY/relative-NAME.json as well [default:
+    /// STUDY/relative.json]
     #[arg(long, value_name = "FILE")]
     json: Option<Json>,
 }
@@ -107,7 +108,7 @@ Examples:
   relscale relative study --baseline wiki
   relscale relative study --baseline stem --by tag:domain --where gold=true --error bpb --models models.toml --x flops
   relscale relative study --baseline wiki --error rbp10
-  relscale relative study --baseline self-improvement --by tag:cluster --error choice-nll
+  relscale relative study --baseline self-improvement --by tag:cluster --error choice-nll --json study/relative-risk.json
   relscale relative --table points.csv --x flops --error loss --distribution corpus --baseline c4_en
   relscale relative --table final.tsv --x \"6*params*tokens\" --error loss_c4_en,loss_ice --baseline loss_c4_en
   relscale relative --table evals.tsv --distribution task --error value --as accuracy --where metric=acc --means-by lm-eval \\
@@ -190,18 +191,20 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (Some(path), Some(value)) => Some(Covariates::read(path, &arguments.key, value)?),
         _ => None,
     };
-    let mut found = match (&arguments.of_table.table, &arguments.study) {
-        (Some(table), _) => arguments.measured_in_table(table)?,
+    let (mut found, mut ranks) = match (&arguments.of_table.table, &arguments.study) {
+        (Some(table), _) => (arguments.measured_in_table(table)?, Vec::new()),
         (None, Some(study)) => arguments.measured_in_study(study)?,
         (None, None) => return Ok(()),
     };
     if arguments.best {
         found.keep_best(&arguments.baseline);
+        ranks.iter_mut().for_each(|(_, found)| found.keep_best(&arguments.baseline));
     }
     if arguments.optimum.is_some() {
         found.at_optimum(&arguments.baseline);
     }
-    let fit = fit_relative(&found, &options, covariates.as_ref())?;
+    let mut fit = fit_relative(&found, &options, covariates.as_ref())?;
+    fit.add_ranks(&ranks)?;
     let default = arguments.study.as_ref().map(|study| Json::File(study.join(RELATIVE)));
     json::deliver(&fit, arguments.json.as_ref().or(default.as_ref()), || {
         terminal::print(&table(&fit))?;
@@ -228,7 +231,8 @@ impl Arguments {
         of_table(table, &options)
     }
 
-    fn measured_in_study(&self, study: &Path) -> anyhow::Result<Measurements> {
+    /// The errors asked for, and those of the ranks at every k.
+    fn measured_in_study(&self, study: &Path) -> anyhow::Result<(Measurements, Vec<(u32, Measurements)>)> {
         let manifest = self.models.as_deref().map(Manifest::read).transpose()?;
         let of = &self.of_study;
         let choice = Choice {
@@ -241,7 +245,8 @@ impl Arguments {
             resamples: of.resamples,
             seed: of.seed,
         };
-        choice.errors(&choice.read(study)?)
+        let measured = choice.read(study)?;
+        Ok((choice.errors(&measured)?, choice.ranks(&measured)?))
     }
 }
 
@@ -254,7 +259,9 @@ pub(super) fn summary(study: &Path, baseline: &str) -> anyhow::Result<String> {
     let error = ErrorMeasure::BitsPerByte;
     let choice =
         Choice { error, x: None, manifest: None, family: None, by: None, only: &[], resamples, seed };
-    let fit = fit_relative(&choice.errors(&choice.read(study)?)?, &RelativeOptions::new(baseline), None)?;
+    let measured = choice.read(study)?;
+    let mut fit = fit_relative(&choice.errors(&measured)?, &RelativeOptions::new(baseline), None)?;
+    fit.add_ranks(&choice.ranks(&measured)?)?;
     fit.save(&study.join(RELATIVE))?;
     let mut lines = Vec::new();
     for family in &fit.families {
@@ -338,6 +345,9 @@ fn notes(fit: &RelativeFit) -> String {
             lines.push(terminal::paragraph("- ", &gap.verdict));
             lines.extend(ahead(gap).into_iter().map(|line| terminal::paragraph("  ", &line)));
             lines.extend(gap.flags.iter().map(|flag| terminal::paragraph("  note: ", &flag.message)));
+        }
+        if let Some(ranks) = &family.ranks {
+            lines.push(format!("\n{}", terminal::paragraph("", &ranks.verdict)));
         }
         if let Some(link) = &family.covariate {
             lines.push(format!("\n{}", terminal::paragraph("", &link.verdict)));

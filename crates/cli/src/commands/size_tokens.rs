@@ -52,7 +52,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     of_table: OfTable,
 
-    /// Write the result as JSON to a file, or to standard output (-)
+    /// Write the result as JSON to a file, or to standard output (-); the report shows STUDY/size-tokens-NAME.json as well [default of a study:
+    /// STUDY/size-tokens.json]
     #[arg(long, value_name = "FILE")]
     json: Option<Json>,
 }
@@ -108,7 +109,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (None, Some(study)) => arguments.in_study(study)?,
         (None, None) => return Ok(()),
     };
-    json::deliver(&fit, arguments.json.as_ref(), || {
+    let default = arguments.study.as_ref().map(|study| Json::File(study.join("size-tokens.json")));
+    json::deliver(&fit, arguments.json.as_ref().or(default.as_ref()), || {
         terminal::print(&table(&fit))?;
         terminal::print(&notes(&fit))
     })?;

@@ -66,7 +66,7 @@ pub(crate) struct Arguments {
     #[arg(long = "where", value_name = "COLUMN=VALUE", value_parser = condition)]
     only: Vec<(String, String)>,
 
-    /// Write the result as JSON to a file, or to standard output (-)
+    /// Write the result as JSON to a file, or to standard output (-); the report shows STUDY/stages.json and STUDY/stages-NAME.json
     #[arg(long, value_name = "FILE")]
     json: Option<Json>,
 }
@@ -75,6 +75,8 @@ const EXAMPLES: &str = "\
 Examples:
   relscale stages --table points.csv --x flops --loss bpb --accuracy acc --chance 0.25
   relscale stages --table points.csv --x flops --loss bpb --accuracy acc --group format --held-out 2
+  relscale stages --table study/choices.csv --where level=distribution --where distribution=stem --x params --loss gold_bpb --accuracy accuracy \\
+      --group format --json study/stages.json
   relscale stages --table final.tsv --x \"6*params*tokens\" --loss mmlu_stem_test_bpb --accuracy mmlu_stem_test_acc --hold-out size=3B";
 
 fn condition(text: &str) -> Result<(String, String), String> {

@@ -27,10 +27,14 @@
 //! | [`noise::Noise`] | `noise-floor--FAMILY` | ours: what a perfect law would look like on this text |
 //! | [`independence::Independence`] | `independence--FAMILY` | ours: hits in order |
 //!
+//! The figures of the other results are in rooms of their own: `relative` (with its table of figures), `choices`, `stages`, `size_tokens`, `sweep`. A result
+//! that a folder does not hold has its figures' slots in a last section, with the command that makes it.
+//!
 //! Laws are fitted within a family, so a figure shows one family; corpora have the same colours in all of them.
 
 mod audit;
 mod by_k;
+mod choices;
 mod curve;
 mod exponent_by_k;
 mod family;
@@ -42,11 +46,15 @@ mod independence;
 mod noise;
 mod ranks;
 mod ratio;
+mod relative;
 mod residuals;
 mod sequences;
 mod sigmoids;
 mod simulation;
+mod size_tokens;
 mod slot;
+mod stages;
+mod sweep;
 mod tail;
 mod together;
 
@@ -55,7 +63,7 @@ use crate::results::Results;
 pub(crate) use family::Family;
 pub(crate) use slot::{Figure, LeftOut, Section, Slot};
 
-/// The names that files of figures start with, those of earlier reports included.
+/// The names that files of figures of the rank laws start with, those of earlier reports included.
 pub(crate) const NAMES: [&str; 16] = [
     "greedy",
     "head",
@@ -75,10 +83,42 @@ pub(crate) const NAMES: [&str; 16] = [
     "independence",
 ];
 
-/// All sections of a page: one a family of the rank laws.
+/// The names that files of all figures start with.
+pub(crate) fn names() -> Vec<&'static str> {
+    let others =
+        [&relative::NAMES[..], &[choices::NAME], &stages::NAMES, &[size_tokens::NAME], &sweep::NAMES];
+    NAMES.into_iter().chain(others.concat()).collect()
+}
+
+/// The heading of the figures whose results are not in the folder.
+pub(crate) const NOT_HERE: &str = "Results that are not here";
+
+/// All sections of a page: one a family of the rank laws, then those of every other result; at last the figures of results that are not there.
 pub(crate) fn sections(results: &Results) -> Vec<Section<'_>> {
     let families = results.laws.as_ref().map(Family::all).unwrap_or_default();
-    families.iter().map(Family::section).collect()
+    let mut sections: Vec<Section<'_>> = families.iter().map(Family::section).collect();
+    let mut missing = Vec::new();
+    if results.laws.is_none() {
+        let reason = "no laws.json here: relscale fit STUDY makes it";
+        missing.push(LeftOut::because(NAMES[0], "The figures of the rank laws", reason));
+    }
+    let others = [
+        (relative::sections(results), relative::left_out as fn() -> Vec<LeftOut>),
+        (choices::sections(results), choices::left_out),
+        (stages::sections(results), stages::left_out),
+        (size_tokens::sections(results), size_tokens::left_out),
+        (sweep::sections(results), sweep::left_out),
+    ];
+    for (found, left_out) in others {
+        if found.is_empty() {
+            missing.extend(left_out());
+        }
+        sections.extend(found);
+    }
+    if !missing.is_empty() {
+        sections.push(Section::named(NOT_HERE, "none", missing.into_iter().map(Slot::LeftOut).collect()));
+    }
+    sections
 }
 
 #[cfg(test)]

@@ -72,7 +72,6 @@ impl<'a> Section<'a> {
     }
 
     /// Figures that belong to no single family; `files` ends the names of their files: `relative-law`, `sweep`.
-    #[allow(dead_code)] // The laws over families and the sweeps come in by this door.
     pub(crate) fn named(heading: &str, files: &str, slots: Vec<Slot<'a>>) -> Self {
         Self { heading: heading.to_owned(), files: safe_name(files), slots }
     }

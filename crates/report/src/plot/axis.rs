@@ -14,6 +14,8 @@ pub(crate) struct Axis {
     /// Ticks that were asked for; empty = chosen from the range.
     wanted: Vec<f64>,
     label: fn(f64) -> String,
+    /// Names of rows, the uppermost first; empty = the axis is of numbers.
+    names: Vec<String>,
 }
 
 /// A tick: value and text.
@@ -25,6 +27,8 @@ const PADDING: f64 = 0.05;
 const LEAST_DECADES: f64 = 0.1;
 /// Longest log axis with ticks that have no name.
 const MINOR_DECADES: f64 = 6.0;
+/// Longest name of a row, in characters.
+const LONGEST_NAME: usize = 32;
 /// Most ticks on an axis, however long.
 const MOST_TICKS: usize = 8;
 
@@ -46,6 +50,7 @@ impl Axis {
             high: high + padding,
             wanted: vec![],
             label: format::tick,
+            names: vec![],
         }
     }
 
@@ -75,7 +80,24 @@ impl Axis {
             high: high + padding,
             wanted: vec![],
             label: format::tick,
+            names: vec![],
         }
+    }
+
+    /// A vertical axis of named rows, the first uppermost; [`row`](Self::row) says where each lies.
+    pub(crate) fn rows(names: &[String]) -> Self {
+        let last = Self::row(names.len().max(1) - 1);
+        Self {
+            names: names.iter().map(|name| format::shortened(name, LONGEST_NAME)).collect(),
+            low: last - 0.7,
+            high: 0.7,
+            ..Self::linear(String::new(), [])
+        }
+    }
+
+    /// Where the row at this place of [`rows`](Self::rows) lies.
+    pub(crate) fn row(at: usize) -> f64 {
+        -(at as f64)
     }
 
     /// Length in units of the scale: decades on a log axis.
@@ -114,6 +136,9 @@ impl Axis {
 
     /// The ticks, ascending; not many more than there is `room` for, unless they were asked for.
     pub(super) fn ticks(&self, room: usize) -> Vec<Tick> {
+        if !self.names.is_empty() {
+            return self.names.iter().enumerate().map(|(at, name)| (Self::row(at), name.clone())).collect();
+        }
         let most = room.clamp(3, MOST_TICKS);
         let values = if !self.wanted.is_empty() {
             self.wanted.clone()
@@ -123,6 +148,11 @@ impl Axis {
             ticks::linear(self.low, self.high, most)
         };
         values.into_iter().map(|value| (value, (self.label)(value))).collect()
+    }
+
+    /// The names of its rows; empty when it is of numbers.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
     }
 
     /// Ticks without a name: the other digits of each decade of a log axis, where they lie apart.

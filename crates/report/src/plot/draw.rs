@@ -130,6 +130,12 @@ fn label_height(series: &Series) -> f64 {
     if series.label.is_empty() { 0.0 } else { series.label.len() as f64 * LINE + 6.0 }
 }
 
+/// Room to the left of the axes: for the names of rows, where the axis has any.
+fn left(panel: &Panel) -> f64 {
+    let names = panel.y.names().iter().map(|name| width_of(name, SMALL) + 16.0);
+    names.fold(LEFT, f64::max)
+}
+
 /// Room to the right of the axes for labels beside them.
 fn margin(panel: &Panel) -> f64 {
     let widths = panel.series.iter().flat_map(|series| {
@@ -145,7 +151,7 @@ fn margin(panel: &Panel) -> f64 {
 /// Whether labels beside the axes would take too much of the width.
 fn labels_above(panel: &Panel, width: f64) -> bool {
     let beside = margin(panel);
-    beside > RIGHT && width - LEFT - beside < AXES * width
+    beside > RIGHT && width - left(panel) - beside < AXES * width
 }
 
 /// A line between heading and axes.
@@ -217,13 +223,13 @@ fn draw_panel(scene: &mut Scene, panel: &Panel, x: f64, y: f64, row: &Row<'_>, s
     let frame = Frame {
         x: &panel.x,
         y: &panel.y,
-        left: x + LEFT,
+        left: x + left(panel),
         right: x + row.width - if above { RIGHT } else { margin(panel) },
         top,
         bottom: top + axes_height(panel, row.width, style),
     };
     // Above the axis' ticks, whose width the lines of the header may need.
-    draw_header(scene, panel, (frame.left - 30.0, y), row.width);
+    draw_header(scene, panel, (x + LEFT - 30.0, y), row.width);
     for shade in &panel.shades {
         marks::draw_shade(scene, &frame, shade);
     }

@@ -3,6 +3,8 @@
 // Each test file and the example use their own part of this.
 #![allow(dead_code)]
 
+pub(crate) mod others;
+
 use std::fs;
 use std::path::Path;
 
@@ -239,4 +241,24 @@ pub(crate) fn realistic(documents: u32) -> Runs {
         }
     }
     runs
+}
+
+/// The same table to nine digits: the last ones are the mathematics library's.
+pub(crate) fn rounded(csv: &str) -> String {
+    let cell = |cell: &str| match cell.parse::<f64>() {
+        Ok(value) if cell.contains(['.', 'e']) => format!("{value:.8e}"),
+        _ => cell.to_owned(),
+    };
+    csv.lines().map(|line| line.split(',').map(cell).collect::<Vec<_>>().join(",") + "\n").collect()
+}
+
+/// Compares with `tests/goldens/NAME`; with RELSCALE_WRITE_GOLDENS set, writes it.
+pub(crate) fn golden(name: &str, found: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens").join(name);
+    if std::env::var_os("RELSCALE_WRITE_GOLDENS").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, found).unwrap();
+    }
+    let wanted = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(wanted, found, "{}", path.display());
 }
