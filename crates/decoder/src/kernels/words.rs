@@ -50,7 +50,8 @@ impl Words {
     /// Makes room for `len` words. What they hold is left open: numbers of before, or zeros.
     pub(super) fn resize(&mut self, len: usize) {
         if len > self.room {
-            *self = Self::zeros(len);
+            // Twice as much at least, so that a buffer that grows step by step is not made anew at each.
+            *self = Self::zeros(len.max(2 * self.room));
         }
         self.len = len;
     }
