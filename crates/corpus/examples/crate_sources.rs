@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use relscale_corpus::{CorpusError, CrateSources, Distribution, Split};
+use relscale_corpus::{CorpusError, CrateSources, Distribution, Fingerprint, Split};
 
 fn main() -> Result<(), CorpusError> {
     let mut arguments = std::env::args().skip(1);
@@ -18,7 +18,7 @@ fn main() -> Result<(), CorpusError> {
     println!("set aside: {}", sources.set_aside().len());
     println!("on the held-out list but not here: {:?}\n", sources.absent_held_out());
 
-    println!("{:<10} {:<9} {:>6} {:>9} {:>12}", "kind", "split", "crates", "documents", "bytes");
+    println!("{:<10} {:<9} {:>6} {:>9} {:>12}  sha256", "kind", "split", "crates", "documents", "bytes");
     for distribution in Distribution::ALL {
         for split in [Split::Train, Split::HeldOut] {
             let documents = sources.documents(distribution, split)?;
@@ -28,12 +28,13 @@ fn main() -> Result<(), CorpusError> {
                 *of_crate.entry(&document.tags["crate"]).or_default() += document.text.len();
             }
             println!(
-                "{:<10} {:<9} {:>6} {:>9} {:>12}",
+                "{:<10} {:<9} {:>6} {:>9} {:>12}  {}",
                 distribution.name(),
                 split.name(),
                 of_crate.len(),
                 documents.len(),
-                bytes
+                bytes,
+                Fingerprint::of(&documents).sha256
             );
             if by_crate {
                 for (name, bytes) in of_crate {

@@ -50,6 +50,54 @@ fn held_out_text_is_enough_and_unseen() {
     }
 }
 
+/// What the shipped family was trained on and what it is measured on: a crate that enters the lock file must change neither
+/// (it belongs to `[later]` of `assets/held-out.toml`), nor may a locked crate get another version. The hashes are those
+/// that the example `crate_sources` printed when the family was trained.
+#[test]
+fn the_text_of_the_shipped_family_stays() {
+    use Distribution::{Code, Docs, Markdown};
+    let Some(sources) = sources() else { return };
+    for (distribution, split, sha256) in [
+        (Code, Split::Train, "e4328d17cbc393a1d3e777f8c9251503128ea67615be1669c8745da8f40833c4"),
+        (Code, Split::HeldOut, "b430471b3e04a19c8695e2a820ed84f75aa54fe1a8d757374cb530d084eb50c9"),
+        (Docs, Split::Train, "e020a642f7dba2fee7467e7ce9ff64cf27cc28d35d41d959ca81d08b6f02eea4"),
+        (Docs, Split::HeldOut, "5a0d9aaaee337219ae7cee2987fbc63c99efa89902cfa1db37f8f61626ef8ee1"),
+        (Markdown, Split::Train, "36a7550237914b6e848ed0e9c3fda45e74b45ea2f77b3feb42b61f3fa20b9b1f"),
+        (Markdown, Split::HeldOut, "d6125770c8d0dcfe00198630415f058417745f7eb47dcffc55374475daa21e26"),
+    ] {
+        let documents = sources.documents(distribution, split).unwrap();
+        assert_eq!(Fingerprint::of(&documents).sha256, sha256, "{distribution}, {split}");
+    }
+}
+
+/// Code of which the name of the crate tells whether it is old.
+#[test]
+fn a_later_crate_is_in_neither_split() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = |name: &str| format!("fn {name}() {{}}\n{}", "fn more() {}\n".repeat(30));
+    let crates = ["kept", "seen", "new"].map(|name| {
+        let root = folder.path().join(name);
+        std::fs::create_dir_all(root.join("src")).unwrap();
+        // What the new crate has in common with an old one must not take it from that one.
+        let shared = text("shared");
+        std::fs::write(root.join("src/lib.rs"), text(name)).unwrap();
+        if name != "kept" {
+            std::fs::write(root.join("src/shared.rs"), shared).unwrap();
+        }
+        SourceCrate { name: name.to_owned(), version: "1.0.0".to_owned(), licence: "MIT".to_owned(), root }
+    });
+    let list = HeldOut::parse("[families]\none = ['kept']\n[later]\nimages = ['new']\n").unwrap();
+    let sources = CrateSources::from_crates(crates.into(), FoundBy::CargoMetadata, list).unwrap();
+    assert!(sources.set_aside()["new-1.0.0"].contains("after the shipped models were trained"));
+    let ids = |split| -> HashSet<String> {
+        let documents = sources.documents(Distribution::Code, split).unwrap();
+        documents.into_iter().map(|document| document.id).collect()
+    };
+    assert_eq!(ids(Split::HeldOut), HashSet::from(["kept-1.0.0/src/lib.rs".to_owned()]));
+    let train = ["seen-1.0.0/src/lib.rs", "seen-1.0.0/src/shared.rs"].map(str::to_owned);
+    assert_eq!(ids(Split::Train), HashSet::from(train));
+}
+
 #[test]
 fn the_corpus_value_reads_the_same_documents() {
     let Some(sources) = sources() else { return };

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | [`mod@find`] | which crates there are: `cargo metadata`, or the lock file and the registry folder |
 //! | [`mod@licence`] | whether a crate's licence allows its use (MIT, Apache-2.0 and kin) |
-//! | [`mod@held_out`] | which crates are kept for measuring and never trained on |
+//! | [`mod@held_out`] | which crates are kept for measuring and never trained on, and which came too late for both |
 //! | [`mod@select`] | which files are text that people wrote, how much of one crate is taken, what is a duplicate |
 //! | [`mod@code`] | code without any comment |
 //! | [`mod@prose`] | doc comments without any code |
@@ -158,7 +158,11 @@ impl CrateSources {
         found_by: FoundBy,
         held_out: HeldOut,
     ) -> Result<Self, CorpusError> {
-        let (crates, set_aside) = select::usable_crates(found);
+        let (mut crates, mut set_aside) = select::usable_crates(found);
+        for late in crates.extract_if(.., |one| held_out.is_later(&one.name)) {
+            let name = format!("{}-{}", late.name, late.version);
+            set_aside.insert(name, "it came after the shipped models were trained".to_owned());
+        }
         if crates.is_empty() {
             return Err(CorpusError::NoCrates { found_by: found_by.to_string() });
         }
