@@ -10,7 +10,7 @@ use crate::options::FitOptions;
 use crate::power_law::student_t;
 use crate::result::{Estimate, FORMAT, Flag, FlagCode, GroupFit, Law, ModelSummary, StudyFit};
 use crate::table::Group;
-use crate::{breakdown, cross_entropy, emergence, rank, rank_distribution, summary, verdict};
+use crate::{breakdown, cross_entropy, emergence, predict, rank, rank_distribution, summary, verdict};
 
 /// Documents below which resampling them says little about their variety.
 const FEW_DOCUMENTS: u64 = 30;
@@ -46,7 +46,7 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsEr
     let judged = breakdown::judge(group, &mut rank_laws, options);
     let cross_entropy_law = cross_entropy::law(group, options);
     let measured: Vec<&Law> = rank_laws.iter().chain([&cross_entropy_law]).collect();
-    Ok(GroupFit {
+    let mut fit = GroupFit {
         family: group.family.to_owned(),
         corpus: group.corpus.to_owned(),
         documents: group.documents,
@@ -63,7 +63,11 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsEr
         rank_laws,
         cross_entropy_law,
         emergence: emergence::emergence(group, options)?,
-    })
+        next_size: None,
+    };
+    // Read off the laws that now stand.
+    fit.next_size = predict::next_size(&fit, options.level);
+    Ok(fit)
 }
 
 /// alpha less beta from the ratio of the two quantities at each model that has both.

@@ -297,3 +297,27 @@ fn unasked_the_next_two_decades_are_told_and_all_survives_json() {
     let back: Predictions = serde_json::from_str(&found.to_json().unwrap()).unwrap();
     assert_eq!(back, found);
 }
+
+#[test]
+fn the_next_size_is_the_prediction_at_ten_times_the_largest() {
+    let laws = made_up();
+    let next = laws.groups[0].next_size.as_ref().unwrap();
+    near(next.parameters, 1e10);
+    assert_eq!(next.largest, "m1000000000");
+    let asked = ask(&laws, &[], &[1e10], &[1], &[]);
+    let predictions: Vec<_> = next.values.iter().map(|next| next.prediction.clone()).collect();
+    assert_eq!(predictions, asked.groups[0].values);
+    // The largest model has exp(-(1e9 / 1e6)^-0.1 e^d).
+    near(next.values[0].measured, (-(1e3_f64.powf(-0.1)) * D.exp()).exp());
+    near(next.values[1].measured, 8.0 * 1e9_f64.powf(-0.05));
+    let value = value(&asked, 0).0.value.value;
+    assert!(next.verdict.contains(&format!("RBP_1 {value:.3} [")), "{}", next.verdict);
+    assert!(laws.groups[0].findings().contains(&("next size", next.verdict.as_str())));
+}
+
+#[test]
+fn a_study_without_a_law_has_no_next_size() {
+    let runs = [exact("one", 1_000_000, &[1], &[0.5], 4.0)];
+    let laws = fit_study(&runs, &FitOptions { resamples: 50, ..FitOptions::default() }).unwrap();
+    assert!(laws.groups[0].next_size.is_none());
+}

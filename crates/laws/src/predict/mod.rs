@@ -14,17 +14,20 @@
 //! | [`Question`] | what may be asked, and how sizes and targets are written |
 //! | `source` | which law answers, and what is said when it is another than the question's own |
 //! | `value`, `size` | the two readings |
+//! | `next` | what a group holds by itself: the laws at ten times the largest model |
 //! | `rivals` | the same readings off the other forms |
 //!
 //! Invariants: every answer is a number with its intervals and its distance beyond the data, or a reason. Nothing is answered from
 //! a law without saying which.
 
+mod next;
 mod question;
 mod rivals;
 mod size;
 mod source;
 mod value;
 
+pub(crate) use next::next_size;
 pub use question::{Goal, Question, Size, Target};
 
 use crate::error::LawsError;

@@ -18,6 +18,29 @@ impl Flag {
     }
 }
 
+/// How much a doubt takes from what is claimed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// A fact that a reader must know; the numbers stand.
+    Note,
+    /// The numbers may be off by more than their intervals say, or say less than they seem to.
+    Caution,
+    /// What the numbers seem to say is not claimed.
+    Serious,
+}
+
+impl Severity {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Caution => "caution",
+            Self::Serious => "serious",
+        }
+    }
+}
+
 /// The kinds of [`Flag`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -93,4 +116,49 @@ pub enum FlagCode {
     TiedOptions,
     /// Options that are not the right answer are scored among the documents of a distribution.
     WrongOptions,
+}
+
+impl FlagCode {
+    /// How much this kind of doubt takes from what is claimed.
+    ///
+    /// Serious is what withdraws a slope, a shape or a direction; a note is what the user chose or what is said elsewhere
+    /// in numbers too; everything else is a caution.
+    pub fn severity(self) -> Severity {
+        match self {
+            Self::FewMisses
+            | Self::FewHits
+            | Self::NotFalling
+            | Self::LackOfFit
+            | Self::AtBound
+            | Self::IllConditioned
+            | Self::Unconfirmed => Severity::Serious,
+            Self::PointsLeftOut
+            | Self::SameSize
+            | Self::FewTokens
+            | Self::TotalParameters
+            | Self::ChosenAnswers
+            | Self::GapBelowOne
+            | Self::MixedErrors
+            | Self::FlopsComputed
+            | Self::FlopsConverted
+            | Self::MembersMissing
+            | Self::NotMeasured
+            | Self::TiedOptions
+            | Self::WrongOptions => Severity::Note,
+            Self::LostResamples
+            | Self::NoInterval
+            | Self::Extrapolation
+            | Self::NonFinite
+            | Self::FewDocuments
+            | Self::VocabularyDiffers
+            | Self::WindowsDiffer
+            | Self::ScatterBeyondNoise
+            | Self::Outlier
+            | Self::TooFewPoints
+            | Self::Independence
+            | Self::NoiseBeyondScatter
+            | Self::ConventionUnstated
+            | Self::SharedRun => Severity::Caution,
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use relscale_records::provenance::VocabularySizes;
 use serde::{Deserialize, Serialize};
 
-use super::{ClassReport, Emergence, Estimate, Flag, GroupBreakdown, Law, RankDistribution};
+use super::{ClassReport, Emergence, Estimate, Flag, GroupBreakdown, Law, NextSize, RankDistribution};
 
 /// All laws of one family on one corpus.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,9 @@ pub struct GroupFit {
     /// Which tokens hold the tail; absent for tallies that do not count classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<ClassReport>,
+    /// What a model of ten times the largest size would have; absent where no law can be read there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_size: Option<NextSize>,
     /// Doubts about the group as a whole.
     pub flags: Vec<Flag>,
     /// A few sentences with the numbers: what this group shows.
@@ -48,7 +51,7 @@ impl GroupFit {
     }
 
     /// The findings beyond the exponents, each with the words for its subject: the shape of the first rank law and of the
-    /// cross entropy, where the law ends, which tokens miss, tokens in a row, the distribution of ranks. What the
+    /// cross entropy, what the next size buys, where the law ends, which tokens miss, tokens in a row, the distribution of ranks. What the
     /// result does not hold is passed over.
     pub fn findings(&self) -> Vec<(&'static str, &str)> {
         let shape = self.rank_laws.first().and_then(|law| law.rivals.as_ref());
@@ -56,6 +59,7 @@ impl GroupFit {
         let all = [
             ("shape", shape.map(|rivals| &rivals.verdict)),
             ("shape of CE", entropy.map(|rivals| &rivals.verdict)),
+            ("next size", self.next_size.as_ref().map(|next| &next.verdict)),
             ("large k", self.breakdown.as_ref().map(|breakdown| &breakdown.verdict)),
             ("who misses", self.classes.as_ref().map(|classes| &classes.verdict)),
             ("in a row", self.emergence.as_ref().map(|emergence| &emergence.verdict)),

@@ -54,7 +54,7 @@ pub use emergence::{
     RunDistance, RunSurvival, SequencePoint, SequencesOfLength,
 };
 pub use estimate::{Estimate, Interval};
-pub use flag::{Flag, FlagCode};
+pub use flag::{Flag, FlagCode, Severity};
 pub use group::{GroupFit, ModelSummary};
 pub use isoflop::{
     Along, Curve, ISOFLOP_FORMAT, IsoflopBudget, IsoflopFit, IsoflopGroup, IsoflopMinimum, IsoflopRun,
@@ -65,8 +65,8 @@ pub use json::Saved;
 pub(crate) use json::write_whole;
 pub use law::{AuditStep, ChiSquared, HeldOut, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity, Regime};
 pub use prediction::{
-    Basis, FoundSize, FoundValue, GroupPredictions, PREDICTION_FORMAT, Predicted, Predictions, RivalSize,
-    RivalValue, SizeOutcome, SizePrediction, ValueOutcome, ValuePrediction,
+    Basis, FoundSize, FoundValue, GroupPredictions, NextSize, NextValue, PREDICTION_FORMAT, Predicted,
+    Predictions, RivalSize, RivalValue, SizeOutcome, SizePrediction, ValueOutcome, ValuePrediction,
 };
 pub use rank_distribution::{
     AppendixBCheck, Calibration, Comparison, FittedParameter, Identifiability, ModelRanks, RankBin,

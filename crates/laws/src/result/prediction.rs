@@ -112,6 +112,30 @@ pub struct ValuePrediction {
     pub verdict: String,
 }
 
+/// What the next size buys: the greedy law and the cross-entropy law beyond the largest model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NextSize {
+    /// S that is predicted.
+    pub parameters: f64,
+    /// The same over the largest measured S.
+    pub times_largest: f64,
+    /// Name of the largest model.
+    pub largest: String,
+    /// The rank law at the smallest k and the cross entropy, those that can be read.
+    pub values: Vec<NextValue>,
+    /// One sentence with the numbers.
+    pub verdict: String,
+}
+
+/// One quantity at the next size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NextValue {
+    /// What the largest model has, in the unit of the prediction.
+    pub measured: f64,
+    /// What the law says of the next one.
+    pub prediction: ValuePrediction,
+}
+
 /// How a prediction of a value ended. In JSON the member `status` is `found` or `refused`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]

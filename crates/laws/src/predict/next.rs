@@ -1,0 +1,70 @@
+//! What the next size buys: the laws of one group at ten times the largest model, beside what that model has.
+
+use super::value;
+use crate::result::{FoundValue, GroupFit, Interval, NextSize, NextValue, Predicted, Quantity, ValueOutcome};
+use crate::verdict::magnitude;
+
+/// The next size over the largest measured one. Predictions reach further less and less safely; a decade is what families
+/// are extended by.
+const TIMES: f64 = 10.0;
+
+/// Reads the greedy law and the cross-entropy law at [`TIMES`] the largest model; none where neither can be read.
+pub(crate) fn next_size(group: &GroupFit, level: f64) -> Option<NextSize> {
+    let largest = group.models.last()?;
+    let parameters = TIMES * largest.parameters as f64;
+    let greedy = group.rank_laws.first().and_then(|law| law.k()).map(|k| Predicted::Rbp { k });
+    let values: Vec<NextValue> = greedy
+        .into_iter()
+        .chain([Predicted::CrossEntropy])
+        .filter_map(|quantity| {
+            let prediction = value::at(group, quantity, parameters, level);
+            let measured = measured(group, quantity, &largest.name)?;
+            matches!(prediction.outcome, ValueOutcome::Found(_)).then_some(NextValue { measured, prediction })
+        })
+        .collect();
+    let verdict = sentence(&largest.name, parameters, &values)?;
+    Some(NextSize { parameters, times_largest: TIMES, largest: largest.name.clone(), values, verdict })
+}
+
+/// What the model itself has.
+fn measured(group: &GroupFit, quantity: Predicted, model: &str) -> Option<f64> {
+    let laws = || group.rank_laws.iter().chain([&group.cross_entropy_law]);
+    let law = laws().find(|law| match (law.quantity, quantity) {
+        (Quantity::Rank { k }, Predicted::Rbp { k: wanted }) => k == wanted,
+        (Quantity::CrossEntropy, Predicted::CrossEntropy) => true,
+        _ => false,
+    })?;
+    let value = law.points.iter().find(|point| point.model == model)?.value;
+    Some(if quantity == Predicted::CrossEntropy { value } else { (-value).exp() })
+}
+
+/// `A model of 2.21e7 parameters, 10 times the largest (m), would have RBP_1 0.565 [0.531, 0.598] instead of 0.498 and ...`
+fn sentence(largest: &str, parameters: f64, values: &[NextValue]) -> Option<String> {
+    let found: Vec<String> = values
+        .iter()
+        .filter_map(|next| match &next.prediction.outcome {
+            ValueOutcome::Found(found) => Some((next, found)),
+            ValueOutcome::Refused { .. } => None,
+        })
+        .map(|(next, found)| {
+            let symbol = next.prediction.quantity.symbol();
+            let value = found.value.value;
+            format!("{symbol} {value:.3}{} instead of {:.3}", ends(found), next.measured)
+        })
+        .collect();
+    (!found.is_empty()).then(|| {
+        format!(
+            "By the laws, a model of {} parameters, {TIMES} times the largest ({largest}), has {}.",
+            magnitude(parameters),
+            found.join(" and ")
+        )
+    })
+}
+
+fn ends(found: &FoundValue) -> String {
+    match (found.value.bounds(), &found.value.interval) {
+        (Some((low, high)), _) => format!(" [{low:.3}, {high:.3}]"),
+        (None, Interval::None { .. }) => " (no interval)".to_owned(),
+        (None, _) => String::new(),
+    }
+}
