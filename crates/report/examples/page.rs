@@ -10,6 +10,7 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
+use relscale_laws::Saved as _;
 use relscale_report::ReportError;
 use support::{Runs, SIZES, TEXTS, Text, render};
 
@@ -43,7 +44,11 @@ fn report(folder: &Path, runs: &Runs) -> Result<(), ReportError> {
     // A study that is already there would keep the runs of an earlier version of this example.
     let _ = std::fs::remove_dir_all(folder);
     support::keep(folder, runs);
-    let files = render(&support::laws(runs), folder)?;
+    let laws = support::laws(runs);
+    if let Err(error) = laws.save(&folder.join("laws.json")) {
+        println!("{error}");
+    }
+    let files = render(&laws, folder)?;
     println!("{}, {} figures", files.page.display(), files.figures.len());
     Ok(())
 }

@@ -53,6 +53,14 @@ pub enum ReportError {
         /// The folder.
         folder: PathBuf,
     },
+    /// A figure cannot be turned into pixels: a fault of this program.
+    #[error("{}: the figure cannot be drawn as PNG: {reason}; its SVG and its numbers stand beside it; please report this with the CSV", path.display())]
+    Image {
+        /// The image.
+        path: PathBuf,
+        /// What the rasteriser says.
+        reason: String,
+    },
     /// The page's template does not fit its data: a fault of this program.
     #[error(
         "the page cannot be made from its template: {source}; please report this with the study's laws.json"

@@ -120,7 +120,7 @@ pub(crate) fn with_error(value: f64, error: Option<f64>) -> String {
 }
 
 /// Decimals that show two digits of half the interval, three to five.
-fn places(bounds: Option<(f64, f64)>) -> usize {
+pub(crate) fn places(bounds: Option<(f64, f64)>) -> usize {
     let Some((low, high)) = bounds else { return 3 };
     let half = (high - low) / 2.0;
     if half > 0.0 { ((-half.log10()).ceil() as i64 + 1).clamp(3, 5) as usize } else { 3 }

@@ -21,6 +21,7 @@
 //! ```text
 //! report.html               everything inline: style, figures, script
 //! figures/NAME--FAMILY.svg  each figure as a file of its own
+//! figures/NAME--FAMILY.png  the same in pixels
 //! figures/NAME--FAMILY.csv  the numbers that it shows; FAMILY is the result's file where a figure is of no family
 //! ```
 //!
@@ -46,7 +47,7 @@ use std::path::{Path, PathBuf};
 use relscale_laws::{FitOptions, StudyFit};
 
 pub use error::{ReportError, Result};
-use figures::{Family, Slot};
+use figures::{Family, Figure, Slot};
 pub use plot::{FigureStyle, UnknownStyle};
 pub use results::{Named, Results};
 
@@ -55,8 +56,10 @@ pub use results::{Named, Results};
 pub struct ReportFiles {
     /// The page.
     pub page: PathBuf,
-    /// The figures, in the order of the page.
+    /// The figures as SVG, in the order of the page.
     pub figures: Vec<PathBuf>,
+    /// The same as PNG.
+    pub images: Vec<PathBuf>,
     /// The numbers of each figure, in the same order.
     pub numbers: Vec<PathBuf>,
 }
@@ -83,11 +86,16 @@ pub fn render(results: &Results, folder: &Path, options: &Options) -> Result<Rep
     let records = page::Records::read(folder)?;
     let no_laws = no_laws();
     let study = results.laws.as_ref().unwrap_or(&no_laws);
-    let mut files =
-        ReportFiles { page: folder.join("report.html"), figures: Vec::new(), numbers: Vec::new() };
+    let mut files = ReportFiles {
+        page: folder.join("report.html"),
+        figures: Vec::new(),
+        images: Vec::new(),
+        numbers: Vec::new(),
+    };
+    let families = Family::all(study);
     let mut sections = Vec::new();
     for section in figures::sections(results) {
-        let mut on_page = page::Section::of(&section.heading);
+        let mut on_page = page::Section::of(&section.heading, &families);
         for slot in &section.slots {
             let figure = match slot {
                 Slot::Figure(figure) => figure.as_ref(),
@@ -98,21 +106,40 @@ pub fn render(results: &Results, folder: &Path, options: &Options) -> Result<Rep
             };
             let stem = section.stem(figure);
             let drawing = figure.drawing();
-            let (image, table) =
-                (figures_folder.join(format!("{stem}.svg")), figures_folder.join(format!("{stem}.csv")));
-            write::whole(&image, &plot::svg(&drawing, options.style))?;
-            write::whole(&table, &figure.numbers().to_csv())?;
+            files.add(figure, &drawing, &figures_folder.join(&stem), options.style)?;
             on_page.figures.push(page::Drawn::new(figure, &stem, plot::svg(&drawing, FigureStyle::Page)));
-            files.figures.push(image);
-            files.numbers.push(table);
         }
         sections.push(on_page);
     }
     // The page last: it names the figures.
-    write::whole(&files.page, &page::html(study, &records, &Family::all(study), &sections)?)?;
-    let written: Vec<&PathBuf> = files.figures.iter().chain(&files.numbers).collect();
+    write::whole(&files.page, page::html(study, results, &records, &families, &sections)?)?;
+    let written: Vec<&PathBuf> = files.figures.iter().chain(&files.images).chain(&files.numbers).collect();
     write::remove_stale(&figures_folder, &figures::names(), &written)?;
     Ok(files)
+}
+
+impl ReportFiles {
+    /// Writes one figure three ways; `stem` is its path without an ending.
+    fn add(
+        &mut self,
+        figure: &dyn Figure,
+        drawing: &plot::Drawing,
+        stem: &Path,
+        style: FigureStyle,
+    ) -> Result<()> {
+        // Names of families may have dots, so `with_extension` would cut them.
+        let at = |ending: &str| PathBuf::from(format!("{}.{ending}", stem.display()));
+        let image = at("png");
+        write::whole(&at("svg"), plot::svg(drawing, style))?;
+        let pixels =
+            plot::png(drawing, style).map_err(|reason| ReportError::Image { path: image.clone(), reason })?;
+        write::whole(&image, pixels)?;
+        write::whole(&at("csv"), figure.numbers().to_csv())?;
+        self.figures.push(at("svg"));
+        self.images.push(image);
+        self.numbers.push(at("csv"));
+        Ok(())
+    }
 }
 
 /// What the page is given where there is no laws.json.

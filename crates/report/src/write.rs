@@ -13,12 +13,12 @@ pub(crate) fn folder(path: &Path) -> Result<()> {
 
 /// Writes a file aside (`NAME.tmp` in the same folder), syncs it and renames it. A reader sees the old file or the new
 /// one; an attempt that fails leaves the old one and nothing else.
-pub(crate) fn whole(path: &Path, text: &str) -> Result<()> {
+pub(crate) fn whole(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     let mut aside = path.as_os_str().to_owned();
     aside.push(".tmp");
     let aside = Path::new(&aside);
     let written = File::create(aside).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
+        file.write_all(content.as_ref())?;
         file.sync_all()
     });
     written.and_then(|()| fs::rename(aside, path)).map_err(|source| {
@@ -35,7 +35,7 @@ pub(crate) fn remove_stale(folder: &Path, names: &[&str], written: &[impl AsRef<
         let path = entry.map_err(failed(folder))?.path();
         let ours = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| {
             let figure = name.split_once("--").is_some_and(|(figure, _)| names.contains(&figure));
-            figure && (name.ends_with(".svg") || name.ends_with(".csv"))
+            figure && [".svg", ".png", ".csv"].iter().any(|ending| name.ends_with(ending))
         });
         if ours && !written.iter().any(|kept| kept.as_ref() == path) {
             fs::remove_file(&path).map_err(failed(&path))?;
@@ -57,9 +57,14 @@ mod tests {
     fn only_our_stale_figures_go() {
         let home = tempfile::tempdir().unwrap();
         let at = |name: &str| home.path().join(name);
-        for name in
-            ["greedy--old.svg", "greedy--old.csv", "greedy--new.svg", "greedy--notes.txt", "mine--x.svg"]
-        {
+        for name in [
+            "greedy--old.svg",
+            "greedy--old.csv",
+            "greedy--old.png",
+            "greedy--new.svg",
+            "greedy--notes.txt",
+            "mine--x.svg",
+        ] {
             whole(&at(name), "x").unwrap();
         }
         remove_stale(home.path(), &["greedy"], &[at("greedy--new.svg")]).unwrap();

@@ -129,6 +129,7 @@ fn figures_of_a_family_that_is_gone_go_too() {
         .collect();
     left.sort();
     let mut wanted = names(&files.figures);
+    wanted.extend(names(&files.images));
     wanted.extend(names(&files.numbers));
     wanted.push("mine.svg".into());
     wanted.sort();

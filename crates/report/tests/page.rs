@@ -5,9 +5,10 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use relscale_laws::{FitOptions, Flag, FlagCode, StudyFit};
+use relscale_laws::{FitOptions, Flag, FlagCode, Saved as _, StudyFit};
 use relscale_report::ReportError;
-use support::{Runs, SIZES, TEXTS, Text, render};
+use support::sources::{Sources, stated};
+use support::{Runs, SIZES, TEXTS, Text, read, render};
 
 /// The page of some runs whose records are in the same folder.
 fn page(runs: &Runs) -> (StudyFit, String) {
@@ -20,35 +21,6 @@ fn page(runs: &Runs) -> (StudyFit, String) {
 
 fn page_in(study: &StudyFit, folder: &Path) -> String {
     fs::read_to_string(render(study, folder).unwrap().page).unwrap()
-}
-
-/// The page as it is read: no tags, entities resolved, white space as one space, and mathematics written as the laws
-/// write it.
-fn read(html: &str) -> String {
-    let mut text = String::new();
-    let mut inside = false;
-    let html = html.replace("RBP<sub>", "RBP_").replace("S<sup>", "S^");
-    for c in html.chars() {
-        match c {
-            '<' => inside = true,
-            '>' if inside => inside = false,
-            c if !inside => text.push(c),
-            _ => {}
-        }
-    }
-    for (entity, character) in [
-        ("&lt;", "<"),
-        ("&gt;", ">"),
-        ("&quot;", "\""),
-        ("&#x27;", "'"),
-        ("&#x2f;", "/"),
-        ("&nbsp;", " "),
-        ("&amp;", "&"),
-    ] {
-        text = text.replace(entity, character);
-    }
-    text = text.replace('−', "-");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[track_caller]
@@ -124,6 +96,62 @@ fn what_differs_between_runs_is_told_apart() {
     says(&text, "ants-10432: bf16");
 }
 
+/// Not one number of a result without its place, and every place holds that number.
+#[test]
+fn every_number_is_where_it_says() {
+    let home = tempfile::tempdir().unwrap();
+    let runs = support::realistic(60);
+    support::keep(home.path(), &runs);
+    let study = support::laws(&runs);
+    study.save(&home.path().join("laws.json")).unwrap();
+    let html = page_in(&study, home.path());
+    let all = stated(&html);
+    assert!(all.len() > 1_000, "{}", all.len());
+    let mut sources = Sources::of(home.path());
+    all.iter().for_each(|one| sources.check(one));
+    for file in ["laws.json#", "/run.json#", "/done.json#"] {
+        assert!(all.iter().any(|one| one.source.contains(file)), "{file}");
+    }
+    // What is left of the findings and tables without its stated parts has names, but no number.
+    let results =
+        &html[html.find("<h2 id=\"findings\"").unwrap()..html.find("<h2 id=\"definitions\"").unwrap()];
+    let mut bare = String::from(results);
+    for (open, close) in [
+        ("<data", "</data>"),
+        ("<span data-source", "</span>"),
+        ("<svg", "</svg>"),
+        ("<figcaption", "</figcaption>"),
+    ] {
+        while let Some(start) = bare.find(open) {
+            let end = start + bare[start..].find(close).unwrap() + close.len();
+            bare.replace_range(start..end, "");
+        }
+    }
+    for name in study.groups.iter().flat_map(|group| group.models.iter().map(|model| &model.name)) {
+        bare = bare.replace(name.as_str(), "");
+    }
+    let bare = read(&bare);
+    let decimals = bare.split_whitespace().filter(|word| {
+        let digits: String = word.chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
+        digits.contains('.') && digits.parse::<f64>().is_ok() && !word.starts_with("2510.")
+    });
+    // The rules of thumb of the paper, in the notes.
+    let ours = ["0.99", "0.97", "0.1", "0.2"];
+    let loose: Vec<&str> =
+        decimals.filter(|word| !ours.contains(&word.trim_end_matches([';', ',']))).collect();
+    assert!(loose.is_empty(), "numbers without a place: {loose:?}");
+}
+
+/// Sources that do not hold are found.
+#[test]
+#[should_panic(expected = "laws.json#/format")]
+fn a_wrong_number_is_caught() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("laws.json"), r#"{"format": 2}"#).unwrap();
+    let wrong = stated("<p><data value=\"3\" data-source=\"laws.json#/format\">3</data></p>");
+    Sources::of(home.path()).check(&wrong[0]);
+}
+
 #[test]
 fn laws_of_other_records_are_called_stale() {
     let home = tempfile::tempdir().unwrap();
@@ -171,8 +199,8 @@ fn names_are_never_markup() {
     let files = render(&study, home.path()).unwrap();
 
     let html = fs::read_to_string(&files.page).unwrap();
-    // One script, ours; no element that our template does not have.
-    assert_eq!(html.matches("<script").count(), 1);
+    // Two scripts, the data and ours; no element that our template does not have.
+    assert_eq!(html.matches("<script").count(), 2);
     for tag in ["<img", "<em>", "<q>", "<u>", "<i>", "</title><b>"] {
         assert!(!html.contains(tag), "{tag}");
     }
@@ -206,6 +234,7 @@ fn the_page_opens_no_connection() {
         html.matches("http").count(),
         html.matches("http://www.w3.org/2000/svg").count() + html.matches("http-equiv").count()
     );
+    assert!(!html.contains("import(") && !html.contains("XMLHttpRequest"));
 }
 
 #[test]

@@ -121,17 +121,11 @@ pub enum FlagCode {
 impl FlagCode {
     /// How much this kind of doubt takes from what is claimed.
     ///
-    /// Serious is what withdraws a slope, a shape or a direction; a note is what the user chose or what is said elsewhere
+    /// Serious is what withdraws a slope, a direction or an optimum; a note is what the user chose or what is said elsewhere
     /// in numbers too; everything else is a caution.
     pub fn severity(self) -> Severity {
         match self {
-            Self::FewMisses
-            | Self::FewHits
-            | Self::NotFalling
-            | Self::LackOfFit
-            | Self::AtBound
-            | Self::IllConditioned
-            | Self::Unconfirmed => Severity::Serious,
+            Self::FewMisses | Self::FewHits | Self::NotFalling | Self::Unconfirmed => Severity::Serious,
             Self::PointsLeftOut
             | Self::SameSize
             | Self::FewTokens
@@ -146,6 +140,9 @@ impl FlagCode {
             | Self::TiedOptions
             | Self::WrongOptions => Severity::Note,
             Self::LostResamples
+            | Self::LackOfFit
+            | Self::AtBound
+            | Self::IllConditioned
             | Self::NoInterval
             | Self::Extrapolation
             | Self::NonFinite

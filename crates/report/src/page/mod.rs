@@ -1,17 +1,33 @@
-//! The page: verdicts first, then the numbers, the figures, the doubts, and how all of it came about.
+//! The page: findings first, then the figures, the tables, the cautions, and how all of it came about.
 //!
-//! [`html`] turns the fit into a view of strings (`view`, `doubts`, `records`) and the view into a page by the template
-//! `page.html`, which escapes every string it is given. Four things enter the page as they are: the style sheet, the
-//! script, the figures, whose names `plot` has escaped, and the laws' sentences, which `typeset` has.
+//! [`html`] turns the fit into a view of strings and the view into a page by the template `page.html`, which escapes every
+//! string that is not [`Html`](source::Html). Markup is written in four other places, each of which escapes: numbers
+//! with their places in `source`, the laws' sentences in `typeset`, figures in `plot`, the data of the figure that moves
+//! in `explore`.
+//!
+//! | file | what |
+//! |---|---|
+//! | `view` | what is said of the rank laws |
+//! | `others` | what is said of relative laws, questions, sweeps |
+//! | `cautions` | every flag of every result, and the points left out |
+//! | `records` | provenance |
+//! | `explore` | the data of the figure that moves with k |
+//! | `source` | numbers with the place from which they come |
+//! | `typeset` | sentences of the laws as they look in print |
+//! | `page.html`, `page.css` | the template and how it looks, on a screen, in the dark, on paper |
+//! | `script/` | what moves: the slider, the switches, tables that sort. Without scripts the page reads all the same |
 
-mod doubts;
+mod cautions;
+mod explore;
+mod others;
 mod records;
+mod source;
 mod typeset;
 mod view;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior};
+use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use relscale_laws::StudyFit;
 use serde::Serialize;
 
@@ -19,6 +35,17 @@ pub(crate) use records::Records;
 
 use crate::error::{ReportError, Result};
 use crate::figures::{Family, Figure, LeftOut};
+use crate::results::Results;
+
+/// The script of the page, in the order in which its parts build on each other.
+const SCRIPT: &str = concat!(
+    include_str!("script/print.js"),
+    include_str!("script/source.js"),
+    include_str!("script/sort.js"),
+    include_str!("script/switches.js"),
+    include_str!("script/axis.js"),
+    include_str!("script/explore.js"),
+);
 
 /// A figure as it stands on the page.
 #[derive(Debug, Serialize)]
@@ -54,14 +81,17 @@ impl From<&LeftOut> for Missing {
 #[derive(Debug, Serialize)]
 pub(crate) struct Section {
     heading: String,
+    /// The family that they are of, where they are of one.
+    family: Option<usize>,
     pub(crate) figures: Vec<Drawn>,
     pub(crate) left_out: Vec<Missing>,
 }
 
 impl Section {
     /// A section without figures yet.
-    pub(crate) fn of(heading: &str) -> Self {
-        Self { heading: heading.to_owned(), figures: Vec::new(), left_out: Vec::new() }
+    pub(crate) fn of(heading: &str, families: &[Family<'_>]) -> Self {
+        let family = families.iter().position(|family| heading == format!("Family {}", family.name));
+        Self { heading: heading.to_owned(), family, figures: Vec::new(), left_out: Vec::new() }
     }
 }
 
@@ -71,9 +101,14 @@ struct View<'a> {
     style: &'static str,
     script: &'static str,
     study: view::Study,
-    doubts: doubts::Doubts,
+    others: others::Others,
+    cautions: cautions::Cautions,
     records: records::View,
     sections: &'a [Section],
+    /// Whether there is a figure that moves.
+    explore: bool,
+    /// Its data, as JSON.
+    data: String,
 }
 
 /// The whole page.
@@ -82,31 +117,46 @@ struct View<'a> {
 /// [`ReportError::Template`] when template and view do not fit, which no study can cause.
 pub(crate) fn html(
     study: &StudyFit,
+    results: &Results,
     records: &Records,
     families: &[Family<'_>],
     sections: &[Section],
 ) -> Result<String> {
-    page(study, records, families, sections).map_err(|source| ReportError::Template { source })
+    page(study, results, records, families, sections).map_err(|source| ReportError::Template { source })
 }
 
 fn page(
     study: &StudyFit,
+    results: &Results,
     records: &Records,
     families: &[Family<'_>],
     sections: &[Section],
 ) -> Result<String, minijinja::Error> {
+    let json =
+        |error: serde_json::Error| minijinja::Error::new(ErrorKind::BadSerialization, error.to_string());
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.add_filter("typeset", typeset::filter);
     // The ending of the name turns escaping on.
     environment.add_template("page.html", include_str!("page.html"))?;
+    let data = explore::Data::of(study, families);
+    let mut values = others::values(results).map_err(json)?;
+    let others = others::Others::of(results, &values);
+    values.insert(0, ("laws.json".to_owned(), serde_json::to_value(study).map_err(json)?));
+    let mut cautions = cautions::Cautions::of(&values);
+    // The page is all that is needed from here on, and the values are larger than it.
+    drop(values);
+    cautions.leave_out(view::groups(study, families));
     environment.get_template("page.html")?.render(Serde(View {
         style: include_str!("page.css"),
-        script: include_str!("page.js"),
+        script: SCRIPT,
         study: view::Study::of(study, families),
-        doubts: doubts::Doubts::of(study),
+        others,
+        cautions,
         records: records.view(study),
         sections,
+        explore: data.any(),
+        data: data.json().map_err(json)?,
     }))
 }

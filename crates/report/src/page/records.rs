@@ -9,6 +9,7 @@ use relscale_records::provenance::{Provenance, TieRule, VocabularyRule};
 use relscale_records::study::RunEntry;
 use serde::Serialize;
 
+use super::source::{Html, Place};
 use crate::error::Result;
 use crate::format;
 
@@ -44,9 +45,9 @@ struct Run {
     key: String,
     weights: String,
     config: String,
-    tokens: String,
-    nonfinite: String,
-    unscored: String,
+    tokens: Html,
+    nonfinite: Html,
+    unscored: Html,
 }
 
 /// One text.
@@ -55,8 +56,8 @@ struct Corpus {
     name: String,
     description: String,
     sha256: String,
-    documents: String,
-    bytes: String,
+    documents: Html,
+    bytes: Html,
 }
 
 /// One thing that decided the numbers.
@@ -117,8 +118,11 @@ impl Records {
 impl Run {
     fn of(run: &RunEntry) -> Self {
         let provenance = &run.record.provenance;
-        let total = |count: fn(&relscale_records::study::Totals) -> u64| {
-            run.done.as_ref().map_or("–".to_owned(), |done| format::count(count(&done.totals)))
+        let done = Place::file(&format!("runs/{}/done.json", run.folder)).at("totals");
+        let total = |member: &str, count: fn(&relscale_records::study::Totals) -> u64| {
+            run.done
+                .as_ref()
+                .map_or_else(|| Html::text("–"), |found| done.at(member).count(count(&found.totals)))
         };
         Self {
             model: provenance.model.name.clone(),
@@ -126,9 +130,9 @@ impl Run {
             key: run.record.key.clone(),
             weights: provenance.model.weights_sha256.clone(),
             config: provenance.model.config_sha256.clone(),
-            tokens: total(|totals| totals.scored),
-            nonfinite: total(|totals| totals.nonfinite),
-            unscored: total(|totals| totals.unscored_documents),
+            tokens: total("scored", |totals| totals.scored),
+            nonfinite: total("nonfinite", |totals| totals.nonfinite),
+            unscored: total("unscored_documents", |totals| totals.unscored_documents),
         }
     }
 }
@@ -138,18 +142,19 @@ fn corpora(runs: &[&RunEntry]) -> Vec<Corpus> {
     let mut texts = BTreeMap::new();
     for run in runs {
         let corpus = &run.record.provenance.corpus;
-        texts.insert((corpus.name.clone(), corpus.text_sha256.clone()), corpus);
+        texts.entry((&corpus.name, &corpus.text_sha256)).or_insert((corpus, &run.folder));
     }
-    texts
-        .into_values()
-        .map(|corpus| Corpus {
+    let texts = texts.into_values().map(|(corpus, folder)| {
+        let place = Place::file(&format!("runs/{folder}/run.json")).at("provenance").at("corpus");
+        Corpus {
             name: corpus.name.clone(),
             description: corpus.description.clone(),
             sha256: corpus.text_sha256.clone(),
-            documents: format::count(corpus.documents),
-            bytes: format::count(corpus.bytes),
-        })
-        .collect()
+            documents: place.at("documents").count(corpus.documents),
+            bytes: place.at("bytes").count(corpus.bytes),
+        }
+    });
+    texts.collect()
 }
 
 /// A fact's name and how to read it off a provenance.

@@ -5,12 +5,14 @@
 
 use minijinja::Value;
 
+use super::source::escaped;
+
 /// The filter `typeset` of the template.
 pub(super) fn filter(text: String) -> Value {
     Value::from_safe_string(typeset(&text))
 }
 
-fn typeset(text: &str) -> String {
+pub(super) fn typeset(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + 32);
     let mut rest = text;
     while let Some(next) = rest.chars().next() {
@@ -19,14 +21,7 @@ fn typeset(text: &str) -> String {
             rest = &rest[width..];
             continue;
         }
-        match next {
-            '&' => html.push_str("&amp;"),
-            '<' => html.push_str("&lt;"),
-            '>' => html.push_str("&gt;"),
-            '"' => html.push_str("&quot;"),
-            '\'' => html.push_str("&#x27;"),
-            other => html.push(other),
-        }
+        html.push_str(&escaped(next.encode_utf8(&mut [0; 4])));
         rest = &rest[next.len_utf8()..];
     }
     html

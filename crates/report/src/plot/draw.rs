@@ -39,6 +39,12 @@ const FONT: &str = "system-ui, DejaVu Sans, Verdana, Liberation Sans, Arial, san
 ///
 /// The result is a whole SVG file and can stand inside an HTML page as it is. Names are escaped in it.
 pub(crate) fn svg(drawing: &Drawing, style: FigureStyle) -> String {
+    let scene = scene(drawing, style);
+    accessible(&SvgBackend::new().render_scene(&scene), &drawing.title, scene.height, style)
+}
+
+/// Everything that is drawn, in the units of the canvas.
+pub(super) fn scene(drawing: &Drawing, style: FigureStyle) -> Scene {
     let legend = legend_rows(&drawing.legend, style.width());
     let rows = rows(drawing, style);
     let mut y = 10.0 + legend.len() as f64 * LINE * 1.25;
@@ -57,7 +63,7 @@ pub(crate) fn svg(drawing: &Drawing, style: FigureStyle) -> String {
         }
         y += row.height(style) + GAP;
     }
-    accessible(&SvgBackend::new().render_scene(&scene), &drawing.title, height, style)
+    scene
 }
 
 /// kuva sizes its file in pixels; a page wants it to shrink with the window, paper wants inches, a screen reader a name.

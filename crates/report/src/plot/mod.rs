@@ -17,6 +17,7 @@
 //! | `draw` | a drawing to SVG: panels, axes, labels, legend |
 //! | `marks` | what stands inside the axes |
 //! | `pen` | strokes and texts |
+//! | `png` | the same drawing in pixels |
 
 mod apart;
 mod axis;
@@ -26,6 +27,7 @@ mod draw;
 mod label;
 mod marks;
 mod pen;
+mod png;
 mod style;
 #[cfg(test)]
 mod tests;
@@ -34,6 +36,7 @@ mod ticks;
 pub(crate) use axis::Axis;
 pub(crate) use colour::Style;
 pub(crate) use draw::svg;
+pub(crate) use png::png;
 pub use style::{FigureStyle, UnknownStyle};
 
 /// A figure as it will be seen.

@@ -51,6 +51,15 @@ impl FigureStyle {
         }
     }
 
+    /// Pixels of a PNG a unit of the canvas: 600 a printed inch, twice a page's, full high definition across a slide.
+    pub(super) fn pixels(self) -> f32 {
+        match self {
+            Self::Column => 3.35 * 600.0 / 362.0,
+            Self::Page => 2.0,
+            Self::Talk => 3.0,
+        }
+    }
+
     /// Length of one unit of the canvas, and what it is counted in.
     pub(super) fn unit(self) -> (f64, &'static str) {
         match self {

@@ -3,7 +3,9 @@
 // Each test file and the example use their own part of this.
 #![allow(dead_code)]
 
+pub(crate) mod chromium;
 pub(crate) mod others;
+pub(crate) mod sources;
 
 use std::fs;
 use std::path::Path;
@@ -79,6 +81,7 @@ fn noise(document: u32, k: u32, parameters: u64) -> f64 {
 /// A run whose `-ln RBP_k` follows a power law off by a per cent or two a model, steeper at larger k.
 pub(crate) fn measured(provenance: &Provenance, text: &Text, documents: u32) -> RunTally {
     let parameters = provenance.model.parameters.non_embedding;
+    let vocabulary = provenance.scoring.vocabulary.scored;
     let off = 1.0 + 0.03 * (noise(7, 7, parameters) - 0.5);
     let size = parameters as f64;
     let mut run = RunTally::new(provenance);
@@ -86,7 +89,7 @@ pub(crate) fn measured(provenance: &Provenance, text: &Text, documents: u32) -> 
         let scored = 250 + u64::from(document * 37 % 400);
         let ease = off * (0.7 + 0.6 * f64::from(document * 61 % 97) / 96.0);
         let hits = |k: u32| {
-            if k == VOCABULARY {
+            if k == vocabulary {
                 return scored;
             }
             let decades = f64::from(k).log10();
@@ -261,4 +264,39 @@ pub(crate) fn golden(name: &str, found: &str) {
     }
     let wanted = fs::read_to_string(&path).unwrap_or_default();
     assert_eq!(wanted, found, "{}", path.display());
+}
+
+/// Entities as the characters that they stand for.
+pub(crate) fn unescaped(text: &str) -> String {
+    let mut text = text.to_owned();
+    for (entity, character) in [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#x27;", "'"),
+        ("&#x2f;", "/"),
+        ("&nbsp;", " "),
+        ("&amp;", "&"),
+    ] {
+        text = text.replace(entity, character);
+    }
+    text
+}
+
+/// The page as it is read: no tags, entities resolved, white space as one space, and mathematics written as the laws
+/// write it.
+pub(crate) fn read(html: &str) -> String {
+    let mut text = String::new();
+    let mut inside = false;
+    let html = html.replace("RBP<sub>", "RBP_").replace("RBP<sup>", "RBP^").replace("S<sup>", "S^");
+    for c in html.chars() {
+        match c {
+            '<' => inside = true,
+            '>' if inside => inside = false,
+            c if !inside => text.push(c),
+            _ => {}
+        }
+    }
+    let text = unescaped(&text).replace('−', "-");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

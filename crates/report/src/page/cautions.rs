@@ -1,0 +1,285 @@
+//! The box of cautions: every flag of every result, and the points that were left out.
+//!
+//! Flags are found by walking the result as JSON, wherever it holds a member `flags`: a part of a result that is newer than
+//! this file has its flags on the page all the same. What a flag is about is read off the members on the way to it.
+
+use relscale_laws::{Flag, Severity};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::source::{Html, Place};
+use super::view::Switch;
+use crate::format;
+
+/// Things that share a flag are named one by one up to this number.
+const NAMED: usize = 16;
+
+/// All doubts.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Cautions {
+    /// The most severe first; one row a kind of doubt and group.
+    rows: Vec<Caution>,
+    left_out: Vec<GroupLeftOut>,
+    /// How many rows there are of each severity, the most severe first.
+    counts: Vec<(&'static str, usize)>,
+    any: bool,
+}
+
+/// A kind of doubt about one group.
+#[derive(Debug, Serialize)]
+struct Caution {
+    #[serde(skip)]
+    order: Severity,
+    severity: &'static str,
+    /// As in the file.
+    code: String,
+    /// The group, or the file where it is about no group.
+    group: String,
+    /// Which laws, models and so on share the first message.
+    about: String,
+    message: Html,
+    /// The same where words or numbers differ.
+    others: Vec<Html>,
+}
+
+/// A flag with what it is about.
+struct Found {
+    group: String,
+    /// Outermost first.
+    about: Vec<String>,
+    flag: Flag,
+    code: String,
+    place: Place,
+}
+
+/// Points of one group that are in no fit.
+#[derive(Debug, Serialize)]
+struct GroupLeftOut {
+    title: String,
+    switch: Switch,
+    points: Vec<LeftOut>,
+}
+
+/// A point that is in no fit.
+#[derive(Debug, Serialize)]
+struct LeftOut {
+    quantity: String,
+    model: String,
+    parameters: Html,
+    reason: Html,
+}
+
+impl Cautions {
+    /// Those of the files of a study, each with its content.
+    pub(super) fn of(files: &[(String, Value)]) -> Self {
+        let mut found = Vec::new();
+        for (name, value) in files {
+            walk(value, &Place::file(name), name.clone(), &[], &mut found);
+        }
+        let mut rows = rows(found);
+        // The sort keeps the order of the file among equals.
+        rows.sort_by_key(|row| std::cmp::Reverse(row.order));
+        let counts = [Severity::Serious, Severity::Caution, Severity::Note]
+            .map(|severity| (severity.name(), rows.iter().filter(|row| row.order == severity).count()));
+        let any = !rows.is_empty();
+        Self { rows, left_out: Vec::new(), counts: counts.to_vec(), any }
+    }
+
+    /// The points that no law of these groups has.
+    pub(super) fn leave_out<'a>(
+        &mut self,
+        groups: impl Iterator<Item = (&'a relscale_laws::GroupFit, usize, Switch, &'static str)>,
+    ) {
+        for (group, at, switch, _) in groups {
+            let place = Place::file("laws.json").at("groups").at(at);
+            let rank_laws = group.rank_laws.iter().enumerate();
+            let laws = rank_laws
+                .map(|(at, law)| (law, place.at("rank_laws").at(at)))
+                .chain([(&group.cross_entropy_law, place.at("cross_entropy_law"))]);
+            let mut points = Vec::new();
+            for (law, place) in laws {
+                for (at, left) in law.left_out.iter().enumerate() {
+                    let place = place.at("left_out").at(at);
+                    points.push(LeftOut {
+                        quantity: law.quantity.symbol(),
+                        model: left.model.clone(),
+                        parameters: place.at("parameters").count(left.parameters),
+                        reason: place.at("reason").said(&left.reason),
+                    });
+                }
+            }
+            if !points.is_empty() {
+                let title = format!("{} on {}", group.family, group.corpus);
+                self.left_out.push(GroupLeftOut { title, switch, points });
+                self.any = true;
+            }
+        }
+    }
+}
+
+/// Finds the flags in `value`, whose ancestors say that it is about `labels` of `group`.
+fn walk(value: &Value, place: &Place, group: String, labels: &[String], found: &mut Vec<Found>) {
+    match value {
+        Value::Array(entries) => {
+            for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.is_number()) {
+                walk(entry, &place.at(at), group.clone(), labels, found);
+            }
+        }
+        Value::Object(members) => {
+            let text = |name: &str| members.get(name).and_then(Value::as_str);
+            let group = match (text("family"), text("corpus")) {
+                (Some(family), Some(corpus)) => format!("{family} on {corpus}"),
+                _ => group,
+            };
+            let mut labels = labels.to_vec();
+            labels.extend(label(members));
+            for (name, member) in members {
+                let place = place.at(name);
+                if name != "flags" {
+                    walk(member, &place, group.clone(), &labels, found);
+                    continue;
+                }
+                for (at, entry) in member.as_array().into_iter().flatten().enumerate() {
+                    let code = entry.get("code").and_then(Value::as_str).unwrap_or("note").to_owned();
+                    if let Ok(flag) = serde_json::from_value::<Flag>(entry.clone()) {
+                        let (group, about) = (group.clone(), labels.clone());
+                        found.push(Found { group, about, flag, code, place: place.at(at) });
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What an object of a result is about, in a few words.
+fn label(members: &serde_json::Map<String, Value>) -> Option<String> {
+    let text = |name: &str| members.get(name).and_then(Value::as_str);
+    let number = |name: &str| members.get(name).and_then(Value::as_u64);
+    if let Some(quantity) = members.get("quantity").and_then(Value::as_object) {
+        let of = |name: &str| quantity.get(name).and_then(Value::as_u64);
+        return Some(match (of("k"), of("length")) {
+            (Some(k), None) => format!("k = {}", format::count(k)),
+            (Some(k), Some(length)) => format!("p of {length} tokens at k = {k}"),
+            _ => "CE".to_owned(),
+        });
+    }
+    let named = ["treatment", "distribution", "model", "form", "name", "column"];
+    // A group names itself.
+    if members.contains_key("corpus") {
+        return None;
+    }
+    named.into_iter().find_map(text).map(str::to_owned).or_else(|| {
+        number("length")
+            .map(|length| format!("N = {length}"))
+            .or_else(|| number("k").map(|k| format!("k = {k}")))
+    })
+}
+
+/// One row a kind of doubt and group, in the order of the file.
+fn rows(found: Vec<Found>) -> Vec<Caution> {
+    let mut kinds: Vec<Vec<Found>> = Vec::new();
+    for flag in found {
+        let of_kind = kinds.iter_mut().find(|kind| kind[0].code == flag.code && kind[0].group == flag.group);
+        match of_kind {
+            Some(kind) => kind.push(flag),
+            None => kinds.push(vec![flag]),
+        }
+    }
+    kinds.into_iter().filter_map(|kind| row(&kind)).collect()
+}
+
+fn row(kind: &[Found]) -> Option<Caution> {
+    let first = kind.first()?;
+    let (same, different): (Vec<&Found>, Vec<&Found>) =
+        kind.iter().partition(|found| found.flag.message == first.flag.message);
+    let severity = first.flag.code.severity();
+    Some(Caution {
+        order: severity,
+        severity: severity.name(),
+        code: first.code.clone(),
+        group: first.group.clone(),
+        about: condensed(&same),
+        message: first.place.at("message").said(&first.flag.message),
+        others: different
+            .iter()
+            .map(|found| {
+                let about = found.about.join(", ");
+                let about = if about.is_empty() { about } else { format!("{about}: ") };
+                Html::text(&about).with(&found.place.at("message").said(&found.flag.message))
+            })
+            .collect(),
+    })
+}
+
+/// What several flags are about, said once: `k = 1, 2, 5 (power law with floor); CE`.
+fn condensed(flags: &[&Found]) -> String {
+    let mut parts: Vec<(&[String], Vec<&str>)> = Vec::new();
+    for flag in flags {
+        let Some((head, rest)) = flag.about.split_first() else { continue };
+        match parts.iter_mut().find(|(known, _)| *known == rest) {
+            Some((_, heads)) if heads.contains(&head.as_str()) => {}
+            Some((_, heads)) => heads.push(head),
+            None => parts.push((rest, vec![head])),
+        }
+    }
+    let more = parts.len().saturating_sub(NAMED);
+    let mut said: Vec<String> = parts
+        .iter()
+        .take(NAMED)
+        .map(|(rest, heads)| {
+            let (ks, others): (Vec<&str>, Vec<&str>) =
+                heads.iter().partition(|head| head.starts_with("k = "));
+            let numbers: Vec<&str> = ks.iter().map(|k| k.trim_start_matches("k = ")).collect();
+            let ks = if numbers.is_empty() { String::new() } else { format!("k = {}", numbers.join(", ")) };
+            let heads: Vec<&str> =
+                [ks.as_str()].into_iter().chain(others).filter(|text| !text.is_empty()).collect();
+            let rest = if rest.is_empty() { String::new() } else { format!(" ({})", rest.join(", ")) };
+            format!("{}{rest}", heads.join(", "))
+        })
+        .collect();
+    if more > 0 {
+        said.push(format!("{more} more"));
+    }
+    said.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn flags_are_found_wherever_they_stand() {
+        let flag = |code: &str, message: &str| json!([{"code": code, "message": message}]);
+        let value = json!({"groups": [{
+            "family": "f", "corpus": "c", "flags": flag("few_tokens", "few"),
+            "rank_laws": [
+                {"quantity": {"name": "rank", "k": 1}, "flags": flag("few_misses", "one")},
+                {"quantity": {"name": "rank", "k": 2}, "flags": flag("few_misses", "one")},
+                {"quantity": {"name": "rank", "k": 5}, "flags": flag("few_misses", "two")},
+            ],
+            "newer": {"part": [{"model": "m", "flags": flag("outlier", "far")}]},
+        }]});
+        let cautions = Cautions::of(&[("laws.json".to_owned(), value)]);
+        let seen: Vec<(&str, &str, &str, usize)> = cautions
+            .rows
+            .iter()
+            .map(|row| (row.severity, row.code.as_str(), row.about.as_str(), row.others.len()))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                ("serious", "few_misses", "k = 1, 2", 1),
+                ("caution", "outlier", "m", 0),
+                ("note", "few_tokens", "", 0)
+            ]
+        );
+        assert_eq!(cautions.rows[0].group, "f on c");
+        assert_eq!(cautions.counts, [("serious", 1), ("caution", 1), ("note", 1)]);
+        let place =
+            Place::file("laws.json").at("groups").at(0).at("newer").at("part").at(0).at("flags").at(0);
+        assert_eq!(cautions.rows[1].message, place.at("message").said("far"));
+    }
+}
