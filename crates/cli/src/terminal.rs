@@ -51,7 +51,74 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 }
 
 /// A table: a line under the header, one under `groups` of rows, the first `left` columns to the left, numbers to the right.
+///
+/// Where it is wider than the terminal its columns stand in several tables one below the other, each with the first `left`
+/// columns again. Elsewhere than on a terminal all columns are beside each other.
 pub(crate) fn table(header: &[&str], left: usize, groups: &[Vec<Vec<String>>]) -> String {
+    folded(header, left, groups, columns())
+}
+
+/// Width of the terminal; without end where standard output is none. `COLUMNS` wins, as it does in shells.
+fn columns() -> usize {
+    let Some(columns) = Table::new().width() else { return usize::MAX };
+    let wanted = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    wanted.filter(|columns| *columns > 0).unwrap_or(usize::from(columns))
+}
+
+fn folded(header: &[&str], left: usize, groups: &[Vec<Vec<String>>], columns: usize) -> String {
+    let text = whole(header, left, groups, None);
+    if width_of(&text) <= columns {
+        return text;
+    }
+    if left >= header.len() {
+        return whole(header, left, groups, Some(columns));
+    }
+    let rows = || groups.iter().flatten();
+    let widest = |at: usize| {
+        let cells = rows().map(|row| row[at].chars().count());
+        // Two spaces stand between columns.
+        cells.chain([header[at].chars().count()]).max().unwrap_or_default() + 2
+    };
+    let repeated: usize = (0..left).map(widest).sum();
+    let mut parts: Vec<Vec<usize>> = Vec::new();
+    let mut used = usize::MAX;
+    for at in left..header.len() {
+        if used.saturating_add(widest(at)) > columns + 2 {
+            parts.push((0..left).collect());
+            used = repeated;
+        }
+        used += widest(at);
+        if let Some(part) = parts.last_mut() {
+            part.push(at);
+        }
+    }
+    let part = |shown: Vec<usize>| {
+        let header: Vec<&str> = shown.iter().map(|&at| header[at]).collect();
+        let pick = |row: &Vec<String>| shown.iter().map(|&at| row[at].clone()).collect();
+        let groups: Vec<Vec<Vec<String>>> =
+            groups.iter().map(|group| group.iter().map(pick).collect()).collect();
+        trimmed(&whole(&header, left, &groups, None))
+    };
+    parts.into_iter().map(part).collect::<Vec<_>>().join("\n\n")
+}
+
+/// The line under the header reaches one column beyond the cells; here that column may be the terminal's last.
+fn trimmed(table: &str) -> String {
+    let is_rule = |line: &&str| line.chars().all(|c| c == '-');
+    let cells = table.lines().filter(|line| !is_rule(line)).map(|line| line.chars().count()).max();
+    let cut = |line: &str| match cells {
+        Some(cells) if !line.is_empty() && is_rule(&line) => "-".repeat(line.len().min(cells)),
+        _ => line.to_owned(),
+    };
+    table.lines().map(cut).collect::<Vec<_>>().join("\n")
+}
+
+fn width_of(text: &str) -> usize {
+    text.lines().map(|line| line.chars().count()).max().unwrap_or_default()
+}
+
+/// The table in one piece; cells are broken between words where it must be no wider than `most`.
+fn whole(header: &[&str], left: usize, groups: &[Vec<Vec<String>>], most: Option<usize>) -> String {
     let rule = LineStyle::none().fill('-').junction('-');
     let mut table = Table::new();
     table
@@ -68,10 +135,14 @@ pub(crate) fn table(header: &[&str], left: usize, groups: &[Vec<Vec<String>>]) -
         column.set_padding((0, 1));
         column.set_cell_alignment(if number < left { CellAlignment::Left } else { CellAlignment::Right });
     }
+    if let Some(most) = most {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(u16::try_from(most).unwrap_or(u16::MAX));
+    }
     table.trim_fmt()
 }
 
-/// As [`table`], without the columns named in `first_to_go`, in that order, for as long as it is wider than the terminal.
+/// As [`table`], but the columns named in `first_to_go` go first, in that order, for as long as it is wider than the terminal.
 /// Elsewhere than on a terminal all columns stay.
 pub(crate) fn fitting(
     header: &[&str],
@@ -79,8 +150,7 @@ pub(crate) fn fitting(
     groups: &[Vec<Vec<String>>],
     first_to_go: &[&str],
 ) -> String {
-    let columns = Table::new().width().map_or(usize::MAX, usize::from);
-    fitted(header, left, groups, first_to_go, columns)
+    fitted(header, left, groups, first_to_go, columns())
 }
 
 fn fitted(
@@ -90,10 +160,9 @@ fn fitted(
     first_to_go: &[&str],
     columns: usize,
 ) -> String {
-    let text = table(header, left, groups);
-    let wide = text.lines().map(|line| line.chars().count()).max().unwrap_or_default();
+    let wide = width_of(&whole(header, left, groups, None));
     let gone = first_to_go.first().and_then(|name| header.iter().position(|column| column == name));
-    let Some(gone) = gone.filter(|_| wide > columns) else { return text };
+    let Some(gone) = gone.filter(|_| wide > columns) else { return folded(header, left, groups, columns) };
     let without = |row: &Vec<String>| -> Vec<String> {
         row.iter().enumerate().filter(|(at, _)| *at != gone).map(|(_, cell)| cell.clone()).collect()
     };
@@ -107,9 +176,9 @@ fn fitted(
 /// A paragraph: `first` before its first line, as much room before the others. Broken between words where standard output is a
 /// terminal; in one line elsewhere, for `grep`.
 pub(crate) fn paragraph(first: &str, text: &str) -> String {
-    match Table::new().width() {
-        Some(columns) => wrapped(first, text, usize::from(columns).clamp(40, 100)),
-        None => format!("{first}{text}"),
+    match columns() {
+        usize::MAX => format!("{first}{text}"),
+        columns => wrapped(first, text, columns.clamp(40, 100)),
     }
 }
 
@@ -227,6 +296,25 @@ mod tests {
         assert_eq!(header(fit(6)), "run  S");
         // Nothing more may go.
         assert_eq!(header(fit(1)), "run  S");
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_stand_below() {
+        let row = |cells: [&str; 4]| cells.map(str::to_owned).to_vec();
+        let groups = [vec![row(["a", "1000", "22", "3"]), row(["b", "1", "2", "4"])]];
+        let fold = |columns| folded(&["run", "beta", "lr", "S"], 1, &groups, columns);
+        assert_eq!(fold(80).lines().count(), 4);
+        assert_eq!(
+            fold(13),
+            "run  beta  lr\n-------------\na    1000  22\nb       1   2\n\nrun  S\n------\na    3\nb    4"
+        );
+        assert!(width_of(&fold(13)) <= 13);
+        // Narrower than any two columns: one beside the first.
+        assert_eq!(fold(8).matches("run").count(), 3);
+        // Words break.
+        let words = [vec![vec!["small".to_owned(), "a sweep that a machine with two cores does".to_owned()]]];
+        let text = folded(&["preset", "what"], 2, &words, 30);
+        assert!(width_of(&text) <= 30 && text.lines().count() > 3, "{text}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ fn help_and_version() {
     place.run(&["--help"]).shows("help");
     let version = place.run(&["--version"]);
     assert_eq!((version.code, version.out.as_str()), (Some(0), "relscale [VERSION]\n"));
-    for command in ["demo", "measure", "fit", "relative", "predict", "report", "sweep"] {
+    for command in ["demo", "measure", "fit", "relative", "predict", "report", "sweep", "view"] {
         let help = place.run(&[command, "--help"]);
         assert_eq!(help.code, Some(0));
         assert!(help.out.contains("Example"), "{command} has no example");
@@ -55,4 +55,38 @@ fn colours_on_a_terminal_unless_unwanted() {
     assert!(coloured.contains("\x1b[1;31merror:\x1b[0m nowhere"), "{coloured:?}");
     let plain = screen(Some("1")).unwrap();
     assert!(plain.contains("error: nowhere") && !plain.contains('\x1b'), "{plain:?}");
+}
+
+/// On a terminal no table is wider than it, and no column is lost: those that do not fit stand below.
+#[test]
+#[cfg(target_os = "linux")]
+fn tables_fit_the_terminal() {
+    use relscale_testkit::{MadeUpFamily, made_up_study};
+    let place = Place::new();
+    let corpus = "a-corpus-with-a-rather-long-name".to_owned();
+    made_up_study(&place.path("study"), &MadeUpFamily { corpus, ..MadeUpFamily::default() });
+    assert_eq!(place.run(&["fit", "study", "--resamples", "50"]).code, Some(0));
+    let program = env!("CARGO_BIN_EXE_relscale");
+    for command in ["fit study --resamples 50", "predict study", "sweep list"] {
+        for columns in [60, 80, 120] {
+            let mut script = std::process::Command::new("script");
+            let line = format!("stty cols {columns} rows 40; {program} {command} 2>/dev/null");
+            script.args(["-qc", &line, "/dev/null"]).current_dir(place.path(""));
+            script.env("TERM", "dumb").env_remove("COLUMNS").stdin(std::process::Stdio::null());
+            let Ok(output) = script.output() else { return skip("there is no `script` to make a terminal") };
+            let text = String::from_utf8_lossy(&output.stdout).replace('\r', "");
+            let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or_default();
+            assert!(widest <= columns, "{command} at {columns}: {widest} columns\n{text}");
+            for word in place
+                .run(&command.split(' ').collect::<Vec<_>>())
+                .out
+                .lines()
+                .next()
+                .unwrap()
+                .split_whitespace()
+            {
+                assert!(text.contains(word), "{command} at {columns} lacks {word}\n{text}");
+            }
+        }
+    }
 }

@@ -121,9 +121,15 @@ fn heavy_things_stop_at_their_wall() {
         ("indicatif", "cli"),
         ("statrs", "stats"),
     ];
-    // A word of code, and the one crate that may say it.
-    let words =
-        [("println!", "cli"), ("eprintln!", "cli"), ("process::exit", "cli"), ("TcpStream", "measure")];
+    // A word of code, and the crates that may say it. `cli` listens for `view`, on this machine only, and calls nobody.
+    let words: [(&str, &[&str]); 6] = [
+        ("println!", &["cli"]),
+        ("eprintln!", &["cli"]),
+        ("process::exit", &["cli"]),
+        ("TcpStream", &["measure", "cli"]),
+        ("TcpStream::connect", &["measure"]),
+        ("TcpListener", &["cli"]),
+    ];
     let mut offenders = Vec::new();
     for (name, _) in ARROWS {
         for (dependency, owner) in dependencies {
@@ -134,8 +140,9 @@ fn heavy_things_stop_at_their_wall() {
     }
     for (name, text) in all_sources() {
         for line in code(&text).lines().map(str::trim) {
-            for (word, owner) in words {
-                if line.contains(word) && !name.starts_with(&format!("crates/{owner}/")) {
+            for (word, owners) in words {
+                let owned = owners.iter().any(|owner| name.starts_with(&format!("crates/{owner}/")));
+                if line.contains(word) && !owned {
                     offenders.push(format!("{name}: {line}"));
                 }
             }

@@ -7,7 +7,9 @@ use relscale_corpus::loaders::crates::Distribution;
 use relscale_decoder::families::LoadOptions;
 use relscale_laws::FitOptions;
 use relscale_measure::Settings;
+use serde::Serialize;
 
+use super::json::{self, AsJson};
 use super::{Threads, fit, measure, relative};
 use crate::exit::Refusal;
 use crate::{inputs, terminal};
@@ -32,7 +34,21 @@ pub(crate) struct Arguments {
     assets: Option<PathBuf>,
 
     #[command(flatten)]
+    json: AsJson,
+
+    #[command(flatten)]
     threads: Threads,
+}
+
+/// Where everything is, for machines.
+#[derive(Serialize)]
+struct Made<'a> {
+    study: &'a Path,
+    tokens: u64,
+    laws: PathBuf,
+    relative: PathBuf,
+    page: PathBuf,
+    figures: Vec<PathBuf>,
 }
 
 /// The corpus that the others are compared with.
@@ -55,13 +71,24 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     measure::measure(out, &models, &corpora, LoadOptions::default(), &settings, cancel)?;
 
     let laws = fit::fit(out, &FitOptions::default())?;
-    terminal::print(&fit::table(&laws))?;
-    terminal::print(&fit::notes(&laws))?;
     fit::refuse_if_empty(&laws)?;
-    terminal::print(&format!("\n{}", relative::summary(out, BASELINE)?))?;
+    let gaps = relative::summary(out, BASELINE)?;
     let results = relscale_report::Results::read(out)?;
-    relscale_report::render(&results, out, &relscale_report::Options::default())?;
-    terminal::print(&epilogue(arguments))
+    let report = relscale_report::render(&results, out, &relscale_report::Options::default())?;
+    let made = Made {
+        study: out,
+        tokens: arguments.tokens,
+        laws: out.join(fit::LAWS),
+        relative: out.join(relative::RELATIVE),
+        page: report.page,
+        figures: report.figures,
+    };
+    json::hand_over(&made, arguments.json.destination(), || {
+        terminal::print(&fit::table(&laws))?;
+        terminal::print(&fit::notes(&laws))?;
+        terminal::print(&format!("\n{gaps}"))?;
+        terminal::print(&epilogue(arguments))
+    })
 }
 
 /// The folder with the family.
@@ -91,7 +118,7 @@ fn epilogue(arguments: &Arguments) -> String {
         "\n\
          records  {out}/runs/*/part-*.parquet\n\
          laws     {out}/laws.json, {out}/relative.json\n\
-         report   {out}/report.html\n\
+         report   {out}/report.html         relscale view {out}\n\
          \n\
          {more}models of your own:         relscale measure --help"
     )

@@ -12,6 +12,7 @@ use relscale_records::{SequenceGrid, Study, TallyOptions};
 pub(super) use notes::notes;
 
 use super::fit_table;
+use super::json::{self, Json};
 use crate::exit::Refusal;
 use crate::terminal::{self, Style, paint, some_of};
 
@@ -49,6 +50,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N,...", value_delimiter = ',', conflicts_with_all = ["table", "harness"])]
     emergence_n: Vec<u32>,
 
+    /// Write the laws as JSON to a file, or to standard output (-) and nothing else there; those of a study go to STUDY/laws.json as well
+    #[arg(long, value_name = "FILE")]
+    json: Option<Json>,
+
     #[command(flatten)]
     table: fit_table::Table,
 }
@@ -69,7 +74,7 @@ pub(super) const LAWS: &str = "laws.json";
 /// # Errors
 /// A study that cannot be read or fitted, and one in which no law could be fitted (its laws.json says why).
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    if let Some(done) = arguments.table.run() {
+    if let Some(done) = arguments.table.run(arguments.json.as_ref()) {
         return done;
     }
     let Some(study) = &arguments.study else { return Ok(()) };
@@ -85,11 +90,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         ..FitOptions::default()
     };
     let laws = fit(study, &options)?;
-    terminal::print(&table(&laws))?;
-    if !(options.emergence_k.is_empty() && options.emergence_n.is_empty()) {
-        terminal::print(&format!("\n{}", emergence::table(&laws)))?;
-    }
-    terminal::print(&notes(&laws))?;
+    json::deliver(&laws, arguments.json.as_ref(), || {
+        terminal::print(&table(&laws))?;
+        if !(options.emergence_k.is_empty() && options.emergence_n.is_empty()) {
+            terminal::print(&format!("\n{}", emergence::table(&laws)))?;
+        }
+        terminal::print(&notes(&laws))
+    })?;
     terminal::message(&format!("wrote {}", study.join(LAWS).display()));
     refuse_if_empty(&laws)?;
     terminal::message(&format!("next: relscale report {}", study.display()));

@@ -10,8 +10,8 @@ use crate::exit::Refusal;
 use crate::terminal;
 
 /// The options of a [`Table`], none of which means anything for a study.
-pub(super) const OPTIONS: [&str; 12] =
-    ["table", "harness", "x", "y", "kinds", "group", "label", "only", "sizes", "task", "metric", "json"];
+pub(super) const OPTIONS: [&str; 11] =
+    ["table", "harness", "x", "y", "kinds", "group", "label", "only", "sizes", "task", "metric"];
 
 /// A table instead of a study.
 #[derive(Debug, clap::Args)]
@@ -61,10 +61,6 @@ pub(super) struct Table {
     /// Metrics of the results, e.g. acc, perplexity [default: all that are known]
     #[arg(long, value_name = "METRIC", value_delimiter = ',', requires = "harness")]
     metric: Vec<String>,
-
-    /// Write the laws of the table as JSON to a file, or to standard output (-)
-    #[arg(long, value_name = "FILE")]
-    json: Option<Json>,
 }
 
 fn kind(text: &str) -> Result<Kind, String> {
@@ -81,13 +77,13 @@ impl Table {
     ///
     /// # Errors
     /// What the table is refused for; no law could be fitted.
-    pub(super) fn run(&self) -> Option<anyhow::Result<()>> {
+    pub(super) fn run(&self, json: Option<&Json>) -> Option<anyhow::Result<()>> {
         let fit = match &self.table {
             Some(table) => self.fit_table(table),
             None if self.harness.is_empty() => return None,
             None => self.fit_harness(),
         };
-        Some(fit.and_then(|fit| self.show(&fit)))
+        Some(fit.and_then(|fit| show(&fit, json)))
     }
 
     fn fit_table(&self, table: &Path) -> anyhow::Result<TableFit> {
@@ -115,14 +111,14 @@ impl Table {
         };
         Ok(fit_harness(&self.harness, &options)?)
     }
+}
 
-    fn show(&self, fit: &TableFit) -> anyhow::Result<()> {
-        json::deliver(fit, self.json.as_ref(), || {
-            terminal::print(&table(fit))?;
-            terminal::print(&notes(fit))
-        })?;
-        refuse_if_empty(fit)
-    }
+fn show(fit: &TableFit, json: Option<&Json>) -> anyhow::Result<()> {
+    json::deliver(fit, json, || {
+        terminal::print(&table(fit))?;
+        terminal::print(&notes(fit))
+    })?;
+    refuse_if_empty(fit)
 }
 
 /// Refuses when there is not one law.

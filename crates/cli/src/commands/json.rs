@@ -4,7 +4,9 @@ use std::convert::Infallible;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use anyhow::Context as _;
 use relscale_laws::Saved;
+use serde::Serialize;
 
 use crate::terminal;
 
@@ -43,4 +45,41 @@ pub(super) fn deliver(
         terminal::message(&format!("wrote {}", path.display()));
     }
     Ok(())
+}
+
+/// The same for what is no result of the laws: a list of files, of runs, of recipes.
+///
+/// # Errors
+/// As [`deliver`].
+pub(super) fn hand_over(
+    document: &impl Serialize,
+    destination: Option<&Json>,
+    show: impl FnOnce() -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    if destination == Some(&Json::Screen) {
+        return terminal::print(&serde_json::to_string_pretty(document)?);
+    }
+    show()?;
+    if let Some(Json::File(path)) = destination {
+        let text = serde_json::to_string_pretty(document)? + "\n";
+        relscale_records::atomic::write_whole(path, text.as_bytes())
+            .with_context(|| format!("{}: cannot write", path.display()))?;
+        terminal::message(&format!("wrote {}", path.display()));
+    }
+    Ok(())
+}
+
+/// The option by itself, for commands that have nothing else in common.
+#[derive(Debug, Default, Clone, clap::Args)]
+pub(super) struct AsJson {
+    /// Write what was done as JSON to a file, or to standard output (-) and nothing else there
+    #[arg(long = "json", value_name = "FILE")]
+    pub(super) to: Option<Json>,
+}
+
+impl AsJson {
+    /// Where it goes.
+    pub(super) fn destination(&self) -> Option<&Json> {
+        self.to.as_ref()
+    }
 }

@@ -9,8 +9,11 @@ use relscale_decoder::kernels;
 use relscale_measure::{CorpusSource, Measured, Prefix, Settings};
 use relscale_records::Study;
 use relscale_records::provenance::VocabularyRule;
+use relscale_records::study::Totals;
+use serde::Serialize;
 
 use super::Threads;
+use super::json::{self, AsJson};
 use crate::inputs::{self, Model};
 use crate::progress::measuring::Measuring;
 use crate::terminal::{self, count, some_of};
@@ -76,6 +79,9 @@ pub(crate) struct Arguments {
     dtype: Dtype,
 
     #[command(flatten)]
+    json: AsJson,
+
+    #[command(flatten)]
     threads: Threads,
 }
 
@@ -86,6 +92,22 @@ enum Dtype {
     F32,
     /// 16 bits, summed in 32
     Bf16,
+}
+
+/// One run, for machines. What nothing was scored for is `null`.
+#[derive(Serialize)]
+struct Run {
+    model: String,
+    corpus: String,
+    /// Hash of all that decided the numbers.
+    key: String,
+    totals: Totals,
+    /// The k of `rbp`.
+    k: Vec<u32>,
+    rbp: Option<Vec<f64>>,
+    /// Nats a token.
+    cross_entropy: Option<f64>,
+    bits_per_byte: Option<f64>,
 }
 
 /// Ends the help: examples, and the grammar of `--corpus` as its crate tells it.
@@ -136,7 +158,8 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     };
     let measured = measure(&arguments.out, &models, &corpora, options, &settings(arguments), cancel)?;
     let study = Study::open(&arguments.out)?;
-    terminal::print(&summary(&study, &measured)?)?;
+    let runs = runs(&study, &measured)?;
+    json::hand_over(&runs, arguments.json.destination(), || terminal::print(&summary(&runs)))?;
     for line in weights_read(&study, &measured)? {
         terminal::message(&line);
     }
@@ -179,34 +202,44 @@ pub(super) fn measure(
     Ok(relscale_measure::measure(&mut study, &sources, corpora, settings, &mut hear, cancel)?)
 }
 
-/// What came out, a line a model and corpus.
-fn summary(study: &Study, measured: &[Measured]) -> anyhow::Result<String> {
-    let mut groups: Vec<Vec<Vec<String>>> = Vec::new();
+/// What came out.
+fn runs(study: &Study, measured: &[Measured]) -> anyhow::Result<Vec<Run>> {
     let tallies = study.tallies()?;
+    let runs = measured.iter().map(|one| {
+        let tally = tallies.iter().find(|tally| tally.key == one.done.key && tally.model == one.model);
+        Run {
+            model: one.model.clone(),
+            corpus: one.corpus.clone(),
+            key: one.done.key.clone(),
+            totals: one.done.totals,
+            k: tally.map(|tally| tally.k_grid.clone()).unwrap_or_default(),
+            rbp: tally.and_then(|tally| tally.rbp()),
+            cross_entropy: tally.and_then(|tally| tally.cross_entropy()),
+            bits_per_byte: tally.and_then(|tally| tally.bits_per_byte()),
+        }
+    });
+    Ok(runs.collect())
+}
+
+/// The same as a table, a line a model and corpus.
+fn summary(runs: &[Run]) -> String {
     let number =
         |value: Option<f64>, decimals: usize| value.map_or("-".to_owned(), |v| format!("{v:.decimals$}"));
-    let mut last = None;
-    for one in measured {
-        let tally = tallies.iter().find(|tally| tally.key == one.done.key && tally.model == one.model);
-        let row = vec![
-            one.model.clone(),
-            one.corpus.clone(),
-            count(one.done.totals.scored),
-            count(one.done.totals.nonfinite),
-            number(tally.and_then(|t| t.rbp()).and_then(|rbp| rbp.first().copied()), 4),
-            number(tally.and_then(|t| t.cross_entropy()), 4),
-            number(tally.and_then(|t| t.bits_per_byte()), 4),
-        ];
-        if last != Some(&one.model) {
-            groups.push(Vec::new());
-        }
-        last = Some(&one.model);
-        if let Some(group) = groups.last_mut() {
-            group.push(row);
-        }
-    }
+    let row = |run: &Run| {
+        vec![
+            run.model.clone(),
+            run.corpus.clone(),
+            count(run.totals.scored),
+            count(run.totals.nonfinite),
+            number(run.rbp.as_ref().and_then(|rbp| rbp.first().copied()), 4),
+            number(run.cross_entropy, 4),
+            number(run.bits_per_byte, 4),
+        ]
+    };
+    let groups: Vec<Vec<Vec<String>>> =
+        runs.chunk_by(|a, b| a.model == b.model).map(|of_model| of_model.iter().map(row).collect()).collect();
     let header = ["model", "corpus", "tokens", "non-finite", "RBP_1", "nll (nats)", "bits/byte"];
-    Ok(terminal::table(&header, 2, &groups))
+    terminal::table(&header, 2, &groups)
 }
 
 /// Which files the weights came from, a line a model: a folder may hold them in more than one form.

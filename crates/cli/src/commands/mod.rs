@@ -14,6 +14,7 @@ mod report;
 mod size_tokens;
 mod stages;
 mod sweep;
+mod view;
 
 use std::sync::atomic::AtomicBool;
 
@@ -29,6 +30,7 @@ pub(crate) enum Command {
     Relative(Box<relative::Arguments>),
     Choices(choices::Arguments),
     Report(report::Arguments),
+    View(view::Arguments),
     SizeTokens(size_tokens::Arguments),
     Stages(stages::Arguments),
     Sweep(Box<sweep::Arguments>),
@@ -48,6 +50,7 @@ impl Command {
             Self::Predict(arguments) => predict::run(&arguments),
             Self::Relative(arguments) => relative::run(&arguments),
             Self::Report(arguments) => report::run(&arguments),
+            Self::View(arguments) => view::run(&arguments, cancel),
             Self::SizeTokens(arguments) => size_tokens::run(&arguments),
             Self::Stages(arguments) => stages::run(&arguments),
             Self::Sweep(arguments) => sweep::run(&arguments, cancel),

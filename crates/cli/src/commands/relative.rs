@@ -168,7 +168,7 @@ struct OfTable {
 }
 
 /// File of a study that holds its gaps.
-const RELATIVE: &str = "relative.json";
+pub(super) const RELATIVE: &str = "relative.json";
 
 fn kind(text: &str) -> Result<Kind, String> {
     text.parse().map_err(|error: relscale_laws::user_table::TableError| error.to_string())

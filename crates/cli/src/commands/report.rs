@@ -1,32 +1,101 @@
-//! `relscale report`: the page of a study.
+//! `relscale report`: the page of a study, its figures, and on request a PDF.
 
-use std::path::PathBuf;
+mod pdf;
 
-use relscale_report::{Options, Results};
+use std::path::{Path, PathBuf};
 
+use relscale_report::{FigureStyle, Options, ReportFiles, Results};
+use serde::Serialize;
+
+use super::json::{self, Json};
 use crate::terminal;
+
+pub(super) use pdf::url;
 
 /// Write the page of a study: report.html and its figures.
 ///
 /// Shows what STUDY holds: laws.json of `relscale fit`, relative.json of `relative`, choices.json, isoflop.json of a sweep, stages.json,
-/// size-tokens.json, and further ones such as relative-mmlu.json. The page needs no network and can be sent as it is.
+/// size-tokens.json, and further ones such as relative-mmlu.json. The page needs no network and can be sent as it is. Each figure is a file of
+/// its own under STUDY/figures: SVG, PNG, and its numbers as CSV.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "Example:\n  relscale report study")]
+#[command(after_long_help = "\
+Examples:
+  relscale report study
+  relscale report study --style column
+  relscale report study --pdf")]
 pub(crate) struct Arguments {
     /// The study folder
     study: PathBuf,
+
+    /// What the figures' files are for: a column of a paper (3.35 inches), a page (900 pixels), a talk (large text); those on the
+    /// page stay as they are
+    #[arg(long, value_name = "column|page|talk", default_value = "page", value_parser = style)]
+    style: FigureStyle,
+
+    /// Print the page to STUDY/report.pdf too, by a browser or converter on the PATH: chromium, google-chrome, msedge, weasyprint,
+    /// wkhtmltopdf
+    #[arg(long)]
+    pdf: bool,
+
+    /// Write what was made as JSON to a file, or to standard output (-) and nothing else there
+    #[arg(long, value_name = "FILE")]
+    json: Option<Json>,
+}
+
+fn style(text: &str) -> Result<FigureStyle, String> {
+    text.parse().map_err(|error: relscale_report::UnknownStyle| error.to_string())
+}
+
+/// The page of a study.
+pub(super) const PAGE: &str = "report.html";
+
+/// What was made, for machines.
+#[derive(Serialize)]
+struct Made<'a> {
+    page: &'a Path,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pdf: Option<&'a Path>,
+    style: &'static str,
+    figures: Vec<Figure<'a>>,
+}
+
+#[derive(Serialize)]
+struct Figure<'a> {
+    svg: &'a Path,
+    png: &'a Path,
+    csv: &'a Path,
 }
 
 /// Carries the command out.
 ///
 /// # Errors
-/// There are no results yet, one is of another study, or the page cannot be written.
+/// There are no results yet, one is of another study, the page cannot be written, or no PDF can be made of it.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let results = Results::read(&arguments.study)?;
-    let report = relscale_report::render(&results, &arguments.study, &Options::default())?;
-    terminal::message(&format!(
-        "{} figures, as SVG and as numbers, and the page with all of them:",
-        report.figures.len()
-    ));
-    terminal::print(&report.page.display().to_string())
+    let mut options = Options::default();
+    options.style = arguments.style;
+    let report = relscale_report::render(&results, &arguments.study, &options)?;
+    let pdf = match arguments.pdf {
+        true => Some(pdf::of(&report.page)?),
+        false => None,
+    };
+    let made = Made {
+        page: &report.page,
+        pdf: pdf.as_deref(),
+        style: arguments.style.name(),
+        figures: figures(&report),
+    };
+    json::hand_over(&made, arguments.json.as_ref(), || {
+        let number = terminal::several(report.figures.len() as u64, "figure");
+        terminal::message(&format!("{number}, as SVG, PNG and numbers, and the page with all of them:"));
+        terminal::print(&report.page.display().to_string())?;
+        pdf.iter().try_for_each(|pdf| terminal::print(&pdf.display().to_string()))
+    })?;
+    terminal::message(&format!("next: relscale view {}", arguments.study.display()));
+    Ok(())
+}
+
+fn figures(report: &ReportFiles) -> Vec<Figure<'_>> {
+    let files = report.figures.iter().zip(&report.images).zip(&report.numbers);
+    files.map(|((svg, png), csv)| Figure { svg, png, csv }).collect()
 }

@@ -10,6 +10,8 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Subcommand;
 
+use super::json::AsJson;
+
 /// Plan IsoFLOP sweeps, train families of models, collect runs, fit optima, or list the recipes.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -24,7 +26,7 @@ pub(crate) struct Arguments {
 enum What {
     /// The recipes of families with their sizes, and the presets of sweeps; window: how many tokens attention looks back, in every
     /// block
-    List,
+    List(AsJson),
     Plan(plan::Arguments),
     Collect(collect::Arguments),
     Train(train::Arguments),
@@ -37,7 +39,7 @@ enum What {
 /// Those of the command that was asked for.
 pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     match &arguments.what {
-        What::List => list::run(),
+        What::List(json) => list::run(json),
         What::Plan(arguments) => plan::run(arguments, cancel),
         What::Collect(arguments) => collect::run(arguments),
         What::Train(arguments) => train::run(arguments, cancel),

@@ -118,6 +118,12 @@ impl Outcome {
         assert!(wanted == screen, "{} differs; the program shows:\n{screen}", path.display());
     }
 
+    /// Failed with this word in the message, after what it had to show.
+    pub(crate) fn refuses_after_showing(&self, code: i32, word: &str) {
+        assert_eq!(self.code, Some(code), "{}", self.screen());
+        assert!(self.err.contains("error: ") && self.err.contains(word), "{}", self.screen());
+    }
+
     /// Refused with these words in the message and a hint or none, and nothing on standard output.
     pub(crate) fn refuses(&self, code: i32, words: &[&str]) {
         assert_eq!(self.code, Some(code), "{}", self.screen());

@@ -3,6 +3,7 @@
 use relscale_decoder::count::ParameterCount;
 use relscale_decoder::families;
 use relscale_records::units::{FlopsConvention, ParameterConvention};
+use serde::Serialize;
 
 use super::CollectOptions;
 use super::logged::{Entry, Logged};
@@ -79,7 +80,7 @@ const FLOPS: [(&str, f64, Option<FlopsConvention>); 5] = [
 pub const OFF_BUDGET: f64 = 0.05;
 
 /// A row of the table. What is `None` is not known.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct CollectedRun {
     /// Its name.
     pub run: String,

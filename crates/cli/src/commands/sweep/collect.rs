@@ -6,6 +6,7 @@ use relscale_records::units::{FlopsConvention, ParameterConvention};
 use relscale_sweep::collect::{self, CollectOptions, CollectedRun};
 use relscale_sweep::train::sweep::Status;
 
+use crate::commands::json::{self, AsJson};
 use crate::terminal;
 
 /// Read runs back, ours or others', into the table that `relscale sweep fit` takes.
@@ -47,6 +48,9 @@ pub(crate) struct Arguments {
     /// Budgets, FLOPs as the runs count them: a run within 5 % of one belongs to it [default: each run's own FLOPs]
     #[arg(long, value_name = "FLOPS", value_delimiter = ',', value_parser = above_zero)]
     budgets: Vec<f64>,
+
+    #[command(flatten)]
+    json: AsJson,
 }
 
 const EXAMPLES: &str = "\
@@ -101,7 +105,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let runs = collect::collect(&options)?;
     collect::write(&arguments.out, &runs)?;
-    terminal::print(&shown(&runs))?;
+    json::hand_over(&runs, arguments.json.destination(), || terminal::print(&shown(&runs)))?;
     terminal::message(&format!("wrote {}", arguments.out.display()));
     Ok(())
 }

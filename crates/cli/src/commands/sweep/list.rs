@@ -4,20 +4,42 @@ use relscale_decoder::count::ParameterCount;
 use relscale_sweep::plan::presets::PRESETS;
 use relscale_sweep::recipes::{Recipe, Size};
 
+use serde::Serialize;
+
+use crate::commands::json::{self, AsJson};
 use crate::terminal::{self, count};
+
+/// Everything, for machines.
+#[derive(Serialize)]
+struct Listed {
+    recipes: Vec<Recipe>,
+    presets: Vec<Preset>,
+}
+
+#[derive(Serialize)]
+struct Preset {
+    name: &'static str,
+    what: &'static str,
+}
 
 /// Carries the command out.
 ///
 /// # Errors
 /// Standard output is closed.
-pub(super) fn run() -> anyhow::Result<()> {
+pub(super) fn run(json: &AsJson) -> anyhow::Result<()> {
+    let recipes = Recipe::NAMES.into_iter().map(Recipe::named).collect::<Result<Vec<_>, _>>()?;
+    let presets = PRESETS.map(|(name, what)| Preset { name, what }).into();
+    let listed = Listed { recipes, presets };
+    json::hand_over(&listed, json.destination(), || show(&listed.recipes))
+}
+
+fn show(recipes: &[Recipe]) -> anyhow::Result<()> {
     let mut groups = Vec::new();
-    for name in Recipe::NAMES {
-        let recipe = Recipe::named(name)?;
+    for recipe in recipes {
         let row = |size: &Size| {
             let parameters = ParameterCount::of(&recipe.spec(size));
             vec![
-                name.to_owned(),
+                recipe.name.to_owned(),
                 size.name.to_owned(),
                 count(parameters.non_embedding),
                 count(parameters.total),

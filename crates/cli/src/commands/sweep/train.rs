@@ -12,6 +12,7 @@ use relscale_sweep::train::family;
 use relscale_sweep::train::sweep::{self, Options, RunRecord, Status, SweepText};
 
 use crate::commands::Threads;
+use crate::commands::json::{self, AsJson};
 use crate::exit::Refusal;
 use crate::inputs;
 use crate::progress::training::{self, Training};
@@ -47,6 +48,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     of_recipe: OfRecipe,
+
+    #[command(flatten)]
+    json: AsJson,
 
     #[command(flatten)]
     threads: Threads,
@@ -153,11 +157,25 @@ fn family(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
         !cancel.load(Ordering::Relaxed)
     };
     family::train(&recipe, &sizes, &texts, &arguments.out, &command(arguments), watch)?;
+    let models: Vec<Trained> = sizes
+        .iter()
+        .map(|size| format!("{}-{}", recipe.name, size.name))
+        .map(|name| Trained { folder: arguments.out.join(&name), model: name })
+        .collect();
+    // On a screen the progress has told it all.
+    json::hand_over(&models, arguments.json.destination(), || Ok(()))?;
     terminal::message(&format!(
         "next: relscale measure --model {} --corpus SPEC --out study",
         arguments.out.display()
     ));
     Ok(())
+}
+
+/// A model of a family, for machines.
+#[derive(serde::Serialize)]
+struct Trained {
+    model: String,
+    folder: PathBuf,
 }
 
 /// All three kinds of text of one side of the crate sources.
@@ -198,7 +216,7 @@ fn plan(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     };
     let records = sweep::train(&plan, &text, &arguments.out, &of_plan.options(), watch)?;
     drop(progress);
-    show(&plan, &records)?;
+    json::hand_over(&records, arguments.json.destination(), || show(&plan, &records))?;
     let out = arguments.out.display();
     terminal::message(&format!("wrote {out}/runs.csv"));
     terminal::message(&format!("next: relscale sweep fit {out}"));
@@ -279,6 +297,7 @@ mod tests {
             out: "assets/family".into(),
             of_plan: OfPlan::default(),
             of_recipe: OfRecipe::default(),
+            json: AsJson::default(),
             threads: Threads { threads: Some(2) },
         };
         assert_eq!(command(&arguments), "relscale sweep train small --out assets/family");
