@@ -48,7 +48,7 @@ fn what_other_commands_saved_is_shown_without_laws() {
     for figure in ["gap--relative", "gap-by-k--relative", "gap--relative-ranks", "cases--relative"] {
         assert!(place.path(&format!("study/figures/{figure}.csv")).exists(), "{figure}");
     }
-    std::fs::write(place.path("study/relative.json"), "{\"format\": 9}").unwrap();
+    fs::write(place.path("study/relative.json"), "{\"format\": 9}").unwrap();
     place.run(&["report", "study"]).refuses(3, &["relative.json", "run `relscale relative` again"]);
 }
 
