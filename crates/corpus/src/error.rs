@@ -53,6 +53,24 @@ pub enum CorpusError {
         /// What the decompressor says.
         source: std::io::Error,
     },
+    /// A stretch of text that would take hours and all memory to encode.
+    #[error(
+        "document `{document}`: {bytes} bytes from byte {start} on cannot be cut and are encoded at once, which is done up to {limit} bytes; \
+         cut the text into documents (split=lines, split=paragraphs), or leave out what is no text"
+    )]
+    TooLongToEncode {
+        /// The document.
+        document: String,
+        /// First byte of the stretch.
+        start: usize,
+        /// Its length.
+        bytes: usize,
+        /// The longest that is encoded.
+        limit: usize,
+    },
+    /// The work was given up on request.
+    #[error("stopped on request")]
+    Stopped,
     /// Text that is not UTF-8.
     #[error("{}, row {row}: not UTF-8 (byte {byte} of the row); convert the file, for example with iconv", path.display())]
     NotUtf8 {

@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         name: "powers-of-three".into(),
         description: "digits of 3^n, ten times".into(),
         documents: Box::new(|| Ok(Box::new((11..71).map(|n| Ok(digits(n)))))),
+        files: None,
     };
     let models: Vec<ModelSource<'_>> = [3_000u64, 100_000, 3_000_000]
         .into_iter()
@@ -45,8 +46,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     unused_tensors: Vec::new(),
                     files_not_read: Vec::new(),
                     bos: None,
+                    read: None,
                 })
             }),
+            recognise: None,
         })
         .collect();
 

@@ -8,7 +8,7 @@ use relscale_records::study::Totals;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A corpus was read and tokenised.
+    /// A corpus was read and tokenised, now or by an earlier start whose files these still are.
     CorpusRead {
         /// Its name.
         corpus: String,
@@ -18,10 +18,12 @@ pub enum Event {
         items: u64,
         /// Bytes of text.
         bytes: u64,
-        /// Tokens, before any limit.
+        /// Tokens of the documents that were tokenised.
         tokens: u64,
+        /// Whether these were all; with a limit, a beginning may do.
+        whole: bool,
     },
-    /// A model was loaded.
+    /// A model was loaded, or recognised by its files.
     ModelLoaded {
         /// Its name.
         model: String,

@@ -74,7 +74,7 @@ pub struct Layout {
 }
 
 /// Options whose prompt does not fit into the window with them, so that its beginning is not seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct CutPrompts {
     /// Covered options.
     pub options: u64,
@@ -99,7 +99,8 @@ impl CutPrompts {
 }
 
 impl Layout {
-    /// Lays out a corpus.
+    /// Lays out a corpus. Where only a beginning of it was tokenised, that may not reach the limit ([`Layout::reached_limit`]), and the
+    /// layout is then good for nothing but to know so.
     ///
     /// # Errors
     /// [`Error::NothingToScore`], or the protocol's own error when all documents are too short for it (some may be);
@@ -154,7 +155,7 @@ impl Layout {
                 break;
             }
         }
-        if layout.total() == 0 {
+        if layout.total() == 0 && corpus.whole {
             return Err(too_short.unwrap_or_else(|| Error::NothingToScore {
                 corpus: corpus.name().to_owned(),
                 documents: corpus.documents.len(),
@@ -284,6 +285,8 @@ mod tests {
                 bytes: 0,
             },
             documents: documents.collect(),
+            whole: true,
+            items: 0,
             specials: 0,
         }
     }

@@ -13,11 +13,12 @@
 //! | [`plan`] | a model x a corpus x a protocol becomes a run with its provenance and key |
 //! | [`run`] | carries a run out, or goes on with it |
 //! | [`source`], [`settings`] | what a session is given: models, corpora, how to measure |
-//! | [`session`] | all models over all corpora |
+//! | [`session`], `tell` | all models over all corpora; what is said on the way |
+//! | [`known`] | what earlier starts learned of the inputs, so that a finished study returns at once |
 //! | [`hub`] | a model's name becomes a local folder: here and nowhere else |
 //! | [`event`] | what a caller is told on the way |
 //!
-//! **Files on disk.** Those of [`relscale_records::study`]; this crate adds none.
+//! **Files on disk.** Those of [`relscale_records::study`], and beside them the memory of [`known`], which may be deleted.
 //!
 //! **Invariants.**
 //! * What is in a part is a function of text, tokenizer, protocol and model alone: not of batch size, threads, time, or of how often
@@ -32,12 +33,14 @@ pub mod engines;
 pub mod error;
 pub mod event;
 pub mod hub;
+pub mod known;
 pub mod layout;
 pub mod plan;
 pub mod run;
 pub mod session;
 pub mod settings;
 pub mod source;
+mod tell;
 pub mod text;
 
 pub use engine::{Engine, EngineWindow};
@@ -46,4 +49,4 @@ pub use event::{Event, Warning};
 pub use hub::ModelRequest;
 pub use session::{Measured, measure};
 pub use settings::{Prefix, Settings};
-pub use source::{CorpusSource, LoadedModel, ModelSource};
+pub use source::{CorpusSource, LoadedModel, ModelFacts, ModelSource};

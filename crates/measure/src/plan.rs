@@ -4,15 +4,16 @@
 
 use relscale_records::Provenance;
 use relscale_records::provenance::{
-    LimitProvenance, ProtocolProvenance, ScoringProvenance, TieRule, TokenizerProvenance, ToolProvenance,
-    VocabularySizes,
+    CorpusProvenance, LimitProvenance, ProtocolProvenance, ScoringProvenance, TieRule, TokenizerProvenance,
+    ToolProvenance, VocabularySizes,
 };
 use relscale_records::study::{RunPlan, RunRecord};
 use relscale_records::version::FORMAT;
 
-use crate::engine::{Engine, Vocabulary};
+use crate::engine::Vocabulary;
 use crate::error::{Error, Result};
 use crate::layout::{Layout, Windows};
+use crate::source::ModelFacts;
 use crate::text::TokenisedCorpus;
 
 /// What the plan needs to know of a tokenizer.
@@ -56,38 +57,16 @@ pub struct PlannedRun {
 /// [`Error::TokenizerTooLarge`] when an id of the tokenizer has no row in the model, [`Error::IdTooLarge`] or [`Error::UnknownId`] when one of
 /// the text has none, or none that counts (ids that came without a tokenizer), [`Error::NothingToScore`], [`Error::ZeroLimit`], and the protocol's.
 pub fn plan(
-    engine: &dyn Engine,
+    model: &ModelFacts,
     corpus: &TokenisedCorpus,
     tokenizer: &TokenizerFacts,
     windows: &dyn Windows,
     vocabulary: &Vocabulary,
     asked: &Asked,
 ) -> Result<PlannedRun> {
-    check_ids(engine, corpus, tokenizer, vocabulary)?;
+    check_ids(model, corpus, tokenizer, vocabulary)?;
     let layout = Layout::new(corpus, windows, asked.tokens)?;
-    let identity = engine.identity();
-    let provenance = Provenance {
-        format: FORMAT,
-        tool: ToolProvenance::this(),
-        model: engine.model().clone(),
-        tokenizer: tokenizer.provenance.clone(),
-        corpus: corpus.provenance.clone(),
-        protocol: asked.protocol.clone(),
-        scoring: ScoringProvenance {
-            engine: identity.name,
-            engine_revision: identity.revision,
-            compute_dtype: identity.compute_dtype,
-            tie_rule: asked.tie_rule,
-            vocabulary_rule: vocabulary.rule(),
-            vocabulary: VocabularySizes {
-                tokenizer: tokenizer.size,
-                with_added: tokenizer.with_added,
-                rows: engine.rows(),
-                scored: vocabulary.scored(),
-            },
-        },
-        limit: asked.tokens.map(|tokens| LimitProvenance { tokens }),
-    };
+    let provenance = provenance(model, corpus.provenance.clone(), tokenizer, vocabulary, asked);
     let plan = RunPlan {
         // Both fit: the corpus was refused if it had more documents than u32 can number.
         documents: layout.documents() as u32,
@@ -98,15 +77,48 @@ pub fn plan(
     Ok(PlannedRun { record: RunRecord::new(provenance, plan), layout })
 }
 
+/// Everything that decides a run's numbers; its hash is the run's key.
+pub fn provenance(
+    model: &ModelFacts,
+    corpus: CorpusProvenance,
+    tokenizer: &TokenizerFacts,
+    vocabulary: &Vocabulary,
+    asked: &Asked,
+) -> Provenance {
+    let identity = model.identity.clone();
+    Provenance {
+        format: FORMAT,
+        tool: ToolProvenance::this(),
+        model: model.model.clone(),
+        tokenizer: tokenizer.provenance.clone(),
+        corpus,
+        protocol: asked.protocol.clone(),
+        scoring: ScoringProvenance {
+            engine: identity.name,
+            engine_revision: identity.revision,
+            compute_dtype: identity.compute_dtype,
+            tie_rule: asked.tie_rule,
+            vocabulary_rule: vocabulary.rule(),
+            vocabulary: VocabularySizes {
+                tokenizer: tokenizer.size,
+                with_added: tokenizer.with_added,
+                rows: model.rows,
+                scored: vocabulary.scored(),
+            },
+        },
+        limit: asked.tokens.map(|tokens| LimitProvenance { tokens }),
+    }
+}
+
 /// A tokenizer or a text with ids that the model has no row for would read beyond the embedding, and a token that
 /// takes no part has no rank.
 fn check_ids(
-    engine: &dyn Engine,
+    model: &ModelFacts,
     corpus: &TokenisedCorpus,
     tokenizer: &TokenizerFacts,
     vocabulary: &Vocabulary,
 ) -> Result<()> {
-    let (model, rows) = (&engine.model().name, engine.rows());
+    let (model, rows) = (&model.model.name, model.rows);
     if tokenizer.largest_id >= rows {
         return Err(Error::TokenizerTooLarge {
             model: model.clone(),

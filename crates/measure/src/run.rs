@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::event::{Event, Warning};
 use crate::layout::Windows;
 use crate::plan::PlannedRun;
+use crate::tell;
 use crate::text::TokenisedCorpus;
 
 /// Tokens of a batch by default: enough rows for the products to run at full speed, little enough memory.
@@ -55,7 +56,7 @@ pub fn carry_out(
     check_plan(&run, job.planned)?;
     if let Some(done) = finished_before(&run)? {
         study.set_current(&run)?;
-        report(job, &run, &done, true, events);
+        tell::of_run(&run, &done, true, events);
         return Ok(done);
     }
     // The size of parts is that of the first start, whatever is asked for now.
@@ -104,7 +105,7 @@ pub fn carry_out(
     }
     let done = run.finish(finished, job.planned.layout.unscored_documents())?;
     study.set_current(&run)?;
-    report(job, &run, &done, false, events);
+    tell::of_run(&run, &done, false, events);
     Ok(done)
 }
 
@@ -119,28 +120,13 @@ fn check_plan(run: &RunFolder, planned: &PlannedRun) -> Result<()> {
 }
 
 /// The run's end, if it was reached before and its parts are all still there in their full size.
-fn finished_before(run: &RunFolder) -> Result<Option<Done>> {
+pub(crate) fn finished_before(run: &RunFolder) -> Result<Option<Done>> {
     let Some(done) = run.done()? else { return Ok(None) };
     let whole = done.parts.iter().all(|part| {
         let path = run.part_path(part.part.range.index);
         std::fs::metadata(path).is_ok_and(|there| there.len() == part.size)
     });
     Ok(whole.then_some(done))
-}
-
-/// What a finished run has to say, the same whether it was finished now or before.
-fn report(job: &Job<'_>, run: &RunFolder, done: &Done, reused: bool, events: &mut dyn FnMut(Event)) {
-    let (model, corpus) = (job.engine.model().name.clone(), job.corpus.name().to_owned());
-    let totals = done.totals;
-    if totals.nonfinite > 0 {
-        events(Event::Warning(Warning::NonFinite {
-            model: model.clone(),
-            corpus: corpus.clone(),
-            rows: totals.nonfinite,
-            of: totals.scored + totals.nonfinite,
-        }));
-    }
-    events(Event::RunFinished { model, corpus, folder: run.path().to_path_buf(), totals, reused });
 }
 
 fn document_rows(job: &Job<'_>) -> Vec<DocumentRow> {

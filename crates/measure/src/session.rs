@@ -1,26 +1,28 @@
 //! All models over all corpora, into one study.
 //!
 //! Each model is loaded once and run over every corpus; each corpus is tokenised once for all models that share a tokenizer.
-//! Everything that can be refused cheaply (names, folders, tokenizers) is refused before the first token is scored.
+//! Everything that can be refused cheaply (names, folders, tokenizers) is refused before the first token is scored. What is known to be
+//! finished ([`crate::known`]) is neither loaded nor read.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use relscale_corpus::protocols::{self, Protocol};
 use relscale_records::provenance::{PrefixProvenance, ProtocolProvenance, VocabularyRule};
-use relscale_records::study::Done;
+use relscale_records::study::{Done, RunFolder};
 use relscale_records::{Provenance, Study};
 
 use crate::engine::Vocabulary;
 use crate::error::{Error, Result};
-use crate::event::{Event, Warning};
-use crate::layout::{Layout, ProtocolWindows};
-use crate::plan::{Asked, plan};
-use crate::run::{Job, carry_out};
+use crate::event::Event;
+use crate::known::{Known, RunFacts, Summary, TextFacts};
+use crate::layout::ProtocolWindows;
+use crate::plan::{Asked, plan, provenance};
+use crate::run::{Job, carry_out, finished_before};
 use crate::settings::{Settings, choose_prefix};
-use crate::source::{CorpusSource, LoadedModel, ModelSource};
+use crate::source::{CorpusSource, LoadedModel, ModelFacts, ModelSource};
+use crate::tell::{self, Covered};
 use crate::text::TokenisedCorpus;
 
 /// One finished run of a session.
@@ -32,6 +34,8 @@ pub struct Measured {
     pub corpus: String,
     /// What was counted.
     pub done: Done,
+    /// The run in three numbers.
+    pub summary: Summary,
 }
 
 /// Measures every model on every corpus, or goes on where an earlier call was stopped.
@@ -48,33 +52,30 @@ pub fn measure(
     cancel: &AtomicBool,
 ) -> Result<Vec<Measured>> {
     check_names(models, corpora)?;
-    warn_of_tokenizers(models, corpora, events);
+    tell::of_tokenizers(models, corpora, events);
     keep_vocabularies(study, models)?;
-    let mut texts: BTreeMap<(String, usize), TokenisedCorpus> = BTreeMap::new();
     let mut weights = known_weights(study)?;
+    let known = Known::of(study);
+    let mut session = Session { study, settings, events, cancel, known };
+    let mut texts: BTreeMap<(String, usize), Text<'_, '_>> = BTreeMap::new();
     let mut measured = Vec::new();
     for (number, source) in models.iter().enumerate() {
-        let loaded = (source.load)()?;
-        tell_of_model(&loaded, &mut weights, events);
+        let mut model = session.model(source)?;
+        tell::of_model(&model.facts, &mut weights, session.events);
         for (corpus_number, corpus) in corpora.iter().enumerate() {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled);
             }
             let key = (source.tokenizer_sha256().to_owned(), corpus_number);
-            let text = match texts.entry(key) {
-                Entry::Occupied(entry) => entry.into_mut(),
-                Entry::Vacant(entry) => entry.insert(read_corpus(corpus, source, events)?),
-            };
-            let done = measure_one(study, source, &loaded, text, settings, events, cancel)?;
-            let (model, corpus) = (source.name.clone(), corpus.name.clone());
-            measured.push(Measured { model, corpus, done });
+            let text = texts.entry(key).or_insert_with(|| Text { source: corpus, facts: None, read: None });
+            measured.push(session.one(&mut model, text)?);
         }
         // Texts under a tokenizer that no later model has are not needed any more.
         let later = &models[number + 1..];
         texts.retain(|(sha256, _), _| later.iter().any(|m| m.tokenizer_sha256() == sha256));
     }
     for corpus in corpora {
-        warn_of_mixture(study, &corpus.name, models, events)?;
+        tell::of_mixture(session.study, &corpus.name, models, session.events)?;
     }
     Ok(measured)
 }
@@ -90,76 +91,230 @@ fn keep_vocabularies(study: &mut Study, models: &[ModelSource<'_>]) -> Result<()
     Ok(())
 }
 
-fn measure_one(
-    study: &mut Study,
-    source: &ModelSource<'_>,
-    loaded: &LoadedModel,
-    text: &TokenisedCorpus,
-    settings: &Settings,
-    events: &mut dyn FnMut(Event),
-    cancel: &AtomicBool,
-) -> Result<Done> {
-    let engine = loaded.engine.as_ref();
-    let prefix = choose_prefix(settings, loaded, source.tokenizer.as_deref());
-    let protocol = protocols::named(
-        &settings.protocol,
-        protocols::Settings {
-            length: settings.length,
-            stride: settings.stride,
-            prefix: prefix.as_ref().map(|prefix| prefix.id),
-            model_maximum: engine.context().unwrap_or(usize::MAX),
-        },
-    )?;
-    let vocabulary = match settings.vocabulary {
-        VocabularyRule::Rows => Vocabulary::Rows(engine.rows()),
-        VocabularyRule::Tokens => source.known_rows(engine.rows())?,
-    };
-    let no_specials = BTreeSet::new();
-    let specials = source.tokenizer.as_ref().map_or(&no_specials, |t| t.special_ids());
-    let windows = ProtocolWindows { protocol: protocol.as_ref(), specials };
-    let asked = Asked {
-        protocol: protocol_provenance(protocol.as_ref(), prefix),
-        tie_rule: settings.tie_rule,
-        tokens: settings.tokens,
-        part_tokens: settings.part_tokens,
-    };
-    let planned = plan(engine, text, &source.tokenizer_facts(), &windows, &vocabulary, &asked)?;
-    warn_of_plan(&planned.layout, text, settings, events);
-    let job = Job {
-        planned: &planned,
-        engine,
-        corpus: text,
-        windows: &windows,
-        vocabulary: &vocabulary,
-        batch_tokens: settings.batch_tokens,
-    };
-    carry_out(study, &job, events, cancel)
+/// A model of the session; loaded when it is first needed.
+struct Model<'a, 'm> {
+    source: &'a ModelSource<'m>,
+    facts: ModelFacts,
+    loaded: Option<LoadedModel>,
+}
+
+/// A corpus under one tokenizer; read when it is first needed.
+struct Text<'a, 'c> {
+    source: &'a CorpusSource<'c>,
+    facts: Option<TextFacts>,
+    read: Option<TokenisedCorpus>,
+}
+
+/// What every step of a session needs.
+struct Session<'a> {
+    study: &'a mut Study,
+    settings: &'a Settings,
+    events: &'a mut dyn FnMut(Event),
+    cancel: &'a AtomicBool,
+    known: Known,
+}
+
+impl Session<'_> {
+    /// A model by its files, where they are known; else loaded.
+    fn model<'s, 'm>(&mut self, source: &'s ModelSource<'m>) -> Result<Model<'s, 'm>> {
+        if let Some(recognition) = &source.recognise
+            && let Some(read) = self.known.weights(recognition.files.stamp().as_ref())
+        {
+            return Ok(Model { source, facts: (recognition.facts)(read.clone())?, loaded: None });
+        }
+        let loaded = self.load(source)?;
+        Ok(Model { source, facts: loaded.facts(), loaded: Some(loaded) })
+    }
+
+    fn load(&mut self, source: &ModelSource<'_>) -> Result<LoadedModel> {
+        let files = source.recognise.as_ref().map(|recognition| &recognition.files);
+        let stamp = files.and_then(|files| files.stamp());
+        let loaded = (source.load)()?;
+        if let Some(read) = &loaded.read {
+            self.known.keep_weights(files, stamp, read.clone());
+        }
+        Ok(loaded)
+    }
+
+    /// What a text is, by its files, where they are known; else by reading it.
+    fn text_facts(&mut self, model: &ModelSource<'_>, text: &mut Text<'_, '_>) -> Result<TextFacts> {
+        if let Some(facts) = &text.facts {
+            return Ok(facts.clone());
+        }
+        let stamp = text.source.files.as_ref().and_then(|files| files.stamp());
+        let facts = match self.known.text(stamp.as_ref(), model.tokenizer_sha256()) {
+            Some(facts) => facts.clone(),
+            None => {
+                let read = self.read(model, text.source, self.first_look())?;
+                let facts = read.facts();
+                text.read = Some(read);
+                facts
+            }
+        };
+        tell::of_text(&text.source.name, &facts, self.events);
+        text.facts = Some(facts.clone());
+        Ok(facts)
+    }
+
+    /// Tokens that are kept of a text at first: more than any protocol but an odd one needs to score as many positions as asked for.
+    fn first_look(&self) -> Option<u64> {
+        self.settings.tokens.map(|tokens| tokens.saturating_mul(2).saturating_add(1 << 16))
+    }
+
+    fn read(
+        &mut self,
+        model: &ModelSource<'_>,
+        source: &CorpusSource<'_>,
+        keep: Option<u64>,
+    ) -> Result<TokenisedCorpus> {
+        let files = source.files.as_ref();
+        let stamp = files.and_then(|files| files.stamp());
+        let text = source.read(model, keep, self.cancel)?;
+        self.known.keep_text(files, stamp, model.tokenizer_sha256(), text.facts());
+        Ok(text)
+    }
+
+    /// One model on one text.
+    fn one(&mut self, model: &mut Model<'_, '_>, text: &mut Text<'_, '_>) -> Result<Measured> {
+        let source = model.source;
+        let facts = self.text_facts(source, text)?;
+        let question = Question::of(self.settings, &model.facts, source)?;
+        let corpus = facts.provenance(&text.source.name, &text.source.description);
+        let wanted = provenance(
+            &model.facts,
+            corpus,
+            &source.tokenizer_facts(),
+            &question.vocabulary,
+            &question.asked,
+        );
+        if let Some(finished) = self.finished(&wanted)? {
+            return Ok(finished);
+        }
+        let loaded = match &mut model.loaded {
+            Some(loaded) => loaded,
+            none => {
+                let loaded = self.load(source)?;
+                model.facts = loaded.facts();
+                none.insert(loaded)
+            }
+        };
+        let read = match &mut text.read {
+            Some(read) => read,
+            none => none.insert(self.read(source, text.source, self.first_look())?),
+        };
+        loop {
+            match self.carry_out(&model.facts, loaded, source, read, &question)? {
+                Some(measured) => return Ok(measured),
+                // Few of its tokens are scored: a longer beginning.
+                None => *read = self.read(source, text.source, Some(read.tokens().saturating_mul(4)))?,
+            }
+        }
+    }
+
+    /// The run, if it is known to be finished and its parts are there; told as it was told when it was measured.
+    fn finished(&mut self, wanted: &Provenance) -> Result<Option<Measured>> {
+        let key = wanted.key();
+        let Some(facts) = self.known.run(&key) else { return Ok(None) };
+        // What is wrong with the folder, the long way will tell.
+        let Ok(run) = self.study.run(&Study::run_name(wanted)) else { return Ok(None) };
+        if run.record().key != key {
+            return Ok(None);
+        }
+        let Some(done) = finished_before(&run)? else { return Ok(None) };
+        self.study.set_current(&run)?;
+        let covered = Covered::of_run(&done, &facts);
+        tell::of_plan(&wanted.corpus.name, &covered, self.settings.tokens, self.events);
+        tell::of_run(&run, &done, true, self.events);
+        Ok(Some(measured(&run, done, facts.summary)))
+    }
+
+    /// Plans a run, carries out what is left of it, and remembers what it was. `None` when too little of the text was tokenised.
+    fn carry_out(
+        &mut self,
+        facts: &ModelFacts,
+        loaded: &LoadedModel,
+        source: &ModelSource<'_>,
+        text: &TokenisedCorpus,
+        question: &Question,
+    ) -> Result<Option<Measured>> {
+        let no_specials = BTreeSet::new();
+        let specials = source.tokenizer.as_ref().map_or(&no_specials, |t| t.special_ids());
+        let windows = ProtocolWindows { protocol: question.protocol.as_ref(), specials };
+        let (asked, vocabulary) = (&question.asked, &question.vocabulary);
+        let planned = plan(facts, text, &source.tokenizer_facts(), &windows, vocabulary, asked)?;
+        if !text.whole && !planned.layout.reached_limit() {
+            return Ok(None);
+        }
+        let covered = Covered::of_layout(&planned.layout);
+        tell::of_plan(text.name(), &covered, self.settings.tokens, self.events);
+        let job = Job {
+            planned: &planned,
+            engine: loaded.engine.as_ref(),
+            corpus: text,
+            windows: &windows,
+            vocabulary,
+            batch_tokens: self.settings.batch_tokens,
+        };
+        let done = carry_out(self.study, &job, self.events, self.cancel)?;
+        let run = self.study.run(&Study::run_name(&planned.record.provenance))?;
+        let summary = summary(&run)?;
+        let facts =
+            RunFacts { reached_limit: covered.reached_limit, cut_prompts: covered.cut_prompts, summary };
+        self.known.keep_run(&done.key, facts);
+        self.known.save();
+        Ok(Some(measured(&run, done, summary)))
+    }
+}
+
+/// How a model is asked: what of the settings depends on it.
+struct Question {
+    asked: Asked,
+    vocabulary: Vocabulary,
+    protocol: Box<dyn Protocol>,
+}
+
+impl Question {
+    fn of(settings: &Settings, facts: &ModelFacts, source: &ModelSource<'_>) -> Result<Self> {
+        let prefix = choose_prefix(settings, facts, source.tokenizer.as_deref());
+        let protocol = protocols::named(
+            &settings.protocol,
+            protocols::Settings {
+                length: settings.length,
+                stride: settings.stride,
+                prefix: prefix.as_ref().map(|prefix| prefix.id),
+                model_maximum: facts.context.unwrap_or(usize::MAX),
+            },
+        )?;
+        let vocabulary = match settings.vocabulary {
+            VocabularyRule::Rows => Vocabulary::Rows(facts.rows),
+            VocabularyRule::Tokens => source.known_rows(facts.rows)?,
+        };
+        let asked = Asked {
+            protocol: protocol_provenance(protocol.as_ref(), prefix),
+            tie_rule: settings.tie_rule,
+            tokens: settings.tokens,
+            part_tokens: settings.part_tokens,
+        };
+        Ok(Self { asked, vocabulary, protocol })
+    }
 }
 
 fn protocol_provenance(protocol: &dyn Protocol, prefix: Option<PrefixProvenance>) -> ProtocolProvenance {
     ProtocolProvenance { name: protocol.name().to_owned(), parameters: protocol.parameters(), prefix }
 }
 
-fn read_corpus(
-    source: &CorpusSource<'_>,
-    model: &ModelSource<'_>,
-    events: &mut dyn FnMut(Event),
-) -> Result<TokenisedCorpus> {
-    let text = source.read(model)?;
-    events(Event::CorpusRead {
-        corpus: source.name.clone(),
-        documents: text.provenance.documents,
-        items: text.items(),
-        bytes: text.provenance.bytes,
-        tokens: text.tokens(),
-    });
-    if text.specials > 0 {
-        events(Event::Warning(Warning::SpecialsInText {
-            corpus: source.name.clone(),
-            tokens: text.specials,
-        }));
-    }
-    Ok(text)
+fn measured(run: &RunFolder, done: Done, summary: Summary) -> Measured {
+    let provenance = &run.record().provenance;
+    Measured { model: provenance.model.name.clone(), corpus: provenance.corpus.name.clone(), done, summary }
+}
+
+fn summary(run: &RunFolder) -> Result<Summary> {
+    let sums = run.sums()?;
+    Ok(Summary {
+        rbp_1: sums.rbp().and_then(|rbp| rbp.first().copied()),
+        cross_entropy: sums.cross_entropy(),
+        bits_per_byte: sums.bits_per_byte(),
+    })
 }
 
 /// Names are how people tell runs apart, so they must.
@@ -182,24 +337,6 @@ fn check_names(models: &[ModelSource<'_>], corpora: &[CorpusSource<'_>]) -> Resu
     }
 }
 
-fn warn_of_tokenizers(
-    models: &[ModelSource<'_>],
-    corpora: &[CorpusSource<'_>],
-    events: &mut dyn FnMut(Event),
-) {
-    let mut first: BTreeMap<&str, &str> = BTreeMap::new();
-    for model in models {
-        first.entry(model.tokenizer_sha256()).or_insert(&model.name);
-    }
-    if first.len() > 1 {
-        let models: Vec<String> = first.into_values().map(str::to_owned).collect();
-        for corpus in corpora {
-            let (corpus, models) = (corpus.name.clone(), models.clone());
-            events(Event::Warning(Warning::DifferentTokenizers { corpus, models }));
-        }
-    }
-}
-
 /// Hash of weights -> name of the model, for everything that the study holds already.
 fn known_weights(study: &Study) -> Result<BTreeMap<String, String>> {
     let runs = study.runs()?.into_iter().filter(|run| run.current);
@@ -209,92 +346,4 @@ fn known_weights(study: &Study) -> Result<BTreeMap<String, String>> {
             (model.weights_sha256, model.name)
         })
         .collect())
-}
-
-fn tell_of_model(
-    loaded: &LoadedModel,
-    weights: &mut BTreeMap<String, String>,
-    events: &mut dyn FnMut(Event),
-) {
-    let model = loaded.engine.model();
-    events(Event::ModelLoaded {
-        model: model.name.clone(),
-        family: model.family.clone(),
-        non_embedding: model.parameters.non_embedding,
-        total: model.parameters.total,
-        unused_tensors: loaded.unused_tensors.clone(),
-        files_not_read: loaded.files_not_read.clone(),
-    });
-    let there = weights.entry(model.weights_sha256.clone()).or_insert_with(|| model.name.clone());
-    if *there != model.name {
-        let (model, other) = (model.name.clone(), there.clone());
-        events(Event::Warning(Warning::SameWeights { model, other }));
-    }
-}
-
-fn warn_of_plan(layout: &Layout, text: &TokenisedCorpus, settings: &Settings, events: &mut dyn FnMut(Event)) {
-    let corpus = text.name().to_owned();
-    if layout.unscored_documents() > 0 {
-        events(Event::Warning(Warning::UnscoredDocuments {
-            corpus: corpus.clone(),
-            documents: layout.unscored_documents(),
-            of: layout.documents() as u64,
-        }));
-    }
-    let cut = layout.cut_prompts();
-    if cut.cut > 0 {
-        events(Event::Warning(Warning::PromptsCut {
-            corpus: corpus.clone(),
-            options: cut.cut,
-            of: cut.options,
-            longest: cut.longest,
-        }));
-    }
-    if let (Some(wanted), false) = (settings.tokens, layout.reached_limit()) {
-        let scored = layout.total();
-        events(Event::Warning(Warning::ShortCorpus { corpus, scored, wanted }));
-    }
-}
-
-/// A study may be added to, but a fit over runs that were not measured alike would compare apples with pears.
-fn warn_of_mixture(
-    study: &Study,
-    corpus: &str,
-    models: &[ModelSource<'_>],
-    events: &mut dyn FnMut(Event),
-) -> Result<()> {
-    let runs = study.runs()?.into_iter().filter(|run| run.current);
-    let (now, before): (Vec<Provenance>, Vec<Provenance>) = runs
-        .map(|run| run.record.provenance)
-        .filter(|provenance| provenance.corpus.name == corpus)
-        .partition(|provenance| models.iter().any(|model| model.name == provenance.model.name));
-    let Some(now) = now.first() else { return Ok(()) };
-    let (mut differs, mut others) = (BTreeSet::new(), Vec::new());
-    for before in before {
-        let found = differences(now, &before);
-        if !found.is_empty() {
-            differs.extend(found);
-            others.push(before.model.name);
-        }
-    }
-    if !others.is_empty() {
-        let (corpus, differs) = (corpus.to_owned(), differs.into_iter().collect());
-        events(Event::Warning(Warning::Mixed { corpus, differs, models: others }));
-    }
-    Ok(())
-}
-
-/// In what two runs of a corpus were not measured alike. Window lengths are not compared: they follow each model's maximum.
-fn differences(a: &Provenance, b: &Provenance) -> Vec<&'static str> {
-    let (x, y) = (&a.scoring, &b.scoring);
-    let all = [
-        ("text", a.corpus.text_sha256 != b.corpus.text_sha256),
-        ("protocol", a.protocol.name != b.protocol.name),
-        ("limit", a.limit != b.limit),
-        ("vocabulary rule", x.vocabulary_rule != y.vocabulary_rule),
-        ("tie rule", x.tie_rule != y.tie_rule),
-        ("engine", (&x.engine, x.engine_revision) != (&y.engine, y.engine_revision)),
-        ("compute dtype", x.compute_dtype != y.compute_dtype),
-    ];
-    all.into_iter().filter(|(_, differs)| *differs).map(|(what, _)| what).collect()
 }

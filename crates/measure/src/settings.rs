@@ -5,7 +5,7 @@ use relscale_records::provenance::{PrefixProvenance, TieRule, VocabularyRule};
 
 use crate::layout::PART_TOKENS;
 use crate::run::BATCH_TOKENS;
-use crate::source::LoadedModel;
+use crate::source::ModelFacts;
 
 /// The token put in before texts or windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Settings {
 /// that, end-of-text; else none (GPT-2, Pythia, Qwen).
 pub fn choose_prefix(
     settings: &Settings,
-    loaded: &LoadedModel,
+    facts: &ModelFacts,
     tokenizer: Option<&Tokenizer>,
 ) -> Option<PrefixProvenance> {
     let because =
@@ -89,8 +89,8 @@ pub fn choose_prefix(
         Prefix::Id(id) => because(Some(id), "asked for"),
         Prefix::Auto => {
             let by_itself = tokenizer.and_then(|t| t.added_by_processor().before.first().copied());
-            let bos = named.bos.or(loaded.bos);
-            let opt = loaded.engine.model().architecture == "opt";
+            let bos = named.bos.or(facts.bos);
+            let opt = facts.model.architecture == "opt";
             let rolling = settings.protocol == "rolling";
             because(by_itself, "the tokenizer puts it before every text")
                 .or_else(|| because(bos.filter(|_| opt), "OPT was trained with it before every text"))

@@ -2,12 +2,15 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use relscale_corpus::{CorpusSpec, Document, Encoded, Tokenizer};
-use relscale_records::provenance::TokenizerProvenance;
+use relscale_corpus::{CorpusError, CorpusSpec, Document, Encoded, Tokenizer};
+use relscale_decoder::families::ReadWeights;
+use relscale_records::provenance::{ModelProvenance, TokenizerProvenance};
 
-use crate::engine::{Engine, Vocabulary};
+use crate::engine::{Engine, EngineIdentity, Vocabulary};
 use crate::error::{Error, Result};
+use crate::known::Files;
 use crate::plan::TokenizerFacts;
 use crate::text::TokenisedCorpus;
 
@@ -21,6 +24,35 @@ pub struct ModelSource<'a> {
     pub tokenizer: Option<Arc<Tokenizer>>,
     /// Loads it.
     pub load: Box<dyn Fn() -> Result<LoadedModel> + 'a>,
+    /// Tells what it is without loading it, where that is possible.
+    pub recognise: Option<Recognition<'a>>,
+}
+
+/// How a model is recognised by files that were read before.
+pub struct Recognition<'a> {
+    /// The files, and how they are read.
+    pub files: Files<'a>,
+    /// What the model is, given what was read of its weights when the files were the same.
+    pub facts: Box<dyn Fn(ReadWeights) -> Result<ModelFacts> + 'a>,
+}
+
+/// What a model is, loaded or not: what of it enters plans, keys and messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelFacts {
+    /// The engine that runs it.
+    pub identity: EngineIdentity,
+    /// The model.
+    pub model: ModelProvenance,
+    /// Rows of its output head, padding included.
+    pub rows: u32,
+    /// Longest window in tokens.
+    pub context: Option<usize>,
+    /// Tensors of its files that it does not use.
+    pub unused_tensors: Vec<String>,
+    /// Weights files of its folder that were not read, since others hold the same.
+    pub files_not_read: Vec<String>,
+    /// Beginning-of-text id of its configuration.
+    pub bos: Option<u32>,
 }
 
 /// A model, loaded.
@@ -33,6 +65,35 @@ pub struct LoadedModel {
     pub files_not_read: Vec<String>,
     /// Beginning-of-text id of its configuration.
     pub bos: Option<u32>,
+    /// What was read of its weights files, where it came from files.
+    pub read: Option<ReadWeights>,
+}
+
+impl ModelFacts {
+    /// What an engine says of its model; nothing of its files.
+    pub fn of(engine: &dyn Engine) -> Self {
+        Self {
+            identity: engine.identity(),
+            model: engine.model().clone(),
+            rows: engine.rows(),
+            context: engine.context(),
+            unused_tensors: Vec::new(),
+            files_not_read: Vec::new(),
+            bos: None,
+        }
+    }
+}
+
+impl LoadedModel {
+    /// What it is.
+    pub fn facts(&self) -> ModelFacts {
+        ModelFacts {
+            unused_tensors: self.unused_tensors.clone(),
+            files_not_read: self.files_not_read.clone(),
+            bos: self.bos,
+            ..ModelFacts::of(self.engine.as_ref())
+        }
+    }
 }
 
 impl ModelSource<'_> {
@@ -72,9 +133,12 @@ impl ModelSource<'_> {
     }
 
     /// Encodes a block of documents.
-    fn encode(&self, block: &[Document]) -> Result<Vec<Encoded>> {
+    fn encode(&self, block: &[Document], cancel: &AtomicBool) -> Result<Vec<Encoded>> {
         match &self.tokenizer {
-            Some(tokenizer) => Ok(tokenizer.encode_all(block)?),
+            Some(tokenizer) => tokenizer.encode_all_until(block, cancel).map_err(|error| match error {
+                CorpusError::Stopped => Error::Cancelled,
+                error => error.into(),
+            }),
             None => block
                 .iter()
                 .map(|document| match &document.ids {
@@ -97,12 +161,16 @@ pub struct CorpusSource<'a> {
     pub description: String,
     /// Starts to read it.
     pub documents: Box<dyn Fn() -> Result<Documents<'a>> + 'a>,
+    /// The files that it is read from, where it is read from files.
+    pub files: Option<Files<'a>>,
 }
 
 impl CorpusSource<'static> {
     /// The corpus that a `--corpus` value names. `manifest` is the workspace whose crates are meant where the value names none.
     pub fn of_spec(spec: CorpusSpec, manifest: Option<PathBuf>) -> Self {
+        let (listed, at) = (spec.clone(), manifest.clone());
         Self {
+            files: Some(Files::new(spec.to_string(), move || listed.files(at.as_deref()).ok())),
             name: spec.name().to_owned(),
             description: spec.description(),
             documents: Box::new(move || {
@@ -114,12 +182,18 @@ impl CorpusSource<'static> {
 }
 
 impl CorpusSource<'_> {
-    /// Reads and tokenises the corpus for a model (and all others with its tokenizer).
+    /// Reads and tokenises the corpus for a model (and all others with its tokenizer): all of it, or as many documents from the first as
+    /// have `keep` tokens.
     ///
     /// # Errors
     /// As [`TokenisedCorpus::read`]; [`Error::NoTokenizer`] for text without a tokenizer.
-    pub fn read(&self, model: &ModelSource<'_>) -> Result<TokenisedCorpus> {
-        let encode = |block: &[Document]| model.encode(block);
-        TokenisedCorpus::read(&self.name, &self.description, (self.documents)()?, encode)
+    pub fn read(
+        &self,
+        model: &ModelSource<'_>,
+        keep: Option<u64>,
+        cancel: &AtomicBool,
+    ) -> Result<TokenisedCorpus> {
+        let encode = |block: &[Document]| model.encode(block, cancel);
+        TokenisedCorpus::read(&self.name, &self.description, (self.documents)()?, encode, keep, cancel)
     }
 }

@@ -10,6 +10,7 @@ use relscale_measure::engine::{Engine, EngineIdentity, EngineWindow, Vocabulary}
 use relscale_measure::engines::MockEngine;
 use relscale_measure::plan::{Asked, TokenizerFacts, plan};
 use relscale_measure::run::{Job, carry_out};
+use relscale_measure::source::ModelFacts;
 use relscale_measure::text::{TokenisedCorpus, TokenisedDocument};
 use relscale_measure::{Error, Result};
 use relscale_records::provenance::{ModelProvenance, Provenance, TieRule};
@@ -48,7 +49,8 @@ fn whole(document: &TokenisedDocument) -> Result<Vec<Window>> {
 fn text() -> TokenisedCorpus {
     let tokenizer = tokenizer();
     let documents = documents().into_iter().map(Ok::<_, Error>);
-    TokenisedCorpus::read("c", "", documents, |block: &[Document]| Ok(tokenizer.encode_all(block)?)).unwrap()
+    let encode = |block: &[Document]| Ok(tokenizer.encode_all(block)?);
+    TokenisedCorpus::read("c", "", documents, encode, None, &AtomicBool::new(false)).unwrap()
 }
 
 fn run(
@@ -62,7 +64,7 @@ fn run(
     let asked =
         Asked { protocol: example.protocol, tie_rule: TieRule::AtLeast, tokens: None, part_tokens: 100 };
     let vocabulary = Vocabulary::Rows(60);
-    let planned = plan(engine, &text, &facts, &windows, &vocabulary, &asked).unwrap();
+    let planned = plan(&ModelFacts::of(engine), &text, &facts, &windows, &vocabulary, &asked).unwrap();
     let job = Job {
         planned: &planned,
         engine,

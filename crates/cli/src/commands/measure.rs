@@ -158,8 +158,14 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     };
     let measured = measure(&arguments.out, &models, &corpora, options, &settings(arguments), cancel)?;
     let study = Study::open(&arguments.out)?;
-    let runs = runs(&study, &measured)?;
-    json::hand_over(&runs, arguments.json.destination(), || terminal::print(&summary(&runs)))?;
+    match arguments.json.destination() {
+        // All the k of every run are in its rows, which are read for this alone.
+        Some(destination) => {
+            let runs = runs(&study, &measured)?;
+            json::hand_over(&runs, Some(destination), || terminal::print(&summary(&measured)))?;
+        }
+        None => terminal::print(&summary(&measured))?,
+    }
     for line in weights_read(&study, &measured)? {
         terminal::message(&line);
     }
@@ -221,23 +227,29 @@ fn runs(study: &Study, measured: &[Measured]) -> anyhow::Result<Vec<Run>> {
     Ok(runs.collect())
 }
 
-/// The same as a table, a line a model and corpus.
-fn summary(runs: &[Run]) -> String {
-    let number =
-        |value: Option<f64>, decimals: usize| value.map_or("-".to_owned(), |v| format!("{v:.decimals$}"));
-    let row = |run: &Run| {
-        vec![
-            run.model.clone(),
-            run.corpus.clone(),
-            count(run.totals.scored),
-            count(run.totals.nonfinite),
-            number(run.rbp.as_ref().and_then(|rbp| rbp.first().copied()), 4),
-            number(run.cross_entropy, 4),
-            number(run.bits_per_byte, 4),
-        ]
-    };
-    let groups: Vec<Vec<Vec<String>>> =
-        runs.chunk_by(|a, b| a.model == b.model).map(|of_model| of_model.iter().map(row).collect()).collect();
+/// What came out, a line a model and corpus.
+fn summary(measured: &[Measured]) -> String {
+    let mut groups: Vec<Vec<Vec<String>>> = Vec::new();
+    let number = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.4}"));
+    let mut last = None;
+    for one in measured {
+        let row = vec![
+            one.model.clone(),
+            one.corpus.clone(),
+            count(one.done.totals.scored),
+            count(one.done.totals.nonfinite),
+            number(one.summary.rbp_1),
+            number(one.summary.cross_entropy),
+            number(one.summary.bits_per_byte),
+        ];
+        if last != Some(&one.model) {
+            groups.push(Vec::new());
+        }
+        last = Some(&one.model);
+        if let Some(group) = groups.last_mut() {
+            group.push(row);
+        }
+    }
     let header = ["model", "corpus", "tokens", "non-finite", "RBP_1", "nll (nats)", "bits/byte"];
     terminal::table(&header, 2, &groups)
 }

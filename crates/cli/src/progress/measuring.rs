@@ -52,16 +52,14 @@ impl Measuring {
     /// Takes note of an event.
     pub(crate) fn hear(&mut self, event: Event) {
         match event {
-            Event::CorpusRead { corpus, documents, items, bytes, tokens } => {
+            Event::CorpusRead { corpus, documents, items, bytes, tokens, whole } => {
                 // A corpus of token ids has no bytes.
                 let bytes = if bytes > 0 { format!("{}, ", terminal::bytes(bytes)) } else { String::new() };
                 let asked =
                     if items > 0 { format!(" ({})", several(items, "question")) } else { String::new() };
-                say(&format!(
-                    "{corpus}: {}{asked}, {bytes}{}",
-                    several(documents, "document"),
-                    several(tokens, "token")
-                ));
+                let tokens = several(tokens, "token");
+                let tokens = if whole { tokens } else { format!("of which the first {tokens} were read") };
+                say(&format!("{corpus}: {}{asked}, {bytes}{tokens}", several(documents, "document")));
             }
             Event::ModelLoaded { model, non_embedding, total, unused_tensors, files_not_read, .. } => {
                 say(&format!(

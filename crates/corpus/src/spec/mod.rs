@@ -24,6 +24,7 @@
 //! A name consists of letters, digits, `.`, `_` and `-`; without one it is the file's name without extensions.
 
 mod evaluations;
+mod files;
 mod keys;
 
 use std::fmt;

@@ -1,18 +1,31 @@
-//! Very long texts, encoded in blocks.
+//! Very long texts, encoded in blocks, in parallel.
 //!
 //! Encoding keeps offsets and strings of all tokens of a call, some hundred bytes a token, so one call on a file of
-//! 50 MB needs gigabytes. A text is cut only where the cut provably changes nothing: between an ASCII letter and the
-//! single space before another ASCII letter, for byte-level tokenizers whose pattern always starts a new piece there
-//! (GPT-2's own, and the ones of Qwen2 and Llama 3). Every other tokenizer gets its texts whole.
+//! 50 MB needs gigabytes, and runs on one thread. A text is cut only where the cut provably changes nothing, for byte-level tokenizers
+//! whose pattern is known (GPT-2's own, and the ones of Qwen2 and Llama 3). No such pattern looks back, and in each of them
+//!
+//! * what is not white space ends before a space, which can only begin a piece;
+//! * letters and digits end before a line's end;
+//! * letters end before a digit or a punctuation mark, which can only begin a piece.
+//!
+//! A cut inside an added token would take it apart, so there is none where one spans it. What is left without a place to cut is one word for
+//! the tokenizer, whose merges take a second and a hundred megabytes for each megabyte of it: beyond [`LONGEST_WORD`] that is no text, and it
+//! is refused. Every other tokenizer gets its texts whole, up to [`LONGEST_WHOLE`].
 
 use tokenizers::normalizers::NormalizerWrapper;
 use tokenizers::pre_tokenizers::PreTokenizerWrapper;
 use tokenizers::pre_tokenizers::split::SplitPattern;
 
 /// Blocks are cut at the first safe place after this many bytes.
-const BLOCK_BYTES: usize = 1 << 20;
+const BLOCK_BYTES: usize = 1 << 18;
 
-/// Patterns in which a space before a letter always starts a piece, besides GPT-2's.
+/// Bytes without a place to cut that are still encoded: about 15 seconds and a gigabyte.
+pub const LONGEST_WORD: usize = 8 << 20;
+
+/// Bytes of a text that is encoded whole, by a tokenizer whose texts cannot be cut.
+pub const LONGEST_WHOLE: usize = 64 << 20;
+
+/// Patterns for which the reasons above hold, besides GPT-2's.
 const SAFE_PATTERNS: [&str; 2] = [
     // Qwen2, Qwen2.5
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
@@ -20,19 +33,46 @@ const SAFE_PATTERNS: [&str; 2] = [
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
 ];
 
+/// A stretch of text that is too long to encode: its first byte and its length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooLong {
+    pub(super) start: usize,
+    pub(super) bytes: usize,
+    pub(super) limit: usize,
+}
+
 /// Whether and where a tokenizer's texts may be cut.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct BlockRule {
     safe: bool,
     block_bytes: usize,
+    longest_word: usize,
+    longest_whole: usize,
+    /// Added tokens, which a cut must not take apart.
+    added: Vec<String>,
 }
 
 impl BlockRule {
     pub(super) fn of(inner: &tokenizers::Tokenizer) -> Self {
-        let safe = keeps_boundaries(inner.get_normalizer())
-            && inner.get_pre_tokenizer().is_some_and(splits_before_words)
-            && !inner.get_added_tokens_decoder().values().any(|token| has_boundary(&token.content));
-        Self { safe, block_bytes: BLOCK_BYTES }
+        let added = inner.get_added_tokens_decoder();
+        // Such tokens look at their neighbours, or match what a normaliser makes of the text.
+        let plain = added.values().all(|token| {
+            !token.rstrip && !token.single_word && (token.content.is_ascii() || !token.normalized)
+        });
+        let safe = plain
+            && keeps_boundaries(inner.get_normalizer())
+            && inner.get_pre_tokenizer().is_some_and(has_known_pattern);
+        Self {
+            safe,
+            block_bytes: BLOCK_BYTES,
+            longest_word: LONGEST_WORD,
+            longest_whole: LONGEST_WHOLE,
+            added: added
+                .into_values()
+                .map(|token| token.content)
+                .filter(|content| content.len() > 1)
+                .collect(),
+        }
     }
 
     #[cfg(test)]
@@ -41,37 +81,91 @@ impl BlockRule {
     }
 
     /// The blocks of a text; together they are the text.
-    pub(super) fn split(self, text: &str) -> Vec<&str> {
-        let mut blocks = Vec::new();
-        let mut rest = text;
-        while self.safe && rest.len() > self.block_bytes {
-            let Some(cut) = (self.block_bytes..rest.len() - 1).find(|&i| is_boundary(rest.as_bytes(), i))
-            else {
-                break;
-            };
-            let (block, after) = rest.split_at(cut);
-            blocks.push(block);
-            rest = after;
+    pub(super) fn split<'t>(&self, text: &'t str) -> Result<Vec<&'t str>, TooLong> {
+        if !self.safe {
+            let (bytes, limit) = (text.len(), self.longest_whole);
+            return if bytes > limit { Err(TooLong { start: 0, bytes, limit }) } else { Ok(vec![text]) };
         }
-        blocks.push(rest);
-        blocks
+        let mut blocks = Vec::new();
+        let mut start = 0;
+        while text.len() - start > self.block_bytes {
+            let from = start + self.block_bytes;
+            let cut = (from..text.len()).find(|&at| self.is_cut(text, at)).unwrap_or(text.len());
+            self.check_word(text, from, cut)?;
+            blocks.push(&text[start..cut]);
+            start = cut;
+        }
+        if start < text.len() || blocks.is_empty() {
+            blocks.push(&text[start..]);
+        }
+        Ok(blocks)
+    }
+
+    /// Refuses a word that began before `from` and reaches to `cut`.
+    fn check_word(&self, text: &str, from: usize, cut: usize) -> Result<(), TooLong> {
+        if cut - from <= self.longest_word.saturating_sub(self.block_bytes) {
+            return Ok(());
+        }
+        let start = (0..from).rev().find(|&at| self.is_cut(text, at)).unwrap_or(0);
+        let bytes = cut - start;
+        if bytes <= self.longest_word {
+            return Ok(());
+        }
+        Err(TooLong { start, bytes, limit: self.longest_word })
+    }
+
+    fn is_cut(&self, text: &str, at: usize) -> bool {
+        is_boundary(text, at) && !self.added.iter().any(|token| spans(text.as_bytes(), token.as_bytes(), at))
     }
 }
 
-/// A space at `i` between two ASCII letters (so `i` is a character boundary).
-fn is_boundary(bytes: &[u8], i: usize) -> bool {
-    i > 0
-        && bytes[i] == b' '
-        && bytes[i - 1].is_ascii_alphabetic()
-        && bytes.get(i + 1).is_some_and(u8::is_ascii_alphabetic)
+/// Whether a piece begins at byte `at`, by the reasons at the top.
+fn is_boundary(text: &str, at: usize) -> bool {
+    let Some(next) = text.as_bytes().get(at) else { return false };
+    // Where nearly all places are sorted out, without decoding a character.
+    let may_begin = next.is_ascii_punctuation() || next.is_ascii_digit() || b" \n\r\t".contains(next);
+    if at == 0 || !(may_begin || *next >= 0xE3) || !text.is_char_boundary(at) {
+        return false;
+    }
+    let Some(before) = text[..at].chars().next_back() else { return false };
+    match next {
+        b' ' => !before.is_whitespace(),
+        b'\n' | b'\r' | b'\t' => before.is_ascii_alphanumeric(),
+        _ if may_begin => is_letter(before),
+        _ => is_letter(before) && text[at..].chars().next().is_some_and(is_wide_mark),
+    }
 }
 
-fn has_boundary(token: &str) -> bool {
-    (0..token.len()).any(|i| is_boundary(token.as_bytes(), i))
+/// Letters of which it is sure: Latin without diacritics, kana, Chinese characters, Hangul syllables.
+fn is_letter(c: char) -> bool {
+    c.is_ascii_alphabetic()
+        || matches!(c, '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}' | '\u{4E00}'..='\u{9FA5}' | '\u{AC00}'..='\u{D7A3}')
 }
 
-/// None and NFC act on neighbouring characters only, and never on these ASCII ones.
-fn keeps_boundaries(normalizer: Option<&NormalizerWrapper>) -> bool {
+/// Punctuation of scripts without spaces: comma, full stop, and their wide kin.
+fn is_wide_mark(c: char) -> bool {
+    matches!(
+        c,
+        '\u{3001}'
+            | '\u{3002}'
+            | '\u{FF01}'
+            | '\u{FF08}'
+            | '\u{FF09}'
+            | '\u{FF0C}'
+            | '\u{FF1A}'
+            | '\u{FF1B}'
+            | '\u{FF1F}'
+    )
+}
+
+/// Whether `token` stands in `text` with byte `at` inside it.
+fn spans(text: &[u8], token: &[u8], at: usize) -> bool {
+    let first = (at + 1).saturating_sub(token.len());
+    (first..at).any(|start| text.get(start..start + token.len()) == Some(token))
+}
+
+/// None and NFC act on neighbouring characters only, and none of those at which a text is cut joins with what is before it.
+pub(super) fn keeps_boundaries(normalizer: Option<&NormalizerWrapper>) -> bool {
     match normalizer {
         None | Some(NormalizerWrapper::NFC(_)) => true,
         Some(NormalizerWrapper::Sequence(sequence)) => {
@@ -81,7 +175,7 @@ fn keeps_boundaries(normalizer: Option<&NormalizerWrapper>) -> bool {
     }
 }
 
-fn splits_before_words(pre_tokenizer: &PreTokenizerWrapper) -> bool {
+fn has_known_pattern(pre_tokenizer: &PreTokenizerWrapper) -> bool {
     match pre_tokenizer {
         PreTokenizerWrapper::ByteLevel(byte_level) => byte_level.use_regex && !byte_level.add_prefix_space,
         PreTokenizerWrapper::Sequence(sequence) => match sequence.as_ref() {
@@ -90,7 +184,7 @@ fn splits_before_words(pre_tokenizer: &PreTokenizerWrapper) -> bool {
                     matches!(&split.pattern, SplitPattern::Regex(p) if SAFE_PATTERNS.contains(&p.as_str()));
                 known && !byte_level.use_regex && !byte_level.add_prefix_space
             }
-            [one] => splits_before_words(one),
+            [one] => has_known_pattern(one),
             _ => false,
         },
         _ => false,
@@ -101,8 +195,20 @@ fn splits_before_words(pre_tokenizer: &PreTokenizerWrapper) -> bool {
 mod tests {
     use super::*;
 
-    /// GPT-2's own pattern, a tiny vocabulary.
-    fn byte_level(json_normalizer: &str) -> crate::Tokenizer {
+    const GPT_2: &str = r#"{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true}"#;
+
+    /// One of [`SAFE_PATTERNS`], as the tokenizers that use them spell it.
+    fn split_by(pattern: &str) -> String {
+        let pattern = serde_json::Value::from(pattern);
+        format!(
+            r#"{{"type":"Sequence","pretokenizers":[
+            {{"type":"Split","pattern":{{"Regex":{pattern}}},"behavior":"Isolated","invert":false}},
+            {{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":false}}]}}"#
+        )
+    }
+
+    /// A tiny vocabulary, with one added token.
+    fn byte_level(json_normalizer: &str, pre_tokenizer: &str) -> crate::Tokenizer {
         let alphabet = tokenizers::pre_tokenizers::byte_level::ByteLevel::alphabet();
         let mut letters: Vec<char> = alphabet.into_iter().collect();
         letters.sort_unstable();
@@ -114,8 +220,8 @@ mod tests {
             .map(|(id, token)| (token, id.into()))
             .collect();
         let json = format!(
-            r#"{{"version":"1.0","truncation":null,"padding":null,"added_tokens":[],"normalizer":{json_normalizer},
-            "pre_tokenizer":{{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true}},
+            r#"{{"version":"1.0","truncation":null,"padding":null,"added_tokens":[{{"id":260,"content":"<|end of text|>","single_word":false,"lstrip":false,"rstrip":false,
+            "normalized":false,"special":true}}],"normalizer":{json_normalizer},"pre_tokenizer":{pre_tokenizer},
             "post_processor":{{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true}},"decoder":null,
             "model":{{"type":"BPE","dropout":null,"unk_token":null,"continuing_subword_prefix":null,
             "end_of_word_suffix":null,"fuse_unk":false,"vocab":{},
@@ -125,30 +231,59 @@ mod tests {
         crate::Tokenizer::from_json(&json).unwrap()
     }
 
+    /// Every kind of place, and what must not be mistaken for one.
+    const HARD: &str = "The  other thing, they're 'there'  \n\n the e\u{301}t the theatre\u{301} 12 the. Rather\tthe other\nthe\r\n
+        thrill \u{1F642} that the<|end of text|> the <|end of texts x\u{3000} y\u{A0} z 中文，你好。世界 한국어, テスト！ab12cd345 67,8\n9.\n\nIt's
+        THE'RE 's !!\n\n ?? a\u{308} \u{308}b  \u{1100}\u{1161} x.y,z;w:(v)[u]{t}<s>/r\\q|p'o\"n`m~l^k=j+i-h_g*f&e%d$c#b@a";
+
     #[test]
     fn blocks_change_nothing() {
-        let text = "The  other thing, they're 'there'  \n\n the e\u{301}t the theatre\u{301} 12 the. Rather  the other \
-                    thrill \u{1F642} that the";
-        for normalizer in ["null", r#"{"type":"NFC"}"#] {
-            let whole = byte_level(normalizer);
+        let patterns = [GPT_2.to_owned(), split_by(SAFE_PATTERNS[0]), split_by(SAFE_PATTERNS[1])];
+        for (normalizer, pattern) in
+            ["null", r#"{"type":"NFC"}"#].iter().flat_map(|n| patterns.iter().map(move |p| (n, p)))
+        {
+            let whole = byte_level(normalizer, pattern);
             assert!(whole.blocks.safe);
-            let expected = whole.encode(text).unwrap();
-            for block_bytes in 1..40 {
+            let expected = whole.encode(HARD).unwrap();
+            for block_bytes in 1..80 {
                 let mut cut = whole.clone();
                 cut.blocks = cut.blocks.with_block_bytes(block_bytes);
-                assert!(block_bytes > 30 || cut.blocks.split(text).len() > 1);
-                assert_eq!(cut.encode(text).unwrap(), expected, "{block_bytes}");
+                assert!(cut.blocks.split(HARD).unwrap().len() > 4);
+                assert_eq!(cut.encode(HARD).unwrap(), expected, "{block_bytes} {pattern}");
             }
         }
-        assert!(!byte_level(r#"{"type":"Lowercase"}"#).blocks.safe);
+        assert!(!byte_level(r#"{"type":"Lowercase"}"#, GPT_2).blocks.safe);
+    }
+
+    fn rule(block_bytes: usize) -> BlockRule {
+        BlockRule {
+            safe: true,
+            block_bytes,
+            longest_word: 100,
+            longest_whole: 100,
+            added: vec!["<a b>".into()],
+        }
     }
 
     #[test]
-    fn cuts_only_before_a_space_between_letters() {
-        let rule = BlockRule { safe: true, block_bytes: 4 };
-        assert_eq!(rule.split("ab  cd, ef gh i"), ["ab  cd, ef", " gh i"]);
-        assert_eq!(rule.split("żółw żółw"), ["żółw żółw"]);
-        assert_eq!(rule.split(""), [""]);
-        assert_eq!(BlockRule { safe: false, ..rule }.split("ab cd ef gh"), ["ab cd ef gh"]);
+    fn cuts_only_where_a_piece_begins() {
+        let rule = rule(4);
+        assert_eq!(rule.split("ab  cd, ef gh i").unwrap(), ["ab  cd", ", ef", " gh i"]);
+        assert_eq!(rule.split("żółw  żółw").unwrap(), ["żółw", "  żółw"]);
+        assert_eq!(rule.split("abc<a b> cd").unwrap(), ["abc<a b>", " cd"]);
+        assert_eq!(rule.split("abcd!!\n\nef").unwrap(), ["abcd", "!!\n\nef"]);
+        assert_eq!(rule.split("").unwrap(), [""]);
+        assert_eq!(BlockRule { safe: false, ..rule }.split("ab cd ef gh").unwrap(), ["ab cd ef gh"]);
+    }
+
+    #[test]
+    fn a_word_without_end_is_refused_and_one_below_the_limit_is_not() {
+        let rule = rule(10);
+        let word = |length: usize| format!("so {} it is", "x".repeat(length));
+        assert_eq!(rule.split(&word(99)).unwrap().concat(), word(99));
+        assert_eq!(rule.split(&word(100)), Err(TooLong { start: 2, bytes: 101, limit: 100 }));
+        assert_eq!(rule.split(&"y".repeat(1_000)), Err(TooLong { start: 0, bytes: 1_000, limit: 100 }));
+        let whole = BlockRule { safe: false, ..rule };
+        assert_eq!(whole.split(&"a ".repeat(51)), Err(TooLong { start: 0, bytes: 102, limit: 100 }));
     }
 }

@@ -7,6 +7,7 @@
 
 use tokenizers::decoders::DecoderWrapper;
 use tokenizers::pre_tokenizers::PreTokenizerWrapper;
+use tokenizers::pre_tokenizers::byte_level::ByteLevel;
 
 /// How many bytes each token spells by itself, where that is known: one byte a character for byte-level alphabets,
 /// one for byte-fallback tokens. Used to share out a character among the tokens that hold its pieces.
@@ -14,6 +15,8 @@ use tokenizers::pre_tokenizers::PreTokenizerWrapper;
 pub(super) struct SourceLengths {
     /// By id; 0 = not known.
     own: Vec<u32>,
+    /// Every byte of a text is spelled by some token, and nothing else is: all 256 letters of a byte-level alphabet are there.
+    complete: bool,
 }
 
 impl SourceLengths {
@@ -22,6 +25,8 @@ impl SourceLengths {
         let vocab = inner.get_vocab(true);
         let added = inner.get_added_tokens_decoder();
         let largest = vocab.values().max().copied().unwrap_or(0);
+        let letter = |letter: char| vocab.contains_key(letter.encode_utf8(&mut [0; 4]) as &str);
+        let complete = byte_level && ByteLevel::alphabet().into_iter().all(letter);
         let mut own = vec![0; largest as usize + 1];
         for (token, id) in vocab {
             let length = if added.contains_key(&id) {
@@ -35,7 +40,19 @@ impl SourceLengths {
             };
             own[id as usize] = u32::try_from(length).unwrap_or(0);
         }
-        Self { own }
+        Self { own, complete }
+    }
+
+    /// Bytes of each of `ids`, where they follow from the tokens alone: each spells its bytes, and all of them the text. `None` where
+    /// offsets are needed: other alphabets, white space that an added token swallowed.
+    pub(super) fn spelled(&self, ids: &[u32], text_len: usize) -> Option<Vec<u32>> {
+        if !self.complete {
+            return None;
+        }
+        let own = |&id: &u32| self.own.get(id as usize).copied();
+        let bytes: Vec<u32> = ids.iter().map(own).collect::<Option<_>>()?;
+        let sum: u64 = bytes.iter().map(|&length| u64::from(length)).sum();
+        (sum == text_len as u64).then_some(bytes)
     }
 
     /// Bytes of each of `ids`, given the byte offsets `(start, end)` of each and the length of the text. Sums to
@@ -105,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_character_in_pieces_is_shared_byte_by_byte() {
-        let lengths = SourceLengths { own: vec![1, 2, 1, 3] };
+        let lengths = SourceLengths { own: vec![1, 2, 1, 3], complete: false };
         // "é" (2 bytes) as two pieces after a three-byte token.
         assert_eq!(lengths.per_token(&[3, 0, 2], &[(0, 3), (3, 5), (3, 5)], 5), [3, 1, 1]);
         // A 4-byte character as 2 + 1 + 1.
@@ -114,7 +131,7 @@ mod tests {
 
     #[test]
     fn lengths_that_do_not_add_up_fall_back_to_offsets() {
-        let lengths = SourceLengths { own: vec![0; 4] };
+        let lengths = SourceLengths { own: vec![0; 4], complete: false };
         // A prefix space that nobody wrote, a dropped space between, a dropped newline at the end.
         assert_eq!(lengths.per_token(&[0, 1], &[(0, 2), (3, 5)], 6), [2, 4]);
         // Pieces of one character whose own lengths are unknown: the first takes all.
@@ -123,6 +140,6 @@ mod tests {
 
     #[test]
     fn no_token_no_bytes() {
-        assert!(SourceLengths { own: vec![] }.per_token(&[], &[], 3).is_empty());
+        assert!(SourceLengths { own: vec![], complete: false }.per_token(&[], &[], 3).is_empty());
     }
 }

@@ -119,17 +119,17 @@ fn from_vocab_and_merges(vocab: &Path, merges: &Path, config: &Config) -> Result
     })
 }
 
+/// Pieces whose tokens a thread remembers: about 100 bytes each. The library's 10 000 are soon full of what came first.
+const REMEMBERED_PIECES: usize = 100_000;
+
 /// A file may ask for truncation, padding or BPE dropout, which serve training; a measurement wants none of them.
-pub(super) fn switch_off_randomness_and_length_limits(
-    inner: &mut tokenizers::Tokenizer,
-) -> std::result::Result<(), String> {
+pub(super) fn make_steady_and_fast(inner: &mut tokenizers::Tokenizer) -> std::result::Result<(), String> {
     inner.with_padding(None);
     inner.with_truncation(None).map_err(|error| error.to_string())?;
-    if let ModelWrapper::BPE(bpe) = inner.get_model()
-        && bpe.dropout.is_some()
-    {
+    if let ModelWrapper::BPE(bpe) = inner.get_model() {
         let mut steady = bpe.clone();
         steady.dropout = None;
+        steady.resize_cache(REMEMBERED_PIECES);
         inner.with_model(steady);
     }
     Ok(())

@@ -30,6 +30,7 @@ mod vocabulary;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 use relscale_records::Vocabulary;
@@ -86,6 +87,8 @@ pub struct Tokenizer {
     added_by_processor: AddedByProcessor,
     lengths: SourceLengths,
     blocks: BlockRule,
+    /// Whether a text's bytes may be had from the tokens alone.
+    spells: bool,
 }
 
 impl Tokenizer {
@@ -111,7 +114,7 @@ impl Tokenizer {
     fn build(loaded: folder::Loaded, path: &Path) -> Result<Self> {
         let folder::Loaded { mut inner, source, sha256, named } = loaded;
         let bad = |reason: String| CorpusError::BadTokenizer { path: path.to_owned(), reason };
-        folder::switch_off_randomness_and_length_limits(&mut inner).map_err(bad)?;
+        folder::make_steady_and_fast(&mut inner).map_err(bad)?;
         let added_by_processor = specials::take_post_processor(&mut inner).map_err(bad)?;
         let mut known: Vec<u32> = inner.get_vocab(true).into_values().collect();
         known.sort_unstable();
@@ -130,6 +133,7 @@ impl Tokenizer {
                 .collect(),
             lengths: SourceLengths::of(&inner),
             blocks: BlockRule::of(&inner),
+            spells: blocks::keeps_boundaries(inner.get_normalizer()),
             inner,
             source,
             sha256,
@@ -142,20 +146,55 @@ impl Tokenizer {
     /// Encodes one text, specials off.
     ///
     /// # Errors
-    /// The tokenizer refuses the text (an unknown character and no unknown token).
+    /// The tokenizer refuses the text (an unknown character and no unknown token); a stretch of it is too long ([`blocks`]).
     pub fn encode(&self, text: &str) -> Result<Encoded> {
+        self.encode_until(text, &AtomicBool::new(false))
+    }
+
+    /// Encodes a text block by block, in parallel; gives up between two blocks as soon as `stop` is set.
+    fn encode_until(&self, text: &str, stop: &AtomicBool) -> Result<Encoded> {
+        let blocks = self.blocks.split(text).map_err(|long| CorpusError::TooLongToEncode {
+            document: excerpt(text),
+            start: long.start,
+            bytes: long.bytes,
+            limit: long.limit,
+        })?;
+        let block = |block: &&str| match stop.load(Ordering::Relaxed) {
+            true => Err(CorpusError::Stopped),
+            false => self.encode_block(block),
+        };
+        if let [one] = blocks.as_slice() {
+            return block(one);
+        }
+        let parts: Vec<Result<Encoded>> = blocks.par_iter().map(block).collect();
         let mut encoded = Encoded::default();
-        for block in self.blocks.split(text) {
-            let encoding = self.inner.encode(block, false).map_err(|error| CorpusError::Encode {
-                document: excerpt(text),
-                reason: error.to_string(),
-            })?;
-            let ids = encoding.get_ids();
-            encoded.bytes.extend(self.lengths.per_token(ids, encoding.get_offsets(), block.len()));
-            encoded.specials += ids.iter().filter(|id| self.special_ids.contains(id)).count();
-            encoded.ids.extend_from_slice(ids);
+        for part in parts {
+            let Encoded { ids, bytes, specials } = part?;
+            encoded.ids.extend(ids);
+            encoded.bytes.extend(bytes);
+            encoded.specials += specials;
         }
         Ok(encoded)
+    }
+
+    fn encode_block(&self, block: &str) -> Result<Encoded> {
+        let refused = |error: tokenizers::Error| CorpusError::Encode {
+            document: excerpt(block),
+            reason: error.to_string(),
+        };
+        let specials = |ids: &[u32]| ids.iter().filter(|id| self.special_ids.contains(id)).count();
+        // Offsets cost half of the time. NFC leaves ASCII as it is; what it makes of other text may have another length.
+        if self.spells && (block.is_ascii() || self.inner.get_normalizer().is_none()) {
+            let encoding = self.inner.encode_fast(block, false).map_err(refused)?;
+            let ids = encoding.get_ids();
+            if let Some(bytes) = self.lengths.spelled(ids, block.len()) {
+                return Ok(Encoded { ids: ids.to_vec(), bytes, specials: specials(ids) });
+            }
+        }
+        let encoding = self.inner.encode(block, false).map_err(refused)?;
+        let ids = encoding.get_ids();
+        let bytes = self.lengths.per_token(ids, encoding.get_offsets(), block.len());
+        Ok(Encoded { bytes, specials: specials(ids), ids: ids.to_vec() })
     }
 
     /// Encodes one document; one that carries ids already is passed through.
@@ -163,12 +202,18 @@ impl Tokenizer {
     /// # Errors
     /// As [`Tokenizer::encode`], naming the document; spans that do not fit the text.
     pub fn encode_document(&self, document: &Document) -> Result<Encoded> {
+        self.encode_document_until(document, &AtomicBool::new(false))
+    }
+
+    fn encode_document_until(&self, document: &Document, stop: &AtomicBool) -> Result<Encoded> {
         document.check_spans()?;
+        let name = || document.id.clone();
         match &document.ids {
             Some(ids) => Ok(Encoded::from_ids(ids.clone())),
-            None => self.encode(&document.text).map_err(|error| match error {
-                CorpusError::Encode { reason, .. } => {
-                    CorpusError::Encode { document: document.id.clone(), reason }
+            None => self.encode_until(&document.text, stop).map_err(|error| match error {
+                CorpusError::Encode { reason, .. } => CorpusError::Encode { document: name(), reason },
+                CorpusError::TooLongToEncode { start, bytes, limit, .. } => {
+                    CorpusError::TooLongToEncode { document: name(), start, bytes, limit }
                 }
                 other => other,
             }),
@@ -180,7 +225,16 @@ impl Tokenizer {
     /// # Errors
     /// That of the first document, in order, which has one.
     pub fn encode_all(&self, documents: &[Document]) -> Result<Vec<Encoded>> {
-        let encoded: Vec<Result<Encoded>> = documents.par_iter().map(|d| self.encode_document(d)).collect();
+        self.encode_all_until(documents, &AtomicBool::new(false))
+    }
+
+    /// As [`Tokenizer::encode_all`], given up soon after `stop` is set by another thread.
+    ///
+    /// # Errors
+    /// [`CorpusError::Stopped`], besides.
+    pub fn encode_all_until(&self, documents: &[Document], stop: &AtomicBool) -> Result<Vec<Encoded>> {
+        let encoded: Vec<Result<Encoded>> =
+            documents.par_iter().map(|d| self.encode_document_until(d, stop)).collect();
         encoded.into_iter().collect()
     }
 

@@ -6,7 +6,8 @@
 //! * `shards`: which of these files a folder has, and whether the index and the files agree;
 //! * `safetensors`: the header of one safetensors file;
 //! * `pickle`: the directory of one `torch.save` file, without executing anything;
-//! * `tensor`: where a tensor lies in its file, and its numbers as f32.
+//! * `tensor`: where a tensor lies in its file, and its numbers as f32, read by all threads;
+//! * `shared`: a file that several threads read.
 //!
 //! Invariants: nothing is mapped into memory and nothing is executed; a size is compared with the file before anything
 //! is allocated for it; a tensor that cannot be read is an error when it is asked for, never zeros.
@@ -15,7 +16,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
@@ -24,9 +24,11 @@ use crate::error::{Error, Result};
 pub mod pickle;
 mod safetensors;
 mod shards;
+mod shared;
 mod tensor;
 
 pub use shards::Format;
+use shared::SharedFile;
 use tensor::Entry;
 pub use tensor::StoredType;
 
@@ -45,8 +47,8 @@ pub struct Checkpoint {
 struct OpenFile {
     name: String,
     path: PathBuf,
-    /// Kept open, so that the numbers come from the file whose directory was read; locked, since reading moves its cursor.
-    file: Mutex<File>,
+    /// Kept open, so that the numbers come from the file whose directory was read.
+    file: SharedFile,
     bytes: u64,
 }
 
@@ -77,7 +79,7 @@ impl Checkpoint {
                 }
                 tensors.insert(tensor, (number, entry));
             }
-            files.push(OpenFile { name: name.clone(), path, file: Mutex::new(file), bytes });
+            files.push(OpenFile { name: name.clone(), path, file: SharedFile::new(file), bytes });
         }
         if let Some((index, map)) = &plan.index {
             for (tensor, shard) in map {
@@ -165,8 +167,7 @@ impl Checkpoint {
                 ),
             });
         }
-        let handle = file.file.lock().unwrap_or_else(PoisonError::into_inner);
-        entry.read_into(&handle, out).map_err(|source| Error::Read { path: file.path.clone(), source })
+        entry.read_into(&file.file, out).map_err(|source| Error::Read { path: file.path.clone(), source })
     }
 
     /// SHA-256 over the bytes of all files that are read, one after another by name, as 64 hex digits.

@@ -1,10 +1,12 @@
 //! Where one tensor lies in its file, and its numbers as f32.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
+use rayon::prelude::*;
+
+use super::shared::SharedFile;
 
 /// How numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,8 +58,11 @@ pub(super) struct Entry {
     pub(super) strides: Option<Vec<usize>>,
 }
 
-/// Bytes read at once.
+/// Bytes that one thread reads at once: few enough to be widened from the cache.
 const CHUNK: usize = 1 << 18;
+
+/// Elements of a tensor up to which one thread reads it all.
+const SMALL: usize = 1 << 18;
 
 impl Entry {
     /// Elements of the tensor.
@@ -66,12 +71,11 @@ impl Entry {
     }
 
     /// Appends all elements, row-major.
-    pub(super) fn read_into(&self, mut file: &File, out: &mut Vec<f32>) -> io::Result<()> {
+    pub(super) fn read_into(&self, file: &SharedFile, out: &mut Vec<f32>) -> io::Result<()> {
         let elements = self.elements();
         if elements == 0 {
             return Ok(());
         }
-        file.seek(SeekFrom::Start(self.start))?;
         let Some(strides) = &self.strides else {
             return self.read_run(file, elements, out);
         };
@@ -82,22 +86,30 @@ impl Entry {
         Ok(())
     }
 
-    /// Appends `count` neighbouring elements from where the file stands.
-    fn read_run(&self, mut file: &File, count: usize, out: &mut Vec<f32>) -> io::Result<()> {
+    /// Appends `count` neighbouring elements from the first on. Large ones are read and widened by all threads, each a part of its own.
+    fn read_run(&self, file: &SharedFile, count: usize, out: &mut Vec<f32>) -> io::Result<()> {
         let first = out.len();
-        out.resize(first + count, 0.0);
-        let mut rest = &mut out[first..];
-        let size = self.stored.bytes() as usize;
-        let mut buffer = vec![0_u8; CHUNK.min(count * size)];
-        while !rest.is_empty() {
-            let n = rest.len().min(CHUNK / size);
-            let (now, later) = rest.split_at_mut(n);
-            let bytes = &mut buffer[..n * size];
-            file.read_exact(bytes)?;
-            self.widen(bytes, now);
-            rest = later;
+        if first == 0 && out.capacity() < count {
+            // Fresh zeros come from the system, which makes each page when it is first written: by the thread that reads it.
+            *out = vec![0.0; count];
+        } else {
+            out.resize(first + count, 0.0);
         }
-        Ok(())
+        let size = self.stored.bytes() as usize;
+        let chunk = CHUNK / size;
+        let read = |buffer: &mut Vec<u8>, (number, values): (usize, &mut [f32])| {
+            buffer.resize(values.len() * size, 0);
+            file.read_exact_at(buffer, self.start + (number * chunk * size) as u64)?;
+            self.widen(buffer, values);
+            Ok(())
+        };
+        let values = &mut out[first..];
+        if count <= SMALL {
+            let mut buffer = Vec::new();
+            values.chunks_mut(chunk).enumerate().try_for_each(|part| read(&mut buffer, part))
+        } else {
+            values.par_chunks_mut(chunk).enumerate().try_for_each_init(Vec::new, read)
+        }
     }
 
     /// Little-endian bytes to f32.
@@ -162,6 +174,29 @@ fn gather(storage: &[f32], shape: &[usize], strides: &[usize], out: &mut Vec<f32
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every element of a tensor that several threads read, from an odd byte on and after others.
+    #[test]
+    fn a_large_tensor_is_read_by_parts() {
+        let count = SMALL + 12_345;
+        let number = |i: usize| bf16::from_f32((i % 251) as f32);
+        let mut bytes = vec![7u8; 3];
+        bytes.extend((0..count).flat_map(|i| number(i).to_le_bytes()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tensor");
+        std::fs::write(&path, &bytes).unwrap();
+        let file = SharedFile::new(std::fs::File::open(&path).unwrap());
+        let entry = Entry { stored: StoredType::Bf16, shape: vec![count], start: 3, strides: None };
+        for before in [0, 2] {
+            let mut out = vec![0.5; before];
+            entry.read_into(&file, &mut out).unwrap();
+            assert_eq!(out.len(), before + count);
+            assert!(out[..before].iter().all(|&x| x == 0.5));
+            assert!(out[before..].iter().enumerate().all(|(i, &x)| x == number(i).to_f32()));
+        }
+        let cut = Entry { start: 4, ..entry };
+        assert!(cut.read_into(&file, &mut Vec::new()).is_err());
+    }
 
     #[test]
     fn transposed_and_offset_tensors_are_gathered() {

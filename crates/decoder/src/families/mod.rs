@@ -73,6 +73,17 @@ pub struct Loaded<M = Matrix> {
     pub info: CheckpointInfo,
 }
 
+/// What only reading all of the weights tells.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ReadWeights {
+    /// SHA-256 over the files that were read, one after another by name.
+    pub sha256: String,
+    /// Number types of the tensors that were used.
+    pub stored: Vec<String>,
+    /// Tensors that the architecture has no use for.
+    pub unused: Vec<String>,
+}
+
 /// What a model was read from: for provenance, and for what the user should be told.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct CheckpointInfo {
@@ -138,23 +149,43 @@ fn load_as<M: Keep + Send>(
     let (weights, weights_sha256) = rayon::join(|| find(&mut tensors, &spec), || checkpoint.sha256());
     let weights = weights?;
     let (used, unused) = tensors.finish(&spec)?;
-    let info = CheckpointInfo {
+    let stored = checkpoint.stored_types(used.iter().map(String::as_str));
+    let read = ReadWeights {
+        sha256: weights_sha256?,
+        stored: stored.into_iter().map(str::to_string).collect(),
+        unused,
+    };
+    Ok(Loaded { info: info(family, &config, &checkpoint, read), spec, weights })
+}
+
+/// What [`load`] would tell of a folder whose weights files are known to be those that were read before: the configuration and the
+/// directories of the weights are read, their numbers are not.
+///
+/// # Errors
+/// As [`load`], but for what only the numbers show.
+pub fn recognise(folder: &Path, options: LoadOptions, read: ReadWeights) -> Result<(Spec, CheckpointInfo)> {
+    let (mut config, family) = open_config(folder)?;
+    let mut spec = read_spec(&mut config, family)?;
+    if options.force_tied {
+        spec.tied = true;
+    }
+    let checkpoint = Checkpoint::open(folder)?;
+    Ok((spec, info(family, &config, &checkpoint, read)))
+}
+
+fn info(family: &Family, config: &Config, checkpoint: &Checkpoint, read: ReadWeights) -> CheckpointInfo {
+    CheckpointInfo {
         family: family.name.to_string(),
         files: checkpoint.files(),
         set_aside: checkpoint.set_aside().to_vec(),
         bytes: checkpoint.bytes(),
-        weights_sha256: weights_sha256?,
+        weights_sha256: read.sha256,
         config_sha256: config.sha256().to_string(),
-        stored: checkpoint
-            .stored_types(used.iter().map(String::as_str))
-            .into_iter()
-            .map(str::to_string)
-            .collect(),
-        unused,
+        stored: read.stored,
+        unused: read.unused,
         bos_token: config.token_ids("bos_token_id").first().copied(),
         eos_tokens: config.token_ids("eos_token_id"),
-    };
-    Ok(Loaded { spec, weights, info })
+    }
 }
 
 /// The spec that the `config.json` of `folder` describes; weights are not looked at.

@@ -1,11 +1,14 @@
 //! The decoder of this workspace, on this machine, in f32 or bf16.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use relscale_corpus::{CorpusError, Tokenizer};
 use relscale_decoder::checkpoint::Checkpoint;
-use relscale_decoder::families::{self, LoadOptions};
+use relscale_decoder::count::ParameterCount;
+use relscale_decoder::families::{self, CheckpointInfo, LoadOptions, ReadWeights};
+use relscale_decoder::kernels::{Dtype, Format};
+use relscale_decoder::spec::Spec;
 use relscale_decoder::{Model, Sequence, head};
 use relscale_records::Score;
 use relscale_records::provenance::{ModelProvenance, ParameterCounts};
@@ -13,7 +16,8 @@ use relscale_records::provenance::{ModelProvenance, ParameterCounts};
 use crate::engine::{Engine, EngineIdentity, EngineWindow, Vocabulary};
 use crate::error::{Error, Result};
 use crate::hub::ModelRequest;
-use crate::source::{LoadedModel, ModelSource};
+use crate::known::Files;
+use crate::source::{LoadedModel, ModelFacts, ModelSource, Recognition};
 
 /// Rises when the decoder's numbers change by more than rounding.
 const REVISION: u32 = 1;
@@ -34,10 +38,42 @@ impl LocalEngine {
         let failed = |source| Error::Model { model: request.name.clone(), source };
         let model = Model::load(&request.folder, options).map_err(failed)?;
         let info = model.info().cloned().ok_or_else(|| Error::Engine {
-            engine: name(&model),
+            engine: identity(model.format().dtype()).name,
             reason: format!("{} has no record of its files", request.folder.display()),
         })?;
-        let provenance = ModelProvenance {
+        let read = ReadWeights {
+            sha256: info.weights_sha256.clone(),
+            stored: info.stored.clone(),
+            unused: info.unused.clone(),
+        };
+        let facts = facts(request, model.spec(), model.format().dtype(), info);
+        Ok(LoadedModel {
+            engine: Box::new(Self { model, provenance: facts.model }),
+            unused_tensors: facts.unused_tensors,
+            files_not_read: facts.files_not_read,
+            bos: facts.bos,
+            read: Some(read),
+        })
+    }
+}
+
+/// `local-f32` or `local-bf16`: the numbers that products are taken in.
+fn identity(dtype: Dtype) -> EngineIdentity {
+    let dtype = dtype.name();
+    EngineIdentity { name: format!("local-{dtype}"), revision: REVISION, compute_dtype: dtype.into() }
+}
+
+fn rows(spec: &Spec) -> u32 {
+    // Ids are u32, so a head with more rows could not be spoken of anyway.
+    u32::try_from(spec.vocabulary).unwrap_or(u32::MAX)
+}
+
+/// What a folder is as a model, by its spec and what its files say.
+fn facts(request: &ModelRequest, spec: &Spec, dtype: Dtype, info: CheckpointInfo) -> ModelFacts {
+    let count = ParameterCount::of(spec);
+    ModelFacts {
+        identity: identity(dtype),
+        model: ModelProvenance {
             name: request.name.clone(),
             family: request.family.clone().unwrap_or_else(|| info.family.clone()),
             architecture: info.family,
@@ -45,40 +81,25 @@ impl LocalEngine {
             config_sha256: info.config_sha256,
             stored_dtype: info.stored.join("+"),
             files: info.files,
-            parameters: counts(&model),
-        };
-        Ok(LoadedModel {
-            engine: Box::new(Self { model, provenance }),
-            unused_tensors: info.unused,
-            files_not_read: info.set_aside,
-            bos: info.bos_token,
-        })
-    }
-}
-
-/// `local-f32` or `local-bf16`: the numbers that products are taken in.
-fn name(model: &Model) -> String {
-    format!("local-{}", model.format().dtype().name())
-}
-
-fn counts(model: &Model) -> ParameterCounts {
-    let count = model.parameters();
-    ParameterCounts {
-        non_embedding: count.non_embedding,
-        token_embedding: count.token_embedding,
-        position_embedding: count.position_embedding,
-        head: count.head,
-        total: count.total,
+            parameters: ParameterCounts {
+                non_embedding: count.non_embedding,
+                token_embedding: count.token_embedding,
+                position_embedding: count.position_embedding,
+                head: count.head,
+                total: count.total,
+            },
+        },
+        rows: rows(spec),
+        context: Some(spec.context),
+        unused_tensors: info.unused,
+        files_not_read: info.set_aside,
+        bos: info.bos_token,
     }
 }
 
 impl Engine for LocalEngine {
     fn identity(&self) -> EngineIdentity {
-        EngineIdentity {
-            name: name(&self.model),
-            revision: REVISION,
-            compute_dtype: self.model.format().dtype().name().into(),
-        }
+        identity(self.model.format().dtype())
     }
 
     fn model(&self) -> &ModelProvenance {
@@ -86,8 +107,7 @@ impl Engine for LocalEngine {
     }
 
     fn rows(&self) -> u32 {
-        // Ids are u32, so a head with more rows could not be spoken of anyway.
-        u32::try_from(self.model.spec().vocabulary).unwrap_or(u32::MAX)
+        rows(self.model.spec())
     }
 
     fn context(&self) -> Option<usize> {
@@ -135,12 +155,34 @@ pub fn source(request: &ModelRequest, options: LoadOptions) -> Result<ModelSourc
     families::spec(&request.folder).map_err(failed)?;
     Checkpoint::open(&request.folder).map_err(failed)?;
     let request = request.clone();
+    let (again, folder) = (request.clone(), request.folder.clone());
     Ok(ModelSource {
         name: request.name.clone(),
-        folder: request.folder.clone(),
-        tokenizer: tokenizer(&request.folder)?,
+        folder: folder.clone(),
+        tokenizer: tokenizer(&folder)?,
         load: Box::new(move || LocalEngine::load(&request, options)),
+        recognise: Some(Recognition {
+            files: Files::new(format!("{options:?}"), move || files_of_a_model(&folder)),
+            facts: Box::new(move |read| {
+                let failed = |source| Error::Model { model: again.name.clone(), source };
+                let (spec, info) = families::recognise(&again.folder, options, read).map_err(failed)?;
+                let dtype = Format::new(options.dtype, options.kernels).dtype();
+                Ok(facts(&again, &spec, dtype, info))
+            }),
+        }),
     })
+}
+
+/// The files of a folder among which the decoder finds configuration and weights.
+fn files_of_a_model(folder: &Path) -> Option<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).ok()?;
+    let mut files: Vec<PathBuf> = entries.map(|entry| Some(entry.ok()?.path())).collect::<Option<_>>()?;
+    let ours = |path: &PathBuf| {
+        path.extension().is_some_and(|ext| ext == "json" || ext == "safetensors" || ext == "bin")
+    };
+    files.retain(ours);
+    files.sort();
+    Some(files)
 }
 
 fn tokenizer(folder: &Path) -> Result<Option<Arc<Tokenizer>>> {

@@ -60,6 +60,7 @@ pub fn corpus(name: &str, documents: Vec<Document>) -> CorpusSource<'static> {
         name: name.to_owned(),
         description: "made up".into(),
         documents: Box::new(move || Ok(Box::new(documents.clone().into_iter().map(Ok)))),
+        files: None,
     }
 }
 
@@ -67,9 +68,21 @@ pub fn model<'a>(make: impl Fn() -> MockEngine + 'a) -> ModelSource<'a> {
     let name = make().model().name.clone();
     let load = move || {
         let engine: Box<dyn Engine> = Box::new(make());
-        Ok(LoadedModel { engine, unused_tensors: Vec::new(), files_not_read: Vec::new(), bos: None })
+        Ok(LoadedModel {
+            engine,
+            unused_tensors: Vec::new(),
+            files_not_read: Vec::new(),
+            bos: None,
+            read: None,
+        })
     };
-    ModelSource { name, folder: "nowhere".into(), tokenizer: Some(tokenizer()), load: Box::new(load) }
+    ModelSource {
+        name,
+        folder: "nowhere".into(),
+        tokenizer: Some(tokenizer()),
+        load: Box::new(load),
+        recognise: None,
+    }
 }
 
 /// The usual mock: 60 rows for 51 tokens, windows of 32.
@@ -99,14 +112,14 @@ pub fn session(
     (result, events)
 }
 
-/// All files under a folder with their bytes.
+/// All files under a folder with their bytes, but for what a study remembers of its inputs, which is this machine's.
 pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(folder: &Path, root: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 walk(&path, root, found);
-            } else {
+            } else if !path.ends_with(relscale_measure::known::FILE) {
                 let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
                 found.insert(name, fs::read(&path).unwrap());
             }

@@ -321,6 +321,18 @@ impl RunFolder {
         self.tally_with(&TallyOptions::default(), None)
     }
 
+    /// Streams a finished run into its sums a document, without what else [`RunFolder::tally`] counts: one pass, little work.
+    ///
+    /// # Errors
+    /// As [`RunFolder::rows`].
+    pub fn sums(&self) -> Result<RunTally> {
+        let mut tally = RunTally::new(&self.record.provenance);
+        for rows in self.rows()? {
+            rows?.iter().for_each(|row| tally.add(row));
+        }
+        Ok(tally)
+    }
+
     /// Streams a finished run into its sufficient statistics: its token ids alone, to know how frequent each token is, then all
     /// of them in one pass over the rows. Without the tokenizer's vocabulary classes are by frequency alone.
     ///

@@ -1,7 +1,8 @@
 //! Where the sources of the locked crates are.
 //!
-//! `cargo metadata` knows (and fetches what is missing, where there is a network). Where it cannot run, the lock file
-//! names each crate and version, and cargo keeps their sources in `$CARGO_HOME/registry/src/REGISTRY/NAME-VERSION`.
+//! The lock file names each crate and version, and cargo keeps their sources in `$CARGO_HOME/registry/src/REGISTRY/NAME-VERSION`. Where all of
+//! them are there, that is the answer, at once. Where one is missing, `cargo metadata` is asked, which knows of other places and fetches what is
+//! missing where there is a network, but may have to wait for another cargo. Where it cannot run, what is there has to do.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -27,9 +28,11 @@ pub struct SourceCrate {
 /// How the crates were found; said to the user, because only the first way is sure to be complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FoundBy {
+    /// The lock file was read, and the registry folder has all of them.
+    RegistryFolder,
     /// `cargo metadata --locked` listed them all.
     CargoMetadata,
-    /// The lock file was read and the registry folder searched.
+    /// The lock file was read and the registry folder searched, since cargo could not be asked.
     LockFile {
         /// Why cargo could not be asked.
         because: String,
@@ -41,6 +44,7 @@ pub enum FoundBy {
 impl fmt::Display for FoundBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::RegistryFolder => f.write_str("Cargo.lock and the registry folder"),
             Self::CargoMetadata => f.write_str("cargo metadata --locked"),
             Self::LockFile { because, missing } => {
                 write!(f, "Cargo.lock and the registry folder, {} crates missing ({because})", missing.len())
@@ -55,10 +59,16 @@ impl fmt::Display for FoundBy {
 /// No `Cargo.toml` with a `Cargo.lock` is found, or the lock file cannot be read.
 pub fn find(manifest: Option<&Path>) -> Result<(Vec<SourceCrate>, FoundBy), CorpusError> {
     let manifest = locate_manifest(manifest)?;
+    let by_lock = lock_file_of(&manifest).and_then(|lock| from_lock_file(&lock, &registry_folders()));
+    if let Ok((crates, missing)) = &by_lock
+        && missing.is_empty()
+    {
+        return Ok((crates.clone(), FoundBy::RegistryFolder));
+    }
     match from_metadata(&manifest) {
         Ok(crates) => Ok((crates, FoundBy::CargoMetadata)),
         Err(because) => {
-            let (crates, missing) = from_lock_file(&lock_file_of(&manifest)?, &registry_folders())?;
+            let (crates, missing) = by_lock?;
             Ok((crates, FoundBy::LockFile { because, missing }))
         }
     }
@@ -167,7 +177,8 @@ fn from_lock_file(
         match registries
             .iter()
             .map(|registry| registry.join(&folder))
-            .find(|root| root.join("Cargo.toml").is_file())
+            // Cargo writes the second file when a crate is unpacked to its end.
+            .find(|root| root.join("Cargo.toml").is_file() && root.join(".cargo-ok").is_file())
         {
             Some(root) => found.push(SourceCrate {
                 licence: licence_in_manifest(&root.join("Cargo.toml")),
@@ -232,6 +243,9 @@ mod tests {
              [[package]]\nname = 'own'\nversion = '0.1.0'\n",
         )
         .unwrap();
+        let (_, missing) = from_lock_file(&lock, std::slice::from_ref(&registry)).unwrap();
+        assert_eq!(missing, ["a-1.0.0", "b-2.0.0"], "a is not unpacked to its end");
+        std::fs::write(registry.join("a-1.0.0/.cargo-ok"), "ok").unwrap();
         let (found, missing) = from_lock_file(&lock, std::slice::from_ref(&registry)).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].name.as_str(), found[0].licence.as_str()), ("a", "MIT"));

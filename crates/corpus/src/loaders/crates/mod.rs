@@ -8,7 +8,7 @@
 //!
 //! | file | what it decides |
 //! |---|---|
-//! | [`mod@find`] | which crates there are: `cargo metadata`, or the lock file and the registry folder |
+//! | [`mod@find`] | which crates there are: the lock file and the registry folder, or `cargo metadata` |
 //! | [`mod@licence`] | whether a crate's licence allows its use (MIT, Apache-2.0 and kin) |
 //! | [`mod@held_out`] | which crates are kept for measuring and never trained on, and which came too late for both |
 //! | [`mod@select`] | which files are text that people wrote, how much of one crate is taken, what is a duplicate |
@@ -138,8 +138,8 @@ impl CrateSources {
     /// program (`assets/held-out.toml`).
     ///
     /// `manifest` is a `Cargo.toml` or the folder that holds one; without it, the current directory and its parents
-    /// are searched. `cargo metadata --locked` is asked first; where that fails (no cargo, or no network and something
-    /// missing), the lock file and the registry's source folder are read, and crates that are not there are listed in
+    /// are searched. The lock file is read and looked up in the registry's source folder; where something is missing there, `cargo
+    /// metadata --locked` is asked; where that fails (no cargo, or no network), crates that are not there are listed in
     /// [`FoundBy::LockFile`].
     ///
     /// # Errors
@@ -182,6 +182,13 @@ impl CrateSources {
     /// `name-version` of each crate that takes no part, with the reason.
     pub fn set_aside(&self) -> &BTreeMap<String, String> {
         &self.set_aside
+    }
+
+    /// The crates whose files decide the documents of a split: the held-out text comes from held-out crates alone, while the training text
+    /// depends on all of them, since it leaves out what the held-out text has.
+    pub fn read_for(&self, split: Split) -> impl Iterator<Item = &SourceCrate> {
+        let all = split == Split::Train;
+        self.crates.iter().filter(move |one| all || self.held_out.contains(&one.name))
     }
 
     /// Which split a crate's text belongs to.
