@@ -207,12 +207,8 @@ impl CrateSources {
     pub fn notices(&self) -> Vec<CrateNotice> {
         let mut notices = Vec::new();
         if let FoundBy::LockFile { because, missing } = &self.found_by {
-            let because = because.clone();
-            notices.push(if missing.is_empty() {
-                CrateNotice::FoundWithoutCargo { because }
-            } else {
-                CrateNotice::SourcesMissing { because, missing: missing.clone() }
-            });
+            let (because, missing) = (because.clone(), missing.clone());
+            notices.push(CrateNotice::SourcesMissing { because, missing });
         }
         let names: Vec<String> = self.absent_held_out().into_iter().map(str::to_owned).collect();
         if !names.is_empty() {

@@ -13,11 +13,6 @@ pub enum CrateNotice {
         /// `name-version` of the crates that are not here.
         missing: Vec<String>,
     },
-    /// `cargo metadata` could not be used; all sources are here nevertheless.
-    FoundWithoutCargo {
-        /// Why cargo could not be asked.
-        because: String,
-    },
     /// Names on the held-out list that the lock file does not have: less held-out text.
     HeldOutAbsent {
         /// The names.
@@ -34,11 +29,6 @@ impl fmt::Display for CrateNotice {
                  elsewhere; `cargo fetch` gets them (cargo itself could not be asked: {because})",
                 missing.len(),
                 missing.first().map_or("", String::as_str),
-            ),
-            Self::FoundWithoutCargo { because } => write!(
-                f,
-                "crate sources were found by Cargo.lock and the registry folder, all of them (cargo itself could not be \
-                 asked: {because})"
             ),
             Self::HeldOutAbsent { names } => {
                 write!(f, "held-out crates that this lock file does not have: {}", names.join(", "))
