@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -242,6 +243,62 @@ fn ctrl_c_stops_well_and_the_same_command_goes_on() {
     let bytes =
         |study: &str| files(&place.path(study)).into_iter().map(|(_, bytes)| bytes).collect::<Vec<_>>();
     assert!(bytes("study/runs") == bytes("unbroken/runs"));
+}
+
+/// Ctrl-C while a long text is tokenised: nothing was scored yet, and the program ends all the same.
+#[test]
+#[cfg(unix)]
+fn ctrl_c_is_seen_while_a_text_is_read() {
+    let place = Place::new();
+    place.model("tiny", &TinyModel::default());
+    let line = "A long text takes a while to read, and nobody should have to wait for its end. ";
+    place.text("long.txt", &line.repeat(600_000));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_relscale"))
+        .current_dir(place.path(""))
+        .args(["measure", "--model", "models", "--corpus", "long.txt", "--out", "study", "--threads", "1"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The study folder is there before the first text is opened.
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !place.path("study/vocabularies").exists() {
+        assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "no study appears");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let asked = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    let err = place.redact(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{err}");
+    // Far less than the minute that all of it would take.
+    assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
+    assert!(!err.contains("long: "), "it was not read to its end: {err}");
+}
+
+/// The shipped family on the crate sources: the second call finds everything finished. With `--tokens 500000` in place of 2000 it takes as
+/// long, but the first call takes minutes.
+///
+///     cargo test --release -p relscale --test measure -- --ignored
+#[test]
+#[cfg(unix)]
+#[ignore = "about speed, so for a release build on a machine that has nothing else to do"]
+fn a_finished_study_of_the_shipped_family_returns_within_a_second() {
+    let place = Place::new();
+    let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/family");
+    let mut arguments =
+        vec!["measure", "--model", assets.to_str().unwrap(), "--tokens", "2000", "--out", "study"];
+    arguments.extend(["--corpus", "crates:code", "crates:docs", "crates:markdown"]);
+    let first = place.run(&arguments);
+    assert_eq!(first.code, Some(0), "{}", first.screen());
+    let before = files(&place.path("study"));
+    let start = Instant::now();
+    let again = place.run(&arguments);
+    let taken = start.elapsed();
+    assert_eq!(again.err.matches("measured before").count(), 21, "{}", again.screen());
+    assert_eq!(again.out, first.out);
+    assert!(files(&place.path("study")) == before);
+    assert!(taken < Duration::from_secs(1), "{taken:?}");
 }
 
 /// A disk without room: the error says so, and when there is room the same command goes on.

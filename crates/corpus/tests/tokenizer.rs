@@ -328,3 +328,38 @@ fn wikitext_is_encoded_as_transformers_does() {
         assert_eq!(encoded.total_bytes(), text.len() as u64);
     }
 }
+
+/// One line of a megabyte, encoded in blocks, against the library's own encoding of the whole, offsets and all.
+#[test]
+fn a_long_line_has_the_ids_and_bytes_of_the_whole() {
+    let Some(data) = data() else { return };
+    let file = data.join("gpt-neox-20b/tokenizer.json");
+    let mut whole = tokenizers::Tokenizer::from_file(&file).unwrap();
+    whole.with_post_processor(None::<tokenizers::PostProcessorWrapper>);
+    let article = std::fs::read_to_string(data.join("../wikitext-2/valid.txt")).unwrap();
+    let words = article.replace('\n', " ");
+    let dump: String = (0..40_000u32).map(|i| format!("{:x}=", i.wrapping_mul(2_654_435_761))).collect();
+    for (name, text) in [("prose", words), ("a dump without a space", dump)] {
+        let expected = whole.encode(text.as_str(), false).unwrap();
+        let found = Tokenizer::from_folder(&data.join("gpt-neox-20b")).unwrap().encode(&text).unwrap();
+        assert!(found.ids == expected.get_ids(), "{name}");
+        assert_eq!(found.total_bytes(), text.len() as u64);
+        // Where a token is no piece of a character, its bytes are what its offsets span.
+        let spans = expected.get_offsets().iter().map(|(start, end)| (end - start) as u32);
+        let pieces = found.bytes.iter().zip(spans).filter(|(bytes, span)| **bytes != *span).count();
+        assert!(pieces * 100 < found.ids.len(), "{name}: {pieces} of {}", found.ids.len());
+        if text.is_ascii() {
+            assert_eq!(pieces, 0);
+        }
+    }
+}
+
+#[test]
+fn what_no_tokenizer_could_finish_is_refused_by_name() {
+    let text = format!("a sensible beginning {}", "x".repeat(9 << 20));
+    let error = trained().encode_document(&Document::new("dump.txt", text)).unwrap_err();
+    assert!(matches!(error, CorpusError::TooLongToEncode { start: 20, bytes: 9_437_185, .. }), "{error}");
+    let message = error.to_string();
+    assert!(message.contains("`dump.txt`") && message.contains("from byte 20"), "{message}");
+    assert!(message.contains("split=lines"), "{message}");
+}

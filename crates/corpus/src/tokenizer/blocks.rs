@@ -129,7 +129,10 @@ fn is_boundary(text: &str, at: usize) -> bool {
     }
     let Some(before) = text[..at].chars().next_back() else { return false };
     match next {
-        b' ' => !before.is_whitespace(),
+        // A character that a normaliser may have put together keeps what follows it: the library's offsets of its pieces depend on that.
+        b' ' => {
+            !before.is_ascii_whitespace() && (before.is_ascii() || is_letter(before) || is_wide_mark(before))
+        }
         b'\n' | b'\r' | b'\t' => before.is_ascii_alphanumeric(),
         _ if may_begin => is_letter(before),
         _ => is_letter(before) && text[at..].chars().next().is_some_and(is_wide_mark),
