@@ -2,7 +2,7 @@
 //! them a step: forward, backward, clipping and AdamW. Beside it stands `tools/peers/torch_train.py`, which does the same with
 //! PyTorch and can run both by turns.
 //!
-//!     cargo bench -p relscale-sweep --bench step -- [STEPS]
+//!     cargo bench -p relscale-sweep --bench step -- [STEPS] [VOCABULARY]
 #![allow(clippy::print_stdout, reason = "a bench reports on the terminal")]
 
 use relscale_sweep::recipes::{Recipe, Size};
@@ -10,15 +10,15 @@ use relscale_sweep::train::schedule::Schedule;
 use relscale_sweep::train::trainer::{Settings, Trainer};
 use std::time::Instant;
 
-const VOCABULARY: usize = 4096;
 const LENGTH: usize = 256;
 const BATCH: usize = 16;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     let steps: usize = args.first().map_or(Ok(5), |text| text.parse())?;
+    let vocabulary: usize = args.get(1).map_or(Ok(4096), |text| text.parse())?;
     let mut recipe = Recipe::named("small")?;
-    recipe.vocabulary = VOCABULARY;
+    recipe.vocabulary = vocabulary;
     recipe.context = LENGTH;
     recipe.window = None;
     let size = Size { name: "bench", width: 128, layers: 4, heads: 4, hidden: 352 };
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let mut trainer = Trainer::new(settings, LENGTH, 1)?;
     let ids: Vec<u32> =
-        (0..BATCH * (LENGTH + 1)).map(|i| (i as u64 * 2_654_435_761 % VOCABULARY as u64) as u32).collect();
+        (0..BATCH * (LENGTH + 1)).map(|i| (i as u64 * 2_654_435_761 % vocabulary as u64) as u32).collect();
     let batch: Vec<&[u32]> = ids.chunks(LENGTH + 1).collect();
     // The first step fills the workspaces and is not timed.
     trainer.step(&batch);
@@ -46,11 +46,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .collect();
     rates.sort_by(f64::total_cmp);
     println!(
-        "{BATCH} x {LENGTH}, {} threads: median {:.0} tokens/s ({:.0} to {:.0}) of {steps}",
+        "{BATCH} x {LENGTH}, {} threads: median {:.0} tokens/s ({:.0} to {:.0}) of {steps}, {}",
         rayon::current_num_threads(),
         rates[steps / 2],
         rates[0],
-        rates[steps - 1]
+        rates[steps - 1],
+        peak_memory()
     );
     Ok(())
+}
+
+/// The most memory that the process has held, as Linux tells it.
+fn peak_memory() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes: Option<u64> = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+    kilobytes
+        .map_or_else(|| "memory unknown".to_owned(), |kb| format!("at most {} MB", kb * 1024 / 1_000_000))
 }

@@ -12,7 +12,6 @@ pub mod lanes;
 pub mod linear;
 pub mod norm;
 pub mod positions;
-pub mod z_loss;
 
 use rayon::prelude::*;
 

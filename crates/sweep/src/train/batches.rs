@@ -14,6 +14,8 @@ pub struct Batches<'a> {
     pass: u64,
     order: Vec<u32>,
     next: usize,
+    /// The sequences of the last step asked for; its memory goes from step to step.
+    current: Vec<&'a [u32]>,
 }
 
 impl<'a> Batches<'a> {
@@ -26,8 +28,16 @@ impl<'a> Batches<'a> {
         if sequences < batch || batch == 0 {
             return Err(Error::TooLittleText { tokens: stream.len(), batch: batch * context });
         }
-        let mut batches =
-            Self { stream, context, batch, seed, pass: 0, order: (0..sequences as u32).collect(), next: 0 };
+        let mut batches = Self {
+            stream,
+            context,
+            batch,
+            seed,
+            pass: 0,
+            order: (0..sequences as u32).collect(),
+            next: 0,
+            current: Vec::with_capacity(batch),
+        };
         batches.shuffle();
         Ok(batches)
     }
@@ -38,18 +48,18 @@ impl<'a> Batches<'a> {
     }
 
     /// The sequences of the next step. A pass that does not end on a whole batch is followed by the next in the same step.
-    pub fn next_batch(&mut self) -> Vec<&'a [u32]> {
-        (0..self.batch)
-            .map(|_| {
-                if self.next == self.order.len() {
-                    self.pass += 1;
-                    self.shuffle();
-                }
-                let start = self.order[self.next] as usize * self.context;
-                self.next += 1;
-                &self.stream[start..start + self.context + 1]
-            })
-            .collect()
+    pub fn next_batch(&mut self) -> &[&'a [u32]] {
+        self.current.clear();
+        for _ in 0..self.batch {
+            if self.next == self.order.len() {
+                self.pass += 1;
+                self.shuffle();
+            }
+            let start = self.order[self.next] as usize * self.context;
+            self.next += 1;
+            self.current.push(&self.stream[start..start + self.context + 1]);
+        }
+        &self.current
     }
 
     /// Goes on as if so many steps had been taken.
@@ -84,7 +94,7 @@ mod tests {
     fn a_pass_sees_every_sequence_once_and_the_next_in_another_order() {
         let stream: Vec<u32> = (0..101).collect();
         let mut batches = Batches::new(&stream, 10, 4, 7).unwrap();
-        let starts: Vec<u32> = (0..5).flat_map(|_| batches.next_batch()).map(|s| s[0]).collect();
+        let starts: Vec<u32> = (0..5).flat_map(|_| batches.next_batch().to_vec()).map(|s| s[0]).collect();
         let (one, two) = starts.split_at(10);
         assert_ne!(one, two);
         for pass in [one, two] {

@@ -52,7 +52,7 @@ pub fn train(
     let mut trainer = Trainer::new(settings, recipe.context, recipe.seed)?;
     let (mut curve, mut since, mut tail) = (Vec::new(), Vec::new(), Vec::new());
     for step in 1..=recipe.steps {
-        let taken = trainer.step(&batches.next_batch());
+        let taken = trainer.step(batches.next_batch());
         let loss = taken.loss;
         if !taken.moved {
             return Err(Error::Diverged { model: size.name.to_owned(), step, loss });

@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use relscale_decoder::ops::positions::Tables;
-use relscale_decoder::ops::{activation, attention, cross_entropy, linear, norm, z_loss};
+use relscale_decoder::ops::{activation, attention, cross_entropy, linear, norm};
 use relscale_decoder::spec::{Activation, NormKind, NormPlacement, Positions, Residual, Spec};
 use relscale_decoder::weights::{Block, Matrix, Weights};
 
@@ -24,7 +24,7 @@ pub struct Workspace {
     wider: Vec<f32>,
     scores: Vec<f32>,
     pair: [Vec<f32>; 2],
-    logits: Vec<f32>,
+    logits: cross_entropy::Scratch,
     z_loss: f32,
     targets: Vec<u32>,
 }
@@ -91,7 +91,7 @@ impl Workspace {
             wider: Vec::new(),
             scores: Vec::new(),
             pair: Default::default(),
-            logits: Vec::new(),
+            logits: cross_entropy::Scratch::default(),
             z_loss: 0.0,
             targets: Vec::new(),
         })
@@ -101,6 +101,14 @@ impl Workspace {
     #[must_use]
     pub fn with_z_loss(mut self, factor: f32) -> Self {
         self.z_loss = factor;
+        self
+    }
+
+    /// The same workspace whose logits come in tiles of so many rows by entries of the vocabulary, not in those that are chosen:
+    /// for comparing.
+    #[must_use]
+    pub fn with_tiles(mut self, rows: usize, entries: usize) -> Self {
+        self.logits = cross_entropy::Scratch::in_tiles(rows, entries);
         self
     }
 
@@ -138,26 +146,15 @@ impl Workspace {
         self.targets.extend(sequences.iter().flat_map(|s| &s[1..]));
         // The stream is in `last`; its place takes the gradient of what the head reads.
         let dnormed = &mut x;
-        let loss = cross_entropy::forward_backward(
+        let losses = cross_entropy::forward_backward(
             &weights.token_embedding,
             &self.normed,
             &self.targets,
-            weight,
+            cross_entropy::Factors { weight, z_loss: self.z_loss },
             dnormed,
             &mut gradient.token_embedding,
             &mut self.logits,
         );
-        if self.z_loss > 0.0 {
-            let (head, dhead) = (&weights.token_embedding, &mut gradient.token_embedding);
-            z_loss::forward_backward(
-                head,
-                &self.normed,
-                self.z_loss * weight,
-                dnormed,
-                dhead,
-                &mut self.logits,
-            );
-        }
         dx.clear();
         dx.resize(rows * c, 0.0);
         let (gain, dgain) = (gain(&final_norm.gain), gain_mut(&mut gradient_norm.gain));
@@ -171,7 +168,7 @@ impl Workspace {
             into.iter_mut().zip(dx).for_each(|(g, d)| *g += d);
         }
         (self.stream, self.slope) = (x, dx);
-        loss
+        losses.nll
     }
 
     /// `x += attention(norm(x)); x += mlp(norm(x))`.
@@ -383,7 +380,10 @@ mod tests {
             let asked: Vec<usize> = (0..8).collect();
             let rows = forward::before_head(&spec, &packed, &asked, &mut buffers).numbers();
             let (mut dx, mut head) = (vec![0.0; rows.len()], Matrix::zeros(23, 12));
-            z_loss::forward_backward(weights.head(), &rows, 1.0, &mut dx, &mut head, &mut Vec::new())
+            let factors = cross_entropy::Factors { weight: 0.0, z_loss: 0.0 };
+            let (head, scratch) = ((weights.head(), &mut head), &mut cross_entropy::Scratch::default());
+            cross_entropy::forward_backward(head.0, &rows, &ids[1..], factors, &mut dx, head.1, scratch)
+                .squares
         };
         for (number, (with, without)) in with.tensors().iter().zip(without.tensors()).enumerate() {
             for at in (0..with.len()).step_by(1 + with.len() / 5) {

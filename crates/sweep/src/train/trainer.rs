@@ -3,6 +3,7 @@
 use super::initial::initial_weights;
 use super::schedule::Schedule;
 use super::step::Workspace;
+use super::tensors;
 use crate::error::Result;
 use rayon::prelude::*;
 use relscale_decoder::ops::adamw::AdamW;
@@ -39,6 +40,8 @@ pub struct Trainer {
     weights: Weights,
     moments: [Weights; 2],
     shards: Vec<(Workspace, Weights)>,
+    /// Where the gradient's squares are summed.
+    squares: Vec<f64>,
     taken: u32,
 }
 
@@ -92,7 +95,8 @@ impl Trainer {
             })
             .collect::<Result<Vec<_>>>()?;
         let State { weights, moments, taken } = state;
-        Ok(Self { settings, weights, moments, shards, taken })
+        let squares = vec![0.0; tensors::pieces(&weights)];
+        Ok(Self { settings, weights, moments, shards, squares, taken })
     }
 
     /// Steps taken.
@@ -115,83 +119,46 @@ impl Trainer {
         self.weights
     }
 
-    /// One step on a batch of sequences, each one token longer than the length.
+    /// One step on a batch of sequences, each one token longer than the length. Asks for no memory after the first (the
+    /// `gemm` crate does, in its products; `tests/allocation.rs` counts both).
     pub fn step(&mut self, batch: &[&[u32]]) -> Taken {
-        let step = self.taken + 1;
-        let learning_rate = self.settings.schedule.at(step);
-        let loss = gradient(&self.settings.spec, &self.weights, batch, &mut self.shards);
-        let gradient = self.shards[0].1.tensors();
-        let square = |t: &&[f32]| t.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>();
-        // Summed tensor by tensor, in order: the same bits on any number of threads.
-        let norm = gradient.par_iter().map(square).collect::<Vec<_>>().iter().sum::<f64>().sqrt();
+        let Self { settings, weights, moments, shards, squares, taken } = self;
+        let step = *taken + 1;
+        let learning_rate = settings.schedule.at(step);
+        let loss = gradient(&settings.spec, weights, batch, shards);
+        let (sum, rest) = shards.split_at_mut(1);
+        let gradient = &mut sum[0].1;
+        let norm = tensors::gather(gradient, rest.iter().map(|(_, part)| part), squares).sqrt();
         let moved = loss.is_finite() && norm.is_finite();
         if moved {
-            update(
-                &self.settings,
-                step,
-                learning_rate,
-                norm,
-                &mut self.weights,
-                &gradient,
-                &mut self.moments,
-            );
-            self.taken = step;
+            let adam = AdamW {
+                learning_rate: learning_rate as f32,
+                beta1: settings.betas[0],
+                beta2: settings.betas[1],
+                epsilon: settings.epsilon,
+                weight_decay: settings.weight_decay,
+            };
+            let clip = (settings.clip / norm).min(1.0) as f32;
+            tensors::update(adam, step, clip, weights, gradient, moments);
+            *taken = step;
         }
         Taken { loss, norm, learning_rate, moved }
     }
 }
 
-/// Mean loss of a batch, nats a token; its gradient is left in the first shard.
+/// Mean loss of a batch, nats a token; each shard is left with the gradient of its part.
 fn gradient(spec: &Spec, weights: &Weights, batch: &[&[u32]], shards: &mut [(Workspace, Weights)]) -> f64 {
     let tokens: usize = batch.iter().map(|s| s.len() - 1).sum();
     let weight = 1.0 / tokens as f32;
     let share = batch.len().div_ceil(SHARDS);
-    let losses: Vec<f64> = shards
-        .par_iter_mut()
-        .enumerate()
-        .map(|(shard, (workspace, gradient))| {
-            gradient.tensors_mut().into_iter().for_each(|t| t.fill(0.0));
-            let first = (shard * share).min(batch.len());
-            let part = &batch[first..(first + share).min(batch.len())];
-            match part {
-                [] => 0.0,
-                part => workspace.forward_backward(spec, weights, part, weight, gradient),
-            }
-        })
-        .collect();
-    let (first, rest) = shards.split_at_mut(1);
-    let rest: Vec<Vec<&[f32]>> = rest.iter().map(|(_, gradient)| gradient.tensors()).collect();
-    first[0].1.tensors_mut().into_par_iter().enumerate().for_each(|(number, sum)| {
-        for part in &rest {
-            sum.iter_mut().zip(part[number]).for_each(|(s, p)| *s += p);
+    let mut losses = [0.0; SHARDS];
+    shards.par_iter_mut().zip(&mut losses).enumerate().for_each(|(shard, ((workspace, gradient), loss))| {
+        tensors::clear(gradient);
+        let first = (shard * share).min(batch.len());
+        let part = &batch[first..(first + share).min(batch.len())];
+        if !part.is_empty() {
+            *loss = workspace.forward_backward(spec, weights, part, weight, gradient);
         }
     });
     losses.iter().sum::<f64>() / tokens as f64
-}
-
-/// Clips the gradient of that norm and takes one AdamW step; gains do not decay.
-fn update(
-    settings: &Settings,
-    step: u32,
-    learning_rate: f64,
-    norm: f64,
-    weights: &mut Weights,
-    gradient: &[&[f32]],
-    moments: &mut [Weights; 2],
-) {
-    let scale = (settings.clip / norm).min(1.0) as f32;
-    let width = weights.token_embedding.columns;
-    let [first, second] = moments;
-    let parameters = weights.tensors_mut().into_par_iter().zip(gradient);
-    let moments = first.tensors_mut().into_par_iter().zip(second.tensors_mut());
-    parameters.zip(moments).for_each(|((p, g), (m, v))| {
-        let adam = AdamW {
-            learning_rate: learning_rate as f32,
-            beta1: settings.betas[0],
-            beta2: settings.betas[1],
-            epsilon: settings.epsilon,
-            weight_decay: if p.len() == width { 0.0 } else { settings.weight_decay },
-        };
-        adam.step(step, scale, p, g, m, v);
-    });
 }

@@ -79,7 +79,7 @@ pub fn carry_out(
     let mut saved = Instant::now();
     let mut held_out_loss = None;
     for step in going.trainer.taken() + 1..=run.steps {
-        let taken = going.trainer.step(&batches.next_batch());
+        let taken = going.trainer.step(batches.next_batch());
         if let Some(note) = going.progress.watch.note(step, &taken) {
             return going.give_up(run, given, step, note, f64::from(step) * passes[1]);
         }
