@@ -22,6 +22,26 @@ pub enum LawsError {
     /// A user's table cannot be used.
     #[error(transparent)]
     Table(#[from] TableError),
+    /// Budgets were to be computed, and runs do not gather into any.
+    #[error(
+        "the {runs} runs of `{group}` do not gather into budgets by {formula}: {gathered} lie in {budgets} with four sizes within {} % and a gap to the \
+         next; give --budget-tolerance, or a column of budgets with --budget, or neither for the surface alone",
+        100.0 * tolerance
+    )]
+    NoBudgets {
+        /// The group.
+        group: String,
+        /// How FLOPs were computed.
+        formula: &'static str,
+        /// Runs of the group.
+        runs: usize,
+        /// Those that lie in a budget.
+        gathered: usize,
+        /// Budgets found.
+        budgets: usize,
+        /// How far apart, as a ratio less 1, runs of one budget may lie.
+        tolerance: f64,
+    },
     /// Predictions were asked for a family or corpus that has no laws.
     #[error("no laws of {}; there are: {}", wanted.join(" and "), there.join(", "))]
     NoGroup {

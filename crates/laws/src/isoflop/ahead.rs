@@ -1,15 +1,16 @@
 //! What each method says of the optimum of a budget.
 
-use relscale_stats::bootstrap::Sample;
-use relscale_stats::interval::student;
-use relscale_stats::optimise::least_squares::Line;
 use relscale_stats::surface::Surface;
 
+use super::agree;
+use super::floor;
 use super::options::IsoflopOptions;
 use super::path::{Quantity, through};
-use super::surface::{Drawn, estimate};
+use super::surface::Drawn;
 use super::words;
-use crate::result::{Curve, Estimate, Interval, IsoflopBudget, MethodOptimum, OptimumAhead, SurfaceMethod};
+use crate::result::{
+    Curve, Estimate, IsoflopBudget, LossForm, MethodOptimum, OptimumAhead, OptimumLoss, SurfaceMethod,
+};
 
 /// Everything that can be asked about a budget.
 pub(super) struct Methods<'a> {
@@ -28,8 +29,7 @@ impl Methods<'_> {
         let surfaces =
             self.surfaces.iter().filter_map(|(method, drawn)| Some((method, drawn.as_ref().ok()?)));
         methods.extend(surfaces.filter_map(|(method, drawn)| self.surface(*method, drawn, budget)));
-        let measured = self.measured();
-        let decades_beyond = measured.map_or(0.0, |(low, high)| {
+        let decades_beyond = self.measured().map_or(0.0, |(low, high)| {
             if budget > high {
                 (budget / high).log10()
             } else if budget < low {
@@ -38,7 +38,15 @@ impl Methods<'_> {
                 0.0
             }
         });
-        OptimumAhead { budget, decades_beyond, verdict: words::of_methods(&methods), methods }
+        let agreement = agree::optima(&methods, decades_beyond != 0.0);
+        OptimumAhead {
+            budget,
+            decades_beyond,
+            loss: expected(&methods),
+            verdict: words::of_agreement(&agreement),
+            agreement,
+            methods,
+        }
     }
 
     /// Smallest and largest budget with a minimum.
@@ -50,23 +58,28 @@ impl Methods<'_> {
     }
 
     fn curve(&self, curve: Curve, budget: f64) -> Option<MethodOptimum> {
-        let of = |quantity, unit: &str| -> Option<Estimate> {
-            let line = through(curve, quantity, self.budgets).ok()?;
-            Some(predicted(&line, budget, unit, self.options.level))
+        let level = self.options.level;
+        let of = |quantity: Quantity| -> Option<Estimate> {
+            let line = through(curve, quantity, self.budgets, self.options).ok()?;
+            Some(line.predicted(budget, quantity.unit(), level))
         };
+        let pure = of(Quantity::Loss)?;
+        let floor = floor::through(curve, self.budgets, level).ok().filter(|floor| floor.told);
+        let with_floor = floor.and_then(|floor| floor.at(budget, level));
         Some(MethodOptimum {
             method: curve.name().to_owned(),
-            params: of(Quantity::Params, "parameters")?,
-            tokens: of(Quantity::Tokens, "tokens")?,
-            loss: of(Quantity::Loss, "loss")?,
+            params: of(Quantity::Params)?,
+            tokens: of(Quantity::Tokens)?,
+            loss_form: if with_floor.is_some() { LossForm::PowerWithFloor } else { LossForm::Power },
+            loss: with_floor.unwrap_or_else(|| pure.clone()),
+            loss_without_floor: Some(pure),
         })
     }
 
     fn surface(&self, method: SurfaceMethod, drawn: &Drawn, budget: f64) -> Option<MethodOptimum> {
         let product = budget / self.flops_per_product?;
         let of = |unit: &str, quantity: &dyn Fn(&Surface) -> f64| {
-            let sample = Sample::new(drawn.replicates.iter().map(quantity));
-            estimate(quantity(&drawn.fit.surface), unit, &sample, self.options.level)
+            drawn.estimate(unit, self.options.level, quantity)
         };
         let least = |surface: &Surface| {
             let (n, d) = surface.optimum(product);
@@ -77,23 +90,18 @@ impl Methods<'_> {
             params: of("parameters", &|surface| surface.optimum(product).0),
             tokens: of("tokens", &|surface| surface.optimum(product).1),
             loss: of("loss", &least),
+            loss_form: if drawn.fit.floor_at_zero {
+                LossForm::SurfaceWithoutFloor
+            } else {
+                LossForm::Surface
+            },
+            loss_without_floor: None,
         })
     }
 }
 
-/// Where one new budget's minimum is expected, by a line in logarithms.
-fn predicted(line: &Line, budget: f64, unit: &str, level: f64) -> Estimate {
-    let x = budget.ln();
-    let value = line.at(x).exp();
-    let interval = student::prediction(line, x, level).map_or_else(
-        |refusal| Interval::None { reason: refusal.to_string() },
-        |t| Interval::StudentT {
-            low: t.low.exp(),
-            high: t.high.exp(),
-            level: t.level,
-            degrees_of_freedom: t.degrees_of_freedom as u32,
-        },
-    );
-    let standard_error = line.prediction_standard_error(x, 1.0).map(|error| error * value);
-    Estimate { value, unit: unit.to_owned(), standard_error, interval }
+/// The loss of the first method that has a floor; methods come in the order of trust.
+fn expected(methods: &[MethodOptimum]) -> Option<OptimumLoss> {
+    let chosen = methods.iter().find(|method| method.loss_form.has_floor()).or_else(|| methods.first())?;
+    Some(OptimumLoss { method: chosen.method.clone(), form: chosen.loss_form, value: chosen.loss.clone() })
 }

@@ -2,32 +2,31 @@
 
 use relscale_stats::optimise::polynomial::{self, Polynomial};
 
+use super::options::IsoflopOptions;
 use super::read::{Run, Runs};
 use crate::result::{
-    Along, Curve, IsoflopBudget, IsoflopMinimum, IsoflopRun, MinimumOutcome, TracePoint, trace,
+    Along, Curve, Interval, IsoflopBudget, IsoflopMinimum, IsoflopRun, MinimumOutcome, TracePoint, trace,
 };
 
-/// How far apart, as a ratio, two budgets may lie and be one: steps are whole, so compute misses its budget by a little.
-const ONE_BUDGET: f64 = 1.02;
-
 /// Sizes that a minimum needs at least.
-const SIZES: usize = 4;
+pub(super) const SIZES: usize = 4;
 
 /// How far apart, as a ratio, two sizes may lie and be one.
-const ONE_SIZE: f64 = 1.001;
+pub(super) const ONE_SIZE: f64 = 1.001;
 
 /// A budget and its runs, smallest first.
-type OfBudget = (f64, Vec<Run>);
+pub(super) type OfBudget = (f64, Vec<Run>);
 
-/// Sorts the runs that have a budget into budgets. Of runs of one budget and size the best stays; the others are listed.
-pub(super) fn of_runs(runs: &Runs) -> (Vec<OfBudget>, Vec<(Run, String)>) {
+/// Sorts the runs that have a budget into budgets, each of the runs whose FLOPs lie within `tolerance` above its smallest. Of runs of one budget and size
+/// the best stays; the others are listed.
+pub(super) fn of_runs(runs: &Runs, tolerance: f64) -> (Vec<OfBudget>, Vec<(Run, String)>) {
     let mut sorted: Vec<&Run> = runs.runs.iter().filter(|run| run.budget.is_some()).collect();
     let budget = |run: &Run| run.budget.unwrap_or(f64::NAN);
     sorted.sort_by(|a, b| budget(a).total_cmp(&budget(b)).then(a.params.total_cmp(&b.params)));
     let mut budgets: Vec<OfBudget> = Vec::new();
     let mut left_out = Vec::new();
     for run in sorted {
-        match budgets.last_mut().filter(|(first, _)| budget(run) <= first * ONE_BUDGET) {
+        match budgets.last_mut().filter(|(first, _)| budget(run) <= first * (1.0 + tolerance)) {
             Some((_, runs)) => runs.push(run.clone()),
             None => budgets.push((budget(run), vec![run.clone()])),
         }
@@ -51,15 +50,15 @@ pub(super) fn of_runs(runs: &Runs) -> (Vec<OfBudget>, Vec<(Run, String)>) {
 }
 
 /// Both curves along both axes.
-pub(super) fn describe(budget: f64, runs: &[Run], huber: Option<f64>) -> IsoflopBudget {
+pub(super) fn describe(budget: f64, runs: &[Run], options: &IsoflopOptions) -> IsoflopBudget {
     let minima = Curve::ALL.into_iter().flat_map(|curve| {
         Along::ALL.into_iter().map(move |along| {
-            let fit = fitted(runs, curve, along, huber);
+            let fit = fitted(runs, curve, along, options.curve_huber);
             IsoflopMinimum {
                 curve,
                 along,
                 trace: fit.as_ref().map(|fit| traced(fit, runs, along)).unwrap_or_default(),
-                outcome: match fit.and_then(|fit| bracketed(&fit, runs, along)) {
+                outcome: match fit.and_then(|fit| bracketed(&fit, runs, along, options)) {
                     Ok(outcome) => outcome,
                     Err(reason) => MinimumOutcome::Refused { reason },
                 },
@@ -117,7 +116,12 @@ fn ends(x: &[f64]) -> (f64, f64) {
 }
 
 /// The minimum of a curve, if runs bracket it.
-fn bracketed(fit: &Polynomial, runs: &[Run], along: Along) -> Result<MinimumOutcome, String> {
+fn bracketed(
+    fit: &Polynomial,
+    runs: &[Run],
+    along: Along,
+    options: &IsoflopOptions,
+) -> Result<MinimumOutcome, String> {
     let x = logarithms(runs, along);
     let (low, high) = ends(&x);
     let at = fit.minimum(low, high).ok_or_else(|| {
@@ -138,11 +142,55 @@ fn bracketed(fit: &Polynomial, runs: &[Run], along: Along) -> Result<MinimumOutc
     let (curvature, curvature_standard_error) = fit.curvature(at);
     let freedom = fit.degrees_of_freedom();
     let squares: f64 = fit.residuals.iter().map(|r| r * r).sum();
+    let bounds = fit.minimum_interval(at, low, high, options.level);
+    if options.refuse_flat && matches!(bounds, Ok((None, None))) {
+        return Err(format!("flat: {}", open(None, None, along, options.level)));
+    }
+    let place = match bounds {
+        Ok((Some(low), Some(high))) => Interval::Fieller {
+            low: low.exp(),
+            high: high.exp(),
+            level: options.level,
+            degrees_of_freedom: freedom as u32,
+        },
+        Ok((low, high)) => Interval::None { reason: open(low, high, along, options.level) },
+        Err(_) => Interval::None {
+            reason: format!(
+                "the curve passes through all {} runs, so their scatter is not known",
+                runs.len()
+            ),
+        },
+    };
     Ok(MinimumOutcome::Found {
         at: at.exp(),
+        place,
         loss: fit.at(at),
         curvature,
         curvature_standard_error,
         residual_standard_deviation: (freedom > 0).then(|| (squares / freedom as f64).sqrt()),
     })
+}
+
+/// What the scatter leaves open, in words.
+fn open(low: Option<f64>, high: Option<f64>, along: Along, level: f64) -> String {
+    let (what, percent) = (along.name(), 100.0 * level);
+    match (low, high) {
+        (None, None) => {
+            format!(
+                "at {percent} % the scatter of the runs allows the minimum anywhere between the smallest and the largest {what}"
+            )
+        }
+        (Some(low), _) => {
+            format!(
+                "at {percent} % the scatter of the runs bounds the minimum by {:.3e} {what} from below only",
+                low.exp()
+            )
+        }
+        (_, Some(high)) => {
+            format!(
+                "at {percent} % the scatter of the runs bounds the minimum by {:.3e} {what} from above only",
+                high.exp()
+            )
+        }
+    }
 }

@@ -4,19 +4,28 @@
 //! |---|---|
 //! | [`IsoflopOptions`] | columns, conventions, how to judge |
 //! | `read` | a table's rows to runs, in groups; what takes no part |
+//! | `computed` | budgets by `6 N D`, where runs gather into some |
 //! | `budget` | runs of one budget, and the minimum of a curve through them |
 //! | `path` | minima over budgets as power laws, the runs' scatter turned again |
-//! | `surface` | `L = E + A N^-alpha + B D^-beta` two ways, runs drawn again |
+//! | `floor` | the least loss over budgets as `k C^-b + E` |
+//! | `surface` | `L = E + A N^-alpha + B D^-beta` two ways, runs drawn again within their budgets |
 //! | `ahead` | what each method says of a budget |
+//! | `agree` | the methods' numbers beside one another |
+//! | `doubts` | the flags of a group |
 //! | `fit` | a table to a result: the entrance [`fit_isoflop`] |
 //! | `words` | sentences with their numbers |
 //!
-//! Invariants: a minimum is quoted only where runs bracket it; one that is not is listed with the reason. FLOPs and parameters carry their
-//! convention, or the result says that none was given. Every method is shown beside the others.
+//! Invariants: a minimum is quoted only where runs bracket it, with the interval of its place by their scatter; one that is not is listed with the
+//! reason. FLOPs and parameters carry their convention, or the result says that none was given. Every method is shown beside the others. A loss
+//! beyond the budgets has a floor where the data tell one, and is flagged where it has none.
 
+mod agree;
 mod ahead;
 mod budget;
+mod computed;
+mod doubts;
 mod fit;
+mod floor;
 mod options;
 mod path;
 mod read;
@@ -25,3 +34,4 @@ mod words;
 
 pub use fit::fit_isoflop;
 pub use options::{IsoflopColumns, IsoflopOptions};
+pub use relscale_stats::surface::Residual;

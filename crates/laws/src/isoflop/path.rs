@@ -1,17 +1,21 @@
 //! Minima over budgets as power laws.
 //!
-//! The interval of an exponent is Student's, from the scatter of the minima about the line. Beside it the runs' own scatter about their curves is
-//! turned again (wild bootstrap: each residual over `sqrt(1 - leverage)` with a random sign), curves, minima and line fitted anew. A budget whose
-//! curve passes through all its runs has no such scatter.
+//! The interval of an exponent, and of its prefactor, is Student's, from the scatter of the minima about the line. Beside it the runs' own scatter
+//! about their curves is turned again (wild bootstrap: each residual over `sqrt(1 - leverage)` with a random sign), curves, minima and line fitted
+//! anew. A budget whose curve passes through all its runs has no such scatter.
 
 use relscale_stats::bootstrap::{Sample, signs};
-use relscale_stats::interval::student;
-use relscale_stats::optimise::least_squares::{Line, line};
+use relscale_stats::interval::student::{self, StudentInterval};
+use relscale_stats::optimise::held_slope::{self, HeldSlope};
+use relscale_stats::optimise::least_squares::{self, Line};
 use relscale_stats::optimise::polynomial::Polynomial;
 
-use super::budget::{fitted, logarithms};
+use super::budget::{OfBudget, fitted, logarithms};
+use super::floor;
 use super::options::IsoflopOptions;
 use super::read::Run;
+use super::surface::estimate;
+use crate::power_law::student_t;
 use crate::result::{Along, Curve, Estimate, Interval, IsoflopBudget, OptimumPath, PathLaw, PathOutcome};
 
 /// Which quantity of the minima.
@@ -37,16 +41,137 @@ impl Quantity {
             Self::Loss => loss,
         }
     }
+
+    /// Unit of the quantity.
+    pub(super) fn unit(self) -> &'static str {
+        match self {
+            Self::Params => "parameters",
+            Self::Tokens => "tokens",
+            Self::Loss => "loss",
+        }
+    }
+
+    /// The exponent that it is held to: N* that of the option, D* what is left of the budget.
+    fn held(self, options: &IsoflopOptions) -> Option<f64> {
+        match self {
+            Self::Params => options.size_exponent,
+            Self::Tokens => options.size_exponent.map(|a| 1.0 - a),
+            Self::Loss => None,
+        }
+    }
 }
 
-/// All three laws of one curve.
+/// A line through the logarithms of budgets and minima.
+pub(super) enum Growth {
+    Found(Line),
+    Held(HeldSlope),
+}
+
+impl Growth {
+    fn fit(x: &[f64], y: &[f64], held: Option<f64>) -> Result<Self, relscale_stats::StatsError> {
+        Ok(match held {
+            None => Self::Found(least_squares::line(x, y)?),
+            Some(slope) => Self::Held(held_slope::fit(x, y, slope)?),
+        })
+    }
+
+    /// Exponent and logarithm of the prefactor.
+    fn values(&self) -> (f64, f64) {
+        match self {
+            Self::Found(line) => (line.slope, line.intercept),
+            Self::Held(line) => (line.slope, line.intercept),
+        }
+    }
+
+    fn points(&self) -> usize {
+        match self {
+            Self::Found(line) => line.points(),
+            Self::Held(line) => line.residuals.len(),
+        }
+    }
+
+    fn r_squared(&self) -> Option<f64> {
+        match self {
+            Self::Found(line) => line.r_squared,
+            Self::Held(line) => line.r_squared,
+        }
+    }
+
+    fn exponent(&self, level: f64) -> Estimate {
+        let (value, _) = self.values();
+        let (standard_error, interval) = match self {
+            Self::Found(line) => (line.slope_standard_error(), student_t(student::slope(line, level))),
+            Self::Held(_) => (None, Interval::None { reason: HELD.to_owned() }),
+        };
+        Estimate { value, unit: "1".to_owned(), standard_error, interval }
+    }
+
+    fn prefactor(&self, unit: &str, level: f64) -> Estimate {
+        let (error, interval) = match self {
+            Self::Found(line) => (line.intercept_standard_error(), student::intercept(line, level)),
+            Self::Held(line) => {
+                (line.standard_error(), about(line, line.intercept, line.standard_error(), level))
+            }
+        };
+        let (_, log) = self.values();
+        exponential(log, error, interval, unit)
+    }
+
+    /// Where the minimum of one new budget is expected.
+    pub(super) fn predicted(&self, budget: f64, unit: &str, level: f64) -> Estimate {
+        let x = budget.ln();
+        match self {
+            Self::Found(line) => {
+                let error = line.prediction_standard_error(x, 1.0);
+                exponential(line.at(x), error, student::prediction(line, x, level), unit)
+            }
+            Self::Held(line) => {
+                let error = line.prediction_standard_error();
+                exponential(line.at(x), error, about(line, line.at(x), error, level), unit)
+            }
+        }
+    }
+}
+
+/// Why a held exponent has no interval.
+const HELD: &str = "held, not found";
+
+fn about(
+    line: &HeldSlope,
+    value: f64,
+    error: Option<f64>,
+    level: f64,
+) -> Result<StudentInterval, relscale_stats::StatsError> {
+    let degrees_of_freedom = line.degrees_of_freedom();
+    let error = error.ok_or(relscale_stats::StatsError::NoDegreesOfFreedom)?;
+    let half = student::two_sided_quantile(level, degrees_of_freedom)? * error;
+    Ok(StudentInterval { low: value - half, high: value + half, level, degrees_of_freedom })
+}
+
+/// A logarithm with its error and interval as the quantity itself.
+fn exponential(
+    log: f64,
+    error: Option<f64>,
+    interval: Result<StudentInterval, relscale_stats::StatsError>,
+    unit: &str,
+) -> Estimate {
+    let interval = interval.map(|t| StudentInterval { low: t.low.exp(), high: t.high.exp(), ..t });
+    Estimate {
+        value: log.exp(),
+        unit: unit.to_owned(),
+        standard_error: error.map(|error| error * log.exp()).filter(|error| error.is_finite()),
+        interval: student_t(interval),
+    }
+}
+
+/// All laws of one curve.
 pub(super) fn describe(
     curve: Curve,
     budgets: &[IsoflopBudget],
-    runs: &[(f64, Vec<Run>)],
+    runs: &[OfBudget],
     options: &IsoflopOptions,
 ) -> OptimumPath {
-    let law = |quantity| match through(curve, quantity, budgets) {
+    let law = |quantity| match through(curve, quantity, budgets, options) {
         Ok(line) => PathOutcome::Fitted(Box::new(law(&line, curve, quantity, budgets, runs, options))),
         Err(reason) => PathOutcome::Refused { reason },
     };
@@ -55,57 +180,68 @@ pub(super) fn describe(
         params: law(Quantity::Params),
         tokens: law(Quantity::Tokens),
         loss: law(Quantity::Loss),
+        loss_with_floor: floor::describe(&floor::through(curve, budgets, options.level), options.level),
     }
+}
+
+/// Budgets with a minimum, and the quantity there.
+pub(super) fn minima(curve: Curve, quantity: Quantity, budgets: &[IsoflopBudget]) -> (Vec<f64>, Vec<f64>) {
+    let point = |budget: &IsoflopBudget| {
+        let found = budget.minimum(curve, quantity.along())?.found()?;
+        Some((budget.budget, quantity.of(found)))
+    };
+    budgets.iter().filter_map(point).unzip()
 }
 
 /// The line through the logarithms of budgets and minima.
 ///
 /// # Errors
 /// In words: fewer than two budgets with a minimum.
-pub(super) fn through(curve: Curve, quantity: Quantity, budgets: &[IsoflopBudget]) -> Result<Line, String> {
-    let points: Vec<(f64, f64)> = budgets
-        .iter()
-        .filter_map(|budget| {
-            let found = budget.minimum(curve, quantity.along())?.found()?;
-            Some((budget.budget.ln(), quantity.of(found).ln()))
-        })
-        .collect();
-    if points.len() < 2 {
-        return Err(format!("{} budgets have a minimum, and a law needs two", points.len()));
-    }
-    let (x, y): (Vec<f64>, Vec<f64>) = points.into_iter().unzip();
-    line(&x, &y).map_err(|refusal| refusal.to_string())
-}
-
-fn law(
-    line: &Line,
+pub(super) fn through(
     curve: Curve,
     quantity: Quantity,
     budgets: &[IsoflopBudget],
-    runs: &[(f64, Vec<Run>)],
+    options: &IsoflopOptions,
+) -> Result<Growth, String> {
+    let (x, y) = minima(curve, quantity, budgets);
+    if x.len() < 2 {
+        return Err(format!("{} budgets have a minimum, and a law needs two", x.len()));
+    }
+    let logarithms = |values: Vec<f64>| values.into_iter().map(f64::ln).collect::<Vec<f64>>();
+    Growth::fit(&logarithms(x), &logarithms(y), quantity.held(options)).map_err(|refusal| refusal.to_string())
+}
+
+fn law(
+    line: &Growth,
+    curve: Curve,
+    quantity: Quantity,
+    budgets: &[IsoflopBudget],
+    runs: &[OfBudget],
     options: &IsoflopOptions,
 ) -> PathLaw {
-    let interval = student::slope(line, options.level).map_or_else(
-        |refusal| Interval::None { reason: refusal.to_string() },
-        |t| Interval::StudentT {
-            low: t.low,
-            high: t.high,
-            level: t.level,
-            degrees_of_freedom: t.degrees_of_freedom as u32,
-        },
-    );
+    let (exponent, log_prefactor) = line.values();
+    let again = turned(curve, quantity, budgets, runs, options);
+    let by_runs = |value: f64, unit: &str, of: &dyn Fn(&(f64, f64)) -> f64| match &again {
+        Ok(lines) => estimate(value, unit, &Sample::new(lines.iter().map(of)), options.level),
+        Err(reason) => none(value, unit, reason),
+    };
     PathLaw {
-        exponent: Estimate {
-            value: line.slope,
-            unit: "1".to_owned(),
-            standard_error: line.slope_standard_error(),
-            interval,
+        exponent: line.exponent(options.level),
+        exponent_by_runs: match line {
+            Growth::Found(_) => by_runs(exponent, "1", &|line| line.0),
+            Growth::Held(_) => none(exponent, "1", HELD),
         },
-        exponent_by_runs: by_runs(line.slope, curve, quantity, budgets, runs, options),
-        prefactor: line.intercept.exp(),
-        r_squared: line.r_squared,
+        prefactor: line.prefactor(quantity.unit(), options.level),
+        prefactor_by_runs: by_runs(log_prefactor.exp(), quantity.unit(), &|line| line.1.exp()),
+        r_squared: line.r_squared(),
         budgets: line.points() as u32,
     }
+}
+
+/// A value of which no interval is known.
+fn none(value: f64, unit: &str, reason: &str) -> Estimate {
+    let interval = Interval::None { reason: reason.to_owned() };
+    Estimate { value, unit: unit.to_owned(), standard_error: None, interval }
 }
 
 /// One budget, ready to be scattered again.
@@ -117,14 +253,17 @@ struct Scattered {
     range: (f64, f64),
 }
 
-fn by_runs(
-    slope: f64,
+/// Exponent and logarithm of the prefactor of every resample; NaN where too few budgets kept a minimum.
+///
+/// # Errors
+/// In words: no run has any scatter about its curve.
+fn turned(
     curve: Curve,
     quantity: Quantity,
     budgets: &[IsoflopBudget],
-    runs: &[(f64, Vec<Run>)],
+    runs: &[OfBudget],
     options: &IsoflopOptions,
-) -> Estimate {
+) -> Result<Vec<(f64, f64)>, String> {
     let along = quantity.along();
     let scattered: Vec<Scattered> = budgets
         .iter()
@@ -141,12 +280,11 @@ fn by_runs(
         })
         .collect();
     if scattered.iter().all(|budget| budget.fit.degrees_of_freedom() == 0) {
-        let reason =
-            "every curve passes through all runs of its budget, so their scatter is not known".to_owned();
-        let interval = Interval::None { reason };
-        return Estimate { value: slope, unit: "1".to_owned(), standard_error: None, interval };
+        return Err(
+            "every curve passes through all runs of its budget, so their scatter is not known".to_owned()
+        );
     }
-    let replicates = (0..u64::from(options.resamples)).map(|resample| {
+    let resample = |resample| {
         let mut points = (Vec::new(), Vec::new());
         for (number, budget) in scattered.iter().enumerate() {
             let mut turned = vec![0.0; budget.runs.len()];
@@ -163,8 +301,8 @@ fn by_runs(
             points.0.push(budget.log_budget);
             points.1.push(quantity.of((at.exp(), fit.at(at))).ln());
         }
-        line(&points.0, &points.1).map_or(f64::NAN, |line| line.slope)
-    });
-    let sample = Sample::new(replicates);
-    super::surface::estimate(slope, "1", &sample, options.level)
+        Growth::fit(&points.0, &points.1, quantity.held(options))
+            .map_or((f64::NAN, f64::NAN), |line| line.values())
+    };
+    Ok((0..u64::from(options.resamples)).map(resample).collect())
 }

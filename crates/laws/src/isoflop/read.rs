@@ -5,6 +5,7 @@ use std::path::Path;
 
 use relscale_records::units::{FlopsConvention, ParameterConvention};
 
+use super::computed;
 use super::options::IsoflopOptions;
 use crate::error::LawsError;
 use crate::result::RunLeftOut;
@@ -42,7 +43,8 @@ const LABELS: [&str; 3] = ["run", "model", "name"];
 ///
 /// # Errors
 /// [`LawsError::Table`]: a column that is not there (a table without a column of budgets gives the surface alone), a number that is not above
-/// zero, rows of two conventions, a convention that contradicts the one given.
+/// zero, rows of two conventions, a convention that contradicts the one given. [`LawsError::NoBudgets`]: budgets were to be computed, and runs do not
+/// gather into any.
 pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsError> {
     let rows = Rows::read(path, |_| true)?;
     let columns = &options.columns;
@@ -56,9 +58,10 @@ pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsEr
     let (params, tokens, loss) =
         (rows.column(&columns.params)?, rows.column(&columns.tokens)?, rows.column(&columns.loss)?);
     // A budget that was named must be there; the name by default may be missing.
-    let budget = match columns.budget == super::IsoflopColumns::default().budget {
-        true => optional(&columns.budget)?,
-        false => Some(rows.column(&columns.budget)?),
+    let budget = match (options.budget_from, columns.budget == super::IsoflopColumns::default().budget) {
+        (Some(_), _) => None,
+        (None, true) => optional(&columns.budget)?,
+        (None, false) => Some(rows.column(&columns.budget)?),
     };
     let (status, note) = (optional("status")?, optional("note")?);
     let conditions: Vec<(usize, &str)> = options
@@ -102,10 +105,17 @@ pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsEr
             options.only.iter().map(|(column, value)| format!("{column} = {value}")).collect();
         return Err(TableError::NoRows { path: path.to_owned(), wanted: wanted.join(" and ") }.into());
     }
-    for group in groups.values_mut() {
+    for (name, group) in &mut groups {
         leave_out(group, options.leave_out_highest);
+        if let Some(counted) = options.budget_from {
+            computed::assign(name, &mut group.runs, counted, options.tolerance())?;
+        }
     }
-    let flops = convention(&rows, &taken, "flops_convention", options.flops, FlopsConvention::named)?;
+    // What a column says of other FLOPs does not matter to computed ones.
+    let flops = match options.budget_from {
+        Some(counted) => Some(counted),
+        None => convention(&rows, &taken, "flops_convention", options.flops, FlopsConvention::named)?,
+    };
     let params = convention(&rows, &taken, "params_convention", options.params, ParameterConvention::named)?;
     Ok(Read { groups, flops, params })
 }

@@ -1,9 +1,10 @@
 //! The surface of the loss by two methods, with runs drawn again.
 
 use relscale_stats::StatsError;
-use relscale_stats::bootstrap::{Sample, multiplicities};
-use relscale_stats::surface::{Huber, Surface, SurfaceFit, huber, project};
+use relscale_stats::bootstrap::{Sample, multiplicities_within};
+use relscale_stats::surface::{Huber, Search, Surface, SurfaceFit, huber, project};
 
+use super::budget::{OfBudget, SIZES};
 use super::options::IsoflopOptions;
 use super::read::Run;
 use crate::result::{
@@ -14,6 +15,8 @@ use crate::result::{
 pub(super) struct Drawn {
     pub(super) fit: SurfaceFit,
     pub(super) replicates: Vec<Surface>,
+    /// Resamples to which none could be fitted.
+    failed: u32,
 }
 
 /// Columns of runs.
@@ -38,52 +41,86 @@ impl Points {
 fn solve(
     method: SurfaceMethod,
     points: &Points,
-    delta: f64,
-    start: Option<Surface>,
+    options: &IsoflopOptions,
+    from: Option<Surface>,
 ) -> Result<SurfaceFit, StatsError> {
+    let search = Search { from, size_exponent: options.size_exponent };
+    let objective = Huber { delta: options.huber_delta, residual: options.huber_residual };
     match method {
-        SurfaceMethod::VariableProjection => {
-            project(&points.n, &points.d, &points.loss, start.map(|surface| [surface.alpha, surface.beta]))
-        }
-        SurfaceMethod::Huber => huber(&points.n, &points.d, &points.loss, Huber { delta, start }),
+        SurfaceMethod::VariableProjection => project(&points.n, &points.d, &points.loss, search),
+        SurfaceMethod::Huber => huber(&points.n, &points.d, &points.loss, objective, search),
     }
 }
 
-/// Fits by one method and draws runs again.
+/// Positions of the runs of each budget that has enough for a minimum; those of the others together, for one or two runs drawn again are always the
+/// same.
+pub(super) fn strata(runs: &[Run], budgets: &[OfBudget]) -> Vec<Vec<usize>> {
+    let mut strata = vec![Vec::new(); budgets.len() + 1];
+    for (at, run) in runs.iter().enumerate() {
+        let after = |budget: f64| budgets.partition_point(|(smallest, _)| *smallest <= budget);
+        let of = run.budget.and_then(|budget| after(budget).checked_sub(1));
+        let of = of.filter(|of| budgets[*of].1.len() >= SIZES).unwrap_or(budgets.len());
+        strata[of].push(at);
+    }
+    strata
+}
+
+/// Fits by one method and draws runs again within the strata.
 ///
 /// # Errors
 /// The reason in words.
-pub(super) fn draw(method: SurfaceMethod, runs: &[Run], options: &IsoflopOptions) -> Result<Drawn, String> {
+pub(super) fn draw(
+    method: SurfaceMethod,
+    runs: &[Run],
+    strata: &[Vec<usize>],
+    options: &IsoflopOptions,
+) -> Result<Drawn, String> {
     let points = Points::of(runs.iter());
-    let fit = solve(method, &points, options.huber_delta, None).map_err(|refusal| refusal.to_string())?;
+    let fit = solve(method, &points, options, None).map_err(|refusal| refusal.to_string())?;
     let mut counts = vec![0; runs.len()];
-    let mut replicates = Vec::new();
+    let (mut replicates, mut failed) = (Vec::new(), 0);
     for resample in 0..u64::from(options.resamples) {
-        multiplicities(options.seed, resample, &mut counts);
+        multiplicities_within(strata, options.seed, resample, &mut counts);
         let drawn =
             runs.iter().zip(&counts).flat_map(|(run, count)| std::iter::repeat_n(run, *count as usize));
-        let again = solve(method, &Points::of(drawn), options.huber_delta, Some(fit.surface));
-        replicates.extend(again.ok().map(|fit| fit.surface));
+        match solve(method, &Points::of(drawn), options, Some(fit.surface)) {
+            Ok(again) => replicates.push(again.surface),
+            Err(_) => failed += 1,
+        }
     }
-    Ok(Drawn { fit, replicates })
+    Ok(Drawn { fit, replicates, failed })
 }
 
-/// What leaves this crate.
-pub(super) fn describe(method: SurfaceMethod, drawn: &Result<Drawn, String>, level: f64) -> IsoflopSurface {
+impl Drawn {
+    /// A quantity of the surface with the spread of its replicates.
+    pub(super) fn estimate(&self, unit: &str, level: f64, quantity: impl Fn(&Surface) -> f64) -> Estimate {
+        let sample = Sample::new(self.replicates.iter().map(&quantity));
+        estimate(quantity(&self.fit.surface), unit, &sample, level)
+    }
+}
+
+/// What leaves this crate. `per_product`: FLOPs of a run by its N D.
+pub(super) fn describe(
+    method: SurfaceMethod,
+    drawn: &Result<Drawn, String>,
+    per_product: Option<f64>,
+    options: &IsoflopOptions,
+) -> IsoflopSurface {
     let outcome = match drawn {
         Err(reason) => SurfaceOutcome::Refused { reason: reason.clone() },
-        Ok(drawn) => SurfaceOutcome::Fitted(Box::new(law(drawn, level))),
+        Ok(drawn) => SurfaceOutcome::Fitted(Box::new(law(drawn, per_product, options))),
     };
     IsoflopSurface { method, outcome }
 }
 
-fn law(drawn: &Drawn, level: f64) -> SurfaceLaw {
-    let of = |unit: &str, quantity: &dyn Fn(&Surface) -> f64| {
-        let sample = Sample::new(drawn.replicates.iter().map(quantity));
-        estimate(quantity(&drawn.fit.surface), unit, &sample, level)
-    };
+/// Share of the resamples without a surface from which on that is flagged.
+const FAILED: f64 = 0.05;
+
+fn law(drawn: &Drawn, per_product: Option<f64>, options: &IsoflopOptions) -> SurfaceLaw {
+    let of = |unit: &str, quantity: &dyn Fn(&Surface) -> f64| drawn.estimate(unit, options.level, quantity);
     let fit = &drawn.fit;
-    let freedom = fit.residuals.len().saturating_sub(5);
+    let parameters = if options.size_exponent.is_some() { 4 } else { 5 };
+    let freedom = fit.residuals.len().saturating_sub(parameters);
     let squares: f64 = fit.residuals.iter().map(|r| r * r).sum();
     let mut flags = Vec::new();
     if fit.floor_at_zero {
@@ -92,17 +129,48 @@ fn law(drawn: &Drawn, level: f64) -> SurfaceLaw {
     if !fit.confirmed {
         flags.push(Flag::new(FlagCode::Unconfirmed, "a second method did not arrive at the same objective"));
     }
+    if f64::from(drawn.failed) > FAILED * f64::from(options.resamples) {
+        flags.push(Flag::new(
+            FlagCode::FailedRefits,
+            format!(
+                "no surface fits {} of {} draws of the runs (the loss does not fall with size, or not with tokens), so the intervals, which are of \
+                 the others, are too narrow",
+                drawn.failed, options.resamples
+            ),
+        ));
+    }
+    // Prefactors of the laws in C: the best of one FLOP.
+    let prefactor = |unit: &str, quantity: &dyn Fn((f64, f64)) -> f64| {
+        let product = 1.0 / per_product?;
+        Some(of(unit, &|surface| quantity(surface.optimum(product))))
+    };
     SurfaceLaw {
         e: of("loss", &|surface| surface.e),
         a: of("loss", &Surface::coefficient_a),
         b: of("loss", &Surface::coefficient_b),
         alpha: of("1", &|surface| surface.alpha),
         beta: of("1", &|surface| surface.beta),
-        size_exponent: of("1", &Surface::size_exponent),
+        size_exponent: exponent(of("1", &Surface::size_exponent), options),
+        tokens_exponent: exponent(of("1", &Surface::tokens_exponent), options),
+        size_prefactor: prefactor("parameters", &|(n, _)| n),
+        tokens_prefactor: prefactor("tokens", &|(_, d)| d),
         objective: fit.objective,
         confirmed: fit.confirmed,
+        failed_resamples: drawn.failed,
         residual_standard_deviation: (freedom > 0).then(|| (squares / freedom as f64).sqrt()),
         flags,
+    }
+}
+
+/// An exponent that was held has no interval.
+fn exponent(found: Estimate, options: &IsoflopOptions) -> Estimate {
+    match options.size_exponent {
+        None => found,
+        Some(_) => Estimate {
+            standard_error: None,
+            interval: Interval::None { reason: "held, not found".to_owned() },
+            ..found
+        },
     }
 }
 

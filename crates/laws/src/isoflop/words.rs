@@ -1,41 +1,50 @@
 //! Sentences with their numbers.
 
-use crate::result::{Curve, Estimate, IsoflopGroup, MethodOptimum, PathLaw};
+use crate::result::{Agreement, Curve, Estimate, IsoflopGroup, Judged, PathLaw};
 use crate::verdict::magnitude;
 
-/// Whether the methods agree on a budget.
-pub(super) fn of_methods(methods: &[MethodOptimum]) -> String {
-    let with: Vec<(&str, f64, f64)> = methods
+/// Whether the methods agree, quantity by quantity.
+pub(super) fn of_agreement(agreement: &[Agreement]) -> String {
+    let of = |outcome: fn(&Judged) -> bool| -> Vec<&Agreement> {
+        agreement.iter().filter(|agreement| outcome(&agreement.outcome)).collect()
+    };
+    let apart = of(|outcome| matches!(outcome, Judged::Apart { .. }));
+    let within = of(|outcome| *outcome == Judged::Within);
+    let mut parts: Vec<String> = apart
         .iter()
-        .filter_map(|method| {
-            let (low, high) = method.params.bounds()?;
-            Some((method.method.as_str(), low, high))
+        .map(|agreement| {
+            let Judged::Apart { pairs } = &agreement.outcome else { return String::new() };
+            let pairs: Vec<String> = pairs.iter().map(|(a, b)| format!("{a} and {b}")).collect();
+            format!(
+                "on {} the intervals of {} do not meet ({})",
+                agreement.quantity,
+                pairs.join(", of "),
+                range(agreement)
+            )
         })
         .collect();
-    if with.len() < 2 {
-        return "fewer than two methods give an interval, so their agreement cannot be judged".to_owned();
+    if !within.is_empty() {
+        let quantities: Vec<String> =
+            within.iter().map(|agreement| format!("{} ({})", agreement.quantity, range(agreement))).collect();
+        parts.push(format!("the methods agree within their intervals on {}", quantities.join(", ")));
     }
-    let apart = with.iter().enumerate().find_map(|(at, a)| {
-        let b = with[at + 1..].iter().find(|b| a.2 < b.1 || b.2 < a.1)?;
-        Some((a, b))
-    });
-    let values: Vec<f64> = methods.iter().map(|method| method.params.value).collect();
-    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let ratio = largest / values.iter().copied().fold(f64::INFINITY, f64::min);
+    match parts.is_empty() {
+        true => "fewer than two methods give an interval, so their agreement cannot be judged".to_owned(),
+        false => parts.join("; "),
+    }
+}
+
+/// From the smallest to the largest value, and how much that is.
+fn range(agreement: &Agreement) -> String {
+    let (low, high) = (agreement.smallest.value, agreement.largest.value);
+    let ratio = high / low;
     // Methods that differ by a per cent should not read as if they differed by nothing.
     let ratio = if ratio < 1.1 { format!("{ratio:.3}") } else { format!("{ratio:.2}") };
-    match apart {
-        None => format!("the methods agree on N* within their intervals (largest over smallest {ratio})"),
-        Some((a, b)) => format!(
-            "{} and {} disagree on N*: [{}, {}] and [{}, {}] do not meet (largest over smallest of all methods {ratio})",
-            a.0,
-            b.0,
-            magnitude(a.1),
-            magnitude(a.2),
-            magnitude(b.1),
-            magnitude(b.2)
-        ),
-    }
+    let number = |value: f64| match value.abs() {
+        0.001..1000.0 => format!("{value:.4}"),
+        _ => magnitude(value),
+    };
+    format!("{} to {}, ratio {ratio}", number(low), number(high))
 }
 
 /// What a reader would be told who asks once.

@@ -74,7 +74,7 @@ pub enum Interval {
         /// Resamples that gave a finite value.
         resamples: u32,
     },
-    /// Fieller's, for the place where a line reaches a level: from the scatter of the models about the line.
+    /// Fieller's, for the place where a line reaches a level (from the scatter of the models about it), or where a curve turns.
     Fieller {
         /// Lower end.
         low: f64,

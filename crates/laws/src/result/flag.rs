@@ -53,6 +53,8 @@ pub enum FlagCode {
     /// Some resamples of the documents held no miss (or no hit), so the errors are too small: the misses sit in
     /// few documents.
     LostResamples,
+    /// Some drawn resamples could not be fitted, so the intervals are of the others alone.
+    FailedRefits,
     /// Points were left out of the fit; the law lists them with the reason.
     PointsLeftOut,
     /// Two points only: a slope without interval.
@@ -86,6 +88,8 @@ pub enum FlagCode {
     AtBound,
     /// Parameters stand in for one another, so each by itself is all but undetermined.
     IllConditioned,
+    /// A law that has no floor is taken beyond the data, where it falls too low.
+    NoFloor,
     /// Two optimisers did not arrive at the same optimum.
     Unconfirmed,
     /// Tokens are taken to be independent, as no counted windows could be used.

@@ -57,9 +57,10 @@ pub use estimate::{Estimate, Interval};
 pub use flag::{Flag, FlagCode, Severity};
 pub use group::{GroupFit, ModelSummary};
 pub use isoflop::{
-    Along, Curve, ISOFLOP_FORMAT, IsoflopBudget, IsoflopFit, IsoflopGroup, IsoflopMinimum, IsoflopRun,
-    IsoflopSurface, MethodOptimum, MinimumOutcome, OptimumAhead, OptimumPath, PathLaw, PathOutcome,
-    RunLeftOut, SurfaceLaw, SurfaceMethod, SurfaceOutcome,
+    Agreement, Along, Curve, FloorLaw, FloorOutcome, ISOFLOP_FORMAT, IsoflopBudget, IsoflopFit, IsoflopGroup,
+    IsoflopMinimum, IsoflopRun, IsoflopSurface, Judged, LossForm, MethodOptimum, MethodValue, MinimumOutcome,
+    OptimumAhead, OptimumLoss, OptimumPath, PathLaw, PathOutcome, RunLeftOut, SurfaceLaw, SurfaceMethod,
+    SurfaceOutcome,
 };
 pub use json::Saved;
 pub(crate) use json::write_whole;

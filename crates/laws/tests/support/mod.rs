@@ -3,6 +3,7 @@
 // Each test file uses its own part of this.
 #![allow(dead_code)]
 
+pub(crate) mod isoflop;
 pub(crate) mod random;
 pub(crate) mod rows;
 

@@ -70,6 +70,24 @@ pub fn multiplicities(seed: u64, resample: u64, counts: &mut [u32]) {
     }
 }
 
+/// How often each unit is drawn in one resample when units are drawn within strata: as many of each as it has, so that none is ever lost. A
+/// stratum lists positions in `counts`; what no stratum lists is drawn once.
+///
+/// Streams as in [`multiplicities`].
+pub fn multiplicities_within(strata: &[Vec<usize>], seed: u64, resample: u64, counts: &mut [u32]) {
+    counts.fill(1);
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(resample);
+    for stratum in strata {
+        for &unit in stratum {
+            counts[unit] = 0;
+        }
+        for _ in stratum {
+            counts[stratum[below(stratum.len() as u32, &mut random) as usize]] += 1;
+        }
+    }
+}
+
 /// A random sign for each entry: Rademacher's weights of the wild bootstrap, streams as in [`multiplicities`].
 pub fn signs(seed: u64, resample: u64, signs: &mut [f64]) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -146,6 +164,24 @@ mod tests {
             multiplicities(5, resample, &mut counts);
             assert_eq!(counts.iter().sum::<u32>(), 37);
         }
+    }
+
+    #[test]
+    fn no_stratum_is_ever_lost() {
+        let strata = [vec![0, 3, 6], vec![1, 2], vec![5]];
+        let mut counts = [0; 8];
+        let mut drawn = [0_u32; 8];
+        for resample in 0..6_000 {
+            multiplicities_within(&strata, 5, resample, &mut counts);
+            for stratum in &strata {
+                assert_eq!(stratum.iter().map(|&unit| counts[unit]).sum::<u32>() as usize, stratum.len());
+            }
+            drawn.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        assert_eq!((drawn[4], drawn[5], drawn[7]), (6_000, 6_000, 6_000), "alone, or in no stratum");
+        // Binomial with 6000 times 3 draws of 1/3 (or 2 of 1/2): four standard deviations are 253 (or 219).
+        assert!([0, 3, 6].iter().all(|&unit| drawn[unit].abs_diff(6_000) < 253), "{drawn:?}");
+        assert!([1, 2].iter().all(|&unit| drawn[unit].abs_diff(6_000) < 219), "{drawn:?}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! | member | what |
 //! |---|---|
 //! | [`least_squares`] | a straight line in closed form |
+//! | [`held_slope`] | a straight line whose slope is given |
 //! | [`parabola`], [`plane`] | a parabola and a plane, likewise |
 //! | [`correlated`] | a straight line through points whose errors go together |
 //! | [`polynomial`] | polynomials by least squares or Huber's loss, with their minimum |
@@ -17,6 +18,7 @@
 pub mod bfgs;
 pub mod correlated;
 mod dense;
+pub mod held_slope;
 pub mod least_squares;
 pub mod nelder_mead;
 pub mod newton;

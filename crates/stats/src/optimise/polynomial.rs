@@ -5,6 +5,7 @@
 
 use super::{Symmetric, solve};
 use crate::error::StatsError;
+use crate::interval::student;
 
 /// A fitted polynomial.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +24,9 @@ pub struct Polynomial {
 
 /// Rounds of reweighting at most.
 const ROUNDS: usize = 200;
+
+/// Steps between a minimum and the end of the points in which the end of its interval is looked for.
+const STEPS: u32 = 400;
 
 /// Fits a polynomial of `degree` to points of at least `degree + 1` different x.
 ///
@@ -146,29 +150,76 @@ impl Polynomial {
         (low < x && x < high).then_some(x)
     }
 
+    /// Where the minimum `at` may be, at a coverage, between `low` and `high`: the stretch about it in which the slope is not told from zero,
+    /// `|f'(x)| <= t se(f'(x))`, t Student's with the degrees of freedom (Fieller's argument, exact for normal scatter). An end is `None` where that
+    /// stretch reaches `low` or `high`, so that the points leave it open.
+    ///
+    /// # Errors
+    /// No degrees of freedom; a coverage that is no probability.
+    pub fn minimum_interval(
+        &self,
+        at: f64,
+        low: f64,
+        high: f64,
+        level: f64,
+    ) -> Result<(Option<f64>, Option<f64>), StatsError> {
+        let t = student::two_sided_quantile(level, self.degrees_of_freedom())?;
+        let told = |x: f64| {
+            let direction = self.derivative_direction(self.scaled(x), 1);
+            let (value, variance) = self.combination(&direction);
+            value.abs() > t * variance.unwrap_or(0.0).sqrt()
+        };
+        let end = |outwards: f64| {
+            // The first of many small steps at which the slope is told, then halved.
+            let step = (outwards - at) / f64::from(STEPS);
+            let place = |number: u32| at + step * f64::from(number);
+            let first = (1..=STEPS).find(|number| told(place(*number)))?;
+            let (mut inside, mut outside) = (place(first - 1), place(first));
+            for _ in 0..50 {
+                let middle = 0.5 * (inside + outside);
+                if told(middle) {
+                    outside = middle;
+                } else {
+                    inside = middle;
+                }
+            }
+            Some(outside)
+        };
+        Ok((end(low), end(high)))
+    }
+
     /// The second derivative at a place, and its standard error from the scatter (`None` without degrees of freedom).
     pub fn curvature(&self, x: f64) -> (f64, Option<f64>) {
-        let u = self.scaled(x);
-        let size = self.coefficients.len();
-        let direction: Vec<f64> = (0..size)
-            .map(|power| match power {
-                0 | 1 => 0.0,
-                _ => (power * (power - 1)) as f64 * u.powi(power as i32 - 2) / (self.half * self.half),
+        let (value, variance) = self.combination(&self.derivative_direction(self.scaled(x), 2));
+        (value, variance.map(f64::sqrt))
+    }
+
+    /// Factors of the coefficients in the derivative of an order by x, at u.
+    fn derivative_direction(&self, u: f64, order: usize) -> Vec<f64> {
+        let falling = |power: usize| (power + 1 - order..=power).product::<usize>() as f64;
+        (0..self.coefficients.len())
+            .map(|power| match power.checked_sub(order) {
+                None => 0.0,
+                Some(left) => falling(power) * u.powi(left as i32) / self.half.powi(order as i32),
             })
-            .collect();
+            .collect()
+    }
+
+    /// A combination of the coefficients, and its variance from the scatter (`None` without degrees of freedom).
+    fn combination(&self, direction: &[f64]) -> (f64, Option<f64>) {
         let value = direction.iter().zip(&self.coefficients).map(|(d, c)| d * c).sum();
-        let freedom = self.degrees_of_freedom();
-        let error = (freedom > 0).then(|| {
-            let variance = self.residuals.iter().map(|r| r * r).sum::<f64>() / freedom as f64;
+        let (size, freedom) = (self.coefficients.len(), self.degrees_of_freedom());
+        let variance = (freedom > 0).then(|| {
+            let scatter = self.residuals.iter().map(|r| r * r).sum::<f64>() / freedom as f64;
             let mut factor = 0.0;
             for (at, left) in direction.iter().enumerate() {
                 for (to, right) in direction.iter().enumerate() {
                     factor += left * self.inverse[at * size + to] * right;
                 }
             }
-            (variance * factor.max(0.0)).sqrt()
+            scatter * factor.max(0.0)
         });
-        (value, error)
+        (value, variance)
     }
 
     fn scaled(&self, x: f64) -> f64 {
@@ -211,6 +262,37 @@ mod tests {
         y[7] += 30.0;
         let least = |huber| fit(&x, &y, 2, huber).unwrap().minimum(0.0, 8.0).unwrap();
         assert!((least(Some(0.1)) - 4.0).abs() < 0.01 && (least(None) - 4.0).abs() > 0.3);
+    }
+
+    /// A parabola's minimum is a ratio of normals, `-b / 2c`, for which Fieller's interval is known in closed form.
+    #[test]
+    fn the_interval_of_a_minimum_is_fiellers() {
+        let x = [-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0];
+        let y = [9.4, 3.9, 1.2, -0.3, 1.1, 4.2, 8.8];
+        let fit = fit(&x, &y, 2, None).unwrap();
+        let at = fit.minimum(-3.0, 3.0).unwrap();
+        let (low, high) = fit.minimum_interval(at, -3.0, 3.0, 0.95).unwrap();
+        // y = a + b x + c x² on symmetric x: b and c are independent, b = Sxy / 28, c = Σ (x² - 4) y / 84, var s²/28 and s²/84.
+        let b = x.iter().zip(&y).map(|(x, y)| x * y).sum::<f64>() / 28.0;
+        let c = x.iter().zip(&y).map(|(x, y)| (x * x - 4.0) * y).sum::<f64>() / 84.0;
+        let s2 = fit.residuals.iter().map(|r| r * r).sum::<f64>() / 4.0;
+        let t2 = student::two_sided_quantile(0.95, 4).unwrap().powi(2);
+        // (b + 2 c x)² = t² (s²/28 + 4 x² s²/84)
+        let (p, q, r) = (4.0 * c * c - t2 * s2 * 4.0 / 84.0, 4.0 * b * c, b * b - t2 * s2 / 28.0);
+        let root = (q * q - 4.0 * p * r).sqrt();
+        for (ours, theirs) in [(low, (-q - root) / (2.0 * p)), (high, (-q + root) / (2.0 * p))] {
+            assert!((ours.unwrap() - theirs).abs() < 1e-9, "{ours:?} {theirs}");
+        }
+    }
+
+    #[test]
+    fn a_minimum_that_scatter_hides_has_an_open_interval() {
+        let x = [0.0, 1.0, 2.0, 3.0, 4.0];
+        let flat = fit(&x, &[1.02, 0.97, 1.01, 0.98, 1.03], 2, None).unwrap();
+        let at = flat.minimum(0.0, 4.0).unwrap();
+        assert_eq!(flat.minimum_interval(at, 0.0, 4.0, 0.95).unwrap(), (None, None));
+        let none = fit(&x[..3], &[1.0, 0.5, 1.0], 2, None).unwrap();
+        assert!(none.minimum_interval(1.0, 0.0, 2.0, 0.95).is_err());
     }
 
     #[test]

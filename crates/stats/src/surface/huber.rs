@@ -1,23 +1,33 @@
-//! Huber's loss of the logarithm from a grid of starts.
+//! Huber's loss from a grid of starts.
 
-use super::{Surface, SurfaceFit, centre, check, project};
+use super::{Search, Surface, SurfaceFit, centre, check, project};
 use crate::error::StatsError;
 use crate::optimise::newton::Bound;
 use crate::optimise::{bfgs, nelder_mead};
 
-/// How the robust fit is done.
+/// Of what a residual is the difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Residual {
+    /// Of logarithms, as Hoffmann et al. 2022.
+    #[default]
+    Logarithm,
+    /// Of the losses themselves.
+    Loss,
+}
+
+/// What is minimised.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Huber {
-    /// Where the loss turns from square to linear, in logarithms of the loss.
+    /// Where the loss turns from square to linear, in the unit of the residual. One far above all residuals makes it least squares.
     pub delta: f64,
-    /// From these parameters of the formula alone (E, A, B, alpha, beta), for resamples; without them from a grid.
-    pub start: Option<Surface>,
+    /// Of what.
+    pub residual: Residual,
 }
 
 impl Default for Huber {
-    /// As Hoffmann et al. 2022: 1e-3.
+    /// As Hoffmann et al. 2022: 1e-3 of the logarithm.
     fn default() -> Self {
-        Self { delta: 1e-3, start: None }
+        Self { delta: 1e-3, residual: Residual::Logarithm }
     }
 }
 
@@ -27,48 +37,64 @@ const WALKS: usize = 24;
 /// Relative difference of two objectives that is none.
 const SAME: f64 = 1e-5;
 
-/// Fits the surface by the sum of Huber's loss of `ln fitted - ln L`, `r²/2` up to delta and `delta (|r| - delta/2)` beyond.
+/// Where a refit begins besides the surface it begins from and the least-squares surface of its own points: factors of the exponents.
+const ABOUT: [f64; 2] = [0.67, 1.5];
+
+/// Fits the surface by the sum of Huber's loss of `ln fitted - ln L` (or of `fitted - L`), `r²/2` up to delta and `delta (|r| - delta/2)` beyond.
 ///
 /// The 4500 starts are those of the published refits (alpha, beta from 0 to 2, ln E from -1 to 1, ln A, ln B from 0 to 25); all are asked, the
-/// best are walked down from, and so is the least-squares surface; a simplex must then gain nothing.
+/// best are walked down from, and so is the least-squares surface; a simplex must then gain nothing. With [`Search::from`] there are four: that
+/// surface, the least-squares surface of these points, and steeper and flatter ones.
 ///
 /// # Errors
-/// What [`project`](fn@super::project) refuses of the points; a delta that is not above 0.
-pub fn huber(n: &[f64], d: &[f64], loss: &[f64], options: Huber) -> Result<SurfaceFit, StatsError> {
+/// What [`project`](fn@super::project) refuses of the points and of the exponent to hold; a delta that is not above 0.
+pub fn huber(
+    n: &[f64],
+    d: &[f64],
+    loss: &[f64],
+    objective: Huber,
+    search: Search,
+) -> Result<SurfaceFit, StatsError> {
     check(n, d, loss)?;
-    if !(options.delta > 0.0 && options.delta.is_finite()) {
-        return Err(StatsError::NonFinite { what: "delta", index: 0, value: options.delta });
+    if !(objective.delta > 0.0 && objective.delta.is_finite()) {
+        return Err(StatsError::NonFinite { what: "delta", index: 0, value: objective.delta });
     }
     let (n0, d0) = (centre(n), centre(d));
     let points = Points {
         log_n: n.iter().map(|n| (n / n0).ln()).collect(),
         log_d: d.iter().map(|d| (d / d0).ln()).collect(),
-        log_loss: loss.iter().map(|loss| loss.ln()).collect(),
-        delta: options.delta,
+        target: match objective.residual {
+            Residual::Logarithm => loss.iter().map(|loss| loss.ln()).collect(),
+            Residual::Loss => loss.to_vec(),
+        },
+        objective,
+        ratio: search.ratio()?,
     };
-    let starts = match options.start {
-        Some(surface) => vec![points.of_surface(&surface, n0, d0)],
-        None => points.starts(n0.ln(), d0.ln(), project(n, d, loss, None).ok()),
+    let least_squares = project(n, d, loss, search).ok().map(|fit| points.of_surface(&fit.surface, n0, d0));
+    let starts = match search.from {
+        Some(surface) => points.about(points.of_surface(&surface, n0, d0), least_squares),
+        None => points.grid(n0.ln(), d0.ln()).into_iter().chain(least_squares).collect(),
     };
-    let walk = |start: &[f64; 5]| bfgs::minimise(|p, gradient| points.objective(p, Some(gradient)), start);
+    let walk = |start: &[f64]| bfgs::minimise(|p, gradient| points.free_objective(p, Some(gradient)), start);
     let mut best = starts
         .iter()
-        .map(walk)
+        .map(|start| walk(points.free(start)))
         .min_by(|a, b| a.value.total_cmp(&b.value))
         .filter(|best| best.value.is_finite())
         .ok_or(StatsError::Undetermined)?;
     let mut confirmed = false;
-    if options.start.is_none() {
+    if search.from.is_none() {
         // It knows no derivative; where it gains, the walk goes on from there.
+        let free = best.point.len();
         for _ in 0..3 {
             let simplex = nelder_mead::minimise(
-                |p| points.objective(p, None),
+                |p| points.free_objective(p, None),
                 &best.point,
-                &[0.05; 5],
-                &[Bound::NONE; 5],
+                &[0.05; 5][..free],
+                &[Bound::NONE; 5][..free],
             );
             let gain = best.value - simplex.value;
-            let again = bfgs::minimise(|p, gradient| points.objective(p, Some(gradient)), &simplex.point);
+            let again = walk(&simplex.point);
             if again.value < best.value {
                 best = again;
             }
@@ -78,7 +104,7 @@ pub fn huber(n: &[f64], d: &[f64], loss: &[f64], options: Huber) -> Result<Surfa
             }
         }
     }
-    let [e, a, b, alpha, beta] = [0, 1, 2, 3, 4].map(|at| best.point[at]);
+    let [e, a, b, alpha, beta] = points.whole(&best.point);
     let surface = Surface { e: e.exp(), a: a.exp(), b: b.exp(), alpha, beta, n0, d0 };
     for (exponent, what) in [(alpha, "size"), (beta, "tokens")] {
         if exponent <= 0.0 {
@@ -97,34 +123,67 @@ pub fn huber(n: &[f64], d: &[f64], loss: &[f64], options: Huber) -> Result<Surfa
 struct Points {
     log_n: Vec<f64>,
     log_d: Vec<f64>,
-    log_loss: Vec<f64>,
-    delta: f64,
+    /// Losses or their logarithms.
+    target: Vec<f64>,
+    objective: Huber,
+    /// `beta / alpha`, where that is held.
+    ratio: Option<f64>,
 }
 
 impl Points {
     /// Of `(ln E, ln a, ln b, alpha, beta)` in the frame of the points.
-    fn objective(&self, p: &[f64], gradient: Option<&mut [f64]>) -> f64 {
+    fn value(&self, p: &[f64; 5], gradient: Option<&mut [f64; 5]>) -> f64 {
+        let Huber { delta, residual } = self.objective;
         let (mut sum, mut slopes) = (0.0, [0.0; 5]);
-        for ((n, d), loss) in self.log_n.iter().zip(&self.log_d).zip(&self.log_loss) {
+        for ((n, d), target) in self.log_n.iter().zip(&self.log_d).zip(&self.target) {
             let terms = [p[0], p[1] - p[3] * n, p[2] - p[4] * d];
             let largest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let parts = terms.map(|term| (term - largest).exp());
             let total: f64 = parts.iter().sum();
-            let residual = largest + total.ln() - loss;
-            let (value, slope) = match residual.abs() <= self.delta {
-                true => (0.5 * residual * residual, residual),
-                false => (self.delta * (residual.abs() - 0.5 * self.delta), self.delta * residual.signum()),
+            // The logarithm of the fitted loss never overflows; the loss itself may, far from any optimum.
+            let log_fitted = largest + total.ln();
+            let (difference, scale) = match residual {
+                Residual::Logarithm => (log_fitted - target, 1.0),
+                Residual::Loss => (log_fitted.exp() - target, log_fitted.exp()),
+            };
+            let (value, slope) = match difference.abs() <= delta {
+                true => (0.5 * difference * difference, difference),
+                false => (delta * (difference.abs() - 0.5 * delta), delta * difference.signum()),
             };
             sum += value;
-            let [e, a, b] = parts.map(|part| slope * part / total);
+            let [e, a, b] = parts.map(|part| slope * scale * part / total);
             for (into, add) in slopes.iter_mut().zip([e, a, b, -n * a, -d * b]) {
                 *into += add;
             }
         }
         if let Some(gradient) = gradient {
-            gradient.copy_from_slice(&slopes);
+            *gradient = slopes;
         }
         sum
+    }
+
+    /// All five of what is searched for.
+    fn whole(&self, free: &[f64]) -> [f64; 5] {
+        let beta = self.ratio.map_or_else(|| free[4], |ratio| ratio * free[3]);
+        [free[0], free[1], free[2], free[3], beta]
+    }
+
+    /// What is searched for of all five.
+    fn free<'a>(&self, whole: &'a [f64; 5]) -> &'a [f64] {
+        if self.ratio.is_some() { &whole[..4] } else { whole }
+    }
+
+    /// The objective of what is searched for.
+    fn free_objective(&self, free: &[f64], gradient: Option<&mut [f64]>) -> f64 {
+        let whole = self.whole(free);
+        let Some(gradient) = gradient else { return self.value(&whole, None) };
+        let mut slopes = [0.0; 5];
+        let value = self.value(&whole, Some(&mut slopes));
+        gradient.copy_from_slice(self.free(&slopes));
+        if let Some(ratio) = self.ratio {
+            gradient[3] += ratio * slopes[4];
+        }
+        value
     }
 
     fn of_surface(&self, surface: &Surface, n0: f64, d0: f64) -> [f64; 5] {
@@ -135,28 +194,41 @@ impl Points {
         [floor, a, b, surface.alpha, surface.beta]
     }
 
-    /// The best of the grid, and the least-squares surface.
-    fn starts(&self, log_n0: f64, log_d0: f64, least_squares: Option<SurfaceFit>) -> Vec<[f64; 5]> {
+    /// The starts of a refit.
+    fn about(&self, from: [f64; 5], least_squares: Option<[f64; 5]>) -> Vec<[f64; 5]> {
+        // A floor near 0 hardly moves in its logarithm: elsewhere it starts at no less than a quarter of the loss.
+        let middle = self.target.iter().sum::<f64>() / self.target.len() as f64;
+        let log_loss = match self.objective.residual {
+            Residual::Logarithm => middle,
+            Residual::Loss => middle.ln(),
+        };
+        let floor = from[0].max(log_loss - 4_f64.ln());
+        let beside = ABOUT.map(|factor| [floor, from[1], from[2], from[3] * factor, from[4] * factor]);
+        std::iter::once(from).chain(least_squares).chain(beside).collect()
+    }
+
+    /// The best of the grid.
+    fn grid(&self, log_n0: f64, log_d0: f64) -> Vec<[f64; 5]> {
         let exponents = [0.0, 0.5, 1.0, 1.5, 2.0];
         let floors = [-1.0, -0.5, 0.0, 0.5, 1.0];
         let heights = [0.0, 5.0, 10.0, 15.0, 20.0, 25.0];
         let mut grid: Vec<([f64; 5], f64)> = Vec::with_capacity(4500);
         for alpha in exponents {
-            for beta in exponents {
+            // One beta a start where it follows from alpha.
+            let betas = self.ratio.map_or_else(|| exponents.to_vec(), |ratio| vec![ratio * alpha]);
+            for beta in betas {
                 for e in floors {
                     for a in heights {
                         for b in heights {
                             let start = [e, a - alpha * log_n0, b - beta * log_d0, alpha, beta];
-                            grid.push((start, self.objective(&start, None)));
+                            grid.push((start, self.value(&start, None)));
                         }
                     }
                 }
             }
         }
         grid.sort_by(|left, right| left.1.total_cmp(&right.1));
-        let mut starts: Vec<[f64; 5]> = grid.into_iter().take(WALKS).map(|(start, _)| start).collect();
-        starts.extend(least_squares.map(|fit| self.of_surface(&fit.surface, log_n0.exp(), log_d0.exp())));
-        starts
+        grid.into_iter().take(WALKS).map(|(start, _)| start).collect()
     }
 }
 
@@ -175,13 +247,13 @@ mod tests {
             }
         }
         let mut loss: Vec<f64> = n.iter().zip(&d).map(|(n, d)| surface.at(*n, *d)).collect();
-        let exact = huber(&n, &d, &loss, Huber::default()).unwrap();
+        let exact = huber(&n, &d, &loss, Huber::default(), Search::default()).unwrap();
         assert!(
             (exact.surface.alpha / 0.35 - 1.0).abs() < 1e-4 && (exact.surface.e / 1.8 - 1.0).abs() < 1e-4
         );
         loss[6] *= 1.3;
-        let robust = huber(&n, &d, &loss, Huber::default()).unwrap();
-        let square = project(&n, &d, &loss, None).unwrap();
+        let robust = huber(&n, &d, &loss, Huber::default(), Search::default()).unwrap();
+        let square = project(&n, &d, &loss, Search::default()).unwrap();
         assert!((robust.surface.alpha - 0.35).abs() < 0.01, "{robust:?}");
         assert!((square.surface.alpha - 0.35).abs() > 0.02, "{square:?}");
         assert!(robust.confirmed);
@@ -189,23 +261,81 @@ mod tests {
 
     #[test]
     fn the_gradient_is_that_of_the_objective() {
-        let points = Points {
-            log_n: vec![-1.0, 0.2, 1.4, 2.0],
-            log_d: vec![0.4, -0.8, 1.0, -2.0],
-            log_loss: vec![1.1, 1.3, 0.8, 1.6],
-            delta: 0.1,
-        };
-        let at = [0.2, -0.4, 0.3, 0.5, 0.7];
-        let mut gradient = [0.0; 5];
-        points.objective(&at, Some(&mut gradient));
-        for axis in 0..5 {
-            let moved = |step: f64| {
-                let mut p = at;
-                p[axis] += step;
-                points.objective(&p, None)
+        for (residual, ratio) in
+            [Residual::Logarithm, Residual::Loss].into_iter().flat_map(|r| [(r, None), (r, Some(1.4))])
+        {
+            let points = Points {
+                log_n: vec![-1.0, 0.2, 1.4, 2.0],
+                log_d: vec![0.4, -0.8, 1.0, -2.0],
+                target: vec![1.1, 1.3, 0.8, 1.6],
+                objective: Huber { delta: 0.1, residual },
+                ratio,
             };
-            let want = (moved(1e-6) - moved(-1e-6)) / 2e-6;
-            assert!((gradient[axis] - want).abs() < 1e-8, "{axis}: {} {want}", gradient[axis]);
+            let at = &[0.2, -0.4, 0.3, 0.5, 0.7][..if ratio.is_some() { 4 } else { 5 }];
+            let mut gradient = vec![0.0; at.len()];
+            points.free_objective(at, Some(&mut gradient));
+            for axis in 0..at.len() {
+                let moved = |step: f64| {
+                    let mut p = at.to_vec();
+                    p[axis] += step;
+                    points.free_objective(&p, None)
+                };
+                let want = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+                assert!((gradient[axis] - want).abs() < 1e-8, "{axis}: {} {want}", gradient[axis]);
+            }
+        }
+    }
+
+    /// Points of a known surface, each a little beside it.
+    fn scattered() -> [Vec<f64>; 3] {
+        let surface = Surface::of_formula([1.8, 480.0, 2100.0, 0.35, 0.37], 1.0, 1.0);
+        let (mut n, mut d, mut loss) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, size) in [1e8, 3e8, 1e9, 4e9].into_iter().enumerate() {
+            for (to, tokens) in [2e9, 1e10, 3e10, 2e11].into_iter().enumerate() {
+                n.push(size);
+                d.push(tokens);
+                loss.push(surface.at(size, tokens) * (1.0 + 0.004 * ((7 * at + 3 * to) % 5) as f64));
+            }
+        }
+        [n, d, loss]
+    }
+
+    #[test]
+    fn a_threshold_above_all_residuals_is_least_squares() {
+        let [n, d, loss] = scattered();
+        let wide = Huber { delta: 1e3, residual: Residual::Loss };
+        let by_huber = huber(&n, &d, &loss, wide, Search::default()).unwrap();
+        let by_projection = project(&n, &d, &loss, Search::default()).unwrap();
+        // Half the sum of squares.
+        assert!((2.0 * by_huber.objective / by_projection.objective - 1.0).abs() < 1e-6);
+        assert!((by_huber.surface.alpha / by_projection.surface.alpha - 1.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_refit_finds_the_optimum_from_a_surface_that_leads_nowhere() {
+        let [n, d, loss] = scattered();
+        let want = huber(&n, &d, &loss, Huber::default(), Search::default()).unwrap();
+        // Its floor is 0, whose logarithm has no slope to climb.
+        let from = Surface { e: 0.0, alpha: 0.05, beta: 1.6, ..want.surface };
+        let search = Search { from: Some(from), ..Search::default() };
+        let found = huber(&n, &d, &loss, Huber::default(), search).unwrap();
+        assert!(
+            (found.objective / want.objective - 1.0).abs() < 1e-3,
+            "{} {}",
+            found.objective,
+            want.objective
+        );
+    }
+
+    #[test]
+    fn an_exponent_can_be_held() {
+        let [n, d, loss] = scattered();
+        for a in [0.4, 0.5] {
+            let search = Search { size_exponent: Some(a), ..Search::default() };
+            let held = huber(&n, &d, &loss, Huber::default(), search).unwrap();
+            assert!((held.surface.size_exponent() - a).abs() < 1e-12 && held.confirmed);
+            let free = huber(&n, &d, &loss, Huber::default(), Search::default()).unwrap();
+            assert!(free.objective <= held.objective);
         }
     }
 }

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | [`Surface`] | the surface itself, and where it is least for a budget |
 //! | [`project`](fn@project) | least squares of the loss by variable projection: E, A and B are solved for, only alpha and beta searched |
-//! | [`huber`](fn@huber) | Huber's loss of the logarithm from a grid of starts (Hoffmann et al. 2022, approach 3) |
+//! | [`huber`](fn@huber) | Huber's loss, of the logarithm (Hoffmann et al. 2022, approach 3) or of the loss itself, from a grid of starts |
+//! | [`Search`] | what both share: where to begin, and an exponent that is held |
 //!
 //! Invariants: N and D are divided by their geometric means, so that units neither cost digits nor decide where a search begins. Each fit says
 //! whether a second method from another start confirmed it.
@@ -12,8 +13,35 @@
 mod huber;
 mod project;
 
-pub use huber::{Huber, huber};
+pub use huber::{Huber, Residual, huber};
 pub use project::project;
+
+/// How a surface is searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Search {
+    /// From this surface, and from a few places about it, for resamples; without it from a grid.
+    pub from: Option<Surface>,
+    /// The exponent a of `N* ∝ C^a` to hold, between 0 and 1: `beta = alpha a / (1 - a)`; 0.5 is alpha = beta.
+    pub size_exponent: Option<f64>,
+}
+
+impl Search {
+    /// `beta / alpha`, where that is held.
+    ///
+    /// # Errors
+    /// An exponent that is not between 0 and 1.
+    fn ratio(self) -> Result<Option<f64>, crate::StatsError> {
+        match self.size_exponent {
+            None => Ok(None),
+            Some(a) if a > 0.0 && a < 1.0 => Ok(Some(a / (1.0 - a))),
+            Some(value) => Err(crate::StatsError::Parameter {
+                name: "the exponent of N*",
+                value,
+                domain: "above 0 and below 1",
+            }),
+        }
+    }
+}
 
 /// `E + a (N / n0)^-alpha + b (D / d0)^-beta`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -68,6 +96,11 @@ impl Surface {
     /// Exponent a of the best size, `N* ∝ C^a`: `beta / (alpha + beta)`.
     pub fn size_exponent(&self) -> f64 {
         self.beta / (self.alpha + self.beta)
+    }
+
+    /// Exponent of the best tokens, `D* ∝ C^(1 - a)`: `alpha / (alpha + beta)`.
+    pub fn tokens_exponent(&self) -> f64 {
+        self.alpha / (self.alpha + self.beta)
     }
 
     /// `(N, D)` with the least loss among those with `N D = product`: `N* = (alpha A / (beta B))^(1/(alpha+beta)) product^(beta/(alpha+beta))`.

@@ -1,6 +1,6 @@
 //! Least squares of the loss by variable projection.
 
-use super::{Surface, SurfaceFit, centre, check};
+use super::{Search, Surface, SurfaceFit, centre, check};
 use crate::error::StatsError;
 use crate::optimise::newton::Bound;
 use crate::optimise::varpro::{self, Axis, Row, Separable, Solution};
@@ -8,24 +8,53 @@ use crate::optimise::varpro::{self, Axis, Row, Separable, Solution};
 /// Exponents that are looked at.
 const EXPONENTS: Bound = Bound { low: 0.005, high: 4.0 };
 
+/// Where a refit begins, as factors of the exponents of the surface that it begins from.
+const ABOUT: [f64; 3] = [1.0, 0.6, 1.6];
+
 /// The surface at given points, with or without a floor.
 struct Points {
     log_n: Vec<f64>,
     log_d: Vec<f64>,
     floor: bool,
-    axes: [Axis; 2],
+    /// alpha and beta; alpha alone where beta is so many times alpha.
+    axes: Vec<Axis>,
+    ratio: Option<f64>,
 }
 
 impl Points {
-    fn new(n: &[f64], d: &[f64], n0: f64, d0: f64) -> Self {
+    fn new(n: &[f64], d: &[f64], n0: f64, d0: f64, ratio: Option<f64>) -> Self {
         let starts: Vec<f64> = (1..=20).map(|step| 0.08 * f64::from(step)).collect();
-        let axis = Axis { bound: EXPONENTS, starts };
+        let axes = match ratio {
+            None => vec![Axis { bound: EXPONENTS, starts }; 2],
+            // Both exponents in their limits, and the grid about where both are moderate.
+            Some(ratio) => {
+                let low = EXPONENTS.low.max(EXPONENTS.low / ratio);
+                let bound = Bound { low, high: EXPONENTS.high.min(EXPONENTS.high / ratio).max(low) };
+                let starts = starts.iter().map(|start| bound.clamp(start / ratio.sqrt())).collect();
+                vec![Axis { bound, starts }]
+            }
+        };
         Self {
             log_n: n.iter().map(|n| (n / n0).ln()).collect(),
             log_d: d.iter().map(|d| (d / d0).ln()).collect(),
             floor: true,
-            axes: [axis.clone(), axis],
+            axes,
+            ratio,
         }
+    }
+
+    /// alpha and beta of what is searched for.
+    fn exponents(&self, theta: &[f64]) -> (f64, f64) {
+        (theta[0], self.ratio.map_or_else(|| theta[1], |ratio| ratio * theta[0]))
+    }
+
+    /// The starts of a refit.
+    fn about(&self, surface: &Surface) -> Vec<Vec<f64>> {
+        let around = |factor: f64| {
+            let exponents = [surface.alpha * factor, surface.beta * factor];
+            exponents.iter().zip(&self.axes).map(|(exponent, axis)| axis.bound.clamp(*exponent)).collect()
+        };
+        ABOUT.into_iter().map(around).collect()
     }
 }
 
@@ -44,34 +73,38 @@ impl Separable for Points {
 
     fn row(&self, point: usize, theta: &[f64]) -> Option<Row> {
         let (n, d) = (self.log_n[point], self.log_d[point]);
-        let (size, tokens) = ((-theta[0] * n).exp(), (-theta[1] * d).exp());
+        let (alpha, beta) = self.exponents(theta);
+        let (size, tokens) = ((-alpha * n).exp(), (-beta * d).exp());
         // Size and tokens first: without a floor the last column is not there.
         let mut row = Row { basis: [size, tokens, 1.0], ..Row::default() };
         row.basis_slope[0][0] = -n * size;
-        row.basis_slope[1][1] = -d * tokens;
+        match self.ratio {
+            None => row.basis_slope[1][1] = -d * tokens,
+            Some(ratio) => row.basis_slope[0][1] = -ratio * d * tokens,
+        }
         (size.is_finite() && tokens.is_finite()).then_some(row)
     }
 }
 
-/// Fits the surface by least squares of the loss; with a `start` (alpha and beta) from there alone, for resamples.
+/// Fits the surface by least squares of the loss.
 ///
 /// Where the best E is below 0 the surface is fitted again with E at 0.
 ///
 /// # Errors
-/// Slices of different length, fewer than six points, an entry that is not above 0, N or D all alike; [`StatsError::NoFall`] when the loss does not fall with size, or not with tokens.
-pub fn project(
-    n: &[f64],
-    d: &[f64],
-    loss: &[f64],
-    start: Option<[f64; 2]>,
-) -> Result<SurfaceFit, StatsError> {
+/// Slices of different length, fewer than six points, an entry that is not above 0, N or D all alike; an exponent to hold that is not between 0
+/// and 1; [`StatsError::NoFall`] when the loss does not fall with size, or not with tokens.
+pub fn project(n: &[f64], d: &[f64], loss: &[f64], search: Search) -> Result<SurfaceFit, StatsError> {
     check(n, d, loss)?;
     let (n0, d0) = (centre(n), centre(d));
-    let mut points = Points::new(n, d, n0, d0);
+    let mut points = Points::new(n, d, n0, d0, search.ratio()?);
     let solve = |points: &Points| -> Option<Solution> {
-        match start {
+        match search.from {
             None => varpro::fit(points, loss),
-            Some(start) => varpro::refit(points, loss, &[&start]),
+            Some(surface) => {
+                let starts = points.about(&surface);
+                let starts: Vec<&[f64]> = starts.iter().map(Vec::as_slice).collect();
+                varpro::refit(points, loss, &starts)
+            }
         }
     };
     let mut solution = solve(&points).ok_or(StatsError::Undetermined)?;
@@ -84,13 +117,14 @@ pub fn project(
             return Err(StatsError::NoFall { what });
         }
     }
+    let (alpha, beta) = points.exponents(&solution.theta);
     Ok(SurfaceFit {
         surface: Surface {
             e: if points.floor { solution.beta[2] } else { 0.0 },
             a: solution.beta[0],
             b: solution.beta[1],
-            alpha: solution.theta[0],
-            beta: solution.theta[1],
+            alpha,
+            beta,
             n0,
             d0,
         },
@@ -123,7 +157,7 @@ mod tests {
         for (e, alpha, beta) in [(1.69, 0.34, 0.28), (0.5, 0.7, 0.4), (2.8, 0.15, 0.9)] {
             let surface = Surface::of_formula([e, 400.0, 900.0, alpha, beta], 1.0, 1.0);
             let [n, d, loss] = grid(&surface);
-            let found = project(&n, &d, &loss, None).unwrap();
+            let found = project(&n, &d, &loss, Search::default()).unwrap();
             assert!(found.confirmed && !found.floor_at_zero);
             for (ours, theirs) in
                 [(found.surface.e, e), (found.surface.alpha, alpha), (found.surface.beta, beta)]
@@ -133,7 +167,7 @@ mod tests {
             assert!((found.surface.coefficient_a() / 400.0 - 1.0).abs() < 1e-4);
             // Other units are the same surface.
             let scaled: Vec<f64> = n.iter().map(|n| n / 1e9).collect();
-            let again = project(&scaled, &d, &loss, None).unwrap();
+            let again = project(&scaled, &d, &loss, Search::default()).unwrap();
             assert!((again.surface.alpha / alpha - 1.0).abs() < 1e-6);
         }
     }
@@ -144,9 +178,36 @@ mod tests {
         let [n, d, loss] = grid(&none);
         // Below a pure power law at the large end: the best floor would be negative.
         let bent: Vec<f64> = loss.iter().map(|loss| loss - 0.02 * (loss - 4.0).powi(2)).collect();
-        assert!(project(&n, &d, &bent, None).unwrap().floor_at_zero);
+        assert!(project(&n, &d, &bent, Search::default()).unwrap().floor_at_zero);
         let rising: Vec<f64> = n.iter().map(|n| n.ln()).collect();
-        assert!(project(&n, &d, &rising, None).is_err());
-        assert!(project(&n[..5], &d[..5], &loss[..5], None).is_err());
+        assert!(project(&n, &d, &rising, Search::default()).is_err());
+        assert!(project(&n[..5], &d[..5], &loss[..5], Search::default()).is_err());
+    }
+
+    #[test]
+    fn an_exponent_that_is_held_is_kept_and_the_rest_is_the_best_for_it() {
+        let truth = Surface::of_formula([1.7, 300.0, 300.0, 0.3, 0.3], 1.0, 1.0);
+        let [n, d, mut loss] = grid(&truth);
+        let held = Search { size_exponent: Some(0.5), ..Search::default() };
+        let exact = project(&n, &d, &loss, held).unwrap();
+        assert!((exact.surface.alpha - 0.3).abs() < 1e-7 && exact.confirmed, "{exact:?}");
+        for (at, loss) in loss.iter_mut().enumerate() {
+            *loss *= 1.0 + 0.004 * [1.0, -1.0, 0.3, -0.7, 0.9][at % 5];
+        }
+        for a in [0.3, 0.5, 0.62] {
+            let held = Search { size_exponent: Some(a), ..Search::default() };
+            let found = project(&n, &d, &loss, held).unwrap();
+            assert!((found.surface.size_exponent() - a).abs() < 1e-12);
+            assert!((found.surface.tokens_exponent() - (1.0 - a)).abs() < 1e-12);
+            let free = project(&n, &d, &loss, Search::default()).unwrap();
+            assert!(free.objective < found.objective);
+            // From far away, as a resample would, it comes to the same place.
+            let from = Surface { alpha: 0.9, beta: 0.9 * a / (1.0 - a), ..found.surface };
+            let again = project(&n, &d, &loss, Search { from: Some(from), ..held }).unwrap();
+            assert!((again.objective / found.objective - 1.0).abs() < 1e-9);
+        }
+        for a in [0.0, 1.0, -0.5, f64::NAN] {
+            assert!(project(&n, &d, &loss, Search { size_exponent: Some(a), ..Search::default() }).is_err());
+        }
     }
 }

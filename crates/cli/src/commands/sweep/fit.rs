@@ -2,11 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use relscale_laws::isoflop::{IsoflopColumns, IsoflopOptions, fit_isoflop};
-use relscale_laws::{
-    Along, Curve, Estimate, IsoflopBudget, IsoflopFit, IsoflopGroup, IsoflopSurface, OptimumAhead,
-    PathOutcome, SurfaceOutcome,
-};
+use relscale_laws::isoflop::{IsoflopColumns, IsoflopOptions, Residual, fit_isoflop};
+use relscale_laws::{IsoflopFit, IsoflopGroup};
 use relscale_records::units::{FlopsConvention, ParameterConvention};
 
 use crate::commands::json::{self, Json};
@@ -14,11 +11,14 @@ use crate::commands::measured::condition;
 use crate::exit::Refusal;
 use crate::terminal;
 
+mod show;
+
 /// Find the best size and tokens of each budget, their growth, and the surface of the loss.
 ///
 /// Per budget the minimum of a cubic (and of a parabola beside it) in the logarithm of tokens and of parameters; it is quoted where runs lie on both
-/// sides of it. Through the minima go N* = A C^a and D* = A C^a. Beside them the surface L = E + A N^-alpha + B D^-beta, by variable projection and by
-/// Huber's loss, from all runs. Intervals are 95 %: Student t of the minima about their line, and runs drawn again for the surface.
+/// sides of it, with the interval in which their scatter leaves it. Through the minima go N* = A C^a, D* = A C^a and the least loss, as k C^-b + E
+/// where they tell a floor. Beside them the surface L = E + A N^-alpha + B D^-beta, by variable projection and by Huber's loss, from all runs.
+/// Intervals are 95 %: Student t of the minima about their line, and runs drawn again within their budgets for the surface.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -33,6 +33,14 @@ pub(crate) struct Arguments {
     /// Column of a run's FLOPs; a table without one gives the surface alone
     #[arg(long, value_name = "COLUMN", default_value = "budget")]
     budget: String,
+
+    /// Compute the FLOPs of a run and gather runs into budgets by them: 6 N D (training) or 2 N D (the forward pass); refused where they do not gather
+    #[arg(long, value_name = "6nd|2nd", value_parser = formula, conflicts_with = "budget")]
+    budget_from: Option<FlopsConvention>,
+
+    /// How far apart the FLOPs of runs of one budget may lie [default: 0.02; 0.05 with --budget-from]
+    #[arg(long, value_name = "SHARE")]
+    budget_tolerance: Option<f64>,
 
     /// Column of parameters
     #[arg(long, value_name = "COLUMN", default_value = "params")]
@@ -70,9 +78,21 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DELTA")]
     curve_huber: Option<f64>,
 
-    /// Threshold of Huber's loss for the surface, in logarithms of the loss
+    /// Refuse minima whose place the scatter of the runs leaves open on both sides; they are noted, and in the laws, otherwise
+    #[arg(long)]
+    refuse_flat: bool,
+
+    /// Threshold of Huber's loss for the surface; one far above all residuals makes it least squares
     #[arg(long, value_name = "DELTA", default_value_t = IsoflopOptions::default().huber_delta)]
     huber_delta: f64,
+
+    /// Of what Huber's loss for the surface is: the logarithm of the loss, or the loss
+    #[arg(long, value_name = "log|loss", default_value = "log", value_parser = residual, hide_possible_values = true)]
+    huber_of: Residual,
+
+    /// Hold N* = A C^a at this exponent a, and D* at 1 - a, by every method (0.5: alpha = beta)
+    #[arg(long, value_name = "A")]
+    size_exponent: Option<f64>,
 
     /// Tell the optimum at these budgets, beside that of the largest
     #[arg(long, value_name = "FLOPS", value_delimiter = ',')]
@@ -95,7 +115,25 @@ const EXAMPLES: &str = "\
 Examples:
   relscale sweep fit sweep --at 1e18
   relscale sweep fit --table runs.csv --flops train --count total --group dataset --at 1e24
-  relscale sweep fit --table points.csv --leave-out-highest 5     (no budgets: the surface alone)";
+  relscale sweep fit --table runs.csv --budget-from 6nd           (no column of budgets: 6 N D, where runs gather)
+  relscale sweep fit --table points.csv --leave-out-highest 5     (no budgets: the surface alone)
+  relscale sweep fit sweep --size-exponent 0.5                    (N* and D* as the square root of C)";
+
+fn formula(text: &str) -> Result<FlopsConvention, String> {
+    match text.to_lowercase().as_str() {
+        "6nd" => Ok(FlopsConvention::Train),
+        "2nd" => Ok(FlopsConvention::Forward),
+        _ => Err("expected 6nd or 2nd".to_owned()),
+    }
+}
+
+fn residual(text: &str) -> Result<Residual, String> {
+    match text {
+        "log" => Ok(Residual::Logarithm),
+        "loss" => Ok(Residual::Loss),
+        _ => Err("expected log or loss".to_owned()),
+    }
+}
 
 fn flops(text: &str) -> Result<FlopsConvention, String> {
     FlopsConvention::named(text).ok_or_else(|| "expected fwd or train".to_owned())
@@ -124,12 +162,17 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             loss: arguments.loss.clone(),
             group: arguments.group.clone(),
         },
+        budget_from: arguments.budget_from,
+        budget_tolerance: arguments.budget_tolerance,
         flops: arguments.flops,
         params: arguments.count,
         only: arguments.only.clone(),
         leave_out_highest: arguments.leave_out_highest,
         curve_huber: arguments.curve_huber,
+        refuse_flat: arguments.refuse_flat,
         huber_delta: arguments.huber_delta,
+        huber_residual: arguments.huber_of,
+        size_exponent: arguments.size_exponent,
         at: arguments.at.clone(),
         resamples: arguments.resamples,
         seed: arguments.seed,
@@ -138,8 +181,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let fit = fit_isoflop(&table, &options)?;
     let default = arguments.sweep.as_ref().map(|sweep| Json::File(sweep.join("isoflop.json")));
     json::deliver(&fit, arguments.json.as_ref().or(default.as_ref()), || {
-        terminal::print(&title(&fit))?;
-        fit.groups.iter().try_for_each(|group| terminal::print(&show(group)))
+        terminal::print(&show::title(&fit))?;
+        fit.groups.iter().try_for_each(|group| terminal::print(&show::group(group)))
     })?;
     refuse_if_empty(&fit)
 }
@@ -164,179 +207,4 @@ fn refuse_if_empty(fit: &IsoflopFit) -> anyhow::Result<()> {
     }
     let hint = "a minimum needs four sizes of one budget with the best in between, a surface six runs";
     Err(Refusal::new("neither a minimum nor a surface was found", hint).into())
-}
-
-fn title(fit: &IsoflopFit) -> String {
-    let flops = match fit.flops.as_str() {
-        "fwd" => "FLOPs of the forward pass",
-        "train" => "training FLOPs",
-        _ => "FLOPs (not stated which)",
-    };
-    let params = match fit.params.as_str() {
-        "not stated" => "parameters (not stated which)".to_owned(),
-        "total" => "all parameters".to_owned(),
-        convention => {
-            format!("{} parameters", convention.replace('-', " ").replace("non embedding", "non-embedding"))
-        }
-    };
-    format!("C counts {flops}, N {params}")
-}
-
-fn show(group: &IsoflopGroup) -> String {
-    let mut lines = vec![format!("\n{}: {}", group.name, group.verdict)];
-    if !group.budgets.is_empty() {
-        let header = ["budget", "sizes", "N* cubic", "D* cubic", "loss", "N* parabola", "D* parabola"];
-        let many = |budget: &&IsoflopBudget| budget.runs.len() >= SIZES;
-        let rows: Vec<Vec<String>> = group.budgets.iter().filter(many).map(minima).collect();
-        if !rows.is_empty() {
-            lines.push(format!(
-                "\n{}",
-                terminal::fitting(&header, 0, &[rows], &["D* parabola", "N* parabola"])
-            ));
-        }
-        lines.extend(refusals(group));
-        lines.push(format!("\n{}", growth(group)));
-    }
-    lines.push(format!("\n{}", surfaces(group)));
-    lines.extend(group.ahead.iter().map(ahead));
-    lines.extend(group.flags.iter().map(|flag| terminal::paragraph("note: ", &flag.message)));
-    lines.join("\n")
-}
-
-fn minima(budget: &IsoflopBudget) -> Vec<String> {
-    let at = |curve, along| {
-        let found = budget.minimum(curve, along).and_then(|minimum| minimum.found());
-        found.map_or("-".to_owned(), |(at, _)| format!("{at:.3e}"))
-    };
-    let least = budget.minimum(Curve::Cubic, Along::Tokens).and_then(|minimum| minimum.found());
-    vec![
-        format!("{:.2e}", budget.budget),
-        budget.runs.len().to_string(),
-        at(Curve::Cubic, Along::Params),
-        at(Curve::Cubic, Along::Tokens),
-        least.map_or("-".to_owned(), |(_, loss)| format!("{loss:.4}")),
-        at(Curve::Parabola, Along::Params),
-        at(Curve::Parabola, Along::Tokens),
-    ]
-}
-
-/// Sizes of a budget without which it has no minimum and no line in the table.
-const SIZES: usize = 4;
-
-/// Why budgets have no minimum by the default curve, each reason once a budget.
-fn refusals(group: &IsoflopGroup) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let few = group.budgets.iter().filter(|budget| budget.runs.len() < SIZES).count();
-    if few > 0 {
-        let budgets = terminal::several(few as u64, "budget");
-        lines.push(format!("note: {budgets} with fewer than {SIZES} sizes: no minimum there"));
-    }
-    for budget in group.budgets.iter().filter(|budget| budget.runs.len() >= SIZES) {
-        for along in Along::ALL {
-            let refused = budget.minimum(Curve::Cubic, along).map(|minimum| &minimum.outcome);
-            if let Some(relscale_laws::MinimumOutcome::Refused { reason }) = refused {
-                let line =
-                    terminal::paragraph("note: ", &format!("{:.2e}: no minimum: {reason}", budget.budget));
-                if !lines.contains(&line) {
-                    lines.push(line);
-                }
-            }
-        }
-    }
-    lines
-}
-
-fn growth(group: &IsoflopGroup) -> String {
-    let mut rows = Vec::new();
-    for path in &group.paths {
-        for (what, outcome) in [("N*", &path.params), ("D*", &path.tokens), ("least loss", &path.loss)] {
-            let mut row = vec![what.to_owned(), path.curve.name().to_owned()];
-            row.extend(match outcome {
-                PathOutcome::Refused { .. } => ["-", "-", "-", "-", "-"].map(str::to_owned),
-                PathOutcome::Fitted(law) => [
-                    format!("{:.4}", law.exponent.value),
-                    interval(&law.exponent),
-                    interval(&law.exponent_by_runs),
-                    format!("{:.3e}", law.prefactor),
-                    law.r_squared.map_or("-".to_owned(), |r| {
-                        format!("{:.4}", if r < 1.0 { r.min(0.9999) } else { r })
-                    }),
-                ],
-            });
-            rows.push(row);
-        }
-    }
-    let header = ["A C^a", "curve", "a", "Student t", "by runs", "A", "R²"];
-    terminal::fitting(&header, 2, &[rows], &["by runs", "R²"])
-}
-
-fn interval(estimate: &Estimate) -> String {
-    estimate.bounds().map_or("none".to_owned(), |(low, high)| format!("[{low:.4}, {high:.4}]"))
-}
-
-fn surfaces(group: &IsoflopGroup) -> String {
-    let header = ["surface", "E", "A", "B", "alpha", "beta", "a of N*", "95 % interval"];
-    let rows: Vec<Vec<String>> = group.surfaces.iter().map(surface).collect();
-    let mut text = terminal::fitting(&header, 1, &[rows], &["B", "A"]);
-    for surface in &group.surfaces {
-        let notes: Vec<String> = match &surface.outcome {
-            SurfaceOutcome::Refused { reason } => vec![format!("{}: none, {reason}", surface.method.name())],
-            SurfaceOutcome::Fitted(law) => {
-                law.flags.iter().map(|flag| format!("{}: {}", surface.method.name(), flag.message)).collect()
-            }
-        };
-        for note in notes {
-            text.push('\n');
-            text.push_str(&terminal::paragraph("note: ", &note));
-        }
-    }
-    text
-}
-
-fn surface(surface: &IsoflopSurface) -> Vec<String> {
-    let mut row = vec![surface.method.name().to_owned()];
-    row.extend(match surface.law() {
-        None => ["-"; 7].map(str::to_owned),
-        Some(law) => [
-            format!("{:.4}", law.e.value),
-            format!("{:.4e}", law.a.value),
-            format!("{:.4e}", law.b.value),
-            format!("{:.4}", law.alpha.value),
-            format!("{:.4}", law.beta.value),
-            format!("{:.4}", law.size_exponent.value),
-            interval(&law.size_exponent),
-        ],
-    });
-    row
-}
-
-fn ahead(optimum: &OptimumAhead) -> String {
-    let header = ["method", "N*", "95 % interval", "D*", "95 % interval ", "loss", "95 % interval  "];
-    let of = |estimate: &Estimate| {
-        let ends = |(low, high): (f64, f64)| format!("[{low:.2e}, {high:.2e}]");
-        [format!("{:.3e}", estimate.value), estimate.bounds().map_or("none".to_owned(), ends)]
-    };
-    let rows: Vec<Vec<String>> = optimum
-        .methods
-        .iter()
-        .map(|method| {
-            let mut row = vec![method.method.clone()];
-            row.extend(of(&method.params));
-            row.extend(of(&method.tokens));
-            row.push(format!("{:.4}", method.loss.value));
-            row.push(interval(&method.loss));
-            row
-        })
-        .collect();
-    let place = match optimum.decades_beyond {
-        0.0 => String::new(),
-        decades if decades > 0.0 => format!(", {decades:.1} decades beyond the budgets with a minimum"),
-        decades => format!(", {:.1} decades below the budgets with a minimum", -decades),
-    };
-    let table = terminal::fitting(&header, 1, &[rows], &["95 % interval  ", "95 % interval ", "loss"]);
-    format!(
-        "\nOptimum at C = {:.2e}{place}\n\n{table}\n{}",
-        optimum.budget,
-        terminal::paragraph("", &optimum.verdict)
-    )
 }

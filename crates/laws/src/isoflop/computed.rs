@@ -1,0 +1,59 @@
+//! Budgets by `6 N D` (or `2 N D`), where a table has none.
+//!
+//! Runs are sorted by it and cut wherever the next lies further away than the tolerance. A stretch that is no wider than the tolerance itself, with the
+//! sizes of a minimum, is a budget: the geometric mean of its runs. Runs that were not trained to budgets fill the axis, so that such stretches are
+//! rare or too wide, and then nothing is made up.
+
+use relscale_records::units::FlopsConvention;
+
+use super::budget::{ONE_SIZE, SIZES};
+use super::options::formula;
+use super::read::Run;
+use crate::error::LawsError;
+
+/// Share of the runs that must lie in budgets.
+const MOST: f64 = 0.5;
+
+/// Gives runs their computed budgets; those that lie in none have none, and are of use to the surface alone.
+///
+/// # Errors
+/// [`LawsError::NoBudgets`] where less than half of the runs lie in budgets.
+pub(super) fn assign(
+    group: &str,
+    runs: &mut [Run],
+    counted: FlopsConvention,
+    tolerance: f64,
+) -> Result<(), LawsError> {
+    let log_flops = |run: &Run| (counted.per_parameter_and_token() * run.params * run.tokens).ln();
+    runs.sort_by(|a, b| log_flops(a).total_cmp(&log_flops(b)));
+    let apart = tolerance.ln_1p();
+    let (mut gathered, mut budgets) = (0, 0);
+    for stretch in runs.chunk_by_mut(|a, b| log_flops(b) - log_flops(a) <= apart) {
+        let logs: Vec<f64> = stretch.iter().map(log_flops).collect();
+        let wide = logs[logs.len() - 1] - logs[0];
+        if wide <= apart && sizes(stretch) >= SIZES {
+            let budget = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+            stretch.iter_mut().for_each(|run| run.budget = Some(budget));
+            gathered += stretch.len();
+            budgets += 1;
+        }
+    }
+    if (gathered as f64) < MOST * runs.len() as f64 {
+        return Err(LawsError::NoBudgets {
+            group: group.to_owned(),
+            formula: formula(counted),
+            runs: runs.len(),
+            gathered,
+            budgets,
+            tolerance,
+        });
+    }
+    Ok(())
+}
+
+/// How many sizes runs have.
+fn sizes(runs: &[Run]) -> usize {
+    let mut sizes: Vec<f64> = runs.iter().map(|run| run.params).collect();
+    sizes.sort_unstable_by(f64::total_cmp);
+    sizes.chunk_by(|a, b| *b <= a * ONE_SIZE).count()
+}

@@ -1,0 +1,133 @@
+//! The flags of a group.
+
+use super::options::{IsoflopOptions, formula};
+use super::read::Runs;
+use crate::result::{
+    Along, Curve, Flag, FlagCode, Interval, IsoflopBudget, LossForm, MinimumOutcome, OptimumAhead,
+};
+
+/// How far FLOPs by N D may spread over runs, as a ratio, before the surface's optimum of a budget is flagged.
+const SPREAD: f64 = 1.5;
+
+/// What there is to doubt.
+pub(super) struct Facts<'a> {
+    pub(super) runs: &'a Runs,
+    pub(super) budgets: &'a [IsoflopBudget],
+    pub(super) ahead: &'a [OptimumAhead],
+    /// FLOPs of a run by its N D: median, smallest, largest.
+    pub(super) per_product: Option<(f64, f64, f64)>,
+    /// Whether it is said what FLOPs, and what sizes, count.
+    pub(super) stated: (bool, bool),
+    pub(super) options: &'a IsoflopOptions,
+}
+
+/// All of them.
+pub(super) fn flags(facts: &Facts<'_>) -> Vec<Flag> {
+    let mut flags: Vec<Flag> =
+        [left_out(facts), computed(facts), unstated(facts), spread(facts)].into_iter().flatten().collect();
+    flags.extend(flat(facts.budgets));
+    flags.extend(facts.ahead.iter().filter_map(beyond));
+    flags.extend(facts.ahead.iter().filter_map(without_floor));
+    flags
+}
+
+fn left_out(facts: &Facts<'_>) -> Option<Flag> {
+    let first = facts.runs.left_out.first()?;
+    let count = facts.runs.left_out.len();
+    let message = format!("runs left out: {count}, e.g. {}: {}", first.run, first.reason);
+    Some(Flag::new(FlagCode::PointsLeftOut, message))
+}
+
+fn computed(facts: &Facts<'_>) -> Option<Flag> {
+    let formula = formula(facts.options.budget_from?);
+    let outside = facts.runs.runs.iter().filter(|run| run.budget.is_none()).count();
+    let outside = match outside {
+        0 => String::new(),
+        runs => format!("; {runs} runs lie in none and serve the surface alone"),
+    };
+    let message = format!(
+        "budgets are {formula} of the runs, within {} % of one another: what attention costs is not in them, and they move with what N counts{outside}",
+        100.0 * facts.options.tolerance()
+    );
+    Some(Flag::new(FlagCode::FlopsComputed, message))
+}
+
+fn unstated(facts: &Facts<'_>) -> Option<Flag> {
+    let (flops, params) = facts.stated;
+    // Without budgets there are no FLOPs whose convention could matter.
+    let what = match (flops || facts.budgets.is_empty(), params) {
+        (true, true) => return None,
+        (false, false) => "what budgets and sizes count is",
+        (false, true) => "what budgets count is",
+        (true, false) => "what sizes count is",
+    };
+    let message = format!(
+        "{what} not stated (--flops fwd|train, --count non-embedding|non-embedding-and-head|total); the choice of the count alone moves the \
+         exponent of N from 0.40 to 0.59 on one published sweep"
+    );
+    Some(Flag::new(FlagCode::ConventionUnstated, message))
+}
+
+fn spread(facts: &Facts<'_>) -> Option<Flag> {
+    let (median, low, high) = facts.per_product.filter(|(_, low, high)| *high > low * SPREAD)?;
+    let held = match facts.options.size_exponent {
+        None => "",
+        Some(_) => ", and D* need not grow as C^(1 - a)",
+    };
+    let message = format!(
+        "FLOPs are {low:.2} to {high:.2} times N D (median {median:.2}), so the surfaces' optimum of a budget, which takes the median, is \
+         that of other runs at the ends{held}"
+    );
+    Some(Flag::new(FlagCode::Extrapolation, message))
+}
+
+/// Minima of the default curve whose place the scatter of the runs does not tell, or whose scatter is not known.
+fn flat(budgets: &[IsoflopBudget]) -> Option<Flag> {
+    let is_flat = |budget: &&IsoflopBudget| {
+        let along = [Along::Params, Along::Tokens].into_iter();
+        along.filter_map(|along| budget.minimum(Curve::Cubic, along)).any(|minimum| {
+            matches!(&minimum.outcome, MinimumOutcome::Found { place: Interval::None { .. }, .. })
+        })
+    };
+    let flat: Vec<String> =
+        budgets.iter().filter(is_flat).map(|budget| format!("{:.1e}", budget.budget)).collect();
+    let message = "the scatter of the runs about the cubic does not bound the place of the minimum on both sides, so it is hardly known (and is in the \
+                   laws all the same, unless --refuse-flat), at";
+    (!flat.is_empty()).then(|| Flag::new(FlagCode::IllConditioned, format!("{message} {}", flat.join(", "))))
+}
+
+fn beyond(ahead: &OptimumAhead) -> Option<Flag> {
+    let side = match ahead.decades_beyond {
+        0.0 => return None,
+        decades if decades > 0.0 => "beyond",
+        _ => "below",
+    };
+    let message = format!(
+        "{:.1e} FLOPs are {:.1} decades {side} the budgets with a minimum",
+        ahead.budget,
+        ahead.decades_beyond.abs()
+    );
+    Some(Flag::new(FlagCode::Extrapolation, message))
+}
+
+/// A loss beyond the budgets that falls to 0 with more compute.
+fn without_floor(ahead: &OptimumAhead) -> Option<Flag> {
+    let loss = ahead.loss.as_ref().filter(|_| ahead.decades_beyond > 0.0)?;
+    let message = match loss.form {
+        LossForm::PowerWithFloor => return None,
+        LossForm::Surface => {
+            let curves = |method: &&crate::result::MethodOptimum| method.loss_form == LossForm::Power;
+            let curve = ahead.methods.iter().find(curves)?;
+            format!(
+                "the minima tell no floor of the loss, so the power law through them, which has none, falls too low at {:.1e} FLOPs ({:.3} by the \
+                 {}); take the {:.3} of the surface ({})",
+                ahead.budget, curve.loss.value, curve.method, loss.value.value, loss.method
+            )
+        }
+        LossForm::Power | LossForm::SurfaceWithoutFloor => format!(
+            "nothing here tells a floor of the loss, so the {:.3} at {:.1e} FLOPs is by a law that falls to 0, and likely too low",
+            loss.value.value, ahead.budget
+        ),
+    };
+    Some(Flag::new(FlagCode::NoFloor, message))
+}

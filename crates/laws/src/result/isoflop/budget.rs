@@ -1,0 +1,141 @@
+//! One budget: its runs, and the minimum of each curve through them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::result::{Interval, TracePoint};
+
+/// One budget.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IsoflopBudget {
+    /// FLOPs.
+    pub budget: f64,
+    /// Its runs, smallest first.
+    pub runs: Vec<IsoflopRun>,
+    /// The minimum of each curve along each axis.
+    pub minima: Vec<IsoflopMinimum>,
+}
+
+impl IsoflopBudget {
+    /// The minimum of a curve along an axis.
+    pub fn minimum(&self, curve: Curve, along: Along) -> Option<&IsoflopMinimum> {
+        self.minima.iter().find(|minimum| (minimum.curve, minimum.along) == (curve, along))
+    }
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IsoflopRun {
+    /// Its name, or its place in the table.
+    pub run: String,
+    /// N.
+    pub params: f64,
+    /// D.
+    pub tokens: f64,
+    /// Loss.
+    pub loss: f64,
+}
+
+/// Which polynomial in the logarithm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Curve {
+    /// Degree 3: the default, as loss curves are not symmetric about their minimum.
+    Cubic,
+    /// Degree 2, as published; biased when the curve is asymmetric or sampled off its centre.
+    Parabola,
+}
+
+impl Curve {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Cubic, Self::Parabola];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cubic => "cubic",
+            Self::Parabola => "parabola",
+        }
+    }
+
+    /// Its degree.
+    pub fn degree(self) -> usize {
+        match self {
+            Self::Cubic => 3,
+            Self::Parabola => 2,
+        }
+    }
+}
+
+/// Of which quantity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Along {
+    /// N.
+    Params,
+    /// D.
+    Tokens,
+}
+
+impl Along {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Params, Self::Tokens];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Params => "params",
+            Self::Tokens => "tokens",
+        }
+    }
+}
+
+/// The minimum of one curve.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IsoflopMinimum {
+    /// Which polynomial.
+    pub curve: Curve,
+    /// In the logarithm of what.
+    pub along: Along,
+    /// Where it is, or why there is none.
+    pub outcome: MinimumOutcome,
+    /// The curve over the runs of the budget, as it is drawn: loss by N or D; empty without a curve.
+    #[serde(default)]
+    pub trace: Vec<TracePoint>,
+}
+
+impl IsoflopMinimum {
+    /// `(place, loss)`, when there is one.
+    pub fn found(&self) -> Option<(f64, f64)> {
+        match self.outcome {
+            MinimumOutcome::Found { at, loss, .. } => Some((at, loss)),
+            MinimumOutcome::Refused { .. } => None,
+        }
+    }
+}
+
+/// Where a minimum is, or why there is none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum MinimumOutcome {
+    /// Bracketed by runs on both sides.
+    Found {
+        /// N or D.
+        at: f64,
+        /// Where it may be by the scatter of the budget's runs about the curve (Fieller). None where that scatter leaves it open on a side, as
+        /// far as the sizes go: then the minimum is hardly known.
+        place: Interval,
+        /// Loss there.
+        loss: f64,
+        /// Second derivative of the loss by the logarithm there.
+        curvature: f64,
+        /// Its standard error from the scatter of the runs; absent without degrees of freedom.
+        curvature_standard_error: Option<f64>,
+        /// Root mean square of the residuals with the degrees of freedom; absent without any.
+        residual_standard_deviation: Option<f64>,
+    },
+    /// Not quoted.
+    Refused {
+        /// Why.
+        reason: String,
+    },
+}

@@ -1,0 +1,194 @@
+//! How optima grow: minima over budgets as laws, and the surface of the loss.
+
+use serde::{Deserialize, Serialize};
+
+use super::Curve;
+use crate::result::{Estimate, Flag};
+
+/// How optima grow with the budget, by one curve.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OptimumPath {
+    /// Which polynomial.
+    pub curve: Curve,
+    /// `N* = A C^a`.
+    pub params: PathOutcome,
+    /// `D* = A C^a`.
+    pub tokens: PathOutcome,
+    /// The least loss (along tokens) as `A C^a`, a below 0: without a floor, so too low far beyond the budgets.
+    pub loss: PathOutcome,
+    /// The least loss as `k C^-b + E`, and whether the minima tell E from 0.
+    pub loss_with_floor: FloorOutcome,
+}
+
+/// A power law through minima, or why there is none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum PathOutcome {
+    /// Fitted to the logarithms.
+    Fitted(Box<PathLaw>),
+    /// Not fitted.
+    Refused {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl PathOutcome {
+    /// The law, when there is one.
+    pub fn law(&self) -> Option<&PathLaw> {
+        match self {
+            Self::Fitted(law) => Some(law),
+            Self::Refused { .. } => None,
+        }
+    }
+}
+
+/// `A C^a`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PathLaw {
+    /// a, with Student t from the scatter of the minima about the line; without interval where it was held.
+    pub exponent: Estimate,
+    /// The same with the runs' own scatter about their curves turned again (wild bootstrap).
+    pub exponent_by_runs: Estimate,
+    /// A: the law at one FLOP, so far from any budget that its interval spans orders of magnitude.
+    pub prefactor: Estimate,
+    /// The same by the runs' own scatter.
+    pub prefactor_by_runs: Estimate,
+    /// Of the logarithms.
+    pub r_squared: Option<f64>,
+    /// Budgets with a minimum.
+    pub budgets: u32,
+}
+
+impl PathLaw {
+    /// The law's value at a budget.
+    pub fn at(&self, budget: f64) -> f64 {
+        // Factors by logarithms: A alone may leave the range of numbers for steep laws far from C = 1.
+        (self.prefactor.value.ln() + self.exponent.value * budget.ln()).exp()
+    }
+}
+
+/// `k C^-b + E` through the least losses of the budgets, or why there is none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum FloorOutcome {
+    /// Fitted to the logarithms.
+    Fitted(Box<FloorLaw>),
+    /// Not fitted.
+    Refused {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl FloorOutcome {
+    /// The law, when there is one.
+    pub fn law(&self) -> Option<&FloorLaw> {
+        match self {
+            Self::Fitted(law) => Some(law),
+            Self::Refused { .. } => None,
+        }
+    }
+}
+
+/// `k C^-b + E` with E at least 0, by least squares of the logarithm.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FloorLaw {
+    /// E, the loss that no compute takes away along the optimum.
+    pub floor: Estimate,
+    /// b.
+    pub exponent: Estimate,
+    /// k.
+    pub prefactor: Estimate,
+    /// Whether the minima tell E from 0 at the level of the intervals: only then is it used.
+    pub told: bool,
+    /// Of the logarithms.
+    pub r_squared: Option<f64>,
+    /// Budgets with a minimum.
+    pub budgets: u32,
+}
+
+/// The surface by one method, or why there is none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IsoflopSurface {
+    /// `variable_projection` or `huber`.
+    pub method: SurfaceMethod,
+    /// The surface.
+    pub outcome: SurfaceOutcome,
+}
+
+/// How a surface is fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SurfaceMethod {
+    /// Least squares of the loss; E, A, B solved for.
+    VariableProjection,
+    /// Huber's loss, of the logarithm unless said otherwise, from many starts.
+    Huber,
+}
+
+impl SurfaceMethod {
+    /// Its name in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::VariableProjection => "variable projection",
+            Self::Huber => "Huber",
+        }
+    }
+}
+
+/// A surface or the reason why there is none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum SurfaceOutcome {
+    /// `L = E + A N^-alpha + B D^-beta`.
+    Fitted(Box<SurfaceLaw>),
+    /// Not fitted.
+    Refused {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl IsoflopSurface {
+    /// The surface, when there is one.
+    pub fn law(&self) -> Option<&SurfaceLaw> {
+        match &self.outcome {
+            SurfaceOutcome::Fitted(law) => Some(law),
+            SurfaceOutcome::Refused { .. } => None,
+        }
+    }
+}
+
+/// A fitted surface. Intervals are percentiles over runs drawn again within their budgets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SurfaceLaw {
+    /// E, the loss that neither size nor tokens take away.
+    pub e: Estimate,
+    /// A.
+    pub a: Estimate,
+    /// B.
+    pub b: Estimate,
+    /// Exponent of size.
+    pub alpha: Estimate,
+    /// Exponent of tokens.
+    pub beta: Estimate,
+    /// a of `N* = A C^a`: `beta / (alpha + beta)`.
+    pub size_exponent: Estimate,
+    /// a of `D* = A C^a`: `alpha / (alpha + beta)`.
+    pub tokens_exponent: Estimate,
+    /// A of `N* = A C^a`, C by the median of `C / (N D)`; absent without budgets.
+    pub size_prefactor: Option<Estimate>,
+    /// A of `D* = A C^a`, likewise.
+    pub tokens_prefactor: Option<Estimate>,
+    /// What was minimised: a sum over runs.
+    pub objective: f64,
+    /// Whether a second method arrived at the same objective.
+    pub confirmed: bool,
+    /// Drawn runs to which no surface could be fitted; they are in no interval.
+    pub failed_resamples: u32,
+    /// Root mean square of `L - fitted`, its parameters counted.
+    pub residual_standard_deviation: Option<f64>,
+    /// Doubts.
+    pub flags: Vec<Flag>,
+}
