@@ -4,6 +4,7 @@ mod support;
 
 use std::fs;
 
+use relscale_laws::Saved;
 use relscale_laws::isoflop::{IsoflopColumns, IsoflopOptions, Residual, fit_isoflop};
 use relscale_laws::{
     Along, Curve, FlagCode, Interval, IsoflopGroup, Judged, LawsError, LossForm, MinimumOutcome,
@@ -42,6 +43,11 @@ fn the_loss_far_beyond_the_budgets_has_a_floor_where_minima_tell_one() {
     close(law.floor.value, 1.69, 2e-3);
     close(law.exponent.value, 0.34 * 0.28 / 0.62, 5e-3);
     assert_eq!(flag(&found.groups[0], FlagCode::NoFloor), None);
+    // What is written can be read back.
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("isoflop.json");
+    found.save(&path).unwrap();
+    assert_eq!(relscale_laws::IsoflopFit::load(&path).unwrap(), found);
 }
 
 /// With three budgets, or with a scatter that hides the bend, the surface has the word, and the power law is said to be too low.
@@ -227,7 +233,9 @@ fn runs_without_budgets_gather_by_six_n_d() {
     close(group.paths[0].params.law().unwrap().exponent.value, 0.28 / 0.62, 5e-3);
     let message = flag(group, FlagCode::FlopsComputed).unwrap();
     assert!(
-        message.contains("6 N D") && message.contains("within 5 %") && message.contains("1 runs lie in none"),
+        message.contains("6 N D")
+            && message.contains("within 5 %")
+            && message.contains("one run lies in none"),
         "{message}"
     );
     let forward = IsoflopOptions { budget_from: Some(FlopsConvention::Forward), ..options() };
@@ -237,6 +245,65 @@ fn runs_without_budgets_gather_by_six_n_d() {
     // Two words for one thing.
     let twice = IsoflopOptions { flops: Some(FlopsConvention::Forward), ..wanted };
     assert!(fitted(&table, &twice).unwrap_err().to_string().contains("6 N D counts training FLOPs"));
+}
+
+/// What a user would stumble over in others' tables.
+#[test]
+fn tables_of_others_are_read_as_they_are_or_doubted() {
+    let truth = chinchilla();
+    // Two datasets in one table: told apart by the column, or doubted where it has another name.
+    let mut table = String::new();
+    for (name, extra) in [("comma", 0.0), ("dclm", -0.05)] {
+        for line in
+            sweep(&truth, &BUDGETS, 6, 1.0, 0.0, || extra).lines().skip(usize::from(!table.is_empty()))
+        {
+            table += &if line.starts_with("run,") {
+                format!("dataset,{line}\n")
+            } else {
+                format!("{name},{line}\n")
+            };
+        }
+    }
+    let apart = fitted(&table, &options()).unwrap();
+    assert_eq!(apart.groups.iter().map(|group| group.name.as_str()).collect::<Vec<_>>(), ["comma", "dclm"]);
+    let mixed = fitted(&table.replacen("dataset", "corpus", 1), &options()).unwrap();
+    let message = flag(&mixed.groups[0], FlagCode::SameSize).unwrap();
+    assert!(
+        message.contains("30 runs stand beside a better one") && message.contains("--group"),
+        "{message}"
+    );
+    // A column of GFLOPs.
+    assert_eq!(flag(&apart.groups[0], FlagCode::ConventionUnstated), None);
+    let mut table = "params,tokens,loss,gflops,flops_convention,params_convention\n".to_owned();
+    for line in sweep(&truth, &BUDGETS, 6, 1.0, 0.0, || 0.0).lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let gflops = cells[1].parse::<f64>().unwrap() / 1e9;
+        table += &format!("{},{},{},{gflops:e},train,total\n", cells[2], cells[3], cells[4]);
+    }
+    let columns = IsoflopColumns { budget: "gflops".into(), ..IsoflopColumns::default() };
+    let wanted = IsoflopOptions { columns, ..options() };
+    let doubted = fitted(&table, &wanted).unwrap();
+    let message = flag(&doubted.groups[0], FlagCode::ConventionUnstated).unwrap();
+    assert!(message.contains("6.0e-9 times N D") && message.contains("--budget-unit"), "{message}");
+    let right = fitted(&table, &IsoflopOptions { budget_unit: 1e9, ..wanted }).unwrap();
+    assert_eq!(flag(&right.groups[0], FlagCode::ConventionUnstated), None);
+    close(right.groups[0].budgets[4].budget, 1e21, 1e-9);
+}
+
+/// A surface alone tells an optimum where it is said what FLOPs count.
+#[test]
+fn points_without_budgets_have_an_optimum_by_convention() {
+    let table = without_budgets(&sweep(&chinchilla(), &BUDGETS, 6, 1.0, 0.0, || 0.0));
+    let wanted = IsoflopOptions { at: vec![5.76e23], ..options() };
+    let untold = fitted(&table, &wanted).unwrap();
+    assert!(untold.groups[0].ahead[0].methods.is_empty());
+    let told = fitted(&table, &IsoflopOptions { flops: Some(FlopsConvention::Train), ..wanted }).unwrap();
+    let ahead = &told.groups[0].ahead[0];
+    let (n, _) = chinchilla().optimum(5.76e23 / 6.0);
+    assert_eq!(ahead.methods.len(), 2);
+    close(ahead.methods[0].params.value, n, 1e-3);
+    let message = flag(&told.groups[0], FlagCode::FlopsComputed).unwrap();
+    assert!(message.contains("takes C = 6 N D"), "{message}");
 }
 
 #[test]

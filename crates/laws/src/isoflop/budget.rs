@@ -14,6 +14,9 @@ pub(super) const SIZES: usize = 4;
 /// How far apart, as a ratio, two sizes may lie and be one.
 pub(super) const ONE_SIZE: f64 = 1.001;
 
+/// Why a run beside a better one takes no part.
+pub(super) const WORSE: &str = "another run of its budget and size has a lower loss";
+
 /// A budget and its runs, smallest first.
 pub(super) type OfBudget = (f64, Vec<Run>);
 
@@ -39,8 +42,7 @@ pub(super) fn of_runs(runs: &Runs, tolerance: f64) -> (Vec<OfBudget>, Vec<(Run, 
                 None => kept.push(run),
                 Some(last) => {
                     let worse = if run.loss < last.loss { std::mem::replace(last, run) } else { run };
-                    let reason = "another run of its budget and size has a lower loss".to_owned();
-                    left_out.push((worse, reason));
+                    left_out.push((worse, WORSE.to_owned()));
                 }
             }
         }

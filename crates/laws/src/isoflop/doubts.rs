@@ -1,5 +1,8 @@
 //! The flags of a group.
 
+use relscale_records::units::FlopsConvention;
+
+use super::budget::WORSE;
 use super::options::{IsoflopOptions, formula};
 use super::read::Runs;
 use crate::result::{
@@ -9,6 +12,10 @@ use crate::result::{
 /// How far FLOPs by N D may spread over runs, as a ratio, before the surface's optimum of a budget is flagged.
 const SPREAD: f64 = 1.5;
 
+/// FLOPs by N D that some way of counting gives: forward FLOPs of large models to training FLOPs of models that are mostly vocabulary and attention,
+/// N without either.
+const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.5..=1000.0;
+
 /// What there is to doubt.
 pub(super) struct Facts<'a> {
     pub(super) runs: &'a Runs,
@@ -16,15 +23,18 @@ pub(super) struct Facts<'a> {
     pub(super) ahead: &'a [OptimumAhead],
     /// FLOPs of a run by its N D: median, smallest, largest.
     pub(super) per_product: Option<(f64, f64, f64)>,
-    /// Whether it is said what FLOPs, and what sizes, count.
-    pub(super) stated: (bool, bool),
+    /// What FLOPs count, where it is said.
+    pub(super) flops: Option<FlopsConvention>,
+    /// Whether it is said what sizes count.
+    pub(super) params_stated: bool,
     pub(super) options: &'a IsoflopOptions,
 }
 
 /// All of them.
 pub(super) fn flags(facts: &Facts<'_>) -> Vec<Flag> {
-    let mut flags: Vec<Flag> =
-        [left_out(facts), computed(facts), unstated(facts), spread(facts)].into_iter().flatten().collect();
+    let once =
+        [left_out(facts), same_size(facts), computed(facts), unstated(facts), unit(facts), spread(facts)];
+    let mut flags: Vec<Flag> = once.into_iter().flatten().collect();
     flags.extend(flat(facts.budgets));
     flags.extend(facts.ahead.iter().filter_map(beyond));
     flags.extend(facts.ahead.iter().filter_map(without_floor));
@@ -38,24 +48,44 @@ fn left_out(facts: &Facts<'_>) -> Option<Flag> {
     Some(Flag::new(FlagCode::PointsLeftOut, message))
 }
 
+/// Many runs of one budget and size: seeds, or datasets that nobody told apart.
+fn same_size(facts: &Facts<'_>) -> Option<Flag> {
+    let worse = facts.runs.left_out.iter().filter(|run| run.reason == WORSE).count();
+    if worse == 0 || 4 * worse < facts.runs.runs.len() {
+        return None;
+    }
+    let message = format!(
+        "{worse} runs stand beside a better one of their budget and size; if they are of other datasets or recipes, name the column that says so with \
+         --group"
+    );
+    Some(Flag::new(FlagCode::SameSize, message))
+}
+
 fn computed(facts: &Facts<'_>) -> Option<Flag> {
-    let formula = formula(facts.options.budget_from?);
-    let outside = facts.runs.runs.iter().filter(|run| run.budget.is_none()).count();
-    let outside = match outside {
+    let Some(counted) = facts.options.budget_from else { return assumed(facts) };
+    let outside = match facts.runs.runs.iter().filter(|run| run.budget.is_none()).count() {
         0 => String::new(),
+        1 => "; one run lies in none and serves the surface alone".to_owned(),
         runs => format!("; {runs} runs lie in none and serve the surface alone"),
     };
     let message = format!(
-        "budgets are {formula} of the runs, within {} % of one another: what attention costs is not in them, and they move with what N counts{outside}",
+        "budgets are {} of the runs, within {} % of one another: what attention costs is not in them, and they move with what N counts{outside}",
+        formula(counted),
         100.0 * facts.options.tolerance()
     );
     Some(Flag::new(FlagCode::FlopsComputed, message))
 }
 
+/// The optimum of points that have no budgets.
+fn assumed(facts: &Facts<'_>) -> Option<Flag> {
+    let counted = facts.flops.filter(|_| facts.per_product.is_none() && !facts.ahead.is_empty())?;
+    let message = format!("no run has a budget, so the surfaces' optimum takes C = {}", formula(counted));
+    Some(Flag::new(FlagCode::FlopsComputed, message))
+}
+
 fn unstated(facts: &Facts<'_>) -> Option<Flag> {
-    let (flops, params) = facts.stated;
     // Without budgets there are no FLOPs whose convention could matter.
-    let what = match (flops || facts.budgets.is_empty(), params) {
+    let what = match (facts.flops.is_some() || facts.budgets.is_empty(), facts.params_stated) {
         (true, true) => return None,
         (false, false) => "what budgets and sizes count is",
         (false, true) => "what budgets count is",
@@ -64,6 +94,16 @@ fn unstated(facts: &Facts<'_>) -> Option<Flag> {
     let message = format!(
         "{what} not stated (--flops fwd|train, --count non-embedding|non-embedding-and-head|total); the choice of the count alone moves the \
          exponent of N from 0.40 to 0.59 on one published sweep"
+    );
+    Some(Flag::new(FlagCode::ConventionUnstated, message))
+}
+
+/// FLOPs by N D that no way of counting gives.
+fn unit(facts: &Facts<'_>) -> Option<Flag> {
+    let (median, ..) = facts.per_product.filter(|(median, ..)| !PLAUSIBLE.contains(median))?;
+    let message = format!(
+        "budgets are {median:.1e} times N D, where 2 (forward) or 6 (training) is usual: if the column counts in another unit, say which with \
+         --budget-unit (GFLOPs: 1e9)"
     );
     Some(Flag::new(FlagCode::ConventionUnstated, message))
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use relscale_records::units::FlopsConvention;
 use relscale_stats::surface::Residual;
 
 use super::ahead::Methods;
@@ -22,8 +23,8 @@ pub fn fit_isoflop(path: &Path, options: &IsoflopOptions) -> Result<IsoflopFit, 
     options.validate()?;
     let read = read::runs(path, options)?;
     let unstated = || "not stated".to_owned();
-    let stated = (read.flops.is_some(), read.params.is_some());
-    let groups = read.groups.into_iter().map(|(name, runs)| group(name, runs, stated, options)).collect();
+    let counted = (read.flops, read.params.is_some());
+    let groups = read.groups.into_iter().map(|(name, runs)| group(name, runs, counted, options)).collect();
     Ok(IsoflopFit {
         format: ISOFLOP_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
@@ -46,7 +47,12 @@ pub fn fit_isoflop(path: &Path, options: &IsoflopOptions) -> Result<IsoflopFit, 
     })
 }
 
-fn group(name: String, mut runs: Runs, stated: (bool, bool), options: &IsoflopOptions) -> IsoflopGroup {
+fn group(
+    name: String,
+    mut runs: Runs,
+    (flops, params_stated): (Option<FlopsConvention>, bool),
+    options: &IsoflopOptions,
+) -> IsoflopGroup {
     let (of_budgets, worse) = budget::of_runs(&runs, options.tolerance());
     // The surface is of the same runs: a run beside a better one of its size and budget is no point of the frontier.
     // By the whole run and not its name: a column `model` may name many.
@@ -62,7 +68,10 @@ fn group(name: String, mut runs: Runs, stated: (bool, bool), options: &IsoflopOp
         .map(|method| (method, surface::draw(method, &runs.runs, &strata, options)))
         .collect();
     let per_product = per_product(&runs.runs);
-    let flops_per_product = per_product.map(|(median, ..)| median);
+    // Without any budget the convention alone says how many FLOPs a parameter and token cost.
+    let flops_per_product = per_product
+        .map(|(median, ..)| median)
+        .or_else(|| flops.map(FlopsConvention::per_parameter_and_token));
     let surfaces: Vec<_> = drawn
         .iter()
         .map(|(method, drawn)| surface::describe(*method, drawn, flops_per_product, options))
@@ -71,8 +80,15 @@ fn group(name: String, mut runs: Runs, stated: (bool, bool), options: &IsoflopOp
     let largest = methods.measured().map(|(_, largest)| largest);
     let ahead: Vec<_> =
         largest.into_iter().chain(options.at.iter().copied()).map(|budget| methods.at(budget)).collect();
-    let flags =
-        doubts::flags(&Facts { runs: &runs, budgets: &budgets, ahead: &ahead, per_product, stated, options });
+    let flags = doubts::flags(&Facts {
+        runs: &runs,
+        budgets: &budgets,
+        ahead: &ahead,
+        per_product,
+        flops,
+        params_stated,
+        options,
+    });
     let mut group = IsoflopGroup {
         name,
         runs: runs.runs.len() as u32,

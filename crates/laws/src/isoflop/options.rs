@@ -17,7 +17,7 @@ pub struct IsoflopColumns {
     pub tokens: String,
     /// Loss.
     pub loss: String,
-    /// The group, e.g. the dataset; without it, and without a column `group`, all runs are one.
+    /// The group, e.g. the dataset; without it, and without a column `group` or `dataset`, all runs are one.
     pub group: Option<String>,
 }
 
@@ -53,6 +53,8 @@ const COMPUTED_TOLERANCE: f64 = 0.05;
 pub struct IsoflopOptions {
     /// Names of columns.
     pub columns: IsoflopColumns,
+    /// FLOPs of one unit of the column of budgets, e.g. 1e9 where it counts GFLOPs.
+    pub budget_unit: f64,
     /// Compute budgets, in place of any column: 6 N D for training FLOPs, 2 N D for those of the forward pass.
     pub budget_from: Option<FlopsConvention>,
     /// How far apart, as a ratio less 1, the FLOPs of runs of one budget may lie; `None`: 0.02, or 0.05 where they are computed.
@@ -90,6 +92,7 @@ impl Default for IsoflopOptions {
         let FitOptions { level, seed, .. } = FitOptions::default();
         Self {
             columns: IsoflopColumns::default(),
+            budget_unit: 1.0,
             budget_from: None,
             budget_tolerance: None,
             flops: None,
@@ -130,6 +133,7 @@ impl IsoflopOptions {
             false => refuse(option, value.to_string(), "a number above 0"),
         };
         positive("huber-delta", self.huber_delta)?;
+        positive("budget-unit", self.budget_unit)?;
         self.curve_huber.map_or(Ok(()), |delta| positive("curve-huber", delta))?;
         if let Some(tolerance) = self.budget_tolerance.filter(|tolerance| !(0.0..1.0).contains(tolerance)) {
             return refuse("budget-tolerance", tolerance.to_string(), "a share from 0 to below 1, e.g. 0.05");

@@ -36,6 +36,9 @@ pub(super) struct Read {
     pub(super) params: Option<ParameterConvention>,
 }
 
+/// Columns that name a group, where none was named.
+const GROUPS: [&str; 2] = ["group", "dataset"];
+
 /// Columns that name a run.
 const LABELS: [&str; 3] = ["run", "model", "name"];
 
@@ -51,7 +54,7 @@ pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsEr
     let optional = |name: &str| rows.has(name).then(|| rows.column(name)).transpose();
     let group = match &columns.group {
         Some(name) => Some(rows.column(name)?),
-        None => optional("group")?,
+        None => GROUPS.into_iter().find(|name| rows.has(name)).map(|name| rows.column(name)).transpose()?,
     };
     let label = LABELS.into_iter().find(|name| rows.has(name));
     let label = label.map(|name| rows.column(name)).transpose()?;
@@ -94,7 +97,7 @@ pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsEr
         };
         runs.runs.push(Run {
             name,
-            budget: budget.map(number).transpose()?,
+            budget: budget.map(|at| Ok::<_, TableError>(number(at)? * options.budget_unit)).transpose()?,
             params: number(params)?,
             tokens: number(tokens)?,
             loss: number(loss)?,

@@ -34,8 +34,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COLUMN", default_value = "budget")]
     budget: String,
 
+    /// FLOPs of one unit of that column, e.g. 1e9 where it counts GFLOPs
+    #[arg(long, value_name = "FLOPS", default_value_t = 1.0)]
+    budget_unit: f64,
+
     /// Compute the FLOPs of a run and gather runs into budgets by them: 6 N D (training) or 2 N D (the forward pass); refused where they do not gather
-    #[arg(long, value_name = "6nd|2nd", value_parser = formula, conflicts_with = "budget")]
+    #[arg(long, value_name = "6nd|2nd", value_parser = formula, conflicts_with_all = ["budget", "budget_unit"])]
     budget_from: Option<FlopsConvention>,
 
     /// How far apart the FLOPs of runs of one budget may lie [default: 0.02; 0.05 with --budget-from]
@@ -54,7 +58,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COLUMN", default_value = "loss")]
     loss: String,
 
-    /// Column to group by, e.g. the dataset [default: group, where there is one]
+    /// Column to group by, e.g. the dataset [default: group or dataset, where there is one]
     #[arg(long, value_name = "COLUMN")]
     group: Option<String>,
 
@@ -162,6 +166,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             loss: arguments.loss.clone(),
             group: arguments.group.clone(),
         },
+        budget_unit: arguments.budget_unit,
         budget_from: arguments.budget_from,
         budget_tolerance: arguments.budget_tolerance,
         flops: arguments.flops,
