@@ -64,6 +64,8 @@ fn without_a_floor_of_their_own_the_curves_leave_the_loss_to_the_surface() {
         assert_eq!(ahead.methods[0].loss_form, LossForm::Power, "{why}");
         let expected = ahead.loss.as_ref().unwrap();
         assert_eq!((expected.method.as_str(), expected.form), ("variable projection", LossForm::Surface));
+        // Among the budgets the power law follows the minima.
+        assert_eq!(group.ahead[0].loss.as_ref().unwrap().method, "cubic");
         let message = flag(group, FlagCode::NoFloor).unwrap();
         assert!(
             message.contains("falls too low at 1.0e24") && message.contains("variable projection"),

@@ -42,7 +42,7 @@ impl Methods<'_> {
         OptimumAhead {
             budget,
             decades_beyond,
-            loss: expected(&methods),
+            loss: expected(&methods, decades_beyond > 0.0),
             verdict: words::of_agreement(&agreement),
             agreement,
             methods,
@@ -100,8 +100,10 @@ impl Methods<'_> {
     }
 }
 
-/// The loss of the first method that has a floor; methods come in the order of trust.
-fn expected(methods: &[MethodOptimum]) -> Option<OptimumLoss> {
-    let chosen = methods.iter().find(|method| method.loss_form.has_floor()).or_else(|| methods.first())?;
+/// Among the budgets the loss by the first method, whatever its form, for there it follows the minima themselves; beyond them by the first that has a
+/// floor. Methods come in the order of trust.
+fn expected(methods: &[MethodOptimum], beyond: bool) -> Option<OptimumLoss> {
+    let fits = |method: &&MethodOptimum| !beyond || method.loss_form.has_floor();
+    let chosen = methods.iter().find(fits).or_else(|| methods.first())?;
     Some(OptimumLoss { method: chosen.method.clone(), form: chosen.loss_form, value: chosen.loss.clone() })
 }

@@ -37,7 +37,7 @@ pub(super) fn flags(facts: &Facts<'_>) -> Vec<Flag> {
     let mut flags: Vec<Flag> = once.into_iter().flatten().collect();
     flags.extend(flat(facts.budgets));
     flags.extend(facts.ahead.iter().filter_map(beyond));
-    flags.extend(facts.ahead.iter().filter_map(without_floor));
+    flags.extend(facts.ahead.iter().filter_map(|ahead| without_floor(ahead, facts.ahead)));
     flags
 }
 
@@ -150,18 +150,33 @@ fn beyond(ahead: &OptimumAhead) -> Option<Flag> {
     Some(Flag::new(FlagCode::Extrapolation, message))
 }
 
-/// A loss beyond the budgets that falls to 0 with more compute.
-fn without_floor(ahead: &OptimumAhead) -> Option<Flag> {
+/// A loss beyond the budgets that falls to 0 with more compute; `all` begins with the largest budget.
+fn without_floor(ahead: &OptimumAhead, all: &[OptimumAhead]) -> Option<Flag> {
     let loss = ahead.loss.as_ref().filter(|_| ahead.decades_beyond > 0.0)?;
+    let of = |ahead: &OptimumAhead, method: &str| {
+        let found = ahead.methods.iter().find(|found| found.method == method)?;
+        Some(found.loss.value)
+    };
     let message = match loss.form {
         LossForm::PowerWithFloor => return None,
         LossForm::Surface => {
-            let curves = |method: &&crate::result::MethodOptimum| method.loss_form == LossForm::Power;
-            let curve = ahead.methods.iter().find(curves)?;
+            let power = ahead.methods.iter().find(|method| method.loss_form == LossForm::Power)?;
+            // A surface that misses the minima of the largest budget misses what lies beyond too.
+            let there = all
+                .first()
+                .and_then(|largest| Some((of(largest, &loss.method)?, of(largest, &power.method)?)))
+                .map(|(surface, curve)| {
+                    format!("; at the largest budget the two say {surface:.3} and {curve:.3}")
+                });
             format!(
                 "the minima tell no floor of the loss, so the power law through them, which has none, falls too low at {:.1e} FLOPs ({:.3} by the \
-                 {}); take the {:.3} of the surface ({})",
-                ahead.budget, curve.loss.value, curve.method, loss.value.value, loss.method
+                 {}); the {:.3} of the surface ({}) has one{}",
+                ahead.budget,
+                power.loss.value,
+                power.method,
+                loss.value.value,
+                loss.method,
+                there.unwrap_or_default()
             )
         }
         LossForm::Power | LossForm::SurfaceWithoutFloor => format!(

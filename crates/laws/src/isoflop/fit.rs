@@ -94,7 +94,11 @@ fn group(
         runs: runs.runs.len() as u32,
         left_out: runs.left_out,
         flops_per_parameter_and_token: per_product,
-        agreement: agree::exponents(&paths, &surfaces),
+        // What is held agrees by itself.
+        agreement: match options.size_exponent {
+            None => agree::exponents(&paths, &surfaces),
+            Some(_) => Vec::new(),
+        },
         budgets,
         paths,
         surfaces,

@@ -134,7 +134,7 @@ impl Growth {
 }
 
 /// Why a held exponent has no interval.
-const HELD: &str = "held, not found";
+pub(super) const HELD: &str = "held, not found";
 
 fn about(
     line: &HeldSlope,

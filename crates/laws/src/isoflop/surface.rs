@@ -6,6 +6,7 @@ use relscale_stats::surface::{Huber, Search, Surface, SurfaceFit, huber, project
 
 use super::budget::{OfBudget, SIZES};
 use super::options::IsoflopOptions;
+use super::path::HELD;
 use super::read::Run;
 use crate::result::{
     Estimate, Flag, FlagCode, Interval, IsoflopSurface, SurfaceLaw, SurfaceMethod, SurfaceOutcome,
@@ -83,9 +84,11 @@ pub(super) fn draw(
         multiplicities_within(strata, options.seed, resample, &mut counts);
         let drawn =
             runs.iter().zip(&counts).flat_map(|(run, count)| std::iter::repeat_n(run, *count as usize));
+        // As many different runs as parameters lie on many surfaces.
+        let different = counts.iter().filter(|count| **count > 0).count();
         match solve(method, &Points::of(drawn), options, Some(fit.surface)) {
-            Ok(again) => replicates.push(again.surface),
-            Err(_) => failed += 1,
+            Ok(again) if different > parameters(options) => replicates.push(again.surface),
+            _ => failed += 1,
         }
     }
     Ok(Drawn { fit, replicates, failed })
@@ -97,6 +100,11 @@ impl Drawn {
         let sample = Sample::new(self.replicates.iter().map(&quantity));
         estimate(quantity(&self.fit.surface), unit, &sample, level)
     }
+}
+
+/// Parameters of the surface.
+fn parameters(options: &IsoflopOptions) -> usize {
+    if options.size_exponent.is_some() { 4 } else { 5 }
 }
 
 /// What leaves this crate. `per_product`: FLOPs of a run by its N D.
@@ -119,8 +127,7 @@ const FAILED: f64 = 0.05;
 fn law(drawn: &Drawn, per_product: Option<f64>, options: &IsoflopOptions) -> SurfaceLaw {
     let of = |unit: &str, quantity: &dyn Fn(&Surface) -> f64| drawn.estimate(unit, options.level, quantity);
     let fit = &drawn.fit;
-    let parameters = if options.size_exponent.is_some() { 4 } else { 5 };
-    let freedom = fit.residuals.len().saturating_sub(parameters);
+    let freedom = fit.residuals.len().saturating_sub(parameters(options));
     let squares: f64 = fit.residuals.iter().map(|r| r * r).sum();
     let mut flags = Vec::new();
     if fit.floor_at_zero {
@@ -133,8 +140,8 @@ fn law(drawn: &Drawn, per_product: Option<f64>, options: &IsoflopOptions) -> Sur
         flags.push(Flag::new(
             FlagCode::FailedRefits,
             format!(
-                "no surface fits {} of {} draws of the runs (the loss does not fall with size, or not with tokens), so the intervals, which are of \
-                 the others, are too narrow",
+                "no surface fits {} of {} draws of the runs (the loss does not fall with size or not with tokens, or too few different runs were drawn), so \
+                 the intervals, which are of the others, are too narrow",
                 drawn.failed, options.resamples
             ),
         ));
@@ -166,11 +173,9 @@ fn law(drawn: &Drawn, per_product: Option<f64>, options: &IsoflopOptions) -> Sur
 fn exponent(found: Estimate, options: &IsoflopOptions) -> Estimate {
     match options.size_exponent {
         None => found,
-        Some(_) => Estimate {
-            standard_error: None,
-            interval: Interval::None { reason: "held, not found".to_owned() },
-            ..found
-        },
+        Some(_) => {
+            Estimate { standard_error: None, interval: Interval::None { reason: HELD.to_owned() }, ..found }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Sentences with their numbers.
 
+use super::path::HELD;
 use crate::result::{Agreement, Curve, Estimate, IsoflopGroup, Judged, PathLaw};
 use crate::verdict::magnitude;
 
@@ -90,6 +91,7 @@ fn power(law: &PathLaw) -> String {
 fn with_interval(estimate: &Estimate) -> String {
     match estimate.bounds() {
         Some((low, high)) => format!("{:.3} [{low:.3}, {high:.3}]", estimate.value),
+        None if estimate.interval.reason() == Some(HELD) => format!("{:.3} (held)", estimate.value),
         None => format!("{:.3} (no interval)", estimate.value),
     }
 }

@@ -13,7 +13,8 @@ pub struct OptimumAhead {
     pub decades_beyond: f64,
     /// A method each.
     pub methods: Vec<MethodOptimum>,
-    /// The loss to expect there, by the first that has a floor: the minima of the default curve, the surfaces; without one the pure power law.
+    /// The loss to expect there: among the budgets by the default curve, beyond them by the first method that has a floor (the minima of the curves, then
+    /// the surfaces), or, without one, by the pure power law.
     pub loss: Option<OptimumLoss>,
     /// N*, D* and the loss of the methods beside one another.
     pub agreement: Vec<Agreement>,

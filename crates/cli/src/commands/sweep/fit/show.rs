@@ -96,7 +96,14 @@ fn refusals(group: &IsoflopGroup) -> Vec<String> {
     let few = group.budgets.iter().filter(|budget| budget.runs.len() < SIZES).count();
     if few > 0 {
         let budgets = terminal::several(few as u64, "budget");
-        lines.push(format!("note: {budgets} with fewer than {SIZES} sizes: no minimum there"));
+        let note = format!("{budgets} with fewer than {SIZES} sizes: no minimum there");
+        // Most of them alone: FLOPs that scatter about their budgets.
+        let hint = if 2 * few > group.budgets.len() {
+            "; if FLOPs scatter about their budgets, widen --budget-tolerance"
+        } else {
+            ""
+        };
+        lines.push(terminal::paragraph("note: ", &format!("{note}{hint}")));
     }
     for budget in group.budgets.iter().filter(|budget| budget.runs.len() >= SIZES) {
         for along in Along::ALL {
@@ -164,7 +171,11 @@ fn floors(group: &IsoflopGroup) -> Vec<String> {
 }
 
 fn interval(estimate: &Estimate) -> String {
-    estimate.bounds().map_or("none".to_owned(), |(low, high)| format!("[{low:.4}, {high:.4}]"))
+    let none = match estimate.interval.reason() {
+        Some(reason) if reason.starts_with("held") => "held",
+        _ => "none",
+    };
+    estimate.bounds().map_or(none.to_owned(), |(low, high)| format!("[{low:.4}, {high:.4}]"))
 }
 
 /// Ends over orders of magnitude.
