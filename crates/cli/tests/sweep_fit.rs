@@ -73,6 +73,25 @@ fn points_without_budgets_give_the_surface() {
     outcome.shows("sweep-fit-surface");
 }
 
+/// The same sweep without its column of budgets, held to the square root.
+#[test]
+fn budgets_by_six_n_d_and_a_held_exponent() {
+    let place = Place::new();
+    let without: String = runs()
+        .lines()
+        .map(|line| {
+            let mut cells: Vec<&str> = line.split(',').collect();
+            cells.remove(2);
+            cells.join(",") + "\n"
+        })
+        .collect();
+    place.text("runs.csv", &without);
+    let outcome =
+        place.run(&["sweep", "fit", "--table", "runs.csv", "--budget-from", "6nd", "--size-exponent", "0.5"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    outcome.shows("sweep-fit-computed");
+}
+
 #[test]
 fn what_has_no_optimum_is_refused() {
     let place = Place::new();
@@ -86,4 +105,28 @@ fn what_has_no_optimum_is_refused() {
     place.text("bad.csv", "budget,params,tokens,loss\n1e15,1e6,1e8,3\n1e15,none,5e7,2.9\n");
     place.run(&["sweep", "fit", "--table", "bad.csv"]).refuses(3, &["bad.csv, line 3", "`params` is `none`"]);
     place.run(&["sweep", "fit", "--table", "bad.csv", "--flops", "both"]).refuses(2, &["fwd or train"]);
+    // What a column is called in others' tables.
+    let other = place.run(&["sweep", "fit", "--table", "bad.csv", "--loss", "final_loss"]);
+    other.refuses(
+        3,
+        &[
+            "no column `final_loss`",
+            "its columns are: budget, params, tokens, loss",
+            "name yours with --budget",
+        ],
+    );
+    // Runs that were not trained to budgets.
+    let mut scattered = "params,tokens,loss\n".to_owned();
+    for at in 0..12_i32 {
+        let (n, d) = (1e6 * 1.3_f64.powi(at), 2e8 * 1.1_f64.powi(at * at % 7));
+        scattered += &format!("{n:.0},{d:.0},{:.6}\n", 1.5 + 50.0 * n.powf(-0.25) + 120.0 * d.powf(-0.28));
+    }
+    place.text("scattered.csv", &scattered);
+    let scattered = place.run(&["sweep", "fit", "--table", "scattered.csv", "--budget-from", "6nd"]);
+    scattered.refuses(3, &["do not gather into budgets by 6 N D", "--budget-tolerance"]);
+    let twice = ["sweep", "fit", "--table", "scattered.csv", "--budget-from", "6nd", "--budget", "C"];
+    place.run(&twice).refuses(2, &["cannot be used with"]);
+    place
+        .run(&["sweep", "fit", "--table", "few.csv", "--size-exponent", "1.5"])
+        .refuses(3, &["size-exponent", "0.5 is alpha = beta"]);
 }

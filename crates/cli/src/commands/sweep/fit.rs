@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use relscale_laws::isoflop::{IsoflopColumns, IsoflopOptions, Residual, fit_isoflop};
-use relscale_laws::{IsoflopFit, IsoflopGroup};
+use relscale_laws::user_table::TableError;
+use relscale_laws::{IsoflopFit, IsoflopGroup, LawsError};
 use relscale_records::units::{FlopsConvention, ParameterConvention};
 
 use crate::commands::json::{self, Json};
@@ -183,13 +184,29 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         seed: arguments.seed,
         ..IsoflopOptions::default()
     };
-    let fit = fit_isoflop(&table, &options)?;
+    let fit = fit_isoflop(&table, &options).map_err(with_flags)?;
     let default = arguments.sweep.as_ref().map(|sweep| Json::File(sweep.join("isoflop.json")));
     json::deliver(&fit, arguments.json.as_ref().or(default.as_ref()), || {
         terminal::print(&show::title(&fit))?;
         fit.groups.iter().try_for_each(|group| terminal::print(&show::group(group)))
     })?;
     refuse_if_empty(&fit)
+}
+
+/// A column that is not there, with the flags that name columns.
+fn with_flags(error: LawsError) -> anyhow::Error {
+    match &error {
+        LawsError::Table(TableError::Column { there, .. }) => {
+            let what = error.to_string();
+            let what = what.split_once(';').map_or(what.as_str(), |(what, _)| what);
+            let hint = format!(
+                "its columns are: {}; name yours with --budget, --params, --tokens, --loss, --group",
+                there.join(", ")
+            );
+            Refusal::new(what, hint).into()
+        }
+        _ => error.into(),
+    }
 }
 
 /// The table inside a sweep's folder.
