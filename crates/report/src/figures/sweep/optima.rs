@@ -255,7 +255,7 @@ impl Figure for Optima<'_> {
                 cells.extend(ends(interval));
                 cells.push(law.map(|law| law.exponent.value).into());
                 cells.extend(ends(law.and_then(|law| law.exponent.bounds())));
-                cells.push(law.map(|law| law.prefactor).into());
+                cells.push(law.map(|law| law.prefactor.value).into());
                 cells.push(law.and_then(|law| law.r_squared).into());
                 rows.push(cells);
             };

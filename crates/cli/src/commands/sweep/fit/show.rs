@@ -245,9 +245,9 @@ fn agreement(of: &[Agreement]) -> String {
     let mut text = terminal::fitting(&header, 1, &[rows], &["by ", "by"]);
     for agreement in of {
         if let Judged::Apart { pairs } = &agreement.outcome {
-            let pairs: Vec<String> = pairs.iter().map(|(a, b)| format!("{a} and {b}")).collect();
-            let note =
-                format!("{}: the intervals of {} do not meet", agreement.quantity, pairs.join(", of "));
+            let pairs: Vec<String> = pairs.iter().map(|(a, b)| format!("{a} with {b}")).collect();
+            let pairs = terminal::some_of(&pairs, 3);
+            let note = format!("{}: these intervals do not meet: {pairs}", agreement.quantity);
             text.push('\n');
             text.push_str(&terminal::paragraph("note: ", &note));
         }
