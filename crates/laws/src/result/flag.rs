@@ -144,6 +144,8 @@ impl FlagCode {
             | Self::TiedOptions
             | Self::WrongOptions => Severity::Note,
             Self::LostResamples
+            | Self::FailedRefits
+            | Self::NoFloor
             | Self::LackOfFit
             | Self::AtBound
             | Self::IllConditioned
