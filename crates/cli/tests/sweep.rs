@@ -217,7 +217,7 @@ fn what_collect_writes_fit_reads() {
         assert_eq!(collected.code, Some(0), "{}", collected.screen());
         let fit = place.run(&["sweep", "fit", "--table", table, "--resamples", "20"]);
         assert_eq!(fit.code, Some(0), "{}", fit.screen());
-        assert!(fit.out.contains("C counts training FLOPs, N all parameters"), "{}", fit.out);
+        assert!(fit.out.contains("C counts training FLOPs; N all parameters"), "{}", fit.out);
         // The published exponents of the parabolas: D* by tokens, N* by parameters.
         for line in ["D*          parabola   0.572", "N*          parabola   0.405"] {
             assert!(fit.out.contains(line), "{line}: {}", fit.out);
