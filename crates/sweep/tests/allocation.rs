@@ -86,7 +86,6 @@ fn a_step_after_the_first_allocates_nothing_on_any_number_of_threads() {
             let after = asked();
             [after[0] - first[0], after[1] - first[1]]
         });
-        println!("{threads} threads, 4 steps: {products} allocations of products, {others} others");
         assert_eq!(others, 0, "on {threads} threads");
     }
 }
