@@ -8,8 +8,8 @@
 //! 2. backward: the logits are computed again, become their gradient where they lie, and yield `dx += dz W` and
 //!    `dW += dz^T x` for the tile.
 //!
-//! The backward walk runs from the last tile, of which the exponentials are still there, to the first. So a head whose block fits into one tile
-//! costs three products, as if its logits had been kept, and one of `n` tiles costs `4 - 1 / n`.
+//! The backward walk runs from the last tile, of which the exponentials are still there, to the first. So a head whose block
+//! fits into one tile costs three products, as if its logits had been kept, and one of `n` tiles costs `4 - 1 / n`.
 
 mod rows;
 #[cfg(test)]
