@@ -70,7 +70,7 @@ fn a_step_after_the_first_allocates_nothing_on_any_number_of_threads() {
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         // Within the pool, as a job that is handed to it from outside is an allocation now and then.
-        let [products, others] = pool.install(|| {
+        let [_, others] = pool.install(|| {
             let mut batches = Batches::new(&stream, recipe.context, recipe.batch, 1).unwrap();
             let mut trainer = Trainer::new(settings, recipe.context, 1).unwrap();
             let before = asked();
