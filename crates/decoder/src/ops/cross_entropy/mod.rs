@@ -1,9 +1,9 @@
 //! Softmax cross entropy over a head, with the z-loss where it is wanted, forward and backward at once, for training.
 //!
 //! Shapes: hidden rows `x` `[N, E]`, head `W` `[V, E]`, targets `[N]`, logits `z = x W^T` `[N, V]`, which never exist together:
-//! they are computed tile by tile, `R` rows by `T` entries of the vocabulary, in a buffer of fixed size ([`tiling`]).
+//! they are computed tile by tile, `R` rows by `T` entries of the vocabulary, in a buffer of fixed size (`tiling`).
 //!
-//! Each block of rows walks the vocabulary twice ([`rows`] has the formulas):
+//! Each block of rows walks the vocabulary twice (`rows` has the formulas):
 //! 1. forward: a tile's logits are folded into each row's largest logit and sum of exponentials, and lost;
 //! 2. backward: the logits are computed again, become their gradient where they lie, and yield `dx += dz W` and
 //!    `dW += dz^T x` for the tile.

@@ -1,4 +1,9 @@
+//! Against the definition in f64, finite differences, and each other's tilings.
+
+#![allow(clippy::needless_range_loop, reason = "the definition, index by index as it is written")]
+
 use super::*;
+
 use crate::ops::testing::{check_gradient, numbers};
 use proptest::prelude::*;
 
