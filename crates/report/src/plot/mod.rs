@@ -112,7 +112,6 @@ pub(crate) struct Shade {
 }
 
 /// A line across the axes with what it means.
-#[allow(dead_code)] // The other results' figures are those that use upright ones.
 pub(crate) enum Guide {
     /// At a value of the vertical axis.
     Level {
