@@ -85,7 +85,7 @@ impl Model {
         if sizes(&weights) != sizes(&Weights::zeros(&spec)) {
             return Err(Error::Spec("the weights have other shapes than the spec asks for".to_owned()));
         }
-        let weights = weights.kept(&spec, format);
+        let weights = weights.packed(&spec, format);
         Ok(Self { spec, weights, info: None, idle: Idle::default() })
     }
 

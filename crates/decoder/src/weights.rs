@@ -4,8 +4,10 @@
 //! Query, key and value are one matrix (all queries, then keys, then values, heads in order), and so are gate and up.
 //!
 //! What a matrix is kept as is a parameter: [`Matrix`], plain f32, for training and export; [`Packed`] for scoring, laid out
-//! for its products as soon as it has been read, so that no second copy of a model is ever in memory ([`Keep`]).
+//! for its products as it is read, so that no second copy of a matrix is ever in memory ([`Keep`]).
 
+use crate::checkpoint::Rows;
+use crate::error::Result;
 use crate::kernels::{Format, Order, Packed};
 use crate::spec::Spec;
 
@@ -159,27 +161,36 @@ pub enum Role {
     Head,
 }
 
-/// What a matrix becomes once it has been read.
+/// What a matrix becomes when it is read.
 pub trait Keep: Sized {
-    /// Keeps `matrix` for what it is for.
-    fn keep(matrix: Matrix, role: Role, format: Format) -> Self;
+    /// Reads a matrix and keeps it for what it is for.
+    ///
+    /// # Errors
+    /// Those of [`Rows::read`].
+    fn keep(rows: &Rows<'_>, role: Role, format: Format) -> Result<Self>;
 }
 
 impl Keep for Matrix {
-    fn keep(matrix: Matrix, _: Role, _: Format) -> Self {
-        matrix
+    fn keep(rows: &Rows<'_>, _: Role, _: Format) -> Result<Self> {
+        Ok(Self { rows: rows.rows(), columns: rows.columns(), data: rows.all()? })
     }
 }
 
 impl Keep for Packed {
-    fn keep(matrix: Matrix, role: Role, format: Format) -> Self {
-        let order = match role {
-            Role::Table => Order::Table,
-            Role::Linear => Order::Plain,
-            Role::Gated => Order::Gated,
-            Role::Head => Order::Head,
-        };
-        Self::new(&matrix, format, order)
+    fn keep(rows: &Rows<'_>, role: Role, format: Format) -> Result<Self> {
+        Self::read(rows.rows(), rows.columns(), format, role.order(), |some, out| rows.read(some, out))
+    }
+}
+
+impl Role {
+    /// How a matrix for it is laid out.
+    fn order(self) -> Order {
+        match self {
+            Self::Table => Order::Table,
+            Self::Linear => Order::Plain,
+            Self::Gated => Order::Gated,
+            Self::Head => Order::Head,
+        }
     }
 }
 
@@ -193,9 +204,9 @@ pub fn up_role(spec: &Spec) -> Role {
     if spec.activation.gated() { Role::Gated } else { Role::Linear }
 }
 
-impl<M> Linear<M> {
-    fn map<N>(self, role: Role, keep: &mut impl FnMut(M, Role) -> N) -> Linear<N> {
-        Linear { weight: keep(self.weight, role), bias: self.bias }
+impl Linear {
+    fn packed(self, role: Role, format: Format) -> Linear<Packed> {
+        Linear { weight: Packed::new(&self.weight, format, role.order()), bias: self.bias }
     }
 }
 
@@ -207,29 +218,29 @@ impl<M> Weights<M> {
 }
 
 impl Weights {
-    /// The same model, every matrix kept in another way.
-    pub fn kept<M: Keep>(self, spec: &Spec, format: Format) -> Weights<M> {
-        let mut keep = |matrix, role| M::keep(matrix, role, format);
-        let keep = &mut keep;
+    /// The same model, every matrix laid out for its products.
+    pub fn packed(self, spec: &Spec, format: Format) -> Weights<Packed> {
+        let pack = |matrix: Matrix, role: Role| Packed::new(&matrix, format, role.order());
+        let linear = |map: Linear| map.packed(Role::Linear, format);
         Weights {
-            token_embedding: keep(self.token_embedding, embedding_role(spec)),
+            token_embedding: pack(self.token_embedding, embedding_role(spec)),
             position_embedding: self.position_embedding,
-            project_in: self.project_in.map(|map| map.map(Role::Linear, keep)),
+            project_in: self.project_in.map(linear),
             blocks: self
                 .blocks
                 .into_iter()
                 .map(|block| Block {
                     attention_norm: block.attention_norm,
-                    qkv: block.qkv.map(Role::Linear, keep),
-                    attention_output: block.attention_output.map(Role::Linear, keep),
+                    qkv: linear(block.qkv),
+                    attention_output: linear(block.attention_output),
                     mlp_norm: block.mlp_norm,
-                    up: block.up.map(up_role(spec), keep),
-                    down: block.down.map(Role::Linear, keep),
+                    up: block.up.packed(up_role(spec), format),
+                    down: linear(block.down),
                 })
                 .collect(),
             final_norm: self.final_norm,
-            project_out: self.project_out.map(|map| map.map(Role::Linear, keep)),
-            head: self.head.map(|head| keep(head, Role::Head)),
+            project_out: self.project_out.map(linear),
+            head: self.head.map(|head| pack(head, Role::Head)),
         }
     }
 

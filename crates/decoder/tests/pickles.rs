@@ -61,7 +61,14 @@ fn refusal(folder: &Path) -> PickleError {
 
 fn read(folder: &Path, tensor: &str) -> Vec<f32> {
     let mut out = Vec::new();
-    Checkpoint::open(folder).unwrap().read_into(tensor, &mut out).unwrap();
+    let checkpoint = Checkpoint::open(folder).unwrap();
+    checkpoint.read_into(tensor, &mut out).unwrap();
+    // A matrix that is read row by row, or column by column, has the same numbers.
+    if let Some(&[rows, columns]) = checkpoint.shape(tensor) {
+        assert_eq!(checkpoint.rows(tensor).unwrap().all().unwrap(), out);
+        let turned: Vec<f32> = (0..columns * rows).map(|i| out[i % rows * columns + i / rows]).collect();
+        assert_eq!(checkpoint.columns(tensor).unwrap().all().unwrap(), turned);
+    }
     out
 }
 
@@ -72,6 +79,8 @@ fn views_offsets_and_transposes() {
         (1, vec![3], vec![1], vec![1.0, 2.0, 3.0]),
         (0, vec![2, 2], vec![1, 2], vec![0.0, 2.0, 1.0, 3.0]),
         (1, vec![2], vec![2], vec![1.0, 3.0]),
+        (2, vec![2, 2], vec![0, 1], vec![2.0, 3.0, 2.0, 3.0]),
+        (1, vec![1, 2], vec![7, 2], vec![1.0, 3.0]),
         (3, vec![], vec![], vec![3.0]),
         (9, vec![0], vec![1], vec![]),
     ] {

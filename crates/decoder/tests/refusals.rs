@@ -306,6 +306,35 @@ fn a_cut_safetensors_file_is_recognised() {
     says(&refusal(folder.path()), &["claims 9223372036854775808 bytes"]);
 }
 
+/// A file that something else cuts while it is being read: an error, whichever part is asked for, and neither zeros nor a signal.
+#[test]
+fn a_file_that_shrinks_after_it_was_opened_is_named() {
+    let folder = copy("gpt2");
+    let path = folder.path().join("model.safetensors");
+    let length = std::fs::metadata(&path).unwrap().len();
+    let checkpoint = Checkpoint::open(folder.path()).unwrap();
+    // Tensors lie behind the header, the last of them at the end.
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(length / 2).unwrap();
+    let mut refused = 0;
+    for name in checkpoint.names() {
+        let errors = [
+            checkpoint.read_into(name, &mut Vec::new()).err(),
+            checkpoint.rows(name).and_then(|rows| rows.all()).err(),
+            checkpoint.columns(name).err(),
+        ];
+        for error in errors.into_iter().flatten() {
+            let message = error.to_string();
+            if !message.contains("is no matrix") {
+                says(&error, &["model.safetensors", &format!("shorter than the {length} bytes"), "again"]);
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 10, "{refused} reads beyond the end were refused");
+    says(&checkpoint.sha256().unwrap_err(), &["model.safetensors", "shorter than"]);
+}
+
 /// sglang: the index names a shard that is not there, and the model loads with garbage.
 #[test]
 fn a_missing_shard_is_named_before_work_starts() {

@@ -6,7 +6,8 @@
 //! * `shards`: which of these files a folder has, and whether the index and the files agree;
 //! * `safetensors`: the header of one safetensors file;
 //! * `pickle`: the directory of one `torch.save` file, without executing anything;
-//! * `tensor`: where a tensor lies in its file, and its numbers as f32, read by all threads;
+//! * `tensor`: where a tensor lies in its file, and its numbers as f32;
+//! * `rows`: a matrix while it is still in its files, read by all threads a few rows at a time;
 //! * `shared`: a file that several threads read.
 //!
 //! Invariants: nothing is mapped into memory and nothing is executed; a size is compared with the file before anything
@@ -14,7 +15,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::Read;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -22,11 +23,13 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result};
 
 pub mod pickle;
+mod rows;
 mod safetensors;
 mod shards;
 mod shared;
 mod tensor;
 
+pub use rows::Rows;
 pub use shards::Format;
 use shared::SharedFile;
 use tensor::Entry;
@@ -50,6 +53,23 @@ struct OpenFile {
     /// Kept open, so that the numbers come from the file whose directory was read.
     file: SharedFile,
     bytes: u64,
+}
+
+impl OpenFile {
+    /// The error of a read that failed.
+    fn failed(&self, source: io::Error) -> Error {
+        let path = self.path.clone();
+        if source.kind() != io::ErrorKind::UnexpectedEof {
+            return Error::Read { path, source };
+        }
+        // The directory has been checked against the file's length.
+        let reason = format!(
+            "shorter than the {} bytes that it had when it was opened: something is writing to it. Wait for that, or \
+            fetch it again",
+            self.bytes
+        );
+        Error::Checkpoint { path, reason }
+    }
 }
 
 impl Checkpoint {
@@ -150,8 +170,40 @@ impl Checkpoint {
     /// Appends the numbers of a tensor to `out`, row-major, widened to f32 (which is exact for f16 and bf16).
     ///
     /// # Errors
-    /// [`Error::MissingTensor`]; [`Error::Checkpoint`] for a type other than f32, f16, bf16; [`Error::Read`].
+    /// [`Error::MissingTensor`]; [`Error::Checkpoint`] for a type other than f32, f16, bf16, and where the file has become shorter
+    /// since it was opened; [`Error::Read`].
     pub fn read_into(&self, tensor: &str, out: &mut Vec<f32>) -> Result<()> {
+        let (file, entry) = self.readable(tensor)?;
+        entry.read_into(&file.file, out).map_err(|source| file.failed(source))
+    }
+
+    /// A tensor of two axes as a matrix whose rows are read when they are wanted.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::read_into`]; [`Error::Checkpoint`] for a tensor of other than two axes.
+    pub fn rows(&self, tensor: &str) -> Result<Rows<'_>> {
+        self.matrix(tensor, false)
+    }
+
+    /// As [`Checkpoint::rows`], of the transposed matrix.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::rows`].
+    pub fn columns(&self, tensor: &str) -> Result<Rows<'_>> {
+        self.matrix(tensor, true)
+    }
+
+    fn matrix(&self, tensor: &str, turned: bool) -> Result<Rows<'_>> {
+        let (file, entry) = self.readable(tensor)?;
+        let &[rows, columns] = entry.shape.as_slice() else {
+            let reason = format!("tensor {tensor} has shape {:?}, which is no matrix", entry.shape);
+            return Err(Error::Checkpoint { path: file.path.clone(), reason });
+        };
+        Rows::new(file, entry, [rows, columns], turned).map_err(|source| file.failed(source))
+    }
+
+    /// Where a tensor lies, if it is there and of a type that is read.
+    fn readable(&self, tensor: &str) -> Result<(&OpenFile, &Entry)> {
         let (number, entry) = self.tensors.get(tensor).ok_or_else(|| Error::MissingTensor {
             path: self.folder.clone(),
             tensor: tensor.to_string(),
@@ -167,30 +219,32 @@ impl Checkpoint {
                 ),
             });
         }
-        entry.read_into(&file.file, out).map_err(|source| Error::Read { path: file.path.clone(), source })
+        Ok((file, entry))
     }
 
-    /// SHA-256 over the bytes of all files that are read, one after another by name, as 64 hex digits.
+    /// SHA-256 over the bytes of all files that are read, one after another by name, as 64 hex digits. Work for one thread: about
+    /// 2 GB a second where the processor has instructions for it.
     ///
     /// # Errors
-    /// [`Error::Read`].
+    /// [`Error::Read`]; [`Error::Checkpoint`] where a file has become shorter since it was opened.
     pub fn sha256(&self) -> Result<String> {
         let mut hash = Sha256::new();
-        let mut buffer = vec![0_u8; 1 << 20];
+        let mut buffer = vec![0_u8; HASHED];
         for file in &self.files {
-            let read = |source| Error::Read { path: file.path.clone(), source };
-            let mut reader = File::open(&file.path).map_err(read)?;
-            loop {
-                let n = reader.read(&mut buffer).map_err(read)?;
-                if n == 0 {
-                    break;
-                }
-                hash.update(&buffer[..n]);
+            let mut at = 0;
+            while at < file.bytes {
+                let bytes = &mut buffer[..HASHED.min(usize::try_from(file.bytes - at).unwrap_or(HASHED))];
+                file.file.read_exact_at(bytes, at).map_err(|source| file.failed(source))?;
+                hash.update(&*bytes);
+                at += bytes.len() as u64;
             }
         }
         Ok(hex(&hash.finalize()))
     }
 }
+
+/// Bytes that are hashed at a time: few enough to be there still in the cache.
+const HASHED: usize = 1 << 17;
 
 /// SHA-256 of bytes in memory, as 64 hex digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use half::slice::HalfFloatSliceExt;
+use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 use half::{bf16, f16};
 use rayon::prelude::*;
 
@@ -58,11 +58,11 @@ pub(super) struct Entry {
     pub(super) strides: Option<Vec<usize>>,
 }
 
-/// Bytes that one thread reads at once: few enough to be widened from the cache.
-const CHUNK: usize = 1 << 18;
+/// Elements of a tensor that one thread reads at a time.
+const PART: usize = 1 << 16;
 
-/// Elements of a tensor up to which one thread reads it all.
-const SMALL: usize = 1 << 18;
+/// Elements that are widened at a time, on the stack.
+const NARROW: usize = 1 << 12;
 
 impl Entry {
     /// Elements of the tensor.
@@ -77,60 +77,74 @@ impl Entry {
             return Ok(());
         }
         let Some(strides) = &self.strides else {
-            return self.read_run(file, elements, out);
+            return self.append(file, elements, out);
         };
-        let mut storage = Vec::new();
-        self.read_run(file, extent(&self.shape, strides), &mut storage)?;
+        let storage = self.storage(file, strides)?;
         out.reserve(elements);
         gather(&storage, &self.shape, strides, out);
         Ok(())
     }
 
-    /// Appends `count` neighbouring elements from the first on. Large ones are read and widened by all threads, each a part of its own.
-    fn read_run(&self, file: &SharedFile, count: usize, out: &mut Vec<f32>) -> io::Result<()> {
-        let first = out.len();
-        if first == 0 && out.capacity() < count {
+    /// Everything from the first element of a tensor with these strides to its last, as it lies in the file.
+    pub(super) fn storage(&self, file: &SharedFile, strides: &[usize]) -> io::Result<Vec<f32>> {
+        let mut storage = Vec::new();
+        if self.elements() > 0 {
+            self.append(file, extent(&self.shape, strides), &mut storage)?;
+        }
+        Ok(storage)
+    }
+
+    /// Appends the first `count` elements of the file's run, read by all threads, each a part of its own.
+    fn append(&self, file: &SharedFile, count: usize, out: &mut Vec<f32>) -> io::Result<()> {
+        let before = out.len();
+        if before == 0 && out.capacity() < count {
             // Fresh zeros come from the system, which makes each page when it is first written: by the thread that reads it.
             *out = vec![0.0; count];
         } else {
-            out.resize(first + count, 0.0);
+            out.resize(before + count, 0.0);
         }
-        let size = self.stored.bytes() as usize;
-        let chunk = CHUNK / size;
-        let read = |buffer: &mut Vec<u8>, (number, values): (usize, &mut [f32])| {
-            buffer.resize(values.len() * size, 0);
-            file.read_exact_at(buffer, self.start + (number * chunk * size) as u64)?;
-            self.widen(buffer, values);
-            Ok(())
-        };
-        let values = &mut out[first..];
-        if count <= SMALL {
-            let mut buffer = Vec::new();
-            values.chunks_mut(chunk).enumerate().try_for_each(|part| read(&mut buffer, part))
-        } else {
-            values.par_chunks_mut(chunk).enumerate().try_for_each_init(Vec::new, read)
-        }
+        let parts = out[before..].par_chunks_mut(PART).enumerate();
+        parts.try_for_each(|(number, part)| self.read_run(file, number * PART, part))
     }
 
-    /// Little-endian bytes to f32.
-    fn widen(&self, bytes: &[u8], out: &mut [f32]) {
-        let pairs = || bytes.chunks_exact(2).map(|b| u16::from_le_bytes([b[0], b[1]]));
+    /// Fills `out` with neighbours in the file, from element `first` on.
+    pub(super) fn read_run(&self, file: &SharedFile, first: usize, out: &mut [f32]) -> io::Result<()> {
+        let start = self.start + first as u64 * self.stored.bytes();
         match self.stored {
             StoredType::F32 => {
-                for (value, b) in out.iter_mut().zip(bytes.chunks_exact(4)) {
-                    *value = f32::from_le_bytes([b[0], b[1], b[2], b[3]]);
-                }
+                file.read_exact_at(bytemuck::cast_slice_mut(out), start)?;
+                // Nothing, where numbers lie in memory as in the file.
+                out.iter_mut().for_each(|v| *v = f32::from_bits(u32::from_le(v.to_bits())));
             }
             // The slice conversions use the processor's own instruction where it has one.
-            StoredType::F16 => {
-                pairs().map(f16::from_bits).collect::<Vec<_>>().convert_to_f32_slice(out);
-            }
-            StoredType::Bf16 => {
-                pairs().map(bf16::from_bits).collect::<Vec<_>>().convert_to_f32_slice(out);
-            }
-            StoredType::Other(..) => unreachable!("Checkpoint::read_into refuses other types"),
+            StoredType::F16 => widen(file, start, out, |bits, out| {
+                bits.reinterpret_cast::<f16>().convert_to_f32_slice(out);
+            })?,
+            StoredType::Bf16 => widen(file, start, out, |bits, out| {
+                bits.reinterpret_cast::<bf16>().convert_to_f32_slice(out);
+            })?,
+            StoredType::Other(..) => unreachable!("the checkpoint refuses other types"),
         }
+        Ok(())
     }
+}
+
+/// Fills `out` with numbers of two bytes from byte `start` on.
+fn widen(
+    file: &SharedFile,
+    mut start: u64,
+    out: &mut [f32],
+    convert: impl Fn(&[u16], &mut [f32]),
+) -> io::Result<()> {
+    let mut bits = [0_u16; NARROW];
+    for out in out.chunks_mut(NARROW) {
+        let bits = &mut bits[..out.len()];
+        file.read_exact_at(bytemuck::cast_slice_mut(bits), start)?;
+        bits.iter_mut().for_each(|b| *b = u16::from_le(*b));
+        convert(bits, out);
+        start += 2 * out.len() as u64;
+    }
+    Ok(())
 }
 
 /// Elements from the first to the last that a strided tensor touches; the sizes are known to fit a file.
@@ -178,7 +192,7 @@ mod tests {
     /// Every element of a tensor that several threads read, from an odd byte on and after others.
     #[test]
     fn a_large_tensor_is_read_by_parts() {
-        let count = SMALL + 12_345;
+        let count = 5 * PART + 12_345;
         let number = |i: usize| bf16::from_f32((i % 251) as f32);
         let mut bytes = vec![7u8; 3];
         bytes.extend((0..count).flat_map(|i| number(i).to_le_bytes()));

@@ -4,6 +4,8 @@
 //! Source: `GPTNeoXConfig` and `GPTNeoXForCausalLM` of transformers 4.57. Pythia's files store causal masks and rotary
 //! frequencies as buffers; they hold no parameters.
 
+use std::ops::Range;
+
 use super::Family;
 use super::config::Config;
 use super::rotary::{self, Spelling};
@@ -11,7 +13,7 @@ use super::tensors::{Naming, Tensors};
 use crate::error::Result;
 use crate::kernels::Packed;
 use crate::spec::{AttentionScale, Biases, NormKind, NormPlacement, Positions, Residual, Spec};
-use crate::weights::{Block, Keep, Linear, Matrix, Weights};
+use crate::weights::{Block, Keep, Matrix, Weights};
 
 pub(super) const FAMILY: Family = Family {
     name: "gpt_neox",
@@ -71,11 +73,10 @@ fn weights<M: Keep>(tensors: &mut Tensors<M>, spec: &Spec) -> Result<Weights<M>>
     let (token_embedding, head) = tensors.embeddings("embed_in.weight", "embed_out.weight", spec)?;
     let mut block = |i: usize| -> Result<Block<M>> {
         let name = |part: &str| format!("layers.{i}.{part}");
-        let sort = |interleaved: &Linear| sort_by_kind(interleaved, spec.heads, spec.head_width);
-        let bias = spec.biases.query_key_value;
+        let (order, bias) = (by_kind(spec.heads, spec.head_width), spec.biases.query_key_value);
         Ok(Block {
             attention_norm: tensors.norm(&name("input_layernorm"), spec)?,
-            qkv: tensors.sorted(&name("attention.query_key_value"), 3 * c, c, bias, sort)?,
+            qkv: tensors.in_order(&name("attention.query_key_value"), 3 * c, c, bias, order)?,
             attention_output: tensors.linear(&name("attention.dense"), c, c, spec.biases.attention_output)?,
             mlp_norm: tensors.norm(&name("post_attention_layernorm"), spec)?,
             up: tensors.linear(&name("mlp.dense_h_to_4h"), f, c, spec.biases.mlp)?,
@@ -94,18 +95,10 @@ fn weights<M: Keep>(tensors: &mut Tensors<M>, spec: &Spec) -> Result<Weights<M>>
     })
 }
 
-/// Rows stored head by head as (query, key, value) -> all queries, all keys, all values.
-fn sort_by_kind(interleaved: &Linear, heads: usize, head_width: usize) -> Linear {
-    let columns = interleaved.weight.columns;
-    let order = (0..3).flat_map(|kind| (0..heads).map(move |head| 3 * head + kind));
-    let sorted = |data: &[f32], columns: usize| -> Vec<f32> {
-        let run = head_width * columns;
-        order.clone().flat_map(|n| &data[n * run..(n + 1) * run]).copied().collect()
-    };
-    let mut out = interleaved.clone();
-    out.weight.data = sorted(&interleaved.weight.data, columns);
-    out.bias = interleaved.bias.as_ref().map(|bias| sorted(bias, 1));
-    out
+/// Rows stored head by head as (query, key, value), in our order: all queries, all keys, all values.
+fn by_kind(heads: usize, head_width: usize) -> impl Iterator<Item = Range<usize>> + Clone {
+    let stored = (0..3).flat_map(move |kind| (0..heads).map(move |head| 3 * head + kind));
+    stored.map(move |n| n * head_width..(n + 1) * head_width)
 }
 
 #[cfg(test)]
@@ -113,12 +106,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_of_two_heads_of_one_channel() {
-        // Stored: q0 k0 v0 q1 k1 v1, one input channel.
-        let weight = Matrix { rows: 6, columns: 1, data: vec![0.0, 1.0, 2.0, 10.0, 11.0, 12.0] };
-        let bias = Some(vec![0.5, 1.5, 2.5, 10.5, 11.5, 12.5]);
-        let sorted = sort_by_kind(&Linear { weight, bias }, 2, 1);
-        assert_eq!(sorted.weight.data, [0.0, 10.0, 1.0, 11.0, 2.0, 12.0]);
-        assert_eq!(sorted.bias.unwrap(), [0.5, 10.5, 1.5, 11.5, 2.5, 12.5]);
+    fn rows_of_two_heads_of_two_channels() {
+        // Stored: q0 q0 k0 k0 v0 v0 q1 q1 k1 k1 v1 v1.
+        let order: Vec<usize> = by_kind(2, 2).flatten().collect();
+        assert_eq!(order, [0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11]);
     }
 }

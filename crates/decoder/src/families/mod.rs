@@ -42,7 +42,7 @@ struct Family {
     ignored: &'static [&'static str],
     /// Finds the tensors, to be kept as they are.
     dense: fn(&mut Tensors<Matrix>, &Spec) -> Result<Weights>,
-    /// Finds the tensors, each laid out for its products at once.
+    /// Finds the tensors, each matrix laid out for its products as it is read.
     packed: fn(&mut Tensors<Packed>, &Spec) -> Result<Weights<Packed>>,
 }
 
@@ -120,7 +120,7 @@ pub fn load(folder: &Path, options: LoadOptions) -> Result<Loaded> {
     load_as(folder, options, |family| family.dense)
 }
 
-/// As [`load`], every matrix laid out for its products as soon as it has been read, in the numbers and for the kernels that
+/// As [`load`], every matrix laid out for its products as it is read, in the numbers and for the kernels that
 /// `options` ask for.
 ///
 /// # Errors
@@ -145,7 +145,7 @@ fn load_as<M: Keep + Send>(
     let checkpoint = Checkpoint::open(folder)?;
     let mut tensors = Tensors::new(&checkpoint, options, Format::new(options.dtype, options.kernels));
     let find = find(family);
-    // Both read every byte once; side by side they cost one pass over a cached file.
+    // Both read every byte once. A hash is one thread's work; the others lay matrices out meanwhile.
     let (weights, weights_sha256) = rayon::join(|| find(&mut tensors, &spec), || checkpoint.sha256());
     let weights = weights?;
     let (used, unused) = tensors.finish(&spec)?;

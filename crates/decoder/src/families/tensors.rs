@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use super::LoadOptions;
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, Rows};
 use crate::error::{Error, Result};
 use crate::kernels::Format;
 use crate::spec::{NormKind, Spec};
 use crate::weights::{Keep, Linear, Matrix, NormWeights, Role, embedding_role};
 
-/// The tensors of one folder while a family picks from them, each kept as `M` as soon as it has been read.
+/// The tensors of one folder while a family picks from them, each matrix kept as `M` as it is read.
 pub(super) struct Tensors<'a, M> {
     checkpoint: &'a Checkpoint,
     options: LoadOptions,
@@ -46,8 +47,8 @@ impl<'a, M: Keep> Tensors<'a, M> {
         Self { checkpoint, options, format, kept: PhantomData, prefix, block, buffers, used: BTreeSet::new() }
     }
 
-    fn keep(&self, linear: Linear, role: Role) -> Linear<M> {
-        Linear { weight: M::keep(linear.weight, role, self.format), bias: linear.bias }
+    fn keep(&self, rows: &Rows<'_>, role: Role) -> Result<M> {
+        M::keep(rows, role, self.format)
     }
 
     /// Settles on the prefix under which the family's signature tensor is found.
@@ -71,16 +72,15 @@ impl<'a, M: Keep> Tensors<'a, M> {
         }
     }
 
-    /// Appends a tensor of the body to `out`.
-    fn take_into(&mut self, name: &str, shape: &[usize], out: &mut Vec<f32>) -> Result<()> {
-        self.take_full_into(format!("{}{name}", self.prefix), shape, out)
+    /// A tensor of the body, by its full name, if it is there in this shape. It counts as used.
+    fn take(&mut self, name: &str, shape: &[usize]) -> Result<String> {
+        self.take_full(format!("{}{name}", self.prefix), shape)
     }
 
-    fn take_full_into(&mut self, name: String, shape: &[usize], out: &mut Vec<f32>) -> Result<()> {
+    fn take_full(&mut self, name: String, shape: &[usize]) -> Result<String> {
         self.expect(&name, shape)?;
-        self.checkpoint.read_into(&name, out)?;
-        self.used.insert(name);
-        Ok(())
+        self.used.insert(name.clone());
+        Ok(name)
     }
 
     /// Checks that a tensor, by its full name, is there in this shape. Until then a size is only a claim of
@@ -106,16 +106,16 @@ impl<'a, M: Keep> Tensors<'a, M> {
 
     /// A vector of the body.
     pub(super) fn vector(&mut self, name: &str, length: usize) -> Result<Vec<f32>> {
+        let name = self.take(name, &[length])?;
         let mut data = Vec::new();
-        self.take_into(name, &[length], &mut data)?;
+        self.checkpoint.read_into(&name, &mut data)?;
         Ok(data)
     }
 
-    /// A matrix of the body, stored `[rows, columns]`.
+    /// A matrix of the body, stored `[rows, columns]`, whatever the others are kept as.
     pub(super) fn matrix(&mut self, name: &str, rows: usize, columns: usize) -> Result<Matrix> {
-        let mut data = Vec::new();
-        self.take_into(name, &[rows, columns], &mut data)?;
-        Ok(Matrix { rows, columns, data })
+        let name = self.take(name, &[rows, columns])?;
+        Matrix::keep(&self.checkpoint.rows(&name)?, Role::Table, self.format)
     }
 
     /// A linear map `NAME.weight` `[outputs, inputs]`, with `NAME.bias` when asked for.
@@ -137,39 +137,38 @@ impl<'a, M: Keep> Tensors<'a, M> {
         bias: bool,
         role: Role,
     ) -> Result<Linear<M>> {
-        let linear = self.plain(parts, inputs, bias)?;
-        Ok(self.keep(linear, role))
+        let mut rows: Option<Rows<'_>> = None;
+        let mut biases = bias.then(Vec::new);
+        for (name, outputs) in parts {
+            let weight = self.take(&format!("{name}.weight"), &[*outputs, inputs])?;
+            let below = self.checkpoint.rows(&weight)?;
+            rows = Some(match rows {
+                Some(rows) => rows.above(below),
+                None => below,
+            });
+            if let Some(biases) = &mut biases {
+                let bias = self.take(&format!("{name}.bias"), &[*outputs])?;
+                self.checkpoint.read_into(&bias, biases)?;
+            }
+        }
+        let rows = rows.ok_or_else(|| Error::Spec("a linear map of no tensor".to_string()))?;
+        Ok(Linear { weight: self.keep(&rows, role)?, bias: biases })
     }
 
-    /// A linear map whose outputs are not in our order: as [`Tensors::linear`], put in order by `sort`.
-    pub(super) fn sorted(
+    /// As [`Tensors::linear`], of a map whose outputs are not in our order: first those of the first range, and so on.
+    pub(super) fn in_order(
         &mut self,
         name: &str,
         outputs: usize,
         inputs: usize,
         bias: bool,
-        sort: impl FnOnce(&Linear) -> Linear,
+        order: impl Iterator<Item = Range<usize>> + Clone,
     ) -> Result<Linear<M>> {
-        let linear = sort(&self.plain(&[(name, outputs)], inputs, bias)?);
-        Ok(self.keep(linear, Role::Linear))
-    }
-
-    /// Linear maps one after another, as they are read.
-    fn plain(&mut self, parts: &[(&str, usize)], inputs: usize, bias: bool) -> Result<Linear> {
-        let rows: usize = parts.iter().map(|(_, outputs)| outputs).sum();
-        for (name, outputs) in parts {
-            self.expect(&format!("{}{name}.weight", self.prefix), &[*outputs, inputs])?;
-        }
-        // All at once: growing part by part would hold up to twice the matrix.
-        let mut data = Vec::with_capacity(rows * inputs);
-        let mut biases = bias.then(Vec::new);
-        for (name, outputs) in parts {
-            self.take_into(&format!("{name}.weight"), &[*outputs, inputs], &mut data)?;
-            if let Some(biases) = &mut biases {
-                self.take_into(&format!("{name}.bias"), &[*outputs], biases)?;
-            }
-        }
-        Ok(Linear { weight: Matrix { rows, columns: inputs, data }, bias: biases })
+        let weight = self.take(&format!("{name}.weight"), &[outputs, inputs])?;
+        let rows = self.checkpoint.rows(&weight)?.in_order(order.clone());
+        let bias = bias.then(|| self.vector(&format!("{name}.bias"), outputs)).transpose()?;
+        let bias = bias.map(|bias| order.flat_map(|range| &bias[range]).copied().collect());
+        Ok(Linear { weight: self.keep(&rows, Role::Linear)?, bias })
     }
 
     /// A linear map stored `[inputs, outputs]`, as GPT-2's `Conv1D` does.
@@ -179,11 +178,10 @@ impl<'a, M: Keep> Tensors<'a, M> {
         outputs: usize,
         inputs: usize,
     ) -> Result<Linear<M>> {
-        let stored = self.matrix(&format!("{name}.weight"), inputs, outputs)?;
+        let weight = self.take(&format!("{name}.weight"), &[inputs, outputs])?;
         let bias = self.vector(&format!("{name}.bias"), outputs)?;
-        let linear = Linear { weight: transpose(&stored), bias: Some(bias) };
-        drop(stored);
-        Ok(self.keep(linear, Role::Linear))
+        let rows = self.checkpoint.columns(&weight)?;
+        Ok(Linear { weight: self.keep(&rows, Role::Linear)?, bias: Some(bias) })
     }
 
     /// A norm of `C` channels, with what the spec says it carries.
@@ -197,21 +195,19 @@ impl<'a, M: Keep> Tensors<'a, M> {
     }
 
     /// The token embedding by its name in the body, and the head by its full name; no head when it is the embedding.
-    ///
-    /// They come before all else: they are the largest matrices, and while they are being laid out they are there twice.
     pub(super) fn embeddings(&mut self, name: &str, head: &str, spec: &Spec) -> Result<Embeddings<M>> {
-        let embedding = self.matrix(name, spec.vocabulary, spec.embedding_width)?;
+        let name = self.take(name, &[spec.vocabulary, spec.embedding_width])?;
+        let embedding = self.checkpoint.rows(&name)?;
         let head = self.head(head, spec, &embedding)?;
-        let embedding = M::keep(embedding, embedding_role(spec), self.format);
-        Ok((embedding, head.map(|head| M::keep(head, Role::Head, self.format))))
+        let embedding = self.keep(&embedding, embedding_role(spec))?;
+        Ok((embedding, head.map(|head| self.keep(&head, Role::Head)).transpose()?))
     }
 
     /// The head, by its full name; `None` when tied.
     ///
     /// A tied model may store the embedding a second time as its head. Where the two differ, configuration and file
     /// contradict each other, and which of them holds is not ours to guess.
-    fn head(&mut self, name: &str, spec: &Spec, embedding: &Matrix) -> Result<Option<Matrix>> {
-        let (rows, columns) = (spec.vocabulary, spec.embedding_width);
+    fn head(&mut self, name: &str, spec: &Spec, embedding: &Rows<'a>) -> Result<Option<Rows<'a>>> {
         let stored = self.checkpoint.shape(name).map(<[usize]>::to_vec);
         let folder = self.checkpoint.folder().to_path_buf();
         match stored {
@@ -226,12 +222,11 @@ impl<'a, M: Keep> Tensors<'a, M> {
                     .to_string(),
             }),
             Some(_) => {
-                let mut data = Vec::new();
-                self.take_full_into(name.to_string(), &[rows, columns], &mut data)?;
-                let same = || data.iter().zip(&embedding.data).all(|(a, b)| a.to_bits() == b.to_bits());
+                let name = self.take_full(name.to_string(), &[spec.vocabulary, spec.embedding_width])?;
+                let head = self.checkpoint.rows(&name)?;
                 if !spec.tied {
-                    Ok(Some(Matrix { rows, columns, data }))
-                } else if same() {
+                    Ok(Some(head))
+                } else if head.same(embedding)? {
                     Ok(None)
                 } else {
                     Err(Error::Checkpoint {
@@ -275,37 +270,5 @@ impl<'a, M: Keep> Tensors<'a, M> {
             )
         };
         Err(Error::Checkpoint { path: self.checkpoint.folder().to_path_buf(), reason })
-    }
-}
-
-/// `[rows, columns]` -> `[columns, rows]`, in square tiles so that both sides stay in the cache.
-fn transpose(matrix: &Matrix) -> Matrix {
-    const TILE: usize = 32;
-    let (rows, columns) = (matrix.rows, matrix.columns);
-    let mut out = Matrix::zeros(columns, rows);
-    for i0 in (0..rows).step_by(TILE) {
-        for j0 in (0..columns).step_by(TILE) {
-            for i in i0..rows.min(i0 + TILE) {
-                for j in j0..columns.min(j0 + TILE) {
-                    out.data[j * rows + i] = matrix.data[i * columns + j];
-                }
-            }
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn transposes_what_is_no_multiple_of_the_tile() {
-        let (rows, columns) = (33, 70);
-        let data = (0..rows * columns).map(|i| i as f32).collect();
-        let there = transpose(&Matrix { rows, columns, data });
-        assert_eq!((there.rows, there.columns), (columns, rows));
-        assert_eq!(there.row(5)[32], (32 * columns + 5) as f32);
-        assert_eq!(transpose(&there).data[1234], 1234.0);
     }
 }

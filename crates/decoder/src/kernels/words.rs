@@ -1,6 +1,6 @@
 //! A buffer of 32-bit words that begins on a cache line, and on large pages where it is large.
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
 /// Bytes of a cache line: no vector of weights straddles two of them.
@@ -10,6 +10,10 @@ const LINE: usize = 64;
 /// up to a quarter of the speed on a virtual machine.
 const LARGE_PAGE: usize = 2 << 20;
 
+/// What allocators align to by themselves. Asked for more they cannot use that memory fresh from the system is zero already, and
+/// write every byte of it.
+const ALIGNED_ANYWAY: usize = 16;
+
 /// Words, zero at first.
 #[derive(Debug)]
 pub(super) struct Words {
@@ -18,6 +22,8 @@ pub(super) struct Words {
     len: usize,
     /// Words that there is room for; 0 without memory.
     room: usize,
+    /// What was allocated; `start` is the first line or page in it.
+    memory: NonNull<u8>,
 }
 
 // SAFETY: it owns its memory alone, like a `Vec`.
@@ -26,25 +32,29 @@ unsafe impl Send for Words {}
 unsafe impl Sync for Words {}
 
 impl Words {
-    /// `len` zeros.
+    /// `len` zeros. Many of them take no time: the system makes each page when it is first written, for the thread that writes it.
     pub(super) fn zeros(len: usize) -> Self {
         if len == 0 {
             return Self::default();
         }
-        let layout = Self::layout(len);
+        let (layout, align) = Self::layout(len);
         // SAFETY: the layout has a size, since `len` is not 0.
-        let start = unsafe { alloc(layout) };
-        let Some(start) = NonNull::new(start.cast::<u32>()) else { handle_alloc_error(layout) };
-        use_large_pages(start.as_ptr().cast(), layout);
-        // SAFETY: `layout` has room for `len` words, which nobody else knows of yet.
-        unsafe { start.as_ptr().write_bytes(0, len) };
-        Self { start, len, room: len }
+        let memory = unsafe { alloc_zeroed(layout) };
+        let Some(memory) = NonNull::new(memory) else { handle_alloc_error(layout) };
+        // SAFETY: the layout has room for `len` words after as many bytes as are left out at its beginning, fewer than `align`.
+        let start = unsafe { memory.add(memory.as_ptr().align_offset(align)) };
+        if align == LARGE_PAGE {
+            use_large_pages(start.as_ptr(), 4 * len);
+        }
+        Self { start: start.cast(), len, room: len, memory }
     }
 
-    fn layout(len: usize) -> Layout {
+    /// What to allocate for `len` words, and what they are aligned to in it.
+    fn layout(len: usize) -> (Layout, usize) {
         let bytes = len.saturating_mul(4);
         let align = if bytes >= 2 * LARGE_PAGE { LARGE_PAGE } else { LINE };
-        Layout::from_size_align(bytes, align).expect("a buffer smaller than the address space")
+        let layout = Layout::from_size_align(bytes.saturating_add(align), ALIGNED_ANYWAY);
+        (layout.expect("a buffer smaller than the address space"), align)
     }
 
     /// Makes room for `len` words. What they hold is left open: numbers of before, or zeros.
@@ -57,7 +67,7 @@ impl Words {
     }
 
     pub(super) fn as_slice(&self) -> &[u32] {
-        // SAFETY: `start` points to at least `len` words, written once, or dangles when `len` is 0.
+        // SAFETY: `start` points to at least `len` words, zero at first, or dangles when `len` is 0.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 
@@ -69,7 +79,7 @@ impl Words {
 
 impl Default for Words {
     fn default() -> Self {
-        Self { start: NonNull::dangling(), len: 0, room: 0 }
+        Self { start: NonNull::dangling(), len: 0, room: 0, memory: NonNull::dangling() }
     }
 }
 
@@ -81,26 +91,30 @@ impl Clone for Words {
     }
 }
 
+impl PartialEq for Words {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
 impl Drop for Words {
     fn drop(&mut self) {
         if self.room > 0 {
             // SAFETY: allocated in `zeros` with this layout, which `room` still tells.
-            unsafe { dealloc(self.start.as_ptr().cast(), Self::layout(self.room)) };
+            unsafe { dealloc(self.memory.as_ptr(), Self::layout(self.room).0) };
         }
     }
 }
 
 /// Asks for large pages; a wish, which may be left unfulfilled.
 #[cfg(target_os = "linux")]
-fn use_large_pages(start: *mut u8, layout: Layout) {
-    if layout.align() == LARGE_PAGE {
-        // SAFETY: the range was just allocated, and the advice changes none of its contents.
-        unsafe { libc::madvise(start.cast(), layout.size(), libc::MADV_HUGEPAGE) };
-    }
+fn use_large_pages(start: *mut u8, bytes: usize) {
+    // SAFETY: the range was just allocated, and the advice changes none of its contents.
+    unsafe { libc::madvise(start.cast(), bytes, libc::MADV_HUGEPAGE) };
 }
 
 #[cfg(not(target_os = "linux"))]
-fn use_large_pages(_: *mut u8, _: Layout) {}
+fn use_large_pages(_: *mut u8, _: usize) {}
 
 #[cfg(test)]
 mod tests {
@@ -111,7 +125,8 @@ mod tests {
         for len in [0, 1, 17, LARGE_PAGE / 2, LARGE_PAGE] {
             let mut words = Words::zeros(len);
             assert!(words.as_slice().iter().all(|w| *w == 0) && words.as_slice().len() == len);
-            assert!(len == 0 || (words.as_slice().as_ptr() as usize).is_multiple_of(LINE));
+            let align = if 4 * len >= 2 * LARGE_PAGE { LARGE_PAGE } else { LINE };
+            assert!(len == 0 || (words.as_slice().as_ptr() as usize).is_multiple_of(align));
             words.as_mut_slice().iter_mut().enumerate().for_each(|(i, w)| *w = i as u32);
             let mut copy = words.clone();
             drop(words);

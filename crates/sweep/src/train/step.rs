@@ -374,7 +374,8 @@ mod tests {
         assert_eq!(plain, told);
         // By the decoder's own forward pass.
         let squares = |weights: &Weights| {
-            let packed: Weights<Packed> = weights.clone().kept(&spec, Format::new(Dtype::F32, Choice::Best));
+            let packed: Weights<Packed> =
+                weights.clone().packed(&spec, Format::new(Dtype::F32, Choice::Best));
             let mut buffers = forward::Buffers::new(packed.head().format());
             forward::hidden(&spec, &packed, &[&ids[..8]], &mut buffers);
             let asked: Vec<usize> = (0..8).collect();
