@@ -1,4 +1,4 @@
-//! Reading a corpus: from a file to token ids in memory, as a measurement does it before the first token is scored. Megabytes and tokens a
+//! Reading a corpus: from a file to token ids, in memory or (beyond 16 MB) in a file of the folder for temporary files, as a measurement does it before the first token is scored. Megabytes and tokens a
 //! second, and the peak of the resident set. Beside it stands `tools/peers/tokenise.py`, which encodes the same lines with the
 //! `tokenizers` package in Python.
 //!
@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use relscale_corpus::Tokenizer;
+use relscale_measure::scratch::Place;
 use relscale_measure::{CorpusSource, Error, ModelSource};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,7 +33,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let corpus = CorpusSource::of_spec(spec.parse()?, None);
     let (start, before) = (Instant::now(), cpu_seconds());
-    let text = corpus.read(&model, keep, &AtomicBool::new(false))?;
+    let place = Place::new(&std::env::temp_dir());
+    let text = corpus.read(&model, keep, &place, &AtomicBool::new(false))?;
     let (seconds, busy) = (start.elapsed().as_secs_f64(), cpu_seconds() - before);
     let (megabytes, tokens) = (text.provenance.bytes as f64 / 1e6, text.tokens() as f64);
     println!(

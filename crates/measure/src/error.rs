@@ -225,7 +225,43 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
+    /// The tokens of a text could not be kept while it is measured.
+    #[error(
+        "{}: cannot keep the tokens of a text here while it is measured ({bytes} bytes so far): {source}; {}; nothing that was measured is lost",
+        folder.display(),
+        room(source)
+    )]
+    Keep {
+        /// The study's folder.
+        folder: PathBuf,
+        /// How many bytes were to be kept when it failed.
+        bytes: u64,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The tokens of a text cannot be read back.
+    #[error(
+        "{}: the tokens of a text that were kept here (in a file without a name) cannot be read back: {source}; check the disk, and run the same          command again to go on: finished parts are kept",
+        folder.display()
+    )]
+    ReadBack {
+        /// The study's folder.
+        folder: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
     /// Stopped on request.
     #[error("stopped; all finished parts are kept: run the same command again to go on")]
     Cancelled,
+}
+
+/// What to do when tokens cannot be kept.
+fn room(source: &std::io::Error) -> &'static str {
+    match source.kind() {
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+            "a whole text takes 8 bytes a token there until it is measured: free some space, or measure a beginning with --tokens N, and run the \
+             command again"
+        }
+        _ => "see that the study's folder can be written to, and run the same command again",
+    }
 }

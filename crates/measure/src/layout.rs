@@ -13,14 +13,19 @@
 //!
 //! **Parts.** Whole documents are added to a part until it has enough positions; a document that alone has enough is a
 //! part of its own. The partition depends on the corpus alone.
+//!
+//! **Memory.** How many positions each document has goes through [`crate::scratch`], and windows are made one document at a time, here to count
+//! them and again when they are scored.
 
 use std::collections::BTreeSet;
+use std::io::{BufReader, Read};
 
 use relscale_corpus::protocols::{Protocol, TokenText, Window};
 use relscale_corpus::{CorpusError, Document};
 use relscale_records::parquet::PartRange;
 
 use crate::error::{Error, Result};
+use crate::scratch::{Bytes, Writer};
 use crate::text::{TokenisedCorpus, TokenisedDocument};
 
 /// Positions after which a part is closed: about a megabyte of Parquet and, for a model that does a thousand tokens a
@@ -62,10 +67,16 @@ impl Windows for ProtocolWindows<'_> {
 }
 
 /// Which documents a run covers and how many positions of each it scores.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Layout {
-    /// Scored positions of each covered document, in order.
-    scored: Vec<u64>,
+    /// Covered documents, from the first.
+    documents: u32,
+    /// Scored positions of all of them.
+    total: u64,
+    /// Covered documents without a scored position.
+    unscored: u64,
+    /// Scored positions of each, in order: 32 bits, little-endian.
+    scored: Bytes,
     /// Positions of the last covered document from this one on are not scored.
     until: Option<u32>,
     /// Whether the limit, if there was one, was reached.
@@ -104,35 +115,30 @@ impl Layout {
     ///
     /// # Errors
     /// [`Error::NothingToScore`], or the protocol's own error when all documents are too short for it (some may be);
-    /// [`Error::ZeroLimit`]; the protocol's.
+    /// [`Error::ZeroLimit`]; the protocol's; those of [`crate::scratch`].
     pub fn new(corpus: &TokenisedCorpus, windows: &dyn Windows, limit: Option<u64>) -> Result<Self> {
         if limit == Some(0) {
             return Err(Error::ZeroLimit);
         }
-        let mut layout =
-            Self { scored: Vec::new(), until: None, reached: limit.is_none(), cut: CutPrompts::default() };
+        let mut scored = Writer::new(corpus.place().clone());
+        let (mut documents, mut total, mut unscored) = (0, 0, 0);
+        let (mut until, mut reached, mut prompts) = (None, limit.is_none(), CutPrompts::default());
         let (mut counted, mut too_short) = (0, None);
-        let mut unfinished: Option<&str> = None;
-        for document in &corpus.documents {
-            let item = document.tags.get("item").map(String::as_str);
-            if unfinished.is_some() && unfinished != item {
+        let mut unfinished: Option<String> = None;
+        for document in corpus.documents() {
+            let document = document?;
+            let item = document.tags.get("item");
+            if unfinished.is_some() && unfinished.as_ref() != item {
                 break;
             }
-            let cut = match windows.windows(document) {
-                Ok(windows) => windows,
-                // One short document among many is counted and said, not an end to the run.
-                Err(error @ Error::Corpus(CorpusError::TooShort { .. })) => {
-                    too_short.get_or_insert(error);
-                    Vec::new()
-                }
-                Err(error) => return Err(error),
-            };
+            let (cut, short) = cut(&document, windows)?;
+            too_short = too_short.or(short);
             if item.is_some() {
-                layout.cut.add(document, &cut);
+                prompts.add(&document, &cut);
             }
             let mut positions: Vec<u32> = cut.into_iter().flat_map(|window| window.scored).collect();
             if item.is_some() {
-                check_reached(corpus, document, &positions)?;
+                check_reached(corpus, &document, &positions)?;
             }
             // A first token does not count towards the limit, so that a prefix moves nothing else.
             let countable = positions.iter().filter(|&&position| position > 0);
@@ -141,47 +147,56 @@ impl Layout {
             if let (Some(left), Some(limit)) = (left, limit)
                 && counted >= limit
             {
-                layout.reached = true;
+                reached = true;
                 if item.is_some() {
-                    unfinished = item;
+                    unfinished = item.cloned();
                 } else {
                     let last = countable.copied().nth((left - 1) as usize);
-                    layout.until = last.map(|last| last + 1);
-                    positions.retain(|&position| layout.until.is_none_or(|until| position < until));
+                    until = last.map(|last| last + 1);
+                    positions.retain(|&position| until.is_none_or(|until| position < until));
                 }
             }
-            layout.scored.push(positions.len() as u64);
-            if limit.is_some() && layout.reached && unfinished.is_none() {
+            documents += 1;
+            total += positions.len() as u64;
+            unscored += u64::from(positions.is_empty());
+            // A document has at most u32::MAX tokens.
+            scored.write(&(positions.len() as u32).to_le_bytes())?;
+            if limit.is_some() && reached && unfinished.is_none() {
                 break;
             }
         }
-        if layout.total() == 0 && corpus.whole {
+        if total == 0 && corpus.whole {
             return Err(too_short.unwrap_or_else(|| Error::NothingToScore {
                 corpus: corpus.name().to_owned(),
-                documents: corpus.documents.len(),
+                documents: corpus.kept() as usize,
             }));
         }
-        Ok(layout)
+        Ok(Self { documents, total, unscored, scored: scored.finish()?, until, reached, cut: prompts })
     }
 
     /// Documents covered, from the first.
-    pub fn documents(&self) -> usize {
-        self.scored.len()
+    pub fn documents(&self) -> u32 {
+        self.documents
     }
 
     /// Positions scored in all.
     pub fn total(&self) -> u64 {
-        self.scored.iter().sum()
+        self.total
     }
 
-    /// Positions scored in each covered document.
-    pub fn scored(&self) -> &[u64] {
-        &self.scored
+    /// Positions scored in each covered document; [`Error::ReadBack`] where they cannot be had.
+    pub fn scored(&self) -> impl Iterator<Item = Result<u64>> + '_ {
+        let mut reader = BufReader::new(self.scored.reader(0));
+        (0..self.documents).map(move |_| {
+            let mut scored = [0; 4];
+            reader.read_exact(&mut scored).map_err(|source| self.scored.unreadable(source))?;
+            Ok(u64::from(u32::from_le_bytes(scored)))
+        })
     }
 
     /// Covered documents without a scored position.
     pub fn unscored_documents(&self) -> u64 {
-        self.scored.iter().filter(|&&scored| scored == 0).count() as u64
+        self.unscored
     }
 
     /// Options whose prompt is longer than what the model sees.
@@ -201,15 +216,15 @@ impl Layout {
     pub fn windows(
         &self,
         document: &TokenisedDocument,
-        ordinal: usize,
+        ordinal: u32,
         windows: &dyn Windows,
     ) -> Result<Vec<Window>> {
-        if self.scored.get(ordinal).is_none_or(|&scored| scored == 0) {
+        if ordinal >= self.documents {
             return Ok(Vec::new());
         }
-        let mut kept = windows.windows(document)?;
+        let (mut kept, _) = cut(document, windows)?;
         if let Some(until) = self.until
-            && ordinal + 1 == self.scored.len()
+            && ordinal + 1 == self.documents
         {
             for window in &mut kept {
                 window.scored.retain(|&position| position < until);
@@ -220,7 +235,10 @@ impl Layout {
     }
 
     /// The partition into parts: whole documents until a part has `part_tokens` positions.
-    pub fn parts(&self, part_tokens: u64) -> Vec<PartRange> {
+    ///
+    /// # Errors
+    /// [`Error::ReadBack`].
+    pub fn parts(&self, part_tokens: u64) -> Result<Vec<PartRange>> {
         let mut parts: Vec<PartRange> = Vec::new();
         let (mut first, mut size) = (0, 0);
         let mut close = |first: &mut u32, end: u32, size: &mut u64| {
@@ -229,7 +247,8 @@ impl Layout {
             (*first, *size) = (end, 0);
         };
         // The corpus was refused if it had more documents than u32 can number.
-        for (ordinal, &scored) in (0u32..).zip(&self.scored) {
+        for (ordinal, scored) in (0u32..).zip(self.scored()) {
+            let scored = scored?;
             if scored >= part_tokens && size > 0 {
                 close(&mut first, ordinal, &mut size);
             }
@@ -238,11 +257,19 @@ impl Layout {
                 close(&mut first, ordinal + 1, &mut size);
             }
         }
-        let end = self.scored.len() as u32;
-        if first < end {
-            close(&mut first, end, &mut size);
+        if first < self.documents {
+            close(&mut first, self.documents, &mut size);
         }
-        parts
+        Ok(parts)
+    }
+}
+
+/// The windows of a document. One short document among many is counted and said, not an end to the run: it has no windows, and why.
+fn cut(document: &TokenisedDocument, windows: &dyn Windows) -> Result<(Vec<Window>, Option<Error>)> {
+    match windows.windows(document) {
+        Ok(windows) => Ok((windows, None)),
+        Err(error @ Error::Corpus(CorpusError::TooShort { .. })) => Ok((Vec::new(), Some(error))),
+        Err(error) => Err(error),
     }
 }
 
@@ -266,29 +293,31 @@ fn check_reached(corpus: &TokenisedCorpus, document: &TokenisedDocument, positio
 mod tests {
     use super::*;
     use relscale_corpus::Encoded;
-    use relscale_records::provenance::CorpusProvenance;
+    use std::path::Path;
 
-    fn corpus(lengths: &[usize]) -> TokenisedCorpus {
-        let documents = lengths.iter().map(|&length| TokenisedDocument {
+    use crate::scratch::Place;
+
+    fn documents(lengths: &[usize]) -> Vec<TokenisedDocument> {
+        let document = |&length: &usize| TokenisedDocument {
             id: String::new(),
             tags: Default::default(),
             encoded: Encoded { ids: vec![7; length], bytes: vec![1; length], specials: 0 },
             text_bytes: length as u64,
             spans: Vec::new(),
-        });
-        TokenisedCorpus {
-            provenance: CorpusProvenance {
-                name: "c".into(),
-                description: String::new(),
-                text_sha256: String::new(),
-                documents: lengths.len() as u64,
-                bytes: 0,
-            },
-            documents: documents.collect(),
-            whole: true,
-            items: 0,
-            specials: 0,
-        }
+        };
+        lengths.iter().map(document).collect()
+    }
+
+    fn of(documents: &[TokenisedDocument]) -> TokenisedCorpus {
+        TokenisedCorpus::of("c", documents, &Place::new(Path::new("nowhere")))
+    }
+
+    fn corpus(lengths: &[usize]) -> TokenisedCorpus {
+        of(&documents(lengths))
+    }
+
+    fn scored(layout: &Layout) -> Vec<u64> {
+        layout.scored().collect::<Result<_>>().unwrap()
     }
 
     /// Windows of four tokens side by side; the first token of each is scored with a prefix, or with none from before.
@@ -308,8 +337,9 @@ mod tests {
 
     fn positions(layout: &Layout, corpus: &TokenisedCorpus, windows: &dyn Windows) -> Vec<Vec<u32>> {
         (0..layout.documents())
-            .map(|i| {
-                let kept = layout.windows(&corpus.documents[i], i, windows).unwrap();
+            .zip(corpus.documents())
+            .map(|(i, document)| {
+                let kept = layout.windows(&document.unwrap(), i, windows).unwrap();
                 kept.into_iter().flat_map(|window| window.scored).collect()
             })
             .collect()
@@ -319,7 +349,7 @@ mod tests {
     fn without_a_limit_everything_is_covered() {
         let corpus = corpus(&[1, 5, 9]);
         let layout = Layout::new(&corpus, &fours(None), None).unwrap();
-        assert_eq!(layout.scored(), [0, 3, 6]);
+        assert_eq!(scored(&layout), [0, 3, 6]);
         assert_eq!(layout.unscored_documents(), 1);
         assert!(layout.reached_limit());
     }
@@ -336,18 +366,18 @@ mod tests {
             let flat = |v: &[Vec<u32>]| v.concat();
             assert_eq!(flat(&all), flat(&whole)[..limit as usize], "limit {limit}");
             let counts: Vec<u64> = all.iter().map(|p| p.len() as u64).collect();
-            assert_eq!(layout.scored(), counts);
+            assert_eq!(scored(&layout), counts);
         }
     }
 
     /// Options whose last two tokens are scored, under names of items.
-    fn items(names: &[&str]) -> TokenisedCorpus {
-        let mut corpus = corpus(&vec![4; names.len()]);
-        for (document, name) in corpus.documents.iter_mut().zip(names) {
+    fn items(names: &[&str]) -> Vec<TokenisedDocument> {
+        let mut documents = documents(&vec![4; names.len()]);
+        for (document, name) in documents.iter_mut().zip(names) {
             document.tags.insert("item".into(), (*name).to_owned());
             document.spans.push(2..4);
         }
-        corpus
+        documents
     }
 
     fn last_two(document: &TokenisedDocument) -> Result<Vec<Window>> {
@@ -357,34 +387,35 @@ mod tests {
 
     #[test]
     fn a_limit_never_cuts_an_item() {
-        let corpus = items(&["q1", "q1", "q1", "q2", "q2", "q3"]);
+        let corpus = of(&items(&["q1", "q1", "q1", "q2", "q2", "q3"]));
         for (limit, documents) in [(1, 3), (6, 3), (7, 5), (10, 5), (11, 6)] {
             let layout = Layout::new(&corpus, &last_two, Some(limit)).unwrap();
             assert_eq!((layout.documents(), layout.reached_limit()), (documents, true), "limit {limit}");
-            assert_eq!(layout.scored(), vec![2; documents]);
+            assert_eq!(scored(&layout), vec![2; documents as usize]);
         }
     }
 
     #[test]
     fn an_option_that_is_not_scored_whole_is_refused() {
-        let mut corpus = items(&["q1", "q1"]);
-        corpus.documents[1].id = "q1/B".into();
-        corpus.documents[1].spans[0] = 1..4;
-        let message = Layout::new(&corpus, &last_two, None).unwrap_err().to_string();
+        let mut documents = items(&["q1", "q1"]);
+        documents[1].id = "q1/B".into();
+        documents[1].spans[0] = 1..4;
+        let message = Layout::new(&of(&documents), &last_two, None).unwrap_err().to_string();
         assert!(message.contains("`q1/B`") && message.contains("2 of its 3 bytes"), "{message}");
         // Without the tag it is text of which a part is scored, as with any protocol.
-        corpus.documents[1].tags.clear();
-        assert_eq!(Layout::new(&corpus, &last_two, None).unwrap().total(), 4);
+        documents[1].tags.clear();
+        assert_eq!(Layout::new(&of(&documents), &last_two, None).unwrap().total(), 4);
     }
 
     #[test]
     fn prompts_of_which_the_beginning_is_not_seen_are_counted() {
-        let mut corpus = items(&["q1", "q1", "q2"]);
-        corpus.documents[1].encoded.ids = vec![7; 9];
-        corpus.documents[1].encoded.bytes = vec![1; 9];
-        corpus.documents[1].spans[0] = 7..9;
+        let mut documents = items(&["q1", "q1", "q2"]);
+        documents[1].encoded.ids = vec![7; 9];
+        documents[1].encoded.bytes = vec![1; 9];
+        documents[1].spans[0] = 7..9;
         // Text that is no question has no prompt.
-        corpus.documents[2].tags.clear();
+        documents[2].tags.clear();
+        let corpus = of(&documents);
         let last = |prefix: Option<u32>, start: usize| {
             move |document: &TokenisedDocument| {
                 let end = document.encoded.ids.len();
@@ -434,14 +465,17 @@ mod tests {
 
     #[test]
     fn parts_hold_whole_documents_and_cover_each_once() {
-        let layout = |scored: &[u64]| Layout {
-            scored: scored.to_vec(),
-            until: None,
-            reached: true,
-            cut: CutPrompts::default(),
+        // The last token of a document is never scored here.
+        let layout = |scored: &[usize]| {
+            let lengths: Vec<usize> = scored.iter().map(|scored| scored + 1).collect();
+            let windows = |document: &TokenisedDocument| {
+                let end = document.encoded.ids.len() - 1;
+                Ok(vec![Window { prefix: Some(0), start: 0, end, scored: (0..end as u32).collect() }])
+            };
+            Layout::new(&corpus(&lengths), &windows, None).unwrap()
         };
-        let ends = |scored: &[u64]| -> Vec<(u32, u32)> {
-            let parts = layout(scored).parts(10);
+        let ends = |scored: &[usize]| -> Vec<(u32, u32)> {
+            let parts = layout(scored).parts(10).unwrap();
             assert!(parts.iter().enumerate().all(|(i, part)| part.index == i as u32));
             parts.iter().map(|part| (part.first_document, part.end_document)).collect()
         };

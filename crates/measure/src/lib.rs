@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`engine`] | the trait: windows of token ids in, scores out; [`engines`] are its members |
 //! | [`text`] | a corpus under one tokenizer: token ids and source bytes, once for all models that share it |
+//! | [`scratch`] | bytes that live as long as a session: in memory up to a bound, beyond it in a file without a name |
 //! | [`layout`] | windows of each document, the limit on tokens, the partition into parts |
 //! | [`plan`] | a model x a corpus x a protocol becomes a run with its provenance and key |
 //! | [`run`] | carries a run out, or goes on with it |
@@ -24,6 +25,7 @@
 //! * What is in a part is a function of text, tokenizer, protocol and model alone: not of batch size, threads, time, or of how often
 //!   the run was interrupted. A run that was killed and started again ends with the same bytes.
 //! * A part holds whole documents, so that the statistics of a document are never summed in two orders.
+//! * Memory is flat in the length of a corpus: what grows with it goes through [`scratch`].
 //! * Nothing here prints; a caller hears of everything through [`event::Event`].
 
 #![forbid(unsafe_code)]
@@ -37,6 +39,7 @@ pub mod known;
 pub mod layout;
 pub mod plan;
 pub mod run;
+pub mod scratch;
 pub mod session;
 pub mod settings;
 pub mod source;

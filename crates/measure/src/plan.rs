@@ -43,7 +43,7 @@ pub struct Asked {
 }
 
 /// A run that can be carried out.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub struct PlannedRun {
     /// What it is.
     pub record: RunRecord,
@@ -55,7 +55,8 @@ pub struct PlannedRun {
 ///
 /// # Errors
 /// [`Error::TokenizerTooLarge`] when an id of the tokenizer has no row in the model, [`Error::IdTooLarge`] or [`Error::UnknownId`] when one of
-/// the text has none, or none that counts (ids that came without a tokenizer), [`Error::NothingToScore`], [`Error::ZeroLimit`], and the protocol's.
+/// the text has none, or none that counts (ids that came without a tokenizer), [`Error::NothingToScore`], [`Error::ZeroLimit`], those of [`crate::scratch`], and the
+/// protocol's.
 pub fn plan(
     model: &ModelFacts,
     corpus: &TokenisedCorpus,
@@ -68,11 +69,11 @@ pub fn plan(
     let layout = Layout::new(corpus, windows, asked.tokens)?;
     let provenance = provenance(model, corpus.provenance.clone(), tokenizer, vocabulary, asked);
     let plan = RunPlan {
-        // Both fit: the corpus was refused if it had more documents than u32 can number.
-        documents: layout.documents() as u32,
+        documents: layout.documents(),
         scored: layout.total(),
         part_tokens: asked.part_tokens,
-        parts: layout.parts(asked.part_tokens).len() as u32,
+        // There are at most as many parts as documents.
+        parts: layout.parts(asked.part_tokens)?.len() as u32,
     };
     Ok(PlannedRun { record: RunRecord::new(provenance, plan), layout })
 }
@@ -127,10 +128,11 @@ fn check_ids(
             rows,
         });
     }
-    for document in &corpus.documents {
+    for document in corpus.documents() {
+        let document = document?;
         let mut ids = document.encoded.ids.iter().copied().enumerate();
         let Some((position, id)) = ids.find(|&(_, id)| !vocabulary.contains(id)) else { continue };
-        let (corpus, document, model) = (corpus.name().to_owned(), document.id.clone(), model.clone());
+        let (corpus, document, model) = (corpus.name().to_owned(), document.id, model.clone());
         return Err(if id >= rows {
             Error::IdTooLarge { corpus, document, position, id, model, rows }
         } else {

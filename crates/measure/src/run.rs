@@ -17,7 +17,7 @@ use crate::event::{Event, Warning};
 use crate::layout::Windows;
 use crate::plan::PlannedRun;
 use crate::tell;
-use crate::text::TokenisedCorpus;
+use crate::text::{TokenisedCorpus, TokenisedDocument};
 
 /// Tokens of a batch by default: enough rows for the products to run at full speed, little enough memory.
 pub const BATCH_TOKENS: usize = 4_096;
@@ -60,7 +60,7 @@ pub fn carry_out(
         return Ok(done);
     }
     // The size of parts is that of the first start, whatever is asked for now.
-    let parts = job.planned.layout.parts(run.record().plan.part_tokens);
+    let parts = job.planned.layout.parts(run.record().plan.part_tokens)?;
     let mut states = Vec::with_capacity(parts.len());
     for &range in &parts {
         states.push(match run.part_state(range)? {
@@ -73,8 +73,8 @@ pub fn carry_out(
             }
         });
     }
-    if run.documents().is_err() {
-        run.write_documents(&document_rows(job))?;
+    if !run.has_documents() {
+        write_documents(&run, job)?;
     }
     let already = states.iter().flatten().map(|meta| meta.scored + meta.nonfinite).sum();
     let mut progress = Progress { job, events, scored: already };
@@ -129,19 +129,21 @@ pub(crate) fn finished_before(run: &RunFolder) -> Result<Option<Done>> {
     Ok(whole.then_some(done))
 }
 
-fn document_rows(job: &Job<'_>) -> Vec<DocumentRow> {
-    let documents = job.corpus.documents.iter().zip(job.planned.layout.scored());
-    (0u32..)
-        .zip(documents)
-        .map(|(ordinal, (document, &scored))| DocumentRow {
+fn write_documents(run: &RunFolder, job: &Job<'_>) -> Result<()> {
+    let mut writer = run.document_writer()?;
+    for ((ordinal, scored), document) in (0u32..).zip(job.planned.layout.scored()).zip(job.corpus.documents())
+    {
+        let document = document?;
+        writer.write(DocumentRow {
             ordinal,
-            id: document.id.clone(),
-            tags: document.tags.clone(),
             tokens: document.encoded.ids.len() as u64,
+            id: document.id,
+            tags: document.tags,
             bytes: document.text_bytes,
-            scored,
-        })
-        .collect()
+            scored: scored?,
+        })?;
+    }
+    Ok(writer.finish()?)
 }
 
 /// Tells the caller how far the run is.
@@ -186,6 +188,8 @@ struct Waiting {
     tokens: Vec<u32>,
     /// Indices into `tokens`.
     scored: Vec<u32>,
+    /// Source bytes of each scored token.
+    bytes: Vec<u32>,
     /// First token of the document in the window, and whether a prefix precedes it:
     /// `index into tokens = position - start + prefix`.
     start: u32,
@@ -200,11 +204,11 @@ fn measure_part(
     cancel: &AtomicBool,
 ) -> Result<PartMeta> {
     let mut part = Part { writer: run.part_writer(range.index)?, job, batch: Vec::new(), fed: 0, last: None };
-    for ordinal in range.first_document..range.end_document {
-        let Some(document) = job.corpus.documents.get(ordinal as usize) else { continue };
-        let layout = &job.planned.layout;
-        for window in layout.windows(document, ordinal as usize, job.windows)? {
-            let waiting = part.waiting(ordinal, &window)?;
+    let ordinals = range.first_document..range.end_document;
+    for (ordinal, document) in ordinals.zip(job.corpus.documents_from(range.first_document)) {
+        let document = document?;
+        for window in job.planned.layout.windows(&document, ordinal, job.windows)? {
+            let waiting = part.waiting(ordinal, &document, &window)?;
             let full = part.fed + waiting.tokens.len() > job.batch_tokens;
             if full && !part.batch.is_empty() {
                 part.score(progress, cancel)?;
@@ -230,34 +234,39 @@ struct Part<'a> {
 
 impl Part<'_> {
     /// A window as the engine wants it.
-    fn waiting(&mut self, document: u32, window: &Window) -> Result<Waiting> {
-        let bad = |reason: String| self.bad_windows(document, reason);
-        let source = self.job.corpus.documents.get(document as usize);
-        let text = source
-            .and_then(|source| source.encoded.ids.get(window.start..window.end))
+    fn waiting(&mut self, ordinal: u32, document: &TokenisedDocument, window: &Window) -> Result<Waiting> {
+        let bad = |reason: String| {
+            let protocol = self.job.planned.record.provenance.protocol.name.clone();
+            Error::BadWindows { protocol, document: document.id.clone(), reason }
+        };
+        let encoded = &document.encoded;
+        let text = (encoded.ids.get(window.start..window.end))
             .ok_or_else(|| bad(format!("window {}..{} is not in it", window.start, window.end)))?;
         let prefix = u32::from(window.prefix.is_some());
         // Both fit: a document has at most u32::MAX tokens.
         let (start, end) = (window.start as u32, window.end as u32);
         let mut scored = Vec::with_capacity(window.scored.len());
+        let mut bytes = Vec::with_capacity(window.scored.len());
         let mut last = self.last;
         for &position in &window.scored {
             // Strictly ascending over the whole part: no position is scored twice, and rows come in order.
-            if last.is_some_and(|last| last >= (document, position)) {
+            if last.is_some_and(|last| last >= (ordinal, position)) {
                 return Err(bad(format!("position {position} comes twice or too late")));
             }
-            last = Some((document, position));
+            last = Some((ordinal, position));
             let inside = (start..end).contains(&position);
             let index = inside.then(|| position - start + prefix).filter(|&index| index > 0);
             scored.push(
                 index.ok_or_else(|| bad(format!("position {position} has no context in {start}..{end}")))?,
             );
+            let counted = encoded.bytes.get(position as usize).copied();
+            bytes.push(counted.ok_or_else(|| bad(format!("position {position} is not in it")))?);
         }
         let mut tokens: Vec<u32> = window.prefix.into_iter().chain(text.iter().copied()).collect();
         // What comes after the last scored token changes nothing and costs time.
         tokens.truncate(scored.last().map_or(0, |&last| last as usize + 1));
         self.last = last;
-        Ok(Waiting { document, tokens, scored, start, prefix })
+        Ok(Waiting { document: ordinal, tokens, scored, bytes, start, prefix })
     }
 
     /// Sends the batch to the engine and writes the rows.
@@ -297,15 +306,12 @@ impl Part<'_> {
             let reason = format!("{} scores for {} positions", scores.len(), waiting.scored.len());
             return Err(self.bad_answer(document, reason));
         }
-        let source = self.job.corpus.documents.get(document as usize);
         let size = self.job.vocabulary.scored();
         let mut rows = Vec::with_capacity(scores.len());
-        for (&index, &score) in waiting.scored.iter().zip(scores) {
+        for ((&index, &bytes), &score) in waiting.scored.iter().zip(&waiting.bytes).zip(scores) {
             let position = index - waiting.prefix + waiting.start;
-            let token = waiting.tokens.get(index as usize).copied();
-            let bytes = source.and_then(|source| source.encoded.bytes.get(position as usize)).copied();
-            let (Some(token), Some(bytes)) = (token, bytes) else {
-                return Err(self.bad_windows(document, format!("position {position} is not in it")));
+            let Some(&token) = waiting.tokens.get(index as usize) else {
+                return Err(self.bad_answer(document, format!("position {position} is beyond its window")));
             };
             // Belt and braces: no engine can smuggle a NaN into an average.
             let score = score.filter(|score| score.nll.is_finite() && score.entropy.is_finite());
@@ -320,18 +326,14 @@ impl Part<'_> {
         Ok(rows)
     }
 
-    fn bad_windows(&self, document: u32, reason: String) -> Error {
-        let protocol = self.job.planned.record.provenance.protocol.name.clone();
-        Error::BadWindows { protocol, document: self.document_id(document), reason }
-    }
-
     fn bad_answer(&self, document: u32, reason: String) -> Error {
         let engine = self.job.engine.identity().name;
         Error::BadAnswer { engine, document: self.document_id(document), reason }
     }
 
+    /// Asked for in a message only, so that it may be looked up.
     fn document_id(&self, ordinal: u32) -> String {
-        let document = self.job.corpus.documents.get(ordinal as usize);
-        document.map(|document| document.id.clone()).unwrap_or_default()
+        let document = self.job.corpus.documents_from(ordinal).next();
+        document.and_then(Result::ok).map(|document| document.id).unwrap_or_default()
     }
 }

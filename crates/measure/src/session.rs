@@ -20,6 +20,7 @@ use crate::known::{Known, RunFacts, Summary, TextFacts};
 use crate::layout::ProtocolWindows;
 use crate::plan::{Asked, plan, provenance};
 use crate::run::{Job, carry_out, finished_before};
+use crate::scratch::Place;
 use crate::settings::{Settings, choose_prefix};
 use crate::source::{CorpusSource, LoadedModel, ModelFacts, ModelSource};
 use crate::tell::{self, Covered};
@@ -169,7 +170,8 @@ impl Session<'_> {
     ) -> Result<TokenisedCorpus> {
         let files = source.files.as_ref();
         let stamp = files.and_then(|files| files.stamp());
-        let text = source.read(model, keep, self.cancel)?;
+        let place = Place { folder: self.study.path().to_path_buf(), memory: self.settings.text_memory };
+        let text = source.read(model, keep, &place, self.cancel)?;
         self.known.keep_text(files, stamp, model.tokenizer_sha256(), text.facts());
         Ok(text)
     }
@@ -309,11 +311,11 @@ fn measured(run: &RunFolder, done: Done, summary: Summary) -> Measured {
 }
 
 fn summary(run: &RunFolder) -> Result<Summary> {
-    let sums = run.sums()?;
+    let totals = run.totals()?;
     Ok(Summary {
-        rbp_1: sums.rbp().and_then(|rbp| rbp.first().copied()),
-        cross_entropy: sums.cross_entropy(),
-        bits_per_byte: sums.bits_per_byte(),
+        rbp_1: totals.rbp().and_then(|rbp| rbp.first().copied()),
+        cross_entropy: totals.cross_entropy(),
+        bits_per_byte: totals.bits_per_byte(),
     })
 }
 

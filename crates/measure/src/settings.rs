@@ -5,6 +5,7 @@ use relscale_records::provenance::{PrefixProvenance, TieRule, VocabularyRule};
 
 use crate::layout::PART_TOKENS;
 use crate::run::BATCH_TOKENS;
+use crate::scratch;
 use crate::source::ModelFacts;
 
 /// The token put in before texts or windows.
@@ -39,6 +40,8 @@ pub struct Settings {
     pub batch_tokens: usize,
     /// Positions after which a part is closed; leave it but in tests.
     pub part_tokens: u64,
+    /// Bytes of a tokenised text that stay in memory ([`crate::scratch`]); does not change the results.
+    pub text_memory: usize,
 }
 
 impl Default for Settings {
@@ -54,6 +57,7 @@ impl Default for Settings {
             tokens: None,
             batch_tokens: BATCH_TOKENS,
             part_tokens: PART_TOKENS,
+            text_memory: scratch::MEMORY,
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::engine::{Engine, EngineIdentity, Vocabulary};
 use crate::error::{Error, Result};
 use crate::known::Files;
 use crate::plan::TokenizerFacts;
+use crate::scratch::Place;
 use crate::text::TokenisedCorpus;
 
 /// A model, ready to be loaded.
@@ -183,7 +184,7 @@ impl CorpusSource<'static> {
 
 impl CorpusSource<'_> {
     /// Reads and tokenises the corpus for a model (and all others with its tokenizer): all of it, or as many documents from the first as
-    /// have `keep` tokens.
+    /// have `keep` tokens. What does not fit into memory goes to `place`.
     ///
     /// # Errors
     /// As [`TokenisedCorpus::read`]; [`Error::NoTokenizer`] for text without a tokenizer.
@@ -191,9 +192,10 @@ impl CorpusSource<'_> {
         &self,
         model: &ModelSource<'_>,
         keep: Option<u64>,
+        place: &Place,
         cancel: &AtomicBool,
     ) -> Result<TokenisedCorpus> {
         let encode = |block: &[Document]| model.encode(block, cancel);
-        TokenisedCorpus::read(&self.name, &self.description, (self.documents)()?, encode, keep, cancel)
+        TokenisedCorpus::read(&self.name, &self.description, (self.documents)()?, encode, keep, place, cancel)
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct Covered {
 impl Covered {
     pub(crate) fn of_layout(layout: &Layout) -> Self {
         Self {
-            documents: layout.documents() as u64,
+            documents: u64::from(layout.documents()),
             unscored_documents: layout.unscored_documents(),
             scored: layout.total(),
             reached_limit: layout.reached_limit(),

@@ -9,11 +9,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{assert_same, corpus, documents, files, mock, model, session, settings};
+use relscale_measure::Settings;
 
 /// Tells the child where to measure.
 const FOLDER: &str = "RELSCALE_TEST_KILL_FOLDER";
 
-fn measure(folder: &Path, delay: Duration) {
+/// With `text_memory` of 0 the text is in a file, which a kill must free and the next start must not miss.
+fn measure(folder: &Path, delay: Duration, text_memory: usize) {
     let slow = |name: &'static str| {
         model(move || {
             let mut engine = mock(name);
@@ -22,7 +24,8 @@ fn measure(folder: &Path, delay: Duration) {
         })
     };
     let corpora = [corpus("a", documents()), corpus("b", documents().split_off(4))];
-    session(folder, &[slow("small"), slow("large")], &corpora, &settings()).0.unwrap();
+    let settings = Settings { text_memory, ..settings() };
+    session(folder, &[slow("small"), slow("large")], &corpora, &settings).0.unwrap();
 }
 
 /// Not a test: what the killed process does. Without its variable it passes at once.
@@ -30,7 +33,7 @@ fn measure(folder: &Path, delay: Duration) {
 #[ignore = "only run as a child of the test beside it"]
 fn child() {
     if let Some(folder) = std::env::var_os(FOLDER) {
-        measure(Path::new(&folder), Duration::from_millis(2));
+        measure(Path::new(&folder), Duration::from_millis(2), 0);
     }
 }
 
@@ -47,7 +50,7 @@ fn start(folder: &Path) -> Child {
 #[test]
 fn killed_at_any_moment_and_started_again() {
     let reference = tempfile::tempdir().unwrap();
-    measure(reference.path(), Duration::ZERO);
+    measure(reference.path(), Duration::ZERO, 1 << 30);
     let folder = tempfile::tempdir().unwrap();
     let study = folder.path().join("study");
 

@@ -10,6 +10,7 @@ use relscale_measure::engine::{Engine, EngineIdentity, EngineWindow, Vocabulary}
 use relscale_measure::engines::MockEngine;
 use relscale_measure::plan::{Asked, TokenizerFacts, plan};
 use relscale_measure::run::{Job, carry_out};
+use relscale_measure::scratch::Place;
 use relscale_measure::source::ModelFacts;
 use relscale_measure::text::{TokenisedCorpus, TokenisedDocument};
 use relscale_measure::{Error, Result};
@@ -50,7 +51,8 @@ fn text() -> TokenisedCorpus {
     let tokenizer = tokenizer();
     let documents = documents().into_iter().map(Ok::<_, Error>);
     let encode = |block: &[Document]| Ok(tokenizer.encode_all(block)?);
-    TokenisedCorpus::read("c", "", documents, encode, None, &AtomicBool::new(false)).unwrap()
+    let place = Place::new(&std::env::temp_dir());
+    TokenisedCorpus::read("c", "", documents, encode, None, &place, &AtomicBool::new(false)).unwrap()
 }
 
 fn run(

@@ -94,6 +94,34 @@ impl DocumentTally {
             *hits += u64::from(rank <= k);
         }
     }
+
+    /// Adds the sums of another document on the same grid. Documents must be added in order for bit-equal sums.
+    pub fn absorb(&mut self, other: &Self) {
+        self.scored += other.scored;
+        self.bytes += other.bytes;
+        self.nonfinite += other.nonfinite;
+        self.tied += other.tied;
+        self.sum_nll += other.sum_nll;
+        self.sum_entropy += other.sum_entropy;
+        for (sum, hits) in self.hits.iter_mut().zip(&other.hits) {
+            *sum += hits;
+        }
+    }
+
+    /// `RBP_k` for each k of the grid: share of scored positions with rank <= k. `None` when nothing was scored.
+    pub fn rbp(&self) -> Option<Vec<f64>> {
+        (self.scored > 0).then(|| self.hits.iter().map(|&hits| hits as f64 / self.scored as f64).collect())
+    }
+
+    /// Mean nll in nats a token. `None` when nothing was scored.
+    pub fn cross_entropy(&self) -> Option<f64> {
+        (self.scored > 0).then(|| self.sum_nll / self.scored as f64)
+    }
+
+    /// Bits per byte of the scored tokens' source bytes. `None` when there are none.
+    pub fn bits_per_byte(&self) -> Option<f64> {
+        bits_per_byte(Nats(self.sum_nll), self.bytes)
+    }
 }
 
 /// The sums of one run, with what the laws need of its provenance.
@@ -238,35 +266,22 @@ impl RunTally {
     /// Sums over all documents, in ascending order.
     pub fn totals(&self) -> DocumentTally {
         let mut total = DocumentTally::new(0, self.k_grid.len());
-        for tally in &self.documents {
-            total.scored += tally.scored;
-            total.bytes += tally.bytes;
-            total.nonfinite += tally.nonfinite;
-            total.tied += tally.tied;
-            total.sum_nll += tally.sum_nll;
-            total.sum_entropy += tally.sum_entropy;
-            for (sum, hits) in total.hits.iter_mut().zip(&tally.hits) {
-                *sum += hits;
-            }
-        }
+        self.documents.iter().for_each(|tally| total.absorb(tally));
         total
     }
 
-    /// `RBP_k` for each k of the grid: share of scored positions with rank <= k. `None` when nothing was scored.
+    /// [`DocumentTally::rbp`] of the totals.
     pub fn rbp(&self) -> Option<Vec<f64>> {
-        let total = self.totals();
-        (total.scored > 0).then(|| total.hits.iter().map(|&hits| hits as f64 / total.scored as f64).collect())
+        self.totals().rbp()
     }
 
-    /// Mean nll in nats a token. `None` when nothing was scored.
+    /// [`DocumentTally::cross_entropy`] of the totals.
     pub fn cross_entropy(&self) -> Option<f64> {
-        let total = self.totals();
-        (total.scored > 0).then(|| total.sum_nll / total.scored as f64)
+        self.totals().cross_entropy()
     }
 
-    /// Bits per byte of the scored tokens' source bytes. `None` when there are none.
+    /// [`DocumentTally::bits_per_byte`] of the totals.
     pub fn bits_per_byte(&self) -> Option<f64> {
-        let total = self.totals();
-        bits_per_byte(Nats(total.sum_nll), total.bytes)
+        self.totals().bits_per_byte()
     }
 }

@@ -25,7 +25,7 @@ pub mod vocabulary;
 pub use cells::{Cell, column_names, read_cells};
 pub use columns::read_text_columns;
 pub use curve::{CurvePoint, read_curve, write_curve};
-pub use documents::{DocumentRow, read_documents, write_documents};
+pub use documents::{DocumentRow, DocumentWriter, read_documents, stream_documents, write_documents};
 pub use table::{TableColumn, write_table};
 pub use tokens::{PartMeta, PartRange, TokenReader, TokenWriter, read_token_ids};
 pub use vocabulary::{read_vocabulary, write_vocabulary};

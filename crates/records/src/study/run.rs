@@ -10,13 +10,13 @@ use crate::atomic::remove_leftovers;
 use crate::classes::{ClassCounter, TokenCounts};
 use crate::error::{Error, Result};
 use crate::parquet::{
-    DocumentRow, PartMeta, PartRange, TokenReader, TokenWriter, read_documents, read_token_ids,
-    write_documents,
+    DocumentRow, DocumentWriter, PartMeta, PartRange, TokenReader, TokenWriter, read_documents,
+    read_token_ids, stream_documents, write_documents,
 };
 use crate::provenance::{Provenance, sha256_file};
 use crate::ranks::RankHistogram;
 use crate::sequences::SequenceCounter;
-use crate::tally::{RunTally, TallyOptions};
+use crate::tally::{DocumentTally, RunTally, TallyOptions, k_grid};
 use crate::version::{self, FORMAT};
 use crate::vocabulary::Vocabulary;
 
@@ -231,6 +231,19 @@ impl RunFolder {
         write_documents(&self.path.join(DOCUMENTS_FILE), &self.record.provenance, rows)
     }
 
+    /// Starts to write the table of documents, row by row.
+    ///
+    /// # Errors
+    /// As [`DocumentWriter::create`].
+    pub fn document_writer(&self) -> Result<DocumentWriter> {
+        DocumentWriter::create(&self.path.join(DOCUMENTS_FILE), &self.record.provenance)
+    }
+
+    /// Whether the table of documents is there and can be read to its end.
+    pub fn has_documents(&self) -> bool {
+        stream_documents(&self.path.join(DOCUMENTS_FILE)).is_ok_and(|mut rows| rows.all(|rows| rows.is_ok()))
+    }
+
     /// Reads the table of documents.
     ///
     /// # Errors
@@ -321,16 +334,26 @@ impl RunFolder {
         self.tally_with(&TallyOptions::default(), None)
     }
 
-    /// Streams a finished run into its sums a document, without what else [`RunFolder::tally`] counts: one pass, little work.
+    /// Streams a finished run into its totals, bit for bit those of [`RunTally::totals`], holding one document's sums at a time.
     ///
     /// # Errors
     /// As [`RunFolder::rows`].
-    pub fn sums(&self) -> Result<RunTally> {
-        let mut tally = RunTally::new(&self.record.provenance);
+    pub fn totals(&self) -> Result<DocumentTally> {
+        let scoring = &self.record.provenance.scoring;
+        let grid = k_grid(scoring.vocabulary.scored);
+        let mut total = DocumentTally::new(0, grid.len());
+        let mut open = DocumentTally::new(0, grid.len());
         for rows in self.rows()? {
-            rows?.iter().for_each(|row| tally.add(row));
+            for row in &rows? {
+                if row.document != open.document {
+                    let ended = std::mem::replace(&mut open, DocumentTally::new(row.document, grid.len()));
+                    total.absorb(&ended);
+                }
+                open.add(row, &grid, scoring.tie_rule);
+            }
         }
-        Ok(tally)
+        total.absorb(&open);
+        Ok(total)
     }
 
     /// Streams a finished run into its sufficient statistics: its token ids alone, to know how frequent each token is, then all

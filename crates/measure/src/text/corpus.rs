@@ -1,0 +1,412 @@
+//! Reads a corpus: hashes it, tokenises it, keeps the tokens.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use relscale_corpus::{Document, Encoded, Fingerprint};
+use relscale_records::provenance::{CorpusProvenance, sha256_bytes};
+
+use super::document::TokenisedDocument;
+use super::store::{Documents, Store, StoreWriter};
+use crate::error::{Error, Result};
+use crate::known::TextFacts;
+use crate::scratch::Place;
+
+/// Documents tokenised at a time, in parallel: so many, or as many as make so many bytes.
+const BLOCK: usize = 4_096;
+const BLOCK_BYTES: usize = 4 << 20;
+
+/// The tag whose values are questions.
+const ITEM: &str = "item";
+
+/// A corpus as token ids.
+#[derive(Debug)]
+pub struct TokenisedCorpus {
+    /// Name, hash of the text, counts, all of them of the whole corpus.
+    pub provenance: CorpusProvenance,
+    /// Whether all documents were tokenised and kept, or only those of a beginning.
+    pub whole: bool,
+    /// Questions in the whole corpus: how many values the tag `item` has.
+    pub items: u64,
+    /// How many ids are special tokens that the text spells out (`<|endoftext|>` in a web page).
+    pub specials: u64,
+    tokens: u64,
+    store: Store,
+    place: Place,
+}
+
+impl TokenisedCorpus {
+    /// Streams documents through an encoder (usually `Tokenizer::encode_all`) and hashes them ([`Fingerprint`]) on the way. With `keep`,
+    /// documents after the first that have so many tokens are hashed only; a question's options stay together.
+    ///
+    /// # Errors
+    /// The loader's or the encoder's; [`Error::EmptyCorpus`]; [`Error::TooLarge`]; [`Error::Keep`] when there is no room in `place`;
+    /// [`Error::Cancelled`] as soon as `cancel` is set.
+    pub fn read<E>(
+        name: &str,
+        description: &str,
+        documents: impl IntoIterator<Item = Result<Document, E>>,
+        encode: impl Fn(&[Document]) -> Result<Vec<Encoded>>,
+        keep: Option<u64>,
+        place: &Place,
+        cancel: &AtomicBool,
+    ) -> Result<Self>
+    where
+        Error: From<E>,
+    {
+        let mut reading = Reading {
+            name,
+            keep,
+            fingerprint: Fingerprint::default(),
+            items: Items::default(),
+            store: StoreWriter::new(place.clone()),
+            whole: true,
+            tokens: 0,
+            specials: 0,
+            last_item: None,
+        };
+        let (mut block, mut bytes) = (Vec::new(), 0);
+        for document in documents {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(Error::Cancelled);
+            }
+            let document = document?;
+            reading.items.see(&document);
+            if !reading.whole {
+                reading.fingerprint.add(&document);
+                continue;
+            }
+            bytes += document.text.len();
+            block.push(document);
+            if block.len() == BLOCK || bytes >= BLOCK_BYTES {
+                bytes = 0;
+                reading.take(std::mem::take(&mut block), &encode)?;
+            }
+        }
+        reading.take(block, &encode)?;
+        reading.finish(description, place)
+    }
+
+    /// Name of the corpus.
+    pub fn name(&self) -> &str {
+        &self.provenance.name
+    }
+
+    /// What is to be known of it to recognise it again.
+    pub fn facts(&self) -> TextFacts {
+        TextFacts {
+            sha256: self.provenance.text_sha256.clone(),
+            documents: self.provenance.documents,
+            bytes: self.provenance.bytes,
+            items: self.items,
+            tokens: self.tokens(),
+            whole: self.whole,
+            specials: self.specials,
+        }
+    }
+
+    /// Tokens of the kept documents.
+    pub fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
+    /// How many documents are kept.
+    pub fn kept(&self) -> u32 {
+        self.store.documents()
+    }
+
+    /// Whether they are kept in a file, not in memory.
+    pub fn on_disk(&self) -> bool {
+        self.store.on_disk()
+    }
+
+    /// The kept documents, in the loader's order.
+    pub fn documents(&self) -> Documents<'_> {
+        self.store.from(0)
+    }
+
+    /// The kept documents from a number on.
+    pub fn documents_from(&self, ordinal: u32) -> Documents<'_> {
+        self.store.from(ordinal)
+    }
+
+    /// Where bytes go that grow with the corpus.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// A whole corpus of these documents, whatever they are.
+    #[cfg(test)]
+    pub(crate) fn of(name: &str, documents: &[TokenisedDocument], place: &Place) -> Self {
+        let mut store = StoreWriter::new(place.clone());
+        documents.iter().for_each(|document| store.push(document).unwrap());
+        Self {
+            provenance: CorpusProvenance {
+                name: name.to_owned(),
+                description: String::new(),
+                text_sha256: String::new(),
+                documents: documents.len() as u64,
+                bytes: 0,
+            },
+            whole: true,
+            items: 0,
+            specials: 0,
+            tokens: documents.iter().map(|document| document.encoded.ids.len() as u64).sum(),
+            store: store.finish().unwrap(),
+            place: place.clone(),
+        }
+    }
+}
+
+/// A corpus that is being read.
+struct Reading<'a> {
+    name: &'a str,
+    keep: Option<u64>,
+    fingerprint: Fingerprint,
+    items: Items,
+    store: StoreWriter,
+    whole: bool,
+    tokens: u64,
+    specials: u64,
+    /// The question of the last kept document.
+    last_item: Option<String>,
+}
+
+impl Reading<'_> {
+    fn take(
+        &mut self,
+        block: Vec<Document>,
+        encode: &impl Fn(&[Document]) -> Result<Vec<Encoded>>,
+    ) -> Result<()> {
+        let encoded = encode(&block)?;
+        let too_large = |what| Error::TooLarge { corpus: self.name.to_owned(), what };
+        for (document, encoded) in block.into_iter().zip(encoded) {
+            self.fingerprint.add(&document);
+            let item = document.tags.get(ITEM);
+            let goes_on = item.is_some() && self.last_item.as_ref() == item;
+            if !self.whole || (!goes_on && self.keep.is_some_and(|keep| self.tokens >= keep)) {
+                self.whole = false;
+                continue;
+            }
+            if u32::try_from(encoded.ids.len()).is_err() {
+                return Err(too_large("tokens of one document"));
+            }
+            if self.store.documents() == u32::MAX {
+                return Err(too_large("documents"));
+            }
+            self.last_item = item.cloned();
+            self.tokens += encoded.ids.len() as u64;
+            self.specials += encoded.specials as u64;
+            self.store.push(&TokenisedDocument {
+                text_bytes: document.text.len() as u64,
+                id: document.id,
+                tags: document.tags,
+                encoded,
+                spans: document.spans,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn finish(self, description: &str, place: &Place) -> Result<TokenisedCorpus> {
+        let name = self.name.to_owned();
+        if self.store.documents() == 0 {
+            return Err(Error::EmptyCorpus { corpus: name });
+        }
+        let summary = self.fingerprint.finish();
+        Ok(TokenisedCorpus {
+            provenance: CorpusProvenance {
+                name,
+                description: description.to_owned(),
+                text_sha256: summary.sha256,
+                documents: summary.documents,
+                bytes: summary.bytes,
+            },
+            whole: self.whole,
+            items: self.items.count(),
+            specials: self.specials,
+            tokens: self.tokens,
+            store: self.store.finish()?,
+            place: place.clone(),
+        })
+    }
+}
+
+/// Counts questions. Their options may stand anywhere in a corpus, so each is remembered, by 128 bits of a hash of its name: all that
+/// grows with a corpus in memory, 20 to 40 bytes a question, and nothing where there are none.
+#[derive(Default)]
+struct Items {
+    last: Option<String>,
+    seen: HashSet<u128>,
+}
+
+impl Items {
+    fn see(&mut self, document: &Document) {
+        let Some(item) = document.tags.get(ITEM) else { return };
+        if self.last.as_ref() != Some(item) {
+            self.last = Some(item.clone());
+            let digits = sha256_bytes(item.as_bytes());
+            let digits = digits.chars().take(32).filter_map(|digit| digit.to_digit(16));
+            self.seen.insert(digits.fold(0, |hash, digit| hash << 4 | u128::from(digit)));
+        }
+    }
+
+    fn count(&self) -> u64 {
+        self.seen.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    /// A token a byte.
+    fn encode(block: &[Document]) -> Result<Vec<Encoded>> {
+        Ok(block
+            .iter()
+            .map(|document| Encoded {
+                ids: document.text.bytes().map(u32::from).collect(),
+                bytes: vec![1; document.text.len()],
+                specials: 0,
+            })
+            .collect())
+    }
+
+    fn read(documents: Vec<Document>) -> Result<TokenisedCorpus> {
+        let documents = documents.into_iter().map(Ok::<_, Error>);
+        TokenisedCorpus::read("c", "", documents, encode, None, &memory(), &AtomicBool::new(false))
+    }
+
+    fn memory() -> Place {
+        Place::new(Path::new("nowhere"))
+    }
+
+    fn kept(corpus: &TokenisedCorpus) -> Vec<TokenisedDocument> {
+        corpus.documents().collect::<Result<_>>().unwrap()
+    }
+
+    #[test]
+    fn every_member_of_every_document_is_in_the_hash() {
+        let base = || vec![Document::new("a", "one two"), Document::new("b", "three")];
+        let mut changed: Vec<Vec<Document>> = (0..8).map(|_| base()).collect();
+        changed[1][0].id.push('x');
+        changed[2][0].text.push('x');
+        changed[3][1].tags.insert("k".into(), "v".into());
+        changed[4][1].spans.push(0..2);
+        changed[5].swap(0, 1);
+        changed[6].pop();
+        // The boundary between two documents.
+        changed[7] = vec![Document::new("a", "one twob"), Document::new("", "three")];
+        let mut hashes: Vec<String> =
+            changed.into_iter().map(|c| read(c).unwrap().provenance.text_sha256).collect();
+        hashes.sort();
+        hashes.dedup();
+        assert_eq!(hashes.len(), 8);
+        assert_eq!(read(base()).unwrap().provenance, read(base()).unwrap().provenance);
+    }
+
+    #[test]
+    fn more_documents_than_a_block_keep_their_order() {
+        let documents = (0..1_000).map(|i| Document::new(format!("{i}"), format!("text {i}")));
+        let corpus = read(documents.collect()).unwrap();
+        assert!(kept(&corpus).iter().enumerate().all(|(i, d)| d.id == i.to_string()));
+        assert_eq!(corpus.provenance.documents, 1_000);
+        assert_eq!(corpus.tokens(), corpus.provenance.bytes);
+    }
+
+    #[test]
+    fn a_beginning_is_kept_and_the_whole_is_hashed() {
+        let documents = || -> Vec<Document> {
+            let text = |i: usize| "x".repeat(10 + i % 7);
+            // Questions of three options each.
+            (0..10_000)
+                .map(|i| Document::new(format!("{i}"), text(i)).with_tag("item", (i / 3).to_string()))
+                .collect()
+        };
+        let whole = read(documents()).unwrap();
+        assert!(whole.whole);
+        for keep in [1, 500, 60_000, 70_000] {
+            let all = documents().into_iter().map(Ok::<_, Error>);
+            let cancel = AtomicBool::new(false);
+            let part = TokenisedCorpus::read("c", "", all, encode, Some(keep), &memory(), &cancel).unwrap();
+            assert_eq!(part.provenance, whole.provenance);
+            assert!(!part.whole && part.tokens() >= keep && part.tokens() < keep + 3 * 16);
+            assert_eq!(kept(&part)[..], kept(&whole)[..part.kept() as usize]);
+            assert_eq!(part.kept() % 3, 0, "no question is cut");
+            assert_eq!((part.items, whole.items), (3_334, 3_334));
+        }
+        let cancel = AtomicBool::new(false);
+        let all = documents().into_iter().map(Ok::<_, Error>);
+        let all = TokenisedCorpus::read("c", "", all, encode, Some(1 << 40), &memory(), &cancel).unwrap();
+        assert_eq!(all.facts(), whole.facts());
+        assert_eq!(kept(&all), kept(&whole));
+    }
+
+    #[test]
+    fn reading_stops_on_request() {
+        let cancel = AtomicBool::new(false);
+        let endless = (0u64..).map(|i| {
+            cancel.store(i > 20_000, Ordering::Relaxed);
+            Ok::<_, Error>(Document::new(format!("{i}"), "text"))
+        });
+        let error = TokenisedCorpus::read("c", "", endless, encode, None, &memory(), &cancel).unwrap_err();
+        assert!(matches!(error, Error::Cancelled));
+    }
+
+    #[test]
+    fn an_empty_corpus_is_refused() {
+        assert!(matches!(read(Vec::new()), Err(Error::EmptyCorpus { .. })));
+    }
+    /// Documents of every awkward kind, in memory and in a file: from the first, from any other, and again.
+    #[test]
+    fn a_file_gives_back_what_memory_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let documents = || -> Vec<Document> {
+            let mut documents: Vec<Document> = (0..3_000)
+                .map(|i| Document::new(format!("дoc \"{i}\""), "x".repeat(i * 7_919 % 1_500)))
+                .collect();
+            documents[5] = documents[5].clone().with_tag("a", "b\n").with_tag("item", "q").with_span(3..9);
+            // Longer than what is read ahead, and than what lies between two marks.
+            documents[700].text = "y".repeat(700_000);
+            documents[701].text.clear();
+            documents
+        };
+        let read = |place: &Place| {
+            let documents = documents().into_iter().map(Ok::<_, Error>);
+            TokenisedCorpus::read("c", "", documents, encode, None, place, &AtomicBool::new(false)).unwrap()
+        };
+        let (memory, file) = (
+            read(&Place { folder: folder.path().into(), memory: 1 << 30 }),
+            read(&Place { folder: folder.path().into(), memory: 10_000 }),
+        );
+        assert!(!memory.on_disk() && file.on_disk());
+        assert_eq!(memory.facts(), file.facts());
+        let all = kept(&memory);
+        assert_eq!(all.len(), 3_000);
+        assert!(all == kept(&file));
+        assert_eq!(all[5].spans, [3..9]);
+        for from in [0, 1, 699, 700, 701, 702, 1_500, 2_999, 3_000, u32::MAX] {
+            let rest: Vec<TokenisedDocument> = file.documents_from(from).collect::<Result<_>>().unwrap();
+            assert!(rest == all[all.len().min(from as usize)..], "{from}");
+        }
+    }
+
+    /// A disk that is really full, as the kernel plays it.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_named_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..1_000 {
+            let name = folder.path().join(format!("text-{number}.tmp"));
+            std::os::unix::fs::symlink("/dev/full", name).unwrap();
+        }
+        let documents = (0..).map(|i| Ok::<_, Error>(Document::new(format!("{i}"), "text")));
+        let place = Place { folder: folder.path().into(), memory: 100_000 };
+        let read = TokenisedCorpus::read("c", "", documents, encode, None, &place, &AtomicBool::new(false));
+        let error = read.unwrap_err();
+        let message = error.to_string();
+        assert!(matches!(error, Error::Keep { .. }), "{message}");
+        assert!(message.contains("free some space") && message.contains("--tokens"), "{message}");
+    }
+}
