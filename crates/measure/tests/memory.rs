@@ -27,8 +27,9 @@ const TOKENS: u32 = 8;
 fn child() {
     let Ok(documents) = std::env::var(DOCUMENTS) else { return };
     let count: u32 = documents.parse().unwrap();
-    let document =
-        |i: u32| Document::new(format!("doc-{i}"), common::text(TOKENS, i)).with_tag("kind", (i % 9).to_string());
+    let document = |i: u32| {
+        Document::new(format!("doc-{i}"), common::text(TOKENS, i)).with_tag("kind", (i % 9).to_string())
+    };
     let corpus = CorpusSource {
         name: "long".into(),
         description: "made up as it is read".into(),
@@ -61,6 +62,7 @@ fn peak(documents: u32) -> u64 {
 #[test]
 fn ten_times_the_documents_take_no_more_memory() {
     let (short, long) = (peak(15_000), peak(150_000));
-    // Names and tags alone would be 90 MB; what is allowed for are the allocator and a row group of the table of documents.
-    assert!(long < short + 12_000, "{short} kB for 15 000 documents, {long} kB for 150 000");
+    // Names and tags alone would be 90 MB. What is allowed for are the allocator and a row group of the table of documents, which the short one does not
+    // fill: 10 MB were seen, and no more with 600 000 documents.
+    assert!(long < short + 25_000, "{short} kB for 15 000 documents, {long} kB for 150 000");
 }
