@@ -385,7 +385,7 @@ mod tests {
         let all = kept(&memory);
         assert_eq!(all.len(), 3_000);
         assert!(all == kept(&file));
-        assert_eq!(all[5].spans, [3..9]);
+        assert_eq!(all[5].spans.first(), Some(&(3..9)));
         for from in [0, 1, 699, 700, 701, 702, 1_500, 2_999, 3_000, u32::MAX] {
             let rest: Vec<TokenisedDocument> = file.documents_from(from).collect::<Result<_>>().unwrap();
             assert!(rest == all[all.len().min(from as usize)..], "{from}");
