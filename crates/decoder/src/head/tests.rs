@@ -1,7 +1,7 @@
 //! Every head against the cases of `testdata/ranks` and against the reference on random rows.
 
 use super::*;
-use crate::kernels::{Choice, Dtype, Format, Input, Order, Packed};
+use crate::kernels::{Choice, Dtype, Format, Input, Order, Packed, TILE};
 use crate::ops::testing::numbers;
 use crate::weights::Matrix;
 use proptest::prelude::*;
@@ -148,6 +148,20 @@ proptest! {
             .map(|t| if known.contains(t) { t } else { 0 })
             .collect();
         compare(&head, &hidden, &targets, &known);
+    }
+}
+
+/// Logits that rise and fall from tile to tile by far more than an exponential can hold, and by little: the sums are moved along.
+#[test]
+fn sums_follow_the_largest_logit_from_tile_to_tile() {
+    // Whole tiles, so that the largest logit of the last can be the sums' reference.
+    let rows = 7 * TILE;
+    for (slope, turn) in [(0.3, 1344), (-0.3, 0), (0.02, 1344), (0.25, 700)] {
+        let logit = |v: i32| slope * (700 - (v - turn).abs()) as f32;
+        let head = Matrix { rows, columns: 1, data: (0..rows as i32).map(logit).collect() };
+        for target in [0, 500, 699, 700, 1343] {
+            compare(&head, &[1.0], &[target], &Vocabulary::all(rows));
+        }
     }
 }
 

@@ -16,15 +16,16 @@
 
 use crate::error::Result;
 use crate::kernels::{Input, Packed, TILE};
-use crate::ops::lanes::{LANES, LOWEST, exp, fold, vectorised};
+use crate::ops::lanes::{LANES, LOWEST_EXP2, exp2, vectorised};
 use rayon::prelude::*;
+use std::f32::consts::LOG2_E;
 use std::ops::Range;
 
 use super::{Scored, Vocabulary};
 
-/// Most positions that pass over the vocabulary together: their sums, 280 x 192 logits, take 215 KB, and the more they are, the
+/// Most positions that pass over the vocabulary together: their sums, 560 x 192 logits, take 430 KB, and the more they are, the
 /// less often the head is read.
-const SHARE: usize = 280;
+const SHARE: usize = 560;
 
 /// Stands in for the logits of rows that take no part, and of those that there are not: finite, above no logit, its exponential the smallest there is (1e-38).
 const ABSENT: f32 = f32::MIN;
@@ -88,99 +89,133 @@ fn share(
     running.into_iter().zip(aimed).map(|(running, aimed)| running.finish(*aimed)).collect()
 }
 
-/// Running sums of one position over the tiles seen so far.
+/// Running sums of one position over the tiles seen so far, lane by lane: logit `i` of the vocabulary counts in lane `i mod 16`, so
+/// that no tile needs to be folded.
 #[derive(Clone)]
 struct Running {
-    top: f32,
-    argmax: u32,
-    /// `sum exp(z - top)`.
-    mass: f64,
-    /// `sum (z - top) exp(z - top)`.
-    tilt: f64,
-    above: u32,
-    equal: u32,
+    /// Exponentials are `2^x` with `x = (z - reference) log2 e`.
+    reference: f32,
+    /// Above this logit they would grow too large, and the reference is moved.
+    bound: f32,
+    /// Sum of `2^x`.
+    mass: [f64; LANES],
+    /// Sum of `x 2^x`.
+    tilt: [f64; LANES],
+    /// The largest logit, and the chunk of the vocabulary that has it first.
+    top: [f32; LANES],
+    chunk: [u32; LANES],
+    above: [u32; LANES],
+    equal: [u32; LANES],
     /// The smallest logit; negative infinity is found by it, positive infinity by `top`, NaN by `mass`.
-    least: f32,
+    least: [f32; LANES],
 }
+
+/// By how much a logit may exceed the reference: the sums of a tile stay far below the largest f32.
+const HEADROOM: f32 = 40.0;
 
 impl Running {
     const START: Self = Self {
-        top: f32::NEG_INFINITY,
-        argmax: 0,
-        mass: 0.0,
-        tilt: 0.0,
-        above: 0,
-        equal: 0,
-        least: f32::INFINITY,
+        reference: 0.0,
+        bound: f32::NEG_INFINITY,
+        mass: [0.0; LANES],
+        tilt: [0.0; LANES],
+        top: [f32::NEG_INFINITY; LANES],
+        chunk: [0; LANES],
+        above: [0; LANES],
+        equal: [0; LANES],
+        least: [f32::INFINITY; LANES],
     };
 
     /// Folds the logits of one tile in; `own` is where the target stands in it, if it does.
     #[inline(always)]
     fn fold(&mut self, z: &[[f32; LANES]], first: u32, aimed: f32, own: Option<usize>) {
-        let top = self.count(z, aimed, own);
-        if top > self.top {
-            self.argmax = first + z.as_flattened().iter().position(|v| *v == top).unwrap_or(0) as u32;
-            if self.mass > 0.0 {
-                let drop = f64::from(self.top) - f64::from(top);
-                let shrink = drop.exp();
-                self.tilt = if shrink > 0.0 { shrink * (self.tilt + drop * self.mass) } else { 0.0 };
-                self.mass *= shrink;
-            }
-            self.top = top;
+        self.count(z, first, aimed);
+        if let Some(own) = own {
+            // By the bits that stand there, so that it is taken back exactly as it was counted.
+            let (lane, own) = (own % LANES, z.as_flattened()[own]);
+            self.above[lane] -= u32::from(own > aimed);
+            self.equal[lane] -= u32::from(own == aimed);
         }
-        let top = self.top;
+        let mut beyond = false;
+        for i in 0..LANES {
+            beyond |= self.top[i] > self.bound;
+        }
+        if beyond {
+            self.move_reference();
+        }
+        let reference = self.reference;
         let (mut mass, mut tilt) = ([0.0; LANES], [0.0; LANES]);
         for z in z {
             for i in 0..LANES {
-                let below = z[i] - top;
-                let below = if below < LOWEST { LOWEST } else { below };
-                let e = exp(below);
+                let x = (z[i] - reference) * LOG2_E;
+                let x = if x < LOWEST_EXP2 { LOWEST_EXP2 } else { x };
+                let e = exp2(x);
                 mass[i] += e;
-                tilt[i] = below.mul_add(e, tilt[i]);
+                tilt[i] = x.mul_add(e, tilt[i]);
             }
         }
-        self.mass += f64::from(fold(mass, |a, b| a + b));
-        self.tilt += f64::from(fold(tilt, |a, b| a + b));
+        for i in 0..LANES {
+            self.mass[i] += f64::from(mass[i]);
+        }
+        for i in 0..LANES {
+            self.tilt[i] += f64::from(tilt[i]);
+        }
     }
 
-    /// Counts entries above and equal to the target and notes the least; returns the tile's largest logit.
+    /// Takes the largest logit so far for the reference.
+    #[cold]
+    fn move_reference(&mut self) {
+        let (old, new) = (self.reference, self.largest());
+        (self.reference, self.bound) = (new, new + HEADROOM);
+        if self.mass[0] > 0.0 {
+            let drop = (f64::from(old) - f64::from(new)) * f64::from(LOG2_E);
+            let shrink = drop.exp2();
+            for i in 0..LANES {
+                // The least exponential has a size, the difference may have no end.
+                self.tilt[i] = if shrink > 0.0 { shrink * (self.tilt[i] + drop * self.mass[i]) } else { 0.0 };
+                self.mass[i] *= shrink;
+            }
+        }
+    }
+
+    fn largest(&self) -> f32 {
+        self.top.iter().copied().fold(f32::NEG_INFINITY, f32::max)
+    }
+
+    /// Counts entries above and equal to the target, and notes the largest and the least.
     #[inline(always)]
-    fn count(&mut self, z: &[[f32; LANES]], aimed: f32, own: Option<usize>) -> f32 {
-        let (mut above, mut equal) = ([0_u32; LANES], [0_u32; LANES]);
-        let (mut top, mut least) = ([f32::NEG_INFINITY; LANES], [f32::INFINITY; LANES]);
-        for z in z {
+    fn count(&mut self, z: &[[f32; LANES]], first: u32, aimed: f32) {
+        let Self { mut top, mut chunk, mut above, mut equal, mut least, .. } = *self;
+        for (z, number) in z.iter().zip(first / LANES as u32..) {
             for i in 0..LANES {
                 above[i] += u32::from(z[i] > aimed);
                 equal[i] += u32::from(z[i] == aimed);
+                chunk[i] = if z[i] > top[i] { number } else { chunk[i] };
                 top[i] = if z[i] > top[i] { z[i] } else { top[i] };
                 least[i] = if z[i] < least[i] { z[i] } else { least[i] };
             }
         }
-        self.above += above.iter().sum::<u32>();
-        self.equal += equal.iter().sum::<u32>();
-        self.least = self.least.min(fold(least, |a, b| if b < a { b } else { a }));
-        if let Some(own) = own {
-            // By the bits that stand there, so that it is taken back exactly as it was counted.
-            let own = z.as_flattened()[own];
-            self.above -= u32::from(own > aimed);
-            self.equal -= u32::from(own == aimed);
-        }
-        fold(top, |a, b| if b > a { b } else { a })
+        (self.top, self.chunk, self.above, self.equal, self.least) = (top, chunk, above, equal, least);
     }
 
     /// The score, once every tile has been seen.
     fn finish(self, aimed: f32) -> Option<Scored> {
-        let finite = self.least > f32::NEG_INFINITY && self.top < f32::INFINITY && self.mass.is_finite();
-        if !finite || !aimed.is_finite() {
+        let top = self.largest();
+        let (mass, tilt) = (self.mass.iter().sum::<f64>(), self.tilt.iter().sum::<f64>());
+        let low = self.least.contains(&f32::NEG_INFINITY);
+        if low || top == f32::INFINITY || !mass.is_finite() || !aimed.is_finite() {
             return None;
         }
-        let log_mass = self.mass.ln();
+        let places = self.top.iter().zip(self.chunk).zip(0..).filter(|((z, _), _)| **z == top);
+        let argmax = places.map(|((_, chunk), lane)| chunk * LANES as u32 + lane).min();
+        let (above, equal) = (self.above.iter().sum::<u32>(), self.equal.iter().sum::<u32>());
+        let log_mass = mass.ln();
         Some(Scored {
-            rank: self.above + self.equal + 1,
-            ties: self.equal,
-            nll: (log_mass + f64::from(self.top) - f64::from(aimed)) as f32,
-            entropy: (log_mass - self.tilt / self.mass) as f32,
-            argmax: self.argmax,
+            rank: above + equal + 1,
+            ties: equal,
+            nll: (log_mass + f64::from(self.reference) - f64::from(aimed)) as f32,
+            entropy: (log_mass - tilt / mass / f64::from(LOG2_E)) as f32,
+            argmax: argmax.unwrap_or(0),
         })
     }
 }

@@ -117,6 +117,35 @@ pub fn exp(x: f32) -> f32 {
     p * f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23))
 }
 
+/// Below this, [`exp2`] gives `2^LOWEST_EXP2`, the smallest normal number, in place of 0.
+pub const LOWEST_EXP2: f32 = -126.0;
+
+/// Coefficients of [`exp2`], the highest power first.
+#[allow(
+    clippy::approx_constant,
+    reason = "the coefficient beside ln 2 with which the largest error is least"
+)]
+pub const EXP2: [f32; 6] = [1.326_465_3e-3, 9.671_511e-3, 5.550_734e-2, 0.240_222_42, 0.693_147, 1.0];
+
+/// `2^x`, relative error below 2e-7, for `x` in `[LOWEST_EXP2, 127]`; clamped below, not above. Two thirds of the work of [`exp`], where
+/// the factor `log2 e` can be part of another.
+///
+/// `x = n + r`, and on `[-1/2, 1/2]` the polynomial of degree 5 with constant 1 whose largest relative error is least, 9.1e-8 (by linear
+/// programming); `2^n` is put together from its bits, and multiplied, which leaves a NaN one.
+#[inline(always)]
+pub fn exp2(x: f32) -> f32 {
+    const ROUND: f32 = 12_582_912.0;
+    // Written so that a NaN stays one.
+    let x = if x < LOWEST_EXP2 { LOWEST_EXP2 } else { x };
+    let shifted = x + ROUND;
+    let r = x - (shifted - ROUND);
+    let mut p = EXP2[0];
+    for c in &EXP2[1..] {
+        p = p.mul_add(r, *c);
+    }
+    p * f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23))
+}
+
 /// `1 / (1 + e^-x)`.
 #[inline(always)]
 pub fn sigmoid(x: f32) -> f32 {
@@ -165,6 +194,21 @@ mod tests {
         assert!(exp(f32::NEG_INFINITY) > 0.0 && exp(f32::NEG_INFINITY) < 2e-38);
         assert!(exp(1e30).is_finite());
         assert!(exp(f32::NAN).is_nan() && erf(f32::NAN).is_nan(), "a NaN must not be hidden");
+    }
+
+    #[test]
+    fn exp2_is_within_its_stated_error() {
+        for i in -125_999..127_000 {
+            let x = i as f32 * 1e-3;
+            let want = f64::from(x).exp2();
+            let error = (f64::from(exp2(x)) / want - 1.0).abs();
+            assert!(error < 2e-7, "2^{x}: relative error {error:e}");
+        }
+        assert_eq!(exp2(0.0), 1.0, "a factor that must change nothing");
+        assert!(exp2(f32::NEG_INFINITY) > 0.0 && exp2(f32::NEG_INFINITY) < 2e-38);
+        for nan in [f32::NAN, f32::from_bits(0x7fc0_0001), f32::from_bits(0xffff_ffff)] {
+            assert!(exp2(nan).is_nan(), "a NaN must not be hidden");
+        }
     }
 
     #[test]
