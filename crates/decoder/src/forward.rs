@@ -8,7 +8,7 @@
 //! Norms write straight into the layout that the next product reads, activations are applied to tiles in the cache, and
 //! residuals are added there.
 
-use crate::kernels::{Format, Input, Packed};
+use crate::kernels::{Format, Input, Numbers, Packed};
 use crate::ops::positions::Tables;
 use crate::ops::{activation, attention, linear, norm, rows};
 use crate::spec::{NormPlacement, Positions, Residual, Spec};
@@ -19,11 +19,11 @@ use rayon::prelude::*;
 #[derive(Debug)]
 pub struct Buffers {
     /// The residual stream `[N, C]`.
-    x: Vec<f32>,
+    x: Numbers,
     /// Queries, keys and values: sequence by sequence, head by head, `[T, D]` each.
-    qkv: Vec<f32>,
+    qkv: Numbers,
     /// What attention leaves: sequence by sequence, head by head, `[T, D]` each.
-    attended: Vec<f32>,
+    attended: Numbers,
     /// What the next product reads.
     input: Input,
     /// What the MLP reads where it is not the same, and what its second product reads.
@@ -114,9 +114,9 @@ impl<'a> Pass<'a> {
         };
         let ids: Vec<u32> = sequences.iter().copied().flatten().copied().collect();
         let Buffers { x, qkv, attended, input, .. } = &mut *buffers;
-        x.resize(count * spec.width, 0.0);
-        qkv.resize(count * spec.qkv_width(), 0.0);
-        attended.resize(count * spec.attention_width(), 0.0);
+        x.resize(count * spec.width);
+        qkv.resize(count * spec.qkv_width());
+        attended.resize(count * spec.attention_width());
         let embedding = |i: usize, out: &mut [f32]| weights.token_embedding.row_into(ids[i] as usize, out);
         match &weights.project_in {
             Some(project) => {

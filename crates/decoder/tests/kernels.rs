@@ -2,7 +2,7 @@
 
 #![allow(clippy::print_stderr, reason = "a test that leaves something out says so")]
 
-use relscale_decoder::kernels::{Choice, Dtype, Format, Input, Order, Packed, TILE};
+use relscale_decoder::kernels::{Choice, Dtype, Format, Input, Numbers, Order, Packed, TILE};
 use relscale_decoder::weights::Matrix;
 
 fn rounded(v: f32) -> f32 {
@@ -256,6 +256,41 @@ fn what_is_not_finite_stays_so() {
                 out.copy_from_slice(sums)
             });
             assert!(out.iter().enumerate().all(|(o, v)| v.is_finite() == (o != 7)), "{format:?} {bad}");
+        }
+    }
+}
+
+/// Head by head, and so many outputs that they are written past the caches: the same bits as in rows, on lines or beside them.
+#[test]
+fn heads_hold_what_rows_would() {
+    let columns = 6;
+    for format in formats() {
+        for (d, lengths) in [(64, vec![5000, 700]), (20, vec![3, 40, 1])] {
+            let (rows, width) = (lengths.iter().sum::<usize>(), 3 * d);
+            let weights = Packed::new(&matrix(width, columns, 5), format, Order::Plain);
+            let x = input(format, &numbers(rows * columns, 6), columns);
+            let mut plain = vec![f32::NAN; rows * width];
+            weights.multiply(&x, &mut plain, |_, sums, out| out.copy_from_slice(sums));
+            let mut heads = Numbers::default();
+            heads.resize(rows * width);
+            weights.multiply_heads(&x, &lengths, d, &mut heads, |_, _| ());
+            let mut first = 0;
+            for length in lengths {
+                for (head, t, c) in (0..3)
+                    .flat_map(|head| (0..length).map(move |t| (head, t)))
+                    .flat_map(|(head, t)| (0..d).map(move |c| (head, t, c)))
+                {
+                    let got = heads[first * width + (head * length + t) * d + c];
+                    let want = plain[(first + t) * width + head * d + c];
+                    assert_eq!(
+                        got.to_bits(),
+                        want.to_bits(),
+                        "{format:?} D {d}: row {} of head {head}",
+                        first + t
+                    );
+                }
+                first += length;
+            }
         }
     }
 }

@@ -18,10 +18,12 @@
 )]
 
 use std::arch::x86_64::{
-    __m512, __m512bh, _MM_HINT_T0, _MM_HINT_T1, _mm_prefetch, _mm512_castpd_ps, _mm512_castps_pd,
-    _mm512_cvtne2ps_pbh, _mm512_dpbf16_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_storeu_ps,
-    _mm512_maskz_loadu_ps, _mm512_reduce_add_ps, _mm512_set1_ps, _mm512_setzero_ps, _mm512_shuffle_f32x4,
-    _mm512_storeu_ps, _mm512_unpackhi_pd, _mm512_unpackhi_ps, _mm512_unpacklo_pd, _mm512_unpacklo_ps,
+    __m256bh, __m256i, __m512, __m512bh, _MM_HINT_T0, _MM_HINT_T1, _mm_prefetch, _mm_sfence,
+    _mm512_castpd_ps, _mm512_castps_pd, _mm512_cvtepu16_epi32, _mm512_cvtne2ps_pbh, _mm512_cvtneps_pbh,
+    _mm512_dpbf16_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_storeu_epi32, _mm512_mask_storeu_ps,
+    _mm512_maskz_loadu_ps, _mm512_or_si512, _mm512_reduce_add_ps, _mm512_set1_ps, _mm512_setzero_ps,
+    _mm512_shuffle_f32x4, _mm512_slli_epi32, _mm512_storeu_ps, _mm512_stream_ps, _mm512_unpackhi_pd,
+    _mm512_unpackhi_ps, _mm512_unpacklo_pd, _mm512_unpacklo_ps,
 };
 
 /// Rows of activations in a panel.
@@ -30,10 +32,16 @@ pub(super) const MR: usize = 14;
 /// Rows of weights in a panel.
 pub(super) const NR: usize = 32;
 
+/// Rows in a low panel: for left factors of few rows, where 14 would leave too many of them empty.
+pub(super) const LOW: usize = 8;
+
 /// Lanes of a vector of 32-bit words.
 const LANES: usize = 16;
 
-/// A small product: `c [MR, NR] (+)= a b^T` over `words` words of both panels; see [`f32::multiply`].
+/// Rows of a panel, of [`MR`] places, that holds no more.
+const FEW: usize = 4;
+
+/// A small product: `c [R, NR] (+)= a b^T` over `words` words of both panels; see [`f32::multiply`].
 pub(super) type Multiply = unsafe fn(usize, *const u32, *const u32, *mut f32, usize, bool, Ahead);
 
 /// What a small product fetches into the second-level cache on the way, for the products that come later: from `from` on,
@@ -64,6 +72,16 @@ pub(super) fn fetch(place: *const f32) {
 /// The lanes below `count`.
 fn below(count: usize) -> u16 {
     if count >= LANES { u16::MAX } else { (1 << count) - 1 }
+}
+
+/// What stands behind `=>` for 0 to 15, as an array: a block of vectors then stays in registers, which a loop does not promise.
+macro_rules! unrolled {
+    ($i:ident => $each:expr) => {
+        unrolled!($i => $each; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    };
+    ($i:ident => $each:expr; $($number:literal)+) => {
+        [$({ let $i = $number; $each }),+]
+    };
 }
 
 /// 16 x 16 words, rows to columns.
@@ -122,12 +140,76 @@ fn pairs(a: __m512, b: __m512, c: __m512) -> __m512 {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn numbers(row: &[f32], from: usize) -> __m512 {
-    let there = row.len().saturating_sub(from);
-    if there == 0 {
-        return _mm512_setzero_ps();
+    match row.get(from..) {
+        // SAFETY: a whole vector is there.
+        Some(rest) if rest.len() >= LANES => unsafe { _mm512_loadu_ps(rest.as_ptr()) },
+        // SAFETY: lanes beyond the end are masked out, so nothing beyond it is read.
+        Some(rest) => unsafe { _mm512_maskz_loadu_ps(below(rest.len()), rest.as_ptr()) },
+        None => _mm512_setzero_ps(),
     }
-    // SAFETY: `from` is inside the row, and lanes from its end on are masked out, so nothing beyond it is read.
-    unsafe { _mm512_maskz_loadu_ps(below(there), row.as_ptr().add(from)) }
+}
+
+/// Words of two bf16 each: one number of `low` and the one of `high` above it; what a row has not counts as 0.
+#[target_feature(enable = "avx512f,avx512bf16")]
+pub(super) fn interleave(low: &[f32], high: &[f32], out: &mut [u32]) {
+    for at in (0..out.len()).step_by(LANES) {
+        let wide = |row: &[f32]| {
+            let narrow: __m256bh = _mm512_cvtneps_pbh(numbers(row, at));
+            // SAFETY: both types are 32 bytes without invalid values.
+            _mm512_cvtepu16_epi32(unsafe { std::mem::transmute::<__m256bh, __m256i>(narrow) })
+        };
+        let words = _mm512_or_si512(wide(low), _mm512_slli_epi32::<16>(wide(high)));
+        // SAFETY: `at` is inside `out`, and lanes beyond its end are masked out.
+        unsafe { _mm512_mask_storeu_epi32(out.as_mut_ptr().add(at).cast(), below(out.len() - at), words) };
+    }
+}
+
+/// Copies `numbers` to memory past the caches, which keep what they hold; [`settle`] must follow.
+///
+/// # Safety
+/// The processor has the feature; `out` points to as many numbers that nobody else uses, on a multiple of 64 bytes.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn stream(numbers: &[f32], out: *mut f32) {
+    let (lines, rest) = numbers.as_chunks::<LANES>();
+    // SAFETY: inside what the caller promises, line by line, and the lanes of the rest.
+    unsafe {
+        for (i, line) in lines.iter().enumerate() {
+            _mm512_stream_ps(out.add(i * LANES), _mm512_loadu_ps(line.as_ptr()));
+        }
+        if !rest.is_empty() {
+            let lanes = below(rest.len());
+            let numbers = _mm512_maskz_loadu_ps(lanes, rest.as_ptr());
+            _mm512_mask_storeu_ps(out.add(lines.len() * LANES), lanes, numbers);
+        }
+    }
+}
+
+/// Puts what was streamed before what is written from now on: such writes keep no order of their own, also not with the one that
+/// tells another thread that the work is done.
+pub(super) fn settle() {
+    // SAFETY: every x86-64 processor has it, and it changes no memory.
+    unsafe { _mm_sfence() };
+}
+
+/// Rows to columns: number `j` of row `i` of `from`, whose rows lie `stride` apart, to number `i` of row `j` of `to`, whose rows
+/// have as many numbers as there are of `rows`. There are as many of those as `to` has room for.
+#[target_feature(enable = "avx512f")]
+pub(super) fn turn(from: &[f32], stride: usize, rows: usize, to: &mut [f32]) {
+    let columns = to.len() / rows;
+    for row in (0..rows).step_by(LANES) {
+        let lanes = below(rows - row);
+        for column in (0..columns).step_by(LANES) {
+            let block = transpose(unrolled!(i => {
+                let line = if row + i < rows { &from[(row + i) * stride..][..columns] } else { &[] };
+                numbers(line, column)
+            }));
+            unrolled!(j => if column + j < columns {
+                let place = &mut to[(column + j) * rows + row..(column + j + 1) * rows];
+                // SAFETY: `place` is the rest of a row, and lanes beyond its end are masked out.
+                unsafe { _mm512_mask_storeu_ps(place.as_mut_ptr(), lanes, block[j]) };
+            });
+        }
+    }
 }
 
 /// The two kernels for one type of word.
@@ -137,13 +219,14 @@ macro_rules! kernels {
         pub(super) mod $module {
             use super::*;
 
-            /// `c [MR, NR] = a b^T` over `words` words, or `c +=` when `resume`; rows of `c` lie `stride` apart.
+            /// `c [R, NR] = a b^T` over `words` words, or `c +=` when `resume`; rows of `c` lie `stride` apart. Panels of `a` have
+            /// `P` places, of which the first `R` take part.
             ///
             /// # Safety
-            /// The processor has the features; `a` points to `words * MR` words, `b` to `words * NR`, and `c` to
-            /// [`MR`] rows of [`NR`] numbers that nobody else uses.
+            /// The processor has the features; `a` points to `words * P` words, `b` to `words * NR`, and `c` to
+            /// `R` rows of [`NR`] numbers that nobody else uses.
             #[target_feature(enable = $features)]
-            pub(in super::super) unsafe fn multiply(
+            pub(in super::super) unsafe fn multiply<const R: usize, const P: usize>(
                 words: usize,
                 a: *const u32,
                 b: *const u32,
@@ -153,11 +236,11 @@ macro_rules! kernels {
                 ahead: Ahead,
             ) {
                 let (mut a, mut b, mut next) = (a.cast::<f32>(), b.cast::<f32>(), ahead.from);
-                let mut sums = [[_mm512_setzero_ps(); NR / LANES]; MR];
+                let mut sums = [[_mm512_setzero_ps(); NR / LANES]; R];
                 // SAFETY: every address is within what the caller promises; a prefetch may point anywhere.
                 unsafe {
                     if resume {
-                        for i in 0..MR {
+                        for i in 0..R {
                             for j in 0..NR / LANES {
                                 sums[i][j] = _mm512_loadu_ps(c.add(i * stride + j * LANES));
                             }
@@ -170,15 +253,15 @@ macro_rules! kernels {
                         _mm_prefetch::<_MM_HINT_T0>(b.wrapping_add(8 * NR + LANES).cast());
                         _mm_prefetch::<_MM_HINT_T1>(next.cast());
                         next = next.wrapping_add(ahead.pace);
-                        for i in 0..MR {
+                        for i in 0..R {
                             let activation = _mm512_set1_ps(*a.add(i));
                             for j in 0..NR / LANES {
                                 sums[i][j] = $step(activation, weights[j], sums[i][j]);
                             }
                         }
-                        (a, b) = (a.add(MR), b.add(NR));
+                        (a, b) = (a.add(P), b.add(NR));
                     }
-                    for i in 0..MR {
+                    for i in 0..R {
                         for j in 0..NR / LANES {
                             _mm512_storeu_ps(c.add(i * stride + j * LANES), sums[i][j]);
                         }
@@ -202,26 +285,27 @@ macro_rules! kernels {
                 assert!(width <= LANES || width.is_multiple_of(LANES), "panels of {width}");
                 for group in (0..width).step_by(LANES) {
                     let lanes = below(width - group);
+                    let mut lines: [&[f32]; LANES] = [&[]; LANES];
+                    for (line, row) in lines.iter_mut().zip(rows.iter().skip(group)) {
+                        *line = row;
+                    }
                     for step in (0..words).step_by(LANES) {
                         let at = (first + step) * $each;
-                        let mut block = [_mm512_setzero_ps(); LANES];
-                        for i in 0..rows.len().saturating_sub(group).min(LANES) {
-                            block[i] = $load(rows[group + i], at);
-                        }
-                        let block = transpose(block);
-                        for word in 0..LANES.min(words - step) {
-                            // SAFETY: word `step + word` of lanes `group..` below `width`: inside what the caller promises.
+                        let block = transpose(unrolled!(i => $load(lines[i], at)));
+                        unrolled!(i => {
+                            let word = step + i;
+                            // SAFETY: word `word` of lanes `group..` below `width`: inside what the caller promises.
                             // Lanes beyond `width` fall on the next word, which is written after this one, and the
                             // last word has none.
                             unsafe {
-                                let place = out.add((step + word) * width + group);
-                                if step + word + 1 < words {
-                                    _mm512_storeu_ps(place.cast(), block[word]);
-                                } else {
-                                    _mm512_mask_storeu_ps(place.cast(), lanes, block[word]);
+                                let place = out.wrapping_add(word * width + group).cast();
+                                if word + 1 < words {
+                                    _mm512_storeu_ps(place, block[i]);
+                                } else if word < words {
+                                    _mm512_mask_storeu_ps(place, lanes, block[i]);
                                 }
                             }
-                        }
+                        });
                     }
                 }
             }
@@ -239,11 +323,21 @@ kernels!(
     "Words of two bf16, multiplied exactly and summed in f32 (`VDPBF16PS`)."
 );
 
-/// The small product for `dtype`.
-pub(super) fn multiply(dtype: super::Dtype) -> Multiply {
+/// The small product for `dtype` with a panel of which `rows` are filled.
+pub(super) fn multiply(dtype: super::Dtype, rows: usize) -> Multiply {
+    match (dtype, rows <= FEW) {
+        (super::Dtype::F32, false) => f32::multiply::<MR, MR>,
+        (super::Dtype::F32, true) => f32::multiply::<FEW, MR>,
+        (super::Dtype::Bf16, false) => bf16::multiply::<MR, MR>,
+        (super::Dtype::Bf16, true) => bf16::multiply::<FEW, MR>,
+    }
+}
+
+/// The small product for `dtype` with low panels.
+pub(super) fn multiply_low(dtype: super::Dtype) -> Multiply {
     match dtype {
-        super::Dtype::F32 => f32::multiply,
-        super::Dtype::Bf16 => bf16::multiply,
+        super::Dtype::F32 => f32::multiply::<LOW, LOW>,
+        super::Dtype::Bf16 => bf16::multiply::<LOW, LOW>,
     }
 }
 

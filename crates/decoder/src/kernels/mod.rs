@@ -5,7 +5,8 @@
 //! | [`dense`] | products of strided views, by the `gemm` crate: training, and every processor without AVX-512 |
 //! | [`Packed`] | a weight matrix laid out once for many products; the only copy of it that is kept |
 //! | [`Input`] | activations laid out for one product |
-//! | [`Strip`], [`Columns`] | small products of activations by activations, for attention |
+//! | [`Left`], [`Right`] | small products of activations by activations, for attention |
+//! | [`Softmax`] | what attention makes of such products |
 //! | `avx512` | the small products by hand, f32 and bf16 |
 //! | `words` | buffers on cache lines |
 //!
@@ -25,13 +26,16 @@ pub mod dense;
 mod input;
 mod multiply;
 mod packed;
+mod softmax;
 mod strips;
 mod words;
 
 pub use dense::{MIN_ROWS, View, product};
 pub use input::Input;
 pub use packed::{Order, Packed, TILE};
-pub use strips::{Columns, PANEL_WIDTH, STRIP, Strip};
+pub use softmax::Softmax;
+pub use strips::{Left, Right, TALL, WIDTH, fetch, turn};
+pub use words::Numbers;
 
 /// Numbers in which weights are kept and products are taken. Sums, norms, softmax and the residual stream are f32 in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]

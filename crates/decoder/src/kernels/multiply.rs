@@ -14,6 +14,10 @@ use std::ops::Range;
 const GROUP: usize = 16;
 const _: () = assert!(GROUP * ROWS >= MIN_ROWS);
 
+/// Outputs of so many numbers, 4 MB, are written past the caches: they would only push out what is in use there, and be read again from
+/// afar anyhow. 5 % of a product. The hidden activations of an MLP, which the next product reads at once, win nothing by it.
+const FAR: usize = 1 << 20;
+
 /// Numbers that the sums of a tile of `panels` panels of rows take.
 fn size(panels: usize) -> usize {
     (panels * ROWS).max(MIN_ROWS) * TILE
@@ -40,6 +44,33 @@ impl<T> Parts<T> {
         // SAFETY: inside the slice, and by the caller's promise exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.0.add(range.start), range.len()) }
     }
+}
+
+/// Writing past the caches.
+#[cfg(target_arch = "x86_64")]
+mod far {
+    use super::super::avx512;
+    pub(super) use avx512::settle;
+
+    /// Copies `sums` to `out`, past the caches where that lies on whole cache lines.
+    pub(super) fn put(out: &mut [f32], sums: &[f32]) {
+        assert!(out.len() == sums.len() && is_x86_feature_detected!("avx512f"), "only for kernels by hand");
+        if out.as_ptr().cast::<u8>().align_offset(64) == 0 {
+            // SAFETY: the processor has the feature; `out` lies on a line and is as long as `sums`.
+            unsafe { avx512::stream(sums, out.as_mut_ptr()) };
+        } else {
+            out.copy_from_slice(sums);
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod far {
+    pub(super) fn put(out: &mut [f32], sums: &[f32]) {
+        out.copy_from_slice(sums);
+    }
+
+    pub(super) fn settle() {}
 }
 
 /// One tile for some panels of rows.
@@ -89,7 +120,7 @@ impl Packed {
     }
 
     /// As [`Packed::multiply`], with the outputs head by head: rows belong to sequences of these lengths, one after another,
-    /// and sequence by sequence `out` holds heads of `d` outputs, `[T, d]` each. `each` is given segments within a head.
+    /// and sequence by sequence `out` holds heads of `d` outputs, `[T, d]` each. `each(first, sums)` leaves the outputs in place of the sums.
     ///
     /// # Panics
     /// As [`Packed::multiply`]; when the lengths do not add up to the rows, or heads of `d` to the outputs; with a gate.
@@ -99,7 +130,7 @@ impl Packed {
         lengths: &[usize],
         d: usize,
         out: &mut [f32],
-        each: impl Fn(usize, &mut [f32], &mut [f32]) + Sync,
+        each: impl Fn(usize, &mut [f32]) + Sync,
     ) {
         let width = self.width();
         assert!(self.order != Order::Gated && width.is_multiple_of(d), "outputs are no heads of {d}");
@@ -116,11 +147,13 @@ impl Packed {
             start + column / d * apart + column % d
         };
         let rows = input.rows();
+        let far = self.format.by_hand && out.len() >= FAR;
         let out = Parts::new(out);
         self.tiles(input, |tile, first_row, sums| {
             let end = ((tile + 1) * TILE).min(width);
             for (row, sums) in (first_row..rows).zip(sums.chunks_exact_mut(TILE)) {
                 let mut first = tile * TILE;
+                each(first, &mut sums[..end - first]);
                 while first < end {
                     let count = (d - first % d).min(end - first);
                     let start = at(row, first);
@@ -128,9 +161,17 @@ impl Packed {
                     // this tile alone owns these outputs of this row.
                     let out = unsafe { out.part(start..start + count) };
                     let from = first - tile * TILE;
-                    each(first, &mut sums[from..from + count], out);
+                    let sums = &sums[from..from + count];
+                    if far {
+                        far::put(out, sums)
+                    } else {
+                        out.copy_from_slice(sums)
+                    };
                     first += count;
                 }
+            }
+            if far {
+                far::settle();
             }
         });
     }
@@ -279,7 +320,6 @@ impl Packed {
         let words = self.format.words(self.inputs);
         use super::avx512::{self, Ahead};
         let (a, b) = (input.words(), self.panel_words());
-        let multiply = avx512::multiply(self.format.dtype);
         assert!(a.len() >= panels.end * words * ROWS && sums.len() >= panels.len() * ROWS * TILE);
         if words == 0 {
             sums.fill(0.0);
@@ -301,17 +341,15 @@ impl Packed {
                 pace: (next.panels * next.taken * PANEL).div_ceil(calls * block.taken),
             });
             for (i, panel) in panels.clone().enumerate() {
+                let multiply = avx512::multiply(self.format.dtype, input.rows() - panel * ROWS);
                 let a = a[(panel * words + block.first) * ROWS..].as_ptr();
-                // The next panel of activations, a part before each product with this one, where all of them fill a cache.
+                // The next panel of activations, a part before each product with this one: together they fill a cache.
                 let coming = a.wrapping_add(words * ROWS).cast::<f32>();
                 let pieces = (block.taken * ROWS).div_ceil(PANEL * block.panels);
                 for p in 0..block.panels {
-                    if blocks > 2 {
-                        (0..pieces)
-                            .for_each(|i| avx512::fetch(coming.wrapping_add((p * pieces + i) * PANEL)));
-                    }
+                    (0..pieces).for_each(|i| avx512::fetch(coming.wrapping_add((p * pieces + i) * PANEL)));
                     // SAFETY: the format says that the processor has the features. The slices were found long enough just
-                    // now: `taken * ROWS` words of `a` within its panel, `taken * PANEL` of `b`, and in `sums` rows
+                    // now: `taken * ROWS` words of `a` within its panel, `taken * PANEL` of `b`, and in `sums` at most rows
                     // `i * ROWS..` of TILE numbers, of which PANEL from `p * PANEL` on are written.
                     unsafe {
                         multiply(
@@ -379,7 +417,7 @@ impl Packed {
         let words = self.format.words(self.inputs);
         let (a, b) = (input.words(), self.panel_words());
         use super::avx512::{self, Ahead};
-        let multiply = avx512::multiply(self.format.dtype);
+        let multiply = avx512::multiply(self.format.dtype, ROWS);
         let block_words = super::packed::BLOCK;
         let mut gathered = super::words::Words::zeros(block_words.min(words) * PANEL);
         let mut square = [0.0; ROWS * PANEL];

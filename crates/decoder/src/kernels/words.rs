@@ -77,6 +77,47 @@ impl Words {
     }
 }
 
+impl Words {
+    /// The words as f32.
+    fn as_floats(&self) -> &[f32] {
+        let words = self.as_slice();
+        // SAFETY: f32 has size and alignment of u32, and every pattern of bits is one.
+        unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), words.len()) }
+    }
+
+    /// The words as f32, to write results in.
+    pub(super) fn as_mut_floats(&mut self) -> &mut [f32] {
+        let words = self.as_mut_slice();
+        // SAFETY: as in `as_floats`; the borrow is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len()) }
+    }
+}
+
+/// f32 in the same manner: for activations between products.
+#[derive(Debug, Clone, Default)]
+pub struct Numbers(Words);
+
+impl Numbers {
+    /// Makes room for `len` numbers. What they hold is left open: numbers of before, or zeros.
+    pub fn resize(&mut self, len: usize) {
+        self.0.resize(len);
+    }
+}
+
+impl std::ops::Deref for Numbers {
+    type Target = [f32];
+
+    fn deref(&self) -> &[f32] {
+        self.0.as_floats()
+    }
+}
+
+impl std::ops::DerefMut for Numbers {
+    fn deref_mut(&mut self) -> &mut [f32] {
+        self.0.as_mut_floats()
+    }
+}
+
 impl Default for Words {
     fn default() -> Self {
         Self { start: NonNull::dangling(), len: 0, room: 0, memory: NonNull::dangling() }

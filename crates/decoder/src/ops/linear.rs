@@ -25,7 +25,14 @@ pub fn write(linear: &Linear<Packed>, x: &Input, y: &mut [f32]) {
 
 /// As [`write()`], head by head: see [`Packed::multiply_heads`].
 pub fn write_heads(linear: &Linear<Packed>, x: &Input, lengths: &[usize], d: usize, y: &mut [f32]) {
-    linear.weight.multiply_heads(x, lengths, d, y, |first, sums, y| biased(linear, first, sums, y));
+    linear.weight.multiply_heads(x, lengths, d, y, |first, sums| {
+        if let Some(bias) = &linear.bias {
+            vectorised(
+                #[inline(always)]
+                || sums.iter_mut().zip(&bias[first..]).for_each(|(s, b)| *s += b),
+            );
+        }
+    });
 }
 
 /// Outputs `first..` of one row.

@@ -77,7 +77,7 @@ impl Scratch {
 pub fn one_head(shape: Shape, [q, k, v]: [&[f32]; 3], out: &mut [f32], scratch: &mut Scratch) {
     assert!([q, k, v].iter().all(|rows| rows.len() == out.len()), "one row of a head for every token");
     match &mut scratch.strips {
-        Some(buffers) => strips::one_head(shape, [q, k, v], out, &mut scratch.scores, buffers),
+        Some(buffers) => strips::one_head(shape, [q, k, v], out, buffers),
         None => blocks::one_head(shape, [q, k, v], out, &mut scratch.scores),
     }
 }
@@ -126,6 +126,32 @@ mod tests {
                             }
                         }
                     }
+                }
+            }
+        }
+    }
+
+    /// Scores that rise from block to block of keys, and fall: sums taken so far are scaled to the largest.
+    #[test]
+    fn sums_follow_the_largest_score() {
+        let shape = Shape { heads: 1, kv_heads: 1, head_width: 8, scale: 1.0, window: None };
+        for (dtype, most) in [(Dtype::F32, 1e-5), (Dtype::Bf16, 0.05)] {
+            let mut scratch = Scratch::new(Format::new(dtype, Choice::Best));
+            for slope in [0.5_f32, 0.02, -0.02, -0.5] {
+                let mut qkv = numbers(600 * shape.row(), 3);
+                for (t, row) in qkv.chunks_exact_mut(shape.row()).enumerate() {
+                    // A query of ones meets a key of one number: the score is that number, and exact in either type.
+                    row[..16].fill(0.0);
+                    row[0] = 1.0;
+                    row[8] = half::bf16::from_f32(slope * t as f32).to_f32();
+                }
+                let want = blocks::naive(shape, &qkv);
+                let mut out = vec![f32::NAN; 600 * 8];
+                let [q, k, v] = parts(shape, &qkv, 0);
+                one_head(shape, [&q, &k, &v], &mut out, &mut scratch);
+                for (at, (got, want)) in out.iter().zip(&want).enumerate() {
+                    let error = (f64::from(*got) - want).abs();
+                    assert!(error < most, "{dtype:?} slope {slope}, query {}: {got} {want}", at / 8);
                 }
             }
         }
