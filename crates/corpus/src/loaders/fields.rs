@@ -33,13 +33,13 @@ impl Default for Fields {
 }
 
 /// One row of a file: where it is, and how to get at a field.
-pub(super) struct Row<'a, F> {
+pub(super) struct Row<'a, F, T> {
     pub(super) path: &'a Path,
     pub(super) number: u64,
     /// `Ok(None)`: the row has no such field, or null in it.
     pub(super) field: F,
-    /// The fields there are, for messages.
-    pub(super) there: String,
+    /// Names the fields there are, for messages: a row in a million needs it.
+    pub(super) there: T,
 }
 
 impl Fields {
@@ -57,16 +57,17 @@ impl Fields {
     /// The document of a row.
     ///
     /// `field(name, strict)`: text of a field; `strict` fields must be text, others may be numbers or booleans.
-    pub(super) fn document<F>(&self, row: &Row<'_, F>) -> Result<Document>
+    pub(super) fn document<F, T>(&self, row: &Row<'_, F, T>) -> Result<Document>
     where
         F: Fn(&str, bool) -> Result<Option<String>>,
+        T: Fn() -> String,
     {
         let get = |name: &str, strict| {
             (row.field)(name, strict)?.ok_or_else(|| CorpusError::MissingField {
                 path: row.path.to_owned(),
                 row: row.number,
                 field: name.to_owned(),
-                there: row.there.clone(),
+                there: (row.there)(),
             })
         };
         let mut document = Document::default();

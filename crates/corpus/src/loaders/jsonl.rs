@@ -33,7 +33,7 @@ fn next(lines: &mut Lines, fields: &Fields) -> Result<Option<Document>> {
         let wrong = |reason: String| CorpusError::Json { path: path.clone(), row, reason };
         let object: Map<String, Value> =
             serde_json::from_str(line).map_err(|error| wrong(json_reason(&error)))?;
-        let there = object.keys().cloned().collect::<Vec<_>>().join(", ");
+        let there = || object.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
         let field = |name: &str, strict: bool| match lookup(&object, name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),

@@ -18,9 +18,11 @@ pub fn read(path: &Path, fields: Fields) -> Result<Documents> {
     let path = path.to_owned();
     Ok(until_error(rows.zip(1..).map(move |(cells, number)| {
         let cells = cells?;
-        let present =
-            names.iter().zip(&cells).filter(|(_, cell)| cell.is_some()).map(|(name, _)| name.as_str());
-        let there = format!("{} (others are null)", present.collect::<Vec<_>>().join(", "));
+        let there = || {
+            let present =
+                names.iter().zip(&cells).filter(|(_, cell)| cell.is_some()).map(|(name, _)| name.as_str());
+            format!("{} (others are null)", present.collect::<Vec<_>>().join(", "))
+        };
         let field = |name: &str, _strict: bool| -> Result<Option<String>> {
             Ok(names.iter().position(|known| known == name).and_then(|i| cells.get(i)?.clone()))
         };
