@@ -343,11 +343,14 @@ impl Packed {
             for (i, panel) in panels.clone().enumerate() {
                 let multiply = avx512::multiply(self.format.dtype, input.rows() - panel * ROWS);
                 let a = a[(panel * words + block.first) * ROWS..].as_ptr();
-                // The next panel of activations, a part before each product with this one: together they fill a cache.
+                // The next panel of activations, a part before each product with this one, where all of them fill a cache.
                 let coming = a.wrapping_add(words * ROWS).cast::<f32>();
                 let pieces = (block.taken * ROWS).div_ceil(PANEL * block.panels);
                 for p in 0..block.panels {
-                    (0..pieces).for_each(|i| avx512::fetch(coming.wrapping_add((p * pieces + i) * PANEL)));
+                    if blocks > 2 {
+                        (0..pieces)
+                            .for_each(|i| avx512::fetch(coming.wrapping_add((p * pieces + i) * PANEL)));
+                    }
                     // SAFETY: the format says that the processor has the features. The slices were found long enough just
                     // now: `taken * ROWS` words of `a` within its panel, `taken * PANEL` of `b`, and in `sums` at most rows
                     // `i * ROWS..` of TILE numbers, of which PANEL from `p * PANEL` on are written.

@@ -14,8 +14,9 @@ pub fn forward(kind: NormKind, epsilon: f32, weights: &NormWeights, x: &[f32], y
         #[inline(always)]
         || {
             for (x, y) in x.chunks_exact(width).zip(y.chunks_exact_mut(width)) {
-                y.copy_from_slice(x);
-                row(kind, epsilon, weights, y);
+                let mean = mean(kind, x);
+                y.iter_mut().zip(x).for_each(|(y, x)| *y = x - mean);
+                scale(epsilon, weights, y);
             }
         },
     );
@@ -26,28 +27,35 @@ pub fn in_place(kind: NormKind, epsilon: f32, weights: &NormWeights, y: &mut [f3
     vectorised(
         #[inline(always)]
         || {
-            y.chunks_exact_mut(width).for_each(
-                #[inline(always)]
-                |y| row(kind, epsilon, weights, y),
-            )
+            for y in y.chunks_exact_mut(width) {
+                let mean = mean(kind, y);
+                y.iter_mut().for_each(|v| *v -= mean);
+                scale(epsilon, weights, y);
+            }
         },
     );
 }
 
+/// What is taken off a row.
 #[inline(always)]
-fn row(kind: NormKind, epsilon: f32, weights: &NormWeights, y: &mut [f32]) {
-    let n = y.len() as f32;
-    if kind == NormKind::Layer {
-        let mean = sum(y) / n;
-        y.iter_mut().for_each(|v| *v -= mean);
+fn mean(kind: NormKind, x: &[f32]) -> f32 {
+    match kind {
+        NormKind::Layer => sum(x) / x.len() as f32,
+        NormKind::Rms => 0.0,
     }
-    let scale = 1.0 / (dot(y, y) / n + epsilon).sqrt();
-    match &weights.gain {
-        Some(gain) => y.iter_mut().zip(gain).for_each(|(v, g)| *v = *v * scale * g),
-        None => y.iter_mut().for_each(|v| *v *= scale),
-    }
-    if let Some(bias) = &weights.bias {
-        y.iter_mut().zip(bias).for_each(|(v, b)| *v += b);
+}
+
+/// Brings a row whose mean has been taken off to its size.
+#[inline(always)]
+fn scale(epsilon: f32, weights: &NormWeights, y: &mut [f32]) {
+    let scale = 1.0 / (dot(y, y) / y.len() as f32 + epsilon).sqrt();
+    match (&weights.gain, &weights.bias) {
+        (Some(gain), Some(bias)) => {
+            y.iter_mut().zip(gain).zip(bias).for_each(|((v, g), b)| *v = *v * scale * g + b);
+        }
+        (Some(gain), None) => y.iter_mut().zip(gain).for_each(|(v, g)| *v = *v * scale * g),
+        (None, Some(bias)) => y.iter_mut().zip(bias).for_each(|(v, b)| *v = *v * scale + b),
+        (None, None) => y.iter_mut().for_each(|v| *v *= scale),
     }
 }
 
