@@ -22,6 +22,7 @@ use support::{SIZES, document, run};
 /// `E = prefactor x^-beta`, each value times `exp` of a number.
 fn series(distribution: &str, x: &[f64], prefactor: f64, beta: f64, noise: &[f64]) -> Series {
     let point = |(at, &x): (usize, &f64)| SeriesPoint {
+        counted: None,
         model: format!("m{at}"),
         x,
         error: prefactor * x.powf(-beta) * noise.get(at).copied().unwrap_or(0.0).exp(),

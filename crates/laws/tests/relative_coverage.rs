@@ -42,6 +42,7 @@ fn family(models: usize, slopes: &[f64], own: f64, normal: &mut Normal) -> Measu
             .zip(&common)
             .enumerate()
             .map(|(at, (&x, common))| SeriesPoint {
+                counted: None,
                 model: format!("m{at}"),
                 x,
                 error: prefactor * x.powf(-beta) * (common + own * normal.draw()).exp(),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use relscale_laws::relative::{
     ErrorMeasure, Measurements, RelativeOptions, StudySource, counted_ranks, fit_relative, of_study,
 };
-use relscale_laws::{RelativeFit, Trend};
+use relscale_laws::{FlagCode, RelativeFit, Trend};
 use relscale_records::RunTally;
 use relscale_records::provenance::sha256_bytes;
 use support::{SIZES, exact};
@@ -88,4 +88,52 @@ fn a_k_that_a_model_never_misses_is_left_out_and_says_who() {
     assert_eq!(ranks.gaps[0].at.iter().map(|at| at.k).collect::<Vec<_>>(), [1, 10]);
     let [(100, reason)] = ranks.gaps[0].left_out.as_slice() else { panic!("{:?}", ranks.gaps[0].left_out) };
     assert!(reason.contains("m3100000") && reason.contains("no error on code"), "{reason}");
+}
+
+#[test]
+fn a_k_with_few_misses_has_a_slope_that_is_not_claimed() {
+    let before = with_ranks(&runs(), &[1, 10, 100]).families.remove(0).ranks.unwrap();
+    assert!(before.gaps[0].at.iter().all(|at| at.claimed() && at.trend != Trend::Undecided || at.k == 1));
+    let mut runs = runs();
+    // 49 misses at k = 100: one fewer than the rank law needs for a slope.
+    for run in runs.iter_mut().filter(|run| run.model == "m3100000" && run.corpus == "code") {
+        let document = &mut run.documents[0];
+        document.hits[2] = document.scored - 49;
+    }
+    let ranks = with_ranks(&runs, &[1, 10, 100]).families.remove(0).ranks.unwrap();
+    let [one, ten, hundred] = ranks.gaps[0].at.as_slice() else { panic!("{:?}", ranks.gaps[0].at) };
+    assert_eq!(
+        [one, ten].map(|at| (at.trend, at.tests)),
+        [0, 1].map(|i| (before.gaps[0].at[i].trend, before.gaps[0].at[i].tests))
+    );
+    assert_eq!((hundred.claimed(), hundred.trend, hundred.tests), (false, Trend::Undecided, None));
+    let [flag] = hundred.flags.as_slice() else { panic!("{:?}", hundred.flags) };
+    assert_eq!(flag.code, FlagCode::FewMisses);
+    assert!(
+        flag.message.contains("fewer than 50 misses") && flag.message.contains("m3100000 49 of"),
+        "{}",
+        flag.message
+    );
+    assert!(flag.message.contains("on code"), "{}", flag.message);
+    assert!(
+        ranks.verdict.contains("at k = 10 (of 3 k")
+            && ranks.verdict.contains("has too few misses or hits at 1"),
+        "{}",
+        ranks.verdict
+    );
+
+    // The same as the error of a relative law, and few hits in place of few misses.
+    let of = |runs: &[RunTally], k| {
+        let fit =
+            fit_relative(&measured(runs, ErrorMeasure::Rbp { k }), &RelativeOptions::new("prose"), None)
+                .unwrap();
+        fit.families[0].gap("code").unwrap().clone()
+    };
+    let gap = of(&runs, 100);
+    assert!(!gap.claimed() && gap.verdict.contains("no slope is claimed"), "{}", gap.verdict);
+    for run in runs.iter_mut().filter(|run| run.model == "m3100000" && run.corpus == "prose") {
+        run.documents[0].hits[0] = 7;
+    }
+    assert_eq!(of(&runs, 1).flags.iter().filter(|flag| flag.code == FlagCode::FewHits).count(), 1);
+    assert!(of(&runs, 10).claimed());
 }

@@ -88,7 +88,7 @@ fn series(
             .as_ref()
             .map(|replicates| replicates.column(at).map(error).collect())
             .map_err(Clone::clone);
-        series.points.push(SeriesPoint { model: name, x, error: value, replicates });
+        series.points.push(SeriesPoint { model: name, x, error: value, replicates, counted: None });
     }
     Ok(series)
 }

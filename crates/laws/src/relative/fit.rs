@@ -134,6 +134,12 @@ fn of_family(
 
 /// Adjusts the tests for their number, and draws from them what may be said.
 fn claim(gaps: &mut [Gap], options: &RelativeOptions) {
+    // Tests take the residuals for what they are; of few misses these say nothing, and would only weigh on the others' q.
+    for gap in gaps.iter_mut().filter(|gap| !gap.claimed()) {
+        if let GapOutcome::Fitted(law) = &mut gap.outcome {
+            law.tests = None;
+        }
+    }
     let mut laws: Vec<(f64, &mut GapTests, &mut Trend)> = gaps
         .iter_mut()
         .filter_map(|gap| match &mut gap.outcome {

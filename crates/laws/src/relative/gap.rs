@@ -6,7 +6,7 @@ use relscale_stats::interval::student::{self, StudentInterval};
 use relscale_stats::outcome::Caution;
 use relscale_stats::{StatsError, forms, multiple};
 
-use super::series::{Series, SeriesPoint, log_error};
+use super::series::{Counted, Series, SeriesPoint, log_error};
 use super::{RelativeOptions, ahead};
 use crate::audit::{self, Held};
 use crate::power_law::{percentiles, student_t};
@@ -57,6 +57,7 @@ pub(super) fn of(baseline: &Series, treatment: &Series, options: &RelativeOption
             ),
         ));
     }
+    flags.extend(too_few(&pairs, baseline, treatment, options.minimum_count));
     let outcome = match fit {
         Err(refusal) => GapOutcome::Refused { reason: refused(&pairs, &refusal) },
         Ok(fit) => {
@@ -114,6 +115,37 @@ fn unpaired(baseline: &Series, treatment: &Series) -> Vec<RelativeLeftOut> {
     let mut all = [alone(baseline, treatment), alone(treatment, baseline)].concat();
     all.sort_by(|a, b| a.model.cmp(&b.model));
     all
+}
+
+/// The rule of the rank law (`rank.rs`) for both sides of a gap: where a model's misses, or hits, are few, its error is of the size
+/// of the whole effect.
+fn too_few(pairs: &[Pair<'_>], baseline: &Series, treatment: &Series, minimum: u64) -> Vec<Flag> {
+    let of = |code, what: &str, count: fn(Counted) -> u64| {
+        let short: Vec<String> = pairs
+            .iter()
+            .flat_map(|pair| {
+                [(&baseline.distribution, pair.baseline), (&treatment.distribution, pair.treatment)]
+            })
+            .filter_map(|(distribution, point)| {
+                let counted = point.counted?;
+                let few = count(counted);
+                (few < minimum)
+                    .then(|| format!("{} {few} of {} on {distribution}", point.model, counted.tokens))
+            })
+            .collect();
+        (!short.is_empty()).then(|| {
+            let message =
+                format!("no slope is claimed: fewer than {minimum} {what} for {}", short.join(", "));
+            Flag::new(code, message)
+        })
+    };
+    [
+        of(FlagCode::FewMisses, "misses (tokens of a rank above k)", |counted| counted.tokens - counted.hits),
+        of(FlagCode::FewHits, "hits (tokens of a rank of at most k)", |counted| counted.hits),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn refused(pairs: &[Pair<'_>], refusal: &StatsError) -> String {

@@ -208,6 +208,7 @@ impl<'a> Pool<'a> {
             let mean = cell.values.values().map(|(value, w)| value * weight(*w)).sum::<f64>() / total;
             match self.kind.value(mean) {
                 Value::Of(error) => series.points.push(SeriesPoint {
+                    counted: None,
                     model: model.clone(),
                     x: cell.x,
                     error,

@@ -28,6 +28,7 @@ impl Measurements {
                     let name = format!("optimum at {:.3e}", budget.x);
                     match budget.error(&points, &family.places) {
                         Ok(error) => series.points.push(SeriesPoint {
+                            counted: None,
                             model: name,
                             x: budget.x,
                             error,

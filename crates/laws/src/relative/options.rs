@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::LawsError;
+use crate::options::FitOptions;
 
 /// Options of [`fit_relative`](super::fit_relative). Recorded in the result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,10 +17,19 @@ pub struct RelativeOptions {
     pub margin: f64,
     /// Largest share of false claims among all claims of a kind (closes or widens; parallel) in a family, above 0 and below 1.
     pub false_discovery: f64,
+    /// Below this many misses (or hits) of any model on either side no slope of `-ln RBP_k` is claimed, as for the rank law itself
+    /// ([`FitOptions::minimum_count`]).
+    #[serde(default = "minimum_count")]
+    pub minimum_count: u64,
     /// Values of G whose x is wanted, each above 0.
     pub reaches: Vec<f64>,
     /// The x at which G is wanted, each above 0; empty = ten times the largest measured.
     pub at: Vec<f64>,
+}
+
+/// That of the rank law.
+fn minimum_count() -> u64 {
+    FitOptions::default().minimum_count
 }
 
 impl RelativeOptions {
@@ -30,6 +40,7 @@ impl RelativeOptions {
             level: 0.95,
             margin: 0.002,
             false_discovery: 0.05,
+            minimum_count: minimum_count(),
             reaches: vec![1.0],
             at: Vec::new(),
         }

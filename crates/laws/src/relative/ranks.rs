@@ -8,7 +8,7 @@ use relscale_records::RunTally;
 
 use super::{Measurements, fit_relative};
 use crate::error::LawsError;
-use crate::result::{Gap, RankGap, RanksOfGap, RelativeFamily, RelativeFit, RelativeRanks, Trend};
+use crate::result::{FlagCode, Gap, RankGap, RanksOfGap, RelativeFamily, RelativeFit, RelativeRanks, Trend};
 
 /// Treatments that a sentence names.
 const NAMED: usize = 3;
@@ -72,37 +72,49 @@ fn at_k(gap: &Gap) -> Result<RankGap, String> {
         models: law.models,
         tests: law.tests,
         trend: law.trend,
+        flags: gap
+            .flags
+            .iter()
+            .filter(|flag| matches!(flag.code, FlagCode::FewMisses | FlagCode::FewHits))
+            .cloned()
+            .collect(),
     })
 }
 
 /// Where each slope goes over k; none when no gap has a slope at two k.
 fn sentence(gaps: &[RanksOfGap], baseline: &str) -> Option<String> {
     let along: Vec<&RanksOfGap> = gaps.iter().filter(|gap| gap.at.len() > 1).collect();
-    let told: Vec<String> = along
-        .iter()
-        .take(NAMED)
-        .filter_map(|gap| {
-            let (first, last) = (gap.at.first()?, gap.at.last()?);
-            let count = |trend: Trend| gap.at.iter().filter(|at| at.trend == trend).count();
-            let claims: Vec<String> = [Trend::Closes, Trend::Widens, Trend::Parallel, Trend::Undecided]
-                .into_iter()
-                .filter(|trend| count(*trend) > 0)
-                .map(|trend| format!("{} at {}", trend.name(), count(trend)))
-                .collect();
-            Some(format!(
-                "{} from {:+.4} at k = {} to {:+.4} at k = {} (of {} k it {})",
-                gap.treatment,
-                first.delta_beta.value,
-                first.k,
-                last.delta_beta.value,
-                last.k,
-                gap.at.len(),
-                claims.join(", ")
-            ))
-        })
-        .collect();
+    let told: Vec<String> = along.iter().take(NAMED).map(|gap| along_k(gap)).collect();
     let others = along.len().checked_sub(NAMED).filter(|others| *others > 0);
     let others = others.map_or(String::new(), |others| format!("; {others} more gaps are in the table"));
     (!told.is_empty())
         .then(|| format!("delta_beta of -ln RBP_k against {baseline}: {}{others}.", told.join("; ")))
+}
+
+/// One gap, from the first k whose slope is claimed to the last.
+fn along_k(gap: &RanksOfGap) -> String {
+    let claimed: Vec<&RankGap> = gap.at.iter().filter(|at| at.claimed()).collect();
+    let of = gap.at.len();
+    let few = of - claimed.len();
+    let (Some(first), Some(last)) = (claimed.first(), claimed.last()) else {
+        return format!("{} has too few misses or hits for a slope at any of {of} k", gap.treatment);
+    };
+    let count = |trend: Trend| claimed.iter().filter(|at| at.trend == trend).count();
+    let mut claims: Vec<String> = [Trend::Closes, Trend::Widens, Trend::Parallel, Trend::Undecided]
+        .into_iter()
+        .filter(|trend| count(*trend) > 0)
+        .map(|trend| format!("{} at {}", trend.name(), count(trend)))
+        .collect();
+    if few > 0 {
+        claims.push(format!("has too few misses or hits at {few}"));
+    }
+    format!(
+        "{} from {:+.4} at k = {} to {:+.4} at k = {} (of {of} k it {})",
+        gap.treatment,
+        first.delta_beta.value,
+        first.k,
+        last.delta_beta.value,
+        last.k,
+        claims.join(", ")
+    )
 }

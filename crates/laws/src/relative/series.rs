@@ -90,6 +90,17 @@ pub struct SeriesPoint {
     /// The error in every resample of the documents, or why there are none. Resample r is the same draw for all models of a
     /// series; two series share draws where they share documents, and are drawn apart where they do not.
     pub replicates: Result<Vec<f64>, String>,
+    /// What was counted where the error is `-ln RBP_k` of a study; absent for every other error.
+    pub counted: Option<Counted>,
+}
+
+/// How many tokens a share of hits comes from: few hits, or few misses, and the share is hardly known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// Scored tokens of rank at most k.
+    pub hits: u64,
+    /// All scored tokens.
+    pub tokens: u64,
 }
 
 /// Standard error of the logarithm of an error, or of a gap, over the resamples.

@@ -14,7 +14,7 @@ use relscale_records::provenance::sha256_bytes;
 use relscale_records::{DocumentTally, RunTally};
 
 use super::choices;
-use super::series::{Measurements, ModelFamily, Series, SeriesPoint};
+use super::series::{Counted, Measurements, ModelFamily, Series, SeriesPoint};
 use crate::choices::ChoiceMeasure;
 use crate::error::LawsError;
 use crate::manifest::ModelAxis;
@@ -255,6 +255,10 @@ fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
         // Such errors are no sums over documents and come from `choices::families`.
         ErrorMeasure::Choice(_) => f64::NAN,
     };
+    let counted = |sums: Sums<'_>| match source.error {
+        ErrorMeasure::Rbp { .. } => Some(Counted { hits: sums.hits[0] as u64, tokens: sums.tokens as u64 }),
+        ErrorMeasure::BitsPerByte | ErrorMeasure::CrossEntropy | ErrorMeasure::Choice(_) => None,
+    };
     let mut series = Series { distribution: share.distribution, points: Vec::new(), left_out: Vec::new() };
     for group in Group::all(&share.runs, &options)? {
         for (model, run) in group.runs.iter().enumerate() {
@@ -268,7 +272,13 @@ fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
                     reason: "it has no x".to_owned(),
                 })?;
                 let replicates = group.replicates(model, statistic).map_err(str::to_owned);
-                series.points.push(SeriesPoint { model: name, x, error, replicates });
+                series.points.push(SeriesPoint {
+                    model: name,
+                    x,
+                    error,
+                    replicates,
+                    counted: counted(run.sums()),
+                });
             } else {
                 let reason = format!("its {} is {error}, which has no logarithm", source.error);
                 series.left_out.push(RelativeLeftOut { model: name, reason });

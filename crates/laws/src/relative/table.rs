@@ -229,6 +229,7 @@ impl<'a> Columns<'a> {
             };
             match kind.value(given) {
                 Value::Of(error) => series.points.push(SeriesPoint {
+                    counted: None,
                     model: model.clone(),
                     x,
                     error,

@@ -37,6 +37,11 @@ pub(super) fn of_gap(gap: &Gap, options: &RelativeOptions) -> String {
             q(tests.difference_q),
             q(tests.equivalence_q)
         ),
+        (_, None) if !gap.claimed() => {
+            format!(
+                "{against}: no slope is claimed, {slope}; some model has too few misses or hits, see the flags."
+            )
+        }
         (_, None) => {
             format!("{against}: undecided, {slope}; two models leave nothing to judge the slope by.")
         }

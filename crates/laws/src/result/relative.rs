@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag, TracePoint};
+use super::{Estimate, Flag, FlagCode, TracePoint};
 use crate::relative::RelativeOptions;
 
 /// Version of the layout of `relative.json`; a change of meaning of any member raises it.
@@ -134,6 +134,16 @@ impl Gap {
             GapOutcome::Refused { .. } => None,
         }
     }
+
+    /// False when a flag says that no slope may be claimed: few misses or hits of some model.
+    pub fn claimed(&self) -> bool {
+        claimed(&self.flags)
+    }
+}
+
+/// Whether no flag says that misses or hits are too few.
+fn claimed(flags: &[Flag]) -> bool {
+    !flags.iter().any(|flag| matches!(flag.code, FlagCode::FewMisses | FlagCode::FewHits))
 }
 
 /// One model in one gap.
@@ -195,7 +205,7 @@ pub struct GapLaw {
     pub models: u32,
     /// Smallest and largest x in the fit.
     pub range: (f64, f64),
-    /// The two tests of the slope; absent for two points.
+    /// The two tests of the slope; absent for two points, and where no slope is claimed ([`Gap::claimed`]).
     pub tests: Option<GapTests>,
     /// What the tests allow to say.
     pub trend: Trend,
@@ -339,10 +349,20 @@ pub struct RankGap {
     pub ends: (f64, f64),
     /// Models in the fit.
     pub models: u32,
-    /// The tests; `q` is adjusted for the gaps of this k. Absent for two models.
+    /// The tests; `q` is adjusted for the gaps of this k. Absent for two models, and where no slope is claimed.
     pub tests: Option<GapTests>,
     /// What the tests allow to say.
     pub trend: Trend,
+    /// That misses or hits are too few for a slope to be claimed; the gap's other doubts are those of a fit of this k alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<Flag>,
+}
+
+impl RankGap {
+    /// False when a flag says that no slope may be claimed, as [`Gap::claimed`].
+    pub fn claimed(&self) -> bool {
+        claimed(&self.flags)
+    }
 }
 
 /// The slopes of all treatments against a number that each of them has.

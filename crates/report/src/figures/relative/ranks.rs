@@ -58,9 +58,15 @@ impl Figure for ByRank<'_> {
         } else {
             ""
         };
+        let all = || self.gaps.iter().flat_map(|gap| &gap.at);
+        let few = if all().any(|at| !at.claimed()) {
+            " A dot in outline is also where some model has too few misses or hits for a slope to be claimed."
+        } else {
+            ""
+        };
         format!(
             "The relative law of ranks: at each k the slope of ln G on ln x, G being −ln RBP of the treatment over that of {}. Above 0 the gap widens at this \
-             k. Bars are {} intervals (Student t); neighbouring k share most of their hits, so they err together. Marks tell the verdict of each k.{left_out} \
+             k. Bars are {} intervals (Student t); neighbouring k share most of their hits, so they err together. Marks tell the verdict of each k.{few}{left_out} \
              Seen: {}",
             self.of.fit.options.baseline,
             format::percent(self.of.fit.options.level),
@@ -86,6 +92,7 @@ impl Figure for ByRank<'_> {
                 at.tests.map(|tests| tests.difference_q).into(),
                 at.tests.map(|tests| tests.equivalence_q).into(),
                 Cell::text(at.trend.name()),
+                Cell::Flag(at.claimed()),
                 Cell::Empty,
             ]
         };
@@ -96,7 +103,7 @@ impl Figure for ByRank<'_> {
                 Cell::text(&self.of.fit.options.baseline),
                 Cell::Count(u64::from(*k)),
             ];
-            cells.extend(std::iter::repeat_n(Cell::Empty, 10));
+            cells.extend(std::iter::repeat_n(Cell::Empty, 11));
             cells.push(Cell::text(reason));
             cells
         };
@@ -120,6 +127,7 @@ impl Figure for ByRank<'_> {
                 "difference_q",
                 "equivalence_q",
                 "trend",
+                "slope_claimed",
                 "left_out_because",
             ],
             rows: rows.collect(),
@@ -147,7 +155,11 @@ impl Figure for ByRank<'_> {
                         gap.treatment,
                         at.k,
                         signed(&at.delta_beta),
-                        at.trend.name()
+                        if at.claimed() {
+                            at.trend.name()
+                        } else {
+                            "too few misses or hits to claim a slope"
+                        }
                     ),
                 }],
                 ..Series::of(style, &gap.treatment)
