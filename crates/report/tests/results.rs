@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use relscale_laws::Saved as _;
 use relscale_report::{Options, ReportError, ReportFiles, Results, render};
+use support::sources::{Sources, stated};
 use support::{SIZES, TEXTS, others};
 
 fn report(folder: &Path) -> ReportFiles {
@@ -125,6 +126,40 @@ fn what_a_folder_lacks_is_named_with_the_command_that_makes_it() {
     assert!(!page.contains("relscale relative STUDY --baseline NAME makes it"));
     // The figures that are there stand on a page without laws.
     assert!(page.contains("Bits per byte by variety, against S"), "no figure on the page");
+}
+
+/// Each result that is no relative law has a table of its laws, and every number in it is in the file it names.
+#[test]
+fn laws_of_the_other_results_stand_in_tables() {
+    let home = tempfile::tempdir().unwrap();
+    others::save_all(home.path());
+    let page = fs::read_to_string(report(home.path()).page).unwrap();
+    let text = support::read(&page);
+    for title in [
+        "Questions of mmlu under ants",
+        "bpb to acc, in two stages, against flops",
+        "loss along size and along tokens, gaps to web",
+        "Optima of all as A · C^a",
+        "The surface of all, E + A · N^-alpha + B · D^-beta",
+        "Whether the methods agree on all",
+    ] {
+        assert!(text.contains(title), "{title}");
+    }
+    // Of every file, and none of another kind: as many as the rows have.
+    let mut sources = Sources::of(home.path());
+    // There are no rank laws here, of which the page says so.
+    let mut all = stated(&page);
+    all.retain(|one| !one.source.starts_with("laws.json#"));
+    all.iter().for_each(|one| sources.check(one));
+    let in_file = |start: &str| all.iter().filter(|one| one.source.starts_with(start)).count();
+    // Three models, two formats of two domains: items, chance, two means with their intervals.
+    assert_eq!(in_file("choices.json#/groups/0/models"), 12 * (2 + 2 * 3));
+    // R² and points of four curves of two groups, besides the parameters.
+    assert!(in_file("stages.json#/groups/1/curves/accuracy/parameters/0/estimate") >= 3);
+    assert!(in_file("size-tokens.json#/distributions/1/gap/along_size/slope") >= 3);
+    assert!(in_file("isoflop.json#/groups/0/paths/0/params/exponent") >= 6);
+    assert!(in_file("isoflop.json#/groups/0/surfaces/0/outcome/alpha") >= 3);
+    assert!(in_file("isoflop.json#/groups/0/agreement") >= 4);
 }
 
 #[test]

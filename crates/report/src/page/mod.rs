@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `view` | what is said of the rank laws |
 //! | `others` | what is said of relative laws, questions, sweeps |
+//! | `tables` | the numbers of questions, stages, sizes against tokens and sweeps |
 //! | `cautions` | every flag of every result, and the points left out |
 //! | `records` | provenance |
 //! | `explore` | the data of the figure that moves with k |
@@ -22,6 +23,7 @@ mod explore;
 mod others;
 mod records;
 mod source;
+mod tables;
 mod typeset;
 mod view;
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::source::{Html, Place};
+use super::tables::{self, Table};
 use crate::format;
 use crate::results::{Named, Results};
 
@@ -19,6 +20,7 @@ const DEPTH: usize = 2;
 pub(super) struct Others {
     findings: Vec<Finding>,
     gaps: Vec<Gaps>,
+    tables: Vec<Table>,
 }
 
 /// What one result shows.
@@ -77,7 +79,11 @@ impl Others {
             Finding { title: title(file, value), file: file.clone(), said }
         });
         let gaps = results.relative.iter().flat_map(|one| gaps(&format!("{}.json", one.file), &one.fit));
-        Self { findings: findings.filter(|finding| !finding.said.is_empty()).collect(), gaps: gaps.collect() }
+        Self {
+            findings: findings.filter(|finding| !finding.said.is_empty()).collect(),
+            gaps: gaps.collect(),
+            tables: tables::all(results),
+        }
     }
 }
 
