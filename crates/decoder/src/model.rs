@@ -2,7 +2,7 @@
 
 use crate::count::ParameterCount;
 use crate::error::{Error, Result};
-use crate::families::{self, CheckpointInfo, LoadOptions};
+use crate::families::{self, CheckpointInfo, LoadOptions, ReadWeights};
 use crate::forward;
 use crate::head::{Scored, Vocabulary, tiled};
 use crate::kernels::{Choice, Dtype, Format, Packed};
@@ -63,8 +63,19 @@ impl Model {
     /// # Errors
     /// As [`families::load_packed`].
     pub fn load(folder: &Path, options: LoadOptions) -> Result<Self> {
-        let families::Loaded { spec, weights, info } = families::load_packed(folder, options)?;
-        Ok(Self { spec, weights, info: Some(info), idle: Idle::default() })
+        families::load_packed(folder, options).map(Self::of)
+    }
+
+    /// As [`Model::load`], of files that are known to be those of which `read` was learned: they are not hashed.
+    ///
+    /// # Errors
+    /// As [`Model::load`].
+    pub fn load_known(folder: &Path, options: LoadOptions, read: &ReadWeights) -> Result<Self> {
+        families::load_known(folder, options, read).map(Self::of)
+    }
+
+    fn of(families::Loaded { spec, weights, info }: families::Loaded<Packed>) -> Self {
+        Self { spec, weights, info: Some(info), idle: Idle::default() }
     }
 
     /// A model made in memory, in f32 with the best kernels there are.

@@ -86,7 +86,7 @@ fn tokens(
         name: "none".into(),
         tokenizer: Some(Arc::new(tokenizer)),
         folder,
-        load: Box::new(|| Err(Error::ZeroLimit)),
+        load: Box::new(|_| Err(Error::ZeroLimit)),
         recognise: None,
     };
     let place = Place::new(&std::env::temp_dir());

@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if options.iter().any(|option| option == "--mock") {
         let rows = model.tokenizer.as_ref().map_or(0, |tokenizer| tokenizer.sizes().with_added);
         model.recognise = None;
-        model.load = Box::new(move || {
+        model.load = Box::new(move |_| {
             Ok(LoadedModel {
                 engine: Box::new(MockEngine::new("mock", 1_000_000, rows).with_context(1_024)),
                 unused_tensors: Vec::new(),

@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             name: format!("mock-{size}"),
             folder: "nowhere".into(),
             tokenizer: Some(tokenizer.clone()),
-            load: Box::new(move || {
+            load: Box::new(move |_| {
                 let engine = MockEngine::new(&format!("mock-{size}"), size, 10).with_context(64);
                 Ok(LoadedModel {
                     engine: Box::new(engine),

@@ -129,8 +129,16 @@ impl Session<'_> {
 
     fn load(&mut self, source: &ModelSource<'_>) -> Result<LoadedModel> {
         let files = source.recognise.as_ref().map(|recognition| &recognition.files);
-        let stamp = files.and_then(|files| files.stamp());
-        let loaded = (source.load)()?;
+        let mut stamp = files.and_then(|files| files.stamp());
+        if let (Some(files), Some(read)) = (files, self.known.weights(stamp.as_ref())) {
+            let loaded = (source.load)(Some(read))?;
+            let before = std::mem::replace(&mut stamp, files.stamp());
+            if stamp == before {
+                return Ok(loaded);
+            }
+            // Touched while they were read: what is known of them need not hold.
+        }
+        let loaded = (source.load)(None)?;
         if let Some(read) = &loaded.read {
             self.known.keep_weights(files, stamp, read.clone());
         }

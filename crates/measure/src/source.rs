@@ -15,6 +15,9 @@ use crate::plan::TokenizerFacts;
 use crate::scratch::Place;
 use crate::text::TokenisedCorpus;
 
+/// Loads a model; given what was read of its weights when the files were the same, without hashing them again.
+pub type Load<'a> = dyn Fn(Option<&ReadWeights>) -> Result<LoadedModel> + 'a;
+
 /// A model, ready to be loaded.
 pub struct ModelSource<'a> {
     /// Name shown and recorded.
@@ -24,7 +27,7 @@ pub struct ModelSource<'a> {
     /// Its tokenizer; without one it can be measured on token ids only.
     pub tokenizer: Option<Arc<Tokenizer>>,
     /// Loads it.
-    pub load: Box<dyn Fn() -> Result<LoadedModel> + 'a>,
+    pub load: Box<Load<'a>>,
     /// Tells what it is without loading it, where that is possible.
     pub recognise: Option<Recognition<'a>>,
 }

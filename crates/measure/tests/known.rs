@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use common::{WORDS, files, session, settings, text, tiny, tokenizer_json};
+use relscale_decoder::checkpoint::Checkpoint;
 use relscale_decoder::families::LoadOptions;
 use relscale_measure::engines::local;
 use relscale_measure::known::FILE;
@@ -20,6 +21,8 @@ use relscale_records::Study;
 struct Place {
     root: tempfile::TempDir,
     loads: Arc<AtomicUsize>,
+    /// Loads that hashed the weights.
+    hashed: Arc<AtomicUsize>,
     reads: Arc<AtomicUsize>,
 }
 
@@ -30,7 +33,7 @@ impl Place {
         fs::write(root.path().join("tiny/tokenizer.json"), tokenizer_json("null")).unwrap();
         let lines: Vec<String> = [40, 1, 90, 7].iter().map(|&n| text(n, n)).collect();
         fs::write(root.path().join("lines.txt"), lines.join("\n")).unwrap();
-        Self { root, loads: Arc::default(), reads: Arc::default() }
+        Self { root, loads: Arc::default(), hashed: Arc::default(), reads: Arc::default() }
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -41,10 +44,11 @@ impl Place {
     fn model(&self) -> ModelSource<'static> {
         let request = ModelRequest::parse(&self.at("tiny").to_string_lossy()).unwrap();
         let mut source = local::source(&request, LoadOptions::default()).unwrap();
-        let (load, loads) = (source.load, Arc::clone(&self.loads));
-        source.load = Box::new(move || {
+        let (load, loads, hashed) = (source.load, Arc::clone(&self.loads), Arc::clone(&self.hashed));
+        source.load = Box::new(move |known| {
             loads.fetch_add(1, Ordering::Relaxed);
-            load()
+            hashed.fetch_add(usize::from(known.is_none()), Ordering::Relaxed);
+            load(known)
         });
         if let Some(recognition) = &mut source.recognise {
             recognition.files.settle_after(Duration::ZERO);
@@ -149,4 +153,48 @@ fn other_settings_or_a_lost_part_need_the_inputs_and_a_lost_memory_does_no_harm(
     fs::remove_file(place.at("study").join(FILE)).unwrap();
     assert_eq!(place.measure(), (1, 1, true), "found by its key");
     assert_eq!(place.measure(), (0, 0, true));
+}
+
+#[test]
+fn known_weights_are_loaded_without_hashing_them() {
+    let place = Place::new();
+    let other = Settings { length: Some(16), ..settings() };
+    let both = || {
+        place.measure();
+        place.measure_with(&other);
+        (place.loads.swap(0, Ordering::Relaxed), place.hashed.swap(0, Ordering::Relaxed))
+    };
+    assert_eq!(both(), (2, 1));
+    let with_memory = files(&place.at("study"));
+    fs::rename(place.at("study"), place.at("before")).unwrap();
+    place.measure();
+    fs::remove_file(place.at("study").join(FILE)).unwrap();
+    place.measure_with(&other);
+    assert_eq!(place.hashed.swap(0, Ordering::Relaxed), 2);
+    assert!(with_memory == files(&place.at("study")), "the hash is the same from memory");
+}
+
+#[test]
+fn weights_that_change_while_they_are_loaded_are_hashed_after_all() {
+    let place = Place::new();
+    place.measure();
+    let weights = place.at("tiny/model.safetensors");
+    let mut model = place.model();
+    let (load, changed) = (model.load, weights.clone());
+    model.load = Box::new(move |known| {
+        let loaded = load(known);
+        if known.is_some() {
+            touch_up(&changed, fs::metadata(&changed).unwrap().len() as usize - 2);
+        }
+        loaded
+    });
+    std::thread::sleep(Duration::from_millis(30));
+    let other = Settings { length: Some(16), ..settings() };
+    let (result, _) = session(&place.at("study"), &[model], &[place.corpus()], &other);
+    assert_eq!(result.unwrap().len(), 1);
+    assert_eq!((place.loads.load(Ordering::Relaxed), place.hashed.load(Ordering::Relaxed)), (3, 2));
+    let runs = Study::open(&place.at("study")).unwrap().runs().unwrap();
+    let hashes: Vec<_> = runs.iter().map(|run| &run.record.provenance.model.weights_sha256).collect();
+    let now = Checkpoint::open(&place.at("tiny")).unwrap().sha256().unwrap();
+    assert!(hashes.len() == 2 && hashes.iter().filter(|hash| ***hash == now).count() == 1, "{hashes:?}");
 }

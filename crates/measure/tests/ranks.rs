@@ -14,7 +14,7 @@ fn the_local_engine_faces_every_case() {
         let path = folder.path().join(number.to_string());
         model_of_logits(&path, &logits);
         let request = ModelRequest::parse(path.to_str().unwrap()).unwrap();
-        let loaded = LocalEngine::load(&request, LoadOptions::default()).unwrap();
+        let loaded = LocalEngine::load(&request, LoadOptions::default(), None).unwrap();
         let takes_part = (0..logits.len() as u32).map(|row| !case.left_out.contains(&row)).collect();
         let windows = [EngineWindow { tokens: &[0, case.target], scored: &[1] }];
         let scores = loaded.engine.score(&windows, &Vocabulary::Tokens(takes_part)).unwrap();

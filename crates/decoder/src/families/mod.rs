@@ -117,7 +117,7 @@ pub struct CheckpointInfo {
 /// for a key that would change the numbers; [`Error::MissingTensor`], [`Error::Shape`], and those of
 /// [`Checkpoint::open`].
 pub fn load(folder: &Path, options: LoadOptions) -> Result<Loaded> {
-    load_as(folder, options, |family| family.dense)
+    load_as(folder, options, None, |family| family.dense)
 }
 
 /// As [`load`], every matrix laid out for its products as it is read, in the numbers and for the kernels that
@@ -126,7 +126,15 @@ pub fn load(folder: &Path, options: LoadOptions) -> Result<Loaded> {
 /// # Errors
 /// As [`load`].
 pub fn load_packed(folder: &Path, options: LoadOptions) -> Result<Loaded<Packed>> {
-    load_as(folder, options, |family| family.packed)
+    load_as(folder, options, None, |family| family.packed)
+}
+
+/// As [`load_packed`], of files that are known to be those of which `read` was learned: they are not hashed.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_known(folder: &Path, options: LoadOptions, read: &ReadWeights) -> Result<Loaded<Packed>> {
+    load_as(folder, options, Some(read), |family| family.packed)
 }
 
 /// How a family finds the tensors that are kept as `M`.
@@ -135,6 +143,7 @@ type Find<M> = fn(&mut Tensors<M>, &Spec) -> Result<Weights<M>>;
 fn load_as<M: Keep + Send>(
     folder: &Path,
     options: LoadOptions,
+    known: Option<&ReadWeights>,
     find: impl Fn(&Family) -> Find<M>,
 ) -> Result<Loaded<M>> {
     let (mut config, family) = open_config(folder)?;
@@ -146,7 +155,8 @@ fn load_as<M: Keep + Send>(
     let mut tensors = Tensors::new(&checkpoint, options, Format::new(options.dtype, options.kernels));
     let find = find(family);
     // Both read every byte once. A hash is one thread's work; the others lay matrices out meanwhile.
-    let (weights, weights_sha256) = rayon::join(|| find(&mut tensors, &spec), || checkpoint.sha256());
+    let hash = || known.map_or_else(|| checkpoint.sha256(), |read| Ok(read.sha256.clone()));
+    let (weights, weights_sha256) = rayon::join(|| find(&mut tensors, &spec), hash);
     let weights = weights?;
     let (used, unused) = tensors.finish(&spec)?;
     let stored = checkpoint.stored_types(used.iter().map(String::as_str));

@@ -30,13 +30,21 @@ pub struct LocalEngine {
 }
 
 impl LocalEngine {
-    /// Loads a Hugging Face folder.
+    /// Loads a Hugging Face folder; where its files are `known` to be those of which this was learned, without hashing them.
     ///
     /// # Errors
     /// [`Error::Model`], naming the model.
-    pub fn load(request: &ModelRequest, options: LoadOptions) -> Result<LoadedModel> {
+    pub fn load(
+        request: &ModelRequest,
+        options: LoadOptions,
+        known: Option<&ReadWeights>,
+    ) -> Result<LoadedModel> {
         let failed = |source| Error::Model { model: request.name.clone(), source };
-        let model = Model::load(&request.folder, options).map_err(failed)?;
+        let model = match known {
+            Some(read) => Model::load_known(&request.folder, options, read),
+            None => Model::load(&request.folder, options),
+        };
+        let model = model.map_err(failed)?;
         let info = model.info().cloned().ok_or_else(|| Error::Engine {
             engine: identity(model.format().dtype()).name,
             reason: format!("{} has no record of its files", request.folder.display()),
@@ -160,7 +168,7 @@ pub fn source(request: &ModelRequest, options: LoadOptions) -> Result<ModelSourc
         name: request.name.clone(),
         folder: folder.clone(),
         tokenizer: tokenizer(&folder)?,
-        load: Box::new(move || LocalEngine::load(&request, options)),
+        load: Box::new(move |known| LocalEngine::load(&request, options, known)),
         recognise: Some(Recognition {
             files: Files::new(format!("{options:?}"), move || files_of_a_model(&folder)),
             facts: Box::new(move |read| {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use relscale_corpus::{Document, Tokenizer};
+use relscale_decoder::families::ReadWeights;
 use relscale_measure::engines::MockEngine;
 use relscale_measure::{
     CorpusSource, Engine, Error, Event, LoadedModel, Measured, ModelSource, Settings, measure,
@@ -66,7 +67,7 @@ pub fn corpus(name: &str, documents: Vec<Document>) -> CorpusSource<'static> {
 
 pub fn model<'a>(make: impl Fn() -> MockEngine + 'a) -> ModelSource<'a> {
     let name = make().model().name.clone();
-    let load = move || {
+    let load = move |_: Option<&ReadWeights>| {
         let engine: Box<dyn Engine> = Box::new(make());
         Ok(LoadedModel {
             engine,
