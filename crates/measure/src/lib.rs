@@ -12,7 +12,7 @@
 //! | [`scratch`] | bytes that live as long as a session: in memory up to a bound, beyond it in a file without a name |
 //! | [`layout`] | windows of each document, the limit on tokens, the partition into parts |
 //! | [`plan`] | a model x a corpus x a protocol becomes a run with its provenance and key |
-//! | [`run`] | carries a run out, or goes on with it |
+//! | [`run`] | carries a run out, or goes on with it; `writing` writes its parts while the next are scored |
 //! | [`source`], [`settings`] | what a session is given: models, corpora, how to measure |
 //! | [`session`], `tell` | all models over all corpora; what is said on the way |
 //! | [`known`] | what earlier starts learned of the inputs, so that a finished study returns at once |
@@ -45,6 +45,7 @@ pub mod settings;
 pub mod source;
 mod tell;
 pub mod text;
+mod writing;
 
 pub use engine::{Engine, EngineWindow};
 pub use error::{Error, Result};

@@ -1,13 +1,13 @@
 //! Carries a run out, or goes on with it.
 //!
 //! For each part that is not on disk yet: the windows of its documents go to the engine in batches, in order; the rows go into the
-//! part in order; the part appears once it is whole. Nothing else is kept between two starts, so there is nothing that could disagree:
+//! part in order, written by a thread of its own ([`crate::writing`]); the part appears once it is whole. Nothing else is kept between two starts, so there is nothing that could disagree:
 //! what is on disk is read and believed only if it is whole and of this run.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use relscale_corpus::protocols::Window;
-use relscale_records::parquet::{DocumentRow, PartMeta, PartRange, TokenWriter};
+use relscale_records::parquet::{DocumentRow, PartMeta, PartRange};
 use relscale_records::study::{Done, PartState, RunFolder};
 use relscale_records::{Score, ScoredToken, Study};
 
@@ -18,6 +18,7 @@ use crate::layout::Windows;
 use crate::plan::PlannedRun;
 use crate::tell;
 use crate::text::{TokenisedCorpus, TokenisedDocument};
+use crate::writing::Writing;
 
 /// Tokens of a batch by default: enough rows for the products to run at full speed, little enough memory.
 pub const BATCH_TOKENS: usize = 4_096;
@@ -77,32 +78,24 @@ pub fn carry_out(
         write_documents(&run, job)?;
     }
     let already = states.iter().flatten().map(|meta| meta.scored + meta.nonfinite).sum();
-    let mut progress = Progress { job, events, scored: already };
-    progress.started(&run);
-
-    let mut finished: Vec<PartMeta> = Vec::with_capacity(parts.len());
-    let (mut finite, mut nonfinite) = (0, 0);
-    for (range, state) in parts.iter().zip(states) {
-        let meta = match state {
-            Some(meta) => meta,
-            None => {
-                let meta = measure_part(&run, job, *range, &mut progress, cancel)?;
-                progress.part_finished(&run, *range, parts.len());
-                meta
+    let mut progress = Progress::new(&run, job, events, already, parts.len());
+    progress.started();
+    std::thread::scope(|scope| {
+        let mut writing = Writing::start(scope, &run);
+        for (&range, state) in parts.iter().zip(states) {
+            if let Some(meta) = state {
+                progress.settle(&mut writing, true)?;
+                progress.part(meta)?;
+            } else {
+                measure_part(job, range, &mut writing, &mut progress, cancel)?;
+                // Not before the part before it is known to be on disk: an error then names the first that is not.
+                progress.settle(&mut writing, true)?;
+                writing.end(range)?;
             }
-        };
-        finite += meta.scored;
-        nonfinite += meta.nonfinite;
-        finished.push(meta);
-        if finite == 0 && nonfinite > 0 {
-            return Err(Error::AllNonFinite {
-                model: job.engine.model().name.clone(),
-                corpus: job.corpus.name().to_owned(),
-                rows: nonfinite,
-                folder: run.path().to_path_buf(),
-            });
         }
-    }
+        progress.settle(&mut writing, true)
+    })?;
+    let finished = progress.finished;
     let done = run.finish(finished, job.planned.layout.unscored_documents())?;
     study.set_current(&run)?;
     tell::of_run(&run, &done, false, events);
@@ -146,19 +139,38 @@ fn write_documents(run: &RunFolder, job: &Job<'_>) -> Result<()> {
     Ok(writer.finish()?)
 }
 
-/// Tells the caller how far the run is.
+/// How far the run is, and telling the caller so.
 struct Progress<'a> {
+    run: &'a RunFolder,
     job: &'a Job<'a>,
     events: &'a mut dyn FnMut(Event),
+    /// Positions scored.
     scored: u64,
+    /// Parts there will be.
+    parts: usize,
+    /// Parts on disk, in order.
+    finished: Vec<PartMeta>,
+    /// Rows in them with a score, and without.
+    finite: u64,
+    nonfinite: u64,
 }
 
-impl Progress<'_> {
-    fn started(&mut self, run: &RunFolder) {
+impl<'a> Progress<'a> {
+    fn new(
+        run: &'a RunFolder,
+        job: &'a Job<'a>,
+        events: &'a mut dyn FnMut(Event),
+        scored: u64,
+        parts: usize,
+    ) -> Self {
+        Self { run, job, events, scored, parts, finished: Vec::with_capacity(parts), finite: 0, nonfinite: 0 }
+    }
+
+    fn started(&mut self) {
         (self.events)(Event::RunStarted {
             model: self.job.engine.model().name.clone(),
             corpus: self.job.corpus.name().to_owned(),
-            folder: run.path().to_path_buf(),
+            folder: self.run.path().to_path_buf(),
             already: self.scored,
             of: self.job.planned.layout.total(),
         });
@@ -175,9 +187,28 @@ impl Progress<'_> {
         });
     }
 
-    fn part_finished(&mut self, run: &RunFolder, range: PartRange, of: usize) {
-        let file = run.part_path(range.index);
-        (self.events)(Event::PartFinished { file, parts: range.index + 1, of: of as u32 });
+    /// Takes note of the part that was ended last, if it is on disk, or when it is.
+    fn settle(&mut self, writing: &mut Writing, wait: bool) -> Result<()> {
+        let Some(meta) = writing.finished(wait)? else { return Ok(()) };
+        let (file, parts) = (self.run.part_path(meta.range.index), meta.range.index + 1);
+        (self.events)(Event::PartFinished { file, parts, of: self.parts as u32 });
+        self.part(meta)
+    }
+
+    /// Takes note of the next part on disk.
+    fn part(&mut self, meta: PartMeta) -> Result<()> {
+        self.finite += meta.scored;
+        self.nonfinite += meta.nonfinite;
+        self.finished.push(meta);
+        if self.finite == 0 && self.nonfinite > 0 {
+            return Err(Error::AllNonFinite {
+                model: self.job.engine.model().name.clone(),
+                corpus: self.job.corpus.name().to_owned(),
+                rows: self.nonfinite,
+                folder: self.run.path().to_path_buf(),
+            });
+        }
+        Ok(())
     }
 }
 
@@ -196,14 +227,16 @@ struct Waiting {
     prefix: u32,
 }
 
+/// Scores the rows of a part, and hands them on.
 fn measure_part(
-    run: &RunFolder,
     job: &Job<'_>,
     range: PartRange,
+    writing: &mut Writing,
     progress: &mut Progress<'_>,
     cancel: &AtomicBool,
-) -> Result<PartMeta> {
-    let mut part = Part { writer: run.part_writer(range.index)?, job, batch: Vec::new(), fed: 0, last: None };
+) -> Result<()> {
+    writing.begin(range.index)?;
+    let mut part = Part { job, writing, batch: Vec::new(), fed: 0, last: None };
     let ordinals = range.first_document..range.end_document;
     for (ordinal, document) in ordinals.zip(job.corpus.documents_from(range.first_document)) {
         let document = document?;
@@ -217,14 +250,13 @@ fn measure_part(
             part.batch.push(waiting);
         }
     }
-    part.score(progress, cancel)?;
-    Ok(part.writer.finish(range)?)
+    part.score(progress, cancel)
 }
 
 /// A part in the making.
 struct Part<'a> {
-    writer: TokenWriter,
     job: &'a Job<'a>,
+    writing: &'a mut Writing,
     batch: Vec<Waiting>,
     /// Tokens in the batch.
     fed: usize,
@@ -288,26 +320,24 @@ impl Part<'_> {
             let reason = format!("{} windows for {}", scores.len(), windows.len());
             return Err(self.bad_answer(document, reason));
         }
-        let mut count = 0;
+        let mut rows = Vec::with_capacity(scores.iter().map(Vec::len).sum());
         for (waiting, scores) in batch.iter().zip(&scores) {
-            let rows = self.rows(waiting, scores)?;
-            count += rows.len() as u64;
-            self.writer.write(&rows)?;
+            self.rows(waiting, scores, &mut rows)?;
         }
-        let fed = std::mem::take(&mut self.fed);
+        let (count, fed) = (rows.len() as u64, std::mem::take(&mut self.fed));
+        self.writing.rows(rows)?;
         progress.batch(count, fed as u64);
-        Ok(())
+        progress.settle(self.writing, false)
     }
 
     /// The rows of one window, checked: an engine's mistake must not become a number.
-    fn rows(&self, waiting: &Waiting, scores: &[Option<Score>]) -> Result<Vec<ScoredToken>> {
+    fn rows(&self, waiting: &Waiting, scores: &[Option<Score>], rows: &mut Vec<ScoredToken>) -> Result<()> {
         let document = waiting.document;
         if scores.len() != waiting.scored.len() {
             let reason = format!("{} scores for {} positions", scores.len(), waiting.scored.len());
             return Err(self.bad_answer(document, reason));
         }
         let size = self.job.vocabulary.scored();
-        let mut rows = Vec::with_capacity(scores.len());
         for ((&index, &bytes), &score) in waiting.scored.iter().zip(&waiting.bytes).zip(scores) {
             let position = index - waiting.prefix + waiting.start;
             let Some(&token) = waiting.tokens.get(index as usize) else {
@@ -323,7 +353,7 @@ impl Part<'_> {
             }
             rows.push(ScoredToken { document, position, token, bytes, context: index, score });
         }
-        Ok(rows)
+        Ok(())
     }
 
     fn bad_answer(&self, document: u32, reason: String) -> Error {

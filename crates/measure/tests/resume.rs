@@ -192,3 +192,40 @@ fn the_first_starts_parts_are_kept_when_another_size_is_asked_for() {
     session(folder.path(), &[model(|| mock("m"))], &corpora, &other).0.unwrap();
     assert_same(reference.path(), folder.path());
 }
+
+/// A disk that fills up under a part while others are scored: `/dev/full` stands where the part would be written.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_part_that_cannot_be_written_stops_the_run_with_the_reason() {
+    let reference = tempfile::tempdir().unwrap();
+    let corpora = [corpus("a", documents())];
+    session(reference.path(), &[model(|| mock("m"))], &corpora, &settings()).0.unwrap();
+
+    let folder = tempfile::tempdir().unwrap();
+    let mut study = Study::create_or_open(folder.path()).unwrap();
+    let mut finished = Vec::new();
+    let mut events = |event| match event {
+        Event::RunStarted { folder, .. } => {
+            std::os::unix::fs::symlink("/dev/full", folder.join("part-00002.parquet.tmp")).unwrap();
+        }
+        Event::PartFinished { file, .. } => {
+            assert!(file.exists(), "{} was told to be finished", file.display());
+            finished.push(file);
+        }
+        _ => {}
+    };
+    let models = [model(|| mock("m"))];
+    let stop = AtomicBool::new(false);
+    let error = measure(&mut study, &models, &corpora, &settings(), &mut events, &stop).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("part-00002.parquet") && message.contains("the disk is full"), "{message}");
+    assert_eq!(finished.len(), 2);
+    drop(study);
+    // Neither the part nor any after it, and nothing half done.
+    let names = files(folder.path());
+    let parts: Vec<&String> = names.keys().filter(|name| name.contains("part-")).collect();
+    assert_eq!(parts.len(), 2, "{parts:?}");
+
+    session(folder.path(), &[model(|| mock("m"))], &corpora, &settings()).0.unwrap();
+    assert_same(reference.path(), folder.path());
+}
