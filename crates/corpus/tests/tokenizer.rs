@@ -212,6 +212,28 @@ fn folders_without_a_tokenizer_and_with_a_broken_one() {
     );
 }
 
+/// The library panics on these: a file cut inside its decoder, a normaliser whose table is none.
+#[test]
+fn a_file_on_which_the_library_panics_is_refused() {
+    let whole = sentencepiece_like().to_string();
+    let inside = whole.find("\"decoder\"").unwrap() + 14;
+    let mut table = sentencepiece_like();
+    table["normalizer"] = json!({"type": "Precompiled", "precompiled_charsmap": "AAAA"});
+    for text in [&whole[..inside], &table.to_string()] {
+        let message = Tokenizer::from_json(text).unwrap_err().to_string();
+        assert!(message.contains("tokenizer.json: not a tokenizer that can be used"), "{message}");
+    }
+}
+
+/// Tables by id would take 16 GB for this one.
+#[test]
+fn an_id_beyond_any_model_is_refused_before_anything_is_made_for_it() {
+    let mut wide = sentencepiece_like();
+    wide["model"]["vocab"]["ab"] = json!(u32::MAX);
+    let message = Tokenizer::from_json(&wide.to_string()).unwrap_err().to_string();
+    assert!(message.contains("token id 4294967295 is beyond any model's output head"), "{message}");
+}
+
 #[test]
 fn the_configuration_names_the_roles() {
     let folder = tempfile::tempdir().unwrap();

@@ -242,7 +242,11 @@ fn what_cannot_be_compared_is_refused() {
     }
     let mut twice = both();
     twice[1].points[1].model = "m0".to_owned();
-    assert!(refused(twice, RelativeOptions::new("base")).contains("there twice"));
+    assert!(refused(twice.clone(), RelativeOptions::new("base")).contains("there twice;"));
+    // Of a table, the file is named.
+    let of_table = Measurements { files: vec!["points.csv".to_owned()], ..measurements(twice) };
+    let message = fit_relative(&of_table, &RelativeOptions::new("base"), None).unwrap_err().to_string();
+    assert!(message.contains("there twice in points.csv;"), "{message}");
     let mut elsewhere = both();
     elsewhere[1].points[1].x = 7.0;
     assert!(refused(elsewhere, RelativeOptions::new("base")).contains("its x is 7 here"));

@@ -244,6 +244,9 @@ fn a_bad_number_is_refused_with_its_line() {
         ("1e7,", "line 3: column `acc` is empty"),
         (",0.5", "line 3: column `S` is empty"),
         ("0,0.5", "line 3: column `S` is `0`, expected a size above 0"),
+        // Numbers whose products leave the range of doubles.
+        ("1e-320,0.5", "line 3: column `S` is `1e-320`, expected 0, or a number between 1e-60 and 1e60"),
+        ("1e300,0.5", "line 3: column `S` is `1e300`, expected 0, or a number between"),
         ("1e7,61.6", "line 3: column `acc` is `61.6`, expected a share from 0 to 1"),
         ("1e7,-0.1", "line 3: column `acc` is `-0.1`, expected a share from 0 to 1"),
         ("1e7,0.5,1", "line 3: 3 values, but the header has 2"),

@@ -14,6 +14,7 @@ use tokenizers::models::ModelWrapper;
 use tokenizers::models::bpe::BPE;
 use tokenizers::pre_tokenizers::byte_level::ByteLevel;
 
+use super::guard::guarded;
 use super::specials::NamedSpecials;
 use crate::error::{CorpusError, Result};
 
@@ -73,8 +74,8 @@ pub(super) fn load(folder: &Path) -> Result<Loaded> {
 
 /// Takes the bytes of a `tokenizer.json`; `path` for messages.
 pub(super) fn from_json(json: &[u8], path: &Path) -> Result<Loaded> {
-    let inner = tokenizers::Tokenizer::from_bytes(json)
-        .map_err(|error| CorpusError::BadTokenizer { path: path.to_owned(), reason: error.to_string() })?;
+    let inner = guarded(|| tokenizers::Tokenizer::from_bytes(json))
+        .map_err(|reason| CorpusError::BadTokenizer { path: path.to_owned(), reason })?;
     Ok(Loaded {
         inner,
         source: TokenizerSource::TokenizerJson,
@@ -92,9 +93,9 @@ fn from_vocab_and_merges(vocab: &Path, merges: &Path, config: &Config) -> Result
     };
     let vocab_text = std::fs::read(vocab).map_err(CorpusError::read(vocab))?;
     let merges_text = std::fs::read(merges).map_err(CorpusError::read(merges))?;
-    let model = BPE::from_file(&as_text(vocab)?, &as_text(merges)?)
-        .build()
-        .map_err(|error| bad(vocab, format!("{error} (read together with {})", merges.display())))?;
+    let (vocab_path, merges_path) = (as_text(vocab)?, as_text(merges)?);
+    let model = guarded(|| BPE::from_file(&vocab_path, &merges_path).build())
+        .map_err(|reason| bad(vocab, format!("{reason} (read together with {})", merges.display())))?;
     let mut inner = tokenizers::Tokenizer::new(model);
     let byte_level = ByteLevel::new(config.add_prefix_space, true, true);
     inner.with_pre_tokenizer(Some(byte_level));

@@ -9,6 +9,7 @@
 //! | [`mod@bytes`] | which source bytes belong to which token |
 //! | `vocabulary` | what each id stands for, as text |
 //! | [`mod@blocks`] | very long texts in blocks, so that memory stays bounded |
+//! | `guard` | the library's panics as refusals |
 //!
 //! Files read: `tokenizer.json` alone decides ids where it is present; otherwise `vocab.json`, `merges.txt` and, for the
 //! special tokens, `tokenizer_config.json`, `special_tokens_map.json`, `added_tokens.json`. The hash of what decided is
@@ -25,6 +26,7 @@
 pub mod blocks;
 pub mod bytes;
 pub mod folder;
+mod guard;
 pub mod specials;
 mod vocabulary;
 
@@ -40,7 +42,11 @@ use crate::error::{CorpusError, Result};
 use blocks::BlockRule;
 use bytes::SourceLengths;
 pub use folder::TokenizerSource;
+use guard::guarded;
 pub use specials::{AddedByProcessor, NamedSpecials};
+
+/// Ids are below this: no model has more rows, and a file that names a larger one asks for a table of that length.
+pub const MOST_IDS: u32 = 1 << 24;
 
 /// A document as token ids.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -119,8 +125,13 @@ impl Tokenizer {
         let mut known: Vec<u32> = inner.get_vocab(true).into_values().collect();
         known.sort_unstable();
         known.dedup();
-        if known.is_empty() {
-            return Err(bad("its vocabulary is empty".into()));
+        match known.last() {
+            None => return Err(bad("its vocabulary is empty".into())),
+            // Tables by id are as long as the largest.
+            Some(&id) if id >= MOST_IDS => {
+                return Err(bad(format!("token id {id} is beyond any model's output head ({MOST_IDS} rows)")));
+            }
+            Some(_) => {}
         }
         let size = |with_added| u32::try_from(inner.get_vocab_size(with_added)).unwrap_or(u32::MAX);
         Ok(Self {
@@ -178,20 +189,17 @@ impl Tokenizer {
     }
 
     fn encode_block(&self, block: &str) -> Result<Encoded> {
-        let refused = |error: tokenizers::Error| CorpusError::Encode {
-            document: excerpt(block),
-            reason: error.to_string(),
-        };
+        let refused = |reason: String| CorpusError::Encode { document: excerpt(block), reason };
         let specials = |ids: &[u32]| ids.iter().filter(|id| self.special_ids.contains(id)).count();
         // Offsets cost half of the time. NFC leaves ASCII as it is; what it makes of other text may have another length.
         if self.spells && (block.is_ascii() || self.inner.get_normalizer().is_none()) {
-            let encoding = self.inner.encode_fast(block, false).map_err(refused)?;
+            let encoding = guarded(|| self.inner.encode_fast(block, false)).map_err(refused)?;
             let ids = encoding.get_ids();
             if let Some(bytes) = self.lengths.spelled(ids, block.len()) {
                 return Ok(Encoded { ids: ids.to_vec(), bytes, specials: specials(ids) });
             }
         }
-        let encoding = self.inner.encode(block, false).map_err(refused)?;
+        let encoding = guarded(|| self.inner.encode(block, false)).map_err(refused)?;
         let ids = encoding.get_ids();
         let bytes = self.lengths.per_token(ids, encoding.get_offsets(), block.len());
         Ok(Encoded { bytes, specials: specials(ids), ids: ids.to_vec() })

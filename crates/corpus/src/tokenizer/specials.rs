@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::guard::guarded;
+
 /// The tokens with a role, as the folder's configuration names them. Several may be one token (OPT: beginning, end and
 /// unknown are all `</s>`), which is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -39,10 +41,7 @@ impl AddedByProcessor {
 /// every kind of processor.
 pub(super) fn take_post_processor(inner: &mut tokenizers::Tokenizer) -> Result<AddedByProcessor, String> {
     let ids = |inner: &tokenizers::Tokenizer, with_specials| {
-        inner
-            .encode("a", with_specials)
-            .map(|encoding| encoding.get_ids().to_vec())
-            .map_err(|error| error.to_string())
+        guarded(|| inner.encode("a", with_specials).map(|encoding| encoding.get_ids().to_vec()))
     };
     let mut added = AddedByProcessor::default();
     if inner.get_post_processor().is_some() {

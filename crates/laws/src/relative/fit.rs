@@ -60,6 +60,10 @@ fn check(measurements: &Measurements, options: &RelativeOptions) -> Result<(), L
     if there.len() == 1 {
         return Err(LawsError::NothingToCompare { baseline: options.baseline.clone() });
     }
+    let of = match measurements.files.as_slice() {
+        [] => String::new(),
+        files => format!(" in {}", files.join(", ")),
+    };
     for family in &measurements.families {
         let mut models: Vec<(&str, f64)> = Vec::new();
         for series in &family.series {
@@ -74,16 +78,16 @@ fn check(measurements: &Measurements, options: &RelativeOptions) -> Result<(), L
                 };
                 for (what, value) in [("x", point.x), ("error", point.error)] {
                     if !(value > 0.0 && value.is_finite()) {
-                        return refuse(format!("its {what} is {value}, but must be above 0"));
+                        return refuse(format!("its {what} is {value}{of}, but must be above 0"));
                     }
                 }
                 if seen.contains(&point.model.as_str()) {
-                    return refuse("it is there twice; give each model a name of its own".to_owned());
+                    return refuse(format!("it is there twice{of}; give each model a name of its own"));
                 }
                 seen.push(&point.model);
                 match models.iter().find(|(name, _)| *name == point.model) {
                     Some((_, x)) if *x != point.x => {
-                        return refuse(format!("its x is {} here and {x} elsewhere", point.x));
+                        return refuse(format!("its x is {} here and {x} elsewhere{of}", point.x));
                     }
                     Some(_) => {}
                     None => models.push((&point.model, point.x)),

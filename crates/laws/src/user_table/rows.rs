@@ -7,6 +7,11 @@ use relscale_records::parquet::{Cell, column_names, read_cells};
 use super::error::TableError;
 use super::{csv_rows, jsonl_rows, toml_rows};
 
+/// The range of numbers that anything was ever measured in, with room. Beyond it, products such as `6 N D` leave that of a double, and a
+/// result would hold a number that is none.
+const SMALLEST: f64 = 1e-60;
+const LARGEST: f64 = 1e60;
+
 /// The rows of a table.
 #[derive(Debug)]
 pub(crate) struct Rows {
@@ -61,7 +66,7 @@ impl Rows {
         }
     }
 
-    /// A cell as a finite number.
+    /// A cell as a number that a fit can use: finite, and 0 or within [`SMALLEST`] and [`LARGEST`].
     ///
     /// # Errors
     /// [`TableError::Missing`], [`TableError::Value`], each with the place.
@@ -72,6 +77,9 @@ impl Rows {
             Cell::Missing | Cell::Truth(_) => None,
         };
         match number.filter(|number: &f64| number.is_finite()) {
+            Some(number) if number != 0.0 && !(SMALLEST..=LARGEST).contains(&number.abs()) => {
+                Err(self.refuse(row, at, "0, or a number between 1e-60 and 1e60"))
+            }
             Some(number) => Ok(number),
             None if empty(&row.cells[at]) => Err(self.missing(row, at)),
             None => Err(self.refuse(row, at, "a number")),

@@ -36,7 +36,8 @@ pub fn without_comments(source: &str) -> String {
         }
         at = end;
     }
-    if !code.is_empty() {
+    // A literal without its end holds the last newline already.
+    if !code.is_empty() && !code.ends_with('\n') {
         code.push('\n');
     }
     code
@@ -119,6 +120,12 @@ mod tests {
             "/// doc\nmod m { /* x */ fn f() { /* y */ } }\n\n\n// z\nfn g() {\n    1 /* one */ + 2\n}\n";
         let once = without_comments(source);
         assert_eq!(without_comments(&once), once);
+    }
+
+    #[test]
+    fn a_literal_without_its_end_gets_no_second_newline() {
+        assert_eq!(without_comments("b = r#\"/* x\n"), "b = r#\"/* x\n");
+        assert_eq!(without_comments("b = r#\"/* x"), "b = r#\"/* x\n");
     }
 
     #[test]
