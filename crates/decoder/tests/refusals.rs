@@ -42,6 +42,12 @@ fn a_folder_without_config_or_weights() {
 }
 
 #[test]
+fn a_configuration_that_contradicts_itself_is_named() {
+    let error = refusal(with_config("llama-gqa", json!({"num_key_value_heads": 3})).path());
+    says(&error, &["config.json", "query heads cannot share 3 key/value heads"]);
+}
+
+#[test]
 fn an_unknown_architecture_is_answered_with_the_known_ones() {
     let folder = with_config("llama-gqa", json!({"model_type": "mamba"}));
     let error = refusal(folder.path());

@@ -135,6 +135,29 @@ fn a_flipped_bit_in_the_rows_is_never_a_number() {
     assert!(caught > 50, "only {caught} flips were noticed");
 }
 
+/// The Parquet library panics on some of these: a column that begins before the file, dictionaries of no length.
+#[test]
+fn a_spoilt_byte_behind_the_rows_is_damage_and_never_a_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("part.parquet");
+    write(&path, &rows(20), 20);
+    let whole = fs::read(&path).unwrap();
+    let footer = whole.len() - 8;
+    let length = u32::from_le_bytes(whole[footer..footer + 4].try_into().unwrap()) as usize;
+    for at in footer - length..whole.len() {
+        for flip in [0x01, 0x40, 0xff] {
+            let mut spoilt = whole.clone();
+            spoilt[at] ^= flip;
+            fs::write(&path, &spoilt).unwrap();
+            match read(&path) {
+                // A byte of what nobody reads, such as statistics.
+                Ok(found) => assert_eq!(found, rows(20), "byte {at}"),
+                Err(error) => assert!(error.to_string().contains("part.parquet"), "byte {at}: {error}"),
+            }
+        }
+    }
+}
+
 #[test]
 fn other_files_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();

@@ -224,6 +224,16 @@ fn metrics_a_line_a_step() {
 }
 
 #[test]
+fn numbers_whose_products_are_none_are_not_logged() {
+    let place = Place::new();
+    let csv = "step,val/loss,lr,batch_size,seq_len,gflops\n2,3.0,1e-300,8,1e308,1e305\n";
+    let run = one(&place.file("table/log.csv", csv), CollectOptions::default());
+    assert_eq!((run.tokens, run.budget, run.learning_rate), (None, None, None));
+    assert_eq!((run.batch, run.loss), (Some(8.0), Some(3.0)));
+    noted(&run, "not logged: FLOPs, params, tokens, learning rate");
+}
+
+#[test]
 fn conventions_that_a_log_does_not_say_stay_empty_until_told() {
     let place = Place::new();
     let path = place.file("runs.csv", "run,params,tokens,gflops,paloma_macro_loss\na,1000,2000,3e9,3.5\n");

@@ -250,6 +250,9 @@ fn read_spec(config: &mut Config, family: &'static Family) -> Result<Spec> {
         let what = format!("{} blocks with {} channels in their heads", spec.layers, spec.attention_width());
         return Err(config.broken(format!("{what} are more than any model has")));
     }
-    spec.check()?;
+    spec.check().map_err(|error| match error {
+        Error::Spec(reason) => config.broken(reason),
+        other => other,
+    })?;
     Ok(spec)
 }

@@ -16,6 +16,7 @@ use parquet::arrow::ProjectionMask;
 
 use super::foreign::{Rows, open};
 use super::format;
+use super::guard::Batches;
 use crate::error::{Error, Result};
 
 /// One value of a foreign table.
@@ -67,7 +68,7 @@ pub fn read_cells(path: &Path, columns: &[&str]) -> Result<impl Iterator<Item = 
         roots.push(root);
     }
     let mask = ProjectionMask::roots(builder.parquet_schema(), roots);
-    let batches = builder.with_projection(mask).build().map_err(|source| format::unreadable(path, source))?;
+    let batches = Batches::of(builder.with_projection(mask)).map_err(|source| format::unreadable(path, source))?;
     Ok(Rows::new(path, batches, columns, cell))
 }
 

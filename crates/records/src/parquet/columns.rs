@@ -9,6 +9,7 @@ use parquet::arrow::ProjectionMask;
 
 use super::foreign::{self, Rows};
 use super::format;
+use super::guard::Batches;
 use crate::error::{Error, Result};
 
 /// Rows decoded at a time; small, since a row may be a whole book.
@@ -33,10 +34,7 @@ pub fn read_text_columns(
         .filter_map(|name| builder.schema().fields().iter().position(|f| f.name() == name))
         .collect();
     let mask = ProjectionMask::roots(builder.parquet_schema(), roots);
-    let batches = builder
-        .with_projection(mask)
-        .with_batch_size(READ_BATCH)
-        .build()
+    let batches = Batches::of(builder.with_projection(mask).with_batch_size(READ_BATCH))
         .map_err(|source| format::unreadable(path, source))?;
     Ok(Rows::new(path, batches, columns, text))
 }

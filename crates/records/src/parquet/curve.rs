@@ -11,6 +11,7 @@ use parquet::arrow::ArrowWriter;
 use serde::{Deserialize, Serialize};
 
 use super::format;
+use super::guard::Batches;
 use crate::atomic::AtomicFile;
 use crate::error::{Error, Result};
 
@@ -84,7 +85,7 @@ pub fn read_curve(path: &Path) -> Result<(String, Vec<CurvePoint>)> {
     let run =
         format::metadata(&builder, RUN).ok_or_else(|| damaged(format!("no metadata `{RUN}`")))?.to_owned();
     let mut points = Vec::new();
-    for batch in builder.build().map_err(|source| format::unreadable(path, source))? {
+    for batch in Batches::of(builder).map_err(|source| format::unreadable(path, source))? {
         let batch = batch.map_err(|source| damaged(source.to_string()))?;
         let column =
             |name: &str| batch.column_by_name(name).ok_or_else(|| damaged(format!("no column `{name}`")));

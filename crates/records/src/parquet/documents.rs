@@ -12,6 +12,7 @@ use parquet::arrow::ArrowWriter;
 use serde::{Deserialize, Serialize};
 
 use super::format;
+use super::guard::Batches;
 use crate::atomic::AtomicFile;
 use crate::error::{Error, Result};
 use crate::provenance::Provenance;
@@ -152,7 +153,7 @@ pub fn read_documents(path: &Path) -> Result<Vec<DocumentRow>> {
 /// As [`read_documents`]; as items: [`Error::Damaged`], [`Error::Json`].
 pub fn stream_documents(path: &Path) -> Result<impl Iterator<Item = Result<Vec<DocumentRow>>>> {
     let (builder, _) = format::open_ours(path, KIND)?;
-    let batches = builder.build().map_err(|source| format::unreadable(path, source))?;
+    let batches = Batches::of(builder).map_err(|source| format::unreadable(path, source))?;
     let path = path.to_path_buf();
     Ok(batches.map(move |batch| {
         let batch =

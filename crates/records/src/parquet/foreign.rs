@@ -4,11 +4,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use arrow_array::{Array, RecordBatch};
-use parquet::arrow::arrow_reader::{
-    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 
 use super::format;
+use super::guard::{Batches, guarded};
 use crate::error::{Error, Result};
 
 /// Opens a file so that every kind of text comes as plain utf8: without the writer's Arrow hints it does, whatever it was in
@@ -19,13 +18,13 @@ use crate::error::{Error, Result};
 pub(super) fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
     let file = File::open(path).map_err(Error::read(path))?;
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
+    guarded(|| ParquetRecordBatchReaderBuilder::try_new_with_options(file, options))
         .map_err(|source| format::unreadable(path, source))
 }
 
 /// The rows of a file as values of the named columns, in the order of the names; ends after the first error.
 pub(super) struct Rows<T> {
-    batches: ParquetRecordBatchReader,
+    batches: Batches,
     batch: Option<RecordBatch>,
     row: usize,
     path: PathBuf,
@@ -38,7 +37,7 @@ pub(super) struct Rows<T> {
 impl<T> Rows<T> {
     pub(super) fn new(
         path: &Path,
-        batches: ParquetRecordBatchReader,
+        batches: Batches,
         columns: &[&str],
         value: fn(&dyn Array, usize) -> Option<T>,
     ) -> Self {

@@ -10,6 +10,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
+use super::guard::guarded;
 use crate::error::{Error, Result};
 use crate::provenance::Provenance;
 use crate::version;
@@ -53,7 +54,7 @@ pub(super) fn properties_with(kind: &str, belongs: (&str, String)) -> WriterProp
 /// Opens a Parquet file of any origin.
 pub(super) fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
     let file = File::open(path).map_err(Error::read(path))?;
-    ParquetRecordBatchReaderBuilder::try_new(file).map_err(|source| unreadable(path, source))
+    guarded(|| ParquetRecordBatchReaderBuilder::try_new(file)).map_err(|source| unreadable(path, source))
 }
 
 /// Opens a file of ours: checks its kind and format, and yields its provenance.

@@ -3,7 +3,7 @@
 //! **Actors.** [`tokens`] writes and streams the parts of a run, [`documents`] the table of its documents,
 //! [`vocabulary`] that of a tokenizer's entries, [`curve`] the losses of a training run, [`columns`] reads text columns of foreign files for the loaders, [`cells`] columns
 //! of numbers and text for tables of points; both walk rows by `foreign`. [`table`] writes
-//! such tables.
+//! such tables. `guard` makes refusals of the library's panics.
 //!
 //! **Files.** zstd, row groups of a fixed number of rows. Key-value metadata: `relscale.kind` (`tokens`, `documents`, `vocabulary`, `curve`), `relscale.format`, `relscale` (the run's
 //! [`crate::Provenance`] as canonical JSON; for a vocabulary `relscale.tokenizer`, the tokenizer's hash; for a curve `relscale.run`, the run's name) and, in a part, `relscale.part` ([`tokens::PartMeta`]). Any Parquet
@@ -18,6 +18,7 @@ pub mod curve;
 pub mod documents;
 mod foreign;
 mod format;
+mod guard;
 pub mod table;
 pub mod tokens;
 pub mod vocabulary;

@@ -10,13 +10,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, UInt32Type};
 use arrow_array::{Array, ArrayRef, Float32Array, RecordBatch, UInt32Array};
 use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::file::metadata::KeyValue;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::format;
+use super::guard::Batches;
 use crate::atomic::AtomicFile;
 use crate::error::{Error, Result};
 use crate::provenance::{Provenance, canonical_json};
@@ -214,10 +214,7 @@ fn to_batch(rows: &[ScoredToken]) -> Result<RecordBatch, arrow_schema::ArrowErro
 pub fn read_token_ids(path: &Path) -> Result<impl Iterator<Item = Result<Vec<u32>>>> {
     let (builder, _) = format::open_ours(path, KIND)?;
     let only = ProjectionMask::columns(builder.parquet_schema(), ["token"]);
-    let batches = builder
-        .with_projection(only)
-        .with_batch_size(READ_BATCH)
-        .build()
+    let batches = Batches::of(builder.with_projection(only).with_batch_size(READ_BATCH))
         .map_err(|source| format::unreadable(path, source))?;
     let path = path.to_path_buf();
     Ok(batches.map(move |batch| {
@@ -234,7 +231,7 @@ pub fn read_token_ids(path: &Path) -> Result<impl Iterator<Item = Result<Vec<u32
 /// After the last batch the counts and the hash are compared with the metadata; a difference is yielded
 /// as the last item, so a part that was read to its end without an error is the part that was written.
 pub struct TokenReader {
-    batches: ParquetRecordBatchReader,
+    batches: Batches,
     path: PathBuf,
     provenance: Provenance,
     meta: PartMeta,
@@ -264,7 +261,7 @@ impl TokenReader {
             }
         }
         let batches =
-            builder.with_batch_size(READ_BATCH).build().map_err(|source| format::unreadable(path, source))?;
+            Batches::of(builder.with_batch_size(READ_BATCH)).map_err(|source| format::unreadable(path, source))?;
         Ok(Self { batches, path: path.to_path_buf(), provenance, meta, account: Some(Account::default()) })
     }
 

@@ -10,6 +10,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 
 use super::format;
+use super::guard::Batches;
 use crate::atomic::AtomicFile;
 use crate::error::{Error, Result};
 use crate::vocabulary::{Vocabulary, VocabularyEntry};
@@ -66,7 +67,7 @@ pub fn read_vocabulary(path: &Path) -> Result<Vocabulary> {
         .ok_or_else(|| damaged(format!("no metadata `{TOKENIZER}`")))?
         .to_owned();
     let mut entries = Vec::new();
-    for batch in builder.build().map_err(|source| format::unreadable(path, source))? {
+    for batch in Batches::of(builder).map_err(|source| format::unreadable(path, source))? {
         let batch = batch.map_err(|source| damaged(source.to_string()))?;
         let column =
             |name: &str| batch.column_by_name(name).ok_or_else(|| damaged(format!("no column `{name}`")));

@@ -114,18 +114,23 @@ pub struct CollectedRun {
     pub notes: Vec<String>,
 }
 
+/// Whether a number can be that of a run: above 0, and of a size that anything was ever counted in, so that products of such numbers stay numbers.
+fn usable(number: f64) -> bool {
+    (1e-60..=1e60).contains(&number)
+}
+
 /// The row of a run.
 pub(super) fn of_logged(logged: &Logged, options: &CollectOptions) -> CollectedRun {
     let mut run =
         CollectedRun { run: logged.name.clone(), notes: logged.notes.clone(), ..CollectedRun::default() };
     run.group = logged.texts.get("group").cloned();
-    let last = |names: &[&str]| logged.last(names).filter(|number| *number > 0.0);
+    let last = |names: &[&str]| logged.last(names).filter(|number| usable(*number));
     run.batch = last(&BATCH);
     run.width = last(&WIDTH);
     run.layers = last(&LAYERS);
     // A schedule ends low: the largest is the one that was chosen.
     run.learning_rate = logged.first(&RATE).and_then(|(_, series)| {
-        series.iter().map(|entry| entry.value).filter(|rate| rate.is_finite() && *rate > 0.0).reduce(f64::max)
+        series.iter().map(|entry| entry.value).filter(|rate| usable(*rate)).reduce(f64::max)
     });
     set_status(&mut run, logged);
     set_loss(&mut run, logged, options);
@@ -228,7 +233,7 @@ fn set_params(run: &mut CollectedRun, logged: &Logged, options: &CollectOptions)
         }
     }
     let logged_params = PARAMS.iter().find_map(|(name, said)| Some((logged.last(&[name])?, *said)));
-    if let Some((number, said)) = logged_params.filter(|(number, _)| *number > 0.0) {
+    if let Some((number, said)) = logged_params.filter(|(number, _)| usable(*number)) {
         run.params = Some(number);
         let named = logged.texts.get("params_convention").and_then(|text| ParameterConvention::named(text));
         run.params_convention = said.or(named).or(options.logged_params);
@@ -243,8 +248,9 @@ fn set_tokens(run: &mut CollectedRun, logged: &Logged, options: &CollectOptions)
         Some(name) => logged.last(&[name]),
         None => logged.last(&TOKENS),
     }
-    .filter(|tokens| *tokens > 0.0);
+    .filter(|tokens| usable(*tokens));
     let product = run.batch.zip(run.steps).zip(logged.last(&SEQUENCE));
+    let product = product.filter(|((batch, steps), sequence)| usable(batch * steps * sequence));
     if let (None, Some(((batch, steps), sequence))) = (run.tokens, product) {
         run.tokens = Some(batch * steps * sequence);
         run.notes.push(format!("tokens are batch * steps * sequence, {batch} * {steps} * {sequence}"));
@@ -253,7 +259,7 @@ fn set_tokens(run: &mut CollectedRun, logged: &Logged, options: &CollectOptions)
 
 fn set_budget(run: &mut CollectedRun, logged: &Logged, options: &CollectOptions) {
     let flops = FLOPS.iter().find_map(|(name, unit, said)| Some((logged.last(&[name])? * unit, *said)));
-    let Some((flops, said)) = flops.filter(|(flops, _)| *flops > 0.0) else { return };
+    let Some((flops, said)) = flops.filter(|(flops, _)| usable(*flops)) else { return };
     let named = logged.texts.get("flops_convention").and_then(|text| FlopsConvention::named(text));
     run.flops_convention = said.or(named).or(options.logged_flops);
     if run.flops_convention.is_none() {
