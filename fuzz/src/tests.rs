@@ -72,7 +72,8 @@ fn every_target_has_a_program_a_line_of_the_manifest_and_a_test() {
     let missing = names.iter().find(|name| !manifest.contains(&format!("{{ name = \"{name}\"")));
     assert_eq!(missing, None);
     for name in programs {
-        let text = std::fs::read_to_string(root().join(format!("fuzz/fuzz_targets/{name}.rs"))).expect("a program");
+        let text =
+            std::fs::read_to_string(root().join(format!("fuzz/fuzz_targets/{name}.rs"))).expect("a program");
         assert!(text.contains(&format!("::{name}(data)")), "{name}.rs runs another target");
     }
 }
@@ -85,12 +86,15 @@ fn the_lock_file_pins_what_the_workspace_pins() {
             let line = block.lines().find_map(|line| line.strip_prefix(key))?;
             Some(line.trim_matches(['"', ' ', '=']).to_owned())
         };
-        text.split("[[package]]").filter_map(|block| Some((value(block, "name = ")?, value(block, "version = ")?))).collect()
+        text.split("[[package]]")
+            .filter_map(|block| Some((value(block, "name = ")?, value(block, "version = ")?)))
+            .collect()
     };
     let product = packages(&String::from_utf8(crate::seeds::read("Cargo.lock")).expect("UTF-8"));
     let ours = packages(include_str!("../Cargo.lock"));
     assert!(ours.len() > 100);
     let own = ["relscale-fuzz", "libfuzzer-sys", "arbitrary"];
-    let others: Vec<_> = ours.difference(&product).filter(|(name, _)| !own.contains(&name.as_str())).collect();
+    let others: Vec<_> =
+        ours.difference(&product).filter(|(name, _)| !own.contains(&name.as_str())).collect();
     assert!(others.is_empty(), "{others:?}");
 }

@@ -112,7 +112,9 @@ pub fn shards(data: &[u8]) {
 /// An index over the shards that are there, and published ones over shards that are not.
 pub fn shards_seeds() -> Vec<Vec<u8>> {
     Seeds::new()
-        .bytes(r#"{"metadata": {"total_size": 4}, "weight_map": {"model.norm.weight": "model-1.safetensors"}}"#)
+        .bytes(
+            r#"{"metadata": {"total_size": 4}, "weight_map": {"model.norm.weight": "model-1.safetensors"}}"#,
+        )
         .bytes(r#"{"weight_map": {"model.norm.weight": "model-2.safetensors"}}"#)
         .bytes(r#"{"weight_map": {}}"#)
         .files(b"", GOLDENS, &["index.json"])
@@ -175,9 +177,19 @@ pub fn model(data: &[u8]) {
 
 /// The folders of the decoder's tests.
 pub fn model_seeds() -> Vec<Vec<u8>> {
-    let folders = ["gpt2", "gpt_neox-parallel", "llama-gqa", "llama-llama3", "mistral-window", "opt", "opt-350m", "qwen2-tied"];
+    let folders = [
+        "gpt2",
+        "gpt_neox-parallel",
+        "llama-gqa",
+        "llama-llama3",
+        "mistral-window",
+        "opt",
+        "opt-350m",
+        "qwen2-tied",
+    ];
     let folder = |name: &str| {
-        let file = |file: &str| fs::read(seeds::root().join(GOLDENS).join(name).join(file)).expect("a golden");
+        let file =
+            |file: &str| fs::read(seeds::root().join(GOLDENS).join(name).join(file)).expect("a golden");
         join(&[&file("config.json"), &file("model.safetensors")])
     };
     folders.into_iter().map(folder).fold(Seeds::new(), Seeds::bytes).all()

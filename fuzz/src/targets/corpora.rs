@@ -19,7 +19,8 @@ fn read(spec: &str, named: &[&Path]) -> Vec<Document> {
         [only] => check_refusal(&error, only),
         several => {
             let said = error.to_string();
-            let names = |path: &&Path| said.contains(&*path.file_name().unwrap_or_default().to_string_lossy());
+            let names =
+                |path: &&Path| said.contains(&*path.file_name().unwrap_or_default().to_string_lossy());
             assert!(several.iter().any(names), "the refusal names no file: {said}");
         }
     };
@@ -89,7 +90,11 @@ pub fn rows(data: &[u8]) {
     let Some((name, data)) = choice(data, NAMES.len()) else { return };
     let place = Place::of("rows");
     let path = place.put(NAMES[name], data);
-    let how = if name < 3 { "field=prompt&field=text&join=%0A&score=text&id=id&tag=meta.kind" } else { "split=lines" };
+    let how = if name < 3 {
+        "field=prompt&field=text&join=%0A&score=text&id=id&tag=meta.kind"
+    } else {
+        "split=lines"
+    };
     read(&format!("r={}?{how}", path.display()), &[&path]);
 }
 
@@ -141,7 +146,8 @@ pub fn token_ids(data: &[u8]) {
     let place = Place::of("token_ids");
     let path = place.put("text.ids", data);
     let documents = read(&format!("i={}?format={}", path.display(), FORMATS[format]), &[&path]);
-    let ids: Vec<u32> = documents.into_iter().flat_map(|document| document.ids.expect("a corpus of ids")).collect();
+    let ids: Vec<u32> =
+        documents.into_iter().flat_map(|document| document.ids.expect("a corpus of ids")).collect();
     if format == 1 && !ids.is_empty() {
         assert_eq!(ids.iter().flat_map(|id| id.to_le_bytes()).collect::<Vec<u8>>(), data);
     }
@@ -193,7 +199,8 @@ pub fn anthropic(data: &[u8]) {
     let clusters = place.put("clusters.csv", clusters);
     let questions = place.put("behaviour.jsonl", questions);
     let format = ["verbatim", "modified"][format];
-    let spec = format!("a={}?kind=anthropic&format={format}&clusters={}", questions.display(), clusters.display());
+    let spec =
+        format!("a={}?kind=anthropic&format={format}&clusters={}", questions.display(), clusters.display());
     let documents = read(&spec, &[&questions, &clusters]);
     let right = documents.iter().filter(|document| document.tags["gold"] == "true").count();
     assert_eq!(2 * right, documents.len());

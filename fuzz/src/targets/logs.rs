@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use relscale_decoder::families;
+use relscale_decoder::weights::Weights;
 use relscale_records::units::ParameterConvention;
 use relscale_sweep::collect::{CollectOptions, collect, write};
 use relscale_sweep::plan::{self, Plan};
 use relscale_sweep::train::sweep::RunRecord;
 use relscale_sweep::train::sweep::checkpoint::{self, Progress};
-use relscale_decoder::families;
-use relscale_decoder::weights::Weights;
 
 use crate::input::{choice, files, join};
 use crate::place::{Place, check_refusal};
@@ -26,8 +26,12 @@ fn collected(place: &Place, source: &Path, file: &Path) {
     match collect(&options) {
         Ok(runs) => {
             for run in &runs {
-                let numbers = [run.budget, run.params, run.tokens, run.batch, run.steps, run.learning_rate, run.loss];
-                assert!(numbers.into_iter().flatten().all(|number| number.is_finite() && number >= 0.0), "{run:?}");
+                let numbers =
+                    [run.budget, run.params, run.tokens, run.batch, run.steps, run.learning_rate, run.loss];
+                assert!(
+                    numbers.into_iter().flatten().all(|number| number.is_finite() && number >= 0.0),
+                    "{run:?}"
+                );
             }
             for table in ["runs.csv", "runs.jsonl", "runs.parquet"] {
                 write(&place.path().join("out").join(table), &runs).unwrap_or_else(|error| panic!("{error}"));
@@ -230,13 +234,15 @@ pub fn training_seeds() -> Vec<Vec<u8>> {
 pub fn training_checkpoint(data: &[u8]) {
     let place = Place::of("training_checkpoint");
     let path = place.put(checkpoint::FILE, data);
-    let spec = families::spec_of_config(&seeds::root().join("testdata/training/gradient/config.json")).expect("a golden");
+    let spec = families::spec_of_config(&seeds::root().join("testdata/training/gradient/config.json"))
+        .expect("a golden");
     match checkpoint::read(place.path(), "key", &spec) {
         Ok(Some((state, progress))) => {
             let [first, second] = &state.moments;
             let sets = [&state.weights, first, second];
             checkpoint::write(place.path(), "key", sets, state.taken, &progress).expect("a folder in memory");
-            let (again, read) = checkpoint::read(place.path(), "key", &spec).expect("what was just written").expect("it");
+            let (again, read) =
+                checkpoint::read(place.path(), "key", &spec).expect("what was just written").expect("it");
             assert_eq!((again.taken, format!("{read:?}")), (state.taken, format!("{progress:?}")));
         }
         Ok(None) => panic!("the file is there"),
@@ -248,8 +254,10 @@ pub fn training_checkpoint(data: &[u8]) {
 /// A run that has taken seven steps.
 pub fn training_checkpoint_seeds() -> Vec<Vec<u8>> {
     let place = Place::of("written");
-    let spec = families::spec_of_config(&seeds::root().join("testdata/training/gradient/config.json")).expect("a golden");
+    let spec = families::spec_of_config(&seeds::root().join("testdata/training/gradient/config.json"))
+        .expect("a golden");
     let weights = Weights::zeros(&spec);
-    checkpoint::write(place.path(), "key", [&weights; 3], 7, &Progress::default()).expect("a folder in memory");
+    checkpoint::write(place.path(), "key", [&weights; 3], 7, &Progress::default())
+        .expect("a folder in memory");
     Seeds::new().bytes(fs::read(place.path().join(checkpoint::FILE)).expect("what was just written")).all()
 }

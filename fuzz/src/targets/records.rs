@@ -6,8 +6,8 @@ use std::path::Path;
 
 use relscale_measure::known::{self, Known};
 use relscale_records::parquet::{
-    CurvePoint, DocumentRow, PartRange, TokenReader, TokenWriter, column_names, read_cells, read_curve, read_documents,
-    read_token_ids, read_vocabulary, write_curve, write_documents, write_vocabulary,
+    CurvePoint, DocumentRow, PartRange, TokenReader, TokenWriter, column_names, read_cells, read_curve,
+    read_documents, read_token_ids, read_vocabulary, write_curve, write_documents, write_vocabulary,
 };
 use relscale_records::vocabulary::VocabularyEntry;
 use relscale_records::{Provenance, Score, ScoredToken, Study, Vocabulary};
@@ -63,7 +63,13 @@ pub fn part_seeds() -> Vec<Vec<u8>> {
         token: at,
         bytes: 4,
         context: 1 + at % 3,
-        score: (at != 4).then_some(Score { rank: 1 + at, ties: at % 2, nll: 0.5 + at as f32, entropy: 2.0, argmax: 9 }),
+        score: (at != 4).then_some(Score {
+            rank: 1 + at,
+            ties: at % 2,
+            nll: 0.5 + at as f32,
+            entropy: 2.0,
+            argmax: 9,
+        }),
     };
     let part = |rows: u32| {
         written(|path| {

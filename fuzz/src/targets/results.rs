@@ -9,8 +9,8 @@ use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
 use relscale_laws::two_stage::{StagesOptions, fit_stages};
 use relscale_laws::user_table::{Kind, TableOptions, fit_table};
 use relscale_laws::{
-    ChoicesFit, FitOptions, IsoflopFit, Predictions, RelativeFit, Saved, SizeTokensFit, StagesFit, StudyFit, TableFit,
-    fit_study,
+    ChoicesFit, FitOptions, IsoflopFit, Predictions, RelativeFit, Saved, SizeTokensFit, StagesFit, StudyFit,
+    TableFit, fit_study,
 };
 use relscale_records::Study;
 use relscale_testkit::{MadeUpFamily, made_up_study};
@@ -64,7 +64,8 @@ pub fn laws(data: &[u8]) {
         Err(error) => return check_refusal(&error, &path),
     };
     let target = "RBP_1 = 0.5".parse().expect("a target");
-    let asked = [Question::default(), Question { targets: vec![target], lengths: vec![3], ..Question::default() }];
+    let asked =
+        [Question::default(), Question { targets: vec![target], lengths: vec![3], ..Question::default() }];
     for question in asked {
         if let Ok(answers) = predict(&laws, &question) {
             let saved = place.path().join("result.json");
@@ -100,7 +101,12 @@ pub fn saved_seeds() -> Vec<Vec<u8>> {
     let first = |seeds: Vec<Vec<u8>>| seeds.into_iter().find(|seed| seed[0] == b'0').expect("a CSV table");
     let laws = fitted();
     let predictions = predict(&laws, &Question::default()).expect("laws");
-    let options = TableOptions { x: "params".to_owned(), y: vec!["loss".to_owned()], kinds: vec![Kind::Loss], ..TableOptions::default() };
+    let options = TableOptions {
+        x: "params".to_owned(),
+        y: vec!["loss".to_owned()],
+        kinds: vec![Kind::Loss],
+        ..TableOptions::default()
+    };
     let table = fit_table(&put(first(tables::user_table_seeds())), &options).expect("a table");
     let runs = fit_isoflop(
         &put(first(tables::isoflop_seeds())),
@@ -134,7 +140,8 @@ pub fn saved_seeds() -> Vec<Vec<u8>> {
         optimum: None,
         means: None,
     };
-    let relative = of_table(&path, &of).and_then(|found| fit_relative(&found, &RelativeOptions::new("web"), None));
+    let relative =
+        of_table(&path, &of).and_then(|found| fit_relative(&found, &RelativeOptions::new("web"), None));
     let choices = r#"{"format": 1, "tool": "x", "level": 0.95, "resamples": 10, "seed": 1, "groups": [{"family": "a", "corpus": "mmlu", "items": 2, "options": [4, 4],
         "left_out": [], "models": [{"model": "m", "non_embedding": 5, "ties": 0, "means": [{"format": "text", "distribution": "d", "group": null, "items": 2, "chance": 0.25,
         "values": [{"measure": "accuracy", "mean": {"value": 0.5, "unit": "1", "standard_error": 0.01, "interval": {"method": "item_bootstrap", "low": 0.4, "high": 0.6, "level": 0.95,

@@ -32,7 +32,8 @@ fn check<T: Saved + PartialEq + std::fmt::Debug>(place: &Place, path: &Path, fit
         Ok(fit) => {
             let saved = place.path().join("result.json");
             fit.save(&saved).unwrap_or_else(|error| panic!("{error}"));
-            let read = T::load(&saved).unwrap_or_else(|error| panic!("a result that cannot be read back: {error}"));
+            let read =
+                T::load(&saved).unwrap_or_else(|error| panic!("a result that cannot be read back: {error}"));
             assert_eq!(read, fit);
         }
         Err(error) => check_error(&error, path),
@@ -41,7 +42,10 @@ fn check<T: Saved + PartialEq + std::fmt::Debug>(place: &Place, path: &Path, fit
 
 fn check_error(error: &LawsError, path: &Path) {
     // What the table lacks of what was asked for is said with what it has.
-    if !matches!(error, LawsError::NoDistribution { .. } | LawsError::Option { .. } | LawsError::NothingToCompare { .. }) {
+    if !matches!(
+        error,
+        LawsError::NoDistribution { .. } | LawsError::Option { .. } | LawsError::NothingToCompare { .. }
+    ) {
         check_refusal(error, path);
     }
 }
@@ -175,7 +179,9 @@ pub fn isoflop_seeds() -> Vec<Vec<u8>> {
             let params = f64::sqrt(budget / 120.0) * 10_f64.powf(0.3 * f64::from(at) - 0.8);
             let tokens = budget / 6.0 / params;
             let loss = 1.7 + 400.0 * params.powf(-0.34) + 410.0 * tokens.powf(-0.28);
-            text += &format!("b{number}-{at},{budget:e},{params:.0},{tokens:.0},{loss:.4},finished,train,non-embedding\n");
+            text += &format!(
+                "b{number}-{at},{budget:e},{params:.0},{tokens:.0},{loss:.4},finished,train,non-embedding\n"
+            );
         }
     }
     Seeds::new().chosen(1, text.replace(',', "\t")).chosen(0, text).all()
@@ -299,13 +305,24 @@ pub fn size_tokens_seeds() -> Vec<Vec<u8>> {
 
 /// Points of two groups in every format.
 pub fn user_table_seeds() -> Vec<Vec<u8>> {
-    let rows = [("a", 1e6, 4.0), ("a", 4e6, 3.6), ("a", 1.6e7, 3.3), ("a", 6.4e7, 3.0), ("b", 1e6, 2.0), ("b", 1e9, 1.0)];
+    let rows = [
+        ("a", 1e6, 4.0),
+        ("a", 4e6, 3.6),
+        ("a", 1.6e7, 3.3),
+        ("a", 6.4e7, 3.0),
+        ("b", 1e6, 2.0),
+        ("b", 1e9, 1.0),
+    ];
     let csv = rows.iter().map(|(group, x, y)| format!("{group},{x},{y}\n")).collect::<String>();
     let csv = format!("group,params,loss\n{csv}");
-    let jsonl: String =
-        rows.iter().map(|(group, x, y)| format!("{{\"group\": \"{group}\", \"params\": {x}, \"loss\": {y}}}\n")).collect();
-    let toml: String =
-        rows.iter().map(|(group, x, y)| format!("[[model]]\ngroup = \"{group}\"\nparams = {x:e}\nloss = {y:?}\n")).collect();
+    let jsonl: String = rows
+        .iter()
+        .map(|(group, x, y)| format!("{{\"group\": \"{group}\", \"params\": {x}, \"loss\": {y}}}\n"))
+        .collect();
+    let toml: String = rows
+        .iter()
+        .map(|(group, x, y)| format!("[[model]]\ngroup = \"{group}\"\nparams = {x:e}\nloss = {y:?}\n"))
+        .collect();
     let place = Place::of("written");
     let path = place.path().join("points.parquet");
     let columns = [

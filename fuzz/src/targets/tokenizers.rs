@@ -109,15 +109,20 @@ pub fn vocab_and_merges_seeds() -> Vec<Vec<u8>> {
     let json: serde_json::Value = serde_json::from_str(&tokenizer::json()).expect("our own JSON");
     let vocab = json["model"]["vocab"].to_string();
     let pairs = json["model"]["merges"].as_array().expect("a list of merges").iter();
-    let merge = |pair: &serde_json::Value| format!("{} {}\n", pair[0].as_str().unwrap_or(""), pair[1].as_str().unwrap_or(""));
+    let merge = |pair: &serde_json::Value| {
+        format!("{} {}\n", pair[0].as_str().unwrap_or(""), pair[1].as_str().unwrap_or(""))
+    };
     let merges = format!("#version: 0.2\n{}", pairs.map(merge).collect::<String>());
     let small = (r#"{"t": 0, "h": 1, "th": 2, "<|endoftext|>": 3}"#, "#version: 0.2\nt h\n");
-    let configs = ["{}", r#"{"bos_token": "</s>", "eos_token": {"content": "</s>"}, "add_prefix_space": true}"#];
+    let configs =
+        ["{}", r#"{"bos_token": "</s>", "eos_token": {"content": "</s>"}, "add_prefix_space": true}"#];
     let mut seeds = Seeds::new();
     for config in configs {
-        seeds = seeds
-            .bytes(join(&[config.as_bytes(), vocab.as_bytes(), merges.as_bytes()]))
-            .bytes(join(&[config.as_bytes(), small.0.as_bytes(), small.1.as_bytes()]));
+        seeds = seeds.bytes(join(&[config.as_bytes(), vocab.as_bytes(), merges.as_bytes()])).bytes(join(&[
+            config.as_bytes(),
+            small.0.as_bytes(),
+            small.1.as_bytes(),
+        ]));
     }
     seeds.all()
 }
@@ -150,7 +155,11 @@ pub fn special_tokens(data: &[u8]) {
 pub fn special_tokens_seeds() -> Vec<Vec<u8>> {
     let model = |name: &str| seeds::read(&format!("crates/cli/tests/data/choices/model/{name}"));
     Seeds::new()
-        .bytes(join(&[br#"{"bos_token": "<|endoftext|>"}"#, br#"{"eos_token": {"content": "<|endoftext|>"}}"#, b"{}"]))
+        .bytes(join(&[
+            br#"{"bos_token": "<|endoftext|>"}"#,
+            br#"{"eos_token": {"content": "<|endoftext|>"}}"#,
+            b"{}",
+        ]))
         .bytes(join(&[&model("tokenizer_config.json"), &model("special_tokens_map.json"), b"{\"<pad>\": 7}"]))
         .all()
 }

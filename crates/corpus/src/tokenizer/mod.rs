@@ -129,7 +129,9 @@ impl Tokenizer {
             None => return Err(bad("its vocabulary is empty".into())),
             // Tables by id are as long as the largest.
             Some(&id) if id >= MOST_IDS => {
-                return Err(bad(format!("token id {id} is beyond any model's output head ({MOST_IDS} rows)")));
+                return Err(bad(format!(
+                    "token id {id} is beyond any model's output head ({MOST_IDS} rows)"
+                )));
             }
             Some(_) => {}
         }

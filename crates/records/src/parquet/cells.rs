@@ -68,7 +68,8 @@ pub fn read_cells(path: &Path, columns: &[&str]) -> Result<impl Iterator<Item = 
         roots.push(root);
     }
     let mask = ProjectionMask::roots(builder.parquet_schema(), roots);
-    let batches = Batches::of(builder.with_projection(mask)).map_err(|source| format::unreadable(path, source))?;
+    let batches =
+        Batches::of(builder.with_projection(mask)).map_err(|source| format::unreadable(path, source))?;
     Ok(Rows::new(path, batches, columns, cell))
 }
 

@@ -11,9 +11,7 @@ use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchR
 use parquet::errors::ParquetError;
 
 /// Runs a call into the library; a panic is its error. What the call was given is not to be used after one.
-pub(super) fn guarded<T>(
-    call: impl FnOnce() -> Result<T, ParquetError>,
-) -> Result<T, ParquetError> {
+pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str);
         let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");

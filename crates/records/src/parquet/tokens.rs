@@ -260,8 +260,8 @@ impl TokenReader {
                 Err(_) => return Err(not_ours(format!("no column `{name}`"))),
             }
         }
-        let batches =
-            Batches::of(builder.with_batch_size(READ_BATCH)).map_err(|source| format::unreadable(path, source))?;
+        let batches = Batches::of(builder.with_batch_size(READ_BATCH))
+            .map_err(|source| format::unreadable(path, source))?;
         Ok(Self { batches, path: path.to_path_buf(), provenance, meta, account: Some(Account::default()) })
     }
 

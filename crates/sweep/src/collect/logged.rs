@@ -71,6 +71,11 @@ impl Logged {
 
     /// The largest step of anything that was logged.
     pub(super) fn last_step(&self) -> Option<f64> {
-        self.numbers.values().flatten().filter_map(|entry| entry.step).filter(|step| step.is_finite()).reduce(f64::max)
+        self.numbers
+            .values()
+            .flatten()
+            .filter_map(|entry| entry.step)
+            .filter(|step| step.is_finite())
+            .reduce(f64::max)
     }
 }
