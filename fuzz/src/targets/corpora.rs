@@ -243,14 +243,14 @@ pub fn ice_seeds() -> Vec<Vec<u8>> {
         .all()
 }
 
-/// A Rust file taken apart into code and prose. What is left of the code has no comment in it, so a second pass changes nothing.
+/// A Rust file taken apart into code and prose. The code is no longer than the file (but for its last newline); text that is no Rust may be anything else.
 ///
 /// # Panics
-/// It does.
+/// It is.
 pub fn crate_source(data: &[u8]) {
     let source = String::from_utf8_lossy(data);
     let code = code::without_comments(&source);
-    assert_eq!(code::without_comments(&code), code);
+    assert!(code.len() <= source.len() + 1 && (code.is_empty() || code.ends_with('\n')), "{code:?}");
     let prose = prose::of_doc_comments(&source);
     assert!(prose.is_empty() || prose.ends_with('\n'));
 }

@@ -302,6 +302,9 @@ impl FromStr for CorpusSpec {
         }
         keys.none_left(place).map_err(wrong)?;
         let name = name.unwrap_or_else(|| default_name(place));
+        if name.is_empty() {
+            return Err(wrong("it has no name of its own; give it one, as in `name=/`".into()));
+        }
         let spec = Self { given: given.to_owned(), name, source, limit, concat };
         if spec.concat.is_some() && spec.is_questions() {
             return Err(wrong("concat= would join options that are scored each by itself".into()));
@@ -485,6 +488,7 @@ mod tests {
         let cases = [
             ("", "no file"),
             ("x=", "no file"),
+            ("/", "no name of its own"),
             ("x.txt?split", "key=value"),
             ("x.txt?split=chapters", "paragraphs"),
             (

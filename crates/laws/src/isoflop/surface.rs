@@ -185,5 +185,7 @@ pub(super) fn estimate(value: f64, unit: &str, sample: &Sample, level: f64) -> E
         |refusal| Interval::None { reason: refusal.to_string() },
         |(low, high)| Interval::RunBootstrap { low, high, level, resamples: sample.replicates() as u32 },
     );
-    Estimate { value, unit: unit.to_owned(), standard_error: sample.standard_error().ok(), interval }
+    // Prefactors of steep surfaces are so large that their squares are no numbers.
+    let standard_error = sample.standard_error().ok().filter(|error| error.is_finite());
+    Estimate { value, unit: unit.to_owned(), standard_error, interval }
 }
