@@ -141,7 +141,7 @@ pub fn table_seeds() -> Vec<Vec<u8>> {
         tokens: 100 * u64::from(step),
         loss: 4.0 / f64::from(step),
         learning_rate: 0.01,
-        held_out_loss: (step % 2 == 0).then_some(5.0),
+        held_out_loss: step.is_multiple_of(2).then_some(5.0),
     };
     let points = [1, 2, 3].map(point);
     Seeds::new()
