@@ -1,7 +1,7 @@
 //! Carries a run out, or goes on with it.
 //!
 //! For each part that is not on disk yet: the windows of its documents go to the engine in batches, in order; the rows go into the
-//! part in order, written by a thread of its own ([`crate::writing`]); the part appears once it is whole. Nothing else is kept between two starts, so there is nothing that could disagree:
+//! part in order, written by a thread of its own (`writing`); the part appears once it is whole. Nothing else is kept between two starts, so there is nothing that could disagree:
 //! what is on disk is read and believed only if it is whole and of this run.
 
 use std::sync::atomic::{AtomicBool, Ordering};
