@@ -1,4 +1,4 @@
-//! Matrix products. The only unsafe code of the workspace stands here, behind checked types.
+//! Matrix products, and the softmax between two of them. The only unsafe code of the workspace stands here, behind checked types.
 //!
 //! | room | what |
 //! |---|---|
@@ -6,9 +6,9 @@
 //! | [`Packed`] | a weight matrix laid out once for many products; the only copy of it that is kept |
 //! | [`Input`] | activations laid out for one product |
 //! | [`Left`], [`Right`] | small products of activations by activations, for attention |
-//! | [`Softmax`] | what attention makes of such products |
+//! | [`Softmax`] | makes the scores of one such product into the weights of the next |
 //! | `avx512` | the small products by hand, f32 and bf16 |
-//! | `words` | buffers on cache lines |
+//! | [`Numbers`], `words` | buffers on cache lines |
 //!
 //! **Paths.** [`Format`] says in which numbers and by which kernels: by hand where the processor has AVX-512 (bf16: also
 //! AVX-512-BF16), by `gemm` elsewhere (AVX2, NEON), where bf16 means that both factors are rounded to bf16 and multiplied in f32.
