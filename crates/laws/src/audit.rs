@@ -4,7 +4,9 @@
 //! ones, as one would who decides about the next size.
 
 use relscale_stats::forms::power::{self, Power};
+use relscale_stats::interval::open_form::{Of, OpenForm};
 
+use crate::extrapolate;
 use crate::power_law::student_t;
 use crate::result::{AuditStep, Estimate, HeldOut, LawPoint};
 
@@ -13,6 +15,15 @@ const FEWEST: usize = 3;
 
 /// Family-wise chance of calling a sound model an outlier.
 const OUTLIER: f64 = 0.05;
+
+/// What a fit that has not seen a point predicts it by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A power law that may flatten towards a floor: for errors, which fall.
+    Open,
+    /// The straight line of the logarithms: for gaps, which may go either way.
+    Straight,
+}
 
 /// A point predicted by a fit that has not seen it.
 pub(crate) struct Held {
@@ -27,18 +38,28 @@ pub(crate) struct Held {
 }
 
 /// Each point predicted from all others; points that the others cannot predict are absent.
-pub(crate) fn held_out_each(x: &[f64], y: &[f64], unit: &str, level: f64) -> Vec<Held> {
-    without_each(x, y).filter_map(|(point, fit)| held(&fit, point, x[point], y[point], unit, level)).collect()
+pub(crate) fn held_out_each(form: Form, x: &[f64], y: &[f64], unit: &str, level: f64) -> Vec<Held> {
+    let others = |all: &[f64], left: usize| [&all[..left], &all[left + 1..]].concat();
+    let each =
+        (0..x.len()).filter_map(|left| Some((left, Fitted::new(form, &others(x, left), &others(y, left))?)));
+    each.filter_map(|(point, fit)| held(&fit, point, x[point], y[point], unit, level)).collect()
 }
 
 /// For each m from [`FEWEST`]: m, the exponent from the first m points, and its predictions of the rest. x ascends.
-pub(crate) fn smallest_first(x: &[f64], y: &[f64], unit: &str, level: f64) -> Vec<(usize, f64, Vec<Held>)> {
+pub(crate) fn smallest_first(
+    form: Form,
+    x: &[f64],
+    y: &[f64],
+    unit: &str,
+    level: f64,
+) -> Vec<(usize, f64, Vec<Held>)> {
     (FEWEST..x.len())
         .filter_map(|m| {
-            let fit = power::fit(&x[..m], &y[..m]).ok()?;
+            let exponent = power::fit(&x[..m], &y[..m]).ok()?.exponent();
+            let fit = Fitted::new(form, &x[..m], &y[..m])?;
             let predictions =
                 (m..x.len()).filter_map(|point| held(&fit, point, x[point], y[point], unit, level)).collect();
-            Some((m, fit.exponent(), predictions))
+            Some((m, exponent, predictions))
         })
         .collect()
 }
@@ -59,13 +80,13 @@ pub(crate) fn outlying(x: &[f64], y: &[f64]) -> Vec<(usize, f64)> {
 /// [`held_out_each`] for the models of a study.
 pub(crate) fn leave_one_out(points: &[LawPoint], unit: &str, level: f64) -> Vec<HeldOut> {
     let (x, y) = numbers(points);
-    held_out_each(&x, &y, unit, level).into_iter().map(|held| of_model(points, held)).collect()
+    held_out_each(Form::Open, &x, &y, unit, level).into_iter().map(|held| of_model(points, held)).collect()
 }
 
 /// [`smallest_first`] for the models of a study.
 pub(crate) fn extrapolation(points: &[LawPoint], unit: &str, level: f64) -> Vec<AuditStep> {
     let (x, y) = numbers(points);
-    smallest_first(&x, &y, unit, level)
+    smallest_first(Form::Open, &x, &y, unit, level)
         .into_iter()
         .map(|(m, exponent, predictions)| AuditStep {
             fitted_models: m as u32,
@@ -104,27 +125,46 @@ fn without_each(x: &[f64], y: &[f64]) -> impl Iterator<Item = (usize, Power)> {
     })
 }
 
-/// `None` when the prediction exceeds the range of numbers.
-fn held(fit: &Power, point: usize, x: f64, observed: f64, unit: &str, level: f64) -> Option<Held> {
-    let predicted = fit.at(x);
-    let relative_error = predicted / observed - 1.0;
-    if !relative_error.is_finite() {
-        return None;
+/// A fit that predicts.
+enum Fitted {
+    Open(Box<OpenForm>),
+    Straight(Power),
+}
+
+impl Fitted {
+    fn new(form: Form, x: &[f64], y: &[f64]) -> Option<Self> {
+        Some(match form {
+            // The points that are predicted were measured on the same text, so its noise is no part of their distance.
+            Form::Open => Self::Open(Box::new(OpenForm::fit(x, y, None).ok()?)),
+            Form::Straight => Self::Straight(power::fit(x, y).ok()?),
+        })
     }
-    let interval = student_t(fit.prediction_interval(x, level));
-    Some(Held {
+
+    fn predict(&self, x: f64, unit: &str, level: f64) -> Option<Estimate> {
+        match self {
+            Self::Open(form) => extrapolate::at(form, x, Of::Point, unit, level, |value| value),
+            Self::Straight(fit) => {
+                let value = fit.at(x);
+                let log_error = fit.line.prediction_standard_error(x.ln(), 1.0);
+                Some(Estimate {
+                    value,
+                    unit: unit.to_owned(),
+                    standard_error: log_error.map(|error| error * value).filter(|error| error.is_finite()),
+                    interval: student_t(fit.prediction_interval(x, level)),
+                })
+            }
+        }
+    }
+}
+
+/// `None` when the prediction exceeds the range of numbers.
+fn held(fit: &Fitted, point: usize, x: f64, observed: f64, unit: &str, level: f64) -> Option<Held> {
+    let predicted = fit.predict(x, unit, level)?;
+    let relative_error = predicted.value / observed - 1.0;
+    relative_error.is_finite().then(|| Held {
         point,
         relative_error,
-        covered: interval.bounds().map(|(low, high)| low <= observed && observed <= high),
-        predicted: Estimate {
-            value: predicted,
-            unit: unit.to_owned(),
-            standard_error: fit
-                .line
-                .prediction_standard_error(x.ln(), 1.0)
-                .map(|error| error * predicted)
-                .filter(|error| error.is_finite()),
-            interval,
-        },
+        covered: predicted.bounds().map(|(low, high)| low <= observed && observed <= high),
+        predicted,
     })
 }

@@ -24,6 +24,7 @@ pub(crate) fn law(group: &Group<'_>, options: &FitOptions) -> Law {
                 hits: None,
                 value,
                 replicates: group.replicates(model, statistic),
+                left_out: group.left_out(model, statistic),
             });
         } else {
             let reason = if sums.tokens == 0.0 {
@@ -38,7 +39,6 @@ pub(crate) fn law(group: &Group<'_>, options: &FitOptions) -> Law {
             });
         }
     }
-    let setting =
-        Setting { quantity: Quantity::CrossEntropy, level: options.level, documents: group.documents };
+    let setting = Setting { quantity: Quantity::CrossEntropy, level: options.level, sizes: &group.sizes };
     power_law::law(setting, measured, left_out, |_| Vec::new())
 }

@@ -11,6 +11,8 @@
 //! | [`choices`] | questions with options: which is preferred, how surely, by subject and domain |
 //! | `emergence` | several tokens right in a row: measured, against independence, over S |
 //! | [`isoflop`] | the best size and tokens of a budget, and the surface of the loss |
+//! | `line` | a line with both of its uncertainties: models that scatter, a text that all of them read |
+//! | `extrapolate` | values at sizes that were not measured, the form of the law left open |
 //! | `power_law` | the fit, its two kinds of uncertainty, its doubts |
 //! | `audit` | predictions of models that a fit has not seen |
 //! | [`manifest`] | models with their parameters, tokens, compute, families and runs |
@@ -37,7 +39,9 @@ pub mod choices;
 mod cross_entropy;
 mod emergence;
 mod error;
+mod extrapolate;
 pub mod isoflop;
+mod line;
 pub mod manifest;
 mod options;
 mod power_law;

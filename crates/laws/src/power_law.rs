@@ -2,20 +2,21 @@
 //!
 //! The line of `ln value` on `ln S` is unweighted, as in the paper: models scatter about a law by far more than
 //! the text sample's noise, so weights from that noise would be false precision (the weighted exponent is
-//! given beside it). Two different uncertainties are kept apart: the Student t interval of the exponent comes from
-//! the scatter of the models, the sampling interval from resampled documents with the models held fixed.
+//! given beside it). What is told first is for texts like this one and models like these, both random (`line`); beside it stand
+//! both parts by themselves: the Student t interval for this very text, and that of the text's noise with the models held fixed.
 
-use relscale_stats::bootstrap::{Sample, covariance};
-use relscale_stats::forms::power::{self, Power};
+use relscale_stats::bootstrap::Sample;
+use relscale_stats::forms::power::Power;
 use relscale_stats::goodness::hotelling_tail;
 use relscale_stats::interval::student::StudentInterval;
 use relscale_stats::optimise::correlated;
 use relscale_stats::{StatsError, outcome::Caution};
 
 use crate::audit;
+use crate::line::{DocumentSizes, Fit, text_noise};
 use crate::result::{
-    ChiSquared, Estimate, Flag, FlagCode, Interval, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity,
-    Rivals,
+    ChiSquared, Flag, FlagCode, Interval, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity, Rivals,
+    TextNoise,
 };
 use crate::rivals;
 use crate::verdict;
@@ -30,16 +31,18 @@ pub(crate) struct Measured<'a> {
     pub(crate) value: f64,
     /// In the order of the resamples, or why there are none.
     pub(crate) replicates: Result<Vec<f64>, &'a str>,
+    /// The value without each document in turn, in the order of [`Setting::sizes`].
+    pub(crate) left_out: Vec<f64>,
 }
 
 /// What a fit must know besides its points.
 #[derive(Clone, Copy)]
-pub(crate) struct Setting {
+pub(crate) struct Setting<'a> {
     pub(crate) quantity: Quantity,
     /// Coverage of the intervals.
     pub(crate) level: f64,
-    /// Documents behind the replicates.
-    pub(crate) documents: u64,
+    /// Scored tokens of each document.
+    pub(crate) sizes: &'a DocumentSizes,
 }
 
 /// Chance below which the scatter is said to exceed the sample's noise.
@@ -47,15 +50,17 @@ pub(crate) const BEYOND_NOISE: f64 = 0.01;
 
 /// Fits the law. `doubts` names what forbids to claim a slope; any such flag makes the fit unclaimed.
 pub(crate) fn law(
-    setting: Setting,
+    setting: Setting<'_>,
     measured: Vec<Measured<'_>>,
     left_out: Vec<LeftOut>,
     doubts: impl Fn(&[LawPoint]) -> Vec<Flag>,
 ) -> Law {
     let sizes: Vec<f64> = measured.iter().map(|m| m.parameters as f64).collect();
     let values: Vec<f64> = measured.iter().map(|m| m.value).collect();
-    let fit = power::fit(&sizes, &values);
-    let points = points(&measured, fit.as_ref().ok());
+    let left_out_values: Vec<&[f64]> = measured.iter().map(|m| m.left_out.as_slice()).collect();
+    let text = text_noise(&sizes, &left_out_values, setting.sizes);
+    let fit = Fit::new(&sizes, &values, text.as_ref());
+    let points = points(&measured, fit.as_ref().ok().map(|fit| &fit.power));
 
     let mut flags = doubts(&points);
     let claimed = flags.is_empty();
@@ -77,8 +82,9 @@ pub(crate) fn law(
     let outcome = match fit {
         Err(refusal) => Outcome::Refused { reason: refused(&points, refusal) },
         Ok(fit) => {
-            let law = describe(&fit, setting, &measured, &points, claimed);
-            flags.extend(judge(&law, &fit, setting.quantity, &points));
+            let law = describe(&fit, setting, text.as_ref(), &points, claimed);
+            flags.extend(judge(&law, &fit.power, setting.quantity, &points));
+            flags.extend(few_documents(&law, text.as_ref()));
             flags.extend(rivals.as_ref().and_then(bend));
             flags.extend(too_few(points.len()));
             Outcome::Fitted(Box::new(law))
@@ -91,6 +97,7 @@ pub(crate) fn law(
         left_out,
         outcome,
         rivals,
+        text,
         flags,
         breakdown: None,
         verdict: String::new(),
@@ -154,101 +161,83 @@ fn points(measured: &[Measured<'_>], fit: Option<&Power>) -> Vec<LawPoint> {
 }
 
 fn describe(
-    fit: &Power,
-    setting: Setting,
-    measured: &[Measured<'_>],
+    fit: &Fit,
+    setting: Setting<'_>,
+    text: Option<&TextNoise>,
     points: &[LawPoint],
     claimed: bool,
 ) -> PowerLaw {
-    let Setting { quantity, level, documents } = setting;
+    let Setting { quantity, level, .. } = setting;
     let unit = quantity.unit();
-    let sampling = exponents_over_resamples(measured);
-    let exponent = |standard_error, interval| Estimate {
-        value: fit.exponent(),
-        unit: "1".to_owned(),
-        standard_error,
-        interval,
-    };
-    let sampling_error = sampling.as_ref().ok().and_then(|s| s.standard_error().ok());
+    let sizes: Vec<f64> = points.iter().map(|point| point.parameters as f64).collect();
+    let sampling = fit.exponent_of_these_models(text, &sizes, UNKNOWN_TEXT, level);
+    let line = &fit.power.line;
     PowerLaw {
-        exponent: exponent(fit.line.slope_standard_error(), student_t(fit.exponent_interval(level))),
-        exponent_sampling_error: sampling_error,
-        exponent_sampling_interval: exponent(sampling_error, percentiles(&sampling, level)),
-        prefactor: prefactor(fit, unit, "S", level),
-        centre_parameters: fit.centre(),
-        at_centre: at_centre(fit, unit, level),
-        r_squared: fit.line.r_squared,
-        residual_standard_deviation: fit.line.residual_variance().map(f64::sqrt),
+        exponent: fit.exponent(level),
+        exponent_of_this_text: Some(fit.exponent_of_this_text(level)),
+        exponent_sampling_error: sampling.standard_error,
+        exponent_sampling_interval: sampling,
+        correlation: fit.correlation(),
+        prefactor: fit.prefactor(unit, "S", level),
+        centre_parameters: fit.power.centre(),
+        at_centre: fit.at_centre(unit, level),
+        r_squared: line.r_squared,
+        residual_standard_deviation: line.residual_variance().map(f64::sqrt),
         models: points.len() as u32,
         parameter_range: (
             points.first().map_or(0, |point| point.parameters),
             points.last().map_or(0, |point| point.parameters),
         ),
         claimed,
-        chi_squared: chi_squared(measured, documents),
+        chi_squared: text.and_then(|text| chi_squared(points, text)),
         leave_one_out: audit::leave_one_out(points, unit, level),
         audit: audit::extrapolation(points, unit, level),
     }
 }
 
-/// The law's value at `x = 1`, `x` as its unit is to name it; `None` where it exceeds the range of numbers.
-pub(crate) fn prefactor(fit: &Power, unit: &str, x: &str, level: f64) -> Option<Estimate> {
-    let prefactor = Estimate {
-        value: fit.prefactor(),
-        unit: format!("{unit} at {x} = 1"),
-        // Relative error times value: first order, as any error of an exponential is.
-        standard_error: fit
-            .line
-            .intercept_standard_error()
-            .map(|error| error * fit.prefactor())
-            .filter(|error| error.is_finite()),
-        interval: student_t(fit.prefactor_interval(level)),
-    };
-    Some(prefactor).filter(|prefactor| prefactor.value.is_finite())
-}
-
-/// The law's value at the geometric mean of x, where it is known best.
-pub(crate) fn at_centre(fit: &Power, unit: &str, level: f64) -> Estimate {
-    let value = fit.at(fit.centre());
-    Estimate {
-        value,
-        unit: unit.to_owned(),
-        standard_error: fit.line.mean_standard_error(fit.line.centre_x).map(|error| error * value),
-        interval: student_t(fit.mean_interval(fit.centre(), level)),
-    }
-}
-
-/// The exponent refitted on every resample of the documents.
-fn exponents_over_resamples<'a>(measured: &[Measured<'a>]) -> Result<Sample, &'a str> {
-    let sizes: Vec<f64> = measured.iter().map(|m| m.parameters as f64).collect();
-    let series = measured
-        .iter()
-        .map(|m| m.replicates.as_deref().map_err(|reason| *reason))
-        .collect::<Result<Vec<&[f64]>, &str>>()?;
-    let resamples = series.first().map_or(0, |first| first.len());
-    Ok(Sample::new((0..resamples).map(|resample| {
-        let values: Vec<f64> = series.iter().map(|values| values[resample]).collect();
-        // A resample in which some model has no miss has no line: counted as dropped.
-        power::fit(&sizes, &values).map_or(f64::NAN, |fit| fit.exponent())
-    })))
-}
+/// Why the noise of a text is not known.
+pub(crate) const UNKNOWN_TEXT: &str =
+    "no error from the text: fewer than three documents, or one that holds all misses (or hits) of a model";
 
 /// The residuals against the noise of the text sample, by a fit that knows how the models err together.
-fn chi_squared(measured: &[Measured<'_>], documents: u64) -> Option<ChiSquared> {
-    let log_sizes: Vec<f64> = measured.iter().map(|m| (m.parameters as f64).ln()).collect();
-    let log_values: Vec<f64> = measured.iter().map(|m| m.value.ln()).collect();
-    let series = measured
-        .iter()
-        .map(|m| Some(m.replicates.as_ref().ok()?.iter().map(|value| value.ln()).collect()))
-        .collect::<Option<Vec<Vec<f64>>>>()?;
-    let covariance = covariance(&series).ok()?;
-    let fit = correlated::line(&log_sizes, &log_values, &covariance).ok()?;
+fn chi_squared(points: &[LawPoint], text: &TextNoise) -> Option<ChiSquared> {
+    let log_sizes: Vec<f64> = points.iter().map(|point| (point.parameters as f64).ln()).collect();
+    let log_values: Vec<f64> = points.iter().map(|point| point.value.ln()).collect();
+    let fit = correlated::line(&log_sizes, &log_values, &text.covariance).ok()?;
+    // As many even documents as know the noise as well.
+    let units = (text.degrees_of_freedom + 1.0).floor() as usize;
     Some(ChiSquared {
         value: fit.chi_squared,
         degrees_of_freedom: fit.degrees_of_freedom as u32,
         weighted_exponent: 0.0 - fit.slope,
-        p_value: hotelling_tail(fit.chi_squared, fit.degrees_of_freedom, documents as usize)?,
+        p_value: hotelling_tail(fit.chi_squared, fit.degrees_of_freedom, units)?,
     })
+}
+
+/// Share of the variance of an exponent from which on more text is the cure.
+const MOSTLY_TEXT: f64 = 0.5;
+
+/// A flag when the text, not the models, makes the interval wide: with how many documents it would not.
+fn few_documents(law: &PowerLaw, text: Option<&TextNoise>) -> Option<Flag> {
+    let share = law.exponent.interval.text_share().filter(|share| *share > MOSTLY_TEXT)?;
+    let text = text?;
+    // Its variance falls as documents are added; a third of the models' adds a seventh to the interval.
+    let enough = (text.documents as f64 * 3.0 * share / (1.0 - share)).ceil();
+    let enough = if enough < 1e6 { format!("about {enough:.0} like them") } else { "far more".to_owned() };
+    let uneven = if text.effective_documents < 0.75 * text.documents as f64 {
+        format!(" of uneven length, worth {:.0} even ones", text.effective_documents)
+    } else {
+        String::new()
+    };
+    Some(Flag::new(
+        FlagCode::FewDocuments,
+        format!(
+            "the text is {:.0} % of the variance of the exponent: {} documents{uneven}, where {enough} would make the models' \
+             scatter the larger part by three",
+            100.0 * share,
+            text.documents
+        ),
+    ))
 }
 
 /// What must be said about a fit that exists.

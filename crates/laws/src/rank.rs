@@ -38,6 +38,7 @@ pub(crate) fn law(group: &Group<'_>, at: usize, options: &FitOptions) -> Law {
                 hits: Some(hits as u64),
                 value: statistic(sums),
                 replicates: group.replicates(model, statistic),
+                left_out: group.left_out(model, statistic),
             });
             continue;
         };
@@ -47,8 +48,7 @@ pub(crate) fn law(group: &Group<'_>, at: usize, options: &FitOptions) -> Law {
             reason,
         });
     }
-    let setting =
-        Setting { quantity: Quantity::Rank { k }, level: options.level, documents: group.documents };
+    let setting = Setting { quantity: Quantity::Rank { k }, level: options.level, sizes: &group.sizes };
     power_law::law(setting, measured, left_out, |points| {
         let few = |code, what, verb, count: fn(&LawPoint) -> Option<u64>| {
             few(points, k, options.minimum_count, code, what, verb, count)

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use relscale_records::RunTally;
-use relscale_stats::forms::power;
-
 use crate::error::LawsError;
+use crate::line::{Fit, text_noise};
 use crate::options::FitOptions;
-use crate::power_law::student_t;
 use crate::result::{Estimate, FORMAT, Flag, FlagCode, GroupFit, Law, ModelSummary, StudyFit};
 use crate::table::Group;
 use crate::{breakdown, cross_entropy, emergence, predict, rank, rank_distribution, summary, verdict};
+use relscale_records::RunTally;
 
 /// Documents below which resampling them says little about their variety.
 const FEW_DOCUMENTS: u64 = 30;
@@ -53,7 +51,7 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsEr
         greedy_minus_cross_entropy: rank_laws
             .iter()
             .find(|law| law.k() == Some(1))
-            .and_then(|greedy| difference(greedy, &cross_entropy_law, options.level)),
+            .and_then(|greedy| difference(group, greedy, &cross_entropy_law, options.level)),
         breakdown: Some(judged),
         classes: breakdown::classes::report(group, options),
         flags: [flags(&models, group.documents), windows_differ(group)].concat(),
@@ -71,24 +69,23 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsEr
 }
 
 /// alpha less beta from the ratio of the two quantities at each model that has both.
-fn difference(greedy: &Law, entropy: &Law, level: f64) -> Option<Estimate> {
+fn difference(group: &Group<'_>, greedy: &Law, entropy: &Law, level: f64) -> Option<Estimate> {
     let by_name: BTreeMap<&str, f64> =
         entropy.points.iter().map(|point| (point.model.as_str(), point.value)).collect();
-    let (sizes, ratios): (Vec<f64>, Vec<f64>) = greedy
-        .points
-        .iter()
-        .filter_map(|point| {
-            let entropy = by_name.get(point.model.as_str())?;
-            Some((point.parameters as f64, point.value / entropy))
-        })
-        .unzip();
-    let fit = power::fit(&sizes, &ratios).ok()?;
-    Some(Estimate {
-        value: fit.exponent(),
-        unit: "1".to_owned(),
-        standard_error: fit.line.slope_standard_error(),
-        interval: student_t(fit.exponent_interval(level)),
-    })
+    let k = group.k.iter().position(|k| Some(*k) == greedy.k())?;
+    let (mut sizes, mut ratios, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    for point in &greedy.points {
+        let Some(entropy) = by_name.get(point.model.as_str()) else { continue };
+        let model = group.runs.iter().position(|run| run.tally.model == point.model)?;
+        sizes.push(point.parameters as f64);
+        ratios.push(point.value / entropy);
+        left_out.push(group.left_out(model, |sums| {
+            rank::minus_ln_rbp(sums.hits[k], sums.tokens) / (sums.nll / sums.tokens)
+        }));
+    }
+    let left_out: Vec<&[f64]> = left_out.iter().map(Vec::as_slice).collect();
+    let text = text_noise(&sizes, &left_out, &group.sizes);
+    Some(Fit::new(&sizes, &ratios, text.as_ref()).ok()?.exponent(level))
 }
 
 /// Says when models of one family were cut into other windows: contexts differ inside some families (Qwen2.5), and with the

@@ -207,18 +207,11 @@ fn slope(fit: &PowerLaw) -> String {
 
 /// `S^-0.120 (exponent in [0.104, 0.137] at 95 %), R² 0.991`, with the name of x for S.
 pub(crate) fn slope_in(x: &str, exponent: &Estimate, r_squared: Option<f64>) -> String {
-    let interval = match exponent.interval {
-        Interval::StudentT { low, high, level, .. }
-        | Interval::DocumentBootstrap { low, high, level, .. }
-        | Interval::ItemBootstrap { low, high, level, .. }
-        | Interval::RunBootstrap { low, high, level, .. }
-        | Interval::Profile { low, high, level, .. }
-        | Interval::DocumentSpread { low, high, level, .. }
-        | Interval::Fieller { low, high, level, .. }
-        | Interval::FisherZ { low, high, level, .. } => {
+    let interval = match (exponent.bounds(), exponent.interval.level()) {
+        (Some((low, high)), Some(level)) => {
             format!("exponent in [{low:.3}, {high:.3}] at {} %", 100.0 * level)
         }
-        Interval::None { .. } => "no interval".to_owned(),
+        _ => "no interval".to_owned(),
     };
     let r_squared = r_squared.map_or(String::new(), |r| format!(", R² {}", r_squared_digits(r)));
     format!("{x}^{:.3} ({interval}){r_squared}", 0.0 - exponent.value)
@@ -237,13 +230,7 @@ fn slope_over(fit: &PowerLaw) -> String {
 
 /// `in [0.412, 0.431] at 95 %`.
 pub(crate) fn within(low: f64, high: f64, interval: &Interval) -> String {
-    let level = match interval {
-        Interval::StudentT { level, .. }
-        | Interval::DocumentBootstrap { level, .. }
-        | Interval::ItemBootstrap { level, .. }
-        | Interval::Fieller { level, .. } => format!(" at {} %", 100.0 * level),
-        _ => String::new(),
-    };
+    let level = interval.level().map_or(String::new(), |level| format!(" at {} %", 100.0 * level));
     format!("in [{low:.4}, {high:.4}]{level}")
 }
 

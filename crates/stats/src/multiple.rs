@@ -44,24 +44,32 @@ pub struct SlopeTests {
 /// # Errors
 /// Two points; a margin that is not above zero.
 pub fn slope(line: &Line, margin: f64) -> Result<SlopeTests, StatsError> {
+    let error = line.slope_standard_error().ok_or(StatsError::NoDegreesOfFreedom)?;
+    tests(line.slope, error, line.degrees_of_freedom() as f64, margin)
+}
+
+/// [`slope`] for a slope whose standard error and degrees of freedom are known otherwise, as by
+/// [`mixed`](crate::interval::mixed).
+///
+/// # Errors
+/// A margin, or degrees of freedom, that are not above zero.
+pub fn tests(slope: f64, error: f64, freedom: f64, margin: f64) -> Result<SlopeTests, StatsError> {
     if !(margin > 0.0 && margin.is_finite()) {
         return Err(StatsError::Parameter { name: "margin", value: margin, domain: "above 0" });
     }
-    let error = line.slope_standard_error().ok_or(StatsError::NoDegreesOfFreedom)?;
     if error == 0.0 {
         let certain = |claim: bool| if claim { 0.0 } else { 1.0 };
         return Ok(SlopeTests {
-            difference: certain(line.slope != 0.0),
-            equivalence: certain(line.slope.abs() < margin),
+            difference: certain(slope != 0.0),
+            equivalence: certain(slope.abs() < margin),
         });
     }
-    let freedom = line.degrees_of_freedom() as f64;
     let t = StudentsT::new(0.0, 1.0, freedom).map_err(|_| StatsError::NoDegreesOfFreedom)?;
     let upper = |t_value: f64| t.sf(t_value);
     Ok(SlopeTests {
-        difference: (2.0 * upper(line.slope.abs() / error)).min(1.0),
+        difference: (2.0 * upper(slope.abs() / error)).min(1.0),
         // The nearer edge is the harder one to exclude.
-        equivalence: upper((margin - line.slope.abs()) / error),
+        equivalence: upper((margin - slope.abs()) / error),
     })
 }
 

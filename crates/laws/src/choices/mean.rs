@@ -68,6 +68,11 @@ struct Group {
 }
 
 impl Means {
+    /// Number of items.
+    pub(crate) fn items(&self) -> usize {
+        self.items
+    }
+
     /// Means of every distribution of a panel, each followed by its groups when `groups`, and of all items of a format where it has several
     /// distributions.
     pub(crate) fn of(panel: &Panel<'_>, measures: &[ChoiceMeasure], draw: Draw, groups: bool) -> Vec<Self> {

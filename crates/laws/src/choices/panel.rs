@@ -15,7 +15,7 @@ pub(crate) struct Panel<'a> {
     pub(crate) family: &'a str,
     pub(crate) corpus: &'a str,
     /// The text, whose hash seeds the drawing of items.
-    pub(super) text_sha256: &'a str,
+    pub(crate) text_sha256: &'a str,
     pub(super) items: Vec<Item>,
     /// Smallest first.
     pub(crate) models: Vec<ModelScores<'a>>,

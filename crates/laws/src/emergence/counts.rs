@@ -182,6 +182,30 @@ pub(super) struct Table {
 }
 
 impl Table {
+    /// A statistic without each document that has tokens in turn, in their order.
+    pub(super) fn left_out(
+        &self,
+        tally: &SequenceTally,
+        (model, k): (usize, usize),
+        scored: &[usize],
+        statistic: impl Fn(Counts<'_>) -> f64,
+    ) -> Vec<f64> {
+        let width = self.chosen.width();
+        let totals = &self.totals[model * width..][..width];
+        let mut columns = vec![0.0; width];
+        let documents = scored.iter().filter_map(|&at| tally.documents.get(at));
+        documents
+            .map(|document| {
+                columns.fill(0.0);
+                self.chosen.fill(&mut columns, document);
+                columns.iter_mut().zip(totals).for_each(|(column, total)| *column = total - *column);
+                statistic(Counts::new(&self.chosen, &columns, k))
+            })
+            .collect()
+    }
+}
+
+impl Table {
     /// Adds up and resamples. The draws are those of all other statistics of the group, as seed and documents are.
     pub(super) fn new(tallies: &[&SequenceTally], chosen: Chosen, options: &FitOptions) -> Self {
         let width = chosen.width();

@@ -6,12 +6,10 @@
 
 use std::f64::consts::{LN_2, LN_10};
 
-use relscale_stats::forms::power::{self, Power};
-use relscale_stats::interval::crossing::{self, Band};
-use relscale_stats::interval::student::StudentInterval;
+use relscale_stats::interval::crossing;
 
 use super::At;
-use crate::power_law::student_t;
+use crate::line::Fit;
 use crate::result::{Estimate, HalfSize, HalfSizeFound, Law};
 use crate::sizes;
 
@@ -20,16 +18,16 @@ pub(super) fn of(at: At<'_>, law: &Law, n: u32) -> HalfSize {
     let refuse = |reason: String| HalfSize::Refused { reason };
     let points = law.points.iter().map(|point| (point.parameters as f64, point.value));
     let (measured, values): (Vec<f64>, Vec<f64>) = points.unzip();
-    let (Some(fitted), Ok(fit)) = (law.fit(), power::fit(&measured, &values)) else {
+    let (Some(fitted), Ok(fit)) = (law.fit(), Fit::new(&measured, &values, law.text.as_ref())) else {
         return refuse(format!("no law of -ln p: {}", law.verdict.trim_end_matches('.')));
     };
-    if fit.exponent() <= 0.0 {
+    let exponent = fit.power.exponent();
+    if exponent <= 0.0 {
         return refuse(format!(
-            "-ln p does not fall with size (exponent {:.4}), so no size is large enough",
-            fit.exponent()
+            "-ln p does not fall with size (exponent {exponent:.4}), so no size is large enough"
         ));
     }
-    let log_size = match crossing::at(&fit.line, LN_2.ln()) {
+    let log_size = match crossing::at(&fit.power.line, LN_2.ln()) {
         Ok(log_size) => log_size,
         Err(refusal) => return refuse(refusal.to_string()),
     };
@@ -42,10 +40,9 @@ pub(super) fn of(at: At<'_>, law: &Law, n: u32) -> HalfSize {
     }
     let level = at.options.level;
     let standard_error = fit
-        .line
-        .mean_standard_error(log_size)
+        .log_error(log_size)
         // First order, through the slope and then the exponential.
-        .map(|error| error / fit.exponent() * size)
+        .map(|error| error / exponent * size)
         .filter(|error| error.is_finite());
     let decades_beyond = sizes::decades_beyond(log_size, &measured);
     HalfSize::Found(Box::new(HalfSizeFound {
@@ -53,13 +50,13 @@ pub(super) fn of(at: At<'_>, law: &Law, n: u32) -> HalfSize {
             value: size,
             unit: "parameters".to_owned(),
             standard_error,
-            interval: sizes::within(crossing::interval(&fit.line, LN_2.ln(), Band::Line, level)),
+            interval: fit.reaches(LN_2.ln(), false, level),
         },
-        for_one_model: sizes::within(crossing::interval(&fit.line, LN_2.ln(), Band::Observation, level)),
+        for_one_model: fit.reaches(LN_2.ln(), true, level),
         decades_beyond,
         independent: independent(at, n),
         steepness: steepness(&fit, level),
-        decades_from_a_tenth_to_nine: ((10.0_f64.ln() / (10.0_f64 / 9.0).ln()).ln()) / fit.exponent() / LN_10,
+        decades_from_a_tenth_to_nine: ((10.0_f64.ln() / (10.0_f64 / 9.0).ln()).ln()) / exponent / LN_10,
         claimed: fitted.claimed,
         flags: sizes::extrapolation(&format!("p = 0.5 at {size:.2e} parameters"), decades_beyond, &measured)
             .into_iter()
@@ -68,18 +65,14 @@ pub(super) fn of(at: At<'_>, law: &Law, n: u32) -> HalfSize {
 }
 
 /// `dp / d ln S = alpha p (-ln p)`, with `p = 1/2`.
-fn steepness(fit: &Power, level: f64) -> Estimate {
+fn steepness(fit: &Fit, level: f64) -> Estimate {
     let factor = 0.5 * LN_2;
-    let scaled = |interval: StudentInterval| StudentInterval {
-        low: factor * interval.low,
-        high: factor * interval.high,
-        ..interval
-    };
+    let exponent = fit.exponent(level);
     Estimate {
-        value: factor * fit.exponent(),
+        value: factor * exponent.value,
         unit: "per e-fold of S".to_owned(),
-        standard_error: fit.line.slope_standard_error().map(|error| factor * error),
-        interval: student_t(fit.exponent_interval(level).map(scaled)),
+        standard_error: exponent.standard_error.map(|error| factor * error),
+        interval: exponent.interval.scaled(factor),
     }
 }
 
@@ -89,7 +82,9 @@ fn independent(at: At<'_>, n: u32) -> Option<f64> {
         .map(|model| (at.model(model).1 as f64, at.counts(model).minus_ln_rbp()))
         .filter(|(_, value)| value.is_finite() && *value > 0.0)
         .unzip();
-    let fit = power::fit(&sizes, &values).ok().filter(|fit| fit.exponent() > 0.0)?;
-    let size = crossing::at(&fit.line, (LN_2 / f64::from(n)).ln()).ok()?.exp();
+    let fit = Fit::new(&sizes, &values, None).ok()?.power;
+    let size = crossing::at(&Some(fit).filter(|fit| fit.exponent() > 0.0)?.line, (LN_2 / f64::from(n)).ln())
+        .ok()?
+        .exp();
     (size.is_finite() && size > 0.0).then_some(size)
 }

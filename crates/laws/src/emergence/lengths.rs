@@ -65,6 +65,9 @@ fn law(at: At<'_>, length: usize, n: u32, points: &[SequencePoint]) -> Law {
                 hits: Some(successes),
                 value: at.counts(model).minus_ln_p(length),
                 replicates: at.table.replicates(model, at.k, |counts| counts.minus_ln_p(length)),
+                left_out: at.table.left_out(at.tallies[model], (model, at.k), at.group.scored(), |counts| {
+                    counts.minus_ln_p(length)
+                }),
             });
             continue;
         };
@@ -73,7 +76,7 @@ fn law(at: At<'_>, length: usize, n: u32, points: &[SequencePoint]) -> Law {
     let setting = Setting {
         quantity: Quantity::Sequence { k: at.table.chosen.k[at.k], length: n },
         level: at.options.level,
-        documents: at.group.documents,
+        sizes: &at.group.sizes,
     };
     power_law::law(setting, measured, left_out, |fitted| {
         let of = |name: &str| points.iter().position(|point| point.model == name);

@@ -1,6 +1,6 @@
 //! The size for a target.
 
-use relscale_stats::interval::crossing::{self, Band};
+use relscale_stats::interval::crossing;
 
 use super::rivals;
 use super::source::Source;
@@ -32,20 +32,20 @@ pub(super) fn reaching(group: &GroupFit, quantity: Predicted, target: f64, level
     let size = log_size.exp();
     let log_level = source.level_of(target).ln();
     let decades_beyond = sizes::decades_beyond(log_size, &source.sizes);
-    let line = &source.fit.line;
     let found = FoundSize {
         basis: source.basis,
         parameters: Estimate {
             value: size,
             unit: "parameters".to_owned(),
             // First order, through the slope and then the exponential.
-            standard_error: line
-                .mean_standard_error(log_size)
-                .map(|error| error / source.fit.exponent() * size)
+            standard_error: source
+                .fit
+                .log_error(log_size)
+                .map(|error| error / source.fit.power.exponent() * size)
                 .filter(|error| error.is_finite()),
-            interval: sizes::within(crossing::interval(line, log_level, Band::Line, level)),
+            interval: source.fit.reaches(log_level, false, level),
         },
-        for_one_model: sizes::within(crossing::interval(line, log_level, Band::Observation, level)),
+        for_one_model: source.fit.reaches(log_level, true, level),
         decades_beyond,
         independent: independent(group, quantity, &source, target),
         rivals: rivals::sizes(&source, target),
@@ -61,14 +61,14 @@ pub(super) fn reaching(group: &GroupFit, quantity: Predicted, target: f64, level
 
 /// ln S at which the law reaches the target.
 fn crossing_of(source: &Source<'_>, target: f64) -> Result<f64, String> {
-    let exponent = source.fit.exponent();
+    let exponent = source.fit.power.exponent();
     if exponent <= 0.0 {
         return Err(format!(
             "{} does not fall with size (exponent {exponent:.4}), so no size is large enough",
             source.law.quantity.symbol()
         ));
     }
-    let log_size = crossing::at(&source.fit.line, source.level_of(target).ln())
+    let log_size = crossing::at(&source.fit.power.line, source.level_of(target).ln())
         .map_err(|refusal| refusal.to_string())?;
     let size = log_size.exp();
     if size.is_finite() && size > 0.0 {

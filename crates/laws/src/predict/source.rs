@@ -1,15 +1,18 @@
 //! Which law answers a question.
 
-use relscale_stats::forms::power::{self, Power};
+use relscale_stats::interval::open_form::OpenForm;
 
-use crate::result::{Basis, Flag, FlagCode, GroupFit, Law, Predicted};
+use crate::line::Fit;
+use crate::result::{Basis, Estimate, Flag, FlagCode, GroupFit, Law, Predicted};
 
 /// A law, and how its quantity L becomes what was asked for.
 pub(super) struct Source<'a> {
     pub(super) law: &'a Law,
     pub(super) basis: Basis,
     /// The line through the law's points.
-    pub(super) fit: Power,
+    pub(super) fit: Fit,
+    /// The same points with the form left open.
+    pub(super) open: OpenForm,
     /// S of the points.
     pub(super) sizes: Vec<f64>,
     /// L of the points.
@@ -62,14 +65,15 @@ impl<'a> Source<'a> {
     fn new(law: &'a Law, basis: Basis, factor: f64, chance: bool) -> Result<Self, String> {
         let (sizes, values): (Vec<f64>, Vec<f64>) =
             law.points.iter().map(|point| (point.parameters as f64, point.value)).unzip();
-        let fit = power::fit(&sizes, &values)
-            .ok()
-            .filter(|_| law.fit().is_some())
-            .ok_or_else(|| law.verdict.trim_end_matches('.').to_owned())?;
+        let no_law = || law.verdict.trim_end_matches('.').to_owned();
+        let fit = Fit::new(&sizes, &values, law.text.as_ref());
+        let fit = fit.ok().filter(|_| law.fit().is_some()).ok_or_else(no_law)?;
+        let shared = law.text.as_ref().and_then(crate::result::TextNoise::shared);
+        let open = OpenForm::fit(&sizes, &values, shared.as_ref()).map_err(|_| no_law())?;
         // What makes the line itself doubtful; doubts about single points stay with the law.
         let grave = [FlagCode::FewMisses, FlagCode::FewHits, FlagCode::NotFalling, FlagCode::NoInterval];
         let flags = law.flags.iter().filter(|flag| grave.contains(&flag.code)).cloned().collect();
-        Ok(Self { law, basis, fit, sizes, values, factor, chance, flags })
+        Ok(Self { law, basis, fit, open, sizes, values, factor, chance, flags })
     }
 
     /// What was asked for, from L.
@@ -82,16 +86,24 @@ impl<'a> Source<'a> {
         if self.chance { -value.ln() / self.factor } else { value }
     }
 
-    /// An interval of L as one of what was asked for, its ends in order.
-    pub(super) fn ends(&self, low: f64, high: f64) -> (f64, f64) {
-        let (a, b) = (self.reading(low), self.reading(high));
-        (a.min(b), a.max(b))
-    }
-
-    /// Standard error of what was asked for at L, from that of ln L: first order.
-    pub(super) fn error(&self, level: f64, log_error: f64) -> f64 {
-        let slope = if self.chance { self.factor * self.reading(level) } else { 1.0 };
-        slope * level * log_error
+    /// An estimate of L as one of what was asked for: its error to first order, its ends in order.
+    pub(super) fn read(&self, estimate: Estimate, unit: &str) -> Estimate {
+        let slope = if self.chance { self.factor * self.reading(estimate.value) } else { 1.0 };
+        let mut interval = estimate.interval;
+        let turned = self.chance;
+        if let Some((low, high)) = interval.bounds().filter(|_| turned) {
+            // A chance falls where L rises.
+            interval.each_end(|end| self.reading(if end == low { high } else { low }));
+        }
+        Estimate {
+            value: self.reading(estimate.value),
+            unit: unit.to_owned(),
+            standard_error: estimate
+                .standard_error
+                .map(|error| slope * error)
+                .filter(|error| error.is_finite()),
+            interval,
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! The value at a size.
 
-use relscale_stats::interval::student::StudentInterval;
+use relscale_stats::interval::open_form::Of;
 
 use super::rivals;
 use super::source::Source;
-use crate::power_law::student_t;
+use crate::extrapolate;
 use crate::result::{
-    Basis, Estimate, FoundValue, GroupFit, Interval, Predicted, ValueOutcome, ValuePrediction,
+    Basis, FlagCode, FoundValue, GroupFit, Interval, LineValue, Predicted, ValueOutcome, ValuePrediction,
 };
 use crate::sizes;
 use crate::verdict::{magnitude, within};
@@ -19,28 +19,19 @@ pub(super) fn at(group: &GroupFit, quantity: Predicted, parameters: f64, level: 
         Err(reason) => return refused(quantity, parameters, reason),
     };
     let decades_beyond = sizes::decades_beyond(parameters.ln(), &source.sizes);
-    let value = source.reading(source.fit.at(parameters));
-    if !value.is_finite() {
+    let unit = quantity.unit();
+    let open = |of| extrapolate::at(&source.open, parameters, of, unit, level, |l| source.reading(l));
+    let (Some(value), Some(law)) = (open(Of::Point), open(Of::Law)) else {
         return refused(quantity, parameters, "the law's value exceeds the range of numbers".to_owned());
-    }
+    };
+    let line = |fresh| source.read(source.fit.value(parameters, fresh, "", level), unit);
     let found = FoundValue {
         basis: source.basis,
-        value: Estimate {
-            value,
-            unit: quantity.unit().to_owned(),
-            standard_error: source
-                .fit
-                .line
-                .prediction_standard_error(parameters.ln(), 1.0)
-                .map(|error| source.error(source.fit.at(parameters), error))
-                .filter(|error| error.is_finite()),
-            interval: student_t(
-                source.fit.prediction_interval(parameters, level).map(|found| read(&source, found)),
-            ),
-        },
-        law_interval: student_t(
-            source.fit.mean_interval(parameters, level).map(|found| read(&source, found)),
-        ),
+        form: source.open.form().to_owned(),
+        value,
+        law_interval: law.interval,
+        power_law: Some(LineValue { value: line(true), law_interval: line(false).interval })
+            .filter(|line| line.value.value.is_finite()),
         independent: independent(group, quantity, &source, parameters),
         rivals: rivals::values(&source, parameters),
     };
@@ -49,6 +40,7 @@ pub(super) fn at(group: &GroupFit, quantity: Predicted, parameters: f64, level: 
             .into_iter()
             .collect();
     flags.extend(source.flags.iter().cloned());
+    flags.extend(source.law.flags.iter().filter(|flag| flag.code == FlagCode::LackOfFit).cloned());
     let verdict = sentence(&symbol, parameters, &found);
     ValuePrediction {
         quantity,
@@ -66,12 +58,6 @@ fn refused(quantity: Predicted, parameters: f64, reason: String) -> ValuePredict
     ValuePrediction { quantity, parameters, decades_beyond: 0.0, outcome, flags: Vec::new(), verdict }
 }
 
-/// An interval of L as one of what was asked for.
-fn read(source: &Source<'_>, found: StudentInterval) -> StudentInterval {
-    let (low, high) = source.ends(found.low, found.high);
-    StudentInterval { low, high, ..found }
-}
-
 /// Beside counted windows: what independence gives.
 fn independent(group: &GroupFit, quantity: Predicted, source: &Source<'_>, parameters: f64) -> Option<f64> {
     let Predicted::Sequence { length, k } = quantity else { return None };
@@ -79,7 +65,7 @@ fn independent(group: &GroupFit, quantity: Predicted, source: &Source<'_>, param
         return None;
     }
     let single = Source::independent(group, length, k).ok()?;
-    Some(single.reading(single.fit.at(parameters))).filter(|value| value.is_finite())
+    Some(single.reading(single.fit.power.at(parameters))).filter(|value| value.is_finite())
 }
 
 fn sentence(symbol: &str, parameters: f64, found: &FoundValue) -> String {

@@ -1,11 +1,10 @@
 //! Beyond the points: where a gap reaches a value, and what it is at an x.
 
-use relscale_stats::forms::power::Power;
-use relscale_stats::interval::crossing::{self, Band};
+use relscale_stats::interval::crossing;
 
-use crate::power_law::student_t;
+use crate::line::Fit;
 use crate::result::{Estimate, GapCrossing, GapPrediction, TracePoint, trace};
-use crate::sizes::{decades_beyond, within};
+use crate::sizes::decades_beyond;
 
 /// How far beyond the data G is told where nothing was asked for: a factor of x.
 const NEXT: f64 = 10.0;
@@ -14,39 +13,21 @@ const NEXT: f64 = 10.0;
 const OUT_OF_REACH: f64 = 3.0;
 
 /// The law's G at an x, with the interval of the law.
-pub(super) fn law_at(fit: &Power, x: f64, level: f64) -> Estimate {
-    Estimate {
-        value: fit.at(x),
-        unit: "1".to_owned(),
-        standard_error: fit
-            .line
-            .mean_standard_error(x.ln())
-            .map(|error| error * fit.at(x))
-            .filter(|error| error.is_finite()),
-        interval: student_t(fit.mean_interval(x, level)),
-    }
+pub(super) fn law_at(fit: &Fit, x: f64, level: f64) -> Estimate {
+    fit.value(x, false, "1", level)
 }
 
 /// G at each x asked for; without any, at [`NEXT`] times the largest. An x at which G leaves the range of numbers has none.
-pub(super) fn predictions(fit: &Power, at: &[f64], measured: &[f64], level: f64) -> Vec<GapPrediction> {
+pub(super) fn predictions(fit: &Fit, at: &[f64], measured: &[f64], level: f64) -> Vec<GapPrediction> {
     let largest = measured[measured.len() - 1];
     let at = if at.is_empty() { vec![NEXT * largest] } else { at.to_vec() };
     at.into_iter()
-        .filter(|x| fit.at(*x).is_finite())
+        .filter(|x| fit.power.at(*x).is_finite())
         .map(|x| GapPrediction {
             x,
             decades_beyond: decades_beyond(x.ln(), measured),
             law: law_at(fit, x, level),
-            model: Estimate {
-                value: fit.at(x),
-                unit: "1".to_owned(),
-                standard_error: fit
-                    .line
-                    .prediction_standard_error(x.ln(), 1.0)
-                    .map(|error| error * fit.at(x))
-                    .filter(|error| error.is_finite()),
-                interval: student_t(fit.prediction_interval(x, level)),
-            },
+            model: fit.value(x, true, "1", level),
         })
         .collect()
 }
@@ -56,25 +37,28 @@ const PLACES: u32 = 25;
 
 /// The law over the x measured and predicted, with its interval.
 pub(super) fn traced(
-    fit: &Power,
+    fit: &Fit,
     range: (f64, f64),
     predictions: &[GapPrediction],
     level: f64,
 ) -> Vec<TracePoint> {
     let all = || predictions.iter().map(|predicted| predicted.x);
     let (low, high) = (all().fold(range.0, f64::min), all().fold(range.1, f64::max));
-    trace(low, high, PLACES, |x| Some((fit.at(x), student_t(fit.mean_interval(x, level)).bounds())))
+    trace(low, high, PLACES, |x| {
+        let law = law_at(fit, x, level);
+        Some((law.value, law.bounds()))
+    })
 }
 
 /// Where G reaches a value.
-pub(super) fn crossing(fit: &Power, gap: f64, measured: &[f64], level: f64) -> GapCrossing {
+pub(super) fn crossing(fit: &Fit, gap: f64, measured: &[f64], level: f64) -> GapCrossing {
     let never = |why: &str| GapCrossing {
         gap,
         x: None,
         decades_beyond: None,
         verdict: format!("G does not reach {gap}: {why}."),
     };
-    let log_x = match crossing::at(&fit.line, gap.ln()) {
+    let log_x = match crossing::at(&fit.power.line, gap.ln()) {
         Ok(log_x) => log_x,
         Err(_) => return never("its line has no slope"),
     };
@@ -89,7 +73,7 @@ pub(super) fn crossing(fit: &Power, gap: f64, measured: &[f64], level: f64) -> G
         _ => format!("{:.1} decades below the smallest x measured", -decades),
     };
     let belief = if decades.abs() > OUT_OF_REACH { ", out of reach of these data" } else { "" };
-    let interval = within(crossing::interval(&fit.line, gap.ln(), Band::Line, level));
+    let interval = fit.reaches(gap.ln(), false, level);
     let ends = match (interval.bounds(), interval.reason()) {
         (Some((low, high)), _) => format!("in [{low:.2e}, {high:.2e}] at {} %", 100.0 * level),
         (None, Some(reason)) => format!("no interval: {reason}"),

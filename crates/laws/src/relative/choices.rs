@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::series::{ModelFamily, Series, SeriesPoint};
+use super::series::{ModelFamily, Series, SeriesPoint, Units};
 use super::study::{StudySource, tell_apart};
 use crate::choices::{ChoiceMeasure, Draw, Grouping, Means, Panel};
 use crate::error::LawsError;
@@ -69,8 +69,17 @@ fn series(
     source: &StudySource<'_>,
 ) -> Result<Series, LawsError> {
     let error = |mean: f64| if measure.is_accuracy() { -mean.ln() } else { mean };
-    let mut series =
-        Series { distribution: distribution.to_owned(), points: Vec::new(), left_out: Vec::new() };
+    let mut series = Series {
+        distribution: distribution.to_owned(),
+        points: Vec::new(),
+        left_out: Vec::new(),
+        units: None,
+    };
+    series.units = Some(Units {
+        key: format!("{} {distribution}", panel.text_sha256),
+        sizes: vec![1.0; means.items()],
+        left_out: BTreeMap::new(),
+    });
     for (at, model) in panel.models.iter().enumerate() {
         let name = model.tally.model.clone();
         let value = error(means.values[at]);

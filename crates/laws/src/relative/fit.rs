@@ -1,16 +1,15 @@
 //! Measurements to laws and gaps: the entrance.
 
-use relscale_stats::forms::power;
 use relscale_stats::multiple;
 
 use super::covariate::{self, Covariates};
 use super::series::{Measurements, ModelFamily, Series, SeriesPoint, log_error};
 use super::{RelativeOptions, gap, words};
 use crate::error::LawsError;
-use crate::power_law::student_t;
+use crate::line::Fit;
 use crate::result::{
-    AbsoluteLaw, AbsolutePoint, Estimate, Flag, FlagCode, Gap, GapOutcome, GapTests, RELATIVE_FORMAT,
-    RelativeFamily, RelativeFit, Trend,
+    AbsoluteLaw, AbsolutePoint, Flag, FlagCode, Gap, GapOutcome, GapTests, RELATIVE_FORMAT, RelativeFamily,
+    RelativeFit, Trend,
 };
 
 /// Fits the law of each distribution and the gap of each to the baseline.
@@ -182,7 +181,8 @@ fn law(series: &Series, measurements: &Measurements, options: &RelativeOptions) 
     points.sort_by(|a, b| a.x.total_cmp(&b.x).then_with(|| a.model.cmp(&b.model)));
     let x: Vec<f64> = points.iter().map(|point| point.x).collect();
     let y: Vec<f64> = points.iter().map(|point| point.error).collect();
-    let fit = power::fit(&x, &y);
+    let text = series.noise(&points);
+    let fit = Fit::new(&x, &y, text.as_ref());
     let mut left_out = series.left_out.clone();
     left_out.sort_by(|a, b| a.model.cmp(&b.model));
     AbsoluteLaw {
@@ -194,31 +194,17 @@ fn law(series: &Series, measurements: &Measurements, options: &RelativeOptions) 
                 x: point.x,
                 error: point.error,
                 log_standard_error: log_error(&point.replicates),
-                fitted: fit.as_ref().ok().map(|fit| fit.at(point.x)).filter(|fitted| fitted.is_finite()),
+                fitted: fit
+                    .as_ref()
+                    .ok()
+                    .map(|fit| fit.power.at(point.x))
+                    .filter(|fitted| fitted.is_finite()),
             })
             .collect(),
         left_out,
-        exponent: fit.as_ref().ok().map(|fit| Estimate {
-            value: fit.exponent(),
-            unit: "1".to_owned(),
-            standard_error: fit.line.slope_standard_error(),
-            interval: student_t(fit.exponent_interval(options.level)),
-        }),
-        prefactor: fit
-            .as_ref()
-            .ok()
-            .map(|fit| Estimate {
-                value: fit.prefactor(),
-                unit: format!("{} at x = 1", measurements.unit),
-                standard_error: fit
-                    .line
-                    .intercept_standard_error()
-                    .map(|error| error * fit.prefactor())
-                    .filter(|error| error.is_finite()),
-                interval: student_t(fit.prefactor_interval(options.level)),
-            })
-            .filter(|prefactor| prefactor.value.is_finite()),
-        r_squared: fit.as_ref().ok().and_then(|fit| fit.line.r_squared).filter(|_| points.len() > 2),
+        exponent: fit.as_ref().ok().map(|fit| fit.exponent(options.level)),
+        prefactor: fit.as_ref().ok().and_then(|fit| fit.prefactor(&measurements.unit, "x", options.level)),
+        r_squared: fit.as_ref().ok().and_then(|fit| fit.power.line.r_squared).filter(|_| points.len() > 2),
         refused: fit.err().map(|refusal| match points.as_slice() {
             [] => "no model has a point".to_owned(),
             [only] => format!("one model ({}) cannot show how the error changes", only.model),

@@ -1,18 +1,17 @@
 //! One treatment against the baseline: the line of `ln G` on `ln x`.
 
-use relscale_stats::bootstrap::Sample;
-use relscale_stats::forms::power::{self, Power, PowerForm};
-use relscale_stats::interval::student::{self, StudentInterval};
+use relscale_stats::forms::power::{Power, PowerForm};
 use relscale_stats::outcome::Caution;
-use relscale_stats::{StatsError, forms, multiple};
+use relscale_stats::{StatsError, forms};
 
 use super::series::{Counted, Series, SeriesPoint, log_error};
 use super::{RelativeOptions, ahead};
 use crate::audit::{self, Held};
-use crate::power_law::{percentiles, student_t};
+use crate::line::Fit;
+use crate::power_law::UNKNOWN_TEXT;
 use crate::result::{
     Estimate, Flag, FlagCode, Gap, GapAuditStep, GapHeldOut, GapLaw, GapOutcome, GapPoint, GapTests,
-    RelativeLeftOut, Trend,
+    RelativeLeftOut, TextNoise, Trend,
 };
 
 /// One model's gap, with the gap in every resample of the documents.
@@ -28,7 +27,10 @@ pub(super) fn of(baseline: &Series, treatment: &Series, options: &RelativeOption
     let pairs = pairs(baseline, treatment);
     let x: Vec<f64> = pairs.iter().map(|pair| pair.baseline.x).collect();
     let gaps: Vec<f64> = pairs.iter().map(|pair| pair.gap).collect();
-    let fit = power::fit(&x, &gaps);
+    let both: Vec<(&SeriesPoint, &SeriesPoint)> =
+        pairs.iter().map(|pair| (pair.treatment, pair.baseline)).collect();
+    let text = treatment.noise_of_ratio(baseline, &both);
+    let fit = Fit::new(&x, &gaps, text.as_ref());
     let points = pairs
         .iter()
         .enumerate()
@@ -39,8 +41,8 @@ pub(super) fn of(baseline: &Series, treatment: &Series, options: &RelativeOption
             treatment: pair.treatment.error,
             gap: pair.gap,
             log_standard_error: log_error(&pair.replicates),
-            fitted: fit.as_ref().ok().map(|fit| fit.at(pair.baseline.x)),
-            log_residual: fit.as_ref().ok().map(|fit| fit.line.residuals[at]),
+            fitted: fit.as_ref().ok().map(|fit| fit.power.at(pair.baseline.x)),
+            log_residual: fit.as_ref().ok().map(|fit| fit.power.line.residuals[at]),
         })
         .collect();
     let unpaired = unpaired(baseline, treatment);
@@ -61,8 +63,8 @@ pub(super) fn of(baseline: &Series, treatment: &Series, options: &RelativeOption
     let outcome = match fit {
         Err(refusal) => GapOutcome::Refused { reason: refused(&pairs, &refusal) },
         Ok(fit) => {
-            let law = describe(&fit, &pairs, &x, &gaps, options);
-            flags.extend(judge(&fit, &law, &pairs, &x, &gaps));
+            let law = describe(&fit, text.as_ref(), &pairs, &x, &gaps, options);
+            flags.extend(judge(&fit.power, &law, &pairs, &x, &gaps));
             GapOutcome::Fitted(Box::new(law))
         }
     };
@@ -156,10 +158,17 @@ fn refused(pairs: &[Pair<'_>], refusal: &StatsError) -> String {
     }
 }
 
-fn describe(fit: &Power, pairs: &[Pair<'_>], x: &[f64], gaps: &[f64], options: &RelativeOptions) -> GapLaw {
+fn describe(
+    fit: &Fit,
+    text: Option<&TextNoise>,
+    pairs: &[Pair<'_>],
+    x: &[f64],
+    gaps: &[f64],
+    options: &RelativeOptions,
+) -> GapLaw {
     let level = options.level;
-    let slope = fit.line.slope;
-    let interval = student::slope(&fit.line, level);
+    let line = &fit.power.line;
+    let delta_beta = turned(fit.exponent(level));
     let held_out = |held: Held| GapHeldOut {
         model: pairs[held.point].baseline.model.clone(),
         x: pairs[held.point].baseline.x,
@@ -171,45 +180,33 @@ fn describe(fit: &Power, pairs: &[Pair<'_>], x: &[f64], gaps: &[f64], options: &
     let range = (x[0], x[x.len() - 1]);
     let predictions = ahead::predictions(fit, &options.at, x, level);
     GapLaw {
-        delta_beta: Estimate {
-            value: slope,
-            unit: "1".to_owned(),
-            standard_error: fit.line.slope_standard_error(),
-            interval: student_t(interval.clone()),
-        },
-        delta_beta_sampling: sampling(slope, pairs, x, level),
-        gamma: Some(Estimate {
-            value: fit.prefactor(),
-            unit: "G at x = 1".to_owned(),
-            standard_error: fit
-                .line
-                .intercept_standard_error()
-                .map(|error| error * fit.prefactor())
+        per_decade: Estimate {
+            value: per_decade(delta_beta.value),
+            unit: "per cent a decade of x".to_owned(),
+            standard_error: delta_beta
+                .standard_error
+                .map(|error| error * std::f64::consts::LN_10 * 100.0 * 10_f64.powf(delta_beta.value))
                 .filter(|error| error.is_finite()),
-            interval: student_t(fit.prefactor_interval(level)),
-        })
-        .filter(|gamma| gamma.value.is_finite() && gamma.value > 0.0),
+            interval: {
+                let mut interval = delta_beta.interval.clone();
+                interval.each_end(per_decade);
+                interval
+            },
+        },
+        delta_beta,
+        delta_beta_of_this_text: Some(turned(fit.exponent_of_this_text(level))),
+        delta_beta_sampling: turned(fit.exponent_of_these_models(text, x, UNKNOWN_TEXT, level)),
+        gamma: fit
+            .prefactor("G", "x", level)
+            .filter(|gamma| gamma.value > 0.0)
+            .map(|gamma| Estimate { unit: "G at x = 1".to_owned(), ..gamma }),
         at_smallest: ahead::law_at(fit, range.0, level),
         at_largest: ahead::law_at(fit, range.1, level),
-        per_decade: Estimate {
-            value: per_decade(slope),
-            unit: "per cent a decade of x".to_owned(),
-            standard_error: fit
-                .line
-                .slope_standard_error()
-                .map(|error| error * std::f64::consts::LN_10 * 100.0 * 10_f64.powf(slope))
-                .filter(|error| error.is_finite()),
-            interval: student_t(interval.map(|found| StudentInterval {
-                low: per_decade(found.low),
-                high: per_decade(found.high),
-                ..found
-            })),
-        },
-        r_squared: fit.line.r_squared.filter(|_| x.len() > 2),
-        residual_standard_deviation: fit.line.residual_variance().map(f64::sqrt),
+        r_squared: line.r_squared.filter(|_| x.len() > 2),
+        residual_standard_deviation: line.residual_variance().map(f64::sqrt),
         models: x.len() as u32,
         range,
-        tests: multiple::slope(&fit.line, options.margin).ok().map(|tests| GapTests {
+        tests: fit.slope_tests(options.margin).ok().map(|tests| GapTests {
             difference_p: tests.difference,
             difference_q: tests.difference,
             equivalence_p: tests.equivalence,
@@ -219,8 +216,11 @@ fn describe(fit: &Power, pairs: &[Pair<'_>], x: &[f64], gaps: &[f64], options: &
         crossings: options.reaches.iter().map(|&gap| ahead::crossing(fit, gap, x, level)).collect(),
         trace: ahead::traced(fit, range, &predictions, level),
         predictions,
-        leave_one_out: audit::held_out_each(x, gaps, "1", level).into_iter().map(held_out).collect(),
-        audit: audit::smallest_first(x, gaps, "1", level)
+        leave_one_out: audit::held_out_each(audit::Form::Straight, x, gaps, "1", level)
+            .into_iter()
+            .map(held_out)
+            .collect(),
+        audit: audit::smallest_first(audit::Form::Straight, x, gaps, "1", level)
             .into_iter()
             .map(|(fitted, exponent, held)| GapAuditStep {
                 fitted_models: fitted as u32,
@@ -235,24 +235,13 @@ fn per_decade(slope: f64) -> f64 {
     100.0 * (slope * std::f64::consts::LN_10).exp_m1()
 }
 
-/// The slope refitted on every resample of the documents.
-fn sampling(slope: f64, pairs: &[Pair<'_>], x: &[f64], level: f64) -> Estimate {
-    let series: Result<Vec<&[f64]>, &str> =
-        pairs.iter().map(|pair| pair.replicates.as_deref().map_err(String::as_str)).collect();
-    let slopes = series.map(|series| {
-        let resamples = series.iter().map(|replicates| replicates.len()).min().unwrap_or(0);
-        Sample::new((0..resamples).map(|resample| {
-            let gaps: Vec<f64> = series.iter().map(|replicates| replicates[resample]).collect();
-            // A resample in which some model has no error has no line: counted as dropped.
-            power::fit(x, &gaps).map_or(f64::NAN, |fit| fit.line.slope)
-        }))
-    });
-    Estimate {
-        value: slope,
-        unit: "1".to_owned(),
-        standard_error: slopes.as_ref().ok().and_then(|sample| sample.standard_error().ok()),
-        interval: percentiles(&slopes, level),
+/// An exponent as the slope of which it is minus the value.
+fn turned(exponent: Estimate) -> Estimate {
+    let mut interval = exponent.interval;
+    if let Some((low, high)) = interval.bounds() {
+        interval.each_end(|end| 0.0 - if end == low { high } else { low });
     }
+    Estimate { value: 0.0 - exponent.value, interval, ..exponent }
 }
 
 /// What must be said about a fit that exists.
@@ -303,15 +292,17 @@ fn judge(fit: &Power, law: &GapLaw, pairs: &[Pair<'_>], x: &[f64], gaps: &[f64])
             ),
         );
     }
-    if let (Some(sampling), Some(scatter)) =
-        (law.delta_beta_sampling.standard_error, law.delta_beta.standard_error)
-        && sampling > 2.0 * scatter
+    let of_this_text = law.delta_beta_of_this_text.as_ref().and_then(Estimate::bounds);
+    if let (Some((low, high)), Some((least, most))) = (of_this_text, law.delta_beta.bounds())
+        && (low > 0.0 || high < 0.0)
+        && least <= 0.0
+        && most >= 0.0
     {
         flag(
             FlagCode::NoiseBeyondScatter,
             format!(
-                "the text sample moves the slope by more ({sampling:.1e}) than the models' scatter about it tells ({scatter:.1e}): \
-                 the verdict holds for this text, more text is needed for others like it"
+                "for this very text the slope lies in [{low:.4}, {high:.4}], which excludes 0; other texts like it move it by more \
+                 ([{least:.4}, {most:.4}]), so no trend is claimed: more documents are needed"
             ),
         );
     }

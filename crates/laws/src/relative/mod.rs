@@ -42,6 +42,6 @@ pub use fit::fit_relative;
 pub use means::{Means, Weighting};
 pub use options::RelativeOptions;
 pub use ranks::counted_ranks;
-pub use series::{Counted, Measurements, ModelFamily, Series, SeriesPoint};
+pub use series::{Counted, Measurements, ModelFamily, Series, SeriesPoint, Units};
 pub use study::{ErrorMeasure, StudySource, of_study};
 pub use table::{RelativeTable, of_table};

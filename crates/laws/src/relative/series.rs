@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use relscale_stats::bootstrap::Sample;
+use relscale_stats::bootstrap::{Sample, covariance};
 
-use crate::result::{Flag, RelativeLeftOut};
+use crate::line::{DocumentSizes, text_noise};
+use crate::result::{Flag, RelativeLeftOut, TextNoise};
 
 /// All that a relative law needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,6 +77,83 @@ pub struct Series {
     pub points: Vec<SeriesPoint>,
     /// Models that have no point, with the reason.
     pub left_out: Vec<RelativeLeftOut>,
+    /// What was sampled to measure it; absent for a table.
+    pub units: Option<Units>,
+}
+
+/// The documents (or questions) of a distribution, as far as they matter to the noise that all models share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Units {
+    /// The same for the same units, whatever they are called; another for others.
+    pub key: String,
+    /// Size of each: scored tokens of a document, 1 for a question.
+    pub sizes: Vec<f64>,
+    /// The error of each model without each unit in turn; a model that is not here has its replicates alone.
+    pub left_out: BTreeMap<String, Vec<f64>>,
+}
+
+impl Series {
+    /// How the logarithms of the errors of `models` move together over units.
+    pub(super) fn noise(&self, models: &[&SeriesPoint]) -> Option<TextNoise> {
+        let units = self.units.as_ref()?;
+        let x: Vec<f64> = models.iter().map(|point| point.x).collect();
+        let of = |point: &&SeriesPoint| units.left_out.get(&point.model).map(Vec::as_slice);
+        match models.iter().map(of).collect::<Option<Vec<&[f64]>>>() {
+            Some(left_out) => text_noise(&x, &left_out, &DocumentSizes(units.sizes.clone())),
+            None => {
+                let replicates: Option<Vec<&[f64]>> =
+                    models.iter().map(|point| point.replicates.as_deref().ok()).collect();
+                drawn_noise(&replicates?, &units.sizes)
+            }
+        }
+    }
+
+    /// The same of the ratios to a baseline: together where both are of the same units, apart where they are not.
+    pub(super) fn noise_of_ratio(
+        &self,
+        baseline: &Self,
+        pairs: &[(&SeriesPoint, &SeriesPoint)],
+    ) -> Option<TextNoise> {
+        let (treated, base): (Vec<&SeriesPoint>, Vec<&SeriesPoint>) = pairs.iter().copied().unzip();
+        let x: Vec<f64> = base.iter().map(|point| point.x).collect();
+        let (own, other) = (self.units.as_ref()?, baseline.units.as_ref()?);
+        if own.key != other.key {
+            return TextNoise::of_ratio(&self.noise(&treated)?, &baseline.noise(&base)?, &x);
+        }
+        let ratios: Option<Vec<Vec<f64>>> = pairs
+            .iter()
+            .map(|(treated, base)| {
+                let (t, b) = (own.left_out.get(&treated.model)?, other.left_out.get(&base.model)?);
+                Some(t.iter().zip(b).map(|(t, b)| t / b).collect())
+            })
+            .collect();
+        if let Some(ratios) = ratios {
+            let ratios: Vec<&[f64]> = ratios.iter().map(Vec::as_slice).collect();
+            return text_noise(&x, &ratios, &DocumentSizes(own.sizes.clone()));
+        }
+        let ratios: Option<Vec<Vec<f64>>> = pairs
+            .iter()
+            .map(|(treated, base)| {
+                let (t, b) = (treated.replicates.as_ref().ok()?, base.replicates.as_ref().ok()?);
+                Some(t.iter().zip(b).map(|(t, b)| t / b).collect())
+            })
+            .collect();
+        drawn_noise(&ratios?.iter().map(Vec::as_slice).collect::<Vec<&[f64]>>(), &own.sizes)
+    }
+}
+
+/// From values over units drawn again, whose covariance is too small by one unit.
+fn drawn_noise(replicates: &[&[f64]], sizes: &[f64]) -> Option<TextNoise> {
+    let units = sizes.len() as f64;
+    let series: Vec<Vec<f64>> =
+        replicates.iter().map(|values| values.iter().map(|value| value.ln()).collect()).collect();
+    let covariance = covariance(&series).ok().filter(|_| units >= 3.0)?;
+    Some(TextNoise {
+        covariance: covariance.into_iter().map(|value| value * units / (units - 1.0)).collect(),
+        degrees_of_freedom: units - 1.0,
+        documents: sizes.len() as u64,
+        effective_documents: DocumentSizes(sizes.to_vec()).effective(),
+    })
 }
 
 /// One model's error on one distribution.

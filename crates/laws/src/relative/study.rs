@@ -14,7 +14,7 @@ use relscale_records::provenance::sha256_bytes;
 use relscale_records::{DocumentTally, RunTally};
 
 use super::choices;
-use super::series::{Counted, Measurements, ModelFamily, Series, SeriesPoint};
+use super::series::{Counted, Measurements, ModelFamily, Series, SeriesPoint, Units};
 use crate::choices::ChoiceMeasure;
 use crate::error::LawsError;
 use crate::manifest::ModelAxis;
@@ -259,8 +259,15 @@ fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
         ErrorMeasure::Rbp { .. } => Some(Counted { hits: sums.hits[0] as u64, tokens: sums.tokens as u64 }),
         ErrorMeasure::BitsPerByte | ErrorMeasure::CrossEntropy | ErrorMeasure::Choice(_) => None,
     };
-    let mut series = Series { distribution: share.distribution, points: Vec::new(), left_out: Vec::new() };
+    let mut series = Series {
+        distribution: share.distribution.clone(),
+        points: Vec::new(),
+        left_out: Vec::new(),
+        units: None,
+    };
+    let key = identity(&share);
     for group in Group::all(&share.runs, &options)? {
+        let mut units = Units { key: key.clone(), sizes: group.sizes.0.clone(), left_out: BTreeMap::new() };
         for (model, run) in group.runs.iter().enumerate() {
             let name = run.tally.model.clone();
             let error = statistic(run.sums());
@@ -271,6 +278,7 @@ fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
                     distribution: series.distribution.clone(),
                     reason: "it has no x".to_owned(),
                 })?;
+                units.left_out.insert(name.clone(), group.left_out(model, statistic));
                 let replicates = group.replicates(model, statistic).map_err(str::to_owned);
                 series.points.push(SeriesPoint {
                     model: name,
@@ -284,16 +292,21 @@ fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
                 series.left_out.push(RelativeLeftOut { model: name, reason });
             }
         }
+        series.units = Some(units);
     }
     Ok(series)
 }
 
-/// A seed for each set of documents: another for other documents, the same for the same, whatever they are called.
-fn seed(share: &Share, seed: u64) -> u64 {
+/// A hash of a set of documents: another for other documents, the same for the same, whatever they are called.
+fn identity(share: &Share) -> String {
     let run = &share.runs[0];
     let ordinals: Vec<u8> = run.documents.iter().flat_map(|tally| tally.document.to_le_bytes()).collect();
-    let hash = sha256_bytes(&[run.text_sha256.as_bytes(), &ordinals].concat());
-    seed ^ u64::from_str_radix(&hash[..16], 16).unwrap_or(0)
+    sha256_bytes(&[run.text_sha256.as_bytes(), &ordinals].concat())
+}
+
+/// A seed for each set of documents.
+fn seed(share: &Share, seed: u64) -> u64 {
+    seed ^ u64::from_str_radix(&identity(share)[..16], 16).unwrap_or(0)
 }
 
 /// Puts their corpus before names that two corpora share.

@@ -262,7 +262,7 @@ pub(super) fn series<'a>(
     });
     let all = &mut families[at].series;
     let at = all.iter().position(|there| there.distribution == distribution).unwrap_or_else(|| {
-        all.push(Series { distribution, points: Vec::new(), left_out: Vec::new() });
+        all.push(Series { distribution, points: Vec::new(), left_out: Vec::new(), units: None });
         all.len() - 1
     });
     &mut all[at]

@@ -115,8 +115,8 @@ fn slope(law: &GapLaw) -> String {
 }
 
 fn with_interval(estimate: &Estimate) -> String {
-    let ends = match (&estimate.interval, estimate.bounds()) {
-        (crate::result::Interval::StudentT { level, .. }, Some((low, high))) => {
+    let ends = match (estimate.interval.level(), estimate.bounds()) {
+        (Some(level), Some((low, high))) => {
             format!("in [{low:+.4}, {high:+.4}] at {} %", 100.0 * level)
         }
         _ => "no interval".to_owned(),

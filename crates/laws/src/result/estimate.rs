@@ -41,6 +41,20 @@ pub enum Interval {
         /// Points less parameters.
         degrees_of_freedom: u32,
     },
+    /// Models and text both random: their scatter about the line, and what the noise of the text adds that it does not show
+    /// (`relscale_stats::interval::mixed`). For texts like this one and models like these.
+    ModelsAndText {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+        /// Nominal coverage, e.g. 0.95.
+        level: f64,
+        /// By Satterthwaite, not whole as a rule.
+        degrees_of_freedom: f64,
+        /// The text's share of the variance, from 0 to 1.
+        text_share: f64,
+    },
     /// Percentiles over resampled documents: the noise of the text sample alone.
     DocumentBootstrap {
         /// Lower end.
@@ -97,6 +111,20 @@ pub enum Interval {
         /// Points less parameters.
         degrees_of_freedom: u32,
     },
+    /// By the profile of a power law that may flatten towards a floor, none included, with scatter that may grow with size and the
+    /// noise of the text where it is known (`relscale_stats::interval::open_form`).
+    OpenForm {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+        /// Nominal coverage, e.g. 0.95.
+        level: f64,
+        /// Points less parameters.
+        degrees_of_freedom: u32,
+        /// The text's share of the variance, from 0 to 1; 0 where it is not known.
+        text_share: f64,
+    },
     /// Student t with the standard error over documents (sandwich): the noise of the text sample alone.
     DocumentSpread {
         /// Lower end.
@@ -131,13 +159,63 @@ impl Interval {
     pub fn bounds(&self) -> Option<(f64, f64)> {
         match *self {
             Self::StudentT { low, high, .. }
+            | Self::ModelsAndText { low, high, .. }
             | Self::DocumentBootstrap { low, high, .. }
             | Self::ItemBootstrap { low, high, .. }
             | Self::RunBootstrap { low, high, .. }
             | Self::Fieller { low, high, .. }
             | Self::Profile { low, high, .. }
+            | Self::OpenForm { low, high, .. }
             | Self::DocumentSpread { low, high, .. }
             | Self::FisherZ { low, high, .. } => Some((low, high)),
+            Self::None { .. } => None,
+        }
+    }
+
+    /// The text's share of the variance behind it, from 0 to 1, where models and text are both in it.
+    pub fn text_share(&self) -> Option<f64> {
+        match *self {
+            Self::ModelsAndText { text_share, .. } | Self::OpenForm { text_share, .. } => Some(text_share),
+            _ => None,
+        }
+    }
+
+    /// The interval of `factor` times the number, the factor above zero.
+    pub fn scaled(mut self, factor: f64) -> Self {
+        self.each_end(|end| factor * end);
+        self
+    }
+
+    /// Carries both ends through a rising function.
+    pub fn each_end(&mut self, through: impl Fn(f64) -> f64) {
+        match self {
+            Self::StudentT { low, high, .. }
+            | Self::ModelsAndText { low, high, .. }
+            | Self::DocumentBootstrap { low, high, .. }
+            | Self::ItemBootstrap { low, high, .. }
+            | Self::RunBootstrap { low, high, .. }
+            | Self::Fieller { low, high, .. }
+            | Self::Profile { low, high, .. }
+            | Self::OpenForm { low, high, .. }
+            | Self::DocumentSpread { low, high, .. }
+            | Self::FisherZ { low, high, .. } => (*low, *high) = (through(*low), through(*high)),
+            Self::None { .. } => {}
+        }
+    }
+
+    /// Its nominal coverage, when there is an interval.
+    pub fn level(&self) -> Option<f64> {
+        match *self {
+            Self::StudentT { level, .. }
+            | Self::ModelsAndText { level, .. }
+            | Self::DocumentBootstrap { level, .. }
+            | Self::ItemBootstrap { level, .. }
+            | Self::RunBootstrap { level, .. }
+            | Self::Fieller { level, .. }
+            | Self::Profile { level, .. }
+            | Self::OpenForm { level, .. }
+            | Self::DocumentSpread { level, .. }
+            | Self::FisherZ { level, .. } => Some(level),
             Self::None { .. } => None,
         }
     }

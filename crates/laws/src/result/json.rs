@@ -11,8 +11,11 @@ use crate::error::LawsError;
 
 /// A whole result that machines read: `laws.json`, `relative.json`, predictions, fits of tables.
 pub trait Saved: Serialize + DeserializeOwned {
-    /// Layout version that this program writes and reads; the member `format` of every such file.
+    /// Layout version that this program writes; the member `format` of every such file.
     const FORMAT: u32;
+
+    /// The earliest layout version that it reads: members that came later have a value of their own when absent.
+    const OLDEST: u32;
 
     /// The command that makes such a file, e.g. `relscale fit`.
     const COMMAND: &'static str;
@@ -36,7 +39,7 @@ pub trait Saved: Serialize + DeserializeOwned {
         let parse = |source| LawsError::Parse { path: path_of(), source, command };
         // The version first: a file of another layout should be told so, not that a member is missing.
         let Version { format } = serde_json::from_str(&text).map_err(parse)?;
-        if format != Self::FORMAT {
+        if !(Self::OLDEST..=Self::FORMAT).contains(&format) {
             let (found, expected) = (format, Self::FORMAT);
             return Err(LawsError::Format { path: path_of(), found, expected, command });
         }
@@ -67,23 +70,24 @@ pub trait Saved: Serialize + DeserializeOwned {
 
 /// Which types are such results: layout version and command of each.
 macro_rules! saved {
-    ($($result:ident, $format:ident, $command:literal;)*) => {
+    ($($result:ident, $oldest:literal to $format:ident, $command:literal;)*) => {
         $(impl Saved for super::$result {
             const FORMAT: u32 = super::$format;
+            const OLDEST: u32 = $oldest;
             const COMMAND: &'static str = $command;
         })*
     };
 }
 
 saved! {
-    StudyFit, FORMAT, "relscale fit";
-    TableFit, TABLE_FORMAT, "relscale fit --table";
-    Predictions, PREDICTION_FORMAT, "relscale predict";
-    RelativeFit, RELATIVE_FORMAT, "relscale relative";
-    StagesFit, STAGES_FORMAT, "relscale stages";
-    SizeTokensFit, SIZE_TOKENS_FORMAT, "relscale size-tokens";
-    ChoicesFit, CHOICES_FORMAT, "relscale choices";
-    IsoflopFit, ISOFLOP_FORMAT, "relscale sweep fit";
+    StudyFit, 2 to FORMAT, "relscale fit";
+    TableFit, 1 to TABLE_FORMAT, "relscale fit --table";
+    Predictions, 1 to PREDICTION_FORMAT, "relscale predict";
+    RelativeFit, 1 to RELATIVE_FORMAT, "relscale relative";
+    StagesFit, 1 to STAGES_FORMAT, "relscale stages";
+    SizeTokensFit, 1 to SIZE_TOKENS_FORMAT, "relscale size-tokens";
+    ChoicesFit, 1 to CHOICES_FORMAT, "relscale choices";
+    IsoflopFit, 2 to ISOFLOP_FORMAT, "relscale sweep fit";
 }
 
 /// Writes a file aside and renames it when it is whole.

@@ -20,6 +20,10 @@ pub struct Law {
     /// Other forms on the same points; absent where there is no power law either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rivals: Option<Rivals>,
+    /// How the points move together on other texts; absent where documents could not be left out one by one, and in files of earlier
+    /// versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<TextNoise>,
     /// Doubts about this law.
     pub flags: Vec<Flag>,
     /// Whether the law holds at this k and, if not, why (rank laws only).
@@ -168,14 +172,21 @@ pub enum Outcome {
 /// `value = prefactor * S^-exponent`, by least squares of `ln value` on `ln S`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PowerLaw {
-    /// alpha (rank) or beta (cross entropy); positive when the quantity falls with size.
-    /// Interval by Student t from the scatter of the models.
+    /// alpha (rank) or beta (cross entropy); positive when the quantity falls with size. For texts like this one and models
+    /// like these: the scatter of the models and the noise of the text together. By Student t from the scatter alone where the
+    /// noise of the text is not known.
     pub exponent: Estimate,
-    /// Standard error of the exponent that the text sample alone gives (document bootstrap, the
+    /// The same from the scatter of the models alone, by Student t: for this very text. Absent in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exponent_of_this_text: Option<Estimate>,
+    /// Standard error of the exponent that the text sample alone gives (documents left out one by one, the
     /// models held fixed); absent with one document.
     pub exponent_sampling_error: Option<f64>,
-    /// Percentile interval of the exponent over resampled documents, the models held fixed.
+    /// The exponent with the noise of the text alone, the models held fixed: for these very models.
     pub exponent_sampling_interval: Estimate,
+    /// Correlation of the logarithm of [`at_centre`](Self::at_centre) with the exponent over texts: 0 where the text is not in them.
+    #[serde(default)]
+    pub correlation: f64,
     /// C: the law's value at `S = 1`, far outside the data, so its interval is wide. Absent when it exceeds
     /// the range of numbers (two models of nearly one size can have any slope).
     pub prefactor: Option<Estimate>,
@@ -213,18 +224,33 @@ impl PowerLaw {
     /// The interval of the line at `parameters`, in the unit of the quantity: where the law's own value lies, not that of
     /// a model, which scatters about it. Absent where exponent or value at the centre have no interval.
     ///
-    /// Slope and value at the centre of a least-squares line are uncorrelated, so with `h` half an interval in the logarithm
-    /// and `d = ln S - ln centre` the ends are `exp(±sqrt(h_centre² + d² h_exponent²))` times the value
-    /// (Draper and Smith, 3rd ed., 3.1).
+    /// Slope and value at the centre of a least-squares line are uncorrelated but for what a text moves in both (`r`), so with `h`
+    /// half an interval in the logarithm and `d = ln S - ln centre` the ends are
+    /// `exp(±sqrt(h_centre² - 2 r d h_centre h_exponent + d² h_exponent²))` times the value (Draper and Smith, 3rd ed., 3.1).
     pub fn line_interval(&self, parameters: f64) -> Option<(f64, f64)> {
         let (low, high) = self.exponent.bounds()?;
         let (least, most) = self.at_centre.bounds()?;
         let distance = (parameters / self.centre_parameters).ln();
-        let half = ((most / least).ln() / 2.0).hypot(distance * (high - low) / 2.0);
+        let (centre, slope) = ((most / least).ln() / 2.0, distance * (high - low) / 2.0);
+        let half =
+            (centre * centre - 2.0 * self.correlation * centre * slope + slope * slope).max(0.0).sqrt();
         let value = self.at(parameters);
         let ends = (value * (-half).exp(), value * half.exp());
         (ends.0.is_finite() && ends.1.is_finite()).then_some(ends)
     }
+}
+
+/// How the logarithms of a law's points vary together over texts like the one measured: what the text adds to every interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TextNoise {
+    /// Covariance of the logarithms of the points, in their order, row by row: by leaving out one document at a time.
+    pub covariance: Vec<f64>,
+    /// With which it is known: fewer than the documents where some are long, or err much more than others.
+    pub degrees_of_freedom: f64,
+    /// Documents.
+    pub documents: u64,
+    /// Documents of equal length that would know a mean as well (Kish 1965).
+    pub effective_documents: f64,
 }
 
 /// Goodness of fit against the noise of the text sample.

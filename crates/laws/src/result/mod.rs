@@ -64,10 +64,13 @@ pub use isoflop::{
 };
 pub use json::Saved;
 pub(crate) use json::write_whole;
-pub use law::{AuditStep, ChiSquared, HeldOut, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity, Regime};
+pub use law::{
+    AuditStep, ChiSquared, HeldOut, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity, Regime, TextNoise,
+};
 pub use prediction::{
-    Basis, FoundSize, FoundValue, GroupPredictions, NextSize, NextValue, PREDICTION_FORMAT, Predicted,
-    Predictions, RivalSize, RivalValue, SizeOutcome, SizePrediction, ValueOutcome, ValuePrediction,
+    Basis, FoundSize, FoundValue, GroupPredictions, LineValue, NextSize, NextValue, PREDICTION_FORMAT,
+    Predicted, Predictions, RivalSize, RivalValue, SizeOutcome, SizePrediction, ValueOutcome,
+    ValuePrediction,
 };
 pub use rank_distribution::{
     AppendixBCheck, Calibration, Comparison, FittedParameter, Identifiability, ModelRanks, RankBin,

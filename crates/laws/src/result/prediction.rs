@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Estimate, Flag, Interval};
 
 /// Version of the layout of predictions; a change of meaning of any member raises it.
-pub const PREDICTION_FORMAT: u32 = 1;
+pub const PREDICTION_FORMAT: u32 = 2;
 
 /// Everything that was asked of a study's laws.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -154,15 +154,35 @@ pub enum ValueOutcome {
 pub struct FoundValue {
     /// Which law it was read off.
     pub basis: Basis,
-    /// The value; standard error and interval are those of one new model (Student t): the law's uncertainty and a model's
-    /// scatter about it.
+    /// The form that the value is of: a power law with a floor, which holds the power law as the case without one; the power
+    /// law for fewer than four models.
+    #[serde(default = "power_law")]
+    pub form: String,
+    /// The value; standard error and interval are those of one new model: of every floor that the points allow, none included, with a
+    /// model's scatter, which may grow with size, and the noise of the text.
     pub value: Estimate,
-    /// Interval of the law's own value, the mean of many such models.
+    /// Interval of the law's own value, the mean of many such models, likewise.
     pub law_interval: Interval,
+    /// The pure power law beside it; absent in files of earlier versions, whose value it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_law: Option<LineValue>,
     /// Beside counted windows: what `RBP^N` gives.
     pub independent: Option<f64>,
     /// What the rival forms give, those that have a value there.
     pub rivals: Vec<RivalValue>,
+}
+
+fn power_law() -> String {
+    "power law".to_owned()
+}
+
+/// A value off the straight line of the logarithms.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LineValue {
+    /// The value with the interval of one new model.
+    pub value: Estimate,
+    /// Interval of the line's own value.
+    pub law_interval: Interval,
 }
 
 /// What another form of law gives at the same size.

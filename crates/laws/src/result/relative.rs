@@ -6,7 +6,7 @@ use super::{Estimate, Flag, FlagCode, TracePoint};
 use crate::relative::RelativeOptions;
 
 /// Version of the layout of `relative.json`; a change of meaning of any member raises it.
-pub const RELATIVE_FORMAT: u32 = 1;
+pub const RELATIVE_FORMAT: u32 = 2;
 
 /// All gaps to one baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -183,11 +183,14 @@ pub enum GapOutcome {
 /// `G = gamma x^delta_beta`, by least squares of `ln G` on `ln x`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GapLaw {
-    /// `delta_beta = beta_baseline - beta_treatment`: below zero the treatment gains on the baseline. By Student t from the
-    /// residuals of `ln G`, in which noise that both distributions share has cancelled. The trend is judged by this.
+    /// `delta_beta = beta_baseline - beta_treatment`: below zero the treatment gains on the baseline. For texts like these and models
+    /// like these: the residuals of `ln G`, in which noise that both distributions share has cancelled, and the noise of both texts.
+    /// By Student t from the residuals alone where that is not known. The trend is judged by this.
     pub delta_beta: Estimate,
-    /// The same slope with the noise of the text sample alone: documents drawn again, the models held fixed. Absent reasons
-    /// stand in its interval.
+    /// The same from the residuals of `ln G` alone, by Student t: for these very texts. Absent in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delta_beta_of_this_text: Option<Estimate>,
+    /// The same slope with the noise of the texts alone: for these very models. Absent reasons stand in its interval.
     pub delta_beta_sampling: Estimate,
     /// gamma: G at x = 1, far outside the data as a rule; absent when it exceeds the range of numbers.
     pub gamma: Option<Estimate>,
@@ -341,7 +344,7 @@ pub struct RanksOfGap {
 pub struct RankGap {
     /// The largest rank that counts as a hit.
     pub k: u32,
-    /// Slope of `ln G`, by Student t as in [`GapLaw::delta_beta`].
+    /// Slope of `ln G`, as [`GapLaw::delta_beta`].
     pub delta_beta: Estimate,
     /// The same slope with the noise of the text sample alone, as in [`GapLaw::delta_beta_sampling`].
     pub delta_beta_sampling: Estimate,

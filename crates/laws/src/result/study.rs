@@ -6,7 +6,7 @@ use super::GroupFit;
 use crate::options::FitOptions;
 
 /// Version of the layout of `laws.json`; a change of meaning of any member raises it.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// All fits of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use super::{Estimate, Flag, Rivals};
 use crate::user_table::Kind;
 
 /// Version of the layout of a table's result; a change of meaning of any member raises it.
-pub const TABLE_FORMAT: u32 = 1;
+pub const TABLE_FORMAT: u32 = 2;
 
 /// All laws of a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -14,6 +14,7 @@ use relscale_records::{DocumentTally, RunTally};
 use relscale_stats::bootstrap::{self, Totals, UnitTable};
 
 use crate::error::LawsError;
+use crate::line::DocumentSizes;
 use crate::options::FitOptions;
 
 /// Comparable runs of one family on one corpus.
@@ -26,6 +27,12 @@ pub(crate) struct Group<'a> {
     pub(crate) k: Vec<u32>,
     /// Documents with at least one finite score in some model.
     pub(crate) documents: u64,
+    /// Scored tokens of each of them, in their order.
+    pub(crate) sizes: DocumentSizes,
+    /// Where they stand among the documents of a run.
+    scored: Vec<usize>,
+    /// Where the k stand in the grid of each run.
+    hits_at: Vec<Vec<usize>>,
     resampled: Resampled,
 }
 
@@ -109,20 +116,23 @@ impl<'a> Group<'a> {
         let columns = runs.len() * width;
         let units = runs[0].documents.len();
         let mut table = vec![0.0; units * columns];
-        for (model, run) in runs.iter().enumerate() {
-            let at: Vec<usize> = k.iter().filter_map(|k| run.k_grid.binary_search(k).ok()).collect();
+        let hits_at: Vec<Vec<usize>> = runs
+            .iter()
+            .map(|run| k.iter().filter_map(|k| run.k_grid.binary_search(k).ok()).collect())
+            .collect();
+        for (model, (run, at)) in runs.iter().zip(&hits_at).enumerate() {
             for (document, row) in run.documents.iter().zip(table.chunks_exact_mut(columns)) {
-                fill(&mut row[model * width..][..width], document, &at);
+                fill(&mut row[model * width..][..width], document, at);
             }
         }
         let mut totals = vec![0.0; columns];
         for row in table.chunks_exact(columns) {
             totals.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
         }
-        let documents = table
-            .chunks_exact(columns)
-            .filter(|row| row.iter().step_by(width).any(|tokens| *tokens > 0.0))
-            .count() as u64;
+        // Tokens of the model that scored most of a document.
+        let most = |row: &[f64]| row.iter().step_by(width).fold(0.0, |most, tokens| f64::max(most, *tokens));
+        let (scored, sizes): (Vec<usize>, Vec<f64>) =
+            table.chunks_exact(columns).map(most).enumerate().filter(|(_, tokens)| *tokens > 0.0).unzip();
         let resampled = UnitTable::new(&table, columns)
             .and_then(|table| bootstrap::totals(table, options.resamples, options.seed))
             .map_or_else(
@@ -134,7 +144,28 @@ impl<'a> Group<'a> {
             .zip(totals.chunks_exact(width))
             .map(|(tally, columns)| Run { tally, totals: columns.to_vec() })
             .collect();
-        Self { family, corpus, runs, k, documents, resampled }
+        let documents = scored.len() as u64;
+        let sizes = DocumentSizes(sizes);
+        Self { family, corpus, runs, k, documents, sizes, scored, hits_at, resampled }
+    }
+
+    /// Where the documents of [`sizes`](Self::sizes) stand among those of a run.
+    pub(crate) fn scored(&self) -> &[usize] {
+        &self.scored
+    }
+
+    /// A statistic of one model's sums without each document in turn, in the order of [`sizes`](Self::sizes).
+    pub(crate) fn left_out(&self, model: usize, statistic: impl Fn(Sums<'_>) -> f64) -> Vec<f64> {
+        let run = &self.runs[model];
+        let mut columns = vec![0.0; run.totals.len()];
+        self.scored
+            .iter()
+            .map(|&at| {
+                fill(&mut columns, &run.tally.documents[at], &self.hits_at[model]);
+                columns.iter_mut().zip(&run.totals).for_each(|(column, total)| *column = total - *column);
+                statistic(Sums::from_columns(&columns))
+            })
+            .collect()
     }
 
     /// A statistic of one model's sums over every resample, in the order of the resamples, so that the

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use relscale_stats::StatsError;
-use relscale_stats::forms::power::{self, Power};
+use relscale_stats::forms::power::Power;
 use relscale_stats::outcome::Caution;
 
 use super::kind::{Kind, Value};
 use crate::audit::{self, Held};
-use crate::power_law::{at_centre, bend, prefactor, student_t};
+use crate::line::Fit;
+use crate::power_law::bend;
 use crate::result::{
-    Estimate, Flag, FlagCode, Rivals, TableAuditStep, TableGroup, TableHeldOut, TableLaw, TableLeftOut,
-    TableOutcome, TablePoint, TablePowerLaw,
+    Flag, FlagCode, Rivals, TableAuditStep, TableGroup, TableHeldOut, TableLaw, TableLeftOut, TableOutcome,
+    TablePoint, TablePowerLaw,
 };
 use crate::rivals::{self, Seen};
 use crate::verdict;
@@ -98,7 +99,7 @@ fn law(mut rows: Vec<Observation>, x: &str, level: f64) -> TableLaw {
 fn fit(law: &mut TableLaw, level: f64) {
     let xs: Vec<f64> = law.points.iter().map(|point| point.x).collect();
     let ys: Vec<f64> = law.points.iter().map(|point| point.value).collect();
-    let fit = match power::fit(&xs, &ys) {
+    let fit = match Fit::new(&xs, &ys, None) {
         Ok(fit) => fit,
         Err(refusal) => {
             let reason = match law.points.as_slice() {
@@ -111,12 +112,12 @@ fn fit(law: &mut TableLaw, level: f64) {
         }
     };
     for (at, point) in law.points.iter_mut().enumerate() {
-        point.fitted = Some(fit.at(point.x)).filter(|value| value.is_finite());
-        point.log_residual = Some(fit.line.residuals[at]);
-        point.leverage = Some(fit.line.leverage[at]);
+        point.fitted = Some(fit.power.at(point.x)).filter(|value| value.is_finite());
+        point.log_residual = Some(fit.power.line.residuals[at]);
+        point.leverage = Some(fit.power.line.leverage[at]);
     }
     let described = describe(&fit, law, &xs, &ys, level);
-    law.flags.extend(judge(&fit, &described, law, &xs, &ys));
+    law.flags.extend(judge(&fit.power, &described, law, &xs, &ys));
     law.outcome = TableOutcome::Fitted(Box::new(described));
     let rivals = compare(law, level);
     law.flags.extend(bend(&rivals));
@@ -137,7 +138,7 @@ fn compare(law: &TableLaw, level: f64) -> Rivals {
     rivals
 }
 
-fn describe(fit: &Power, law: &TableLaw, xs: &[f64], ys: &[f64], level: f64) -> TablePowerLaw {
+fn describe(fit: &Fit, law: &TableLaw, xs: &[f64], ys: &[f64], level: f64) -> TablePowerLaw {
     let unit = law.unit.as_str();
     let held_out = |held: Held| {
         let point = &law.points[held.point];
@@ -151,21 +152,19 @@ fn describe(fit: &Power, law: &TableLaw, xs: &[f64], ys: &[f64], level: f64) -> 
         }
     };
     TablePowerLaw {
-        exponent: Estimate {
-            value: fit.exponent(),
-            unit: "1".to_owned(),
-            standard_error: fit.line.slope_standard_error(),
-            interval: student_t(fit.exponent_interval(level)),
-        },
-        prefactor: prefactor(fit, unit, "x", level),
-        centre: fit.centre(),
-        at_centre: at_centre(fit, unit, level),
-        r_squared: fit.line.r_squared,
-        residual_standard_deviation: fit.line.residual_variance().map(f64::sqrt),
+        exponent: fit.exponent(level),
+        prefactor: fit.prefactor(unit, "x", level),
+        centre: fit.power.centre(),
+        at_centre: fit.at_centre(unit, level),
+        r_squared: fit.power.line.r_squared,
+        residual_standard_deviation: fit.power.line.residual_variance().map(f64::sqrt),
         points: xs.len() as u32,
         range: (xs[0], xs[xs.len() - 1]),
-        leave_one_out: audit::held_out_each(xs, ys, unit, level).into_iter().map(held_out).collect(),
-        audit: audit::smallest_first(xs, ys, unit, level)
+        leave_one_out: audit::held_out_each(audit::Form::Open, xs, ys, unit, level)
+            .into_iter()
+            .map(held_out)
+            .collect(),
+        audit: audit::smallest_first(audit::Form::Open, xs, ys, unit, level)
             .into_iter()
             .map(|(fitted, exponent, held)| TableAuditStep {
                 fitted_points: fitted as u32,

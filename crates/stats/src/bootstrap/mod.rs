@@ -10,16 +10,20 @@
 //!
 //! Units of several strata (runs of several budgets) are drawn within them: [`multiplicities_within`].
 //!
+//! Where units are few or uneven, [`left_out_covariance`] takes each away once instead of drawing.
+//!
 //! The parametric bootstrap starts from the covariance that this gives: [`Noise`] draws errors of that covariance,
 //! [`perfect_lines`] shows what a perfect line would look like under them.
 
 mod covariance;
+mod influence;
 mod noise;
 mod perfect;
 mod resample;
 mod sample;
 
 pub use covariance::covariance;
+pub use influence::left_out_covariance;
 pub use noise::Noise;
 pub use perfect::{PerfectFit, perfect_lines};
 pub use resample::{Totals, UnitTable, multiplicities, multiplicities_within, signs, totals};

@@ -273,6 +273,30 @@ impl Curve {
         (0..self.shape.beta.len() + self.shape.theta.len()).filter(|axis| !held.contains(axis)).collect()
     }
 
+    /// An orthonormal basis of the directions in which the fitted `ln y` can move, parameters at a bound held there.
+    pub(crate) fn tangent(&self) -> Vec<Vec<f64>> {
+        judge::orthonormal(&self.columns(&self.shape, &self.free()))
+    }
+
+    /// What each `ln y` weighs in a statistic of the curve, to first order: the gradient carried through the normal equations. Zeros
+    /// where the derivatives are parallel.
+    pub(crate) fn weights(&self, tangent: &[Vec<f64>], statistic: impl Fn(&Shape) -> f64) -> Vec<f64> {
+        let free = self.free();
+        let columns = self.columns(&self.shape, &free);
+        let none = vec![0.0; self.points()];
+        let Some(inverse) = Symmetric::of(&columns).inverse().filter(|_| tangent.len() == free.len()) else {
+            return none;
+        };
+        let gradient: Vec<f64> =
+            free.iter().map(|&axis| self.derivative(&self.shape, axis, &statistic)).collect();
+        let mut weights = none;
+        for (row, column) in columns.iter().enumerate() {
+            let along: f64 = gradient.iter().zip(&inverse[row * free.len()..]).map(|(g, c)| g * c).sum();
+            weights.iter_mut().zip(column).for_each(|(weight, value)| *weight += along * value);
+        }
+        weights
+    }
+
     /// Derivatives of the fitted `ln y` by the chosen parameters, a column each.
     pub(crate) fn columns(&self, shape: &Shape, chosen: &[usize]) -> Vec<Vec<f64>> {
         let linear = shape.beta.len();

@@ -79,7 +79,7 @@ fn bend(curve: &Curve, orthonormal: &[Vec<f64>]) -> Option<f64> {
 }
 
 /// An orthonormal basis of the columns' span; columns that add nothing are left out.
-fn orthonormal(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
+pub(super) fn orthonormal(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     for column in columns {
         let length = dot(column, column).sqrt();

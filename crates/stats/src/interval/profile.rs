@@ -108,6 +108,33 @@ pub fn prediction(curve: &Curve, x: f64, level: f64) -> Result<ProfileInterval, 
     walk(curve, |shape| shape.log_at(x).unwrap_or(f64::NAN), level, Of::Observation)
 }
 
+/// As [`interval`], so far from the optimum as the sum of squares rises by `radius² s²`, for a radius that is not the t quantile of
+/// the curve's own degrees of freedom.
+///
+/// # Errors
+/// As [`interval`].
+pub fn interval_within(
+    curve: &Curve,
+    statistic: impl Fn(&Shape) -> f64,
+    radius: f64,
+    level: f64,
+) -> Result<ProfileInterval, StatsError> {
+    within(curve, statistic, radius, level, Of::Curve)
+}
+
+/// As [`prediction`], for such a radius.
+///
+/// # Errors
+/// As [`interval`].
+pub fn prediction_within(
+    curve: &Curve,
+    x: f64,
+    radius: f64,
+    level: f64,
+) -> Result<ProfileInterval, StatsError> {
+    within(curve, |shape| shape.log_at(x).unwrap_or(f64::NAN), radius, level, Of::Observation)
+}
+
 /// What is asked for.
 #[derive(Clone, Copy, PartialEq)]
 enum Of {
@@ -132,8 +159,18 @@ fn walk(
     level: f64,
     of: Of,
 ) -> Result<ProfileInterval, StatsError> {
+    let t = student::two_sided_quantile(level, curve.degrees_of_freedom())?;
+    within(curve, statistic, t, level, of)
+}
+
+fn within(
+    curve: &Curve,
+    statistic: impl Fn(&Shape) -> f64,
+    t: f64,
+    level: f64,
+    of: Of,
+) -> Result<ProfileInterval, StatsError> {
     let degrees_of_freedom = curve.degrees_of_freedom();
-    let t = student::two_sided_quantile(level, degrees_of_freedom)?;
     let estimate = statistic(&curve.shape);
     let variance = curve.residual_variance();
     let error = curve

@@ -28,9 +28,17 @@ pub struct StudentInterval {
 /// # Errors
 /// No degrees of freedom; a level that is no probability.
 pub fn two_sided_quantile(level: f64, degrees_of_freedom: usize) -> Result<f64, StatsError> {
+    quantile(level, degrees_of_freedom as f64)
+}
+
+/// [`two_sided_quantile`] for degrees of freedom that are not whole, as Satterthwaite's are.
+///
+/// # Errors
+/// Degrees of freedom that are not above zero; a level that is no probability.
+pub fn quantile(level: f64, degrees_of_freedom: f64) -> Result<f64, StatsError> {
     check_level(level)?;
     let distribution =
-        StudentsT::new(0.0, 1.0, degrees_of_freedom as f64).map_err(|_| StatsError::NoDegreesOfFreedom)?;
+        StudentsT::new(0.0, 1.0, degrees_of_freedom).map_err(|_| StatsError::NoDegreesOfFreedom)?;
     Ok(distribution.inverse_cdf(0.5 + level / 2.0))
 }
 
