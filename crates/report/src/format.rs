@@ -161,6 +161,17 @@ pub(crate) fn interval_method(interval: &Interval) -> String {
         Interval::Profile { level, degrees_of_freedom, .. } => {
             over_models(*level, "profile with Student t", *degrees_of_freedom)
         }
+        Interval::ModelsAndText { level, degrees_of_freedom, text_share, .. } => format!(
+            "{} for texts like this and models like these: {} of the variance is the text's, {degrees_of_freedom:.1} degrees of freedom",
+            percent(*level),
+            share(*text_share)
+        ),
+        Interval::OpenForm { level, degrees_of_freedom, .. } => {
+            over_models(*level, "of every floor that the points allow, none included", *degrees_of_freedom)
+        }
+        Interval::DocumentSpread { level, degrees_of_freedom, .. } => {
+            over_models(*level, "over documents", *degrees_of_freedom)
+        }
         Interval::DocumentBootstrap { level, resamples, .. } => {
             format!("{} document bootstrap, {} resamples", percent(*level), count(u64::from(*resamples)))
         }
@@ -168,6 +179,11 @@ pub(crate) fn interval_method(interval: &Interval) -> String {
         // The list of methods may grow; an interval by a method unknown here still has its ends.
         _ => "interval".to_owned(),
     }
+}
+
+/// `63 %`: a part of a whole, in whole per cents.
+pub(crate) fn share(part: f64) -> String {
+    format!("{:.0} %", 100.0 * part)
 }
 
 /// `95 %`.

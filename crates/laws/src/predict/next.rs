@@ -38,27 +38,56 @@ fn measured(group: &GroupFit, quantity: Predicted, model: &str) -> Option<f64> {
     Some(if quantity == Predicted::CrossEntropy { value } else { (-value).exp() })
 }
 
-/// `A model of 2.21e7 parameters, 10 times the largest (m), would have RBP_1 0.565 [0.531, 0.598] instead of 0.498 and ...`
+/// `A model of 2.21e7 parameters, 10 times the largest (m), has RBP_1 0.565 [0.531, 0.598] instead of 0.498 and ...; a pure power law
+/// says RBP_1 0.571 [0.540, 0.603].` Where a pure power law is excluded that comes first.
 fn sentence(largest: &str, parameters: f64, values: &[NextValue]) -> Option<String> {
-    let found: Vec<String> = values
+    let found: Vec<(&NextValue, &FoundValue)> = values
         .iter()
         .filter_map(|next| match &next.prediction.outcome {
-            ValueOutcome::Found(found) => Some((next, found)),
+            ValueOutcome::Found(found) => Some((next, &**found)),
             ValueOutcome::Refused { .. } => None,
         })
+        .collect();
+    if found.is_empty() {
+        return None;
+    }
+    let symbol = |next: &NextValue| next.prediction.quantity.symbol();
+    let told: Vec<String> = found
+        .iter()
         .map(|(next, found)| {
-            let symbol = next.prediction.quantity.symbol();
             let value = found.value.value;
-            format!("{symbol} {value:.3}{} instead of {:.3}", ends(found), next.measured)
+            format!("{} {value:.3}{} instead of {:.3}", symbol(next), ends(found), next.measured)
         })
         .collect();
-    (!found.is_empty()).then(|| {
-        format!(
-            "By the laws, a model of {} parameters, {TIMES} times the largest ({largest}), has {}.",
-            magnitude(parameters),
-            found.join(" and ")
-        )
-    })
+    let pure = |(next, found): &(&NextValue, &FoundValue)| {
+        let line = &found.power_law.as_ref()?.value;
+        let ends = line.bounds().map_or(String::new(), |(low, high)| format!(" [{low:.3}, {high:.3}]"));
+        Some(format!("{} {:.3}{ends}", symbol(next), line.value))
+    };
+    let excluded = |(_, found): &&(&NextValue, &FoundValue)| {
+        let line = found.power_law.as_ref().map(|line| line.value.value);
+        line.zip(found.value.bounds()).is_some_and(|(line, (low, high))| line < low || high < line)
+    };
+    let outside: Vec<String> = found.iter().filter(excluded).filter_map(pure).collect();
+    let beside: Vec<String> =
+        found.iter().filter(|found| found.1.form != "power law" && !excluded(found)).filter_map(pure).collect();
+    let first = match outside.is_empty() {
+        true => String::new(),
+        false => format!(
+            "The form decides here: a pure power law would say {}, outside of what the points allow. ",
+            outside.join(" and ")
+        ),
+    };
+    let last = match beside.is_empty() {
+        true => String::new(),
+        false => format!("; a pure power law says {}", beside.join(" and ")),
+    };
+    Some(format!(
+        "{first}A model of {} parameters, {TIMES} times the largest ({largest}), has {}, whether or not the law flattens towards a \
+         floor{last}.",
+        magnitude(parameters),
+        told.join(" and ")
+    ))
 }
 
 fn ends(found: &FoundValue) -> String {

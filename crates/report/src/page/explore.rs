@@ -52,6 +52,8 @@ struct Fit {
     centre: f64,
     value: (f64, Option<(f64, f64)>),
     exponent: (f64, Option<(f64, f64)>),
+    /// Of the two over texts.
+    correlation: f64,
     range: (u64, u64),
 }
 
@@ -112,6 +114,7 @@ fn fit(law: &Law) -> Option<Fit> {
         centre: fit.centre_parameters,
         value: (fit.at_centre.value, fit.at_centre.bounds()),
         exponent: (fit.exponent.value, fit.exponent.bounds()),
+        correlation: fit.correlation,
         range: fit.parameter_range,
     })
 }

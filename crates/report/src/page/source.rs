@@ -82,6 +82,18 @@ impl Place {
         Html(html)
     }
 
+    /// A variance of two parts as a small stacked bar: the text's share, and the models'.
+    pub(super) fn parts(&self, text_share: f64) -> Html {
+        let (text, models) = (format::share(text_share), format::share(1.0 - text_share));
+        let width = 100.0 * text_share.clamp(0.0, 1.0);
+        let words = format!("of the variance of the exponent, {text} is the text's and {models} the models'");
+        let place = escaped(&self.0);
+        Html(format!(
+            "<data class=\"parts\" value=\"{text_share}\" data-source=\"{place}\" title=\"{words}\" role=\"img\" \
+             aria-label=\"{words}\"><i style=\"width: {width:.0}%\"></i></data>"
+        ))
+    }
+
     /// An estimate that is here: value and interval, or that there is none.
     pub(super) fn estimate(&self, estimate: &Estimate) -> Html {
         let places = format::places(estimate.bounds());

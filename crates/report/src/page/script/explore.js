@@ -30,14 +30,14 @@ function explore(data) {
   const bar = (point) => point[3] === null ? null : [point[2] * Math.exp(-BAR * point[3]), point[2] * Math.exp(BAR * point[3])];
   const source = (series, at, member) => `laws.json#/groups/${series.group.at}/rank_laws/${series.law.at}/points/${at}/${member}`;
 
-  // The line and its band at S. At the middle of the sizes value and slope err independently, so their squares add.
+  // The line and its band at S. At the middle of the sizes value and slope err independently but for what a text moves in both.
   function line(fit, size) {
     const away = Math.log(size / fit.centre);
     const value = fit.value[0] * Math.exp(-fit.exponent[0] * away);
     if (!fit.value[1] || !fit.exponent[1]) return { value };
     const middle = Math.log(fit.value[1][1] / fit.value[1][0]) / 2;
     const slope = ((fit.exponent[1][1] - fit.exponent[1][0]) / 2) * away;
-    const half = Math.hypot(middle, slope);
+    const half = Math.sqrt(Math.max(0, middle ** 2 - 2 * fit.correlation * middle * slope + slope ** 2));
     return { value, low: value * Math.exp(-half), high: value * Math.exp(half) };
   }
   const along = (fit) => Array.from({ length: 25 }, (_, at) => fit.range[0] * (fit.range[1] / fit.range[0]) ** (at / 24));

@@ -15,6 +15,8 @@ pub(crate) struct Row {
     k: Option<u32>,
     regime: &'static str,
     exponent: Html,
+    /// What of its variance is the models' and what the text's, as a bar; empty where the text's part is not known.
+    parts: Html,
     /// How the interval was found, or why there is none, or why there is no fit.
     method: String,
     r_squared: Html,
@@ -59,7 +61,10 @@ impl Row {
             ),
         };
         let misses = law.points.iter().enumerate().filter_map(|(at, point)| Some((point.misses?, at))).min();
+        let interval = outcome.at("exponent").at("interval");
+        let text_share = fit.and_then(|fit| fit.exponent.interval.text_share());
         Self {
+            parts: text_share.map_or_else(|| Html::text(""), |share| interval.at("text_share").parts(share)),
             quantity: symbol(law.quantity),
             k: law.k(),
             regime: law.k().map_or("", |k| match Regime::of(k) {
