@@ -5,14 +5,12 @@
 
 use relscale_stats::forms::power::{self, Power};
 
+use crate::judged;
 use crate::power_law::student_t;
 use crate::result::{AuditStep, Estimate, HeldOut, LawPoint};
 
 /// Fewest models of an audited fit: two have no interval to be held to.
 const FEWEST: usize = 3;
-
-/// Family-wise chance of calling a sound model an outlier.
-const OUTLIER: f64 = 0.05;
 
 /// A point predicted by a fit that has not seen it.
 pub(crate) struct Held {
@@ -43,17 +41,10 @@ pub(crate) fn smallest_first(x: &[f64], y: &[f64], unit: &str, level: f64) -> Ve
         .collect()
 }
 
-/// Points outside the prediction interval of the others, with their distance from it as `observed / predicted - 1`. The
-/// level is raised by the number of points (Bonferroni), so that in one sound family in twenty at most a point is named.
+/// Points that lie off the line through the others, with their distance from it as `observed / predicted - 1`: in one sound
+/// family in twenty, at most, some point is named (`relscale_stats::judge`).
 pub(crate) fn outlying(x: &[f64], y: &[f64]) -> Vec<(usize, f64)> {
-    let level = 1.0 - OUTLIER / x.len().max(1) as f64;
-    without_each(x, y)
-        .filter_map(|(point, fit)| {
-            let interval = fit.prediction_interval(x[point], level).ok()?;
-            let outside = y[point] < interval.low || y[point] > interval.high;
-            outside.then(|| (point, y[point] / fit.at(x[point]) - 1.0))
-        })
-        .collect()
+    judged::of(x, y).outliers.iter().map(|found| (found.point, found.error.exp_m1())).collect()
 }
 
 /// [`held_out_each`] for the models of a study.

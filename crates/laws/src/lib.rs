@@ -13,6 +13,7 @@
 //! | [`isoflop`] | the best size and tokens of a budget, and the surface of the loss |
 //! | `power_law` | the fit, its two kinds of uncertainty, its doubts |
 //! | `audit` | predictions of models that a fit has not seen |
+//! | `judged` | tests of a power law with a level: a bend, outliers, two families lumped |
 //! | [`manifest`] | models with their parameters, tokens, compute, families and runs |
 //! | [`rank_distribution`] | which distribution ranks follow, what that says of both laws, Appendix B of the paper |
 //! | [`relative`] | the gap between two distributions: closes, widens, parallel |
@@ -38,6 +39,7 @@ mod cross_entropy;
 mod emergence;
 mod error;
 pub mod isoflop;
+mod judged;
 pub mod manifest;
 mod options;
 mod power_law;

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use relscale_stats::judge::{self, Judgement};
+use serde::Deserialize;
 
 /// Normal and heavy-tailed numbers by other ways than the tests' own.
 struct Random(ChaCha8Rng);
@@ -233,4 +234,50 @@ fn the_curvature_is_the_coefficient_of_the_square() {
     let rest = (4.0 + 2.25 + 1.0 + 2.25 + 4.0 - 169.0 / 14.0) / 2.0;
     assert!((bend.standard_error - (rest / 14.0_f64).sqrt()).abs() < 1e-12);
     assert_eq!(bend.degrees_of_freedom, 2);
+}
+
+#[derive(Deserialize)]
+struct Cases {
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    curvature: f64,
+    standard_error: f64,
+    bend_p: f64,
+    point_p: f64,
+    turns_p: f64,
+}
+
+/// Against a regression and 200 000 draws of NumPy and SciPy (`tools/goldens/judge.py`).
+#[test]
+fn curvature_and_chances_are_those_of_numpy() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/fits/judge.toml");
+    let cases: Cases = toml::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    // Four kinds of 4999 draws each: of a chance p the largest is known to some sqrt(p / 4999), upwards if anything.
+    let close = |a: f64, b: f64| (a - b).abs() < 1e-4 + 4.0 * (b.max(2e-4) / 5000.0).sqrt();
+    for case in &cases.case {
+        let found = judged(&case.x, &case.y);
+        let bend = found.bend.unwrap();
+        assert!((bend.curvature / case.curvature - 1.0).abs() < 1e-9, "{}", case.name);
+        assert!((bend.standard_error / case.standard_error - 1.0).abs() < 1e-9, "{}", case.name);
+        assert!(close(bend.p_value, case.bend_p), "{}: {}", case.name, bend.p_value);
+        let point = found.outliers.iter().map(|point| point.p_value).fold(f64::INFINITY, f64::min);
+        assert_eq!(point.is_finite(), case.point_p <= judge::LEVEL, "{}", case.name);
+        assert!(!point.is_finite() || close(point, case.point_p), "{}: {point}", case.name);
+        // Of the level 0.6 are for turns.
+        if let Some(lumped) = found.lumped.filter(|lumped| lumped.by_turns) {
+            assert!(close(0.6 * lumped.p_value, case.turns_p), "{}: {}", case.name, lumped.p_value);
+        }
+    }
+    let by_name = |name: &str| {
+        let case = cases.case.iter().find(|case| case.name == name).unwrap();
+        judged(&case.x, &case.y)
+    };
+    assert!(by_name("ten, two lines").lumped.unwrap().rejects());
+    assert_eq!(by_name("eight, a point off").outliers[0].point, 2);
 }

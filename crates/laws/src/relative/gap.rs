@@ -1,14 +1,15 @@
 //! One treatment against the baseline: the line of `ln G` on `ln x`.
 
 use relscale_stats::bootstrap::Sample;
-use relscale_stats::forms::power::{self, Power, PowerForm};
+use relscale_stats::forms::power::{self, Power};
 use relscale_stats::interval::student::{self, StudentInterval};
 use relscale_stats::outcome::Caution;
-use relscale_stats::{StatsError, forms, multiple};
+use relscale_stats::{StatsError, multiple};
 
 use super::series::{Counted, Series, SeriesPoint, log_error};
 use super::{RelativeOptions, ahead};
 use crate::audit::{self, Held};
+use crate::judged;
 use crate::power_law::{percentiles, student_t};
 use crate::result::{
     Estimate, Flag, FlagCode, Gap, GapAuditStep, GapHeldOut, GapLaw, GapOutcome, GapPoint, GapTests,
@@ -286,12 +287,8 @@ fn judge(fit: &Power, law: &GapLaw, pairs: &[Pair<'_>], x: &[f64], gaps: &[f64])
     if fit.line.cautions.contains(&Caution::Exact) {
         return flags;
     }
-    if let Ok(curve) = forms::fit(&PowerForm, x, gaps) {
-        for caution in &curve.cautions {
-            if matches!(caution, Caution::LackOfFit { .. }) {
-                flag(FlagCode::LackOfFit, format!("ln G: {caution}"));
-            }
-        }
+    if let Some(bent) = judged::bends(&judged::form_test(x, gaps), "x") {
+        flag(FlagCode::LackOfFit, format!("ln G: {}", bent.message));
     }
     for (at, error) in audit::outlying(x, gaps) {
         flag(

@@ -8,6 +8,7 @@ use relscale_stats::outcome::Caution;
 
 use super::kind::{Kind, Value};
 use crate::audit::{self, Held};
+use crate::judged;
 use crate::power_law::{at_centre, bend, prefactor, student_t};
 use crate::result::{
     Estimate, Flag, FlagCode, Rivals, TableAuditStep, TableGroup, TableHeldOut, TableLaw, TableLeftOut,
@@ -238,6 +239,7 @@ fn judge(fit: &Power, described: &TablePowerLaw, law: &TableLaw, xs: &[f64], ys:
                 ),
             );
         }
+        flags.extend(judged::lumped(xs, ys, "points"));
     }
     flags
 }
