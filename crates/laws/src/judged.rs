@@ -50,12 +50,11 @@ fn floors_shown(x: &[f64], y: &[f64]) -> Vec<FloorShown> {
     let Ok(fit) = relscale_stats::forms::power::fit(x, y) else { return Vec::new() };
     let Some(scatter) = fit.line.residual_variance().map(f64::sqrt) else { return Vec::new() };
     let sizes: Vec<f64> = x.iter().map(|x| x.ln()).collect();
-    let (low, high) = sizes.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &size| {
-        (low.min(size), high.max(size))
-    });
+    let (low, high) = sizes
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &size| (low.min(size), high.max(size)));
     let twice = 2 * sizes.len();
-    let evenly: Vec<f64> =
-        (0..twice).map(|at| low + (high - low) * at as f64 / (twice - 1) as f64).collect();
+    let evenly: Vec<f64> = (0..twice).map(|at| low + (high - low) * at as f64 / (twice - 1) as f64).collect();
     [sizes, evenly]
         .iter()
         .map(|sizes| FloorShown {
@@ -87,7 +86,9 @@ fn would_change(finding: FormFinding, points: usize, shown: &[FloorShown]) -> St
                      the largest one's value",
                     percent(b)
                 ),
-                _ => format!("these models scatter so much that not even {many} over the same sizes would show a floor"),
+                _ => format!(
+                    "these models scatter so much that not even {many} over the same sizes would show a floor"
+                ),
             }
         }
         _ => "the points lie on it to rounding".to_owned(),

@@ -307,9 +307,7 @@ fn too_few(models: usize) -> Option<Flag> {
     (models < ENOUGH).then(|| {
         Flag::new(
             FlagCode::TooFewPoints,
-            format!(
-                "undecided whether the law is a power law: {models} models, {ENOUGH} are needed"
-            ),
+            format!("undecided whether the law is a power law: {models} models, {ENOUGH} are needed"),
         )
     })
 }

@@ -54,7 +54,8 @@ pub(crate) fn of(points: &[Seen<'_>], unit: &str, level: f64, claimed: bool) -> 
     }
     let best_by_aicc = match test.finding {
         FormFinding::Bends => lowest,
-        _ => lowest.and_then(|_| forms.first().filter(|rival| rival.fit().is_some()))
+        _ => lowest
+            .and_then(|_| forms.first().filter(|rival| rival.fit().is_some()))
             .map(|rival| rival.form.clone()),
     };
     let (best_by_held_out, held_out_models) = foresee(&forms).unzip();

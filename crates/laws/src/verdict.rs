@@ -36,7 +36,9 @@ pub(crate) fn of_rivals(rivals: &Rivals, models: usize, claimed: bool) -> String
     if rejected {
         said.push(by_aicc(rivals, models));
     }
-    if let Some(p_value) = rivals.test.as_ref().filter(|test| test.lumped).and_then(|test| test.lumped_p_value) {
+    if let Some(p_value) =
+        rivals.test.as_ref().filter(|test| test.lumped).and_then(|test| test.lumped_p_value)
+    {
         said.push(format!("Two laws explain the points better than one ({}).", chance(p_value)));
     }
     said.push(by_held_out(rivals, rejected));
@@ -47,7 +49,10 @@ fn of_form(test: &FormTest, models: usize) -> String {
     let level = 100.0 * test.level;
     match (test.finding, test.p_value) {
         (FormFinding::Undecided, _) => {
-            format!("Undecided whether it is a power law: {models} models, {} are needed.", test.points_needed)
+            format!(
+                "Undecided whether it is a power law: {models} models, {} are needed.",
+                test.points_needed
+            )
         }
         (FormFinding::Bends, Some(p_value)) => format!(
             "It is no power law: the points bend ({}, level {level} %), {}.",

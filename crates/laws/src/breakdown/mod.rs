@@ -133,7 +133,9 @@ fn finding(law: &Law, test: &ScatterTest, bent: Option<Bent>) -> Finding {
             None => Finding::Undecided,
             Some(form) => match form.finding {
                 FormFinding::Bends => Finding::Bends,
-                FormFinding::NotRejected if bent.is_some_and(|bent| bent.possible(form)) => Finding::Undecided,
+                FormFinding::NotRejected if bent.is_some_and(|bent| bent.possible(form)) => {
+                    Finding::Undecided
+                }
                 FormFinding::NotRejected => Finding::Holds,
                 FormFinding::Undecided => Finding::Undecided,
             },

@@ -37,7 +37,8 @@ pub(super) fn of_law(law: &Law, finding: Finding, test: &ScatterTest, bent: Opti
         return format!("{at}undecided, {found}: {} models, {FEWEST_MODELS} are needed.", fit.models);
     }
     if finding == Finding::Undecided && described(law) {
-        let there = bent.map_or(String::new(), |bent| format!(", but one as at k = {} would not be either", bent.k));
+        let there =
+            bent.map_or(String::new(), |bent| format!(", but one as at k = {} would not be either", bent.k));
         return format!("{at}undecided, {found}: no bend is seen ({}){there}.", form(law));
     }
     let perfect = match test {
@@ -61,7 +62,10 @@ pub(super) fn of_law(law: &Law, finding: Finding, test: &ScatterTest, bent: Opti
             form(law)
         ),
         Finding::Holds => {
-            format!("{at}the law holds, {found}, no bend ({}); {noise}, which {may} the scatter ({chance}).", form(law))
+            format!(
+                "{at}the law holds, {found}, no bend ({}); {noise}, which {may} the scatter ({chance}).",
+                form(law)
+            )
         }
         Finding::Departure => format!(
             "{at}{found}{}; {noise}: the models depart from the line by more than sampling noise ({chance}).",
@@ -161,7 +165,9 @@ pub(super) fn of_group(laws: &[Law], holds_up_to: Option<u32>) -> String {
         },
     }];
     let beyond: Vec<&Law> = laws.iter().filter(|law| law.k() > holds_up_to).collect();
-    let hidden = |law: &&&Law| form_of(law).is_some_and(|test| test.finding == FormFinding::NotRejected) && described(law);
+    let hidden = |law: &&&Law| {
+        form_of(law).is_some_and(|test| test.finding == FormFinding::NotRejected) && described(law)
+    };
     let again = if holds_up_to.is_some() { "the law holds again" } else { "the law holds" };
     let undecided = Finding::Undecided;
     for (list, words) in [
