@@ -111,7 +111,7 @@ pub(crate) fn bends(test: &FormTest, along: &str) -> Option<Flag> {
 /// A flag when two laws explain the points of one, and nothing simpler does.
 pub(crate) fn lumped(x: &[f64], y: &[f64], models: &str) -> Option<Flag> {
     let lumped = of(x, y).lumped.filter(judge::Lumped::rejects)?;
-    let which = if lumped.by_turns { "every other of the " } else { "" };
+    let which = if lumped.by_turns { "every other of the " } else { "some " };
     Some(Flag::new(
         FlagCode::Lumped,
         format!(

@@ -113,6 +113,10 @@ fn by_aicc(rivals: &Rivals, models: usize) -> String {
     let Some((next, _, behind)) = others.first() else {
         return format!("{models} models are too few to compare forms by AICc.");
     };
+    // A bend is seen with fewer models than a curve's parameters can be priced with.
+    if rivals.forms.first().is_some_and(|power| power.form == best.form) {
+        return format!("{models} models are too few to name another form: by AICc none is ahead of it.");
+    }
     let weight = fit.weight.unwrap_or(0.0);
     let level: Vec<&str> = others
         .iter()
