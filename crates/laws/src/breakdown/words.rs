@@ -151,7 +151,7 @@ pub(super) fn of_group(laws: &[Law], holds_up_to: Option<u32>) -> String {
         );
     }
     let last = laws.last().and_then(Law::k);
-    let yardstick = format!("falling, R² of at least {HOLDS}, no bend at the level of 5 %");
+    let yardstick = format!("falling, R² of at least {HOLDS}, no bend; each k tested at 5 %");
     let mut sentences = vec![match holds_up_to {
         Some(k) if holds_up_to == last => {
             return format!("The rank law holds at every k fitted, up to k = {k} ({yardstick}).");
