@@ -7,14 +7,12 @@ use relscale_stats::forms::power::{self, Power};
 use relscale_stats::interval::open_form::{Of, OpenForm};
 
 use crate::extrapolate;
+use crate::judged;
 use crate::power_law::student_t;
 use crate::result::{AuditStep, Estimate, HeldOut, LawPoint};
 
 /// Fewest models of an audited fit: two have no interval to be held to.
 const FEWEST: usize = 3;
-
-/// Family-wise chance of calling a sound model an outlier.
-const OUTLIER: f64 = 0.05;
 
 /// What a fit that has not seen a point predicts it by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,17 +62,10 @@ pub(crate) fn smallest_first(
         .collect()
 }
 
-/// Points outside the prediction interval of the others, with their distance from it as `observed / predicted - 1`. The
-/// level is raised by the number of points (Bonferroni), so that in one sound family in twenty at most a point is named.
+/// Points that lie off the line through the others, with their distance from it as `observed / predicted - 1`: in one sound
+/// family in twenty, at most, some point is named (`relscale_stats::judge`).
 pub(crate) fn outlying(x: &[f64], y: &[f64]) -> Vec<(usize, f64)> {
-    let level = 1.0 - OUTLIER / x.len().max(1) as f64;
-    without_each(x, y)
-        .filter_map(|(point, fit)| {
-            let interval = fit.prediction_interval(x[point], level).ok()?;
-            let outside = y[point] < interval.low || y[point] > interval.high;
-            outside.then(|| (point, y[point] / fit.at(x[point]) - 1.0))
-        })
-        .collect()
+    judged::of(x, y).outliers.iter().map(|found| (found.point, found.error.exp_m1())).collect()
 }
 
 /// [`held_out_each`] for the models of a study.
@@ -116,13 +107,6 @@ fn of_model(points: &[LawPoint], held: Held) -> HeldOut {
         relative_error: held.relative_error,
         covered: held.covered,
     }
-}
-
-fn without_each(x: &[f64], y: &[f64]) -> impl Iterator<Item = (usize, Power)> {
-    (0..x.len()).filter_map(move |left| {
-        let others = |all: &[f64]| [&all[..left], &all[left + 1..]].concat();
-        Some((left, power::fit(&others(x), &others(y)).ok()?))
-    })
 }
 
 /// A fit that predicts.

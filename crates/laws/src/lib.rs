@@ -15,6 +15,7 @@
 //! | `extrapolate` | values at sizes that were not measured, the form of the law left open |
 //! | `power_law` | the fit, its two kinds of uncertainty, its doubts |
 //! | `audit` | predictions of models that a fit has not seen |
+//! | `judged` | tests of a power law with a level: a bend, outliers, two families lumped |
 //! | [`manifest`] | models with their parameters, tokens, compute, families and runs |
 //! | [`rank_distribution`] | which distribution ranks follow, what that says of both laws, Appendix B of the paper |
 //! | [`relative`] | the gap between two distributions: closes, widens, parallel |
@@ -41,6 +42,7 @@ mod emergence;
 mod error;
 mod extrapolate;
 pub mod isoflop;
+mod judged;
 mod line;
 pub mod manifest;
 mod options;

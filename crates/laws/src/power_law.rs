@@ -13,6 +13,7 @@ use relscale_stats::optimise::correlated;
 use relscale_stats::{StatsError, outcome::Caution};
 
 use crate::audit;
+use crate::judged;
 use crate::line::{DocumentSizes, Fit, text_noise};
 use crate::result::{
     ChiSquared, Flag, FlagCode, Interval, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity, Rivals,
@@ -280,29 +281,29 @@ fn judge(law: &PowerLaw, fit: &Power, quantity: Quantity, points: &[LawPoint]) -
                 format!("{model} lies {:+.1} % from where the other models predict it", 100.0 * error),
             )
         }));
+        let sizes: Vec<f64> = points.iter().map(|point| point.parameters as f64).collect();
+        let values: Vec<f64> = points.iter().map(|point| point.value).collect();
+        flags.extend(judged::lumped(&sizes, &values, "models"));
     }
     flags
 }
 
-/// Models from which on the AICc of a form with two parameters exists, and so forms can be compared.
-const ENOUGH: usize = 5;
+/// Models from which on the form can be tested.
+const ENOUGH: usize = relscale_stats::judge::FEWEST_FOR_BEND;
 
 /// A flag when the models are too few to say whether they follow a power law rather than another.
 fn too_few(models: usize) -> Option<Flag> {
     (models < ENOUGH).then(|| {
         Flag::new(
             FlagCode::TooFewPoints,
-            format!(
-                "{models} models cannot show whether the law is a power law; {ENOUGH} are the least for that"
-            ),
+            format!("undecided whether the law is a power law: {models} models, {ENOUGH} are needed"),
         )
     })
 }
 
-/// The power law's own lack of fit, as its comparison with other forms found it.
+/// The power law's own lack of fit, as its test found it.
 pub(crate) fn bend(rivals: &Rivals) -> Option<Flag> {
-    let power = rivals.forms.first()?.fit()?;
-    power.flags.iter().find(|flag| flag.code == FlagCode::LackOfFit).cloned()
+    judged::bends(rivals.test.as_ref()?, "S")
 }
 
 /// A Student t interval as it is stored, or the reason for none.

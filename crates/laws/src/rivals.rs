@@ -1,8 +1,8 @@
-//! Is it a power law at all? Every form of `relscale-stats` on the points of a law, by two judges.
+//! Is it a power law at all? Every form of `relscale-stats` on the points of a law.
 //!
-//! AICc asks which form describes the points with the fewest parameters; the held-out models ask which form, fitted
-//! to the smaller models, predicts the largest. The first judge sees all points and is decided inside their range, the
-//! second is decided beyond it, which is where a law is used. When they disagree, the verdict says so and takes no side.
+//! A test with a level says whether the points reject the power law (`judged`). Only where they do is another form named:
+//! the one with the lowest AICc. Which form, fitted to the smaller models, predicts the largest best is told beside it as what it
+//! is, one draw: under a true power law another form wins there about every second time.
 
 use relscale_stats::StatsError;
 use relscale_stats::forms::{self, Curve, Form};
@@ -10,9 +10,10 @@ use relscale_stats::interval::profile::{self, ProfileInterval};
 use relscale_stats::outcome::Caution;
 use relscale_stats::select;
 
+use crate::judged;
 use crate::result::{
-    Estimate, Flag, FlagCode, HeldOut, Interval, LawPoint, Rival, RivalFit, RivalHeldOut, RivalOutcome,
-    RivalParameter, Rivals,
+    Estimate, Flag, FlagCode, FormFinding, HeldOut, Interval, LawPoint, Rival, RivalFit, RivalHeldOut,
+    RivalOutcome, RivalParameter, Rivals,
 };
 use crate::verdict;
 
@@ -44,10 +45,23 @@ pub(crate) fn compare(points: &[LawPoint], unit: &str, level: f64, claimed: bool
 /// Compares all forms on points, smallest first; `claimed` as for [`compare`].
 pub(crate) fn of(points: &[Seen<'_>], unit: &str, level: f64, claimed: bool) -> Rivals {
     let mut forms: Vec<Rival> = forms::ALL.iter().map(|form| rival(*form, points, unit, level)).collect();
-    let best_by_aicc = weigh(&mut forms);
+    let lowest = weigh(&mut forms);
+    let (sizes, values): (Vec<f64>, Vec<f64>) = points.iter().map(|point| (point.size, point.value)).unzip();
+    let test = judged::form_test(&sizes, &values);
+    if let Some(RivalOutcome::Fitted(power)) = forms.first_mut().map(|rival| &mut rival.outcome) {
+        power.flags.retain(|flag| flag.code != FlagCode::LackOfFit);
+        power.flags.extend(judged::bends(&test, "S"));
+    }
+    let best_by_aicc = match test.finding {
+        FormFinding::Bends => lowest,
+        _ => lowest
+            .and_then(|_| forms.first().filter(|rival| rival.fit().is_some()))
+            .map(|rival| rival.form.clone()),
+    };
     let (best_by_held_out, held_out_models) = foresee(&forms).unzip();
+    let test = Some(test);
     let mut rivals =
-        Rivals { forms, best_by_aicc, best_by_held_out, held_out_models, verdict: String::new() };
+        Rivals { forms, test, best_by_aicc, best_by_held_out, held_out_models, verdict: String::new() };
     rivals.verdict = verdict::of_rivals(&rivals, points.len(), claimed);
     rivals
 }
@@ -236,17 +250,30 @@ fn weigh(forms: &mut [Rival]) -> Option<String> {
             fit.weight = Some(weight);
         }
     }
-    let best = at.iter().zip(&criteria).min_by(|a, b| a.1.total_cmp(b.1)).map(|(&at, _)| at)?;
-    (at.len() > 1).then(|| forms[best].form.clone())
+    let best = simplest_of_least(&criteria, least)?;
+    (at.len() > 1).then(|| forms[at[best]].form.clone())
+}
+
+/// Two errors or criteria no further apart than this part of the larger are the same: rounding, and where an optimiser stops,
+/// depend on the units.
+const SAME: f64 = 1e-6;
+
+/// Errors in `ln value` no larger than this are rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// The first, that is the simplest, of those that are the same as the least.
+fn simplest_of_least(values: &[f64], least: f64) -> Option<usize> {
+    values.iter().position(|value| *value <= least + SAME * least.abs() + ROUNDING)
 }
 
 /// The form with the smallest error on the largest models: on two of them when at least two forms can be fitted
-/// without them, else on one.
+/// without them, else on one. Of forms that do equally well the simplest is named.
 fn foresee(forms: &[Rival]) -> Option<(String, u32)> {
     HELD_OUT.iter().rev().find_map(|&models| {
-        let errors: Vec<(&Rival, f64)> =
-            forms.iter().filter_map(|rival| Some((rival, rival.error(models as u32)?))).collect();
-        let best = errors.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-        (errors.len() > 1).then(|| (best.0.form.clone(), models as u32))
+        let (rivals, errors): (Vec<&Rival>, Vec<f64>) =
+            forms.iter().filter_map(|rival| Some((rival, rival.error(models as u32)?))).unzip();
+        let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
+        let best = rivals[simplest_of_least(&errors, least)?];
+        (errors.len() > 1).then(|| (best.form.clone(), models as u32))
     })
 }

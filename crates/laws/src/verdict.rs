@@ -1,7 +1,9 @@
 //! Sentences with their numbers: what a reader would be told who asks once and reads no table.
 
+use crate::judged::chance;
 use crate::result::{
-    Estimate, FlagCode, Interval, Law, Outcome, PowerLaw, Quantity, Regime, Rival, RivalFit, Rivals,
+    Estimate, FlagCode, FormFinding, FormTest, Interval, Law, Outcome, PowerLaw, Quantity, Regime, Rival,
+    RivalFit, Rivals,
 };
 
 /// One sentence about a law.
@@ -23,69 +25,75 @@ pub(crate) fn of_law(law: &Law) -> String {
 /// Two AICc no further apart than this tell nothing from one another (Burnham and Anderson 2002, section 2.6).
 const TOLD_APART: f64 = 2.0;
 
-/// Errors on held-out models whose ratio is below this are about the same.
-const ABOUT_THE_SAME: f64 = 1.25;
-
-/// Which form, by which judge, and whether the two judges agree.
+/// Whether the points reject a power law, which form is ahead if they do, and which predicts held-out models best.
 pub(crate) fn of_rivals(rivals: &Rivals, models: usize, claimed: bool) -> String {
-    let mut described = by_aicc(rivals, models);
+    let mut said = Vec::new();
     if !claimed {
-        described.insert_str(0, "Too few misses or hits to claim a law, so take no form from this: ");
+        said.push("Too few misses or hits to claim a law, so take no form from this.".to_owned());
     }
-    let Some((name, left_out)) = rivals.best_by_held_out.as_deref().zip(rivals.held_out_models) else {
-        return format!("{described} Too few models to hold the largest ones out.");
-    };
-    let whom = if left_out == 1 { "largest model".to_owned() } else { format!("{left_out} largest models") };
-    let error = |name: &str| rivals.form(name).and_then(|rival| rival.error(left_out));
-    let best = error(name).unwrap_or(0.0);
-    let percent = |error: f64| match 100.0 * error.exp_m1() {
-        error if error > 1000.0 => "more than tenfold".to_owned(),
-        error => format!("{error:.1} %"),
-    };
-    let alike = |name: &str| error(name).is_some_and(|error| error <= ABOUT_THE_SAME * best + 1e-9);
-    let Some(favourite) = rivals.best_by_aicc.as_deref() else {
-        return format!(
-            "{described} Fitted to the smaller models, the {name} predicts the {whom} best (error {}).",
-            percent(best)
-        );
-    };
-    if favourite == name {
-        return format!(
-            "{described} It also predicts the {whom} best from the smaller ones (error {}).",
-            percent(best)
-        );
+    let rejected = rivals.test.as_ref().is_some_and(|test| test.finding == FormFinding::Bends);
+    said.extend(rivals.test.as_ref().map(|test| of_form(test, models)));
+    if rejected {
+        said.push(by_aicc(rivals, models));
     }
-    match error(favourite) {
-        Some(_) if alike(favourite) => format!(
-            "{described} From the smaller models it predicts the {whom} about as well as any form (error {}).",
-            percent(error(favourite).unwrap_or(0.0))
-        ),
-        // A rival that AICc does not tell apart contradicts nothing.
-        Some(worse)
-            if rivals
-                .form(name)
-                .and_then(|rival| rival.fit()?.aicc_difference)
-                .is_some_and(|difference| difference < TOLD_APART) =>
-        {
+    if let Some(p_value) =
+        rivals.test.as_ref().filter(|test| test.lumped).and_then(|test| test.lumped_p_value)
+    {
+        said.push(format!("Two laws explain the points better than one ({}).", chance(p_value)));
+    }
+    said.push(by_held_out(rivals, rejected));
+    said.join(" ")
+}
+
+fn of_form(test: &FormTest, models: usize) -> String {
+    let level = 100.0 * test.level;
+    match (test.finding, test.p_value) {
+        (FormFinding::Undecided, _) => {
             format!(
-                "{described} From the smaller models the {name} predicts the {whom} better (error {} against {} of \
-                 the {favourite}), which speaks for it beyond these sizes.",
-                percent(best),
-                percent(worse)
+                "Undecided whether it is a power law: {models} models, {} are needed.",
+                test.points_needed
             )
         }
-        Some(worse) => format!(
-            "{described} But from the smaller models the {name} predicts the {whom} better (error {} against {} of the \
-             {favourite}): the two judges disagree, and the form beyond these sizes is open.",
-            percent(best),
-            percent(worse)
+        (FormFinding::Bends, Some(p_value)) => format!(
+            "It is no power law: the points bend ({}, level {level} %), {}.",
+            chance(p_value),
+            if test.curvature.unwrap_or(0.0) > 0.0 {
+                "flatter towards the largest"
+            } else {
+                "steeper towards the largest"
+            }
         ),
-        None => format!(
-            "{described} It cannot predict the {whom} from the smaller ones; of those that can, the {name} does \
-             best (error {}).",
-            percent(best)
+        (_, Some(p_value)) => format!(
+            "A power law is not rejected ({}, level {level} %); {}.",
+            chance(p_value),
+            test.would_change
         ),
+        (_, None) => "The points lie on a power law to rounding.".to_owned(),
     }
+}
+
+/// Which form predicts the largest models best. It is one draw, and told as such unless the power law is rejected anyway.
+fn by_held_out(rivals: &Rivals, rejected: bool) -> String {
+    let Some((name, left_out)) = rivals.best_by_held_out.as_deref().zip(rivals.held_out_models) else {
+        return "Too few models to hold the largest ones out.".to_owned();
+    };
+    let whom = if left_out == 1 { "largest model".to_owned() } else { format!("{left_out} largest models") };
+    let error = |name: &str| {
+        rivals.form(name).and_then(|rival| rival.error(left_out)).map(|error| match 100.0 * error.exp_m1() {
+            error if error > 1000.0 => "more than tenfold".to_owned(),
+            error => format!("{error:.1} %"),
+        })
+    };
+    let power = rivals.forms.first().map_or("power law", |rival| rival.form.as_str());
+    let best = error(name).unwrap_or_default();
+    if name == power {
+        return format!("From the smaller models the {name} predicts the {whom} best (error {best}).");
+    }
+    let beside = error(power).map_or("cannot".to_owned(), |error| error);
+    let caveat = if rejected { "" } else { ", which by itself decides nothing" };
+    format!(
+        "From the smaller models the {name} predicts the {whom} best (error {best}, the {power} {beside}){caveat}."
+    )
 }
 
 /// What AICc says, or why it says nothing.
@@ -105,6 +113,10 @@ fn by_aicc(rivals: &Rivals, models: usize) -> String {
     let Some((next, _, behind)) = others.first() else {
         return format!("{models} models are too few to compare forms by AICc.");
     };
+    // A bend is seen with fewer models than a curve's parameters can be priced with.
+    if rivals.forms.first().is_some_and(|power| power.form == best.form) {
+        return format!("{models} models are too few to name another form: by AICc none is ahead of it.");
+    }
     let weight = fit.weight.unwrap_or(0.0);
     let level: Vec<&str> = others
         .iter()
@@ -113,12 +125,12 @@ fn by_aicc(rivals: &Rivals, models: usize) -> String {
         .collect();
     if level.is_empty() {
         format!(
-            "By AICc the {} describes the points best (weight {weight:.2}; next, the {}, {behind:.1} behind).",
+            "By AICc the {} describes them best (weight {weight:.2}; next, the {}, {behind:.1} behind).",
             best.form, next.form
         )
     } else {
         format!(
-            "By AICc the {} is ahead (weight {weight:.2}), but not told apart from the {}.",
+            "By AICc the {} is ahead (weight {weight:.2}), not told apart from the {}.",
             best.form,
             level.join(", the ")
         )

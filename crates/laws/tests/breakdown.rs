@@ -200,6 +200,18 @@ fn without_a_known_noise_or_enough_models_it_says_so() {
         assert_eq!(found.finding, Finding::Undecided, "{}", found.verdict);
         assert_eq!(matches!(found.test, ScatterTest::Tested(_)), models == 3, "{found:?}");
     }
+    // However well a line describes three or four: five are needed, and nothing is said not to hold.
+    for models in 3..=4 {
+        let group = fit(&family(&SIZES[..models], |s| s.powf(-0.1)));
+        let found = breakdown(&group, 1);
+        assert_eq!(found.finding, Finding::Undecided);
+        assert!(found.verdict.contains(&format!("{models} models, 5 are needed")), "{}", found.verdict);
+        assert_eq!(found.would_change, "models: 5 are needed");
+        assert_eq!(
+            group.breakdown.as_ref().unwrap().verdict,
+            format!("Undecided whether the rank law holds: {models} models, 5 are needed.")
+        );
+    }
     // Five documents say little of their variety.
     let group = fit(&independent(&SIZES, 5, 400, 3, |s, at| [1.0, 0.1][at] * s.powf(-0.1)));
     let found = breakdown(&group, 1);
@@ -226,6 +238,64 @@ fn it_comes_back_from_the_file_and_does_not_depend_on_the_unit_of_size() {
         assert_eq!((a.finding, tested(a).p_value), (b.finding, tested(b).p_value));
         assert!((tested(a).r_squared_median - tested(b).r_squared_median).abs() < 1e-9);
     }
+}
+
+/// Findings at each of K of `repetitions` families: six models over three decades, some 20 000 independent tokens each.
+fn findings(
+    repetitions: u64,
+    scatter: f64,
+    value: impl Fn(f64, usize) -> f64,
+) -> [std::collections::BTreeMap<String, u32>; 2] {
+    let sizes: Vec<u64> = (0..6).map(|i| (1e4 * 1e3_f64.powf(f64::from(i) / 5.0)).round() as u64).collect();
+    let mut found = [const { std::collections::BTreeMap::new() }; 2];
+    for repetition in 0..repetitions {
+        let mut random = Random(31 + 7_919 * repetition);
+        let luck: Vec<f64> = sizes.iter().map(|_| (scatter * random.normal()).exp()).collect();
+        let of = |s: f64, at: usize| {
+            let model = sizes.iter().position(|size| *size as f64 == s).unwrap();
+            value(s / 1e4, at) * luck[model]
+        };
+        let options = FitOptions { resamples: 200, ..FitOptions::default() };
+        let runs = independent(&sizes, 100, 200, 1 + repetition, of);
+        let group = fit_study(&runs, &options).unwrap().groups.remove(0);
+        for (law, found) in group.rank_laws.iter().zip(&mut found) {
+            let finding = law.breakdown.as_ref().unwrap().finding;
+            *found.entry(format!("{finding:?}")).or_insert(0) += 1;
+        }
+    }
+    found
+}
+
+/// The values at both k of a law of shape f: some 55 % and 1 % of tokens missed.
+fn shape(f: impl Fn(f64) -> f64) -> impl Fn(f64, usize) -> f64 {
+    move |s, at| [0.8, 0.08][at] * f(s)
+}
+
+#[test]
+fn a_law_holds_where_it_is_true_and_not_where_a_floor_is() {
+    let count =
+        |found: &std::collections::BTreeMap<String, u32>, name: &str| found.get(name).copied().unwrap_or(0);
+    let floor = findings(20, 0.0, shape(|s| 0.6 * s.powf(-0.3) + 0.4));
+    assert!(count(&floor[0], "Holds") <= 1 && count(&floor[0], "Bends") >= 19, "{floor:?}");
+    assert!(count(&floor[1], "Holds") <= 2, "{floor:?}");
+    for scatter in [0.0, 0.02] {
+        let law = findings(40, scatter, shape(|s| s.powf(-0.12)));
+        // 38 and 36 are expected: at the second k a bend at the first may also be in the way.
+        assert!(count(&law[0], "Holds") >= 34 && count(&law[1], "Holds") >= 31, "{scatter} {law:?}");
+    }
+}
+
+/// Figures in `record/2026-11-28-verdicts.md`:
+/// `cargo test --release -p relscale-laws --test breakdown -- --ignored --nocapture holds_in_full`.
+#[test]
+#[ignore = "two minutes of simulation"]
+fn holds_in_full() {
+    let floor = shape(|s: f64| 0.6 * s.powf(-0.3) + 0.4);
+    println!("floor: {:?}", findings(150, 0.0, floor));
+    let bend = |s: f64| if s < 30.0 { s.powf(-0.02) } else { 30_f64.powf(-0.02) * (s / 30.0).powf(-0.22) };
+    println!("bend: {:?}", findings(150, 0.0, shape(bend)));
+    println!("true: {:?}", findings(300, 0.0, shape(|s: f64| s.powf(-0.12))));
+    println!("true, models scatter by 2 %: {:?}", findings(300, 0.02, shape(|s: f64| s.powf(-0.12))));
 }
 
 /// How often a true law is told to depart, and how often noise is blamed for a departure (figures in

@@ -10,6 +10,7 @@
 //! | [`draw`] | random draws from a table of probabilities |
 //! | [`discrete`] | distributions on 1, 2, ..., upper, fitted by maximum likelihood from a histogram |
 //! | [`surface`](mod@surface) | the loss over size and tokens, by variable projection and by Huber's loss |
+//! | [`judge`] | tests of a line, each with a level: a bend, outliers, two lines lumped |
 //! | [`goodness`] | the size of residuals against known errors |
 //! | [`correlation`] | Pearson's and Spearman's, with intervals |
 //! | [`multiple`] | a slope other than zero, a slope as good as zero, and many such claims at once |
@@ -31,6 +32,7 @@ mod error;
 pub mod forms;
 pub mod goodness;
 pub mod interval;
+pub mod judge;
 pub mod multiple;
 pub mod normal;
 pub mod optimise;

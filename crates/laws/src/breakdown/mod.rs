@@ -10,6 +10,9 @@
 //! Scatter that noise explains, in a sample that would hide any slope, says nothing against the law; scatter beyond
 //! the noise is a departure, and a slope that would have been seen and is not is lost.
 //!
+//! Where R² is high the question is another one: does the line bend? A law holds only where the test of the form
+//! (`judged`) does not reject it, over models enough for that test, and where a bend seen at the smallest k is excluded here.
+//!
 //! | file | what |
 //! |---|---|
 //! | `points` | the noise of each point: standard errors, design effect |
@@ -26,7 +29,8 @@ use relscale_stats::interval::{percentile, student};
 use crate::options::FitOptions;
 use crate::power_law::BEYOND_NOISE;
 use crate::result::{
-    Breakdown, Finding, GroupBreakdown, Law, PerfectLaw, PowerLaw, ReferenceSlope, ScatterTest,
+    Breakdown, Finding, FormFinding, FormTest, GroupBreakdown, Law, PerfectLaw, PowerLaw, ReferenceSlope,
+    ScatterTest,
 };
 use crate::table::Group;
 use points::Replicates;
@@ -34,8 +38,8 @@ use points::Replicates;
 /// R² from which the law is said to hold: what the paper reports for every k below 1000.
 const HOLDS: f64 = 0.9;
 
-/// Models below which R² says little: among three random points one in five reaches [`HOLDS`], of four one in twenty.
-const FEWEST_MODELS: u32 = 4;
+/// Models below which R² says little and a bend cannot be tested.
+const FEWEST_MODELS: u32 = relscale_stats::judge::FEWEST_FOR_BEND as u32;
 
 /// Documents below which their variety is not known well enough to test anything by it.
 const FEWEST_DOCUMENTS: u64 = 10;
@@ -51,18 +55,21 @@ pub(crate) fn judge(group: &Group<'_>, laws: &mut [Law], options: &FitOptions) -
     let reference = laws
         .iter()
         .rev()
-        .filter(|law| law.k().is_some_and(|k| k <= REFERENCE_K) && holds(law))
+        .filter(|law| law.k().is_some_and(|k| k <= REFERENCE_K) && described(law))
         .find_map(|law| Some(Reference { k: law.k()?, exponent: law.fit()?.exponent.value }));
+    // At the smallest k misses are most and noise is least: a bend there is not to be lost sight of.
+    let bent = laws.first().and_then(Bent::of);
     for (at, law) in laws.iter_mut().enumerate() {
         let replicates = Replicates::new(group, at, law);
         let test = match scatter(law, &replicates, group.documents, reference, options) {
             Ok(perfect) => ScatterTest::Tested(Box::new(perfect)),
             Err(reason) => ScatterTest::Untested { reason },
         };
-        let finding = finding(law, &test);
+        let finding = finding(law, &test, bent);
         let noise = replicates.noise(law);
-        let verdict = words::of_law(law, finding, &test);
-        law.breakdown = Some(Breakdown { finding, noise, test, verdict });
+        let verdict = words::of_law(law, finding, &test, bent);
+        let would_change = words::would_change(law, finding);
+        law.breakdown = Some(Breakdown { finding, noise, test, would_change, verdict });
     }
     let unbroken = laws.iter().take_while(|law| finding_of(law) == Some(Finding::Holds));
     let holds_up_to = unbroken.last().and_then(Law::k);
@@ -79,8 +86,36 @@ fn finding_of(law: &Law) -> Option<Finding> {
     law.breakdown.as_ref().map(|breakdown| breakdown.finding)
 }
 
-/// Whether the paper would say that the law holds.
-fn holds(law: &Law) -> bool {
+/// A bend that the test found at a small k.
+#[derive(Clone, Copy)]
+struct Bent {
+    k: u32,
+    curvature: f64,
+}
+
+impl Bent {
+    fn of(law: &Law) -> Option<Self> {
+        let test = form_of(law).filter(|test| test.finding == FormFinding::Bends && described(law))?;
+        Some(Self { k: law.k()?, curvature: test.curvature? })
+    }
+
+    /// Whether the law may bend as much: the interval of its own curvature holds this one.
+    fn possible(self, test: &FormTest) -> bool {
+        let interval = test.curvature.zip(test.standard_error).zip(test.degrees_of_freedom);
+        interval.is_some_and(|((curvature, error), freedom)| {
+            student::two_sided_quantile(1.0 - test.level, freedom as usize)
+                .is_ok_and(|t| (curvature - self.curvature).abs() <= t * error)
+        })
+    }
+}
+
+/// The test of the law's form.
+fn form_of(law: &Law) -> Option<&FormTest> {
+    law.rivals.as_ref()?.test.as_ref()
+}
+
+/// Whether the paper would say that the law holds: a line describes it.
+fn described(law: &Law) -> bool {
     law.fit().is_some_and(|fit| {
         fit.claimed
             && fit.models >= FEWEST_MODELS
@@ -89,12 +124,22 @@ fn holds(law: &Law) -> bool {
     })
 }
 
-fn finding(law: &Law, test: &ScatterTest) -> Finding {
+fn finding(law: &Law, test: &ScatterTest, bent: Option<Bent>) -> Finding {
     match (law.fit(), test) {
         (None, _) => Finding::Undecided,
         (Some(fit), _) if !fit.claimed => Finding::TooFew,
-        _ if holds(law) => Finding::Holds,
         (Some(fit), _) if fit.models < FEWEST_MODELS => Finding::Undecided,
+        _ if described(law) => match form_of(law) {
+            None => Finding::Undecided,
+            Some(form) => match form.finding {
+                FormFinding::Bends => Finding::Bends,
+                FormFinding::NotRejected if bent.is_some_and(|bent| bent.possible(form)) => {
+                    Finding::Undecided
+                }
+                FormFinding::NotRejected => Finding::Holds,
+                FormFinding::Undecided => Finding::Undecided,
+            },
+        },
         (_, ScatterTest::Untested { .. }) => Finding::Undecided,
         (_, ScatterTest::Tested(perfect)) if perfect.p_value < BEYOND_NOISE => Finding::Departure,
         (Some(fit), ScatterTest::Tested(perfect)) => match &perfect.reference {

@@ -69,8 +69,11 @@ fn sentence(largest: &str, parameters: f64, values: &[NextValue]) -> Option<Stri
         line.zip(found.value.bounds()).is_some_and(|(line, (low, high))| line < low || high < line)
     };
     let outside: Vec<String> = found.iter().filter(excluded).filter_map(pure).collect();
-    let beside: Vec<String> =
-        found.iter().filter(|found| found.1.form != "power law" && !excluded(found)).filter_map(pure).collect();
+    let beside: Vec<String> = found
+        .iter()
+        .filter(|found| found.1.form != "power law" && !excluded(found))
+        .filter_map(pure)
+        .collect();
     let first = match outside.is_empty() {
         true => String::new(),
         false => format!(

@@ -1,12 +1,13 @@
 //! One treatment against the baseline: the line of `ln G` on `ln x`.
 
-use relscale_stats::forms::power::{Power, PowerForm};
+use relscale_stats::StatsError;
+use relscale_stats::forms::power::Power;
 use relscale_stats::outcome::Caution;
-use relscale_stats::{StatsError, forms};
 
 use super::series::{Counted, Series, SeriesPoint, log_error};
 use super::{RelativeOptions, ahead};
 use crate::audit::{self, Held};
+use crate::judged;
 use crate::line::Fit;
 use crate::power_law::UNKNOWN_TEXT;
 use crate::result::{
@@ -275,12 +276,8 @@ fn judge(fit: &Power, law: &GapLaw, pairs: &[Pair<'_>], x: &[f64], gaps: &[f64])
     if fit.line.cautions.contains(&Caution::Exact) {
         return flags;
     }
-    if let Ok(curve) = forms::fit(&PowerForm, x, gaps) {
-        for caution in &curve.cautions {
-            if matches!(caution, Caution::LackOfFit { .. }) {
-                flag(FlagCode::LackOfFit, format!("ln G: {caution}"));
-            }
-        }
+    if let Some(bent) = judged::bends(&judged::form_test(x, gaps), "x") {
+        flag(FlagCode::LackOfFit, format!("ln G: {}", bent.message));
     }
     for (at, error) in audit::outlying(x, gaps) {
         flag(

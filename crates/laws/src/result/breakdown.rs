@@ -11,20 +11,26 @@ pub struct Breakdown {
     pub noise: Vec<PointNoise>,
     /// The scatter of the models against that noise, or why it could not be tested.
     pub test: ScatterTest,
+    /// What would change the finding, in words; empty in files of before it was told.
+    #[serde(default)]
+    pub would_change: String,
     /// The finding in one sentence, with its numbers.
     pub verdict: String,
 }
 
 /// What is found at one k.
 ///
-/// In JSON `holds`, `departure`, `sampling_noise`, `slope_lost`, `too_few`, `undecided`.
+/// In JSON `holds`, `bends`, `departure`, `sampling_noise`, `slope_lost`, `too_few`, `undecided`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Finding {
-    /// The quantity falls with size with R² of at least 0.9 over at least four models, the paper's own yardstick. The models
+    /// The quantity falls with size with R² of at least 0.9, the paper's own yardstick, over at least five models, and the test of the
+    /// form does not reject the power law: of truths with a bend that the models would show, few are called so. The models
     /// may still scatter by more than the sample's noise: see the test.
     Holds,
+    /// As before by R², but the points bend beyond the test's level: a power law describes them, and they follow none.
+    Bends,
     /// R² is lower or the slope turned, and sampling noise does not explain the scatter: models depart from the line for other reasons.
     Departure,
     /// R² is lower, but sampling noise explains the scatter: the slope is still seen, or would be hidden even if it were that of
@@ -35,7 +41,8 @@ pub enum Finding {
     SlopeLost,
     /// Some model has too few misses or hits for its point to be known.
     TooFew,
-    /// Too few models for R² to mean anything, no fit, or no known noise.
+    /// Too few models for R² to mean anything and a bend to be tested, no fit, no known noise, or a bend as at the smallest k
+    /// that would not be seen at this one.
     Undecided,
 }
 
@@ -93,7 +100,7 @@ pub struct PerfectLaw {
 /// A slope known from another k, under the noise of this one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReferenceSlope {
-    /// The k that it comes from: the largest up to 100 at which the law holds.
+    /// The k that it comes from: the largest up to 100 at which a line describes the law, by R² over models enough.
     pub k: u32,
     /// The exponent there.
     pub exponent: f64,

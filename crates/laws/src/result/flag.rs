@@ -77,7 +77,7 @@ pub enum FlagCode {
     WindowsDiffer,
     /// The scatter about the line is larger than the noise of the text sample explains.
     ScatterBeyondNoise,
-    /// A model lies far from where the others predict it.
+    /// A model lies farther from where the others predict it than in one sound family in twenty.
     Outlier,
     /// So few models that the shape of the law cannot be judged.
     TooFewPoints,
@@ -120,6 +120,8 @@ pub enum FlagCode {
     TiedOptions,
     /// Options that are not the right answer are scored among the documents of a distribution.
     WrongOptions,
+    /// Two laws explain the points better than one: models of two families may stand in one law.
+    Lumped,
 }
 
 impl FlagCode {
@@ -157,6 +159,7 @@ impl FlagCode {
             | Self::WindowsDiffer
             | Self::ScatterBeyondNoise
             | Self::Outlier
+            | Self::Lumped
             | Self::TooFewPoints
             | Self::Independence
             | Self::NoiseBeyondScatter

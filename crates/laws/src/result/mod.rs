@@ -82,7 +82,9 @@ pub use relative::{
     GapCrossing, GapHeldOut, GapLaw, GapOutcome, GapPoint, GapPrediction, GapTests, RELATIVE_FORMAT, RankGap,
     RanksOfGap, RelativeFamily, RelativeFit, RelativeLeftOut, RelativeRanks, Trend,
 };
-pub use rivals::{Rival, RivalFit, RivalHeldOut, RivalOutcome, RivalParameter, Rivals};
+pub use rivals::{
+    FloorShown, FormFinding, FormTest, Rival, RivalFit, RivalHeldOut, RivalOutcome, RivalParameter, Rivals,
+};
 pub use size_tokens::{Direction, PlaneOutcome, SIZE_TOKENS_FORMAT, SizeTokens, SizeTokensFit, Slice, Split};
 pub use study::{FORMAT, StudyFit};
 pub use table::{

@@ -8,6 +8,7 @@ use relscale_stats::outcome::Caution;
 
 use super::kind::{Kind, Value};
 use crate::audit::{self, Held};
+use crate::judged;
 use crate::line::Fit;
 use crate::power_law::bend;
 use crate::result::{
@@ -237,6 +238,7 @@ fn judge(fit: &Power, described: &TablePowerLaw, law: &TableLaw, xs: &[f64], ys:
                 ),
             );
         }
+        flags.extend(judged::lumped(xs, ys, "points"));
     }
     flags
 }

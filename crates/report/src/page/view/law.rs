@@ -113,6 +113,7 @@ fn symbol(quantity: Quantity) -> String {
 fn finding(finding: Finding) -> &'static str {
     match finding {
         Finding::Holds => "holds",
+        Finding::Bends => "bends",
         Finding::Departure => "departs from a line",
         Finding::SamplingNoise => "hidden by sampling noise",
         Finding::SlopeLost => "slope lost",
