@@ -89,7 +89,7 @@ pub use table::{
 pub use trace::TracePoint;
 pub(crate) use trace::trace;
 pub use two_stage::{
-    HeldOutPoint, HeldOutStages, Predictability, Route, RouteErrors, RouteTrace, RouteValue, STAGES_FORMAT,
-    StageCurve, StageCurves, StageOutcome, StageParameter, StageTraces, StagesAhead, StagesFit, StagesGroup,
-    StagesPoint,
+    FormTest, HeldOutPoint, HeldOutStages, Predictability, Route, RouteErrors, RouteTrace, RouteValue,
+    STAGES_FORMAT, StageCurve, StageCurves, StageOutcome, StageParameter, StageTraces, StagesAhead,
+    StagesFit, StagesGroup, StagesPoint,
 };
