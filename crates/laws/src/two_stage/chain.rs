@@ -31,6 +31,8 @@ pub(super) struct Chain {
     loss: Result<Curve, String>,
     accuracy: Result<Sigmoid, String>,
     power: Result<Power, String>,
+    /// The same for accuracies that scatter by the same share everywhere.
+    even_shares: Option<Power>,
     /// Whether the direct power law's points bend.
     form_test: Option<FormTest>,
     sigmoid: Result<Sigmoid, String>,
@@ -52,6 +54,10 @@ impl Chain {
         let falling: Vec<f64> = x.iter().map(|x| -x.ln()).collect();
         let power = power::fit(&power_x, &transformed);
         Self {
+            even_shares: power
+                .as_ref()
+                .ok()
+                .and_then(|fit| open_forms::even_shares(fit, &power_x, &transformed)),
             form_test: power.as_ref().ok().and_then(|fit| open_forms::test(fit, &power_x, &transformed)),
             loss: forms::fit(&PowerFloor, &x, &loss).map_err(|error| error.to_string()),
             accuracy: sigmoid::fit(&loss, &accuracy, chance).map_err(|error| error.to_string()),
@@ -87,7 +93,12 @@ impl Chain {
         open_forms::open(self, route, x, loss, level)
     }
 
-    /// The same with the interval that takes the route's form for true.
+    /// The direct power law for accuracies that scatter by the same share everywhere.
+    pub(super) fn even_shares(&self) -> Option<&Power> {
+        self.even_shares.as_ref()
+    }
+
+    /// As [`value_at`](Self::value_at), with the interval that takes the route's form for true.
     pub(super) fn accuracy_at(
         &self,
         route: Route,
