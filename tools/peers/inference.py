@@ -4,7 +4,7 @@
 
 Tables: one value a model over three decades of size; the exponent, and one new model at 10 and 100 times the largest, from all models. Studies: documents that
 differ in difficulty and in how fast they get easier; the exponent over all documents like these, models fixed. Needs Python 3.12 (simple-scaling-laws) and
-`requirements-inference.txt`. Prints Markdown tables. What each method is asked for:
+the versions in `requirements.txt`. Prints Markdown tables. What each method is asked for:
 
 * relscale: `fit --table --json -`, the exponent's interval and the audit's predictions from the first n models; `fit STUDY`, the exponent of k = 1.
 * simple-scaling-laws: `fit(law="separable-power")`, two rows a model of one value (it sees no noise of evaluation), `predict(kind="new-run")`.
@@ -58,11 +58,12 @@ class Told:
             self.failed += 1
             return
         for ends, value, kept in zip(found, (truth, *new), (self.alpha, self.near, self.far)):
-            if ends is not None and np.all(np.isfinite(ends)) and ends[0] > 0 or (ends is not None and kept is self.alpha):
-                kept.append((bool(ends[0] <= value <= ends[1]), ends[1] / ends[0] if kept is not self.alpha else ends[1] - ends[0]))
-            elif ends is not None:
-                # A lower end at or below zero: covered or not, of no finite ratio.
-                kept.append((bool(ends[0] <= value <= ends[1]), np.inf))
+            if ends is None or not np.all(np.isfinite(ends)):
+                continue
+            low, high = ends
+            # The width of an exponent is a difference, that of a loss a ratio; of one that reaches down to nothing there is none.
+            width = high - low if kept is self.alpha else high / low if low > 0 else np.inf
+            kept.append((bool(low <= value <= high), width))
 
     @staticmethod
     def cell(kept, asked):
@@ -247,12 +248,13 @@ def by_clustered_glm(lengths, missed):
 def by_mixed(lengths, missed):
     import statsmodels.api as sm
 
+    warnings.filterwarnings("ignore")  # statsmodels sets its own filter when it is imported
     size, document, wrong, tokens = long_form(lengths, missed)
     # A document that a model misses nowhere, or everywhere, has no logarithm: half a token more of each.
     y = np.log(-np.log1p(-(wrong + 0.5) / (tokens + 1.0)))
-    x = sm.add_constant(size - size.mean())
+    x = sm.add_constant((size - size.mean()) / size.std())
     fit = sm.MixedLM(y, x, groups=document, exog_re=x).fit()
-    low, high = fit.conf_int(1 - LEVEL)[1]
+    low, high = fit.conf_int(1 - LEVEL)[1] / size.std()
     return -high, -low
 
 

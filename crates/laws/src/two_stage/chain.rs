@@ -93,9 +93,10 @@ impl Chain {
         open_forms::open(self, route, x, loss, level)
     }
 
-    /// The direct power law for accuracies that scatter by the same share everywhere.
+    /// The direct power law for accuracies that scatter by the same share everywhere; `None` where the law is the wrong form, so that its scatter is no
+    /// scatter.
     pub(super) fn even_shares(&self) -> Option<&Power> {
-        self.even_shares.as_ref()
+        self.even_shares.as_ref().filter(|_| !self.form_test.is_some_and(|test| test.rejected))
     }
 
     /// As [`value_at`](Self::value_at), with the interval that takes the route's form for true.

@@ -2,7 +2,7 @@
 //!
 //! An accuracy may scatter by the same share everywhere, or its `-ln` by the same ratio; the direct power law is fitted under the second, and where the
 //! first is true its own interval is too narrow for accuracies near 1. So a third interval joins: the law weighted by `(a ln a)²`, with the scatter of
-//! the shares.
+//! the shares, unless the test rejects the law.
 //!
 //! Over a few models a power law of `-ln accuracy` and a sigmoid of ln x look alike and part beyond them, so an interval that takes either for
 //! true misses where the other is. The interval of a direct route therefore reaches over both forms' own; a route's own stands beside it. That
@@ -72,7 +72,7 @@ pub(super) fn doubts(test: Option<&FormTest>, open: bool) -> Vec<Flag> {
         flags.push(Flag::new(
             FlagCode::LackOfFit,
             format!(
-                "wrong form: ln(-ln accuracy) bends over ln x (p = {}, tested at {:.0} %); where it leads beyond the points is between this and other forms",
+                "wrong form: ln(-ln accuracy) bends over ln x ({}, tested at {:.0} %); where it leads beyond the points is between this and other forms",
                 p_in_words(test.p),
                 100.0 * test.level
             ),
@@ -87,9 +87,9 @@ pub(super) fn doubts(test: Option<&FormTest>, open: bool) -> Vec<Flag> {
     flags
 }
 
-/// A probability with two digits, or that it is small.
+/// `p = 0.03`, or that it is small.
 pub(super) fn p_in_words(p: f64) -> String {
-    if p < 0.001 { "below 0.001".to_owned() } else { format!("{p:.2}") }
+    if p < 0.001 { "p below 0.001".to_owned() } else { format!("p = {p:.3}") }
 }
 
 /// A route's accuracy at x, the interval of a direct route over both direct forms.

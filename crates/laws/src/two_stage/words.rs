@@ -21,7 +21,7 @@ pub(super) fn of_group(group: &StagesGroup) -> String {
     let tested = group.curves.direct_power.curve().and_then(|curve| curve.form_test);
     if let Some(test) = tested.filter(|test| test.rejected) {
         text.push_str(&format!(
-            " A power law of -ln accuracy straight from x is the wrong form here: its points bend (p = {}, tested at {:.0} %).",
+            " A power law of -ln accuracy straight from x is the wrong form here: its points bend ({}, tested at {:.0} %).",
             forms::p_in_words(test.p),
             100.0 * test.level
         ));
