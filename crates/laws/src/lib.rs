@@ -18,7 +18,7 @@
 //! | `judged` | tests of a power law with a level: a bend, outliers, two families lumped |
 //! | [`manifest`] | models with their parameters, tokens, compute, families and runs |
 //! | [`rank_distribution`] | which distribution ranks follow, what that says of both laws, Appendix B of the paper |
-//! | [`relative`] | the gap between two distributions: closes, widens, parallel |
+//! | [`relative`] | the gap between two distributions: closes, widens, crosses 1, parallel |
 //! | `rivals` | other forms on the same points, by AICc and by the largest models held out |
 //! | `breakdown` | whether noise of the text sample, or what else, breaks a rank law at large k |
 //! | [`predict`] | a value at a size, or the size for a target, from the laws of a study; `sizes` says how far from the data |

@@ -94,8 +94,9 @@ fn count(models: usize, slope: f64, own: f64, repetitions: usize) -> Counts {
         let held = law.audit.last().and_then(|step| step.predictions.last());
         counts.predicted += usize::from(held.and_then(|held| held.covered) == Some(true));
         match law.trend {
+            Trend::Crossed if law.delta_beta.value < 0.0 => counts.closes += 1,
             Trend::Closes => counts.closes += 1,
-            Trend::Widens => counts.widens += 1,
+            Trend::Crossed | Trend::Widens => counts.widens += 1,
             Trend::Parallel => counts.parallel += 1,
             Trend::Undecided => {}
         }
@@ -149,7 +150,10 @@ fn rates_over_many_families() {
         for _ in 0..REPETITIONS {
             let family = fit(&family(7, &slopes, 0.003, &mut normal));
             let claimed = |at: usize| {
-                matches!(family.gaps[at].fit().map(|law| law.trend), Some(Trend::Closes | Trend::Widens))
+                matches!(
+                    family.gaps[at].fit().map(|law| law.trend),
+                    Some(Trend::Closes | Trend::Widens | Trend::Crossed)
+                )
             };
             let all = (0..12).filter(|at| claimed(*at)).count();
             let wrong = (real..12).filter(|at| claimed(*at)).count();

@@ -258,7 +258,15 @@ fn bad_tables_are_refused_with_file_and_line() {
     let head = "params,tokens,distribution,loss\n";
     refuses(&format!("{head}1e6,1e9,a,3\n0,1e9,a,3\n"), &long("a"), &["bad.csv, line 3", "above 0"]);
     refuses(&format!("{head}1e6,1e9,a,-3\n"), &long("a"), &["line 2", "`-3`"]);
-    refuses(&format!("{head}1e6,1e9,a,3\n1e6,1e9,a,3\n"), &long("a"), &["line 3", "one row for each run"]);
+    refuses(
+        &format!("{head}1e6,1e9,a,3\n1e6,1e9,b,3\n1e6,1e9,a,3\n"),
+        &long("a"),
+        &[
+            "`1000000 parameters, 1000000000 tokens` of a is there 2 times, in line 2 and line 4; a row is a model",
+        ],
+    );
+    let named = "run,params,tokens,distribution,loss\nr,1e6,1e9,a,3\nr,2e6,1e9,a,3\n";
+    refuses(named, &long("a"), &["model `r` has more than one x: 1000000 (line 2) and 2000000 (line 3)"]);
     refuses(&format!("{head}1e6,1e9,a,3\n"), &long("b"), &["no distribution `b`", "there are: a"]);
     refuses(head, &long("a"), &["no row"]);
     refuses("params,distribution,loss\n", &long("a"), &["no column `tokens`"]);

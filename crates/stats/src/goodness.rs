@@ -21,6 +21,12 @@ pub fn hotelling_tail(value: f64, degrees_of_freedom: usize, units: usize) -> Op
     Some(distribution.sf(value * (u - d) / (d * (u - 1.0))))
 }
 
+/// Probability that F with these degrees of freedom is `value` or larger; `None` when either number of them is 0.
+pub fn f_tail(value: f64, above: usize, below: usize) -> Option<f64> {
+    let distribution = FisherSnedecor::new(above as f64, below as f64).ok()?;
+    Some(if value.is_infinite() { 0.0 } else { distribution.sf(value.max(0.0)) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,6 +39,16 @@ mod tests {
             assert!((tail / (-x / 2.0f64).exp() - 1.0).abs() < 1e-10, "{x}: {tail}");
         }
         assert_eq!(chi_squared_tail(3.0, 0), 1.0);
+    }
+
+    #[test]
+    fn f_of_two_above_is_a_power() {
+        // With 2 and m degrees of freedom: (1 + 2 F / m)^(-m/2).
+        for (value, below) in [(0.0, 3), (4.0, 2), (9.5, 7)] {
+            let expected = (1.0 + 2.0 * value / below as f64).powf(-(below as f64) / 2.0);
+            assert!((f_tail(value, 2, below).unwrap() - expected).abs() < 1e-9, "{value}");
+        }
+        assert_eq!((f_tail(f64::INFINITY, 1, 3), f_tail(1.0, 1, 0)), (Some(0.0), None));
     }
 
     #[test]

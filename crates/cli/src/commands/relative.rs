@@ -19,7 +19,7 @@ use crate::terminal;
 /// Fit the relative law: does the gap between two distributions close, widen or stay as models grow?
 ///
 /// G(F) = E / E_baseline = gamma F^delta_beta for each distribution, over models of growing F: below 0 the gap closes, above 0 it
-/// widens. The interval is 95 %, Student t from the residuals of ln G. "Parallel" is a finding of its own (delta_beta inside ±margin),
+/// widens; where G goes through 1 inside the data, beyond doubt at both ends, it is crossed. The interval is 95 %, Student t from the residuals of ln G. "Parallel" is a finding of its own (delta_beta inside ±margin),
 /// and the claims are adjusted for their number; q is the share of false claims among those at least as sure.
 ///
 /// The models come from a study (a distribution is a corpus, or the value of a tag: --by), or from a table, long (--distribution

@@ -8,8 +8,8 @@ use super::{RelativeOptions, gap, words};
 use crate::error::LawsError;
 use crate::line::Fit;
 use crate::result::{
-    AbsoluteLaw, AbsolutePoint, Flag, FlagCode, Gap, GapOutcome, GapTests, RELATIVE_FORMAT, RelativeFamily,
-    RelativeFit, Trend,
+    AbsoluteLaw, AbsolutePoint, Estimate, Flag, FlagCode, Gap, GapOutcome, GapTests, RELATIVE_FORMAT,
+    RelativeFamily, RelativeFit, Trend,
 };
 
 /// Fits the law of each distribution and the gap of each to the baseline.
@@ -115,7 +115,9 @@ fn of_family(
         Some(baseline) => treatments.map(|treatment| gap::of(baseline, treatment, options)).collect(),
         None => Vec::new(),
     };
-    claim(&mut gaps, options);
+    // Between errors of different kinds the height of G means nothing, so neither does its going through 1.
+    let heights = family.flags.iter().all(|flag| flag.code != FlagCode::MixedErrors);
+    claim(&mut gaps, options, heights);
     for gap in &mut gaps {
         gap.verdict = words::of_gap(gap, options);
     }
@@ -135,44 +137,68 @@ fn of_family(
     }
 }
 
-/// Adjusts the tests for their number, and draws from them what may be said.
-fn claim(gaps: &mut [Gap], options: &RelativeOptions) {
+/// Adjusts the tests for their number, and draws from them what may be said; `heights` says whether the height of G means something.
+fn claim(gaps: &mut [Gap], options: &RelativeOptions, heights: bool) {
     // Tests take the residuals for what they are; of few misses these say nothing, and would only weigh on the others' q.
     for gap in gaps.iter_mut().filter(|gap| !gap.claimed()) {
         if let GapOutcome::Fitted(law) = &mut gap.outcome {
             law.tests = None;
         }
     }
-    let mut laws: Vec<(f64, &mut GapTests, &mut Trend)> = gaps
+    let mut laws: Vec<(Claimed, &mut GapTests, &mut Trend)> = gaps
         .iter_mut()
         .filter_map(|gap| match &mut gap.outcome {
             GapOutcome::Fitted(law) => {
                 let law = &mut **law;
-                Some((law.delta_beta.value, law.tests.as_mut()?, &mut law.trend))
+                let crosses = heights && crossing(&law.at_smallest, &law.at_largest) == Some(true);
+                let claimed = Claimed { slope: law.delta_beta.value, crosses };
+                Some((claimed, law.tests.as_mut()?, &mut law.trend))
             }
             GapOutcome::Refused { .. } => None,
         })
         .collect();
-    let adjusted = |p: fn(&GapTests) -> f64, laws: &[(f64, &mut GapTests, &mut Trend)]| {
+    let adjusted = |p: fn(&GapTests) -> f64, laws: &[(Claimed, &mut GapTests, &mut Trend)]| {
         let p: Vec<f64> = laws.iter().map(|(_, tests, _)| p(tests)).collect();
         // Refused only for what is no probability.
         multiple::adjusted(&p).unwrap_or(p)
     };
     let difference = adjusted(|tests| tests.difference_p, &laws);
     let equivalence = adjusted(|tests| tests.equivalence_p, &laws);
-    for (at, (slope, tests, trend)) in laws.iter_mut().enumerate() {
+    for (at, (claimed, tests, trend)) in laws.iter_mut().enumerate() {
         (tests.difference_q, tests.equivalence_q) = (difference[at], equivalence[at]);
         // A slope that is surely not zero and surely below the margin is one that does not matter.
         **trend = if tests.equivalence_q <= options.false_discovery {
             Trend::Parallel
         } else if tests.difference_q > options.false_discovery {
             Trend::Undecided
-        } else if *slope < 0.0 {
+        } else if claimed.crosses {
+            Trend::Crossed
+        } else if claimed.slope < 0.0 {
             Trend::Closes
         } else {
             Trend::Widens
         };
     }
+}
+
+/// What a gap shows once its slope is shown.
+struct Claimed {
+    slope: f64,
+    /// G goes through 1 inside the range, beyond doubt.
+    crosses: bool,
+}
+
+/// Whether G goes through 1 between the smallest and the largest x: `Some(true)` where the intervals of the law exclude 1 at both ends, on different
+/// sides; `Some(false)` where its values alone lie on different sides, so that it may; `None` where they lie on one.
+pub(super) fn crossing(smallest: &Estimate, largest: &Estimate) -> Option<bool> {
+    let above = |value: f64| value > 1.0;
+    if above(smallest.value) == above(largest.value) {
+        return None;
+    }
+    let excludes = |end: &Estimate| {
+        end.bounds().is_some_and(|(low, high)| if above(end.value) { low > 1.0 } else { high < 1.0 })
+    };
+    Some(excludes(smallest) && excludes(largest))
 }
 
 /// The law of one distribution by itself.

@@ -100,11 +100,15 @@ fn along_k(gap: &RanksOfGap) -> String {
         return format!("{} has too few misses or hits for a slope at any of {of} k", gap.treatment);
     };
     let count = |trend: Trend| claimed.iter().filter(|at| at.trend == trend).count();
-    let mut claims: Vec<String> = [Trend::Closes, Trend::Widens, Trend::Parallel, Trend::Undecided]
-        .into_iter()
-        .filter(|trend| count(*trend) > 0)
-        .map(|trend| format!("{} at {}", trend.name(), count(trend)))
-        .collect();
+    let mut claims: Vec<String> =
+        [Trend::Closes, Trend::Widens, Trend::Crossed, Trend::Parallel, Trend::Undecided]
+            .into_iter()
+            .filter(|trend| count(*trend) > 0)
+            .map(|trend| {
+                let is = if trend == Trend::Crossed { "is " } else { "" };
+                format!("{is}{} at {}", trend.name(), count(trend))
+            })
+            .collect();
     if few > 0 {
         claims.push(format!("has too few misses or hits at {few}"));
     }

@@ -8,10 +8,13 @@ use super::series::{Measurements, ModelFamily, Series, SeriesPoint};
 use crate::error::LawsError;
 use crate::manifest::{ModelNumbers, numbers_beside};
 use crate::result::{Flag, FlagCode, RelativeLeftOut};
-use crate::user_table::{Kind, Product, Row, Rows, TableError, Value, kinds_of, meets};
+use crate::user_table::{Kind, Once, Product, Row, Rows, TableError, Value, kinds_of, meets};
 
 /// Columns that name a model where none is given.
 const LABELS: [&str; 3] = ["model", "name", "run"];
+
+/// What parts rows of one name.
+const APART: &str = "--family";
 
 /// Which columns of a table make series.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -82,8 +85,13 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
     let mut pool =
         options.means.as_ref().zip(columns.kinds.first()).map(|(means, &kind)| Pool::new(means, kind));
     let mut places: BTreeMap<(String, String), f64> = BTreeMap::new();
+    let mut beside = Beside {
+        of_series: Once::new(&rows, APART),
+        of_models: Once::new(&rows, APART),
+        without: BTreeMap::new(),
+    };
     for row in &used {
-        let model = columns.add(&rows, row, options, &mut families, pool.as_mut())?;
+        let model = columns.add(&rows, row, options, &mut families, pool.as_mut(), &mut beside)?;
         if let Some(place) = columns.place(&rows, row)? {
             places.insert(model, place);
         }
@@ -92,6 +100,14 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
         let conditions: Vec<String> =
             only.iter().map(|(column, value)| format!("{column} = {value}")).collect();
         return Err(TableError::NoRows { path: path.to_owned(), wanted: conditions.join(", ") }.into());
+    }
+    beside.of_series.check()?;
+    beside.of_models.check_sizes()?;
+    for family in &mut families {
+        if let Some(values) = beside.without.remove(&family.name) {
+            let message = format!("without a logarithm, so left out: {}", values.join("; "));
+            family.flags.push(Flag::new(FlagCode::PointsLeftOut, message));
+        }
     }
     if let Some(pool) = pool {
         pool.finish(&mut families)?;
@@ -141,6 +157,16 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
         files: [file].into_iter().chain(models.map(ModelNumbers::file)).collect(),
         families,
     })
+}
+
+/// What is watched while the rows are read.
+struct Beside<'a> {
+    /// A model is there once in each series,
+    of_series: Once<'a>,
+    /// and has one x in all of them.
+    of_models: Once<'a>,
+    /// By family: values that are possible and have no logarithm, with model, distribution and line.
+    without: BTreeMap<String, Vec<String>>,
 }
 
 /// Where in a row everything stands.
@@ -196,6 +222,7 @@ impl<'a> Columns<'a> {
         options: &RelativeTable,
         families: &mut Vec<ModelFamily>,
         mut pool: Option<&mut Pool<'_>>,
+        beside: &mut Beside<'_>,
     ) -> Result<(String, String), TableError> {
         let named = self.label.map(|at| rows.name(row, at)).transpose()?;
         let of_manifest = self.models.as_ref().zip(named.as_deref());
@@ -205,6 +232,14 @@ impl<'a> Columns<'a> {
             None => self.family.map_or(Ok("all".to_owned()), |at| rows.name(row, at))?,
         };
         let model = named.unwrap_or_else(|| format!("x = {x}"));
+        // A row is one value of a series, or one of each.
+        let part = match self.distribution.map(|at| rows.name(row, at)).transpose()? {
+            Some(distribution) if family == "all" => distribution,
+            Some(distribution) => format!("{family}, {distribution}"),
+            None => family.clone(),
+        };
+        beside.of_series.add(&part, Some(&model), row, x);
+        beside.of_models.add(&family, Some(&model), row, x);
         for ((&at, kind), column) in self.errors.iter().zip(&self.kinds).zip(&options.errors) {
             let distribution = self.distribution.map_or(Ok(column.clone()), |at| rows.name(row, at))?;
             if let Some(pool) = pool.as_deref_mut() {
@@ -236,7 +271,10 @@ impl<'a> Columns<'a> {
                     replicates: Err("a table holds no documents to draw again".to_owned()),
                 }),
                 Value::Boundary(reason) => {
-                    series.left_out.push(left_out(format!("{column} is {given}: {reason}")));
+                    let reason = format!("{}: {column} is {given}: {reason}", row.place);
+                    let told = format!("{model} on {} ({reason})", series.distribution);
+                    beside.without.entry(family.clone()).or_default().push(told);
+                    series.left_out.push(left_out(reason));
                 }
                 Value::Impossible(expected) => return Err(rows.refuse(row, at, expected)),
             }

@@ -1,6 +1,7 @@
 //! Sentences with their numbers.
 
 use super::RelativeOptions;
+use super::fit::crossing;
 use crate::result::{Estimate, Gap, GapLaw, GapOutcome, Trend};
 use crate::verdict::{magnitude, r_squared_digits};
 
@@ -22,8 +23,16 @@ pub(super) fn of_gap(gap: &Gap, options: &RelativeOptions) -> String {
     );
     let margin = options.margin;
     match (law.trend, law.tests) {
-        (Trend::Closes, _) => format!("{against}: the gap closes, {slope}; {ends}."),
-        (Trend::Widens, _) => format!("{against}: the gap widens, {slope}; {ends}."),
+        (Trend::Closes, _) => format!("{against}: the gap closes, {slope}; {ends}{}.", may_cross(law)),
+        (Trend::Widens, _) => format!("{against}: the gap widens, {slope}; {ends}{}.", may_cross(law)),
+        (Trend::Crossed, _) => {
+            let (first, last) =
+                if law.delta_beta.value < 0.0 { ("larger", "smaller") } else { ("smaller", "larger") };
+            let place = through_one(law).map_or(String::new(), |place| format!(" at x = {place}"));
+            format!(
+                "{against}: the gap is crossed: {treatment} has the {first} error at first and the {last} one at last, G goes through 1{place}; {slope}; {ends}."
+            )
+        }
         (Trend::Parallel, Some(tests)) => {
             let nonetheless =
                 if tests.difference_q <= options.false_discovery { ", though it is not zero" } else { "" };
@@ -48,6 +57,26 @@ pub(super) fn of_gap(gap: &Gap, options: &RelativeOptions) -> String {
     }
 }
 
+/// What is said of a gap whose values lie on both sides of 1 where its intervals do not settle it.
+fn may_cross(law: &GapLaw) -> String {
+    let open = crossing(&law.at_smallest, &law.at_largest).is_some();
+    let place = through_one(law).filter(|_| open);
+    place.map_or(String::new(), |place| format!(", so it may cross 1, at x = {place}"))
+}
+
+/// The x at which the law goes through 1, with Fieller's interval where that was asked for.
+fn through_one(law: &GapLaw) -> Option<String> {
+    let asked = law.crossings.iter().find(|crossing| crossing.gap == 1.0).and_then(|found| found.x.as_ref());
+    if let Some((x, (low, high))) = asked.and_then(|x| Some((x, x.bounds()?))) {
+        return Some(format!("{} (in [{}, {}])", magnitude(x.value), magnitude(low), magnitude(high)));
+    }
+    // ln G is a line in ln x.
+    let (from, to) = (law.at_smallest.value.ln(), law.at_largest.value.ln());
+    let share = from / (from - to);
+    let x = (law.range.0.ln() + share * (law.range.1 / law.range.0).ln()).exp();
+    Some(magnitude(x)).filter(|_| (0.0..=1.0).contains(&share))
+}
+
 /// What the gaps of a family say together.
 pub(super) fn of_family(gaps: &[Gap], options: &RelativeOptions) -> String {
     let laws: Vec<(&str, &GapLaw)> =
@@ -67,6 +96,7 @@ pub(super) fn of_family(gaps: &[Gap], options: &RelativeOptions) -> String {
     let groups: Vec<String> = [
         named(Trend::Closes, "closes", "close"),
         named(Trend::Widens, "widens", "widen"),
+        named(Trend::Crossed, "is crossed", "are crossed"),
         named(Trend::Parallel, "is parallel", "are parallel"),
         named(Trend::Undecided, "is undecided", "are undecided"),
     ]

@@ -95,6 +95,6 @@ pub use trace::TracePoint;
 pub(crate) use trace::trace;
 pub use two_stage::{
     HeldOutPoint, HeldOutStages, Predictability, Route, RouteErrors, RouteTrace, RouteValue, STAGES_FORMAT,
-    StageCurve, StageCurves, StageOutcome, StageParameter, StageTraces, StagesAhead, StagesFit, StagesGroup,
-    StagesPoint,
+    StageCurve, StageCurves, StageFormTest, StageOutcome, StageParameter, StageTraces, StagesAhead,
+    StagesFit, StagesGroup, StagesPoint,
 };

@@ -242,11 +242,14 @@ pub struct GapTests {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trend {
-    /// delta_beta is below 0: the treatment's error falls faster than the baseline's. (Where G is below 1 from the start, that takes
+    /// delta_beta is below 0: the treatment's error falls faster than the baseline's, and G is not shown to go through 1. (Where G is below 1 from the start, that takes
     /// the two further apart; a flag says so.)
     Closes,
     /// delta_beta is above 0: the treatment's error falls more slowly.
     Widens,
+    /// G goes through 1 between the smallest and the largest x measured: the slope is shown, and the law's interval excludes 1 at both ends, on
+    /// different sides. Which distribution has the larger error changes, so the two neither come closer throughout nor part throughout.
+    Crossed,
     /// delta_beta lies inside the margin, which is a finding: both errors fall alike.
     Parallel,
     /// Neither is shown.
@@ -259,6 +262,7 @@ impl Trend {
         match self {
             Self::Closes => "closes",
             Self::Widens => "widens",
+            Self::Crossed => "crossed",
             Self::Parallel => "parallel",
             Self::Undecided => "undecided",
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag, TracePoint};
+use super::{Estimate, Flag, Interval, TracePoint};
 
 /// Version of the layout; a change of meaning of any member raises it.
 pub const STAGES_FORMAT: u32 = 1;
@@ -162,6 +162,9 @@ pub struct StageCurve {
     pub residual_standard_deviation: f64,
     /// Points in the fit.
     pub points: u32,
+    /// Whether the points bend where the form is straight; of the direct power law alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form_test: Option<StageFormTest>,
     /// Doubts about it.
     pub flags: Vec<Flag>,
 }
@@ -171,6 +174,21 @@ impl StageCurve {
     pub fn parameter(&self, name: &str) -> Option<&Estimate> {
         self.parameters.iter().find(|parameter| parameter.name == name).map(|parameter| &parameter.estimate)
     }
+}
+
+/// A test of the direct power law: does `ln(-ln accuracy)` bend over ln x?
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct StageFormTest {
+    /// Probability of points that bend as much where the power law is true: twice the smaller of the two below.
+    pub p: f64,
+    /// Below it the form is wrong.
+    pub level: f64,
+    /// By F against a parabola; the larger of equal scatter in the logarithm and equal scatter in the accuracy.
+    pub parabola_p: f64,
+    /// The same against a cubic; absent below five different x.
+    pub cubic_p: Option<f64>,
+    /// Whether `p` is below `level`.
+    pub rejected: bool,
 }
 
 /// A parameter of a curve.
@@ -227,8 +245,12 @@ pub struct StagesAhead {
 pub struct RouteValue {
     /// The way.
     pub route: Route,
-    /// The accuracy of one new model; the interval by propagation of errors to first order.
+    /// The accuracy of one new model; the interval by propagation of errors to first order. That of a direct route reaches from the lower end to the
+    /// upper end over both direct forms, as neither is known to be true.
     pub accuracy: Estimate,
+    /// Of a direct route: its own interval, which takes its form for true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within_form: Option<Interval>,
 }
 
 /// Points that the curves have not seen.

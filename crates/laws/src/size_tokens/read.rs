@@ -7,10 +7,13 @@ use super::SizeTokensTable;
 use crate::error::LawsError;
 use crate::manifest::{ModelNumbers, numbers_beside};
 use crate::result::{Flag, FlagCode};
-use crate::user_table::{Kind, Product, Row, Rows, TableError, Value, kinds_of, meets};
+use crate::user_table::{Kind, Once, Product, Row, Rows, TableError, Value, kinds_of, meets};
 
 /// Columns that name a run where none is given.
 const LABELS: [&str; 3] = ["model", "name", "run"];
+
+/// What parts rows of one name.
+const APART: &str = "--distribution";
 
 /// One model after so many tokens.
 pub(super) struct Checkpoint {
@@ -77,9 +80,13 @@ pub(super) fn checkpoints(path: &Path, options: &SizeTokensTable) -> Result<Read
         let wanted = columns.sizes.iter().flat_map(Product::columns);
         columns.models = Some(numbers_beside(manifest, &rows, columns.label, used.iter().copied(), wanted)?);
     }
+    let mut once = [Once::new(&rows, APART), Once::new(&rows, APART)];
     for row in used {
-        columns.add(&rows, row, options, &mut found, &mut left_out)?;
+        columns.add(&rows, row, options, &mut found, &mut left_out, &mut once)?;
     }
+    let [of_checkpoints, of_runs] = once;
+    of_checkpoints.check()?;
+    of_runs.check_sizes()?;
     if found.is_empty() {
         let wanted: Vec<String> =
             options.only.iter().map(|(column, value)| format!("{column} = {value}")).collect();
@@ -148,11 +155,19 @@ impl Columns {
         options: &SizeTokensTable,
         found: &mut BTreeMap<Key, Checkpoint>,
         left_out: &mut Vec<(String, String)>,
+        [of_checkpoints, of_runs]: &mut [Once<'_>; 2],
     ) -> Result<(), TableError> {
         let run = self.label.map_or(Ok(String::new()), |at| rows.name(row, at))?;
         let models = self.models.as_ref().map(|models| (models, run.as_str()));
         let [params, tokens] = &self.sizes;
         let (params, tokens) = (params.of(rows, row, models)?, tokens.of(rows, row, models)?);
+        let part = self.distribution.map(|at| rows.name(row, at)).transpose()?.unwrap_or_default();
+        let checkpoint = format!("{params} parameters, {tokens} tokens");
+        let named = if run.is_empty() { checkpoint } else { format!("{run}, {checkpoint}") };
+        of_checkpoints.add(&part, Some(&named), row, params);
+        if self.label.is_some() {
+            of_runs.add("", Some(&run), row, params);
+        }
         let key = (run, params.to_bits(), tokens.to_bits());
         let checkpoint =
             found.entry(key).or_insert_with(|| Checkpoint { params, tokens, errors: BTreeMap::new() });
@@ -169,10 +184,8 @@ impl Columns {
             };
             match kind.value(given) {
                 Value::Of(error) => {
-                    if checkpoint.errors.insert(distribution, error).is_some() {
-                        let expected = "one row for each run, size, number of tokens and distribution";
-                        return Err(rows.refuse(row, at, expected));
-                    }
+                    // One that is there already is refused with all its lines, once all rows are read.
+                    checkpoint.errors.entry(distribution).or_insert(error);
                 }
                 Value::Boundary(reason) => {
                     left_out.push((distribution, format!("{}: {column} is {given}: {reason}", row.place)));

@@ -7,7 +7,8 @@
 //! one sigmoid      variance = s² + σ²
 //! ```
 //!
-//! with the t quantile of the fewer degrees of freedom. The direct power law has its Student t interval, turned into an accuracy.
+//! with the t quantile of the fewer degrees of freedom. The direct power law has its Student t interval, turned into an accuracy. These take the form
+//! of the curve for true; what is quoted of the two direct forms is wider, see `forms`.
 
 use relscale_stats::forms::power::{self, Power};
 use relscale_stats::forms::power_floor::PowerFloor;
@@ -17,10 +18,11 @@ use relscale_stats::interval::profile::{self, ProfileInterval};
 use relscale_stats::interval::student::{self, StudentInterval};
 use relscale_stats::outcome::Caution;
 
+use super::forms as open_forms;
 use crate::power_law::student_t;
 use crate::result::{
-    Estimate, Flag, FlagCode, Interval, Route, RouteTrace, StageCurve, StageCurves, StageOutcome,
-    StageParameter, StageTraces, StagesPoint, trace,
+    Estimate, Flag, FlagCode, Interval, Route, RouteTrace, RouteValue, StageCurve, StageCurves,
+    StageFormTest, StageOutcome, StageParameter, StageTraces, StagesPoint, trace,
 };
 use crate::rivals;
 
@@ -29,6 +31,10 @@ pub(super) struct Chain {
     loss: Result<Curve, String>,
     accuracy: Result<Sigmoid, String>,
     power: Result<Power, String>,
+    /// The same for accuracies that scatter by the same share everywhere.
+    even_shares: Option<Power>,
+    /// Whether the direct power law's points bend.
+    form_test: Option<StageFormTest>,
     sigmoid: Result<Sigmoid, String>,
     /// Models whose `-ln accuracy` is 0 or infinite, so that they have no place in the direct power law.
     without_logarithm: Vec<String>,
@@ -46,10 +52,16 @@ impl Chain {
         let power_x: Vec<f64> = usable.iter().map(|point| point.x).collect();
         let transformed: Vec<f64> = usable.iter().map(|point| -point.accuracy.ln()).collect();
         let falling: Vec<f64> = x.iter().map(|x| -x.ln()).collect();
+        let power = power::fit(&power_x, &transformed);
         Self {
+            even_shares: power
+                .as_ref()
+                .ok()
+                .and_then(|fit| open_forms::even_shares(fit, &power_x, &transformed)),
+            form_test: power.as_ref().ok().and_then(|fit| open_forms::test(fit, &power_x, &transformed)),
             loss: forms::fit(&PowerFloor, &x, &loss).map_err(|error| error.to_string()),
             accuracy: sigmoid::fit(&loss, &accuracy, chance).map_err(|error| error.to_string()),
-            power: power::fit(&power_x, &transformed).map_err(|error| error.to_string()),
+            power: power.map_err(|error| error.to_string()),
             sigmoid: sigmoid::fit(&falling, &accuracy, chance).map_err(|error| error.to_string()),
             without_logarithm: points
                 .iter()
@@ -76,7 +88,18 @@ impl Chain {
         })
     }
 
-    /// The accuracy of one new model by a route; `loss` is its own, for the second stage alone.
+    /// The accuracy of one new model by a route, with the interval that is quoted; `loss` is its own, for the second stage alone.
+    pub(super) fn value_at(&self, route: Route, x: f64, loss: Option<f64>, level: f64) -> Option<RouteValue> {
+        open_forms::open(self, route, x, loss, level)
+    }
+
+    /// The direct power law for accuracies that scatter by the same share everywhere; `None` where the law is the wrong form, so that its scatter is no
+    /// scatter.
+    pub(super) fn even_shares(&self) -> Option<&Power> {
+        self.even_shares.as_ref().filter(|_| !self.form_test.is_some_and(|test| test.rejected))
+    }
+
+    /// As [`value_at`](Self::value_at), with the interval that takes the route's form for true.
     pub(super) fn accuracy_at(
         &self,
         route: Route,
@@ -131,7 +154,9 @@ impl Chain {
         let of = |found: Estimate| (found.value, found.bounds());
         let first = self.loss.as_ref().ok();
         let second = self.accuracy.as_ref().ok();
-        let over_x = |route| trace(x.0, x.1, PLACES, |x| self.accuracy_at(route, x, None, level).map(of));
+        let over_x = |route| {
+            trace(x.0, x.1, PLACES, |x| self.value_at(route, x, None, level).map(|found| of(found.accuracy)))
+        };
         StageTraces {
             loss: trace(x.0, x.1, PLACES, |x| Some((first?.shape.at(x)?, None))),
             accuracy: trace(loss.0, loss.1, PLACES, |loss| Some(of(one_sigmoid(second?, loss, level)))),
@@ -154,6 +179,7 @@ impl Chain {
                 ),
             ));
         }
+        flags.extend(open_forms::doubts(self.form_test.as_ref(), self.sigmoid.is_ok()));
         let exponent = Estimate {
             value: fit.exponent(),
             unit: "1".to_owned(),
@@ -165,6 +191,7 @@ impl Chain {
             r_squared: fit.line.r_squared,
             residual_standard_deviation: fit.line.residual_variance().unwrap_or(0.0).sqrt(),
             points: fit.line.points() as u32,
+            form_test: self.form_test,
             flags,
         }
     }
@@ -241,6 +268,7 @@ fn first_stage(curve: &Curve, level: f64) -> StageCurve {
         r_squared: curve.r_squared,
         residual_standard_deviation: curve.residual_variance().sqrt(),
         points: curve.points() as u32,
+        form_test: None,
         flags: flags(&curve.cautions),
     }
 }
@@ -280,6 +308,7 @@ fn of_sigmoid(fit: &Sigmoid, rate_unit: &str, midpoint_unit: &str, level: f64) -
         r_squared: fit.r_squared,
         residual_standard_deviation: fit.residual_variance().sqrt(),
         points: fit.residuals.len() as u32,
+        form_test: None,
         flags: flags(&fit.cautions),
     }
 }

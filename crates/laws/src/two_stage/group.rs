@@ -6,8 +6,8 @@ use relscale_stats::optimise::parabola;
 use super::chain::{Chain, FROM_X};
 use super::{HeldOut, StagesOptions, words};
 use crate::result::{
-    Flag, FlagCode, HeldOutPoint, HeldOutStages, Predictability, Route, RouteErrors, RouteValue,
-    StageOutcome, StagesAhead, StagesGroup, StagesPoint,
+    Flag, FlagCode, HeldOutPoint, HeldOutStages, Predictability, Route, RouteErrors, StageOutcome,
+    StagesAhead, StagesGroup, StagesPoint,
 };
 
 /// Fits a group; `points` ascend in x.
@@ -69,10 +69,7 @@ fn ahead(chain: &Chain, points: &[&StagesPoint], x: f64, level: f64) -> StagesAh
         _ if x < smallest => (x / smallest).log10(),
         _ => 0.0,
     };
-    let accuracy = FROM_X
-        .into_iter()
-        .filter_map(|route| Some(RouteValue { route, accuracy: chain.accuracy_at(route, x, None, level)? }))
-        .collect();
+    let accuracy = FROM_X.into_iter().filter_map(|route| chain.value_at(route, x, None, level)).collect();
     StagesAhead { x, decades_beyond, accuracy }
 }
 
@@ -98,10 +95,7 @@ fn held_out(points: &[&StagesPoint], options: &StagesOptions) -> Option<HeldOutS
                 predicted_loss: loss,
                 predicted: Route::ALL
                     .into_iter()
-                    .filter_map(|route| {
-                        let accuracy = chain.accuracy_at(route, point.x, Some(point.loss), level)?;
-                        Some(RouteValue { route, accuracy })
-                    })
+                    .filter_map(|route| chain.value_at(route, point.x, Some(point.loss), level))
                     .collect(),
             }
         })

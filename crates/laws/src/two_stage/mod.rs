@@ -13,12 +13,14 @@
 //! | [`StagesOptions`] | columns, groups, what is held out |
 //! | `read` | a table's rows as points |
 //! | `chain` | the four curves through a set of points, and what they say of an accuracy |
+//! | `forms` | whether the direct power law is the wrong form, and intervals over both direct forms |
 //! | `group` | one group: predictability, curves, held-out points |
 //! | `words` | sentences with their numbers |
 //!
 //! Invariants: no held-out point has a part in the curves that predict it. All errors of accuracy are differences of shares, not ratios.
 
 mod chain;
+mod forms;
 mod group;
 mod read;
 mod words;

@@ -7,7 +7,7 @@ use super::{HeldOut, StagesOptions};
 use crate::error::LawsError;
 use crate::manifest::{ModelNumbers, numbers_beside};
 use crate::result::StagesPoint;
-use crate::user_table::{Product, Row, Rows, TableError, meets};
+use crate::user_table::{Once, Product, Row, Rows, TableError, meets};
 
 /// Columns that name a model where none is given.
 const LABELS: [&str; 3] = ["model", "name", "run"];
@@ -51,8 +51,11 @@ pub(super) fn groups(path: &Path, options: &StagesOptions) -> Result<Read, LawsE
         let used = used.iter().copied();
         columns.models = Some(numbers_beside(manifest, &rows, columns.label, used, x.columns())?);
     }
+    let names = columns.label.filter(|at| !columns.group.contains(at));
+    let mut once = Once::new(&rows, "--group");
     for row in used {
         let (group, point) = columns.point(&rows, row, &x)?;
+        once.add(&group, names.map(|_| point.label.as_str()), row, point.x);
         groups.entry(group).or_default().push(point);
     }
     if groups.is_empty() {
@@ -60,6 +63,7 @@ pub(super) fn groups(path: &Path, options: &StagesOptions) -> Result<Read, LawsE
             options.only.iter().map(|(column, value)| format!("{column} = {value}")).collect();
         return Err(TableError::NoRows { path: path.to_owned(), wanted: wanted.join(" and ") }.into());
     }
+    once.check()?;
     for points in groups.values_mut() {
         points.sort_by(|a, b| a.x.total_cmp(&b.x).then_with(|| a.label.cmp(&b.label)));
         if let HeldOut::Largest(count) = options.held_out {
@@ -112,7 +116,7 @@ impl<'a> Columns<'a> {
             self.group.iter().map(|&at| rows.name(row, at)).collect::<Result<_, TableError>>()?;
         let loss = rows.number(row, self.loss)?;
         if loss <= 0.0 {
-            return Err(rows.refuse(row, self.loss, "a loss above 0"));
+            return Err(rows.refuse(row, self.loss, "a loss above 0 (0 has no logarithm)"));
         }
         let accuracy = rows.number(row, self.accuracy)?;
         if !(0.0..=1.0).contains(&accuracy) {

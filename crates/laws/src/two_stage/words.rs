@@ -1,6 +1,7 @@
 //! Sentences with their numbers.
 
-use crate::result::{HeldOutStages, Route, StagesGroup};
+use super::forms;
+use crate::result::{HeldOutStages, Route, RouteErrors, StagesGroup};
 use crate::verdict::r_squared_digits;
 
 /// What a reader would be told who asks once.
@@ -16,6 +17,14 @@ pub(super) fn of_group(group: &StagesGroup) -> String {
     if let Some(held_out) = &group.held_out {
         text.push(' ');
         text.push_str(&of_held_out(held_out));
+    }
+    let tested = group.curves.direct_power.curve().and_then(|curve| curve.form_test);
+    if let Some(test) = tested.filter(|test| test.rejected) {
+        text.push_str(&format!(
+            " A power law of -ln accuracy straight from x is the wrong form here: its points bend ({}, tested at {:.0} %).",
+            forms::p_in_words(test.p),
+            100.0 * test.level
+        ));
     }
     text
 }
@@ -39,7 +48,7 @@ fn of_held_out(held_out: &HeldOutStages) -> String {
         text.push_str(", so there is no chain.");
         return text;
     };
-    text.push_str(&format!("; both together miss it by {:.4}", chain.mean_absolute));
+    text.push_str(&format!("; both together miss it by {:.4}{}", chain.mean_absolute, covered(chain)));
     let direct =
         [Route::DirectPower, Route::DirectSigmoid].into_iter().filter_map(|route| held_out.route(route));
     let Some(best) = direct.min_by(|a, b| a.mean_absolute.total_cmp(&b.mean_absolute)) else {
@@ -48,9 +57,18 @@ fn of_held_out(held_out: &HeldOutStages) -> String {
     };
     let better = if best.mean_absolute < chain.mean_absolute { "better" } else { "no better" };
     text.push_str(&format!(
-        ". Straight from x, the {} misses it by {:.4}, {better} than by way of the loss.",
+        ". Straight from x, the {} misses it by {:.4}{}, {better} than by way of the loss.",
         best.route.name(),
-        best.mean_absolute
+        best.mean_absolute,
+        covered(best)
     ));
     text
+}
+
+/// How many held-out points lay inside their intervals, in brackets; nothing where none has one.
+fn covered(errors: &RouteErrors) -> String {
+    if errors.with_interval == 0 {
+        return String::new();
+    }
+    format!(" ({} of {} inside the interval)", errors.covered, errors.with_interval)
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::error::TableError;
 use super::fit::{self, Observation};
 use super::kind::{Kind, Value};
+use super::once::Once;
 use super::rows::{self, Row, Rows};
 use super::sizes::Sizes;
 use crate::error::LawsError;
@@ -125,6 +126,11 @@ fn observations(
         .map(|(column, value)| Ok((rows.column(column)?, value.as_str())))
         .collect::<Result<_, TableError>>()?;
 
+    // Rows that are parted by their name have it in common: it names no row.
+    let parted =
+        |at: usize| groups.iter().any(|grouping| matches!(grouping, Grouping::Here(by) if *by == at));
+    let names = label.filter(|at| !parted(*at));
+    let mut once = Once::new(rows, "--group");
     let mut found = Vec::new();
     for row in rows.rows.iter().filter(|row| only.iter().all(|(at, value)| is(row, *at, value))) {
         let name = match label {
@@ -143,13 +149,15 @@ fn observations(
             .iter()
             .map(|grouping| grouping.value(rows, row, &name))
             .collect::<Result<Vec<String>, TableError>>()?;
+        let group = if group.is_empty() { "all".to_owned() } else { group.join(", ") };
+        once.add(&group, names.map(|_| name.as_str()), row, size);
         for ((&at, column), &kind) in y.iter().zip(&options.y).zip(kinds) {
             let given = rows.number(row, at)?;
             if let Value::Impossible(expected) = kind.value(given) {
                 return Err(rows.refuse(row, at, expected));
             }
             found.push(Observation {
-                group: if group.is_empty() { "all".to_owned() } else { group.join(", ") },
+                group: group.clone(),
                 column: column.clone(),
                 kind,
                 label: name.clone(),
@@ -165,6 +173,7 @@ fn observations(
             options.only.iter().map(|(column, value)| format!("{column} = {value}")).collect();
         return Err(TableError::NoRows { path: rows.path.clone(), wanted: wanted.join(" and ") });
     }
+    once.check()?;
     Ok(found)
 }
 

@@ -28,7 +28,7 @@ pub(super) fn read(path: &Path, tabs: bool) -> Result<Rows, TableError> {
         let cells = record.iter().map(|text| Cell::Text(text.to_owned())).collect();
         rows.push(Row { place: format!("line {line}"), cells });
     }
-    Ok(Rows { path: path.to_owned(), columns, rows })
+    Ok(Rows { path: path.to_owned(), columns, rows, whole: true })
 }
 
 fn delimiter(bytes: &[u8]) -> u8 {

@@ -165,6 +165,60 @@ pub enum TableError {
         /// The model.
         model: String,
     },
+    /// A model that several rows name.
+    #[error(
+        "{}: model `{model}`{part} is there {count} times, in {places}{others}; a row is a model: take out what was pasted twice, give \
+         each row a name of its own (--label), or choose rows with --where or {apart}",
+        path.display()
+    )]
+    ModelTwice {
+        /// The table.
+        path: PathBuf,
+        /// The group of rows, where there are groups, with a space before it.
+        part: String,
+        /// The model.
+        model: String,
+        /// How many rows name it.
+        count: usize,
+        /// Their lines or rows.
+        places: String,
+        /// How many more models are there several times, in words.
+        others: String,
+        /// The options that part rows of one name.
+        apart: &'static str,
+    },
+    /// A model that has another x in another row.
+    #[error(
+        "{}: model `{model}`{part} has more than one x: {each}; a model has one size: mend the value, give each row a name of its \
+         own (--label), or choose rows with --where or {apart}",
+        path.display()
+    )]
+    TwoXs {
+        /// The table.
+        path: PathBuf,
+        /// The group of rows, where there are groups, with a space before it.
+        part: String,
+        /// The model.
+        model: String,
+        /// Each x with its line or row.
+        each: String,
+        /// The options that part rows of one name.
+        apart: &'static str,
+    },
+    /// Two rows that nothing tells apart, in a table that names no models.
+    #[error(
+        "{}, {place}: the row is that of {first} again, to the last cell; take one out, or give each row a name of its own (a column \
+         `model`)",
+        path.display()
+    )]
+    SameRow {
+        /// The table.
+        path: PathBuf,
+        /// The line or row.
+        place: String,
+        /// The line or row that it repeats.
+        first: String,
+    },
     /// A JSON file that lm-evaluation-harness did not write.
     #[error("{}: no result of lm-evaluation-harness: {reason}; give its results_*.json, or a folder of them", path.display())]
     NotHarness {

@@ -37,7 +37,7 @@ pub(super) fn read(path: &Path) -> Result<Rows, TableError> {
         cells: columns.iter().map(|name| cell(object.get(name))).collect(),
     };
     let rows = objects.into_iter().map(row).collect();
-    Ok(Rows { path: path.to_owned(), columns, rows })
+    Ok(Rows { path: path.to_owned(), columns, rows, whole: true })
 }
 
 fn cell(value: Option<&Value>) -> Cell {

@@ -10,6 +10,7 @@
 //! | `product` | an x that is a column, or a product of columns and numbers |
 //! | [`Kind`] | what a column of values is, hence which number the law is about |
 //! | `choose` | which columns and rows of a table make points; a bad number is refused with its file and line |
+//! | `once` | no model is there twice, and none has two sizes |
 //! | `harness` | the same from result files of lm-evaluation-harness |
 //! | `sizes` | a second table that gives each model its size |
 //! | `fit` | points to laws |
@@ -25,6 +26,7 @@ mod fit;
 mod harness;
 mod jsonl_rows;
 mod kind;
+mod once;
 mod product;
 mod rows;
 mod sizes;
@@ -36,6 +38,7 @@ pub use error::TableError;
 pub use harness::{HarnessOptions, fit_harness};
 pub use kind::Kind;
 pub(crate) use kind::Value;
+pub(crate) use once::Once;
 pub(crate) use product::Product;
 pub(crate) use rows::{Row, Rows};
 

@@ -19,6 +19,8 @@ pub(crate) struct Rows {
     /// The columns that were read, in the order of the cells.
     pub(crate) columns: Vec<String>,
     pub(crate) rows: Vec<Row>,
+    /// Whether the columns are all that the file has.
+    pub(crate) whole: bool,
 }
 
 /// One row of a table.
@@ -138,11 +140,13 @@ pub(crate) fn text(cell: &Cell) -> String {
 }
 
 fn parquet(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Rows, TableError> {
-    let columns: Vec<String> = column_names(path)?.into_iter().filter(|name| wanted(name)).collect();
+    let all = column_names(path)?;
+    let columns: Vec<String> = all.iter().filter(|name| wanted(name)).cloned().collect();
+    let whole = columns.len() == all.len();
     let names: Vec<&str> = columns.iter().map(String::as_str).collect();
     let rows = read_cells(path, &names)?
         .enumerate()
         .map(|(row, cells)| Ok(Row { place: format!("row {}", row + 1), cells: cells? }))
         .collect::<Result<_, TableError>>()?;
-    Ok(Rows { path: path.to_owned(), columns, rows })
+    Ok(Rows { path: path.to_owned(), columns, rows, whole })
 }

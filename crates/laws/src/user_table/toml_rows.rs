@@ -49,7 +49,7 @@ pub(super) fn read(path: &Path) -> Result<Rows, TableError> {
         cells: columns.iter().map(|name| cell(model.get_ref().get(name).or_else(|| all.get(name)))).collect(),
     };
     let rows = models.iter().map(row).collect();
-    Ok(Rows { path: path.to_owned(), columns, rows })
+    Ok(Rows { path: path.to_owned(), columns, rows, whole: true })
 }
 
 /// The line, from 1, of a byte of the text.

@@ -38,6 +38,9 @@ const WALKS: usize = 6;
 /// Relative difference of two sums of squares that is no difference.
 const SAME: f64 = 1e-6;
 
+/// Condition number of the columns of all parameters from which on one at its limit is held there.
+const TOLD_APART: f64 = 1e6;
+
 const NAME: &str = "sigmoid";
 
 /// A fitted sigmoid.
@@ -64,8 +67,9 @@ pub struct Sigmoid {
     /// Standard error of rate, midpoint, upper and lower limit by the curvature at the optimum; `None` for one that is given, stands at
     /// its limit, or is not determined.
     pub standard_errors: [Option<f64>; 4],
-    /// Which of the four are neither given nor at a limit.
-    free: Vec<usize>,
+    /// Which of the four the error of the curve counts: all that are not given, or, where the points do not determine those, all
+    /// that stand at no limit besides.
+    moving: Vec<usize>,
     /// Covariance of those, row-major; `None` when the points do not determine them.
     covariance: Option<Vec<f64>>,
 }
@@ -127,18 +131,20 @@ impl Sigmoid {
         self.residual_sum_of_squares / self.degrees_of_freedom() as f64
     }
 
-    /// Standard error of the curve at a loss by the delta method, parameters at their limits held there; `None` when the points do not
-    /// determine the others.
+    /// Standard error of the curve at a loss by the delta method; `None` when the points do not determine the parameters.
+    ///
+    /// A parameter at a limit of its range counts as if it were free: it may stand elsewhere, and to hold it would take for known what no
+    /// point shows (an upper limit of 1). Only where the points cannot tell it from the others is it held.
     pub fn mean_standard_error(&self, loss: f64) -> Option<f64> {
         let all = gradient(self.upper - self.lower, self.rate * (loss - self.midpoint));
         // By rate and midpoint in the units of the loss.
         let all = [all[0] * (loss - self.midpoint), all[1] * self.rate, all[2], all[3]];
         let covariance = self.covariance.as_ref()?;
-        let size = self.free.len();
+        let size = self.moving.len();
         let variance: f64 = (0..size)
             .flat_map(|row| (0..size).map(move |column| (row, column)))
             .map(|(row, column)| {
-                all[self.free[row]] * all[self.free[column]] * covariance[row * size + column]
+                all[self.moving[row]] * all[self.moving[column]] * covariance[row * size + column]
             })
             .sum();
         Some(variance.max(0.0).sqrt()).filter(|error| error.is_finite())
@@ -306,22 +312,16 @@ fn describe(
         }
     }
 
-    // Columns of the free parameters in the units of the loss.
-    let columns: Vec<Vec<f64>> = free
-        .iter()
-        .map(|&axis| {
-            problem
-                .u
-                .iter()
-                .map(|u| {
-                    let distance = u - point[1];
-                    let by = gradient(upper - lower, point[0] * distance);
-                    [by[0] * distance * range, by[1] * rate, by[2], by[3]][axis]
-                })
-                .collect()
-        })
-        .collect();
-    let normal = Symmetric::of(&columns);
+    // Columns of some parameters in the units of the loss.
+    let columns = |axes: &[usize]| -> Vec<Vec<f64>> {
+        let of = |axis: usize, u: f64| {
+            let distance = u - point[1];
+            let by = gradient(upper - lower, point[0] * distance);
+            [by[0] * distance * range, by[1] * rate, by[2], by[3]][axis]
+        };
+        axes.iter().map(|&axis| problem.u.iter().map(|u| of(axis, *u)).collect()).collect()
+    };
+    let normal = Symmetric::of(&columns(&free));
     let condition = if free.is_empty() { 1.0 } else { normal.condition() };
     if condition > ILL {
         cautions.push(Caution::IllConditioned { condition });
@@ -333,13 +333,25 @@ fn describe(
     let given = problem.given.is_some();
     let freedom = problem.share.len() - (4 - usize::from(given));
     let variance = sum / freedom as f64;
-    let covariance: Option<Vec<f64>> =
-        normal.inverse().map(|inverse| inverse.into_iter().map(|entry| entry * variance).collect());
+    let covariance_of = |normal: &Symmetric| -> Option<Vec<f64>> {
+        normal.inverse().map(|inverse| inverse.into_iter().map(|entry| entry * variance).collect())
+    };
+    let mut covariance = covariance_of(&normal);
     let mut standard_errors = [None; 4];
     if let Some(covariance) = &covariance {
         for (at, &axis) in free.iter().enumerate() {
             let error = covariance[at * free.len() + at].max(0.0).sqrt();
             standard_errors[axis] = Some(error).filter(|error| error.is_finite() && *error > 0.0);
+        }
+    }
+    let mut moving = free;
+    if moving.len() < bounds.len() {
+        let all: Vec<usize> = (0..bounds.len()).collect();
+        let of_all = Symmetric::of(&columns(&all));
+        if of_all.condition() <= TOLD_APART
+            && let Some(found) = covariance_of(&of_all)
+        {
+            (moving, covariance) = (all, Some(found));
         }
     }
     let fitted = |u: f64| lower + (upper - lower) * logistic(point[0] * (u - point[1]));
@@ -354,7 +366,7 @@ fn describe(
         r_squared: (!constant && total > 0.0).then(|| (1.0 - sum / total).clamp(0.0, 1.0)),
         cautions,
         standard_errors,
-        free,
+        moving,
         covariance,
     }
 }

@@ -7,6 +7,7 @@
 //! | [`parabola`], [`plane`] | a parabola and a plane, likewise |
 //! | [`correlated`] | a straight line through points whose errors go together |
 //! | [`polynomial`] | polynomials by least squares or Huber's loss, with their minimum |
+//! | [`straight`] | a test of a straight line against a bend, or two |
 //! | [`bfgs`] | quasi-Newton descent for smooth functions of a few parameters |
 //! | [`varpro`] | a curve that is linear in some of its parameters: grid, polish, confirmation |
 //! | [`newton`] | damped Gauss-Newton in a box: the polish |
@@ -25,6 +26,7 @@ pub mod newton;
 pub mod parabola;
 pub mod plane;
 pub mod polynomial;
+pub mod straight;
 pub mod varpro;
 
 pub(crate) use dense::{Symmetric, solve};

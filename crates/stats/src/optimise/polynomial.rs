@@ -96,8 +96,8 @@ pub fn fit(x: &[f64], y: &[f64], degree: usize, huber: Option<f64>) -> Result<Po
     Ok(Polynomial { coefficients, centre, half, residuals, leverage, inverse })
 }
 
-/// Coefficients and the inverse of the normal equations.
-fn weighted(rows: &[Vec<f64>], y: &[f64], weights: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
+/// Coefficients of weighted least squares and the inverse of the normal equations; `None` where the rows do not determine them.
+pub(super) fn weighted(rows: &[Vec<f64>], y: &[f64], weights: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
     let size = rows[0].len();
     let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
     let columns: Vec<Vec<f64>> =

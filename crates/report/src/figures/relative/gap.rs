@@ -187,7 +187,7 @@ impl Figure for Gaps<'_> {
             (String::new(), "")
         };
         format!(
-            "G = E / E of {}, model by model, with its law γ x^Δβ{band}. A rising G widens. {bars}Marks tell the verdict, adjusted for the number of gaps: \
+            "G = E / E of {}, model by model, with its law γ x^Δβ{band}. A rising G widens; one that goes through 1 is crossed. {bars}Marks tell the verdict, adjusted for the number of gaps: \
              outlines and broken lines are undecided, parallel means a slope inside ±{}.{ahead} {seen}.",
             options.baseline, options.margin,
         )

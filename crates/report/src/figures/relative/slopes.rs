@@ -52,7 +52,7 @@ impl Figure for Slopes<'_> {
         let options = self.options();
         format!(
             "The slope of ln G on ln x of every treatment with its {} interval (Student t from the residuals of ln G): left of 0 the gap closes, right of \
-             it it widens. Shaded: ±{}, inside which slopes count as parallel. Verdicts are adjusted for their number (false claims at most {}), so an \
+             it it widens; where G goes through 1 on the way it is crossed. Shaded: ±{}, inside which slopes count as parallel. Verdicts are adjusted for their number (false claims at most {}), so an \
              interval alone does not decide. Seen: {}.",
             format::percent(options.level),
             options.margin,

@@ -5,13 +5,14 @@ use relscale_laws::{GapLaw, Trend};
 use crate::plot::{Key, Line, Look, Mark, Sample, Style};
 
 /// All verdicts, in the order of legends.
-const ALL: [Trend; 4] = [Trend::Closes, Trend::Widens, Trend::Parallel, Trend::Undecided];
+const ALL: [Trend; 5] = [Trend::Closes, Trend::Widens, Trend::Crossed, Trend::Parallel, Trend::Undecided];
 
-/// Down for gaps that close, up for those that widen, level for parallel ones, round for what is not decided.
+/// Down for gaps that close, up for those that widen, both for those that go through 1, level for parallel ones, round for what is not decided.
 pub(super) fn mark(trend: Trend) -> Mark {
     match trend {
         Trend::Closes => Mark::Wedge,
         Trend::Widens => Mark::Triangle,
+        Trend::Crossed => Mark::Diamond,
         Trend::Parallel => Mark::Square,
         Trend::Undecided => Mark::Disc,
     }
@@ -32,6 +33,7 @@ pub(super) fn style(trend: Trend) -> Style {
     match trend {
         Trend::Closes => Style::of(0),
         Trend::Widens => Style::of(1),
+        Trend::Crossed => Style::of(3),
         Trend::Parallel => Style::of(2),
         Trend::Undecided => Style::of(6),
     }
@@ -61,6 +63,8 @@ pub(super) fn told<'a>(laws: impl Iterator<Item = (&'a str, &'a GapLaw)> + Clone
                 (Trend::Closes, _) => "close",
                 (Trend::Widens, 1) => "widens",
                 (Trend::Widens, _) => "widen",
+                (Trend::Crossed, 1) => "is crossed",
+                (Trend::Crossed, _) => "are crossed",
                 (Trend::Parallel, 1) => "is parallel",
                 (Trend::Parallel, _) => "are parallel",
                 (Trend::Undecided, 1) => "is undecided",
