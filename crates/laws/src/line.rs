@@ -40,10 +40,11 @@ pub(crate) fn text_noise(x: &[f64], left_out: &[&[f64]], sizes: &DocumentSizes) 
     let count = log_x.len() as f64;
     let mean = log_x.iter().sum::<f64>() / count;
     let slope: Vec<f64> = log_x.iter().map(|x| x - mean).collect();
-    let shared = left_out_covariance(&series, &sizes.0, &[slope, vec![1.0 / count; log_x.len()]]).ok()?;
+    let found = left_out_covariance(&series, &sizes.0, &[slope, vec![1.0 / count; log_x.len()]]).ok()?;
     Some(TextNoise {
-        covariance: shared.covariance().to_vec(),
-        degrees_of_freedom: shared.degrees_of_freedom(),
+        covariance: found.shared.covariance().to_vec(),
+        degrees_of_freedom: found.shared.degrees_of_freedom(),
+        loudest: found.loudest,
         documents: sizes.0.len() as u64,
         effective_documents: sizes.effective(),
     })
@@ -268,6 +269,7 @@ impl TextNoise {
         Some(Self {
             covariance,
             degrees_of_freedom: if known > 0.0 { (a + b).powi(2) / known } else { least },
+            loudest: treatment.loudest.max(baseline.loudest),
             documents: treatment.documents.min(baseline.documents),
             effective_documents: treatment.effective_documents.min(baseline.effective_documents),
         })

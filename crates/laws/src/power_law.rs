@@ -218,6 +218,9 @@ fn chi_squared(points: &[LawPoint], text: &TextNoise) -> Option<ChiSquared> {
 /// Share of the variance of an exponent from which on more text is the cure.
 const MOSTLY_TEXT: f64 = 0.5;
 
+/// One document's share of the text's part from which on it is named: others like the text may hold none, or two.
+const LOUD: f64 = 0.3;
+
 /// A flag when the text, not the models, makes the interval wide: with how many documents it would not.
 fn few_documents(law: &PowerLaw, text: Option<&TextNoise>) -> Option<Flag> {
     let share = law.exponent.interval.text_share().filter(|share| *share > MOSTLY_TEXT)?;
@@ -230,11 +233,16 @@ fn few_documents(law: &PowerLaw, text: Option<&TextNoise>) -> Option<Flag> {
     } else {
         String::new()
     };
+    let loud = if text.loudest > LOUD {
+        format!("; one document makes {:.0} % of the text's part", 100.0 * text.loudest)
+    } else {
+        String::new()
+    };
     Some(Flag::new(
         FlagCode::FewDocuments,
         format!(
             "the text is {:.0} % of the variance of the exponent: {} documents{uneven}, where {enough} would make the models' \
-             scatter the larger part by three",
+             scatter the larger part by three{loud}",
             100.0 * share,
             text.documents
         ),

@@ -160,6 +160,9 @@ pub(crate) fn of_group(rank_laws: &[Law], cross_entropy: &Law) -> String {
             sentences.push(cross_entropy.verdict.clone());
         }
     }
+    let told: Vec<&PowerLaw> = head.iter().map(|(_, fit)| *fit).chain(cross_entropy.fit()).collect();
+    let level = told.iter().find_map(|fit| fit.exponent.interval.level()).unwrap_or(0.95);
+    sentences.extend(held(&told, level));
     if let Some((law, fit)) = head {
         sentences.extend(top_k(rank_laws, law));
         sentences.extend(extrapolation(law.quantity, fit));
@@ -217,6 +220,29 @@ fn slope(fit: &PowerLaw) -> String {
     slope_in("S", &fit.exponent, fit.r_squared)
 }
 
+/// `, for this very text in [0.083, 0.098]`: the interval from the scatter of the models alone, where the headline has more in it.
+fn of_this_text(fit: &PowerLaw) -> String {
+    let alone = fit.exponent_of_this_text.as_ref().filter(|_| fit.exponent.interval.text_share().is_some());
+    let ends = alone.and_then(Estimate::bounds);
+    ends.map_or(String::new(), |(low, high)| format!(" (for this very text in [{low:.3}, {high:.3}])"))
+}
+
+/// How many values of models that a fit to smaller ones had not seen lie in their intervals: of the rank law told and of the cross
+/// entropy.
+fn held(laws: &[&PowerLaw], level: f64) -> Option<String> {
+    let steps = laws.iter().flat_map(|law| &law.audit);
+    let judged: Vec<bool> =
+        steps.flat_map(|step| &step.predictions).filter_map(|prediction| prediction.covered).collect();
+    let inside = judged.iter().filter(|covered| **covered).count();
+    (!judged.is_empty()).then(|| {
+        format!(
+            "Of {} predictions of larger models from smaller ones, {inside} lie in their intervals of {} %.",
+            judged.len(),
+            100.0 * level
+        )
+    })
+}
+
 /// `S^-0.120 (exponent in [0.104, 0.137] at 95 %), R² 0.991`, with the name of x for S.
 pub(crate) fn slope_in(x: &str, exponent: &Estimate, r_squared: Option<f64>) -> String {
     let interval = match (exponent.bounds(), exponent.interval.level()) {
@@ -232,8 +258,9 @@ pub(crate) fn slope_in(x: &str, exponent: &Estimate, r_squared: Option<f64>) -> 
 fn slope_over(fit: &PowerLaw) -> String {
     let (smallest, largest) = fit.parameter_range;
     format!(
-        "{} over {} models from {} to {} parameters",
+        "{}{} over {} models from {} to {} parameters",
         slope(fit),
+        of_this_text(fit),
         fit.models,
         scale(smallest),
         scale(largest)

@@ -32,6 +32,7 @@ fn series(distribution: &str, x: &[f64], prefactor: f64, beta: f64, noise: &[f64
         distribution: distribution.to_owned(),
         points: x.iter().enumerate().map(point).collect(),
         left_out: Vec::new(),
+        units: None,
     }
 }
 

@@ -50,6 +50,7 @@ fn family(models: usize, slopes: &[f64], own: f64, normal: &mut Normal) -> Measu
             })
             .collect(),
         left_out: Vec::new(),
+        units: None,
     };
     let mut all = vec![series("base".to_owned(), 5.0, 0.05)];
     all.extend(slopes.iter().enumerate().map(|(at, slope)| series(format!("t{at:02}"), 6.0, 0.05 - slope)));

@@ -151,6 +151,7 @@ fn drawn_noise(replicates: &[&[f64]], sizes: &[f64]) -> Option<TextNoise> {
     Some(TextNoise {
         covariance: covariance.into_iter().map(|value| value * units / (units - 1.0)).collect(),
         degrees_of_freedom: units - 1.0,
+        loudest: 0.0,
         documents: sizes.len() as u64,
         effective_documents: DocumentSizes(sizes.to_vec()).effective(),
     })

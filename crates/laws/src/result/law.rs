@@ -243,10 +243,14 @@ impl PowerLaw {
 /// How the logarithms of a law's points vary together over texts like the one measured: what the text adds to every interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TextNoise {
-    /// Covariance of the logarithms of the points, in their order, row by row: by leaving out one document at a time.
+    /// Covariance of the logarithms of the points, in their order, row by row: by leaving out one document at a time, the loudest
+    /// counted twice.
     pub covariance: Vec<f64>,
     /// With which it is known: fewer than the documents where some are long, or err much more than others.
     pub degrees_of_freedom: f64,
+    /// One document's largest share of the text's variance of the exponent; 0 where it is not known.
+    #[serde(default)]
+    pub loudest: f64,
     /// Documents.
     pub documents: u64,
     /// Documents of equal length that would know a mean as well (Kish 1965).

@@ -57,7 +57,7 @@ fn measured(error: &str, steeper: f64) -> Measurements {
             }
         };
         let points = SIZES.iter().enumerate().map(point).collect();
-        Series { distribution: (*name).to_owned(), points, left_out: Vec::new() }
+        Series { distribution: (*name).to_owned(), points, left_out: Vec::new(), units: None }
     });
     Measurements {
         x: "S, non-embedding parameters".to_owned(),

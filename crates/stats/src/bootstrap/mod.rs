@@ -23,7 +23,7 @@ mod resample;
 mod sample;
 
 pub use covariance::covariance;
-pub use influence::left_out_covariance;
+pub use influence::{LeftOut, left_out_covariance};
 pub use noise::Noise;
 pub use perfect::{PerfectFit, perfect_lines};
 pub use resample::{Totals, UnitTable, multiplicities, multiplicities_within, signs, totals};
