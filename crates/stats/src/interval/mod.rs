@@ -11,6 +11,7 @@ pub mod jackknife;
 pub mod percentile;
 pub mod profile;
 pub mod student;
+pub mod welch;
 pub mod wild;
 
 use crate::error::StatsError;
