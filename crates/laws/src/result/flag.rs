@@ -120,6 +120,8 @@ pub enum FlagCode {
     TiedOptions,
     /// Options that are not the right answer are scored among the documents of a distribution.
     WrongOptions,
+    /// By its shape alone a curve of a budget turns beside the optimum, by more than its interval has room for.
+    CurveBias,
 }
 
 impl FlagCode {
@@ -161,7 +163,8 @@ impl FlagCode {
             | Self::Independence
             | Self::NoiseBeyondScatter
             | Self::ConventionUnstated
-            | Self::SharedRun => Severity::Caution,
+            | Self::SharedRun
+            | Self::CurveBias => Severity::Caution,
         }
     }
 }
