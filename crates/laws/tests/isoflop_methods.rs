@@ -269,7 +269,8 @@ fn tables_of_others_are_read_as_they_are_or_doubted() {
     let mixed = fitted(&table.replacen("dataset", "corpus", 1), &options()).unwrap();
     let message = flag(&mixed.groups[0], FlagCode::SameSize).unwrap();
     assert!(
-        message.contains("30 runs stand beside a better one") && message.contains("--group"),
+        message.contains("60 runs share budget and size with others (30 sizes of 30)")
+            && message.contains("--group"),
         "{message}"
     );
     // A column of GFLOPs.

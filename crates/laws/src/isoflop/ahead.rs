@@ -6,6 +6,7 @@ use super::agree;
 use super::floor;
 use super::options::IsoflopOptions;
 use super::path::{Quantity, through};
+use super::spread::Scale;
 use super::surface::Drawn;
 use super::words;
 use crate::result::{
@@ -79,7 +80,7 @@ impl Methods<'_> {
     fn surface(&self, method: SurfaceMethod, drawn: &Drawn, budget: f64) -> Option<MethodOptimum> {
         let product = budget / self.flops_per_product?;
         let of = |unit: &str, quantity: &dyn Fn(&Surface) -> f64| {
-            drawn.estimate(unit, self.options.level, quantity)
+            drawn.estimate(unit, Scale::Logarithm, self.options.level, quantity)
         };
         let least = |surface: &Surface| {
             let (n, d) = surface.optimum(product);

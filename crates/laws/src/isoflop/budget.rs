@@ -1,79 +1,161 @@
 //! Runs of one budget, and the minimum of a curve through them.
 
 use relscale_stats::optimise::polynomial::{self, Polynomial};
+use relscale_stats::surface::Surface;
 
 use super::options::IsoflopOptions;
 use super::read::{Run, Runs};
 use crate::result::{
-    Along, Curve, Interval, IsoflopBudget, IsoflopMinimum, IsoflopRun, MinimumOutcome, TracePoint, trace,
+    Along, Curve, Interval, IsoflopBudget, IsoflopMinimum, IsoflopRun, IsoflopSize, MinimumOutcome,
+    TracePoint, trace,
 };
 
 /// Sizes that a minimum needs at least.
 pub(super) const SIZES: usize = 4;
 
+/// How unlikely, over all budgets, a lack of fit is that is told.
+pub(super) const LACK_OF_FIT: f64 = 0.05;
+
 /// How far apart, as a ratio, two sizes may lie and be one.
 pub(super) const ONE_SIZE: f64 = 1.001;
 
-/// Why a run beside a better one takes no part.
-pub(super) const WORSE: &str = "another run of its budget and size has a lower loss";
-
 /// A budget and its runs, smallest first.
-pub(super) type OfBudget = (f64, Vec<Run>);
-
-/// Sorts the runs that have a budget into budgets, each of the runs whose FLOPs lie within `tolerance` above its smallest. Of runs of one budget and size
-/// the best stays; the others are listed.
-pub(super) fn of_runs(runs: &Runs, tolerance: f64) -> (Vec<OfBudget>, Vec<(Run, String)>) {
-    let mut sorted: Vec<&Run> = runs.runs.iter().filter(|run| run.budget.is_some()).collect();
-    let budget = |run: &Run| run.budget.unwrap_or(f64::NAN);
-    sorted.sort_by(|a, b| budget(a).total_cmp(&budget(b)).then(a.params.total_cmp(&b.params)));
-    let mut budgets: Vec<OfBudget> = Vec::new();
-    let mut left_out = Vec::new();
-    for run in sorted {
-        match budgets.last_mut().filter(|(first, _)| budget(run) <= first * (1.0 + tolerance)) {
-            Some((_, runs)) => runs.push(run.clone()),
-            None => budgets.push((budget(run), vec![run.clone()])),
-        }
-    }
-    for (_, runs) in &mut budgets {
-        runs.sort_by(|a, b| a.params.total_cmp(&b.params).then(a.loss.total_cmp(&b.loss)));
-        let mut kept: Vec<Run> = Vec::new();
-        for run in runs.drain(..) {
-            match kept.last_mut().filter(|last| run.params <= last.params * ONE_SIZE) {
-                None => kept.push(run),
-                Some(last) => {
-                    let worse = if run.loss < last.loss { std::mem::replace(last, run) } else { run };
-                    left_out.push((worse, WORSE.to_owned()));
-                }
-            }
-        }
-        *runs = kept;
-    }
-    (budgets, left_out)
+#[derive(Debug, Clone)]
+pub(super) struct OfBudget {
+    pub(super) budget: f64,
+    pub(super) runs: Vec<Run>,
+    /// The number of each run's size, from 0 on.
+    pub(super) size: Vec<usize>,
 }
 
-/// Both curves along both axes.
-pub(super) fn describe(budget: f64, runs: &[Run], options: &IsoflopOptions) -> IsoflopBudget {
-    let minima = Curve::ALL.into_iter().flat_map(|curve| {
-        Along::ALL.into_iter().map(move |along| {
-            let fit = fitted(runs, curve, along, options.curve_huber);
-            IsoflopMinimum {
-                curve,
-                along,
-                trace: fit.as_ref().map(|fit| traced(fit, runs, along)).unwrap_or_default(),
-                outcome: match fit.and_then(|fit| bracketed(&fit, runs, along, options)) {
-                    Ok(outcome) => outcome,
-                    Err(reason) => MinimumOutcome::Refused { reason },
-                },
+impl OfBudget {
+    fn new(budget: f64, mut runs: Vec<Run>) -> Self {
+        runs.sort_by(Run::in_order);
+        let mut size = Vec::with_capacity(runs.len());
+        let mut first = f64::NEG_INFINITY;
+        for run in &runs {
+            let last = size.last().copied();
+            let same = run.params <= first * ONE_SIZE;
+            if !same {
+                first = run.params;
             }
-        })
+            size.push(last.map_or(0, |last: usize| last + usize::from(!same)));
+        }
+        Self { budget, runs, size }
+    }
+
+    /// The sizes, smallest first: runs of one are its seeds.
+    pub(super) fn sizes(&self) -> Vec<IsoflopSize> {
+        let of_one = |runs: &[Run]| {
+            let count = runs.len() as f64;
+            let mean = |of: fn(&Run) -> f64| runs.iter().map(of).sum::<f64>() / count;
+            let loss = mean(|run| run.loss);
+            let squares: f64 = runs.iter().map(|run| (run.loss - loss).powi(2)).sum();
+            IsoflopSize {
+                params: mean(|run| run.params.ln()).exp(),
+                tokens: mean(|run| run.tokens.ln()).exp(),
+                runs: runs.len() as u32,
+                loss,
+                standard_deviation: (runs.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),
+            }
+        };
+        let numbered: Vec<(usize, &Run)> = self.size.iter().copied().zip(&self.runs).collect();
+        let chunks = numbered.chunk_by(|a, b| a.0 == b.0);
+        chunks.map(|chunk| of_one(&chunk.iter().map(|(_, run)| (*run).clone()).collect::<Vec<_>>())).collect()
+    }
+
+    /// N D of its runs, as a geometric mean.
+    fn product(&self) -> f64 {
+        let logs: f64 = self.runs.iter().map(|run| (run.params * run.tokens).ln()).sum();
+        (logs / self.runs.len() as f64).exp()
+    }
+}
+
+/// Sorts the runs that have a budget into budgets, each of the runs whose FLOPs lie within `tolerance` above its smallest.
+pub(super) fn of_runs(runs: &Runs, tolerance: f64) -> Vec<OfBudget> {
+    let mut sorted: Vec<(f64, &Run)> = runs.runs.iter().filter_map(|run| Some((run.budget?, run))).collect();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| Run::in_order(a.1, b.1)));
+    let mut budgets: Vec<(f64, Vec<Run>)> = Vec::new();
+    for (budget, run) in sorted {
+        match budgets.last_mut().filter(|(first, _)| budget <= first * (1.0 + tolerance)) {
+            Some((_, runs)) => runs.push(run.clone()),
+            None => budgets.push((budget, vec![run.clone()])),
+        }
+    }
+    budgets.into_iter().map(|(budget, runs)| OfBudget::new(budget, runs)).collect()
+}
+
+/// Both curves along both axes; `surface`: the fitted one, which tells how far the curves' minima lie beside the optimum by their shape alone.
+pub(super) fn describe(of: &OfBudget, surface: Option<&Surface>, options: &IsoflopOptions) -> IsoflopBudget {
+    let sizes = of.sizes();
+    let minima = Curve::ALL.into_iter().flat_map(|curve| Along::ALL.map(|along| (curve, along)));
+    let minima = minima.map(|(curve, along)| {
+        let fit = fitted(of, curve, along, options.curve_huber);
+        IsoflopMinimum {
+            curve,
+            along,
+            trace: fit.as_ref().map(|fit| traced(fit, &of.runs, along)).unwrap_or_default(),
+            outcome: match fit.and_then(|fit| bracketed(&fit, &sizes, &of.runs, along, options)) {
+                Ok(outcome) => {
+                    with_bias(outcome, surface.and_then(|surface| bias(of, surface, curve, along)))
+                }
+                Err(reason) => MinimumOutcome::Refused { reason },
+            },
+        }
     });
-    let of = |run: &Run| IsoflopRun {
+    let run = |run: &Run| IsoflopRun {
         run: run.name.clone(),
         params: run.params,
         tokens: run.tokens,
         loss: run.loss,
     };
-    IsoflopBudget { budget, runs: runs.iter().map(of).collect(), minima: minima.collect() }
+    IsoflopBudget {
+        budget: of.budget,
+        runs: of.runs.iter().map(run).collect(),
+        minima: minima.collect(),
+        sizes,
+    }
+}
+
+fn with_bias(outcome: MinimumOutcome, found: Option<f64>) -> MinimumOutcome {
+    match outcome {
+        MinimumOutcome::Found {
+            at,
+            place,
+            loss,
+            curvature,
+            curvature_standard_error,
+            residual_standard_deviation,
+            lack_of_fit,
+            ..
+        } => MinimumOutcome::Found {
+            at,
+            place,
+            loss,
+            curvature,
+            curvature_standard_error,
+            residual_standard_deviation,
+            lack_of_fit,
+            bias: found,
+        },
+        refused => refused,
+    }
+}
+
+/// By how much a curve's minimum through losses without any scatter, those of the surface at the very runs, lies beside the surface's own optimum: the
+/// ratio less 1. `None` where such a curve has no minimum among the runs.
+pub(super) fn bias(of: &OfBudget, surface: &Surface, curve: Curve, along: Along) -> Option<f64> {
+    let mut exact = of.clone();
+    exact.runs.iter_mut().for_each(|run| run.loss = surface.at(run.params, run.tokens));
+    let fit = fitted(&exact, curve, along, None).ok()?;
+    let (low, high) = ends(&logarithms(&exact.runs, along));
+    let (n, d) = surface.optimum(of.product());
+    let optimum = match along {
+        Along::Params => n,
+        Along::Tokens => d,
+    };
+    let found = fit.minimum(low, high)?.exp() / optimum - 1.0;
+    found.is_finite().then_some(found)
 }
 
 /// Logarithms of one axis.
@@ -85,21 +167,24 @@ pub(super) fn logarithms(runs: &[Run], along: Along) -> Vec<f64> {
     runs.iter().map(|run| value(run).ln()).collect()
 }
 
-/// A curve of the loss in the logarithm.
+/// A curve of the loss in the logarithm, through all runs: least squares through the runs is least squares through the means of the sizes, each counting
+/// as many times as it has seeds. The seeds of a size tell the scatter besides.
 ///
 /// # Errors
 /// The reason in words.
 pub(super) fn fitted(
-    runs: &[Run],
+    of: &OfBudget,
     curve: Curve,
     along: Along,
     huber: Option<f64>,
 ) -> Result<Polynomial, String> {
-    if runs.len() < SIZES {
-        return Err(format!("{} sizes, and a minimum needs at least {SIZES}", runs.len()));
+    let sizes = of.size.last().map_or(0, |last| last + 1);
+    if sizes < SIZES {
+        return Err(format!("{sizes} sizes, and a minimum needs at least {SIZES}"));
     }
-    let losses: Vec<f64> = runs.iter().map(|run| run.loss).collect();
-    polynomial::fit(&logarithms(runs, along), &losses, curve.degree(), huber)
+    let losses: Vec<f64> = of.runs.iter().map(|run| run.loss).collect();
+    polynomial::fit(&logarithms(&of.runs, along), &losses, curve.degree(), huber)
+        .map(|fit| fit.with_repeats(&of.size))
         .map_err(|refusal| refusal.to_string())
 }
 
@@ -113,37 +198,39 @@ fn traced(fit: &Polynomial, runs: &[Run], along: Along) -> Vec<TracePoint> {
 }
 
 /// Smallest and largest.
-fn ends(x: &[f64]) -> (f64, f64) {
+pub(super) fn ends(x: &[f64]) -> (f64, f64) {
     x.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)))
 }
 
-/// The minimum of a curve, if runs bracket it.
+/// The minimum of a curve, if runs bracket it: the size with the lowest loss, a mean over its seeds, lies between others, so that the loss rises on both
+/// sides in the runs and not in the curve alone.
 fn bracketed(
     fit: &Polynomial,
+    sizes: &[IsoflopSize],
     runs: &[Run],
     along: Along,
     options: &IsoflopOptions,
 ) -> Result<MinimumOutcome, String> {
-    let x = logarithms(runs, along);
-    let (low, high) = ends(&x);
-    let at = fit.minimum(low, high).ok_or_else(|| {
-        let best =
-            runs.iter().enumerate().min_by(|a, b| a.1.loss.total_cmp(&b.1.loss)).map_or(0, |(at, _)| at);
-        let end = if x[best] == low {
-            "smallest"
-        } else if x[best] == high {
-            "largest"
-        } else {
-            ""
-        };
-        match end {
-            "" => format!("the curve has no minimum between the smallest and the largest {}", along.name()),
-            end => format!("not bracketed: the best run has the {end} {}", along.name()),
+    let place = |size: &IsoflopSize| match along {
+        Along::Params => size.params,
+        Along::Tokens => size.tokens,
+    };
+    let lowest = sizes.iter().map(|size| size.loss).fold(f64::INFINITY, f64::min);
+    let mut by_place: Vec<(f64, f64)> = sizes.iter().map(|size| (place(size), size.loss)).collect();
+    by_place.sort_by(|a, b| a.0.total_cmp(&b.0));
+    for (end, word) in [(by_place.first(), "smallest"), (by_place.last(), "largest")] {
+        if end.is_some_and(|(_, loss)| *loss <= lowest) {
+            let of =
+                if sizes.len() < runs.len() { "the lowest mean loss is that of" } else { "the best run has" };
+            return Err(format!("not bracketed: {of} the {word} {}", along.name()));
         }
+    }
+    let (low, high) = ends(&logarithms(runs, along));
+    let at = fit.minimum(low, high).ok_or_else(|| {
+        format!("the curve has no minimum between the smallest and the largest {}", along.name())
     })?;
     let (curvature, curvature_standard_error) = fit.curvature(at);
-    let freedom = fit.degrees_of_freedom();
-    let squares: f64 = fit.residuals.iter().map(|r| r * r).sum();
+    let scatter = fit.scatter();
     let bounds = fit.minimum_interval(at, low, high, options.level);
     if options.refuse_flat && matches!(bounds, Ok((None, None))) {
         return Err(format!("flat: {}", open(None, None, along, options.level)));
@@ -153,7 +240,7 @@ fn bracketed(
             low: low.exp(),
             high: high.exp(),
             level: options.level,
-            degrees_of_freedom: freedom as u32,
+            degrees_of_freedom: scatter.map_or(0, |scatter| scatter.degrees_of_freedom) as u32,
         },
         Ok((low, high)) => Interval::None { reason: open(low, high, along, options.level) },
         Err(_) => Interval::None {
@@ -169,7 +256,9 @@ fn bracketed(
         loss: fit.at(at),
         curvature,
         curvature_standard_error,
-        residual_standard_deviation: (freedom > 0).then(|| (squares / freedom as f64).sqrt()),
+        residual_standard_deviation: scatter.map(|scatter| scatter.variance.sqrt()),
+        lack_of_fit: scatter.and_then(|scatter| scatter.lack_of_fit),
+        bias: None,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use relscale_records::units::FlopsConvention;
 
-use super::budget::WORSE;
+use super::bias;
 use super::options::{IsoflopOptions, formula};
 use super::read::Runs;
 use crate::result::{
@@ -36,6 +36,8 @@ pub(super) fn flags(facts: &Facts<'_>) -> Vec<Flag> {
         [left_out(facts), same_size(facts), computed(facts), unstated(facts), unit(facts), spread(facts)];
     let mut flags: Vec<Flag> = once.into_iter().flatten().collect();
     flags.extend(flat(facts.budgets));
+    flags.extend(bias::flags(facts.budgets));
+    flags.extend(bias::lack_of_fit(facts.budgets));
     flags.extend(facts.ahead.iter().filter_map(beyond));
     flags.extend(facts.ahead.iter().filter_map(|ahead| without_floor(ahead, facts.ahead)));
     flags
@@ -48,15 +50,21 @@ fn left_out(facts: &Facts<'_>) -> Option<Flag> {
     Some(Flag::new(FlagCode::PointsLeftOut, message))
 }
 
-/// Many runs of one budget and size: seeds, or datasets that nobody told apart.
+/// Several runs of one budget and size: seeds, or datasets that nobody told apart.
 fn same_size(facts: &Facts<'_>) -> Option<Flag> {
-    let worse = facts.runs.left_out.iter().filter(|run| run.reason == WORSE).count();
-    if worse == 0 || 4 * worse < facts.runs.runs.len() {
-        return None;
+    let sizes = || facts.budgets.iter().flat_map(|budget| &budget.sizes);
+    let (mut runs, mut repeated, mut squares, mut freedom) = (0, 0, 0.0, 0);
+    for size in sizes().filter(|size| size.runs > 1) {
+        runs += size.runs;
+        repeated += 1;
+        freedom += size.runs - 1;
+        squares += f64::from(size.runs - 1) * (size.standard_deviation.unwrap_or(0.0) / size.loss).powi(2);
     }
+    let scatter = (freedom > 0).then(|| 100.0 * (squares / f64::from(freedom)).sqrt())?;
     let message = format!(
-        "{worse} runs stand beside a better one of their budget and size; if they are of other datasets or recipes, name the column that says so with \
-         --group"
+        "{runs} runs share budget and size with others ({repeated} sizes of {}), and differ by {scatter:.2} % of the loss (standard deviation): they count as \
+         seeds, all of them; if they are of other datasets or recipes, name the column that says so with --group",
+        sizes().count()
     );
     Some(Flag::new(FlagCode::SameSize, message))
 }

@@ -11,9 +11,7 @@ use super::options::{IsoflopOptions, formula};
 use super::read::{self, Run, Runs};
 use super::{agree, budget, path, surface, words};
 use crate::error::LawsError;
-use crate::result::{
-    Curve, ISOFLOP_FORMAT, IsoflopBudget, IsoflopFit, IsoflopGroup, RunLeftOut, SurfaceMethod,
-};
+use crate::result::{Curve, ISOFLOP_FORMAT, IsoflopBudget, IsoflopFit, IsoflopGroup, SurfaceMethod};
 
 /// Minima of every budget, their growth, and the surface, of the runs in a table.
 ///
@@ -49,24 +47,20 @@ pub fn fit_isoflop(path: &Path, options: &IsoflopOptions) -> Result<IsoflopFit, 
 
 fn group(
     name: String,
-    mut runs: Runs,
+    runs: Runs,
     (flops, params_stated): (Option<FlopsConvention>, bool),
     options: &IsoflopOptions,
 ) -> IsoflopGroup {
-    let (of_budgets, worse) = budget::of_runs(&runs, options.tolerance());
-    // The surface is of the same runs: a run beside a better one of its size and budget is no point of the frontier.
-    // By the whole run and not its name: a column `model` may name many.
-    runs.runs.retain(|run| !worse.iter().any(|(worse, _)| worse == run));
-    runs.left_out.extend(worse.into_iter().map(|(run, reason)| RunLeftOut { run: run.name, reason }));
-    let budgets: Vec<IsoflopBudget> =
-        of_budgets.iter().map(|(budget, runs)| budget::describe(*budget, runs, options)).collect();
-    let paths: Vec<_> =
-        Curve::ALL.into_iter().map(|curve| path::describe(curve, &budgets, &of_budgets, options)).collect();
-    let strata = surface::strata(&runs.runs, &of_budgets);
+    let of_budgets = budget::of_runs(&runs, options.tolerance());
     let drawn: Vec<_> = [SurfaceMethod::VariableProjection, SurfaceMethod::Huber]
         .into_iter()
-        .map(|method| (method, surface::draw(method, &runs.runs, &strata, options)))
+        .map(|method| (method, surface::draw(method, &runs.runs, options)))
         .collect();
+    let found = drawn.iter().find_map(|(_, drawn)| drawn.as_ref().ok().map(|drawn| &drawn.fit.surface));
+    let budgets: Vec<IsoflopBudget> =
+        of_budgets.iter().map(|of| budget::describe(of, found, options)).collect();
+    let paths: Vec<_> =
+        Curve::ALL.into_iter().map(|curve| path::describe(curve, &budgets, &of_budgets, options)).collect();
     let per_product = per_product(&runs.runs);
     // Without any budget the convention alone says how many FLOPs a parameter and token cost.
     let flops_per_product = per_product

@@ -6,21 +6,26 @@
 //! | `read` | a table's rows to runs, in groups; what takes no part |
 //! | `computed` | budgets by `6 N D`, where runs gather into some |
 //! | `budget` | runs of one budget, and the minimum of a curve through them |
-//! | `path` | minima over budgets as power laws, the runs' scatter turned again |
+//! | `bias` | curves that turn beside the optimum by their shape alone |
+//! | `path` | minima over budgets as power laws, the runs' scatter drawn again |
 //! | `floor` | the least loss over budgets as `k C^-b + E` |
-//! | `surface` | `L = E + A N^-alpha + B D^-beta` two ways, runs drawn again within their budgets |
+//! | `surface` | `L = E + A N^-alpha + B D^-beta` two ways, scatter or weights of the runs drawn again |
+//! | `spread` | from the spread of draws to an interval |
 //! | `ahead` | what each method says of a budget |
 //! | `agree` | the methods' numbers beside one another |
 //! | `doubts` | the flags of a group |
 //! | `fit` | a table to a result: the entrance [`fit_isoflop`] |
 //! | `words` | sentences with their numbers |
 //!
-//! Invariants: a minimum is quoted only where runs bracket it, with the interval of its place by their scatter; one that is not is listed with the
-//! reason. FLOPs and parameters carry their convention, or the result says that none was given. Every method is shown beside the others. A loss
-//! beyond the budgets has a floor where the data tell one, and is flagged where it has none.
+//! Invariants: every run counts, several of one size as its seeds; nothing depends on the order of the rows. A minimum is
+//! quoted only where runs bracket it, with the interval of its place by their scatter and the bias that the surface
+//! shows; one that is not is listed with the reason. FLOPs and parameters carry their convention, or the result says that
+//! none was given. Every method is shown beside the others. A loss beyond the budgets has a floor where the data tell one,
+//! and is flagged where it has none.
 
 mod agree;
 mod ahead;
+mod bias;
 mod budget;
 mod computed;
 mod doubts;
@@ -29,6 +34,7 @@ mod floor;
 mod options;
 mod path;
 mod read;
+mod spread;
 mod surface;
 mod words;
 

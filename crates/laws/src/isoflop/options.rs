@@ -42,6 +42,9 @@ pub(super) fn formula(counted: FlopsConvention) -> &'static str {
     }
 }
 
+/// Draws behind an interval: its ends then move by 1.6 % of its half width from seed to seed.
+const RESAMPLES: u32 = 2000;
+
 /// How far apart, as a ratio less 1, two budgets of a table may lie and be one: steps are whole, so compute misses its budget by a little.
 const TOLERANCE: f64 = 0.02;
 
@@ -81,7 +84,7 @@ pub struct IsoflopOptions {
     pub at: Vec<f64>,
     /// Nominal coverage of every interval.
     pub level: f64,
-    /// How often runs are drawn again.
+    /// How often scatter (or weights) of the runs are drawn again.
     pub resamples: u32,
     /// Seed of that.
     pub seed: u64,
@@ -106,7 +109,7 @@ impl Default for IsoflopOptions {
             size_exponent: None,
             at: Vec::new(),
             level,
-            resamples: 200,
+            resamples: RESAMPLES,
             seed,
         }
     }

@@ -1,5 +1,6 @@
 //! A table's rows to runs.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -19,6 +20,20 @@ pub(super) struct Run {
     pub(super) params: f64,
     pub(super) tokens: f64,
     pub(super) loss: f64,
+}
+
+impl Run {
+    /// An order of runs that does not depend on that of the rows.
+    pub(super) fn in_order(&self, other: &Self) -> Ordering {
+        let budget = |run: &Self| run.budget.unwrap_or(f64::INFINITY);
+        let numbers = [
+            self.params.total_cmp(&other.params),
+            self.tokens.total_cmp(&other.tokens),
+            self.loss.total_cmp(&other.loss),
+            budget(self).total_cmp(&budget(other)),
+        ];
+        numbers.into_iter().fold(Ordering::Equal, Ordering::then).then_with(|| self.name.cmp(&other.name))
+    }
 }
 
 /// The runs of one group.
@@ -77,30 +92,32 @@ pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsEr
         rows.rows.iter().filter(|row| conditions.iter().all(|(at, value)| meets(row, *at, value))).collect();
     for row in &taken {
         let name = label.filter(|at| !rows.is_empty(row, *at)).map(|at| rows.name(row, at)).transpose()?;
-        let name = name.unwrap_or_else(|| row.place.clone());
         let of = group.map(|at| rows.name(row, at)).transpose()?.unwrap_or_else(|| "all".to_owned());
         let runs = groups.entry(of).or_default();
+        let left_out = |reason| RunLeftOut { run: name.clone().unwrap_or_else(|| row.place.clone()), reason };
         if let Some(reason) = unfinished(&rows, row, status, note)? {
-            runs.left_out.push(RunLeftOut { run: name, reason });
+            runs.left_out.push(left_out(reason));
             continue;
         }
         // Others' tables have gaps; what lacks a number is listed, what is no number is refused.
         let needed = [(params, "size"), (tokens, "tokens"), (loss, "loss")];
         let missing = needed.iter().copied().chain(budget.map(|at| (at, "budget")));
         if let Some((_, what)) = missing.into_iter().find(|(at, _)| rows.is_empty(row, *at)) {
-            runs.left_out.push(RunLeftOut { run: name, reason: format!("its {what} is not given") });
+            runs.left_out.push(left_out(format!("its {what} is not given")));
             continue;
         }
         let number = |at: usize| -> Result<f64, TableError> {
             let number = rows.number(row, at)?;
             if number > 0.0 { Ok(number) } else { Err(rows.refuse(row, at, "a number above 0")) }
         };
+        let (params, tokens, loss) = (number(params)?, number(tokens)?, number(loss)?);
         runs.runs.push(Run {
-            name,
+            // Not by its row: what is found is the same whatever the order of the rows.
+            name: name.unwrap_or_else(|| format!("N {params:.4e}, D {tokens:.4e}, loss {loss}")),
             budget: budget.map(|at| Ok::<_, TableError>(number(at)? * options.budget_unit)).transpose()?,
-            params: number(params)?,
-            tokens: number(tokens)?,
-            loss: number(loss)?,
+            params,
+            tokens,
+            loss,
         });
     }
     if groups.values().all(|group| group.runs.is_empty()) {
@@ -109,10 +126,14 @@ pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsEr
         return Err(TableError::NoRows { path: path.to_owned(), wanted: wanted.join(" and ") }.into());
     }
     for (name, group) in &mut groups {
+        group.runs.sort_by(Run::in_order);
+        repeated(group, label.is_some());
         leave_out(group, options.leave_out_highest);
         if let Some(counted) = options.budget_from {
             computed::assign(name, &mut group.runs, counted, options.tolerance())?;
+            group.runs.sort_by(Run::in_order);
         }
+        group.left_out.sort_by(|a, b| (&a.run, &a.reason).cmp(&(&b.run, &b.reason)));
     }
     // What a column says of other FLOPs does not matter to computed ones.
     let flops = match options.budget_from {
@@ -138,6 +159,26 @@ fn unfinished(
     let note = note.filter(|at| !rows.is_empty(row, *at)).map(|at| rows.name(row, at)).transpose()?;
     Ok(Some(note.map_or(status.clone(), |note| format!("{status}: {note}"))))
 }
+
+/// Takes rows out that are another row again, name and numbers: seeds of one size differ in their losses, so that a run listed twice is no second witness.
+/// Rows without names are no such evidence, as their losses may be rounded.
+fn repeated(group: &mut Runs, named: bool) {
+    if !named {
+        return;
+    }
+    let mut kept: Vec<Run> = Vec::with_capacity(group.runs.len());
+    for run in group.runs.drain(..) {
+        if kept.last() == Some(&run) {
+            group.left_out.push(RunLeftOut { run: run.name, reason: REPEATED.to_owned() });
+        } else {
+            kept.push(run);
+        }
+    }
+    group.runs = kept;
+}
+
+/// Why such a row takes no part.
+const REPEATED: &str = "the same run again: another row has its name, size, tokens and loss";
 
 /// Takes the runs with the highest losses out.
 fn leave_out(group: &mut Runs, count: u32) {

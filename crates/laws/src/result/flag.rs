@@ -122,6 +122,8 @@ pub enum FlagCode {
     WrongOptions,
     /// Two laws explain the points better than one: models of two families may stand in one law.
     Lumped,
+    /// By its shape alone a curve of a budget turns beside the optimum, by more than its interval has room for.
+    CurveBias,
 }
 
 impl FlagCode {
@@ -164,7 +166,8 @@ impl FlagCode {
             | Self::Independence
             | Self::NoiseBeyondScatter
             | Self::ConventionUnstated
-            | Self::SharedRun => Severity::Caution,
+            | Self::SharedRun
+            | Self::CurveBias => Severity::Caution,
         }
     }
 }

@@ -58,9 +58,9 @@ pub use flag::{Flag, FlagCode, Severity};
 pub use group::{GroupFit, ModelSummary};
 pub use isoflop::{
     Agreement, Along, Curve, FloorLaw, FloorOutcome, ISOFLOP_FORMAT, IsoflopBudget, IsoflopFit, IsoflopGroup,
-    IsoflopMinimum, IsoflopRun, IsoflopSurface, Judged, LossForm, MethodOptimum, MethodValue, MinimumOutcome,
-    OptimumAhead, OptimumLoss, OptimumPath, PathLaw, PathOutcome, RunLeftOut, SurfaceLaw, SurfaceMethod,
-    SurfaceOutcome,
+    IsoflopMinimum, IsoflopRun, IsoflopSize, IsoflopSurface, Judged, LossForm, MethodOptimum, MethodValue,
+    MinimumOutcome, OptimumAhead, OptimumLoss, OptimumPath, PathLaw, PathOutcome, RunLeftOut, SurfaceLaw,
+    SurfaceMethod, SurfaceOutcome,
 };
 pub use json::Saved;
 pub(crate) use json::write_whole;

@@ -8,7 +8,8 @@
 //! Every series measured on the same units (all models, all k) is a column of one [`UnitTable`], so that one
 //! draw serves all of them and their differences keep the correlation that real differences have.
 //!
-//! Units of several strata (runs of several budgets) are drawn within them: [`multiplicities_within`].
+//! Units of several strata are drawn within them: [`multiplicities_within`]. Points that must not be lost are weighed at random instead:
+//! [`exponentials`].
 //!
 //! Where units are few or uneven, [`left_out_covariance`] takes each away once instead of drawing.
 //!
@@ -21,6 +22,7 @@ mod noise;
 mod perfect;
 mod resample;
 mod sample;
+mod weights;
 
 pub use covariance::covariance;
 pub use influence::{LeftOut, left_out_covariance};
@@ -28,3 +30,4 @@ pub use noise::Noise;
 pub use perfect::{PerfectFit, perfect_lines};
 pub use resample::{Totals, UnitTable, multiplicities, multiplicities_within, signs, totals};
 pub use sample::Sample;
+pub use weights::{exponentials, normals};

@@ -15,6 +15,7 @@ pub mod percentile;
 pub mod profile;
 pub mod scatter;
 pub mod student;
+pub mod welch;
 pub mod wild;
 
 use crate::error::StatsError;

@@ -2,10 +2,30 @@
 //!
 //! x is shifted and scaled to [-1, 1] first. With Huber's loss, `r²/2` up to a threshold and linear beyond, the fit is found by reweighting
 //! (Holland and Welsch 1977), each round a least-squares fit.
+//!
+//! Where several points share an x ([`Polynomial::with_repeats`]) their own scatter is a second witness of the error beside that about the curve:
+//!
+//! ```text
+//! Σ r² = Σ_x Σ (y - mean_x)²  +  Σ_x m_x (mean_x - fitted)²,   points - sizes and sizes - coefficients degrees of freedom
+//! ```
+
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use super::{Symmetric, solve};
 use crate::error::StatsError;
 use crate::interval::student;
+
+/// The scatter of single points about a polynomial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scatter {
+    /// Variance of one point.
+    pub variance: f64,
+    /// Degrees of freedom that it was found with, at least 1.
+    pub degrees_of_freedom: usize,
+    /// Points share an x: how likely means would lie so far from the curve by the scatter of such points alone (F test); the smaller, the less it is
+    /// the curve of these points.
+    pub lack_of_fit: Option<f64>,
+}
 
 /// A fitted polynomial.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +40,12 @@ pub struct Polynomial {
     pub leverage: Vec<f64>,
     /// Inverse of the normal equations in u, row-major.
     inverse: Vec<f64>,
+    scatter: Option<Scatter>,
 }
+
+/// A lack of fit that is less likely than this by chance is believed: then the distance of the means from the curve is the error, not the scatter of
+/// points of one x.
+const LACK_OF_FIT: f64 = 0.05;
 
 /// Rounds of reweighting at most.
 const ROUNDS: usize = 200;
@@ -93,7 +118,14 @@ pub fn fit(x: &[f64], y: &[f64], degree: usize, huber: Option<f64>) -> Result<Po
             (weight * (0..size).map(|at| row[at] * of(at)).sum::<f64>()).clamp(0.0, 1.0)
         })
         .collect();
-    Ok(Polynomial { coefficients, centre, half, residuals, leverage, inverse })
+    let mut found = Polynomial { coefficients, centre, half, residuals, leverage, inverse, scatter: None };
+    found.scatter = scatter(found.squares(), found.degrees_of_freedom(), None);
+    Ok(found)
+}
+
+fn scatter(squares: f64, degrees_of_freedom: usize, lack_of_fit: Option<f64>) -> Option<Scatter> {
+    let variance = squares / degrees_of_freedom as f64;
+    (degrees_of_freedom > 0).then_some(Scatter { variance, degrees_of_freedom, lack_of_fit })
 }
 
 /// Coefficients of weighted least squares and the inverse of the normal equations; `None` where the rows do not determine them.
@@ -127,8 +159,49 @@ impl Polynomial {
         self.residuals.len() - self.coefficients.len()
     }
 
-    /// The x between `low` and `high` at which it is least while it is higher on both sides; `None` where there is no such place (it falls or
-    /// rises throughout, or its lowest place is an end). Of a cubic there is one at most.
+    fn squares(&self) -> f64 {
+        self.residuals.iter().map(|residual| residual * residual).sum()
+    }
+
+    /// The scatter of single points; `None` without degrees of freedom.
+    pub fn scatter(&self) -> Option<Scatter> {
+        self.scatter
+    }
+
+    /// The same polynomial, its scatter judged knowing which points share an x: `group` numbers the x of each point. Scatter of points of one x and
+    /// distance of their means from the curve are taken together, unless the means lie further away than such scatter allows (F test at 5 %): then
+    /// the curve is not that of the points, and the means alone tell how far it is off.
+    #[must_use]
+    pub fn with_repeats(mut self, group: &[usize]) -> Self {
+        let groups = group.iter().copied().max().map_or(0, |last| last + 1);
+        let mut sums = vec![(0.0, 0_usize); groups];
+        for (residual, group) in self.residuals.iter().zip(group) {
+            sums[*group].0 += residual;
+            sums[*group].1 += 1;
+        }
+        let sizes = sums.iter().filter(|(_, count)| *count > 0).count();
+        let between: f64 =
+            sums.iter().filter(|(_, count)| *count > 0).map(|(sum, count)| sum * sum / *count as f64).sum();
+        let all = self.squares();
+        let freedom = (sizes.saturating_sub(self.coefficients.len()), group.len().saturating_sub(sizes));
+        if freedom.0 == 0 || freedom.1 == 0 {
+            // Only one of the two is known, and all of the sum of squares is of it.
+            return self;
+        }
+        let within = (all - between).max(0.0);
+        let ratio = (between / freedom.0 as f64) / (within / freedom.1 as f64);
+        let p = FisherSnedecor::new(freedom.0 as f64, freedom.1 as f64).map_or(1.0, |f| {
+            if ratio.is_finite() { f.sf(ratio) } else { f64::from(u8::from(between == 0.0)) }
+        });
+        self.scatter = match p < LACK_OF_FIT {
+            true => scatter(between, freedom.0, Some(p)),
+            false => scatter(all, self.degrees_of_freedom(), Some(p)),
+        };
+        self
+    }
+
+    /// The x between `low` and `high` at which it is least, lower than at either of them; `None` where there is no such place (it falls or
+    /// rises throughout, or is lower still at an end). Of a cubic there is one at most.
     pub fn minimum(&self, low: f64, high: f64) -> Option<f64> {
         let c = |power: usize| self.coefficients.get(power).copied().unwrap_or(0.0);
         // c1 + 2 c2 u + 3 c3 u² = 0, the root at which it turns upwards.
@@ -147,11 +220,23 @@ impl Polynomial {
             if linear > 0.0 { -2.0 * constant / (linear + root) } else { (root - linear) / (2.0 * quadratic) }
         };
         let x = self.centre + self.half * u;
-        (low < x && x < high).then_some(x)
+        let least = self.at(x);
+        (low < x && x < high && least < self.at(low) && least < self.at(high)).then_some(x)
+    }
+
+    /// Standard error of the place of a minimum, to first order: that of the slope there over the curvature; `None` without degrees of freedom.
+    pub fn minimum_standard_error(&self, at: f64) -> Option<f64> {
+        let (_, variance) = self.combination(&self.derivative_direction(self.scaled(at), 1));
+        Some(variance?.sqrt() / self.curvature(at).0)
+    }
+
+    /// Standard error of its value; `None` without degrees of freedom.
+    pub fn standard_error(&self, x: f64) -> Option<f64> {
+        self.combination(&self.derivative_direction(self.scaled(x), 0)).1.map(f64::sqrt)
     }
 
     /// Where the minimum `at` may be, at a coverage, between `low` and `high`: the stretch about it in which the slope is not told from zero,
-    /// `|f'(x)| <= t se(f'(x))`, t Student's with the degrees of freedom (Fieller's argument, exact for normal scatter). An end is `None` where that
+    /// `|f'(x)| <= t se(f'(x))`, t Student's with those of the scatter (Fieller's argument, exact for normal scatter). An end is `None` where that
     /// stretch reaches `low` or `high`, so that the points leave it open.
     ///
     /// # Errors
@@ -163,7 +248,8 @@ impl Polynomial {
         high: f64,
         level: f64,
     ) -> Result<(Option<f64>, Option<f64>), StatsError> {
-        let t = student::two_sided_quantile(level, self.degrees_of_freedom())?;
+        let freedom = self.scatter.map_or(0, |scatter| scatter.degrees_of_freedom);
+        let t = student::two_sided_quantile(level, freedom)?;
         let told = |x: f64| {
             let direction = self.derivative_direction(self.scaled(x), 1);
             let (value, variance) = self.combination(&direction);
@@ -208,16 +294,15 @@ impl Polynomial {
     /// A combination of the coefficients, and its variance from the scatter (`None` without degrees of freedom).
     fn combination(&self, direction: &[f64]) -> (f64, Option<f64>) {
         let value = direction.iter().zip(&self.coefficients).map(|(d, c)| d * c).sum();
-        let (size, freedom) = (self.coefficients.len(), self.degrees_of_freedom());
-        let variance = (freedom > 0).then(|| {
-            let scatter = self.residuals.iter().map(|r| r * r).sum::<f64>() / freedom as f64;
+        let size = self.coefficients.len();
+        let variance = self.scatter.map(|scatter| {
             let mut factor = 0.0;
             for (at, left) in direction.iter().enumerate() {
                 for (to, right) in direction.iter().enumerate() {
                     factor += left * self.inverse[at * size + to] * right;
                 }
             }
-            scatter * factor.max(0.0)
+            scatter.variance * factor.max(0.0)
         });
         (value, variance)
     }
@@ -241,6 +326,42 @@ mod tests {
         assert!((fit.minimum(-0.5, 3.0).unwrap() - 1.0).abs() < 1e-12);
         assert!((fit.curvature(1.0).0 - 4.0).abs() < 1e-10 && (fit.at(1.0) - 3.0).abs() < 1e-12);
         assert_eq!(fit.minimum(1.2, 3.0), None);
+    }
+
+    /// y = x² (x - 3) is least at 2 with -4, and lower still at -2.
+    #[test]
+    fn a_hollow_above_an_end_is_no_minimum() {
+        let x = [-2.0, -1.0, 0.0, 1.0, 2.0, 3.0];
+        let cubic = fit(&x, &x.map(|x: f64| x * x * (x - 3.0)), 3, None).unwrap();
+        assert_eq!(cubic.minimum(-2.0, 3.0), None);
+        assert!((cubic.minimum(-0.9, 3.0).unwrap() - 2.0).abs() < 1e-9);
+    }
+
+    /// Three points at each of five x: what lies about the means is one witness, what they lie about the curve the other.
+    #[test]
+    fn points_of_one_x_tell_the_scatter_and_a_curve_that_is_not_theirs() {
+        let (mut x, mut y, mut group) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, place) in [-2.0, -1.0, 0.0, 1.0, 2.0_f64].into_iter().enumerate() {
+            for noise in [0.1, -0.1, 0.0] {
+                x.push(place);
+                y.push(place * place + noise * if at % 2 == 0 { 1.0 } else { 0.8 });
+                group.push(at);
+            }
+        }
+        let known = fit(&x, &y, 2, None).unwrap().with_repeats(&group);
+        let squares: f64 = known.residuals.iter().map(|r| r * r).sum();
+        let scatter = known.scatter().unwrap();
+        assert_eq!(scatter.degrees_of_freedom, 12);
+        assert!((scatter.variance - squares / 12.0).abs() < 1e-15 && scatter.lack_of_fit.unwrap() > 0.5);
+        // A quartic of the same points is no parabola: five means less three coefficients remain.
+        let bent: Vec<f64> = x.iter().zip(&y).map(|(x, y)| y + 0.3 * x.powi(4)).collect();
+        let doubted = fit(&x, &bent, 2, None).unwrap().with_repeats(&group).scatter().unwrap();
+        assert!(doubted.lack_of_fit.unwrap() < 1e-6);
+        assert_eq!(doubted.degrees_of_freedom, 2);
+        assert!(doubted.variance > 20.0 * scatter.variance, "{doubted:?} {scatter:?}");
+        // As many coefficients as means leave the scatter within them.
+        let through = fit(&x, &bent, 4, None).unwrap().with_repeats(&group).scatter().unwrap();
+        assert_eq!((through.degrees_of_freedom, through.lack_of_fit), (10, None));
     }
 
     #[test]

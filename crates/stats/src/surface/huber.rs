@@ -44,7 +44,7 @@ const ABOUT: [f64; 2] = [0.67, 1.5];
 ///
 /// The 4500 starts are those of the published refits (alpha, beta from 0 to 2, ln E from -1 to 1, ln A, ln B from 0 to 25); all are asked, the
 /// best are walked down from, and so is the least-squares surface; a simplex must then gain nothing. With [`Search::from`] there are four: that
-/// surface, the least-squares surface of these points, and steeper and flatter ones.
+/// surface, the least-squares surface of these points, and steeper and flatter ones; with [`Search::near`] that surface alone.
 ///
 /// # Errors
 /// What [`project`](fn@super::project) refuses of the points and of the exponent to hold; a delta that is not above 0.
@@ -55,7 +55,33 @@ pub fn huber(
     objective: Huber,
     search: Search,
 ) -> Result<SurfaceFit, StatsError> {
+    huber_weighted(n, d, loss, &vec![1.0; loss.len()], objective, search)
+}
+
+/// The same of points that count with `weights`, for resamples.
+///
+/// # Errors
+/// As [`huber`]; as many weights as points, each at least 0 and finite.
+pub fn huber_weighted(
+    n: &[f64],
+    d: &[f64],
+    loss: &[f64],
+    weights: &[f64],
+    objective: Huber,
+    search: Search,
+) -> Result<SurfaceFit, StatsError> {
     check(n, d, loss)?;
+    if weights.len() != loss.len() {
+        return Err(StatsError::Lengths {
+            left: "losses",
+            left_length: loss.len(),
+            right: "weights",
+            right_length: weights.len(),
+        });
+    }
+    if let Some(index) = weights.iter().position(|weight| !(*weight >= 0.0 && weight.is_finite())) {
+        return Err(StatsError::NonFinite { what: "weights", index, value: weights[index] });
+    }
     if !(objective.delta > 0.0 && objective.delta.is_finite()) {
         return Err(StatsError::NonFinite { what: "delta", index: 0, value: objective.delta });
     }
@@ -67,13 +93,16 @@ pub fn huber(
             Residual::Logarithm => loss.iter().map(|loss| loss.ln()).collect(),
             Residual::Loss => loss.to_vec(),
         },
+        weights,
         objective,
         ratio: search.ratio()?,
     };
-    let least_squares = project(n, d, loss, search).ok().map(|fit| points.of_surface(&fit.surface, n0, d0));
+    let least_squares =
+        || project(n, d, loss, search).ok().map(|fit| points.of_surface(&fit.surface, n0, d0));
     let starts = match search.from {
-        Some(surface) => points.about(points.of_surface(&surface, n0, d0), least_squares),
-        None => points.grid(n0.ln(), d0.ln()).into_iter().chain(least_squares).collect(),
+        Some(surface) if search.near => vec![points.lifted(points.of_surface(&surface, n0, d0))],
+        Some(surface) => points.about(points.of_surface(&surface, n0, d0), least_squares()),
+        None => points.grid(n0.ln(), d0.ln()).into_iter().chain(least_squares()).collect(),
     };
     let walk = |start: &[f64]| bfgs::minimise(|p, gradient| points.free_objective(p, Some(gradient)), start);
     let mut best = starts
@@ -120,22 +149,24 @@ pub fn huber(
     })
 }
 
-struct Points {
+struct Points<'a> {
     log_n: Vec<f64>,
     log_d: Vec<f64>,
     /// Losses or their logarithms.
     target: Vec<f64>,
+    weights: &'a [f64],
     objective: Huber,
     /// `beta / alpha`, where that is held.
     ratio: Option<f64>,
 }
 
-impl Points {
+impl Points<'_> {
     /// Of `(ln E, ln a, ln b, alpha, beta)` in the frame of the points.
     fn value(&self, p: &[f64; 5], gradient: Option<&mut [f64; 5]>) -> f64 {
         let Huber { delta, residual } = self.objective;
         let (mut sum, mut slopes) = (0.0, [0.0; 5]);
-        for ((n, d), target) in self.log_n.iter().zip(&self.log_d).zip(&self.target) {
+        let points = self.log_n.iter().zip(&self.log_d).zip(&self.target).zip(self.weights);
+        for (((n, d), target), weight) in points {
             let terms = [p[0], p[1] - p[3] * n, p[2] - p[4] * d];
             let largest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let parts = terms.map(|term| (term - largest).exp());
@@ -150,8 +181,8 @@ impl Points {
                 true => (0.5 * difference * difference, difference),
                 false => (delta * (difference.abs() - 0.5 * delta), delta * difference.signum()),
             };
-            sum += value;
-            let [e, a, b] = parts.map(|part| slope * scale * part / total);
+            sum += weight * value;
+            let [e, a, b] = parts.map(|part| weight * slope * scale * part / total);
             for (into, add) in slopes.iter_mut().zip([e, a, b, -n * a, -d * b]) {
                 *into += add;
             }
@@ -194,15 +225,24 @@ impl Points {
         [floor, a, b, surface.alpha, surface.beta]
     }
 
-    /// The starts of a refit.
-    fn about(&self, from: [f64; 5], least_squares: Option<[f64; 5]>) -> Vec<[f64; 5]> {
-        // A floor near 0 hardly moves in its logarithm: elsewhere it starts at no less than a quarter of the loss.
+    /// The logarithm of a share of the mean loss.
+    fn share(&self, share: f64) -> f64 {
         let middle = self.target.iter().sum::<f64>() / self.target.len() as f64;
         let log_loss = match self.objective.residual {
             Residual::Logarithm => middle,
             Residual::Loss => middle.ln(),
         };
-        let floor = from[0].max(log_loss - 4_f64.ln());
+        log_loss + share.ln()
+    }
+
+    /// A floor near 0 hardly moves in its logarithm: it starts at no less than a hundredth of the loss.
+    fn lifted(&self, from: [f64; 5]) -> [f64; 5] {
+        [from[0].max(self.share(0.01)), from[1], from[2], from[3], from[4]]
+    }
+
+    /// The starts of a refit.
+    fn about(&self, from: [f64; 5], least_squares: Option<[f64; 5]>) -> Vec<[f64; 5]> {
+        let floor = from[0].max(self.share(0.25));
         let beside = ABOUT.map(|factor| [floor, from[1], from[2], from[3] * factor, from[4] * factor]);
         std::iter::once(from).chain(least_squares).chain(beside).collect()
     }
@@ -268,6 +308,7 @@ mod tests {
                 log_n: vec![-1.0, 0.2, 1.4, 2.0],
                 log_d: vec![0.4, -0.8, 1.0, -2.0],
                 target: vec![1.1, 1.3, 0.8, 1.6],
+                weights: &[1.0, 0.5, 2.0, 1.3],
                 objective: Huber { delta: 0.1, residual },
                 ratio,
             };
@@ -325,6 +366,24 @@ mod tests {
             found.objective,
             want.objective
         );
+    }
+
+    #[test]
+    fn a_weight_counts_as_so_many_points() {
+        let [mut n, mut d, mut loss] = scattered();
+        let mut weights = vec![1.0; n.len()];
+        weights[3] = 2.0;
+        let weighted = huber_weighted(&n, &d, &loss, &weights, Huber::default(), Search::default()).unwrap();
+        let near = Search { from: Some(weighted.surface), near: true, ..Search::default() };
+        for values in [&mut n, &mut d, &mut loss] {
+            values.push(values[3]);
+        }
+        let repeated = huber(&n, &d, &loss, Huber::default(), Search::default()).unwrap();
+        let again = huber(&n, &d, &loss, Huber::default(), near).unwrap();
+        for other in [weighted, again] {
+            assert!((other.objective / repeated.objective - 1.0).abs() < 1e-6);
+            assert!((other.surface.alpha / repeated.surface.alpha - 1.0).abs() < 1e-3);
+        }
     }
 
     #[test]

@@ -6,21 +6,26 @@
 //! | [`project`](fn@project) | least squares of the loss by variable projection: E, A and B are solved for, only alpha and beta searched |
 //! | [`huber`](fn@huber) | Huber's loss, of the logarithm (Hoffmann et al. 2022, approach 3) or of the loss itself, from a grid of starts |
 //! | [`Search`] | what both share: where to begin, and an exponent that is held |
+//! | [`Tangent`] | the surface about a fit: leverage of the points, degrees of freedom of a quantity's error |
 //!
 //! Invariants: N and D are divided by their geometric means, so that units neither cost digits nor decide where a search begins. Each fit says
 //! whether a second method from another start confirmed it.
 
 mod huber;
 mod project;
+mod tangent;
 
-pub use huber::{Huber, Residual, huber};
+pub use huber::{Huber, Residual, huber, huber_weighted};
 pub use project::project;
+pub use tangent::Tangent;
 
 /// How a surface is searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Search {
-    /// From this surface, and from a few places about it, for resamples; without it from a grid.
+    /// From this surface, and from a few places about it; without it from a grid.
     pub from: Option<Surface>,
+    /// From that surface alone: for resamples, which move the optimum a little.
+    pub near: bool,
     /// The exponent a of `N* ∝ C^a` to hold, between 0 and 1: `beta = alpha a / (1 - a)`; 0.5 is alpha = beta.
     pub size_exponent: Option<f64>,
 }

@@ -102,7 +102,8 @@ pub fn project(n: &[f64], d: &[f64], loss: &[f64], search: Search) -> Result<Sur
             None => varpro::fit(points, loss),
             Some(surface) => {
                 let starts = points.about(&surface);
-                let starts: Vec<&[f64]> = starts.iter().map(Vec::as_slice).collect();
+                let taken = if search.near { 1 } else { starts.len() };
+                let starts: Vec<&[f64]> = starts.iter().take(taken).map(Vec::as_slice).collect();
                 varpro::refit(points, loss, &starts)
             }
         }

@@ -16,10 +16,11 @@ mod show;
 
 /// Find the best size and tokens of each budget, their growth, and the surface of the loss.
 ///
-/// Per budget the minimum of a cubic (and of a parabola beside it) in the logarithm of tokens and of parameters; it is quoted where runs lie on both
-/// sides of it, with the interval in which their scatter leaves it. Through the minima go N* = A C^a, D* = A C^a and the least loss, as k C^-b + E
-/// where they tell a floor. Beside them the surface L = E + A N^-alpha + B D^-beta, by variable projection and by Huber's loss, from all runs.
-/// Intervals are 95 %: Student t of the minima about their line, and runs drawn again within their budgets for the surface.
+/// Per budget the minimum of a cubic (and of a parabola beside it) in the logarithm of tokens and of parameters, through all runs, those of one size as
+/// its seeds; it is quoted where the best size lies between others, with the interval in which the scatter leaves it and the bias that the surface shows.
+/// Through the minima go N* = A C^a, D* = A C^a and the least loss, as k C^-b + E where they tell a floor. Beside them the surface
+/// L = E + A N^-alpha + B D^-beta, by variable projection and by Huber's loss, from all runs. Intervals are 95 %, with Student's t: of the minima about
+/// their line, and of scatter or weights of the runs drawn again.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -103,7 +104,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FLOPS", value_delimiter = ',')]
     at: Vec<f64>,
 
-    /// How often runs are drawn again behind each interval
+    /// How often scatter, or weights, of the runs are drawn again behind each interval
     #[arg(long, value_name = "N", default_value_t = IsoflopOptions::default().resamples)]
     resamples: u32,
 

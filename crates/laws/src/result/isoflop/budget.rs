@@ -9,13 +9,22 @@ use crate::result::{Interval, TracePoint};
 pub struct IsoflopBudget {
     /// FLOPs.
     pub budget: f64,
-    /// Its runs, smallest first.
+    /// Its runs, smallest first: all of them, seeds of one size too.
     pub runs: Vec<IsoflopRun>,
+    /// Its sizes, smallest first; empty in files of earlier versions.
+    #[serde(default)]
+    pub sizes: Vec<IsoflopSize>,
     /// The minimum of each curve along each axis.
     pub minima: Vec<IsoflopMinimum>,
 }
 
 impl IsoflopBudget {
+    /// How many sizes its runs have.
+    pub fn size_count(&self) -> usize {
+        // Earlier versions kept one run a size.
+        if self.sizes.is_empty() { self.runs.len() } else { self.sizes.len() }
+    }
+
     /// The minimum of a curve along an axis.
     pub fn minimum(&self, curve: Curve, along: Along) -> Option<&IsoflopMinimum> {
         self.minima.iter().find(|minimum| (minimum.curve, minimum.along) == (curve, along))
@@ -33,6 +42,21 @@ pub struct IsoflopRun {
     pub tokens: f64,
     /// Loss.
     pub loss: f64,
+}
+
+/// The runs of one size (within 0.1 %): its seeds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IsoflopSize {
+    /// N, the geometric mean of its runs.
+    pub params: f64,
+    /// D, likewise.
+    pub tokens: f64,
+    /// How many runs.
+    pub runs: u32,
+    /// Their mean loss.
+    pub loss: f64,
+    /// Standard deviation of the loss of one run; absent for a single one.
+    pub standard_deviation: Option<f64>,
 }
 
 /// Which polynomial in the logarithm.
@@ -130,8 +154,16 @@ pub enum MinimumOutcome {
         curvature: f64,
         /// Its standard error from the scatter of the runs; absent without degrees of freedom.
         curvature_standard_error: Option<f64>,
-        /// Root mean square of the residuals with the degrees of freedom; absent without any.
+        /// Standard deviation of a run about the curve, from seeds and curve together, or from the means alone where those lie too far from
+        /// it for the scatter of the seeds; absent without degrees of freedom.
         residual_standard_deviation: Option<f64>,
+        /// How likely means of seeds would lie so far from the curve by the scatter of the seeds alone (F test); absent without seeds.
+        #[serde(default)]
+        lack_of_fit: Option<f64>,
+        /// By how much this curve turns beside the optimum by its shape alone, as a ratio less 1: its minimum through the losses that the fitted
+        /// surface has at these runs, over the surface's optimum. Absent without a surface, and where that curve has no minimum.
+        #[serde(default)]
+        bias: Option<f64>,
     },
     /// Not quoted.
     Refused {

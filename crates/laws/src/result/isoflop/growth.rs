@@ -48,7 +48,7 @@ impl PathOutcome {
 pub struct PathLaw {
     /// a, with Student t from the scatter of the minima about the line; without interval where it was held.
     pub exponent: Estimate,
-    /// The same with the runs' own scatter about their curves turned again (wild bootstrap).
+    /// The same by the runs' own scatter about their curves, drawn again, with Student's t of the budgets' degrees of freedom together.
     pub exponent_by_runs: Estimate,
     /// A: the law at one FLOP, so far from any budget that its interval spans orders of magnitude.
     pub prefactor: Estimate,
@@ -160,7 +160,7 @@ impl IsoflopSurface {
     }
 }
 
-/// A fitted surface. Intervals are percentiles over runs drawn again within their budgets.
+/// A fitted surface. Intervals are by the spread over scatter (variable projection) or weights (Huber) of the runs drawn again, times Student's t.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SurfaceLaw {
     /// E, the loss that neither size nor tokens take away.

@@ -16,7 +16,7 @@ mod budget;
 mod growth;
 
 pub use ahead::{Agreement, Judged, LossForm, MethodOptimum, MethodValue, OptimumAhead, OptimumLoss};
-pub use budget::{Along, Curve, IsoflopBudget, IsoflopMinimum, IsoflopRun, MinimumOutcome};
+pub use budget::{Along, Curve, IsoflopBudget, IsoflopMinimum, IsoflopRun, IsoflopSize, MinimumOutcome};
 pub use growth::{
     FloorLaw, FloorOutcome, IsoflopSurface, OptimumPath, PathLaw, PathOutcome, SurfaceLaw, SurfaceMethod,
     SurfaceOutcome,
@@ -44,7 +44,7 @@ pub struct IsoflopFit {
     pub params: String,
     /// Nominal coverage of every interval.
     pub level: f64,
-    /// How often runs were drawn, or their scatter turned, again.
+    /// How often scatter, or weights, of the runs were drawn again.
     pub resamples: u32,
     /// Seed of that.
     pub seed: u64,

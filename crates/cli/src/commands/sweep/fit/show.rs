@@ -30,7 +30,7 @@ pub(super) fn title(fit: &IsoflopFit) -> String {
 pub(super) fn group(group: &IsoflopGroup) -> String {
     let mut lines = vec![format!("\n{}: {}", group.name, group.verdict)];
     if !group.budgets.is_empty() {
-        let many = |budget: &&IsoflopBudget| budget.runs.len() >= SIZES;
+        let many = |budget: &&IsoflopBudget| budget.size_count() >= SIZES;
         let rows: Vec<Vec<String>> = group.budgets.iter().filter(many).map(minima).collect();
         if !rows.is_empty() {
             let header = [
@@ -43,8 +43,17 @@ pub(super) fn group(group: &IsoflopGroup) -> String {
                 "loss",
                 "N* parabola",
                 "D* parabola",
+                "bias, cubic",
+                "bias, parabola",
             ];
-            let to_go = ["D* parabola", "N* parabola", "95 % interval ", "95 % interval"];
+            let to_go = [
+                "D* parabola",
+                "bias, cubic",
+                "bias, parabola",
+                "N* parabola",
+                "95 % interval ",
+                "95 % interval",
+            ];
             lines.push(format!("\n{}", terminal::fitting(&header, 0, &[rows], &to_go)));
         }
         lines.extend(refusals(group));
@@ -73,10 +82,19 @@ fn minima(budget: &IsoflopBudget) -> Vec<String> {
         Some(MinimumOutcome::Found { place, .. }) => ends(place.bounds()),
         _ => "-".to_owned(),
     };
+    // Of N*, by the shape of the curve alone.
+    let bias = |curve| match outcome(curve, Along::Params) {
+        Some(MinimumOutcome::Found { bias: Some(bias), .. }) => format!("{:+.1} %", 100.0 * bias),
+        _ => "-".to_owned(),
+    };
+    let sizes = match budget.size_count() {
+        sizes if sizes < budget.runs.len() => format!("{sizes} ({} runs)", budget.runs.len()),
+        sizes => sizes.to_string(),
+    };
     let least = budget.minimum(Curve::Cubic, Along::Tokens).and_then(|minimum| minimum.found());
     vec![
         format!("{:.2e}", budget.budget),
-        budget.runs.len().to_string(),
+        sizes,
         at(Curve::Cubic, Along::Params),
         place(Along::Params),
         at(Curve::Cubic, Along::Tokens),
@@ -84,6 +102,8 @@ fn minima(budget: &IsoflopBudget) -> Vec<String> {
         least.map_or("-".to_owned(), |(_, loss)| format!("{loss:.4}")),
         at(Curve::Parabola, Along::Params),
         at(Curve::Parabola, Along::Tokens),
+        bias(Curve::Cubic),
+        bias(Curve::Parabola),
     ]
 }
 
@@ -93,7 +113,7 @@ const SIZES: usize = 4;
 /// Why budgets have no minimum by the default curve, each reason once a budget.
 fn refusals(group: &IsoflopGroup) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    let few = group.budgets.iter().filter(|budget| budget.runs.len() < SIZES).count();
+    let few = group.budgets.iter().filter(|budget| budget.size_count() < SIZES).count();
     if few > 0 {
         let budgets = terminal::several(few as u64, "budget");
         let note = format!("{budgets} with fewer than {SIZES} sizes: no minimum there");
@@ -105,7 +125,7 @@ fn refusals(group: &IsoflopGroup) -> Vec<String> {
         };
         lines.push(terminal::paragraph("note: ", &format!("{note}{hint}")));
     }
-    for budget in group.budgets.iter().filter(|budget| budget.runs.len() >= SIZES) {
+    for budget in group.budgets.iter().filter(|budget| budget.size_count() >= SIZES) {
         for along in Along::ALL {
             let refused = budget.minimum(Curve::Cubic, along).map(|minimum| &minimum.outcome);
             if let Some(MinimumOutcome::Refused { reason }) = refused {
