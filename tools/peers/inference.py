@@ -1,6 +1,6 @@
 """Coverage and width of 95 % intervals, ours and those of others, on the same simulated tables and studies.
 
-    python tools/peers/inference.py --ours PROGRAM [--repeats 300] [--peer-repeats 100] [tables] [studies]
+    python tools/peers/inference.py --ours PROGRAM [--repeats 200] [--peer-repeats 30] [--ours-alone] [tables] [studies]
 
 Tables: one value a model over three decades of size; the exponent, and one new model at 10 and 100 times the largest, from all models. Studies: documents that
 differ in difficulty and in how fast they get easier; the exponent over all documents like these, models fixed. Needs Python 3.12 (simple-scaling-laws) and
@@ -160,8 +160,8 @@ def by_simple_scaling_laws(sizes, values):
     return [None, *ends]
 
 
-def of_tables(program, repeats, peer_repeats):
-    peers = {
+def of_tables(program, repeats, peer_repeats, with_peers):
+    peers = with_peers and {
         "SciPy curve_fit, power law": by_curve_fit(False),
         "SciPy curve_fit, with a floor": by_curve_fit(True),
         "statsmodels OLS of logarithms": by_ols,
@@ -174,7 +174,7 @@ def of_tables(program, repeats, peer_repeats):
             rng = np.random.default_rng([models, len(name)])
             tables = [table(rng, truth, models) for _ in range(repeats)]
             rows = {"relscale": (ours(program, tables), repeats)}
-            for peer, method in peers.items():
+            for peer, method in (peers or {}).items():
                 count = peer_repeats if peer.startswith("simple") else repeats
                 rows[peer] = ([method(*one) for one in tables[:count]], count)
             for method, (found, count) in rows.items():
@@ -258,8 +258,8 @@ def by_mixed(lengths, missed):
     return -high, -low
 
 
-def of_studies(program, repeats):
-    methods = {
+def of_studies(program, repeats, with_peers):
+    methods = with_peers and {
         "statsmodels OLS over models": by_ols_over_models,
         "statsmodels GLM, clustered by document": by_clustered_glm,
         "statsmodels MixedLM, a random line a document": by_mixed,
@@ -284,7 +284,7 @@ def of_studies(program, repeats):
             interval = law["outcome"]["exponent"]["interval"]
             found.append((interval["low"], interval["high"]))
         rows = {"relscale": found}
-        for name, method in methods.items():
+        for name, method in (methods or {}).items():
             rows[name] = []
             for lengths, ranks in corpora:
                 try:
@@ -300,17 +300,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("what", nargs="*", default=[], help="tables, studies; both where none is named")
     parser.add_argument("--ours", default="relscale", help="the program")
-    parser.add_argument("--repeats", type=int, default=300, help="tables of each kind, and corpora")
-    parser.add_argument("--peer-repeats", type=int, default=100, help="tables of each kind for simple-scaling-laws, which takes a second each")
+    parser.add_argument("--repeats", type=int, default=200, help="tables of each kind, and corpora")
+    parser.add_argument("--peer-repeats", type=int, default=30, help="tables of each kind for simple-scaling-laws, which takes a second each")
+    parser.add_argument("--ours-alone", action="store_true", help="the same tables and corpora, without the peers")
     chosen = parser.parse_args()
     warnings.filterwarnings("ignore")
     begun = time.time()
     program = os.path.abspath(chosen.ours) if os.path.sep in chosen.ours else chosen.ours
     what = chosen.what or ["tables", "studies"]
     if "tables" in what:
-        of_tables(program, chosen.repeats, chosen.peer_repeats)
+        of_tables(program, chosen.repeats, chosen.peer_repeats, not chosen.ours_alone)
     if "studies" in what:
-        of_studies(program, chosen.repeats)
+        of_studies(program, chosen.repeats, not chosen.ours_alone)
     print(f"\n{time.time() - begun:.0f} s")
 
 
