@@ -32,10 +32,10 @@ fn what_is_saved_is_what_is_loaded() {
 /// Others read this file: these paths are promised as long as [`FORMAT`] stays.
 #[test]
 fn the_layout_is_stable() {
-    assert_eq!(FORMAT, 2);
+    assert_eq!(FORMAT, 3);
     let json = serde_json::to_value(study()).unwrap();
     for (path, expected) in [
-        ("/format", Value::from(2)),
+        ("/format", Value::from(3)),
         ("/options/level", Value::from(0.95)),
         ("/options/resamples", Value::from(100)),
         ("/groups/0/family", Value::from("made-up")),
@@ -79,14 +79,14 @@ fn files_that_are_no_result_are_refused() {
     fs::write(&path, "{\"format\": 2, \"groups\": [").unwrap();
     assert!(matches!(load(), LawsError::Parse { .. }));
     fs::write(&path, "{\"format\": 99, \"laws\": []}").unwrap();
-    assert!(load().to_string().contains("layout 99, this program reads layout 2"));
+    assert!(load().to_string().contains("layout 99, this program reads layout 3"));
 }
 
 #[test]
 fn a_file_that_cannot_be_read_names_itself_and_the_command_that_makes_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("other.json");
-    fs::write(&path, "{\"format\": 1, \"groups\": []}").unwrap();
+    fs::write(&path, "{\"format\": 0, \"groups\": []}").unwrap();
     for (message, command) in [
         (RelativeFit::load(&path).unwrap_err().to_string(), "`relscale relative`"),
         (StagesFit::load(&path).unwrap_err().to_string(), "`relscale stages`"),
@@ -96,7 +96,7 @@ fn a_file_that_cannot_be_read_names_itself_and_the_command_that_makes_it() {
     }
     fs::write(&path, "{\"format\": 7}").unwrap();
     let message = RelativeFit::load(&path).unwrap_err().to_string();
-    assert!(message.contains("layout 7, this program reads layout 1; run `relscale relative`"), "{message}");
+    assert!(message.contains("layout 7, this program reads layout 2; run `relscale relative`"), "{message}");
 }
 
 #[test]

@@ -88,19 +88,20 @@ fn a_value_with_both_intervals_by_hand() {
     let rbp = |log: f64| (-log.exp()).exp();
     let (greedy, flags) = value(&found, 0);
     assert_eq!(greedy.basis, Basis::Law);
-    near(greedy.value.value, rbp(line));
+    assert_eq!(greedy.form, "power law with floor");
+    let pure = greedy.power_law.as_ref().unwrap();
+    near(pure.value.value, rbp(line));
     let half = |factor: f64| t2(0.95) * s * factor.sqrt();
-    for (interval, factor) in
-        [(&greedy.value.interval, 1.25 + distance), (&greedy.law_interval, 0.25 + distance)]
+    for (interval, factor) in [(&pure.value.interval, 1.25 + distance), (&pure.law_interval, 0.25 + distance)]
     {
         let (low, high) = interval.bounds().unwrap();
         near(low, rbp(line + half(factor)));
         near(high, rbp(line - half(factor)));
     }
-    near(
-        greedy.value.standard_error.unwrap(),
-        greedy.value.value * line.exp() * s * (1.25 + distance).sqrt(),
-    );
+    near(pure.value.standard_error.unwrap(), pure.value.value * line.exp() * s * (1.25 + distance).sqrt());
+    // The form with a floor holds the line as the case without one: its interval holds the line's value and reaches further down.
+    let (low, high) = greedy.value.bounds().unwrap();
+    assert!(low < pure.value.bounds().unwrap().0 && low < rbp(line) && rbp(line) < high);
     // The plain warning, with the distance.
     assert_eq!(flags[0].code, FlagCode::Extrapolation);
     assert!(flags[0].message.contains("1.0 decades beyond the largest model measured (1.00e9)"), "{flags:?}");
@@ -109,7 +110,8 @@ fn a_value_with_both_intervals_by_hand() {
     near(value(&found, 1).0.value.value, 8.0 * 1e10_f64.powf(-0.05));
     let (sequence, flags) = value(&found, 2);
     assert_eq!(sequence.basis, Basis::Independence);
-    near(sequence.value.value, rbp(line).powi(20));
+    let pure_sequence = sequence.power_law.as_ref().unwrap();
+    near(pure_sequence.value.value, rbp(line).powi(20));
     near(sequence.law_interval.bounds().unwrap().0, greedy.law_interval.bounds().unwrap().0.powi(20));
     let said = flags.iter().find(|flag| flag.code == FlagCode::Independence).unwrap();
     assert!(
@@ -145,12 +147,13 @@ fn a_size_is_the_inverse_of_a_value() {
             let which = [0, 0, 1, 2, 3][at];
             value(&values, which).0.clone()
         };
-        near(back(answer.parameters.value).value.value, goal);
+        let pure = |parameters: f64| back(parameters).power_law.unwrap();
+        near(pure(answer.parameters.value).value.value, goal);
         for (interval, of_law) in [(&answer.parameters.interval, true), (&answer.for_one_model, false)] {
             let (low, high) = interval.bounds().unwrap();
             assert!(low <= answer.parameters.value && answer.parameters.value <= high);
             for end in [low, high] {
-                let there = back(end);
+                let there = pure(end);
                 let band = if of_law { &there.law_interval } else { &there.value.interval };
                 let (a, b) = band.bounds().unwrap();
                 let off = |edge: f64| (edge / goal - 1.0).abs();
@@ -235,7 +238,9 @@ fn rival_forms_stand_beside() {
         rivals.iter().find(|rival| rival.form == "power law with floor").unwrap().clone()
     };
     assert!((floor(&greedy.rivals).value / (-truth(3e10)).exp() - 1.0).abs() < 1e-6);
-    assert!(greedy.value.value > floor(&greedy.rivals).value + 0.02, "the power law knows no floor");
+    let pure = greedy.power_law.as_ref().unwrap().value.value;
+    assert!(pure > floor(&greedy.rivals).value + 0.02, "the power law knows no floor");
+    near(greedy.value.value, floor(&greedy.rivals).value);
     assert!(floor(&greedy.rivals).weight.unwrap() > 0.99);
     let reach = |at: usize| {
         size(&found, at)

@@ -388,7 +388,8 @@ fn tags_are_distributions_and_their_documents_are_drawn_apart() {
     let law = gap.fit().unwrap();
     assert_eq!(gap.treatment, "code");
     near(law.delta_beta.value, -0.03, 2e-3);
-    assert!(matches!(law.delta_beta_sampling.interval, Interval::DocumentBootstrap { resamples: 200, .. }));
+    assert!(matches!(law.delta_beta_sampling.interval, Interval::DocumentSpread { .. }));
+    assert!(law.delta_beta.interval.text_share().is_some());
     // Both series' documents vary by the same factors: drawn alike, their errors would cancel in the ratio; drawn apart they add
     // up as squares.
     let error = |name: &str| {

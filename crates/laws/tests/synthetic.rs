@@ -63,10 +63,12 @@ fn documents_give_each_point_its_error_and_the_exponent_a_sampling_error() {
         assert!((error / point.value / log_error - 1.0).abs() < 0.05);
         assert_eq!(point.hits.unwrap() + point.misses.unwrap(), point.tokens);
     }
-    // What is common to all models does not move the slope: joint resampling sees that.
+    // What is common to all models does not move the slope: leaving documents out of all of them at once sees that.
     let sampling = fit.exponent_sampling_error.unwrap();
     assert!(sampling < 0.001, "{sampling}");
-    assert!(matches!(fit.exponent_sampling_interval.interval, Interval::DocumentBootstrap { .. }));
+    assert!(matches!(fit.exponent_sampling_interval.interval, Interval::DocumentSpread { .. }));
+    assert!(matches!(fit.exponent.interval, Interval::ModelsAndText { .. }));
+    assert!(matches!(fit.exponent_of_this_text.as_ref().unwrap().interval, Interval::StudentT { .. }));
     let model = &group.models[0];
     let bits = model.bits_per_byte.as_ref().unwrap();
     let nats = model.cross_entropy.as_ref().unwrap();
@@ -109,7 +111,8 @@ proptest! {
         let scale = (unit as f64).powf(a.exponent.value);
         prop_assert!((prefactor(b) / (prefactor(a) * scale) - 1.0).abs() < 1e-9);
         for (x, y) in a.leave_one_out.iter().zip(&b.leave_one_out) {
-            prop_assert!((x.relative_error - y.relative_error).abs() < 1e-9);
+            // The form with a floor is searched for, and found to so many digits.
+            prop_assert!((x.relative_error - y.relative_error).abs() < 1e-6);
         }
     }
 }

@@ -36,8 +36,8 @@ pub struct Straightness {
 /// use relscale_stats::optimise::straight;
 /// let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
 /// let even = [1.0; 6];
-/// let bent = straight::test(&x, &x.map(|x| 0.1 * x * x + 0.01 * (7.0 * x).sin()), &[&even]).unwrap();
-/// let straight = straight::test(&x, &x.map(|x| 3.0 * x + 0.01 * (7.0 * x).sin()), &[&even]).unwrap();
+/// let bent = straight::test(&x, &x.map(|x| 0.1 * x * x + 0.01 * (3.1 * x).cos()), &[&even]).unwrap();
+/// let straight = straight::test(&x, &x.map(|x| 3.0 * x + 0.01 * (3.1 * x).cos()), &[&even]).unwrap();
 /// assert!(bent.p < 0.001 && straight.p > 0.05);
 /// ```
 ///
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_double_bend_is_seen_by_the_cubic() {
-        let y = X.map(|x| -0.4 * x + 0.8 * (0.6 * (x - 3.0)).tanh() + 0.01 * (9.0 * x).sin());
+        let y = X.map(|x| -0.4 * x + 0.3 * ((x - 3.0) / 3.0).powi(3) + 0.01 * (3.1 * x).cos());
         let found = test(&X, &y, &[&[1.0; 7]]).unwrap();
         assert!(found.parabola > 0.5 && found.p < 0.01, "{found:?}");
     }
