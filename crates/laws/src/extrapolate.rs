@@ -19,7 +19,7 @@ pub(crate) fn at(
     let found = form.at(x, of, level);
     let log_value = match &found {
         Ok(found) => found.log_value,
-        Err(StatsError::NoDegreesOfFreedom) => form.straight_log_value(x),
+        Err(StatsError::NoDegreesOfFreedom | StatsError::FormUnknown { .. }) => form.straight_log_value(x),
         Err(_) => return None,
     };
     let value = Some(read(log_value.exp())).filter(|value| value.is_finite())?;

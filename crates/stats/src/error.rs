@@ -84,6 +84,16 @@ pub enum StatsError {
     /// The scatter about a line through two points is unknown.
     #[error("a line through two points leaves no scatter to judge it by, so there is no interval")]
     NoDegreesOfFreedom,
+    /// Points that cannot show the form of a law, so that no interval can leave it open.
+    #[error(
+        "{points} points cannot show whether a law flattens; {needed} are the least for an interval that leaves its form open"
+    )]
+    FormUnknown {
+        /// How many there are.
+        points: usize,
+        /// How many there must be.
+        needed: usize,
+    },
     /// The coverage of an interval must be a probability.
     #[error("an interval cannot have coverage {level}; give a number above 0 and below 1")]
     Level {

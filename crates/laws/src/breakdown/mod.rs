@@ -2,7 +2,7 @@
 //!
 //! At large k nearly every token hits, `-ln RBP_k` rests on few misses, and its logarithm is noisy: R² must fall even if the
 //! law is perfect. So each law is set beside perfect power laws that are seen through the noise of the same text sample
-//! (`ln value = ln C - alpha ln S + e`, e drawn with the joint covariance of the models over resampled documents):
+//! (`ln value = ln C - alpha ln S + e`, e drawn with the joint covariance of the models with documents left out one by one):
 //!
 //! * does that noise explain the scatter of the models about their line (p-value)?
 //! * would it hide a slope like the one at k = 100 (power)?
@@ -23,11 +23,11 @@ pub(crate) mod classes;
 mod points;
 mod words;
 
-use relscale_stats::bootstrap::{Noise, PerfectFit, Sample, covariance, perfect_lines};
+use relscale_stats::bootstrap::{Noise, PerfectFit, Sample, perfect_lines};
 use relscale_stats::interval::{percentile, student};
 
 use crate::options::FitOptions;
-use crate::power_law::BEYOND_NOISE;
+use crate::power_law::{BEYOND_NOISE, UNKNOWN_TEXT};
 use crate::result::{
     Breakdown, Finding, FormFinding, FormTest, GroupBreakdown, Law, PerfectLaw, PowerLaw, ReferenceSlope,
     ScatterTest,
@@ -168,13 +168,15 @@ fn scatter(
     if points < 3 {
         return Err("two points leave no scatter".to_owned());
     }
-    let covariance = covariance(replicates.logarithms()?).map_err(|refusal| refusal.to_string())?;
+    replicates.logarithms()?;
     if documents < FEWEST_DOCUMENTS {
         return Err(format!("{documents} documents are too few to know the noise of a point"));
     }
-    // One dimension: each residual becomes Student's t, as its variance is known from so many documents.
-    let noise = Noise::estimated(&covariance, points, documents as usize, 1)
-        .map_err(|refusal| refusal.to_string())?;
+    let text = law.text.as_ref().ok_or_else(|| UNKNOWN_TEXT.to_owned())?;
+    // One dimension: each residual becomes Student's t, as its variance is known as from so many even documents.
+    let units = (text.degrees_of_freedom + 1.0).floor() as usize;
+    let noise =
+        Noise::estimated(&text.covariance, points, units, 1).map_err(|refusal| refusal.to_string())?;
     // The streams of the resamples count up from 0; these count down, one a k.
     let stream = u64::MAX - u64::from(law.k().unwrap_or(0));
     let draw = |exponent: f64| {

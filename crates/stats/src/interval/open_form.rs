@@ -8,11 +8,11 @@
 //! |---|---|
 //! | 5 and more | profile of the form with a floor, n - 3 degrees of freedom |
 //! | 4 | the same, with the scatter about the straight line where that makes it narrower: one degree of freedom is too few |
-//! | 3 | the straight line by Student's t; its form is not tested |
+//! | 3 | none: three points on a line by chance promise anything, and show nothing of the form |
 //!
 //! What [`scatter`] and [`mixed`](super::mixed) know is added: scatter that may grow with x, and a text that all points share.
 
-use super::mixed::{Mixed, MixedLine, Shared};
+use super::mixed::{Mixed, Shared};
 use super::profile::{self, ProfileInterval};
 use super::{check_level, scatter, student};
 use crate::error::StatsError;
@@ -111,28 +111,14 @@ impl OpenForm {
     /// Predicts at `x`, above zero.
     ///
     /// # Errors
-    /// Two points; a level that is no probability; a value beyond the range of numbers.
+    /// Fewer than four points; a level that is no probability; a value beyond the range of numbers.
     pub fn at(&self, x: f64, of: Of, level: f64) -> Result<Open, StatsError> {
         check_level(level)?;
         match &self.curve {
-            None => self.straight(x, of, level),
+            None if self.line.degrees_of_freedom() == 0 => Err(StatsError::NoDegreesOfFreedom),
+            None => Err(StatsError::FormUnknown { points: self.log_x.len(), needed: FLOOR_FROM }),
             Some(curve) => self.curved(curve, x, of, level),
         }
-    }
-
-    fn straight(&self, x: f64, of: Of, level: f64) -> Result<Open, StatsError> {
-        let mixed = MixedLine::new(&self.line, &self.log_x, self.shared.as_ref())?;
-        let log_value = self.line.at(x.ln());
-        let spread = mixed.value(x.ln(), of.fresh());
-        let half = spread.half(level)?;
-        Ok(Open {
-            log_value,
-            low: Some(log_value - half),
-            high: Some(log_value + half),
-            level,
-            degrees_of_freedom: self.line.degrees_of_freedom(),
-            text_share: spread.text_share(),
-        })
     }
 
     fn curved(&self, curve: &Curve, x: f64, of: Of, level: f64) -> Result<Open, StatsError> {
@@ -192,15 +178,6 @@ impl OpenForm {
         }
         let by_line = student::two_sided_quantile(level, freedom + 1)? * (straight / own).sqrt();
         Ok(if by_line < t { (by_line, freedom + 1) } else { (t, freedom) })
-    }
-}
-
-impl Of {
-    fn fresh(self) -> f64 {
-        match self {
-            Self::Law => 0.0,
-            Self::Point => 1.0,
-        }
     }
 }
 
