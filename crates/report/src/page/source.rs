@@ -82,16 +82,15 @@ impl Place {
         Html(html)
     }
 
-    /// A variance of two parts as a small stacked bar: the text's share, and the models'.
+    /// A variance of two parts as a small stacked bar: the text's share, told beside it, and the models'.
     pub(super) fn parts(&self, text_share: f64) -> Html {
         let (text, models) = (format::share(text_share), format::share(1.0 - text_share));
         let width = 100.0 * text_share.clamp(0.0, 1.0);
         let words = format!("of the variance of the exponent, {text} is the text's and {models} the models'");
-        let place = escaped(&self.0);
-        Html(format!(
-            "<data class=\"parts\" value=\"{text_share}\" data-source=\"{place}\" title=\"{words}\" role=\"img\" \
-             aria-label=\"{words}\"><i style=\"width: {width:.0}%\"></i></data>"
-        ))
+        let bar = format!(
+            "<span class=\"parts\" role=\"img\" title=\"{words}\" aria-label=\"{words}\"><i style=\"width: {width:.0}%\"></i></span>"
+        );
+        Html(format!("{bar}<small class=\"muted\">text {}</small>", self.number(text_share, &text).0))
     }
 
     /// An estimate that is here: value and interval, or that there is none.
