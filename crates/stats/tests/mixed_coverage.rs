@@ -80,7 +80,7 @@ impl Study {
                 without.map(|(d, size)| (sums[model] - size * d[model]) / (total - size)).collect()
             })
             .collect();
-        let shared = left_out_covariance(&left_out, &sizes, &[x.clone()]).unwrap().shared;
+        let shared = left_out_covariance(&left_out, &sizes, std::slice::from_ref(&x)).unwrap().shared;
         let fit = line(&x, &y).unwrap();
         let mixed = MixedLine::new(&fit, &x, Some(&shared)).unwrap();
         let off = (fit.slope - Self::SLOPE).abs();

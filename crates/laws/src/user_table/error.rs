@@ -167,7 +167,7 @@ pub enum TableError {
     },
     /// A model that several rows name.
     #[error(
-        "{}: model `{model}`{part} is there {count} times, in {places}{others}; a row is a model: take out what was pasted twice, give \
+        "{}: model `{model}`{part} is there {count} times, in {places}; a row is a model: take out what was pasted twice, give \
          each row a name of its own (--label), or choose rows with --where or {apart}",
         path.display()
     )]
@@ -180,10 +180,8 @@ pub enum TableError {
         model: String,
         /// How many rows name it.
         count: usize,
-        /// Their lines or rows.
+        /// Their lines or rows, and how many more models are there several times.
         places: String,
-        /// How many more models are there several times, in words.
-        others: String,
         /// The options that part rows of one name.
         apart: &'static str,
     },

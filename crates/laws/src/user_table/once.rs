@@ -70,7 +70,8 @@ impl<'a> Once<'a> {
                 _ => format!(", and {others} more models likewise"),
             };
             let (count, places) = (rows.len(), in_words(&places));
-            return Err(TableError::ModelTwice { path, part, model, count, places, others, apart });
+            let places = format!("{places}{others}");
+            return Err(TableError::ModelTwice { path, part, model, count, places, apart });
         }
         self.check_sizes()
     }
