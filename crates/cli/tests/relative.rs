@@ -38,7 +38,7 @@ fn a_table_of_four_distributions() {
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     outcome.shows("relative");
     let found: Value = serde_json::from_slice(&std::fs::read(place.path("gaps.json")).unwrap()).unwrap();
-    assert_eq!((found["format"].as_u64(), found["options"]["margin"].as_f64()), (Some(1), Some(0.002)));
+    assert_eq!((found["format"].as_u64(), found["options"]["margin"].as_f64()), (Some(2), Some(0.002)));
     for (at, trend, slope) in [(0, "widens", 0.01), (1, "closes", -0.02), (2, "parallel", 0.0)] {
         let law = &found["families"][0]["gaps"][at]["outcome"];
         assert_eq!((law["status"].as_str(), law["trend"].as_str()), (Some("fitted"), Some(trend)));

@@ -198,8 +198,10 @@ fn what_collect_writes_fit_reads() {
         return;
     };
     let place = Place::new();
-    // Some runs of it are of no budget of the grid; the fit leaves them out.
-    place.text("runs-comma.csv", &text);
+    // Some runs of it are of no budget of the grid; the fit leaves them out. Two that were trained once more beside the grid, to validate it,
+    // are no part of the published fit.
+    let grid: Vec<&str> = text.lines().filter(|line| !line.contains("scaling-ladder")).collect();
+    place.text("runs-comma.csv", &grid.join("\n"));
     for table in ["runs.csv", "runs.jsonl", "runs.parquet"] {
         let collected = place.run(&[
             "sweep",
@@ -219,7 +221,7 @@ fn what_collect_writes_fit_reads() {
         assert_eq!(fit.code, Some(0), "{}", fit.screen());
         assert!(fit.out.contains("C counts training FLOPs; N all parameters"), "{}", fit.out);
         // The published exponents of the parabolas: D* by tokens, N* by parameters.
-        for line in ["D*          parabola   0.572", "N*          parabola   0.405"] {
+        for line in ["D*          parabola   0.572", "N*          parabola   0.4049"] {
             assert!(fit.out.contains(line), "{line}: {}", fit.out);
         }
     }

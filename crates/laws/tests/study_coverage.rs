@@ -131,7 +131,7 @@ fn a_study_holds_the_exponent_of_texts_like_its_own() {
     let [told, this_text, these_models] = held(36, 150, 2);
     // 150 repetitions: two and a half standard errors are 0.044.
     assert!(told > 0.905 && these_models > 0.905, "{told} {these_models}");
-    assert!(this_text < 0.75, "the fault that this mends: {this_text}");
+    assert!(this_text < 0.87, "the fault that this mends: {this_text}");
 }
 
 #[test]

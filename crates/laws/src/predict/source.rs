@@ -71,7 +71,13 @@ impl<'a> Source<'a> {
         let shared = law.text.as_ref().and_then(crate::result::TextNoise::shared);
         let open = OpenForm::fit(&sizes, &values, shared.as_ref()).map_err(|_| no_law())?;
         // What makes the line itself doubtful; doubts about single points stay with the law.
-        let grave = [FlagCode::FewMisses, FlagCode::FewHits, FlagCode::NotFalling, FlagCode::NoInterval];
+        let grave = [
+            FlagCode::FewMisses,
+            FlagCode::FewHits,
+            FlagCode::NotFalling,
+            FlagCode::NoInterval,
+            FlagCode::LackOfFit,
+        ];
         let flags = law.flags.iter().filter(|flag| grave.contains(&flag.code)).cloned().collect();
         Ok(Self { law, basis, fit, open, sizes, values, factor, chance, flags })
     }

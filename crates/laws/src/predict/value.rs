@@ -6,7 +6,7 @@ use super::rivals;
 use super::source::Source;
 use crate::extrapolate;
 use crate::result::{
-    Basis, FlagCode, FoundValue, GroupFit, Interval, LineValue, Predicted, ValueOutcome, ValuePrediction,
+    Basis, FoundValue, GroupFit, Interval, LineValue, Predicted, ValueOutcome, ValuePrediction,
 };
 use crate::sizes;
 use crate::verdict::{magnitude, within};
@@ -40,7 +40,6 @@ pub(super) fn at(group: &GroupFit, quantity: Predicted, parameters: f64, level: 
             .into_iter()
             .collect();
     flags.extend(source.flags.iter().cloned());
-    flags.extend(source.law.flags.iter().filter(|flag| flag.code == FlagCode::LackOfFit).cloned());
     let verdict = sentence(&symbol, parameters, &found);
     ValuePrediction {
         quantity,

@@ -77,7 +77,7 @@ pub enum Interval {
         /// Resamples that gave a finite value.
         resamples: u32,
     },
-    /// Percentiles over training runs drawn again, or over their scatter about a curve turned again.
+    /// By refits over training runs drawn or weighted again, or over their scatter turned again: the spread of the refits times a t quantile.
     RunBootstrap {
         /// Lower end.
         low: f64,

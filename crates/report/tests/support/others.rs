@@ -10,7 +10,7 @@ use std::path::Path;
 
 use relscale_laws::isoflop::{IsoflopColumns, IsoflopOptions, fit_isoflop};
 use relscale_laws::relative::{
-    Counted, Covariates, Measurements, ModelFamily, RelativeOptions, Series, SeriesPoint, fit_relative,
+    Counted, Covariates, Measurements, ModelFamily, RelativeOptions, Series, SeriesPoint, Units, fit_relative,
 };
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
 use relscale_laws::two_stage::{HeldOut, StagesOptions, fit_stages};
@@ -57,7 +57,9 @@ fn measured(error: &str, steeper: f64) -> Measurements {
             }
         };
         let points = SIZES.iter().enumerate().map(point).collect();
-        Series { distribution: (*name).to_owned(), points, left_out: Vec::new(), units: None }
+        // Forty documents of equal length, whose draws are above.
+        let units = Units { key: (*name).to_owned(), sizes: vec![1.0; 40], left_out: BTreeMap::new() };
+        Series { distribution: (*name).to_owned(), points, left_out: Vec::new(), units: Some(units) }
     });
     Measurements {
         x: "S, non-embedding parameters".to_owned(),
