@@ -105,7 +105,7 @@ fn along_k(gap: &RanksOfGap) -> String {
             .into_iter()
             .filter(|trend| count(*trend) > 0)
             .map(|trend| {
-                let is = if trend == Trend::Crossed { "is " } else { "" };
+                let is = if matches!(trend, Trend::Closes | Trend::Widens) { "" } else { "is " };
                 format!("{is}{} at {}", trend.name(), count(trend))
             })
             .collect();
