@@ -4,7 +4,7 @@
 //! ones, as one would who decides about the next size.
 
 use relscale_stats::forms::power::{self, Power};
-use relscale_stats::interval::open_form::{Of, OpenForm};
+use relscale_stats::interval::open_form::{FLOOR_FROM, Of, OpenForm};
 
 use crate::extrapolate;
 use crate::judged;
@@ -37,6 +37,8 @@ pub(crate) struct Held {
 
 /// Each point predicted from all others; points that the others cannot predict are absent.
 pub(crate) fn held_out_each(form: Form, x: &[f64], y: &[f64], unit: &str, level: f64) -> Vec<Held> {
+    // Of four points three are left, too few for an open form; their place lies among them or beside, where the form matters little.
+    let form = if x.len() <= FLOOR_FROM { Form::Straight } else { form };
     let others = |all: &[f64], left: usize| [&all[..left], &all[left + 1..]].concat();
     let each =
         (0..x.len()).filter_map(|left| Some((left, Fitted::new(form, &others(x, left), &others(y, left))?)));
