@@ -16,8 +16,8 @@
 //! ```
 //!
 //! The smaller of the two counts. And the loudest unit counts twice: a sample of few units may lack the like of it, and then the
-//! variance is far too small (a document that makes most of an exponent's variance is absent from every third sample of 35). With even
-//! units that costs 1 to 3 % of the width. `record/2026-11-28-models-and-text.md` says what each of these gains.
+//! variance is far too small (a document that makes most of an exponent's variance is absent from every third sample of 35). With 36
+//! units that cost 12 % of the width. `record/2026-11-28-models-and-text.md` says what each of these gains.
 
 use crate::error::StatsError;
 use crate::interval::mixed::Shared;

@@ -11,7 +11,7 @@
 //!
 //! The new point is then a mixture of Student t's, and the factor is the quantile of that mixture over the one of equal scatter, and
 //! at least 1: scatter that seems to fall promises nothing. The new point scatters as the nearest end of the range. With equal scatter
-//! the factor is 1.2 to 1.3 for 6 to 12 points. A Bayesian's answer (Gelman et al., *Bayesian Data Analysis*, 3rd ed., 14.7), judged
+//! the factor is 1.15 to 1.3 for 6 to 12 points. A Bayesian's answer (Gelman et al., *Bayesian Data Analysis*, 3rd ed., 14.7), judged
 //! by how often it covers: `tests/mixed_coverage.rs`.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
