@@ -121,6 +121,17 @@ def rope_parameters(folder):
     path.write_text(json.dumps(config, indent=2) + "\n")
 
 
+def without(*keys):
+    """Takes keys out of config.json, as in configurations that are older than they."""
+
+    def remove(folder):
+        path = folder / "config.json"
+        config = json.loads(path.read_text())
+        path.write_text(json.dumps({k: v for k, v in config.items() if k not in keys}, indent=2) + "\n")
+
+    return remove
+
+
 def pickled(legacy=False, awkward=False, shards=1):
     """model.safetensors -> pytorch_model.bin as torch.save writes it; `awkward` stores views, transposes, Parameters."""
 
@@ -207,11 +218,24 @@ CASES = {
     "llama-head-dim": (llama(head_dim=6), {}),
     "llama-llama3": (llama(rope_scaling=LLAMA3, rope_theta=100.0, head_dim=8, max_position_embeddings=256), {}),
     "llama-linear": (llama(rope_scaling=dict(rope_type="linear", factor=4.0)), dict(dtype=BF16)),
+    "llama-dynamic": (llama(rope_scaling=dict(rope_type="dynamic", factor=3.0)), {}),
+    "gpt_neox-dynamic": (gpt_neox(rotary_pct=0.5, rope_scaling=dict(type="dynamic", factor=2.0)), {}),
     "llama-rope-parameters": (llama(rope_theta=500.0, rope_scaling=LLAMA3, max_position_embeddings=256), dict(after=rope_parameters)),
     "llama-sharded-f16": (llama(), dict(dtype=F16, shard=4000)),
     "llama-bin-awkward": (llama(), dict(after=pickled(awkward=True), dtype=BF16)),
     "mistral-no-window": (mistral(), dict(dtype=BF16)),
     "mistral-window": (mistral(sliding_window=5), {}),
+    # Every key that may be away is away from its default: bases of config_keys.py.
+    "gpt2-odd": (gpt2(activation_function="gelu", layer_norm_epsilon=2**-7, scale_attn_weights=False,
+                      scale_attn_by_inverse_layer_idx=True, n_inner=64, tie_word_embeddings=False), {}),
+    "opt-odd": (opt(activation_function="gelu", ffn_dim=40, _remove_final_layer_norm=True), {}),
+    "gpt_neox-odd": (gpt_neox(rotary_pct=0.5, rotary_emb_base=500, use_parallel_residual=False, hidden_act="gelu_new",
+                              layer_norm_eps=2**-7, rope_scaling=dict(rope_type="linear", factor=2.0)), {}),
+    "qwen2-odd": (qwen2(num_hidden_layers=3, use_sliding_window=True, sliding_window=4, max_window_layers=1,
+                        rope_theta=500.0, rms_norm_eps=2**-7, tie_word_embeddings=False), dict(after=without("layer_types"))),
+    "llama-odd": (llama(rope_theta=500.0, rms_norm_eps=2**-7, rope_scaling=dict(rope_type="linear", factor=2.0),
+                        num_key_value_heads=4), {}),
+    "mistral-odd": (mistral(sliding_window=5, rope_theta=500.0, rms_norm_eps=2**-7), {}),
 }
 
 
@@ -259,7 +283,9 @@ def golden(model, ids_list, known=None):
         for module in model.modules():
             if hasattr(module, "inv_freq"):  # computed in float32 when the model was built
                 kind = module.rope_type
-                inv_freq, module.attention_scaling = ROPE_INIT_FUNCTIONS[kind](model.config, "cpu")
+                # Version 5 keeps the plain frequencies beside the table of functions.
+                plain = lambda config, _: module.compute_default_rope_parameters(config)
+                inv_freq, module.attention_scaling = ROPE_INIT_FUNCTIONS.get(kind, plain)(model.config, "cpu")
                 module.register_buffer("inv_freq", inv_freq, persistent=False)
                 module.original_inv_freq = inv_freq
         for n, ids in enumerate(ids_list):

@@ -37,6 +37,7 @@ doc_to_target: "{{{{text}}}}"
 metric_list:
   - metric: byte_perplexity
   - metric: bits_per_byte
+  - metric: word_perplexity
 metadata:
   version: 1.0
 """
@@ -60,6 +61,7 @@ def evaluated(name, max_length, folder):
         "loglikelihood": [float(sample["filtered_resps"][0]) for sample in samples],
         "bits_per_byte": results["bits_per_byte,none"],
         "byte_perplexity": results["byte_perplexity,none"],
+        "word_perplexity": results["word_perplexity,none"],
     }
 
 

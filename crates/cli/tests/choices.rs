@@ -7,6 +7,8 @@ use std::path::Path;
 
 use common::Place;
 use relscale_testkit::TinyModel;
+use safetensors::SafeTensors;
+use safetensors::tensor::TensorView;
 use serde_json::Value;
 
 /// The model, questions and results that `tools/peers/choices.py` wrote.
@@ -27,17 +29,21 @@ fn column<'a>(table: &'a str, name: &str) -> Vec<&'a str> {
 fn options_and_accuracies_are_those_of_the_harness() {
     let golden: Value = serde_json::from_slice(&fs::read(data("harness.json")).unwrap()).unwrap();
     let place = Place::new();
-    // The harness feeds `max_length` tokens and predicts the next; here the last fed token is a target only, hence one more.
-    for (window, length) in [("250", "251"), ("40", "41")] {
+    // A model that takes no more than the window: what its own length is without an option.
+    let short = short_model(&place, 40);
+    let whole = data("model");
+    for (window, model, length) in
+        [("250", &whole, Some("250")), ("40", &whole, Some("40")), ("40", &short, None)]
+    {
         for format in ["standard", "continuation"] {
-            let (study, options) = (format!("{window}-{format}"), format!("{window}-{format}.csv"));
+            let name = format!("{window}-{format}-{}", length.is_some());
+            let (study, options) = (name.clone(), format!("{name}.csv"));
             let corpus = format!("{}?kind=mmlu&shots=0&format={format}", data("mmlu"));
-            let model = data("model");
-            let measured = place.run(&[
-                // The model has more rows than tokens, and the harness's softmax is over all rows.
-                "measure", "--vocab", "rows", "--model", &model, "--corpus", &corpus, "--out", &study,
-                "--length", length,
-            ]);
+            // The model has more rows than tokens, and the harness's softmax is over all rows.
+            let mut measure =
+                vec!["measure", "--vocab", "rows", "--model", model, "--corpus", &corpus, "--out", &study];
+            measure.extend(length.iter().flat_map(|length| ["--length", length]));
+            let measured = place.run(&measure);
             assert_eq!(measured.code, Some(0), "{}", measured.screen());
             let chosen = place.run(&["choices", &study, "--options", &options]);
             assert_eq!(chosen.code, Some(0), "{}", chosen.screen());
@@ -69,6 +75,33 @@ fn options_and_accuracies_are_those_of_the_harness() {
             }
         }
     }
+}
+
+/// The same model with `positions` positions: its other rows of the table are gone.
+fn short_model(place: &Place, positions: usize) -> String {
+    let folder = place.path("short");
+    fs::create_dir(&folder).unwrap();
+    for file in ["config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"] {
+        if let Ok(text) = fs::read_to_string(data(&format!("model/{file}"))) {
+            fs::write(
+                folder.join(file),
+                text.replace("\"n_positions\": 256", &format!("\"n_positions\": {positions}")),
+            )
+            .unwrap();
+        }
+    }
+    let bytes = fs::read(data("model/model.safetensors")).unwrap();
+    let whole = SafeTensors::deserialize(&bytes).unwrap();
+    let cut = whole.tensors().into_iter().map(|(name, tensor)| {
+        let (mut shape, mut data) = (tensor.shape().to_vec(), tensor.data());
+        if name.ends_with("wpe.weight") {
+            data = &data[..data.len() / shape[0] * positions];
+            shape[0] = positions;
+        }
+        (name, TensorView::new(tensor.dtype(), shape, data).unwrap())
+    });
+    fs::write(folder.join("model.safetensors"), safetensors::serialize(cut, None).unwrap()).unwrap();
+    folder.display().to_string()
 }
 
 /// Three sizes on questions of two subjects of different domains.

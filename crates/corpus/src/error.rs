@@ -5,6 +5,10 @@ use std::path::PathBuf;
 /// Result with this crate's error.
 pub type Result<T> = std::result::Result<T, CorpusError>;
 
+/// How a tokenizer comes into the form that we read.
+pub(crate) const SAVE_FAST: &str = "Save it in its fast form (transformers: AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER) writes \
+     tokenizer.json) or give token ids instead of text";
+
 /// Errors of this crate. Each message says what is wrong, where, and what to do next.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -184,14 +188,16 @@ pub enum CorpusError {
 
     // The tokenizer.
     /// A model folder without tokenizer files that we read.
-    #[error(
-        "{} has neither tokenizer.json nor vocab.json with merges.txt; save the tokenizer in its `fast` form \
-         (transformers: AutoTokenizer.from_pretrained(...).save_pretrained(...)) or give token ids instead of text",
-        folder.display()
-    )]
+    #[error("{} has neither tokenizer.json nor vocab.json with merges.txt. {}", folder.display(), SAVE_FAST)]
     NoTokenizer {
         /// The folder.
         folder: PathBuf,
+    },
+    /// A tokenizer in a form that we do not read.
+    #[error("{}: this form of tokenizer is not read. {}", path.display(), SAVE_FAST)]
+    TokenizerForm {
+        /// The file that was found.
+        path: PathBuf,
     },
     /// A tokenizer file that cannot be used.
     #[error("{}: not a tokenizer that can be used: {reason}", path.display())]
@@ -200,17 +206,6 @@ pub enum CorpusError {
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
-    },
-    /// A tokenizer with ids for which the model has no row.
-    #[error(
-        "the tokenizer does not fit the model: token id {id} has no row in an output head of {rows} rows; \
-         take the tokenizer from the model's own folder"
-    )]
-    TokenizerTooLarge {
-        /// The largest id.
-        id: u32,
-        /// Rows of the model's output head.
-        rows: usize,
     },
     /// A text that could not be encoded.
     #[error("document `{document}` cannot be encoded: {reason}")]

@@ -46,10 +46,25 @@ pub enum Error {
     },
     /// A configuration key has a value that would change the computation in a way not implemented.
     #[error(
-        "{}: option {key} = {value} of {family} is not supported, and computing without it may give wrong numbers. If it has no effect on this model, take the key out",
+        "{}: {family} with {key} = {value} is another computation, which relscale does not do. Without the key it would be another model with other ranks: leave config.json as it is and measure a model without it",
         path.display()
     )]
     UnsupportedOption {
+        /// The configuration file.
+        path: PathBuf,
+        /// The family whose mapping met it.
+        family: &'static str,
+        /// The key.
+        key: String,
+        /// Its value.
+        value: String,
+    },
+    /// A configuration key of which we do not know whether it changes the computation.
+    #[error(
+        "{}: the key {key} = {value} is not among those of {family} that relscale knows, and it may change what the model computes. If transformers' own {family} does not read it, take it out of a copy of the folder",
+        path.display()
+    )]
+    UnknownOption {
         /// The configuration file.
         path: PathBuf,
         /// The family whose mapping met it.

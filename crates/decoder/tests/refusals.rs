@@ -58,12 +58,10 @@ fn an_unknown_architecture_is_answered_with_the_known_ones() {
 #[test]
 fn options_that_would_change_the_numbers_are_refused_by_name() {
     let cases = [
-        ("llama-gqa", json!({"attn_logit_softcapping": 30.0}), "attn_logit_softcapping"),
         ("llama-gqa", json!({"rope_scaling": {"rope_type": "yarn", "factor": 4.0}}), "rope_type"),
-        ("llama-gqa", json!({"rope_scaling": {"type": "dynamic", "factor": 2.0}}), "dynamic"),
+        ("llama-gqa", json!({"rope_scaling": {"type": "longrope", "factor": 2.0}}), "longrope"),
         ("llama-gqa", json!({"rope_scaling": {"type": "linear", "factor": 2.0, "beta": 1}}), "beta"),
         ("llama-gqa", json!({"hidden_act": "gelu"}), "hidden_act"),
-        ("llama-gqa", json!({"quantization_config": {"bits": 4}}), "quantization_config"),
         ("llama-gqa", json!({"partial_rotary_factor": 0.5}), "partial_rotary_factor"),
         ("llama-gqa", json!({"rope_interleaved": true}), "rope_interleaved"),
         ("gpt2", json!({"pruned_heads": {"0": [1]}}), "pruned_heads"),
@@ -71,6 +69,10 @@ fn options_that_would_change_the_numbers_are_refused_by_name() {
         ("gpt2", json!({"add_cross_attention": true}), "add_cross_attention"),
         ("gpt_neox-parallel", json!({"hidden_act": "silu"}), "hidden_act"),
         ("opt", json!({"alibi": true}), "alibi"),
+        ("llama-gqa", json!({"layer_types": ["full_attention", "sliding_attention"]}), "layer_types"),
+        ("gpt_neox-parallel", json!({"layer_types": ["sliding_attention", "full_attention"]}), "layer_types"),
+        ("mistral-no-window", json!({"layer_types": ["full_attention", "sliding_attention"]}), "layer_types"),
+        ("qwen2-window-on", json!({"use_sliding_window": false}), "layer_types"),
         ("qwen2-tied", json!({"use_mrope": true}), "use_mrope"),
         (
             "mistral-no-window",
@@ -85,6 +87,65 @@ fn options_that_would_change_the_numbers_are_refused_by_name() {
         assert!(matches!(error, Error::UnsupportedOption { .. }), "{name}: {error}");
         says(&error, &[word, "config.json"]);
     }
+}
+
+/// A key of which nobody knows whether it matters is told apart from one that does.
+#[test]
+fn unknown_keys_are_refused_and_said_to_be_unknown() {
+    for (name, keys, word) in [
+        ("llama-gqa", json!({"attn_logit_softcapping": 30.0}), "attn_logit_softcapping"),
+        ("llama-gqa", json!({"quantization_config": {"bits": 4}}), "quantization_config"),
+        ("gpt2", json!({"embedding_multiplier": 2.0}), "embedding_multiplier"),
+    ] {
+        let error = refusal(with_config(name, keys).path());
+        assert!(matches!(error, Error::UnknownOption { .. }), "{name}: {error}");
+        says(&error, &[word, "config.json", "copy of the folder"]);
+    }
+    // Whoever takes this one out has another model.
+    let yarn = json!({"rope_scaling": {"rope_type": "yarn", "factor": 4.0}});
+    let message = refusal(with_config("llama-gqa", yarn).path()).to_string();
+    assert!(!message.contains("take"), "{message}");
+}
+
+#[test]
+fn kinds_of_rotary_scaling_that_contradict_each_other_are_refused() {
+    for (old, new) in [("linear", "default"), ("default", "linear"), ("linear", "llama3")] {
+        let keys = json!({"rope_scaling": {"type": old, "rope_type": new, "factor": 4.0}});
+        says(&refusal(with_config("llama-gqa", keys).path()), &["rope_scaling", old, new, "contradict"]);
+    }
+    let keys = json!({"rope_scaling": {"type": "linear", "rope_type": "linear", "factor": 4.0}});
+    families::load(with_config("llama-gqa", keys).path(), LoadOptions::default()).unwrap();
+}
+
+/// Two names of one size, as transformers maps them.
+#[test]
+fn sizes_of_gpt2_have_two_names() {
+    let folder = with_config("gpt2", json!({"hidden_size": 16, "num_hidden_layers": 2, "n_layer": ()}));
+    families::load(folder.path(), LoadOptions::default()).unwrap();
+    let error = refusal(with_config("gpt2", json!({"num_attention_heads": 4})).path());
+    says(&error, &["n_head = 2", "num_attention_heads = 4", "contradict"]);
+}
+
+/// Keys of configurations in the wild that change no rank: the same scores with and without them in both versions of transformers.
+#[test]
+fn keys_that_change_nothing_are_accepted() {
+    let keys = json!({
+        "auto_map": {"AutoModel": "x.Y"}, "_commit_hash": "abc", "use_flash_attn": true, "model_max_length": 12,
+        "seq_length": 12, "max_seq_len": 12, "hidden_dropout_prob": 0.5, "residual_dropout": 0.5, "initializer_factor": 3.0,
+        "init_device": "meta", "label_smoothing": 0.1, "keys_to_ignore_at_inference": ["past_key_values"], "license": "mit",
+        "neftune_noise_alpha": 5, "chat_template": "x", "global_step": 7, "alibi": false, "qk_layernorm": false,
+    });
+    for name in ["gpt2", "opt", "gpt_neox-parallel", "qwen2-tied", "llama-gqa", "mistral-no-window"] {
+        let folder = with_config(name, keys.clone());
+        families::load(folder.path(), LoadOptions::default())
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    let windows = json!({
+        "sliding_window": 4, "use_sliding_window": true, "max_window_layers": 1, "partial_rotary_factor": 1.0,
+        "layer_types": ["full_attention", "full_attention"],
+    });
+    let loaded = families::load(with_config("llama-gqa", windows).path(), LoadOptions::default()).unwrap();
+    assert!((0..2).all(|layer| loaded.spec.window(layer).is_none()));
 }
 
 #[test]
@@ -210,7 +271,7 @@ fn an_untied_model_without_head_stops_with_both_facts() {
         tensors.remove("lm_head.weight").unwrap();
     });
     let error = refusal(folder.path());
-    says(&error, &["lm_head.weight", "tie_word_embeddings false", "force_tied"]);
+    says(&error, &["lm_head.weight", "tie_word_embeddings false", "--tie-head"]);
     let loaded =
         families::load(folder.path(), LoadOptions { force_tied: true, ..Default::default() }).unwrap();
     assert!(loaded.spec.tied && loaded.weights.head.is_none());
@@ -219,7 +280,7 @@ fn an_untied_model_without_head_stops_with_both_facts() {
 #[test]
 fn a_tied_model_with_another_head_stops_with_both_facts() {
     let folder = with_config("llama-gqa", json!({"tie_word_embeddings": true}));
-    says(&refusal(folder.path()), &["lm_head.weight differs", "tie_word_embeddings"]);
+    says(&refusal(folder.path()), &["lm_head.weight differs", "tie_word_embeddings", "--tie-head"]);
     // A second copy of the embedding is no contradiction.
     edit_tensors(folder.path(), |tensors| {
         let embedding = tensors["model.embed_tokens.weight"].data.clone();

@@ -40,6 +40,7 @@ fn documents(questions: &[Question]) -> BTreeMap<String, Vec<DocumentRow>> {
                 tags: tags.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
                 tokens: 20,
                 bytes: 60,
+                words: None,
                 scored: 2,
             });
         }

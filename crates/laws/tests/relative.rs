@@ -358,6 +358,7 @@ fn tagged() -> (Vec<RunTally>, BTreeMap<String, Vec<DocumentRow>>) {
             tags: [("domain".to_owned(), if ordinal % 2 == 0 { "web" } else { "code" }.to_owned())].into(),
             tokens: 101,
             bytes: 400,
+            words: None,
             scored: 100,
         })
         .collect();

@@ -193,6 +193,7 @@ fn a_parquet_table() {
         tags: Default::default(),
         tokens,
         bytes: 1,
+        words: None,
         scored,
     };
     write_documents(

@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .chunks(context)
             .map(|tokens| Sequence { tokens, scored: &scored[..tokens.len() - 1] })
             .collect();
-        let known = tokenizer.known_rows(exact.spec().vocabulary)?;
+        let known = tokenizer.known_rows(exact.spec().vocabulary);
         let vocabulary = Vocabulary::only(exact.spec().vocabulary, |row| known[row as usize]);
         let mut pairs = Vec::new();
         for windows in windows.chunks(4) {

@@ -57,12 +57,33 @@ pub enum Error {
         /// The name.
         name: String,
     },
-    /// A tokenizer with ids for which the model has no row.
+    /// A prefix for which the model has no row.
     #[error(
-        "model `{model}`: its tokenizer does not fit it: the tokenizer has ids up to {largest_id} ({size} entries), the output head has \
-         {rows} rows; take tokenizer and weights from the same model"
+        "model `{model}`: the token to be put before a text has id {id} ({reason}), but the output head has {rows} rows; give another by \
+         --bos ID, or none by --bos none"
+    )]
+    PrefixTooLarge {
+        /// Name of the model.
+        model: String,
+        /// The id.
+        id: u32,
+        /// Where it comes from.
+        reason: String,
+        /// Rows of the output head.
+        rows: u32,
+    },
+    /// A text with a token of the model's own tokenizer for which the model has no row.
+    #[error(
+        "model `{model}`: its tokenizer does not fit it: corpus `{corpus}`, document `{document}` has token id {id}, the tokenizer ids up \
+         to {largest_id} ({size} entries), the output head {rows} rows; take tokenizer and weights from the same model"
     )]
     TokenizerTooLarge {
+        /// Name of the corpus.
+        corpus: String,
+        /// Id of the document.
+        document: String,
+        /// The id.
+        id: u32,
         /// Name of the model.
         model: String,
         /// Largest id of the tokenizer.
@@ -74,8 +95,10 @@ pub enum Error {
     },
     /// A model folder without a tokenizer, where one is needed.
     #[error(
-        "model `{model}`: its folder has no tokenizer (tokenizer.json, or vocab.json and merges.txt), so it can be measured on token ids \
-         only, and with all rows of the head counted: put the tokenizer there, or use a corpus of ids and `--vocab rows`"
+        "model `{model}`: its folder has no tokenizer (tokenizer.json, or vocab.json and merges.txt; other forms, such as tokenizer.model, \
+         are not read: transformers' AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER) writes tokenizer.json), so it can be \
+         measured on token ids only, and with all rows of the head counted: put the tokenizer there, or use a corpus of ids and \
+         `--vocab rows`"
     )]
     NoTokenizer {
         /// Name of the model.

@@ -125,6 +125,24 @@ pub enum Warning {
         /// Tokens of the longest option with its prompt.
         longest: u64,
     },
+    /// Files of a tokenizer that contradict each other, or that versions of transformers read differently.
+    Tokenizer {
+        /// Name of the first model that has it.
+        model: String,
+        /// What they say, and what is done.
+        note: String,
+    },
+    /// Tokens for which the model has no row. A text that has one is refused.
+    TokensBeyond {
+        /// Name of the model.
+        model: String,
+        /// How many.
+        ids: usize,
+        /// The largest of them.
+        largest: u32,
+        /// Rows of the output head.
+        rows: u32,
+    },
     /// Special tokens that the text spells out (`<|endoftext|>` in a web page): encoded as such.
     SpecialsInText {
         /// Name of the corpus.
@@ -188,6 +206,11 @@ impl std::fmt::Display for Warning {
                 f,
                 "{corpus}: {options} of {of} options do not fit into the window with their prompt (the longest takes {longest} tokens); the beginning \
                  of the prompt is cut off, solved examples first"
+            ),
+            Self::Tokenizer { model, note } => write!(f, "{model}: {note}"),
+            Self::TokensBeyond { model, ids, largest, rows } => write!(
+                f,
+                "{model}: {ids} tokens of its tokenizer (up to id {largest}) have no row in its output head of {rows}; no text here may use them"
             ),
             Self::SpecialsInText { corpus, tokens } => write!(
                 f,

@@ -303,6 +303,7 @@ mod tests {
             tags: Default::default(),
             encoded: Encoded { ids: vec![7; length], bytes: vec![1; length], specials: 0 },
             text_bytes: length as u64,
+            words: None,
             spans: Vec::new(),
         };
         lengths.iter().map(document).collect()

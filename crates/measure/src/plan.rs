@@ -54,8 +54,8 @@ pub struct PlannedRun {
 /// Plans one run.
 ///
 /// # Errors
-/// [`Error::TokenizerTooLarge`] when an id of the tokenizer has no row in the model, [`Error::IdTooLarge`] or [`Error::UnknownId`] when one of
-/// the text has none, or none that counts (ids that came without a tokenizer), [`Error::NothingToScore`], [`Error::ZeroLimit`], those of [`crate::scratch`], and the
+/// [`Error::TokenizerTooLarge`] or, of ids that came without a tokenizer, [`Error::IdTooLarge`] when a token of the text has no row in the
+/// model, [`Error::UnknownId`] when it has none that counts, [`Error::NothingToScore`], [`Error::ZeroLimit`], those of [`crate::scratch`], and the
 /// protocol's.
 pub fn plan(
     model: &ModelFacts,
@@ -111,8 +111,8 @@ pub fn provenance(
     }
 }
 
-/// A tokenizer or a text with ids that the model has no row for would read beyond the embedding, and a token that
-/// takes no part has no rank.
+/// A text with ids that the model has no row for would read beyond the embedding, and a token that takes no part has no rank. A
+/// tokenizer may have more ids than the model has rows, as long as no text uses them.
 fn check_ids(
     model: &ModelFacts,
     corpus: &TokenisedCorpus,
@@ -120,20 +120,15 @@ fn check_ids(
     vocabulary: &Vocabulary,
 ) -> Result<()> {
     let (model, rows) = (&model.model.name, model.rows);
-    if tokenizer.largest_id >= rows {
-        return Err(Error::TokenizerTooLarge {
-            model: model.clone(),
-            largest_id: tokenizer.largest_id,
-            size: tokenizer.with_added,
-            rows,
-        });
-    }
     for document in corpus.documents() {
         let document = document?;
         let mut ids = document.encoded.ids.iter().copied().enumerate();
         let Some((position, id)) = ids.find(|&(_, id)| !vocabulary.contains(id)) else { continue };
         let (corpus, document, model) = (corpus.name().to_owned(), document.id, model.clone());
-        return Err(if id >= rows {
+        return Err(if id >= rows && tokenizer.largest_id >= rows {
+            let (largest_id, size) = (tokenizer.largest_id, tokenizer.with_added);
+            Error::TokenizerTooLarge { corpus, document, id, model, largest_id, size, rows }
+        } else if id >= rows {
             Error::IdTooLarge { corpus, document, position, id, model, rows }
         } else {
             Error::UnknownId { corpus, document, position, id, model }

@@ -133,6 +133,7 @@ fn write_documents(run: &RunFolder, job: &Job<'_>) -> Result<()> {
             id: document.id,
             tags: document.tags,
             bytes: document.text_bytes,
+            words: document.words,
             scored: scored?,
         })?;
     }

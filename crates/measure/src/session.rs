@@ -62,7 +62,7 @@ pub fn measure(
     let mut measured = Vec::new();
     for (number, source) in models.iter().enumerate() {
         let mut model = session.model(source)?;
-        tell::of_model(&model.facts, &mut weights, session.events);
+        tell::of_model(&model.facts, source, &mut weights, session.events);
         for (corpus_number, corpus) in corpora.iter().enumerate() {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled);
@@ -248,7 +248,7 @@ impl Session<'_> {
         question: &Question,
     ) -> Result<Option<Measured>> {
         let no_specials = BTreeSet::new();
-        let specials = source.tokenizer.as_ref().map_or(&no_specials, |t| t.special_ids());
+        let specials = source.tokenizer.as_ref().map_or(&no_specials, |t| t.role_ids());
         let windows = ProtocolWindows { protocol: question.protocol.as_ref(), specials };
         let (asked, vocabulary) = (&question.asked, &question.vocabulary);
         let planned = plan(facts, text, &source.tokenizer_facts(), &windows, vocabulary, asked)?;
@@ -295,12 +295,16 @@ impl Question {
                 model_maximum: facts.context.unwrap_or(usize::MAX),
             },
         )?;
+        if let Some(prefix) = prefix.as_ref().filter(|prefix| prefix.id >= facts.rows) {
+            let (model, reason) = (facts.model.name.clone(), prefix.reason.clone());
+            return Err(Error::PrefixTooLarge { model, id: prefix.id, reason, rows: facts.rows });
+        }
         let vocabulary = match settings.vocabulary {
             VocabularyRule::Rows => Vocabulary::Rows(facts.rows),
             VocabularyRule::Tokens => source.known_rows(facts.rows)?,
         };
         let asked = Asked {
-            protocol: protocol_provenance(protocol.as_ref(), prefix),
+            protocol: protocol_provenance(protocol.as_ref(), prefix, source),
             tie_rule: settings.tie_rule,
             tokens: settings.tokens,
             part_tokens: settings.part_tokens,
@@ -309,8 +313,17 @@ impl Question {
     }
 }
 
-fn protocol_provenance(protocol: &dyn Protocol, prefix: Option<PrefixProvenance>) -> ProtocolProvenance {
-    ProtocolProvenance { name: protocol.name().to_owned(), parameters: protocol.parameters(), prefix }
+/// All that decides which positions are scored, the special ids included where the protocol looks at them.
+fn protocol_provenance(
+    protocol: &dyn Protocol,
+    prefix: Option<PrefixProvenance>,
+    source: &ModelSource<'_>,
+) -> ProtocolProvenance {
+    let mut parameters = protocol.parameters();
+    if let Some(tokenizer) = source.tokenizer.as_ref().filter(|_| protocol.knows_specials()) {
+        parameters.insert("special_ids".to_owned(), serde_json::json!(tokenizer.role_ids()));
+    }
+    ProtocolProvenance { name: protocol.name().to_owned(), parameters, prefix }
 }
 
 fn measured(run: &RunFolder, done: Done, summary: Summary) -> Measured {

@@ -63,23 +63,24 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What the published code of the rank law does: the first 512 tokens of each document, no special tokens, all rows of the
-    /// head, ties in the model's favour.
-    pub fn paper() -> Self {
-        Self {
-            protocol: "paper".into(),
-            vocabulary: VocabularyRule::Rows,
-            tie_rule: TieRule::Greater,
-            ..Self::default()
-        }
+    /// What a protocol that follows a tool takes for granted with it: `paper` (the published code of the rank law) and the three of
+    /// `rolling`, `strided` and `half-window` count all rows of the head, as their tools do; `paper` counts ties in the model's favour.
+    pub fn of_protocol(name: &str) -> Self {
+        let (vocabulary, tie_rule) = match name {
+            "paper" => (VocabularyRule::Rows, TieRule::Greater),
+            "rolling" | "strided" | "half-window" => (VocabularyRule::Rows, TieRule::AtLeast),
+            _ => (VocabularyRule::Tokens, TieRule::AtLeast),
+        };
+        Self { protocol: name.to_owned(), vocabulary, tie_rule, ..Self::default() }
     }
 }
 
 /// The prefix, and why.
 ///
-/// With [`Prefix::Auto`]: what the tokenizer would put before a text by itself; else, for OPT, its beginning-of-text `</s>`, with
-/// which it was trained though its older files do not say so; else, for `rolling`, which cannot do without, beginning-of-text or, failing
-/// that, end-of-text; else none (GPT-2, Pythia, Qwen).
+/// With [`Prefix::Auto`]: for `rolling`, as lm-evaluation-harness (`prefix_token_id` of `HFLM`), the tokenizer's beginning-of-text or,
+/// failing that, its end-of-text; else what the tokenizer would put before a text by itself; else, for OPT, its beginning-of-text
+/// `</s>`, with which it was trained though its older files do not say so; else none (GPT-2, Pythia, Qwen). What `config.json` says
+/// counts only where there is no tokenizer.
 pub fn choose_prefix(
     settings: &Settings,
     facts: &ModelFacts,
@@ -88,18 +89,22 @@ pub fn choose_prefix(
     let because =
         |id: Option<u32>, reason: &str| id.map(|id| PrefixProvenance { id, reason: reason.to_owned() });
     let named = tokenizer.map(|t| *t.named_specials()).unwrap_or_default();
+    let of_config = facts.bos.filter(|_| tokenizer.is_none());
     match settings.prefix {
         Prefix::None => None,
         Prefix::Id(id) => because(Some(id), "asked for"),
+        Prefix::Auto if settings.protocol == "rolling" => {
+            because(named.bos, "`rolling` needs one: the tokenizer's beginning-of-text")
+                .or_else(|| because(named.eos, "`rolling` needs one: the tokenizer's end-of-text"))
+                .or_else(|| because(of_config, "`rolling` needs one: beginning-of-text of config.json"))
+        }
         Prefix::Auto => {
-            let by_itself = tokenizer.and_then(|t| t.added_by_processor().before.first().copied());
-            let bos = named.bos.or(facts.bos);
+            let by_itself = tokenizer.map(Tokenizer::added_by_processor);
+            let first = by_itself.and_then(|added| added.before.first().copied());
             let opt = facts.model.architecture == "opt";
-            let rolling = settings.protocol == "rolling";
-            because(by_itself, "the tokenizer puts it before every text")
-                .or_else(|| because(bos.filter(|_| opt), "OPT was trained with it before every text"))
-                .or_else(|| because(bos.filter(|_| rolling), "`rolling` needs one: beginning-of-text"))
-                .or_else(|| because(named.eos.filter(|_| rolling), "`rolling` needs one: end-of-text"))
+            let bos = named.bos.or(facts.bos).filter(|_| opt);
+            because(first, by_itself.map_or("", |added| added.why))
+                .or_else(|| because(bos, "OPT was trained with it before every text"))
         }
     }
 }

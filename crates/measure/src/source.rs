@@ -123,17 +123,12 @@ impl ModelSource<'_> {
     /// The rows of a head of `rows` rows that some token maps to.
     ///
     /// # Errors
-    /// [`Error::TokenizerTooLarge`]; [`Error::NoTokenizer`] without one.
+    /// [`Error::NoTokenizer`] without one.
     pub(crate) fn known_rows(&self, rows: u32) -> Result<Vocabulary> {
-        let model = self.name.clone();
-        let Some(tokenizer) = &self.tokenizer else { return Err(Error::NoTokenizer { model }) };
-        let known = tokenizer.known_rows(rows as usize).map_err(|_| Error::TokenizerTooLarge {
-            model,
-            largest_id: tokenizer.known_ids().last().copied().unwrap_or(0),
-            size: tokenizer.sizes().with_added,
-            rows,
-        })?;
-        Ok(Vocabulary::Tokens(known))
+        match &self.tokenizer {
+            Some(tokenizer) => Ok(Vocabulary::Tokens(tokenizer.known_rows(rows as usize))),
+            None => Err(Error::NoTokenizer { model: self.name.clone() }),
+        }
     }
 
     /// Encodes a block of documents.

@@ -106,7 +106,13 @@ pub(crate) fn of_tokenizers(
 ) {
     let mut first: BTreeMap<&str, &str> = BTreeMap::new();
     for model in models {
-        first.entry(model.tokenizer_sha256()).or_insert(&model.name);
+        let seen = first.entry(model.tokenizer_sha256()).or_insert(&model.name);
+        if let Some(tokenizer) = model.tokenizer.as_ref().filter(|_| *seen == model.name) {
+            for note in tokenizer.notes() {
+                let (model, note) = (model.name.clone(), note.clone());
+                events(Event::Warning(Warning::Tokenizer { model, note }));
+            }
+        }
     }
     if first.len() > 1 {
         let models: Vec<String> = first.into_values().map(str::to_owned).collect();
@@ -120,6 +126,7 @@ pub(crate) fn of_tokenizers(
 /// A model, and whether the study has the same weights under another name. `weights`: hash -> name.
 pub(crate) fn of_model(
     facts: &ModelFacts,
+    source: &ModelSource<'_>,
     weights: &mut BTreeMap<String, String>,
     events: &mut dyn FnMut(Event),
 ) {
@@ -132,6 +139,11 @@ pub(crate) fn of_model(
         unused_tensors: facts.unused_tensors.clone(),
         files_not_read: facts.files_not_read.clone(),
     });
+    let beyond = source.tokenizer.as_ref().map_or(&[][..], |tokenizer| tokenizer.beyond(facts.rows as usize));
+    if let Some(&largest) = beyond.last() {
+        let (model, ids) = (model.name.clone(), beyond.len());
+        events(Event::Warning(Warning::TokensBeyond { model, ids, largest, rows: facts.rows }));
+    }
     let there = weights.entry(model.weights_sha256.clone()).or_insert_with(|| model.name.clone());
     if *there != model.name {
         let (model, other) = (model.name.clone(), there.clone());

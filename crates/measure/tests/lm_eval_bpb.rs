@@ -30,6 +30,7 @@ struct Evaluated {
     loglikelihood: Vec<f64>,
     bits_per_byte: f64,
     byte_perplexity: f64,
+    word_perplexity: f64,
 }
 
 #[derive(Deserialize)]
@@ -80,6 +81,13 @@ fn bits_per_byte_are_those_of_lm_evaluation_harness() {
             let bits = found.tally.bits_per_byte().unwrap();
             close(bits, theirs.bits_per_byte, &format!("{what}, bits per byte"));
             close(bits.exp2(), theirs.byte_perplexity, &format!("{what}, byte perplexity"));
+            let words = found.word_perplexity.expect("every token is scored");
+            close(words.ln(), theirs.word_perplexity.ln(), &format!("{what}, word perplexity"));
+            // Where not every token is scored, its words are not known either.
+            let limited = relscale_measure::Settings { tokens: Some(100), ..settings.clone() };
+            let documents = corpus(&data.join("documents.jsonl"), "id=id");
+            let cut = Run::of(model(&data.join(name)), documents, &limited).unwrap();
+            assert_eq!(cut.word_perplexity, None, "{what}");
             let each = theirs.loglikelihood.iter().zip(&theirs.bytes);
             let mean = each.map(|(ll, &bytes)| -ll / std::f64::consts::LN_2 / bytes as f64).sum::<f64>()
                 / theirs.bytes.len() as f64;

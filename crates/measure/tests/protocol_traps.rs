@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use common::run::{Run, all_rows, corpus, model};
 use relscale_corpus::CorpusError;
+use relscale_corpus::protocols::NAMES;
 use relscale_measure::{Error, Event, Prefix, Settings, Warning};
-use serde_json::Value;
+use relscale_records::provenance::VocabularyRule;
+use serde_json::{Value, json};
 
 /// Positions that the models take.
 const CONTEXT: usize = 32;
@@ -67,7 +69,7 @@ fn the_first_window_is_full_and_contexts_are_on_record() {
 #[test]
 fn a_cut_text_is_divided_by_what_was_scored() {
     let text = digits(100);
-    let paper = run("gpt2", &text, &Settings::paper()).unwrap();
+    let paper = run("gpt2", &text, &Settings::of_protocol("paper")).unwrap();
     let totals = paper.tally.totals();
     assert_eq!((totals.scored, totals.bytes), (CONTEXT as u64 - 1, CONTEXT as u64 - 1));
     assert_eq!(paper.provenance.corpus.bytes, 100);
@@ -124,6 +126,65 @@ fn without_a_beginning_of_text_scoring_starts_at_the_second_token() {
     // `rolling` cannot do without, takes end-of-text as the harness does, and says so.
     let (id, reason) = run("rolling").prefix().map(|(id, reason)| (id, reason.to_owned())).unwrap();
     assert!(id == 0 && reason.contains("end-of-text"), "{id}: {reason}");
+}
+
+/// A copy of the tiny Llama with keys of `config.json` and `tokenizer_config.json` set.
+fn llama_with(config: &[(&str, Value)], tokenizer: &[(&str, Value)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for file in ["model.safetensors", "tokenizer.json"] {
+        fs::copy(data().join("llama").join(file), folder.path().join(file)).unwrap();
+    }
+    for (file, changes) in [("config.json", config), ("tokenizer_config.json", tokenizer)] {
+        let text = fs::read(data().join("llama").join(file)).unwrap();
+        let mut keys: Value = serde_json::from_slice(&text).unwrap();
+        changes.iter().for_each(|(key, value)| keys[*key] = value.clone());
+        fs::write(folder.path().join(file), keys.to_string()).unwrap();
+    }
+    folder
+}
+
+/// `prefix_token_id` of the harness's `HFLM`: the tokenizer's beginning-of-text, else its end-of-text; `config.json` has no say.
+#[test]
+fn rolling_takes_the_prefix_of_the_harness() {
+    let prefix = |tokenizer: &[(&str, Value)]| {
+        let folder = llama_with(&[("bos_token_id", json!(2))], tokenizer);
+        let path = folder.path().join("x.txt");
+        fs::write(&path, digits(10)).unwrap();
+        let run = Run::of(model(folder.path()), corpus(&path, ""), &all_rows("rolling", None)).unwrap();
+        run.prefix().map(|(id, reason)| (id, reason.to_owned())).unwrap()
+    };
+    let (id, reason) = prefix(&[]);
+    assert!(id == 0 && reason.contains("the tokenizer's beginning-of-text"), "{id}: {reason}");
+    let (id, reason) = prefix(&[("bos_token", Value::Null)]);
+    assert!(id == 1 && reason.contains("the tokenizer's end-of-text"), "{id}: {reason}");
+}
+
+/// The harness, the guide, llama.cpp and the paper's code take a softmax over all rows of the head, padding included.
+#[test]
+fn protocols_that_follow_a_tool_count_all_rows() {
+    for protocol in NAMES {
+        let settings = Settings { length: Some(8), ..Settings::of_protocol(protocol) };
+        let scoring = run("llama", &digits(40), &settings).unwrap().provenance.scoring;
+        let rule = if protocol == "document" { VocabularyRule::Tokens } else { VocabularyRule::Rows };
+        assert_eq!((settings.protocol.as_str(), scoring.vocabulary_rule), (protocol, rule));
+    }
+}
+
+/// `all_special_ids` of transformers, which the paper's code masks, has the tokens with a role; one that is merely marked as special is scored.
+#[test]
+fn the_paper_leaves_out_tokens_with_a_role() {
+    let text = format!("{}<|endoftext|>{}", digits(4), digits(4));
+    let scored = |additional: Value| {
+        let folder = llama_with(&[], &[("additional_special_tokens", additional)]);
+        let path = folder.path().join("x.txt");
+        fs::write(&path, &text).unwrap();
+        let run = Run::of(model(folder.path()), corpus(&path, ""), &Settings::of_protocol("paper")).unwrap();
+        let special = run.provenance.protocol.parameters["special_ids"].clone();
+        (run.rows.iter().map(|row| row.position).collect::<Vec<_>>(), special)
+    };
+    // Position 4 is the token, 5 the one predicted from it.
+    assert_eq!(scored(json!(["<|endoftext|>"])), (vec![1, 2, 3, 6, 7, 8], json!([0, 1, 2])));
+    assert_eq!(scored(json!([])), ((1..9).collect(), json!([0, 1])));
 }
 
 /// EleutherAI/lm-evaluation-harness 1586: which token stands before a text moves the number, so it is on record.

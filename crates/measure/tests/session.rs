@@ -242,17 +242,32 @@ fn a_study_of_runs_that_were_not_measured_alike_is_pointed_out() {
     assert_eq!(mixed(&events), None);
 }
 
+/// Published folders have tokens beyond the rows of the head that no text uses.
 #[test]
-fn a_tokenizer_that_does_not_fit_is_refused_with_both_sizes() {
-    let folder = tempfile::tempdir().unwrap();
+fn tokens_beyond_the_rows_are_told_and_refused_where_a_text_has_one() {
     let narrow = || model(|| MockEngine::new("narrow", 1_000, 40).with_context(32));
+    let low = Document::new("low", (1..39).map(|i| format!("w{i}")).collect::<Vec<_>>().join(" "));
     for vocabulary in [VocabularyRule::Tokens, VocabularyRule::Rows] {
         let settings = Settings { vocabulary, ..settings() };
+        let folder = tempfile::tempdir().unwrap();
+        let (result, events) =
+            session(folder.path(), &[narrow()], &[corpus("low", vec![low.clone()])], &settings);
+        assert_eq!(result.unwrap()[0].done.totals.scored, 37);
+        let told = Warning::TokensBeyond { model: "narrow".into(), ids: 11, largest: 50, rows: 40 };
+        assert!(warnings(&events).contains(&&told));
+        assert!(told.to_string().contains("output head of 40"), "{told}");
+
         let error =
             session(folder.path(), &[narrow()], &[corpus("a", documents())], &settings).0.unwrap_err();
         let message = error.to_string();
         assert!(matches!(error, Error::TokenizerTooLarge { .. }), "{message}");
         assert!(message.contains("51 entries") && message.contains("40 rows"), "{message}");
+        assert!(message.contains("`a`") && message.contains("`doc-0`"), "{message}");
+
+        let prefixed = Settings { prefix: Prefix::Id(50), ..settings };
+        let error = session(folder.path(), &[narrow()], &[corpus("low", vec![low.clone()])], &prefixed).0;
+        let message = error.unwrap_err().to_string();
+        assert!(message.contains("has id 50 (asked for)") && message.contains("--bos"), "{message}");
     }
 }
 
@@ -326,7 +341,7 @@ fn spans_restrict_what_is_scored() {
 #[test]
 fn the_papers_preset_is_recorded_as_such() {
     let folder = tempfile::tempdir().unwrap();
-    let paper = Settings { part_tokens: 100, length: Some(32), ..Settings::paper() };
+    let paper = Settings { part_tokens: 100, length: Some(32), ..Settings::of_protocol("paper") };
     session(folder.path(), &[model(|| mock("m"))], &[corpus("a", documents())], &paper).0.unwrap();
     let study = Study::open(folder.path()).unwrap();
     let run = study.current().unwrap().remove(0);

@@ -33,6 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         tags: [("kind".into(), "prose".into())].into(),
         tokens: 3,
         bytes: 15,
+        words: None,
         scored: 2,
     };
     run.write_documents(&[document(0, "first"), document(1, "second")])?;

@@ -47,6 +47,33 @@ pub fn bits_per_byte(sum_nll: Nats, bytes: u64) -> Option<f64> {
     (bytes > 0).then(|| Bits::from(sum_nll).0 / bytes as f64)
 }
 
+/// Perplexity a word, `exp(sum_nll / words)`: `word_perplexity` of lm-evaluation-harness, whose words are what stands between white space
+/// (`relscale_records::units::words`). The nll must be that of every token of the text. `None` when there are no words.
+pub fn word_perplexity(sum_nll: Nats, words: u64) -> Option<f64> {
+    (words > 0).then(|| (sum_nll.0 / words as f64).exp())
+}
+
+/// Words of a text as lm-evaluation-harness counts them (`len(re.split(r"\s+", text))` in Python): one more than there are stretches of
+/// white space, so that a text of nothing has one.
+///
+/// ```
+/// use relscale_records::units::words;
+/// assert_eq!([words(""), words("one"), words(" one\n\ntwo "), words("a\u{a0}b\u{1c}c")], [1, 1, 4, 3]);
+/// ```
+pub fn words(text: &str) -> u64 {
+    // Python's white space is Unicode's and four separators of ASCII.
+    let space = |c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c);
+    let mut inside = false;
+    1 + text
+        .chars()
+        .filter(|&c| {
+            let began = space(c) && !inside;
+            inside = space(c);
+            began
+        })
+        .count() as u64
+}
+
 /// Which parameters a count includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

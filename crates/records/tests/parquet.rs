@@ -202,6 +202,7 @@ fn documents_come_back() {
         tags: tags.iter().map(|&(k, v)| (k.into(), v.into())).collect(),
         tokens: 12,
         bytes: 50,
+        words: None,
         scored: 11,
     };
     let rows = vec![row(0, "a/b.rs:1", &[("crate", "serde"), ("kind", "code")]), row(1, "日本 \"x\"", &[])];

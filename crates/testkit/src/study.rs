@@ -100,6 +100,7 @@ fn document_row(ordinal: u32) -> DocumentRow {
         tags: Default::default(),
         tokens: u64::from(DOCUMENT) + 1,
         bytes: 4 * (u64::from(DOCUMENT) + 1),
+        words: None,
         scored: u64::from(DOCUMENT),
     }
 }

@@ -38,7 +38,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "STUDY")]
     out: PathBuf,
 
-    /// How texts are cut into windows; `paper` also sets --vocab rows and counts ties in the model's favour
+    /// How texts are cut into windows; all but `document` follow a tool and set --vocab rows as it does, `paper` counts ties in the
+    /// model's favour besides
     #[arg(long, default_value = "document", value_parser = clap::builder::PossibleValuesParser::new(protocols::NAMES))]
     protocol: String,
 
@@ -54,7 +55,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "auto|none|ID", default_value = "auto", value_parser = prefix)]
     bos: Prefix,
 
-    /// Which rows of the output head take part in ranks: those of known tokens, or all [default: tokens]
+    /// Which rows of the output head take part in ranks: those of known tokens, or all [default: tokens; rows for a protocol that
+    /// follows a tool]
     #[arg(long, value_name = "tokens|rows", value_parser = vocabulary)]
     vocab: Option<VocabularyRule>,
 
@@ -108,6 +110,10 @@ struct Run {
     /// Nats a token.
     cross_entropy: Option<f64>,
     bits_per_byte: Option<f64>,
+    /// Two to the power of the bits per byte.
+    byte_perplexity: Option<f64>,
+    /// As lm-evaluation-harness has it; of texts of which every token was scored.
+    word_perplexity: Option<f64>,
 }
 
 /// Ends the help: examples, and the grammar of `--corpus` as its crate tells it.
@@ -176,9 +182,8 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
 }
 
 fn settings(arguments: &Arguments) -> Settings {
-    let base = if arguments.protocol == "paper" { Settings::paper() } else { Settings::default() };
+    let base = Settings::of_protocol(&arguments.protocol);
     Settings {
-        protocol: arguments.protocol.clone(),
         length: arguments.length,
         stride: arguments.stride,
         prefix: arguments.bos,
@@ -211,9 +216,19 @@ pub(super) fn measure(
 /// What came out.
 fn runs(study: &Study, measured: &[Measured]) -> anyhow::Result<Vec<Run>> {
     let tallies = study.tallies()?;
+    let folders = study.current()?;
     let runs = measured.iter().map(|one| {
         let tally = tallies.iter().find(|tally| tally.key == one.done.key && tally.model == one.model);
-        Run {
+        let folder = folders.iter().find(|folder| {
+            let record = folder.record();
+            record.key == one.done.key && record.provenance.model.name == one.model
+        });
+        let word_perplexity = match (tally, folder) {
+            (Some(tally), Some(folder)) => folder.word_perplexity(&tally.totals())?,
+            _ => None,
+        };
+        let bits_per_byte = tally.and_then(|tally| tally.bits_per_byte());
+        Ok(Run {
             model: one.model.clone(),
             corpus: one.corpus.clone(),
             key: one.done.key.clone(),
@@ -221,10 +236,12 @@ fn runs(study: &Study, measured: &[Measured]) -> anyhow::Result<Vec<Run>> {
             k: tally.map(|tally| tally.k_grid.clone()).unwrap_or_default(),
             rbp: tally.and_then(|tally| tally.rbp()),
             cross_entropy: tally.and_then(|tally| tally.cross_entropy()),
-            bits_per_byte: tally.and_then(|tally| tally.bits_per_byte()),
-        }
+            bits_per_byte,
+            byte_perplexity: bits_per_byte.map(f64::exp2),
+            word_perplexity,
+        })
     });
-    Ok(runs.collect())
+    runs.collect()
 }
 
 /// What came out, a line a model and corpus.

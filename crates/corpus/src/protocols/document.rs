@@ -15,7 +15,8 @@ use crate::error::Result;
 /// counts towards `L`. So the first window is never shorter than it need be, and neither is the last.
 ///
 /// Where only spans are scored and all of them fit into one window with that much context, they get one window that ends with them: an option of a
-/// question is then scored in one piece, with its context cut from the left, as lm-evaluation-harness does.
+/// question is then scored in one piece, with its context cut from the left. As in lm-evaluation-harness, such a window has `L` inputs: its last
+/// token, which is only a target, comes on top, so `L + 1` tokens are fed.
 ///
 /// ```
 /// use relscale_corpus::protocols::{DocumentWindows, Protocol, TokenText};
@@ -63,7 +64,7 @@ impl Protocol for DocumentWindows {
     }
 
     fn longest_inputs(&self) -> usize {
-        // One token fewer are inputs, but a user who says 1024 means a model of 1024 positions.
+        // In windows of a text one token fewer, but a user who says 1024 means a model of 1024 positions.
         self.length
     }
 
@@ -91,10 +92,10 @@ impl Protocol for DocumentWindows {
             return windows;
         };
         let (first, end) = (first as usize, last as usize + 1);
-        let start = end.saturating_sub(self.length - usize::from(self.prefix.is_some())).max(from);
+        let start = end.saturating_sub(self.length + 1 - usize::from(self.prefix.is_some())).max(from);
         // What every scored token sees at least, where the text has it.
         let context = (first - from.min(first)).min(self.length - self.stride);
-        if windows.len() < 2 || first < start + context {
+        if first < start + context {
             return windows;
         }
         vec![Window { prefix: self.prefix, start, end, scored: positions().copied().collect() }]
@@ -123,11 +124,13 @@ mod tests {
 
     #[test]
     fn a_span_that_fits_is_scored_in_one_window_that_ends_with_it() {
-        // Plain windows would end at 8 and 10, and cut the span in two.
-        assert_eq!(windows(10, 7..10, None), [(2, 10, vec![7, 8, 9])]);
-        assert_eq!(windows(10, 7..10, Some(1)), [(3, 10, vec![7, 8, 9])]);
+        // Plain windows would end at 8 and 10, and cut the span in two. Eight inputs, and the last token as a target.
+        assert_eq!(windows(10, 7..10, None), [(1, 10, vec![7, 8, 9])]);
+        assert_eq!(windows(10, 7..10, Some(1)), [(2, 10, vec![7, 8, 9])]);
+        // A text of just one token more than a window.
+        assert_eq!(windows(9, 7..9, None), [(0, 9, vec![7, 8])]);
         // One that lies inside one window anyway.
-        assert_eq!(windows(10, 8..10, None), [(2, 10, vec![8, 9])]);
+        assert_eq!(windows(10, 8..10, None), [(1, 10, vec![8, 9])]);
         assert_eq!(windows(6, 4..6, None), [(0, 6, vec![4, 5])]);
     }
 

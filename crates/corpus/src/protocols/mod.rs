@@ -87,6 +87,11 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     /// The token it puts before texts or windows.
     fn prefix(&self) -> Option<u32>;
 
+    /// Whether it treats special tokens apart.
+    fn knows_specials(&self) -> bool {
+        false
+    }
+
     /// The most inputs that a window of it has: what the model's maximum must allow.
     fn longest_inputs(&self) -> usize;
 

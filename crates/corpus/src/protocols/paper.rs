@@ -11,7 +11,7 @@ use crate::error::Result;
 pub const LENGTH: usize = 512;
 
 /// The first `L` (512) tokens of each document and nothing else; positions whose input or label is a special token are
-/// left out.
+/// left out: one with a role, as `all_special_ids` of the released code has them, not every one that is marked as special.
 ///
 /// The prefix is what the family's tokenizer would have added (OPT `</s>`, the others nothing). It counts towards `L` and,
 /// being special, is no input from which anything is scored: all families start at the second real token.
@@ -43,6 +43,10 @@ impl Protocol for Paper {
 
     fn prefix(&self) -> Option<u32> {
         self.prefix
+    }
+
+    fn knows_specials(&self) -> bool {
+        true
     }
 
     fn longest_inputs(&self) -> usize {

@@ -25,10 +25,12 @@ pub const LONGEST_WORD: usize = 8 << 20;
 /// Bytes of a text that is encoded whole, by a tokenizer whose texts cannot be cut.
 pub const LONGEST_WHOLE: usize = 64 << 20;
 
+/// How Qwen2 and Qwen2.5 split a text.
+pub(super) const QWEN2_PATTERN: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+
 /// Patterns for which the reasons above hold, besides GPT-2's.
 const SAFE_PATTERNS: [&str; 2] = [
-    // Qwen2, Qwen2.5
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    QWEN2_PATTERN,
     // Llama 3
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
 ];

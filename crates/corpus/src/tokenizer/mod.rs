@@ -5,15 +5,17 @@
 //! | file | what it does |
 //! |---|---|
 //! | [`mod@folder`] | reads `tokenizer.json`, or `vocab.json` + `merges.txt` where a folder has only these |
+//! | `class` | what a class of transformers takes for granted |
+//! | `declared` | what the smaller files say: added tokens, roles, flags |
 //! | [`mod@specials`] | beginning- and end-of-text as the folder names them; what a post-processor would have added |
 //! | [`mod@bytes`] | which source bytes belong to which token |
 //! | `vocabulary` | what each id stands for, as text |
 //! | [`mod@blocks`] | very long texts in blocks, so that memory stays bounded |
 //! | `guard` | the library's panics as refusals |
 //!
-//! Files read: `tokenizer.json` alone decides ids where it is present; otherwise `vocab.json`, `merges.txt` and, for the
-//! special tokens, `tokenizer_config.json`, `special_tokens_map.json`, `added_tokens.json`. The hash of what decided is
-//! [`Tokenizer::sha256`].
+//! Files read: `tokenizer.json`, otherwise `vocab.json` and `merges.txt` by the class that `tokenizer_config.json` or `config.json`
+//! name; and, for added tokens and roles, `tokenizer_config.json`, `special_tokens_map.json`, `added_tokens.json`. The hash of what
+//! decided ids is [`Tokenizer::sha256`].
 //!
 //! Invariants: nothing is ever added to the text's own tokens here (beginning-of-text is put in by the protocol, by id, and
 //! recorded); truncation, padding and BPE dropout that a file may ask for are switched off; the bytes of a document's
@@ -25,6 +27,8 @@
 
 pub mod blocks;
 pub mod bytes;
+mod class;
+mod declared;
 pub mod folder;
 mod guard;
 pub mod specials;
@@ -89,7 +93,9 @@ pub struct Tokenizer {
     sizes: TokenizerSizes,
     known: Vec<u32>,
     special_ids: BTreeSet<u32>,
+    role_ids: BTreeSet<u32>,
     named: NamedSpecials,
+    notes: Vec<String>,
     added_by_processor: AddedByProcessor,
     lengths: SourceLengths,
     blocks: BlockRule,
@@ -118,10 +124,8 @@ impl Tokenizer {
     }
 
     fn build(loaded: folder::Loaded, path: &Path) -> Result<Self> {
-        let folder::Loaded { mut inner, source, sha256, named } = loaded;
+        let folder::Loaded { inner, source, sha256, named, with_a_role, added_by_processor, notes } = loaded;
         let bad = |reason: String| CorpusError::BadTokenizer { path: path.to_owned(), reason };
-        folder::make_steady_and_fast(&mut inner).map_err(bad)?;
-        let added_by_processor = specials::take_post_processor(&mut inner).map_err(bad)?;
         let mut known: Vec<u32> = inner.get_vocab(true).into_values().collect();
         known.sort_unstable();
         known.dedup();
@@ -151,7 +155,9 @@ impl Tokenizer {
             source,
             sha256,
             known,
+            role_ids: with_a_role.into_iter().collect(),
             named,
+            notes,
             added_by_processor,
         })
     }
@@ -268,19 +274,18 @@ impl Tokenizer {
         &self.known
     }
 
-    /// For each row of an output head of `rows` rows, whether some token maps to it.
-    ///
-    /// # Errors
-    /// [`CorpusError::TokenizerTooLarge`] when a token has no row.
-    pub fn known_rows(&self, rows: usize) -> Result<Vec<bool>> {
+    /// For each row of an output head of `rows` rows, whether some token maps to it. Tokens beyond them are left out
+    /// ([`Tokenizer::beyond`]).
+    pub fn known_rows(&self, rows: usize) -> Vec<bool> {
         let mut mask = vec![false; rows];
-        for &id in &self.known {
-            *mask.get_mut(id as usize).ok_or_else(|| CorpusError::TokenizerTooLarge {
-                id: self.known.last().copied().unwrap_or(id),
-                rows,
-            })? = true;
-        }
-        Ok(mask)
+        let inside = self.known.iter().filter(|id| (**id as usize) < rows);
+        inside.for_each(|&id| mask[id as usize] = true);
+        mask
+    }
+
+    /// The tokens for which an output head of `rows` rows has none: a text without them can be scored, one with them cannot.
+    pub fn beyond(&self, rows: usize) -> &[u32] {
+        &self.known[self.known.partition_point(|&id| (id as usize) < rows)..]
     }
 
     /// Ids of tokens marked as special.
@@ -288,13 +293,24 @@ impl Tokenizer {
         &self.special_ids
     }
 
+    /// Ids of the tokens with a role, by the folder's files or its class: `all_special_ids` of transformers. A token may be marked as
+    /// special and have none (Pythia's padding).
+    pub fn role_ids(&self) -> &BTreeSet<u32> {
+        &self.role_ids
+    }
+
+    /// What the user should know of the folder's files: where they contradict each other, or versions of transformers differ.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
     /// Beginning-of-text, end-of-text and so on, as the folder's configuration names them.
     pub fn named_specials(&self) -> &NamedSpecials {
         &self.named
     }
 
-    /// What this tokenizer's own post-processor would have put around each text (OPT: `</s>` before it). It is not
-    /// done here; a protocol's prefix does it openly.
+    /// What this tokenizer would have put around each text by itself (OPT: `</s>` before it). It is not done here; a protocol's
+    /// prefix does it openly.
     pub fn added_by_processor(&self) -> &AddedByProcessor {
         &self.added_by_processor
     }

@@ -18,13 +18,21 @@ pub struct NamedSpecials {
     pub pad: Option<u32>,
 }
 
-/// Ids that a post-processor would have put before and after a text.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+/// Ids that a tokenizer would have put before and after a text by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AddedByProcessor {
     /// Before the text.
     pub before: Vec<u32>,
     /// After the text.
     pub after: Vec<u32>,
+    /// What makes it do so, in words, for the record.
+    pub why: &'static str,
+}
+
+impl Default for AddedByProcessor {
+    fn default() -> Self {
+        Self { before: Vec::new(), after: Vec::new(), why: "the tokenizer puts it before every text" }
+    }
 }
 
 impl AddedByProcessor {

@@ -10,40 +10,82 @@ use crate::error::{Error, Result};
 use crate::spec::Activation;
 
 /// Keys of any configuration that do not change what the model computes in evaluation: names, versions, token ids,
-/// dropouts, initialisation, classification heads, defaults of text generation.
+/// dropouts, initialisation, losses, classification heads, implementations of attention, defaults of text generation.
 const IGNORED: &[&str] = &[
+    "_attn_implementation_autoset",
+    "_attn_implementation_internal",
+    "_commit_hash",
+    "_flash_attn_2_enabled",
+    "_from_model_config",
     "_name_or_path",
     "_num_labels",
+    "activation_dropout",
+    "add_bos_token",
+    "add_eos_token",
     "architectures",
-    "_attn_implementation_autoset",
-    "_flash_attn_2_enabled",
+    "attention_dropout",
+    "attention_probs_dropout_prob",
     "attn_implementation",
+    "attn_pdrop",
+    "auto_map",
     "bad_words_ids",
+    "base_model",
     "begin_suppress_tokens",
+    "bos_token",
     "bos_token_id",
+    "cache_implementation",
+    "chat_template",
     "chunk_size_feed_forward",
+    "classifier_dropout",
+    "cls_token_id",
     "cross_attention_hidden_size",
+    "dataset",
     "decoder_start_token_id",
     "diversity_penalty",
     "do_sample",
+    "dropout",
     "dtype",
     "early_stopping",
+    "embd_pdrop",
+    "embedding_dropout",
     "encoder_no_repeat_ngram_size",
+    "eos_token",
     "eos_token_id",
     "exponential_decay_length_penalty",
+    "finetuned_from",
     "finetuning_task",
+    "flash_attention",
+    "flash_attn",
     "forced_bos_token_id",
     "forced_eos_token_id",
+    "fused_rms_norm",
+    "global_step",
     "gradient_checkpointing",
+    "hidden_dropout",
+    "hidden_dropout_prob",
     "id2label",
+    "ignore_index",
+    "init_device",
+    "init_std",
+    "initializer_factor",
     "initializer_range",
     "is_decoder",
+    "keys_to_ignore_at_inference",
     "label2id",
+    "label_smoothing",
+    "language",
+    "layerdrop",
     "length_penalty",
+    "license",
+    "loss_type",
+    "mask_token_id",
     "max_length",
+    "max_seq_len",
     "max_sequence_length",
     "min_length",
+    "model_max_length",
     "model_type",
+    "neftune_noise_alpha",
     "no_repeat_ngram_size",
     "num_beam_groups",
     "num_beams",
@@ -52,16 +94,24 @@ const IGNORED: &[&str] = &[
     "output_attentions",
     "output_hidden_states",
     "output_past",
+    "output_router_logits",
     "output_scores",
     "pad_token_id",
+    "pad_vocab_size_multiple",
     "prefix",
     "problem_type",
     "remove_invalid_values",
     "repetition_penalty",
+    "resid_pdrop",
+    "residual_dropout",
     "return_dict",
     "return_dict_in_generate",
     "sep_token_id",
+    "seq_len",
+    "seq_length",
+    "step",
     "suppress_tokens",
+    "tags",
     "task_specific_params",
     "temperature",
     "tf_legacy_loss",
@@ -71,17 +121,42 @@ const IGNORED: &[&str] = &[
     "top_p",
     "torch_dtype",
     "torchscript",
+    "training_args",
     "transformers_version",
+    "trust_remote_code",
     "typical_p",
     "unk_token_id",
     "unsloth_fixed",
+    "unsloth_tiled_mlp",
     "unsloth_version",
     "use_bfloat16",
     "use_cache",
+    "use_flash_attention",
+    "use_flash_attention_2",
+    "use_flash_attn",
+    "use_liger_kernel",
+    "vocab_file",
+    "wandb_id",
+    "z_loss",
 ];
 
-/// Keys of any configuration that change the computation when true.
-const MUST_BE_FALSE: &[&str] = &["add_cross_attention", "is_encoder_decoder"];
+/// Keys of any configuration that change the computation when true: of encoders, and of programs that write other architectures under
+/// a family's name.
+const MUST_BE_FALSE: &[&str] = &[
+    "add_cross_attention",
+    "alibi",
+    "is_encoder_decoder",
+    "moe",
+    "multi_query",
+    "post_norm",
+    "qk_layernorm",
+    "qk_norm",
+    "rope_interleaved",
+    "scale_embeddings",
+    "use_mrope",
+    "use_mup",
+    "use_qk_norm",
+];
 
 /// Larger counts are in no model, and small enough that no product of ours overflows.
 const MAX_SIZE: u64 = 1 << 24;
@@ -93,6 +168,8 @@ pub(super) struct Config {
     family: &'static str,
     keys: Map<String, Value>,
     read: BTreeSet<String>,
+    /// Keys that the file lacks and what was taken for them, where weights depend on it.
+    taken: Vec<(String, usize)>,
     sha256: String,
 }
 
@@ -100,9 +177,14 @@ impl Config {
     pub(super) fn read(path: PathBuf) -> Result<Self> {
         let bytes = std::fs::read(&path).map_err(|source| Error::Read { path: path.clone(), source })?;
         match serde_json::from_slice(&bytes) {
-            Ok(Value::Object(keys)) => {
-                Ok(Self { path, family: "", keys, read: BTreeSet::new(), sha256: sha256(&bytes) })
-            }
+            Ok(Value::Object(keys)) => Ok(Self {
+                path,
+                family: "",
+                keys,
+                read: BTreeSet::new(),
+                taken: Vec::new(),
+                sha256: sha256(&bytes),
+            }),
             Ok(_) => Err(Error::Config { path, reason: "not a JSON object".to_string() }),
             Err(e) => Err(Error::Config { path, reason: format!("not JSON: {e}") }),
         }
@@ -124,10 +206,25 @@ impl Config {
         &self.sha256
     }
 
-    /// The value of a key, `null` counting as absent, as it does in the reference implementation.
+    /// The value of a key, `null` counting as absent. Where the reference takes them for two things, ask [`Config::has`] as well.
     pub(super) fn get(&mut self, key: &str) -> Option<Value> {
         self.read.insert(key.to_string());
         self.keys.get(key).filter(|value| !value.is_null()).cloned()
+    }
+
+    /// As [`Config::get`], for a key with which the reference computes and which cannot be `null` there either.
+    fn get_unless_null(&mut self, key: &str) -> Result<Option<Value>> {
+        match self.get(key) {
+            None if self.has(key) => Err(self.broken(format!(
+                "{key} is null, with which transformers cannot compute either; give its value, or take it out for the default"
+            ))),
+            value => Ok(value),
+        }
+    }
+
+    /// Sizes that the file lacks, and what was taken for them.
+    pub(super) fn taken(&self) -> &[(String, usize)] {
+        &self.taken
     }
 
     /// Whether the file has the key, be it `null`.
@@ -159,10 +256,33 @@ impl Config {
         }
     }
 
-    /// A count.
-    pub(super) fn size(&mut self, key: &str) -> Result<usize> {
-        let value = self.required(key)?;
-        self.as_size(key, &value)
+    /// A count, `default` where the file does not say it.
+    pub(super) fn size(&mut self, key: &str, default: usize) -> Result<usize> {
+        match self.get_unless_null(key)? {
+            Some(value) => self.as_size(key, &value),
+            None => {
+                self.taken.push((key.to_string(), default));
+                Ok(default)
+            }
+        }
+    }
+
+    /// A count under a family's own name or the one that all configurations share; where both are given they must agree.
+    pub(super) fn size_of_two(&mut self, own: &str, shared: &str, default: usize) -> Result<usize> {
+        if !self.has(shared) {
+            return self.size(own, default);
+        }
+        let b = self.size(shared, default)?;
+        let a = if self.has(own) { self.size(own, default)? } else { b };
+        if a != b {
+            return Err(self.broken(format!("{own} = {a} and {shared} = {b} contradict each other")));
+        }
+        Ok(a)
+    }
+
+    /// A count that may be `null`, which is another thing than absent: `default`.
+    pub(super) fn size_or_null(&mut self, key: &str, default: usize) -> Result<Option<usize>> {
+        if self.has(key) { self.optional_size(key) } else { self.size(key, default).map(Some) }
     }
 
     pub(super) fn optional_size(&mut self, key: &str) -> Result<Option<usize>> {
@@ -177,7 +297,7 @@ impl Config {
     }
 
     pub(super) fn optional_number(&mut self, key: &str) -> Result<Option<f64>> {
-        self.get(key).map(|value| self.as_number(key, &value)).transpose()
+        self.get_unless_null(key)?.map(|value| self.as_number(key, &value)).transpose()
     }
 
     pub(super) fn as_number(&self, key: &str, value: &Value) -> Result<f64> {
@@ -193,9 +313,10 @@ impl Config {
         Ok(value as f32)
     }
 
+    /// A flag; `null` is false, as it is in Python, whatever the default.
     pub(super) fn flag(&mut self, key: &str, default: bool) -> Result<bool> {
         match self.get(key) {
-            None => Ok(default),
+            None => Ok(default && !self.has(key)),
             Some(Value::Bool(flag)) => Ok(flag),
             Some(other) => Err(self.broken(format!("{key} = {other} is neither true nor false"))),
         }
@@ -211,7 +332,7 @@ impl Config {
 
     /// An activation without gate by the reference implementation's names.
     pub(super) fn activation(&mut self, key: &str, default: &str) -> Result<Activation> {
-        let value = self.get(key).unwrap_or_else(|| Value::String(default.to_string()));
+        let value = self.get_unless_null(key)?.unwrap_or_else(|| Value::String(default.to_string()));
         match value.as_str() {
             Some("gelu" | "gelu_python") => Ok(Activation::Gelu),
             // Three names, one formula.
@@ -223,10 +344,19 @@ impl Config {
 
     /// The activation of a gated MLP; SiLU is the only one we compute.
     pub(super) fn gated_activation(&mut self, key: &str) -> Result<Activation> {
-        let value = self.get(key).unwrap_or_else(|| Value::String("silu".to_string()));
+        let value = self.get_unless_null(key)?.unwrap_or_else(|| Value::String("silu".to_string()));
         match value.as_str() {
             Some("silu" | "swish") => Ok(Activation::SwiGlu),
             _ => Err(self.unsupported(key, &value)),
+        }
+    }
+
+    /// Refuses `layer_types` but where all layers see everything: of a family that does not read it.
+    pub(super) fn only_full_attention(&mut self) -> Result<()> {
+        match self.get("layer_types") {
+            Some(Value::Array(kinds)) if kinds.iter().all(|kind| kind == "full_attention") => Ok(()),
+            Some(kinds) => Err(self.unsupported("layer_types", &kinds)),
+            None => Ok(()),
         }
     }
 
@@ -255,18 +385,23 @@ impl Config {
                 && !ignored.contains(&key.as_str())
         });
         match unread {
-            Some((key, value)) => Err(self.unsupported(key, value)),
+            Some((key, value)) => Err(Error::UnknownOption {
+                path: self.path.clone(),
+                family: self.family,
+                key: key.clone(),
+                value: value.to_string(),
+            }),
             None => Ok(()),
         }
     }
 
-    /// Token ids under a key that may hold none, one or a list.
-    pub(super) fn token_ids(&self, key: &str) -> Vec<u32> {
+    /// Token ids under a key that may hold none (`null`), one or a list; absent, it is the default.
+    pub(super) fn token_ids(&self, key: &str, default: Option<u32>) -> Vec<u32> {
         let id = |value: &Value| value.as_u64().and_then(|n| u32::try_from(n).ok());
         match self.keys.get(key) {
             Some(Value::Array(ids)) => ids.iter().filter_map(id).collect(),
             Some(value) => id(value).into_iter().collect(),
-            None => Vec::new(),
+            None => default.into_iter().collect(),
         }
     }
 }

@@ -15,19 +15,17 @@ pub(super) const FAMILY: Family = Family {
     name: "gpt2",
     spec,
     ignored: &[
-        "attn_pdrop",
-        "embd_pdrop",
         "n_ctx",
         "n_special",
         "predict_special_tokens",
         "reorder_and_upcast_attn",
-        "resid_pdrop",
         "summary_activation",
         "summary_first_dropout",
         "summary_proj_to_labels",
         "summary_type",
         "summary_use_proj",
     ],
+    ends: [Some(50_256), Some(50_256)],
     dense: weights::<Matrix>,
     packed: weights::<Packed>,
 };
@@ -40,13 +38,14 @@ const NAMING: Naming = Naming {
 };
 
 fn spec(config: &mut Config) -> Result<Spec> {
-    let (width, heads) = (config.size("n_embd")?, config.size("n_head")?);
-    let context = config.size("n_positions")?;
+    let width = config.size_of_two("n_embd", "hidden_size", 768)?;
+    let heads = config.size_of_two("n_head", "num_attention_heads", 12)?;
+    let context = config.size_of_two("n_positions", "max_position_embeddings", 1024)?;
     Ok(Spec {
         family: config.family().to_string(),
-        vocabulary: config.size("vocab_size")?,
+        vocabulary: config.size("vocab_size", 50_257)?,
         width,
-        layers: config.size("n_layer")?,
+        layers: config.size_of_two("n_layer", "num_hidden_layers", 12)?,
         heads,
         kv_heads: heads,
         head_width: config.head_width(width, heads)?,

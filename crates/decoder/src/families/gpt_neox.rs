@@ -18,7 +18,9 @@ use crate::weights::{Block, Keep, Matrix, Weights};
 pub(super) const FAMILY: Family = Family {
     name: "gpt_neox",
     spec,
-    ignored: &["attention_dropout", "classifier_dropout", "hidden_dropout"],
+    // The reference's GPT-NeoX has no windows and does not read these.
+    ignored: &["max_window_layers", "sliding_window", "use_sliding_window"],
+    ends: [Some(0), Some(2)],
     dense: weights::<Matrix>,
     packed: weights::<Packed>,
 };
@@ -37,20 +39,21 @@ const ROTARY: Spelling = Spelling {
 };
 
 fn spec(config: &mut Config) -> Result<Spec> {
-    let (width, heads) = (config.size("hidden_size")?, config.size("num_attention_heads")?);
+    let (width, heads) = (config.size("hidden_size", 6144)?, config.size("num_attention_heads", 64)?);
     let head_width = config.head_width(width, heads)?;
     let attention_bias = config.flag("attention_bias", true)?;
+    config.only_full_attention()?;
     let parallel = config.flag("use_parallel_residual", true)?;
     Ok(Spec {
         family: config.family().to_string(),
-        vocabulary: config.size("vocab_size")?,
+        vocabulary: config.size("vocab_size", 50_432)?,
         width,
-        layers: config.size("num_hidden_layers")?,
+        layers: config.size("num_hidden_layers", 44)?,
         heads,
         kv_heads: heads,
         head_width,
-        hidden: config.size("intermediate_size")?,
-        context: config.size("max_position_embeddings")?,
+        hidden: config.size("intermediate_size", 24_576)?,
+        context: config.size("max_position_embeddings", 2048)?,
         positions: Positions::Rotary(rotary::read(config, &ROTARY, head_width)?),
         norm: NormKind::Layer,
         norm_epsilon: config.epsilon("layer_norm_eps", 1e-5)?,

@@ -5,7 +5,7 @@
 
 use super::Family;
 use super::config::Config;
-use super::llama_like;
+use super::llama_like::{self, Sizes};
 use crate::error::Result;
 use crate::kernels::Packed;
 use crate::spec::{Biases, Spec};
@@ -14,7 +14,15 @@ use crate::weights::Matrix;
 pub(super) const FAMILY: Family = Family {
     name: "llama",
     spec,
-    ignored: &["attention_dropout", "is_llama_config", "pretraining_tp"],
+    // The reference's Llama has no windows and does not read these.
+    ignored: &[
+        "is_llama_config",
+        "max_window_layers",
+        "pretraining_tp",
+        "sliding_window",
+        "use_sliding_window",
+    ],
+    ends: [Some(1), Some(2)],
     dense: llama_like::weights::<Matrix>,
     packed: llama_like::weights::<Packed>,
 };
@@ -22,26 +30,39 @@ pub(super) const FAMILY: Family = Family {
 pub(super) const MISTRAL: Family = Family {
     name: "mistral",
     spec: mistral_spec,
-    ignored: &["attention_dropout"],
+    ignored: &["max_window_layers", "use_sliding_window"],
+    ends: [Some(1), Some(2)],
     dense: llama_like::weights::<Matrix>,
     packed: llama_like::weights::<Packed>,
 };
 
 fn spec(config: &mut Config) -> Result<Spec> {
-    // Some forks rotate neighbouring channels; a file that says so holds its rows in another order.
-    config.only("rope_interleaved", false)?;
+    config.only_full_attention()?;
     let attention = config.flag("attention_bias", false)?;
     let mlp = config.flag("mlp_bias", false)?;
     let biases = Biases { query_key_value: attention, attention_output: attention, mlp };
-    llama_like::spec(config, biases)
+    llama_like::spec(config, biases, &SIZES)
 }
+
+/// `LlamaConfig`.
+const SIZES: Sizes = Sizes {
+    vocabulary: 32_000,
+    width: 4096,
+    hidden: 11_008,
+    layers: 32,
+    heads: 32,
+    kv_heads: None,
+    context: 2048,
+};
+
+/// `MistralConfig`.
+const MISTRAL_SIZES: Sizes = Sizes { hidden: 14_336, kv_heads: Some(8), context: 4096 * 32, ..SIZES };
 
 fn mistral_spec(config: &mut Config) -> Result<Spec> {
     let biases = Biases { query_key_value: false, attention_output: false, mlp: false };
-    let mut spec = llama_like::spec(config, biases)?;
+    let mut spec = llama_like::spec(config, biases, &MISTRAL_SIZES)?;
     // Absent is not null: without the key the reference takes a window of 4096.
-    let window =
-        if config.has("sliding_window") { config.optional_size("sliding_window")? } else { Some(4096) };
+    let window = config.size_or_null("sliding_window", 4096)?;
     spec.windows = llama_like::windows(config, window, 0, &spec)?;
     Ok(spec)
 }

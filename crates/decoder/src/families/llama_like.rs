@@ -17,23 +17,41 @@ const NAMING: Naming = Naming {
 
 const ROTARY: Spelling = Spelling { base: &["rope_theta"], fraction: &[], default_fraction: 1.0 };
 
+/// What a family takes for sizes that its configuration does not say.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    pub(super) vocabulary: usize,
+    pub(super) width: usize,
+    pub(super) hidden: usize,
+    pub(super) layers: usize,
+    pub(super) heads: usize,
+    /// `None`: as many as there are heads, as `null` has it in all of them.
+    pub(super) kv_heads: Option<usize>,
+    pub(super) context: usize,
+}
+
 /// The spec of a configuration whose biases are these.
-pub(super) fn spec(config: &mut Config, biases: Biases) -> Result<Spec> {
-    let (width, heads) = (config.size("hidden_size")?, config.size("num_attention_heads")?);
+pub(super) fn spec(config: &mut Config, biases: Biases, default: &Sizes) -> Result<Spec> {
+    let width = config.size("hidden_size", default.width)?;
+    let heads = config.size("num_attention_heads", default.heads)?;
+    let kv_heads = match default.kv_heads {
+        Some(kv_heads) => config.size_or_null("num_key_value_heads", kv_heads)?,
+        None => config.optional_size("num_key_value_heads")?,
+    };
     let head_width = match config.optional_size("head_dim")? {
         Some(head_width) => head_width,
         None => config.head_width(width, heads)?,
     };
     Ok(Spec {
         family: config.family().to_string(),
-        vocabulary: config.size("vocab_size")?,
+        vocabulary: config.size("vocab_size", default.vocabulary)?,
         width,
-        layers: config.size("num_hidden_layers")?,
+        layers: config.size("num_hidden_layers", default.layers)?,
         heads,
-        kv_heads: config.optional_size("num_key_value_heads")?.unwrap_or(heads),
+        kv_heads: kv_heads.unwrap_or(heads),
         head_width,
-        hidden: config.size("intermediate_size")?,
-        context: config.size("max_position_embeddings")?,
+        hidden: config.size("intermediate_size", default.hidden)?,
+        context: config.size("max_position_embeddings", default.context)?,
         positions: Positions::Rotary(rotary::read(config, &ROTARY, head_width)?),
         norm: NormKind::Rms,
         norm_epsilon: config.epsilon("rms_norm_eps", 1e-6)?,
@@ -59,6 +77,7 @@ pub(super) fn windows(
     spec: &Spec,
 ) -> Result<Vec<Option<usize>>> {
     // One as long as the context hides nothing.
+    let there = window.is_some();
     let window = window.filter(|window| *window < spec.context);
     let Some(kinds) = config.get("layer_types") else {
         return Ok((0..spec.layers).map(|layer| window.filter(|_| layer >= first)).collect());
@@ -69,7 +88,8 @@ pub(super) fn windows(
     };
     let block = |kind: &serde_json::Value| match kind.as_str() {
         Some("full_attention") => Some(None),
-        Some("sliding_attention") => Some(window),
+        // Without a window, or with it switched off, the reference has none to take.
+        Some("sliding_attention") if there => Some(window),
         _ => None,
     };
     kinds.iter().map(block).collect::<Option<_>>().ok_or(unsupported)

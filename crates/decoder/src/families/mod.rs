@@ -40,6 +40,8 @@ struct Family {
     spec: fn(&mut Config) -> Result<Spec>,
     /// Keys that do not change what the model computes, beyond those that all configurations share.
     ignored: &'static [&'static str],
+    /// Beginning- and end-of-text id where the configuration does not say them.
+    ends: [Option<u32>; 2],
     /// Finds the tensors, to be kept as they are.
     dense: fn(&mut Tensors<Matrix>, &Spec) -> Result<Weights>,
     /// Finds the tensors, each matrix laid out for its products as it is read.
@@ -157,7 +159,7 @@ fn load_as<M: Keep + Send>(
     // Both read every byte once. A hash is one thread's work; the others lay matrices out meanwhile.
     let hash = || known.map_or_else(|| checkpoint.sha256(), |read| Ok(read.sha256.clone()));
     let (weights, weights_sha256) = rayon::join(|| find(&mut tensors, &spec), hash);
-    let weights = weights?;
+    let weights = weights.map_err(|error| with_what_was_taken(error, &config))?;
     let (used, unused) = tensors.finish(&spec)?;
     let stored = checkpoint.stored_types(used.iter().map(String::as_str));
     let read = ReadWeights {
@@ -166,6 +168,18 @@ fn load_as<M: Keep + Send>(
         unused,
     };
     Ok(Loaded { info: info(family, &config, &checkpoint, read), spec, weights })
+}
+
+/// Weights that do not fit sizes that the configuration does not even say.
+fn with_what_was_taken(error: Error, config: &Config) -> Error {
+    if config.taken().is_empty() || !matches!(error, Error::Shape { .. } | Error::MissingTensor { .. }) {
+        return error;
+    }
+    let taken: Vec<String> = config.taken().iter().map(|(key, size)| format!("{key} = {size}")).collect();
+    config.broken(format!(
+        "{error} (config.json lacks sizes, for which transformers' defaults were taken: {})",
+        taken.join(", ")
+    ))
 }
 
 /// What [`load`] would tell of a folder whose weights files are known to be those that were read before: the configuration and the
@@ -193,8 +207,8 @@ fn info(family: &Family, config: &Config, checkpoint: &Checkpoint, read: ReadWei
         config_sha256: config.sha256().to_string(),
         stored: read.stored,
         unused: read.unused,
-        bos_token: config.token_ids("bos_token_id").first().copied(),
-        eos_tokens: config.token_ids("eos_token_id"),
+        bos_token: config.token_ids("bos_token_id", family.ends[0]).first().copied(),
+        eos_tokens: config.token_ids("eos_token_id", family.ends[1]),
     }
 }
 

@@ -15,7 +15,8 @@ use crate::weights::{Block, Keep, Matrix, Role, Weights};
 pub(super) const FAMILY: Family = Family {
     name: "opt",
     spec,
-    ignored: &["activation_dropout", "attention_dropout", "dropout", "init_std", "layerdrop"],
+    ignored: &[],
+    ends: [Some(2), Some(2)],
     dense: weights::<Matrix>,
     packed: weights::<Packed>,
 };
@@ -31,21 +32,21 @@ const NAMING: Naming = Naming {
 const OFFSET: usize = 2;
 
 fn spec(config: &mut Config) -> Result<Spec> {
-    let (width, heads) = (config.size("hidden_size")?, config.size("num_attention_heads")?);
-    let context = config.size("max_position_embeddings")?;
+    let (width, heads) = (config.size("hidden_size", 768)?, config.size("num_attention_heads", 12)?);
+    let context = config.size("max_position_embeddings", 2048)?;
     let pre_norm = config.flag("do_layer_norm_before", true)?;
     let bias = config.flag("enable_bias", true)?;
     // Read in any case, so that it counts as known; it only bites where there would be a final norm.
     let norm_removed = config.flag("_remove_final_layer_norm", false)?;
     Ok(Spec {
         family: config.family().to_string(),
-        vocabulary: config.size("vocab_size")?,
+        vocabulary: config.size("vocab_size", 50_272)?,
         width,
-        layers: config.size("num_hidden_layers")?,
+        layers: config.size("num_hidden_layers", 12)?,
         heads,
         kv_heads: heads,
         head_width: config.head_width(width, heads)?,
-        hidden: config.size("ffn_dim")?,
+        hidden: config.size("ffn_dim", 3072)?,
         context,
         positions: Positions::Learned { offset: OFFSET, rows: context + OFFSET },
         norm: NormKind::Layer,

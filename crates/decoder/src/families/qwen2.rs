@@ -5,7 +5,7 @@
 
 use super::Family;
 use super::config::Config;
-use super::llama_like;
+use super::llama_like::{self, Sizes};
 use crate::error::Result;
 use crate::kernels::Packed;
 use crate::spec::{Biases, Spec};
@@ -14,18 +14,33 @@ use crate::weights::Matrix;
 pub(super) const FAMILY: Family = Family {
     name: "qwen2",
     spec,
-    ignored: &["attention_dropout"],
+    ignored: &[],
+    ends: [None, None],
     dense: llama_like::weights::<Matrix>,
     packed: llama_like::weights::<Packed>,
 };
 
+/// `Qwen2Config`.
+const SIZES: Sizes = Sizes {
+    vocabulary: 151_936,
+    width: 4096,
+    hidden: 22_016,
+    layers: 32,
+    heads: 32,
+    kv_heads: Some(32),
+    context: 32_768,
+};
+
 fn spec(config: &mut Config) -> Result<Spec> {
     let biases = Biases { query_key_value: true, attention_output: false, mlp: false };
-    let mut spec = llama_like::spec(config, biases)?;
-    config.only("use_mrope", false)?;
+    let mut spec = llama_like::spec(config, biases, &SIZES)?;
     let switched_on = config.flag("use_sliding_window", false)?;
-    let window = config.optional_size("sliding_window")?;
-    let first = config.optional_size("max_window_layers")?.unwrap_or(0);
+    let window = config.size_or_null("sliding_window", 4096)?;
+    // While it is switched off, or said layer by layer, nothing depends on it.
+    let first = match switched_on && config.get("layer_types").is_none() {
+        true => config.size("max_window_layers", 28)?,
+        false => config.optional_size("max_window_layers")?.unwrap_or(28),
+    };
     let window = window.filter(|_| switched_on);
     spec.windows = llama_like::windows(config, window, first, &spec)?;
     Ok(spec)

@@ -20,6 +20,9 @@ pub(super) struct Spelling {
     pub(super) default_fraction: f64,
 }
 
+/// The base of all families where no key says it.
+const BASE: f64 = 10_000.0;
+
 /// Reads all keys of rotary positions.
 pub(super) fn read(config: &mut Config, spelling: &Spelling, head_width: usize) -> Result<Rotary> {
     let old = table(config, "rope_scaling")?;
@@ -33,15 +36,28 @@ pub(super) fn read(config: &mut Config, spelling: &Spelling, head_width: usize) 
         (Some(table), None) => ("rope_scaling", table),
         (None, table) => ("rope_parameters", table.unwrap_or_default()),
     };
-    let base = agreed(config, spelling.base, name, &mut table, "rope_theta")?.unwrap_or(10_000.0);
+    let base = agreed(config, spelling.base, BASE, name, &mut table, "rope_theta")?.unwrap_or(BASE);
     if base <= 0.0 {
         return Err(config.broken(format!("a rotary base of {base} is not positive")));
     }
     let fraction = if spelling.fraction.is_empty() {
-        1.0
+        // The reference's models of these families rotate whole heads.
+        match agreed(config, &["partial_rotary_factor"], 1.0, name, &mut table, "partial_rotary_factor")? {
+            None | Some(1.0) => 1.0,
+            Some(other) => {
+                return Err(config.unsupported("partial_rotary_factor", &serde_json::json!(other)));
+            }
+        }
     } else {
-        agreed(config, spelling.fraction, name, &mut table, "partial_rotary_factor")?
-            .unwrap_or(spelling.default_fraction)
+        agreed(
+            config,
+            spelling.fraction,
+            spelling.default_fraction,
+            name,
+            &mut table,
+            "partial_rotary_factor",
+        )?
+        .unwrap_or(spelling.default_fraction)
     };
     if !(fraction > 0.0 && fraction <= 1.0) {
         return Err(config.broken(format!("a rotary fraction of {fraction} is not in (0, 1]")));
@@ -58,19 +74,31 @@ fn table(config: &mut Config, key: &str) -> Result<Option<Map<String, Value>>> {
     }
 }
 
-/// One number under several names, at the top or in the table; all that are given must agree.
+/// One number under several names, at the top or in the table; all that are given must agree. Of the names at the top the reference reads
+/// the first alone, with `default` where it is absent.
 fn agreed(
     config: &mut Config,
     keys: &[&str],
+    default: f64,
     table_name: &str,
     table: &mut Map<String, Value>,
     inner: &str,
 ) -> Result<Option<f64>> {
     let mut found: Vec<(String, f64)> = Vec::new();
-    for key in keys {
-        if let Some(number) = config.optional_number(key)? {
+    for (at, key) in keys.iter().enumerate() {
+        // The family's own name may not be null; the others are only other spellings of it.
+        let number = match config.get(key) {
+            None if at > 0 => None,
+            _ => config.optional_number(key)?,
+        };
+        if let Some(number) = number {
             found.push(((*key).to_string(), number));
         }
+    }
+    if let (Some(first), false) = (keys.first(), found.is_empty())
+        && !config.has(first)
+    {
+        found.push((format!("{first} (absent, so its default)"), default));
     }
     if let Some(value) = table.remove(inner) {
         let key = format!("{table_name}.{inner}");
@@ -87,8 +115,16 @@ fn agreed(
 
 /// The table's kind of scaling; every key that the kind does not use is refused.
 fn scaling(config: &Config, name: &str, mut table: Map<String, Value>) -> Result<Option<RotaryScaling>> {
-    let kind = table.remove("rope_type");
-    let kind = table.remove("type").or(kind).unwrap_or_else(|| Value::String("default".to_string()));
+    let given = |value: &Value| !value.is_null();
+    let new = table.remove("rope_type").filter(given);
+    let kind = match (table.remove("type").filter(given), new) {
+        (Some(old), Some(new)) if old != new => {
+            return Err(config.broken(format!(
+                "{name}: type = {old} and rope_type = {new} contradict each other; keep the one that holds"
+            )));
+        }
+        (old, new) => new.or(old).unwrap_or_else(|| Value::String("default".to_string())),
+    };
     let mut number = |key: &str| match table.remove(key) {
         Some(value) => match config.as_number(&format!("{name}.{key}"), &value)? {
             number if number > 0.0 => Ok(number),
@@ -99,6 +135,11 @@ fn scaling(config: &Config, name: &str, mut table: Map<String, Value>) -> Result
     let scaling = match kind.as_str() {
         Some("default") => None,
         Some("linear") => Some(RotaryScaling::Linear { factor: number("factor")? }),
+        // It stretches beyond `max_position_embeddings` only, and no sequence here is longer.
+        Some("dynamic") => {
+            number("factor")?;
+            None
+        }
         Some("llama3") => Some(RotaryScaling::Llama3 {
             factor: number("factor")?,
             low_frequency_factor: number("low_freq_factor")?,
@@ -114,6 +155,10 @@ fn scaling(config: &Config, name: &str, mut table: Map<String, Value>) -> Result
         return Err(
             config.broken(format!("{name}: low_freq_factor {low} is not below high_freq_factor {high}"))
         );
+    }
+    // Written beside every kind, read by few.
+    if matches!(kind.as_str(), Some("linear" | "dynamic")) {
+        table.remove("original_max_position_embeddings");
     }
     match table.iter().find(|(_, value)| !value.is_null()) {
         Some((key, value)) => Err(config.unsupported(&format!("{name}.{key}"), value)),

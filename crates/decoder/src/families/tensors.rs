@@ -217,8 +217,8 @@ impl<'a, M: Keep> Tensors<'a, M> {
                 path: folder,
                 tensor: name.to_string(),
                 hint: "config.json says that the head is not tied to the embedding \
-                    (tie_word_embeddings false), but no file has a head. If it is tied after all, load with the \
-                    option force_tied"
+                    (tie_word_embeddings false), but no file has a head. If it is tied after all, take the embedding for \
+                    it: --tie-head (LoadOptions::force_tied)"
                     .to_string(),
             }),
             Some(_) => {
@@ -233,8 +233,9 @@ impl<'a, M: Keep> Tensors<'a, M> {
                         path: folder,
                         reason: format!(
                             "config.json ties the head to the embedding (tie_word_embeddings true, or by default), but \
-                            {name} differs from the embedding. To use the stored head set tie_word_embeddings to \
-                            false in config.json; to use the embedding load with the option force_tied"
+                            {name} differs from the embedding: transformers 4 uses the embedding, version 5 the stored head. For the \
+                            embedding give --tie-head (LoadOptions::force_tied); for the stored head set tie_word_embeddings to \
+                            false in a copy of config.json"
                         ),
                     })
                 }

@@ -157,6 +157,7 @@ mod tests {
             tags: tags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
             tokens: 9,
             bytes: 30,
+            words: None,
             scored: 2,
         }
     }

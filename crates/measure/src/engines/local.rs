@@ -196,7 +196,7 @@ fn files_of_a_model(folder: &Path) -> Option<Vec<PathBuf>> {
 fn tokenizer(folder: &Path) -> Result<Option<Arc<Tokenizer>>> {
     match Tokenizer::from_folder(folder) {
         Ok(tokenizer) => Ok(Some(Arc::new(tokenizer))),
-        Err(CorpusError::NoTokenizer { .. }) => Ok(None),
+        Err(CorpusError::NoTokenizer { .. } | CorpusError::TokenizerForm { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

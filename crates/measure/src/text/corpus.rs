@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use relscale_corpus::{Document, Encoded, Fingerprint};
 use relscale_records::provenance::{CorpusProvenance, sha256_bytes};
+use relscale_records::units::words;
 
 use super::document::TokenisedDocument;
 use super::store::{Documents, Store, StoreWriter};
@@ -199,6 +200,7 @@ impl Reading<'_> {
             self.specials += encoded.specials as u64;
             self.store.push(&TokenisedDocument {
                 text_bytes: document.text.len() as u64,
+                words: document.ids.is_none().then(|| words(&document.text)),
                 id: document.id,
                 tags: document.tags,
                 encoded,

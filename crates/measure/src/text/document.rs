@@ -23,12 +23,14 @@ pub struct TokenisedDocument {
     pub encoded: Encoded,
     /// Bytes of its text; 0 where it came as ids.
     pub text_bytes: u64,
+    /// Words of its text ([`relscale_records::units::words`]); `None` where it came as ids.
+    pub words: Option<u64>,
     /// Byte ranges that are scored; empty means all.
     pub spans: Vec<Range<usize>>,
 }
 
-/// All of a document but its tokens: id, tags, bytes of text, special tokens, spans.
-type Head = (String, BTreeMap<String, String>, u64, usize, Vec<Range<usize>>);
+/// All of a document but its tokens: id, tags, bytes and words of text, special tokens, spans.
+type Head = (String, BTreeMap<String, String>, u64, Option<u64>, usize, Vec<Range<usize>>);
 
 /// What stands before each document: little-endian numbers of 32, 32 and 64 bits.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +64,7 @@ impl TokenisedDocument {
     /// # Errors
     /// [`crate::Error::Keep`].
     pub(super) fn write(&self, to: &mut scratch::Writer) -> Result<()> {
-        let head = (&self.id, &self.tags, self.text_bytes, self.encoded.specials, &self.spans);
+        let head = (&self.id, &self.tags, self.text_bytes, self.words, self.encoded.specials, &self.spans);
         let head = serde_json::to_vec(&head).map_err(|error| to.unwritable(error.into()))?;
         let length = |length: usize| {
             u32::try_from(length).map_err(|_| to.unwritable(io::ErrorKind::FileTooLarge.into()))
@@ -95,8 +97,8 @@ impl TokenisedDocument {
             let reason = "what is read is not what was written";
             return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
         }
-        let (id, tags, text_bytes, specials, spans): Head = serde_json::from_slice(&head)?;
-        Ok(Self { id, tags, encoded: Encoded { ids, bytes, specials }, text_bytes, spans })
+        let (id, tags, text_bytes, words, specials, spans): Head = serde_json::from_slice(&head)?;
+        Ok(Self { id, tags, encoded: Encoded { ids, bytes, specials }, text_bytes, words, spans })
     }
 }
 

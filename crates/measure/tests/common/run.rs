@@ -30,6 +30,7 @@ pub struct Run {
     pub tally: RunTally,
     pub rows: Vec<ScoredToken>,
     pub events: Vec<Event>,
+    pub word_perplexity: Option<f64>,
 }
 
 impl Run {
@@ -39,7 +40,9 @@ impl Run {
         result?;
         let run = Study::open(root.path()).unwrap().current().unwrap().remove(0);
         let rows = run.rows().unwrap().collect::<Result<Vec<_>, _>>().unwrap().concat();
-        Ok(Self { provenance: run.record().provenance.clone(), tally: run.tally().unwrap(), rows, events })
+        let tally = run.tally().unwrap();
+        let word_perplexity = run.word_perplexity(&tally.totals()).unwrap();
+        Ok(Self { provenance: run.record().provenance.clone(), tally, rows, events, word_perplexity })
     }
 
     pub fn sum_nll(&self, document: u32) -> f64 {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
-use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array, UInt64Array};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,9 @@ pub struct DocumentRow {
     pub tokens: u64,
     /// Its bytes of text.
     pub bytes: u64,
+    /// What stands between white space in its text, as lm-evaluation-harness counts words; `None` of ids, and in older tables.
+    #[serde(default)]
+    pub words: Option<u64>,
     /// How many positions of it the run scores; 0 where there is none (one token, no span).
     pub scored: u64,
 }
@@ -45,6 +48,7 @@ fn schema() -> Arc<Schema> {
         Field::new("tokens", DataType::UInt64, false),
         Field::new("bytes", DataType::UInt64, false),
         Field::new("scored", DataType::UInt64, false),
+        Field::new("words", DataType::UInt64, true),
     ]))
 }
 
@@ -131,6 +135,7 @@ fn to_batch(rows: &[DocumentRow]) -> Result<RecordBatch, ArrowError> {
             count(|row| row.tokens),
             count(|row| row.bytes),
             count(|row| row.scored),
+            Arc::new(UInt64Array::from_iter(rows.iter().map(|row| row.words))),
         ],
     )
 }
@@ -172,6 +177,11 @@ fn from_batch(path: &Path, batch: &RecordBatch) -> Result<Vec<DocumentRow>> {
     let ordinal = column("ordinal")?.as_primitive_opt::<UInt32Type>().ok_or_else(|| wrong("ordinal"))?;
     let (id, tags) = (text("id")?, text("tags")?);
     let (tokens, bytes, scored) = (count("tokens")?, count("bytes")?, count("scored")?);
+    // Tables of before it was counted have no such column.
+    let words = match batch.column_by_name("words") {
+        Some(column) => Some(column.as_primitive_opt::<UInt64Type>().ok_or_else(|| wrong("words"))?),
+        None => None,
+    };
     let row = |i: usize| {
         Ok(DocumentRow {
             ordinal: ordinal.value(i),
@@ -180,6 +190,7 @@ fn from_batch(path: &Path, batch: &RecordBatch) -> Result<Vec<DocumentRow>> {
                 .map_err(|source| Error::Json { path: path.to_path_buf(), source })?,
             tokens: tokens.value(i),
             bytes: bytes.value(i),
+            words: words.filter(|words| words.is_valid(i)).map(|words| words.value(i)),
             scored: scored.value(i),
         })
     };
@@ -200,6 +211,7 @@ mod tests {
             tags: [("kind".to_owned(), (i % 3).to_string())].into(),
             tokens: u64::from(i % 900),
             bytes: u64::from(i % 4_000),
+            words: (i % 7 > 0).then(|| u64::from(i % 700)),
             scored: u64::from(i % 899),
         };
         let rows: Vec<DocumentRow> = (0..format::ROW_GROUP as u32 + 5_000).map(row).collect();

@@ -17,6 +17,7 @@ use crate::provenance::{Provenance, sha256_file};
 use crate::ranks::RankHistogram;
 use crate::sequences::SequenceCounter;
 use crate::tally::{DocumentTally, RunTally, TallyOptions, k_grid};
+use crate::units::{Nats, word_perplexity};
 use crate::version::{self, FORMAT};
 use crate::vocabulary::Vocabulary;
 
@@ -250,6 +251,26 @@ impl RunFolder {
     /// As [`read_documents`].
     pub fn documents(&self) -> Result<Vec<DocumentRow>> {
         read_documents(&self.path.join(DOCUMENTS_FILE))
+    }
+
+    /// Perplexity a word of a finished run with these totals, as lm-evaluation-harness defines it; `None` unless every token of every
+    /// document was scored (but the first where nothing stands before it), and all documents came as text.
+    ///
+    /// # Errors
+    /// As [`RunFolder::documents`].
+    pub fn word_perplexity(&self, totals: &DocumentTally) -> Result<Option<f64>> {
+        let unscored = u64::from(self.record.provenance.protocol.prefix.is_none());
+        let mut words = 0;
+        for row in self.documents()? {
+            match row.words {
+                // A text of nothing has no token and no say.
+                _ if row.tokens == 0 => {}
+                Some(here) if row.scored + unscored >= row.tokens => words += here,
+                _ => return Ok(None),
+            }
+        }
+        let finite = totals.nonfinite == 0;
+        Ok(word_perplexity(Nats(totals.sum_nll), words).filter(|_| finite))
     }
 
     /// Declares the run finished: hashes its parts and writes `done.json`.

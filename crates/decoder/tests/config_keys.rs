@@ -1,0 +1,114 @@
+//! Every key of every tiny checkpoint, absent and `null`, against what transformers computes then (`tools/goldens/config_keys.py`).
+
+mod support;
+
+use relscale_decoder::families::{self, LoadOptions};
+use relscale_decoder::head::Vocabulary;
+use relscale_decoder::{Model, Sequence};
+use serde_json::Value;
+use support::golden::Golden;
+use support::{case, copy};
+
+/// Keys that transformers needs to build or train a model and that change no score of one that exists: it fails on `null`, we do not.
+const NOT_OURS: [&str; 12] = [
+    "attention_dropout",
+    "attn_pdrop",
+    "classifier_dropout",
+    "dropout",
+    "embd_pdrop",
+    "hidden_dropout",
+    "init_std",
+    "initializer_range",
+    "layerdrop",
+    "resid_pdrop",
+    "dtype",
+    "activation_dropout",
+];
+
+/// Keys for which it draws new weights, or picks one of two heads, where we refuse.
+fn may_be_refused(key: &str, way: &str) -> bool {
+    // A stored head that differs from the embedding: the versions of transformers disagree.
+    key == "tie_word_embeddings"
+        // Biases that are stored and then not used.
+        || matches!(key, "attention_bias" | "mlp_bias")
+        || (way == "null" && matches!(key, "enable_bias" | "layer_norm_elementwise_affine"))
+        // Another spelling is there that transformers does not read, and contradicts the default.
+        || (way == "absent" && matches!(key, "rotary_emb_base" | "rotary_pct"))
+        // Norms that are stored and then not used.
+        || (way == "null" && key == "do_layer_norm_before")
+}
+
+/// nll of the longest sequence, nats.
+fn nll(folder: &std::path::Path, ids: &[u32]) -> relscale_decoder::error::Result<Vec<f64>> {
+    let model = Model::load(folder, LoadOptions::default())?;
+    let scored: Vec<u32> = (1..ids.len() as u32).collect();
+    let rows = Vocabulary::all(model.spec().vocabulary);
+    let found = model.score(&[Sequence { tokens: ids, scored: &scored }], &rows)?;
+    Ok(found[0].iter().map(|score| f64::from(score.expect("finite").nll)).collect())
+}
+
+#[test]
+fn an_absent_key_and_null_mean_what_they_mean_to_transformers() {
+    let goldens: Value = serde_json::from_str(include_str!("config_keys.json")).unwrap();
+    let (mut changed, mut failed, mut contexts) = (0, 0, 0);
+    for (name, keys) in goldens["cases"].as_object().unwrap() {
+        let golden = Golden::read(name);
+        let longest = golden.sequences.last().unwrap();
+        let config: Value =
+            serde_json::from_slice(&std::fs::read(case(name).join("config.json")).unwrap()).unwrap();
+        let folder = copy(name);
+        for (key, ways) in keys.as_object().unwrap() {
+            for way in ["absent", "null"] {
+                let mut config = config.clone();
+                match way {
+                    "absent" => drop(config.as_object_mut().unwrap().remove(key)),
+                    _ => config[key] = Value::Null,
+                }
+                std::fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
+                let what = format!("{name}: {key} {way}");
+                let expected = &ways[way];
+                let found = nll(folder.path(), &longest.ids);
+                if expected.get("fails").is_some() {
+                    failed += 1;
+                    // Dynamic scaling of heads of two channels divides by nothing there; within the context it is none.
+                    let by_zero =
+                        expected["fails"].as_str().is_some_and(|fails| fails.starts_with("ZeroDivision"));
+                    let excused = (way == "null" && NOT_OURS.contains(&key.as_str()))
+                        || (by_zero && name == "gpt_neox-dynamic");
+                    assert!(found.is_err() || excused, "{what}: transformers fails ({})", expected["fails"]);
+                    continue;
+                }
+                let found = match found {
+                    Err(_) if may_be_refused(key, way) => continue,
+                    Err(error) if key == "max_position_embeddings" && way == "null" => {
+                        // It computes without knowing its own limit, which we need.
+                        assert!(error.to_string().contains("is null"), "{what}: {error}");
+                        continue;
+                    }
+                    found => found.unwrap_or_else(|error| panic!("{what}: {error}")),
+                };
+                let wanted: Vec<f64> = match expected.get("nll") {
+                    Some(nll) => nll.as_array().unwrap().iter().map(|nll| nll.as_f64().unwrap()).collect(),
+                    None => longest.scores.nll.clone(),
+                };
+                changed += usize::from(expected.get("nll").is_some());
+                for (ours, theirs) in found.iter().zip(&wanted) {
+                    assert!(
+                        (ours - theirs).abs() < 2e-4 * theirs.abs().max(1.0),
+                        "{what}: {ours} for {theirs}"
+                    );
+                }
+                if let Some(context) = expected.get("context") {
+                    contexts += 1;
+                    assert_eq!(
+                        families::spec(folder.path()).unwrap().context as u64,
+                        context.as_u64().unwrap(),
+                        "{what}"
+                    );
+                }
+            }
+        }
+    }
+    // The walk is worth something only where keys do something.
+    assert!(changed > 60 && failed > 300 && contexts > 15, "{changed} {failed} {contexts}");
+}
