@@ -18,6 +18,7 @@
 //! | [`vocabulary`] | a tokenizer's entries: id, text, kind |
 //! | [`classes`] | positions and misses by class of token, per document |
 //! | [`parquet`] | token parts, tables of documents and vocabularies, text columns of foreign files |
+//! | [`written`] | tables and logs that others wrote: encodings, delimiters, numbers, states of runs |
 //! | [`study`] | the study folder: its lock, runs, parts, resumption, totals |
 //! | [`atomic`], [`lock`] | files that appear whole; one writer at a time in a folder |
 //! | [`version`] | the version of the formats on disk |
@@ -58,6 +59,7 @@ pub mod token;
 pub mod units;
 pub mod version;
 pub mod vocabulary;
+pub mod written;
 
 pub use error::{Error, Result};
 pub use provenance::Provenance;
@@ -69,3 +71,4 @@ pub use study::Study;
 pub use tally::{DocumentTally, RunTally, TallyOptions};
 pub use token::{Score, ScoredToken};
 pub use vocabulary::Vocabulary;
+pub use written::status::Status;

@@ -36,7 +36,7 @@ pub enum Error {
         hint: String,
     },
     /// A file that is no plan.
-    #[error("{}: not a plan: {reason}; `relscale sweep plan --out FILE` writes one", path.display())]
+    #[error("{}: not a plan: {reason}; `relscale sweep plan --preset NAME --out FILE` writes one", path.display())]
     Plan {
         /// The file.
         path: PathBuf,

@@ -33,7 +33,7 @@ fn testdata(name: &str) -> PathBuf {
 }
 
 fn all(path: &Path, options: CollectOptions) -> Vec<CollectedRun> {
-    collect(&CollectOptions { sources: vec![(None, path.to_owned())], ..options }).unwrap()
+    collect(&CollectOptions { sources: vec![(None, path.to_owned())], ..options }).unwrap().runs
 }
 
 fn one(path: &Path, options: CollectOptions) -> CollectedRun {
@@ -268,7 +268,7 @@ fn the_published_runs_of_marin() {
         budgets: [1e18, 3e18, 6e18, 1e19, 3e19, 6e19, 1e20].map(|budget| 3.0 * budget).to_vec(),
         ..CollectOptions::default()
     };
-    let runs = collect(&options).unwrap();
+    let runs = collect(&options).unwrap().runs;
     for group in ["comma", "dclm"] {
         let of = |budget: f64| {
             let of =
@@ -339,14 +339,14 @@ fn the_shipped_family_and_groups() {
         params: ParameterConvention::NonEmbedding,
         ..CollectOptions::default()
     };
-    let runs = collect(&options(Some("final_loss"))).unwrap();
+    let runs = collect(&options(Some("final_loss"))).unwrap().runs;
     assert_eq!(runs.len(), 7);
     for run in &runs {
         assert_eq!((run.group.as_deref(), run.status), (Some("crates"), Some(Status::Finished)));
         assert!(run.loss.unwrap() > 1.0 && run.params.unwrap() > 1000.0 && run.tokens == Some(20_070_400.0));
     }
     // What it was trained on is no held-out loss.
-    let run = &collect(&options(None)).unwrap()[0];
+    let run = &collect(&options(None)).unwrap().runs[0];
     assert_eq!(run.loss, None);
     noted(run, "no held-out loss");
 
@@ -356,7 +356,7 @@ fn the_shipped_family_and_groups() {
         collect(&CollectOptions { sources, ..CollectOptions::default() })
     };
     assert!(matches!(twice("a", "a"), Err(Error::SameRun { .. })));
-    assert_eq!(twice("a", "b").unwrap().len(), 14);
+    assert_eq!(twice("a", "b").unwrap().runs.len(), 14);
     let empty = Place::new();
     refused(empty.0.path(), &["no run in it", "trainer_state.json", "TensorBoard"]);
     refused(&empty.0.path().join("nowhere"), &["nowhere", "cannot read"]);

@@ -71,3 +71,16 @@ fn times_are_measured_where_the_trainer_can_and_refused_where_it_cannot() {
     let error = estimate(&mut marin, TimeBasis::Measured { threads: 1 }, |_| true).unwrap_err().to_string();
     assert!(error.contains("QK-norm") && error.contains("export"), "{error}");
 }
+
+#[test]
+fn the_documented_versions_are_those_of_the_code() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let plan = relscale_sweep::plan::run::PLAN_FORMAT;
+    assert!(
+        text.contains(&format!("version of this layout, its own number, now {plan}; a newer one is refused"))
+    );
+    assert!(text.contains(&format!("so have a plan, now {plan},")));
+    let run = relscale_sweep::train::sweep::record::RUN_FORMAT;
+    assert!(text.contains(&format!("`run.json`: `format` ({run})")));
+}

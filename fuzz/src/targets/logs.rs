@@ -24,7 +24,8 @@ fn collected(place: &Place, source: &Path, file: &Path) {
         ..CollectOptions::default()
     };
     match collect(&options) {
-        Ok(runs) => {
+        Ok(found) => {
+            let runs = found.runs;
             for run in &runs {
                 let numbers =
                     [run.budget, run.params, run.tokens, run.batch, run.steps, run.learning_rate, run.loss];

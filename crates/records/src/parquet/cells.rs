@@ -40,6 +40,15 @@ pub fn column_names(path: &Path) -> Result<Vec<String>> {
     Ok(open(path)?.schema().fields().iter().map(|field| field.name().clone()).collect())
 }
 
+/// The names of a file's columns, each with whether [`read_cells`] can read it.
+///
+/// # Errors
+/// [`Error::Read`], [`Error::Damaged`].
+pub fn cell_columns(path: &Path) -> Result<Vec<(String, bool)>> {
+    let fields = open(path)?.schema().fields().clone();
+    Ok(fields.iter().map(|field| (field.name().clone(), readable(field.data_type()))).collect())
+}
+
 /// Streams the named columns, row by row, in the order the names were given. Only these are decoded.
 ///
 /// # Errors

@@ -23,7 +23,7 @@ pub mod table;
 pub mod tokens;
 pub mod vocabulary;
 
-pub use cells::{Cell, column_names, read_cells};
+pub use cells::{Cell, cell_columns, column_names, read_cells};
 pub use columns::read_text_columns;
 pub use curve::{CurvePoint, read_curve, write_curve};
 pub use documents::{DocumentRow, DocumentWriter, read_documents, stream_documents, write_documents};

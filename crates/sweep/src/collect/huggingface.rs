@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use relscale_records::written::json;
 use serde_json::Value;
 
-use super::json;
+use super::lives;
 use super::logged::Logged;
 use super::metrics::text_of;
 use crate::error::{Error, Result};
@@ -38,10 +39,18 @@ pub(super) fn read(folder: &Path, state: &Path) -> Result<Logged> {
         return Err(refuse("no member `log_history`".to_owned()));
     };
     let mut logged = Logged::new(folder.file_name().map_or("run".into(), |name| name.to_string_lossy()));
-    for record in history {
-        let step = record.get("step").and_then(json::number);
-        logged.add_object(record, "", ".", step);
-    }
+    let steps = history.iter().map(|record| {
+        let mut of_step = Logged::new("");
+        of_step.add_object(record, "", ".", None);
+        let numbers =
+            of_step.numbers.iter().filter_map(|(name, series)| Some((name.clone(), series.last()?.value)));
+        let step =
+            lives::Step { step: record.get("step").and_then(json::number), numbers: numbers.collect() };
+        logged.add_texts(of_step);
+        step
+    });
+    let steps = steps.collect();
+    lives::add(&mut logged, steps, lives::Written::Rows);
     // Its `train_batch_size` is that of one device, not of a step, so it is none of these.
     for name in ["global_step", "max_steps", "num_input_tokens_seen", "total_flos"] {
         if let Some(number) = value.get(name).and_then(json::number).filter(|number| *number > 0.0) {

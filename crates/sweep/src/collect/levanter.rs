@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::json;
+use relscale_records::written::json;
+
 use super::logged::Logged;
 use super::metrics::{folder_name, text_of};
 use crate::error::{Error, Result};

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use relscale_records::written::json::number;
 use serde_json::Value;
-
-use super::json::number;
 
 /// One logged number.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,6 +22,10 @@ pub struct Logged {
     pub name: String,
     /// Series of numbers, in the order they were logged.
     pub numbers: BTreeMap<String, Vec<Entry>>,
+    /// Per name, what stands where a number should and is none: the last, with its step.
+    pub unread: BTreeMap<String, (Option<f64>, String)>,
+    /// Whether a part of its log is lost, so that what was logged last need not be the end.
+    pub broken: bool,
     /// Texts of the run as a whole.
     pub texts: BTreeMap<String, String>,
     /// A `config.json` beside it, which may be that of a model.
@@ -48,14 +51,41 @@ impl Logged {
         for (name, value) in members {
             let name = if prefix.is_empty() { name.clone() } else { format!("{prefix}{between}{name}") };
             match (value, number(value)) {
-                (_, Some(number)) => self.add(&name, step, number),
-                (Value::Object(_), _) => self.add_object(value, &name, between, step),
-                (Value::String(text), _) => {
+                (Value::String(text), found) => {
+                    if let Some(number) = found {
+                        self.add(&name, step, number);
+                    }
                     self.texts.insert(name, text.clone());
                 }
+                (_, Some(number)) => self.add(&name, step, number),
+                (Value::Object(_), _) => self.add_object(value, &name, between, step),
                 _ => {}
             }
         }
+    }
+
+    /// Notes that a name has this text at a step, where a number may be meant.
+    pub(super) fn add_unread(&mut self, name: &str, step: Option<f64>, text: &str) {
+        let earlier = self.unread.get(name).and_then(|(step, _)| *step);
+        if earlier <= step {
+            self.unread.insert(name.to_owned(), (step, text.to_owned()));
+        }
+    }
+
+    /// Says which names have texts among their numbers; names of texts alone are no numbers that could not be read.
+    pub(super) fn tell_unread(&mut self) {
+        let Self { unread, numbers, notes, .. } = self;
+        unread.retain(|name, _| numbers.contains_key(name));
+        for (name, (_, text)) in unread {
+            notes.push(format!("{name} has `{text}` among its numbers, which is none"));
+        }
+    }
+
+    /// Takes over what another has of texts and of what could not be read.
+    pub(super) fn add_texts(&mut self, other: Self) {
+        self.texts.extend(other.texts);
+        self.unread.extend(other.unread);
+        self.notes.extend(other.notes);
     }
 
     /// The first of these names that has a number, with its series.

@@ -8,22 +8,25 @@
 //! |---|---|
 //! | [`find`] | which runs lie in a folder or file |
 //! | [`logged`] | what one run has logged, whatever the format: series of numbers by name |
+//! | `lives` | steps in the order of time; what a life that was given up has logged |
 //! | `own` | folders of `relscale sweep train` |
 //! | `huggingface` | `trainer_state.json`, and what `config.json` says of the model |
 //! | `levanter` | `tracker_metrics.jsonl` |
-//! | `wandb` | tables exported from Weights & Biases: a row a run, or a column a run and metric |
-//! | `metrics` | JSONL and CSV, a line a step |
+//! | `wandb` | tables of runs, as exported from Weights & Biases: a row a run, or a column a run and metric |
+//! | `metrics` | JSONL, CSV and Parquet, a line a step |
+//! | `apart` | names of runs that lie in folders of one name |
 //! | `tensorboard/` | event files: `records` (framing), `message` (protocol buffers), and what scalars they hold |
 //! | [`run`] | from what was logged to the cells of a run: names are known or given, nothing is guessed |
 //! | [`table`] | the table's columns and files |
 //!
 //! Invariants: a cell is empty where the number is not logged, and the note says what is missing. A number whose convention is not said has
-//! none. A training loss never stands for a held-out one unless it is asked for by name.
+//! none. A training loss never stands for a held-out one unless it is asked for by name. What was given and is no run is named with the reason.
 
+mod apart;
 pub mod find;
 mod huggingface;
-mod json;
 mod levanter;
+mod lives;
 pub mod logged;
 mod metrics;
 mod own;
@@ -34,7 +37,7 @@ mod wandb;
 
 use std::path::PathBuf;
 
-pub use find::collect;
+pub use find::{Collected, PassedOver, collect};
 pub use run::CollectedRun;
 pub use table::write;
 

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use relscale_records::units::{FlopsConvention, ParameterConvention};
+use relscale_records::written::json;
 
+use super::CollectOptions;
 use super::logged::Logged;
 use super::metrics::{folder_name, text_of};
 use super::run::{CollectedRun, give_budget, say_missing};
-use super::{CollectOptions, json};
 use crate::error::{Error, Result};
 use crate::plan::{Plan, PlannedRun};
 use crate::train::sweep::{RunRecord, Status};
@@ -27,7 +28,7 @@ pub(super) fn sweep(folder: &Path, options: &CollectOptions) -> Result<Vec<Colle
     let plan = Plan::read(&folder.join(PLAN))?;
     let mut runs: Vec<CollectedRun> = Vec::new();
     for planned in &plan.runs {
-        runs.push(match RunRecord::read(&folder.join(&planned.name))? {
+        runs.push(match record(&folder.join(&planned.name))? {
             Some(record) => ended(&record, options),
             None => {
                 let mut run = row(planned, plan.recipe.flops, options);
@@ -51,7 +52,19 @@ pub(super) fn sweep(folder: &Path, options: &CollectOptions) -> Result<Vec<Colle
 /// # Errors
 /// The record cannot be read.
 pub(super) fn run(folder: &Path, options: &CollectOptions) -> Result<Option<CollectedRun>> {
-    Ok(RunRecord::read(folder)?.map(|record| ended(&record, options)))
+    Ok(record(folder)?.map(|record| ended(&record, options)))
+}
+
+/// The record of a run. A file of this name may be anybody's, so that nobody is told to remove it.
+fn record(folder: &Path) -> Result<Option<RunRecord>> {
+    RunRecord::read(folder).map_err(|error| match error {
+        Error::Checkpoint { path, reason } => Error::Metrics {
+            path,
+            place: "the file".to_owned(),
+            reason: format!("no record of `relscale sweep train`: {reason}"),
+        },
+        other => other,
+    })
 }
 
 fn ended(record: &RunRecord, options: &CollectOptions) -> CollectedRun {

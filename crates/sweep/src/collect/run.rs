@@ -144,15 +144,14 @@ pub(super) fn of_logged(logged: &Logged, options: &CollectOptions) -> CollectedR
 fn set_status(run: &mut CollectedRun, logged: &Logged) {
     let planned = logged.last(&STEPS);
     let taken = logged.last_step().into_iter().chain(logged.last(&STEP)).reduce(f64::max);
-    let said =
-        logged.texts.get("State").or_else(|| logged.texts.get("status")).map(|text| text.to_lowercase());
-    run.status = match (said.as_deref(), planned, taken) {
-        (Some("finished"), ..) => Some(Status::Finished),
-        (Some("diverged"), ..) => Some(Status::Diverged),
-        (
-            Some("crashed" | "failed" | "killed" | "running" | "preempted" | "preempting" | "unfinished"),
-            ..,
-        ) => Some(Status::Unfinished),
+    let (said, unknown) = said(logged);
+    if let Some((name, word)) = unknown {
+        run.notes.push(format!("{name} is `{word}`, which is no known end of a run"));
+    }
+    run.status = match (said, planned, taken) {
+        (Some(status), ..) => Some(status),
+        // What was lost may have been the end.
+        _ if logged.broken => Some(Status::Unfinished),
         // Some count steps from 0.
         (_, Some(planned), Some(taken)) if taken + 1.0 >= planned => Some(Status::Finished),
         (_, Some(planned), Some(taken)) => {
@@ -165,6 +164,16 @@ fn set_status(run: &mut CollectedRun, logged: &Logged) {
         Some(Status::Finished) => planned.or(taken),
         _ => taken.or(planned),
     };
+}
+
+/// How a run ended by what its texts say, the worst of several; and a text that should say it and is not known.
+fn said(logged: &Logged) -> (Option<Status>, Option<(&str, &str)>) {
+    let texts = || logged.texts.iter().filter(|(name, word)| Status::is_column(name) && !word.is_empty());
+    let all: Vec<Status> = texts().filter_map(|(_, word)| Status::named(word)).collect();
+    let worst = [Status::Diverged, Status::Unfinished, Status::Finished];
+    let said = worst.into_iter().find(|status| all.contains(status));
+    let unknown = texts().find(|(_, word)| Status::named(word).is_none());
+    (said, unknown.filter(|_| said.is_none()).map(|(name, word)| (name.as_str(), word.as_str())))
 }
 
 fn set_loss(run: &mut CollectedRun, logged: &Logged, options: &CollectOptions) {
@@ -187,6 +196,11 @@ fn set_loss(run: &mut CollectedRun, logged: &Logged, options: &CollectOptions) {
         return;
     };
     let Some(last) = series.last() else { return };
+    if let Some((step, text)) = logged.unread.get(name).filter(|(step, _)| *step >= last.step) {
+        let step = step.map_or(String::new(), |step| format!(" at step {step}"));
+        run.notes.push(format!("the last {name}{step} is `{text}`, which is no number, so no loss is taken"));
+        return;
+    }
     if !last.value.is_finite() {
         diverge(run, name, last.value, last.step);
         return;

@@ -2,7 +2,7 @@
 
 use super::architecture::Architecture;
 use super::flops::forward_per_token;
-use super::recipe::SweepRecipe;
+use super::recipe::{SweepRecipe, Widths};
 use super::run::{Dropped, Optimiser, PLAN_FORMAT, Plan, PlannedRun, RunFlops};
 use crate::error::{Error, Result};
 use relscale_records::units::{Flops, FlopsConvention};
@@ -54,6 +54,14 @@ fn check(recipe: &SweepRecipe) -> Result<()> {
         if recipe.budgets[..number].contains(budget) {
             return refuse(format!("the budget {budget:e} stands there twice"), "give each once");
         }
+    }
+    if let Widths::Listed { widths } = &recipe.widths
+        && let Some((_, twice)) = widths.iter().enumerate().find(|(at, width)| widths[..*at].contains(width))
+    {
+        return refuse(
+            format!("the width {twice} stands there twice, and would be planned twice"),
+            "give each once",
+        );
     }
     if !(recipe.z_loss.is_finite() && recipe.z_loss >= 0.0) {
         return refuse(format!("a z-loss of {}", recipe.z_loss), "give a factor of 0 or more, e.g. 1e-4");

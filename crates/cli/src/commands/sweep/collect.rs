@@ -3,17 +3,18 @@
 use std::path::PathBuf;
 
 use relscale_records::units::{FlopsConvention, ParameterConvention};
-use relscale_sweep::collect::{self, CollectOptions, CollectedRun};
+use relscale_sweep::collect::{self, CollectOptions, Collected, CollectedRun};
 use relscale_sweep::train::sweep::Status;
 
 use crate::commands::json::{self, AsJson};
-use crate::terminal;
+use crate::terminal::{self, Style};
 
 /// Read runs back, ours or others', into the table that `relscale sweep fit` takes.
 ///
 /// Known are folders of `relscale sweep train`; Hugging Face folders (config.json, trainer_state.json); metrics as JSONL or CSV, a line a
-/// step; Levanter's tracker_metrics.jsonl; tables exported from Weights & Biases; event files of TensorBoard. A number that a run has
-/// not logged is an empty cell, and its note says what is missing.
+/// step; Levanter's tracker_metrics.jsonl; tables of runs, as exported from Weights & Biases (CSV, JSONL, Parquet); event files of
+/// TensorBoard. A number that a run has not logged is an empty cell, and its note says what is missing. A damaged file in a folder
+/// stops nothing: its run is listed as unfinished, and what is no run is told by name.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -103,7 +104,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         logged_flops: arguments.logged_flops,
         budgets: arguments.budgets.clone(),
     };
-    let runs = collect::collect(&options)?;
+    let Collected { runs, passed_over } = collect::collect(&options)?;
+    for passed in &passed_over {
+        let path = passed.path.display();
+        terminal::message(&format!(
+            "{} {path}: {}",
+            terminal::paint("not read:", Style::Strong),
+            passed.reason
+        ));
+    }
     collect::write(&arguments.out, &runs)?;
     json::hand_over(&runs, arguments.json.destination(), || terminal::print(&shown(&runs)))?;
     terminal::message(&format!("wrote {}", arguments.out.display()));

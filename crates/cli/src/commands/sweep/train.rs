@@ -132,7 +132,9 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     }
     if !is_recipe && arguments.what.contains(['.', '/', '\\']) {
         let what = format!("there is no plan {}", arguments.what);
-        return Err(Refusal::new(what, "write one by `relscale sweep plan --out FILE.json`").into());
+        return Err(
+            Refusal::new(what, "write one by `relscale sweep plan --preset small --out FILE.json`").into()
+        );
     }
     family(arguments, cancel)
 }

@@ -3,6 +3,7 @@
 use super::text::TextIdentity;
 use crate::error::{Error, Result};
 use crate::plan::PlannedRun;
+pub use relscale_records::Status;
 use relscale_records::atomic;
 use relscale_records::units::FlopsConvention;
 use serde::{Deserialize, Serialize};
@@ -14,29 +15,6 @@ pub const FILE: &str = "run.json";
 
 /// Version of the file.
 pub const RUN_FORMAT: u32 = 1;
-
-/// How a run stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Status {
-    /// All steps were taken; its model is there.
-    Finished,
-    /// Given up: the loss was no number, or rose and stayed up.
-    Diverged,
-    /// Not begun, or stopped on the way.
-    Unfinished,
-}
-
-impl Status {
-    /// The word for it in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Finished => "finished",
-            Self::Diverged => "diverged",
-            Self::Unfinished => "unfinished",
-        }
-    }
-}
 
 /// A run that ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
