@@ -148,6 +148,7 @@ fn a_plan_is_exported_in_the_forms_of_other_trainers() {
     assert!(!place.path("windowed").exists());
     plan(&["marin", "--export", "json"]).refuses(2, &["--out"]);
     plan(&["marin", "--export", "megatron", "--out", "out"]).refuses(2, &["megatron"]);
+    plan(&["small", "--widths", "512,512"]).refuses(3, &["width 512 stands there twice", "give each once"]);
     plan(&["marin", "--export", "json", "--out", "plan.json"]).refuses(3, &["plan.json is one", "a folder"]);
 }
 
@@ -187,6 +188,58 @@ fn collect_reads_runs_of_many_kinds_into_one_table() {
     place
         .run(&["sweep", "collect", "empty", "--out", "runs.csv"])
         .refuses(3, &["no run in it", "hint: give"]);
+}
+
+#[test]
+fn what_collect_writes_without_groups_fit_reads_in_every_format() {
+    let place = Place::new();
+    let mut export =
+        "\"Name\",\"State\",\"parameter_count\",\"throughput/total_tokens\",\"throughput/total_gflops\",\"eval/loss\"\n"
+            .to_owned();
+    for (budget, best) in [(1e18_f64, 8e7_f64), (1e19, 2.4e8)] {
+        for step in -2..=2_i32 {
+            let n = (best * 2_f64.powi(step)).round();
+            let loss = 3.5 + 0.05 * f64::from(step * step) - 0.5 * (budget / 1e18).log10();
+            let tokens = (budget / 6.0 / n).round();
+            export += &format!(
+                "\"r{budget:e}{step}\",\"finished\",\"{n}\",\"{tokens}\",\"{:e}\",\"{loss}\"\n",
+                budget / 1e9
+            );
+        }
+    }
+    export += "\"dead\",\"crashed\",\"6e7\",\"2.7e9\",\"1e9\",\"9.9\"\n";
+    place.text("export.csv", &export);
+    let mut shown = Vec::new();
+    for out in ["runs.csv", "runs.jsonl", "runs.parquet", "sweep/runs.csv"] {
+        std::fs::create_dir_all(place.path("sweep")).unwrap();
+        let collected = place.run(&["sweep", "collect", "export.csv", "--out", out]);
+        assert_eq!(collected.code, Some(0), "{}", collected.screen());
+        let fitted = match out.strip_suffix("/runs.csv") {
+            Some(folder) => place.run(&["sweep", "fit", folder, "--resamples", "20"]),
+            None => place.run(&["sweep", "fit", "--table", out, "--resamples", "20"]),
+        };
+        assert_eq!(fitted.code, Some(0), "{}", fitted.screen());
+        assert!(
+            fitted.out.contains("dead: crashed") && fitted.out.contains("10 runs"),
+            "{}",
+            fitted.screen()
+        );
+        shown.push(fitted.out.replace(out, "TABLE"));
+    }
+    assert_eq!((&shown[0], &shown[0]), (&shown[1], &shown[2]));
+}
+
+#[test]
+fn collect_tells_what_it_does_not_read() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("logs/run")).unwrap();
+    place.text("logs/run/metrics.csv", "step,val_loss\n1,3\n2,2.5\n");
+    place.text("logs/notes.csv", "x,y\n1,2\n");
+    place.text("logs/bad.jsonl", "{\"step\": 1}\nno json\n{\"step\": 2}\n");
+    let outcome = place.run(&["sweep", "collect", "logs", "--out", "runs.csv"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    assert!(outcome.err.contains("not read: logs/notes.csv"), "{}", outcome.screen());
+    assert!(outcome.out.contains("bad") && outcome.out.contains("bad.jsonl, line 2"), "{}", outcome.screen());
 }
 
 #[test]

@@ -25,8 +25,9 @@ pub enum LawsError {
     /// Budgets were to be computed, and runs do not gather into any.
     #[error(
         "the {runs} runs of `{group}` do not gather into budgets by {formula}: {gathered} lie in {budgets} with four sizes within {} % and a gap to the \
-         next; give --budget-tolerance, or a column of budgets with --budget, or neither for the surface alone",
-        100.0 * tolerance
+         next; give {}a column of budgets with --budget, or neither for the surface alone",
+        100.0 * tolerance,
+        helps.map_or(String::new(), |wider| format!("--budget-tolerance {wider}, or "))
     )]
     NoBudgets {
         /// The group.
@@ -41,6 +42,8 @@ pub enum LawsError {
         budgets: usize,
         /// How far apart, as a ratio less 1, runs of one budget may lie.
         tolerance: f64,
+        /// A wider one by which they would gather, where there is one.
+        helps: Option<f64>,
     },
     /// Predictions were asked for a family or corpus that has no laws.
     #[error("no laws of {}; there are: {}", wanted.join(" and "), there.join(", "))]
@@ -223,6 +226,17 @@ pub enum LawsError {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+    /// A result with a number that JSON does not have.
+    #[error(
+        "{path}: not written, for a number of the result is none ({place}); this is a fault of the program: leave out what is far from the rest of the \
+         table, and tell its authors"
+    )]
+    NoNumber {
+        /// The file.
+        path: PathBuf,
+        /// Where in the result, and what it is.
+        place: String,
     },
     /// A stored result cannot be read.
     #[error("cannot read {path}: {source}; `{command}` makes this file")]

@@ -140,3 +140,36 @@ proptest! {
         prop_assert_eq!(serde_json::from_str::<StudyFit>(&text).unwrap(), study);
     }
 }
+
+/// Each result's number in docs/formats.md is that of the code.
+#[test]
+fn the_documented_versions_are_those_of_the_code() {
+    use relscale_laws::{
+        CHOICES_FORMAT, ISOFLOP_FORMAT, PREDICTION_FORMAT, RELATIVE_FORMAT, SIZE_TOKENS_FORMAT,
+        STAGES_FORMAT, TABLE_FORMAT,
+    };
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats.md");
+    let text = fs::read_to_string(path).unwrap();
+    let section = |title: &str| {
+        let from =
+            text.split_once(&format!("\n## {title}\n")).unwrap_or_else(|| panic!("no section {title}")).1;
+        from.split("\n## ").next().unwrap().to_owned()
+    };
+    for (title, version) in [
+        ("laws.json", FORMAT),
+        ("Predictions", PREDICTION_FORMAT),
+        ("Tables of one's own", TABLE_FORMAT),
+        ("relative.json", RELATIVE_FORMAT),
+        ("choices.json, choices.csv", CHOICES_FORMAT),
+        ("Two stages", STAGES_FORMAT),
+        ("Size against tokens", SIZE_TOKENS_FORMAT),
+        ("isoflop.json", ISOFLOP_FORMAT),
+    ] {
+        let told = format!("version of this layout, its own number, now {version}");
+        assert!(section(title).contains(&told), "{title}: {version}");
+    }
+    let versions = section("Versions");
+    assert!(versions.contains(&format!("`laws.json` has a number of its own, now {FORMAT}")), "{versions}");
+    let study = relscale_records::version::FORMAT;
+    assert!(versions.contains(&format!("one number for the whole study folder, now {study}.")), "{versions}");
+}

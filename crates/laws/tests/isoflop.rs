@@ -239,7 +239,7 @@ fn bad_tables_are_refused_with_file_and_line() {
             "params,tokens,loss,flops_convention\n1e7,1e9,3,fwd\n1e7,1e9,3,train\n",
             "line 3: column `flops_convention` is `train`, expected the convention of the other rows",
         ),
-        ("params,tokens,loss,status\n1e7,1e9,3,diverged\n", "no row"),
+        ("params,tokens,loss,status\n1e7,1e9,3,diverged\n", "no run is left of 1, e.g. line 2: diverged"),
     ];
     for (table, reason) in cases {
         let message = refusal(table, &options());

@@ -375,7 +375,10 @@ fn results_that_cannot_be_used() {
     assert!(text.contains("size of model `m` is not known"), "{text}");
     let impossible = harness(&place, "b.json", "m", 1.5, 9.0, 10);
     let text = refuse(&[impossible], &HarnessOptions::default());
-    assert!(text.contains("b.json, results, lambada_openai, acc,none: column `acc,none` is `1.5`"), "{text}");
+    assert!(
+        text.contains("b.json, results, lambada_openai, acc,none of model `m`: column `acc,none` is `1.5`"),
+        "{text}"
+    );
     let empty = place.file("c/other.json", "{}");
     assert!(refuse(std::slice::from_ref(&empty), &HarnessOptions::default()).contains("no member `results`"));
     assert!(refuse(&[place.0.path().join("c")], &HarnessOptions::default()).contains("no results*.json"));

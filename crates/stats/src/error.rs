@@ -17,7 +17,7 @@ pub enum StatsError {
         right_length: usize,
     },
     /// Fewer points than the form has parameters.
-    #[error("{given} point(s), but a straight line needs at least {needed}")]
+    #[error("{given} point(s), and at least {needed} are needed")]
     TooFewPoints {
         /// Points given.
         given: usize,

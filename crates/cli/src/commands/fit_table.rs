@@ -10,8 +10,20 @@ use crate::exit::Refusal;
 use crate::terminal;
 
 /// The options of a [`Table`], none of which means anything for a study.
-pub(super) const OPTIONS: [&str; 11] =
-    ["table", "harness", "x", "y", "kinds", "group", "label", "only", "sizes", "task", "metric"];
+pub(super) const OPTIONS: [&str; 12] = [
+    "table",
+    "harness",
+    "x",
+    "y",
+    "kinds",
+    "group",
+    "label",
+    "only",
+    "sizes",
+    "task",
+    "metric",
+    "leave_out_nan",
+];
 
 /// A table instead of a study.
 #[derive(Debug, clap::Args)]
@@ -61,6 +73,10 @@ pub(super) struct Table {
     /// Metrics of the results, e.g. acc, perplexity [default: all that are known]
     #[arg(long, value_name = "METRIC", value_delimiter = ',', requires = "harness")]
     metric: Vec<String>,
+
+    /// Leave rows and models out whose value is NaN or infinite, by name, and fit the others; they are refused otherwise
+    #[arg(long)]
+    leave_out_nan: bool,
 }
 
 fn kind(text: &str) -> Result<Kind, String> {
@@ -95,6 +111,7 @@ impl Table {
             label: self.label.clone(),
             only: self.only.clone(),
             sizes: self.sizes.clone(),
+            leave_out_nan: self.leave_out_nan,
             ..TableOptions::default()
         };
         Ok(fit_table(table, &options)?)
@@ -107,6 +124,7 @@ impl Table {
             kinds: self.kinds.clone(),
             sizes: self.sizes.clone(),
             group: self.group.clone(),
+            leave_out_nan: self.leave_out_nan,
             ..HarnessOptions::default()
         };
         Ok(fit_harness(&self.harness, &options)?)

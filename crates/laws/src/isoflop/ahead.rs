@@ -30,6 +30,12 @@ impl Methods<'_> {
         let surfaces =
             self.surfaces.iter().filter_map(|(method, drawn)| Some((method, drawn.as_ref().ok()?)));
         methods.extend(surfaces.filter_map(|(method, drawn)| self.surface(*method, drawn, budget)));
+        let all = |method: &MethodOptimum| {
+            let pure = method.loss_without_floor.as_ref();
+            let found = [&method.params, &method.tokens, &method.loss].into_iter().chain(pure);
+            found.into_iter().all(|estimate| estimate.value.is_finite())
+        };
+        let (methods, beyond): (Vec<_>, Vec<_>) = methods.into_iter().partition(all);
         let decades_beyond = self.measured().map_or(0.0, |(low, high)| {
             if budget > high {
                 (budget / high).log10()
@@ -44,7 +50,9 @@ impl Methods<'_> {
             budget,
             decades_beyond,
             loss: expected(&methods, decades_beyond > 0.0),
-            verdict: words::of_agreement(&agreement),
+            verdict: beyond.iter().fold(words::of_agreement(&agreement), |words, method| {
+                format!("{words}; what the {} says is beyond the range of numbers", method.method)
+            }),
             agreement,
             methods,
         }

@@ -26,19 +26,14 @@ pub(super) fn assign(
 ) -> Result<(), LawsError> {
     let log_flops = |run: &Run| (counted.per_parameter_and_token() * run.params * run.tokens).ln();
     runs.sort_by(|a, b| log_flops(a).total_cmp(&log_flops(b)));
-    let apart = tolerance.ln_1p();
-    let (mut gathered, mut budgets) = (0, 0);
-    for stretch in runs.chunk_by_mut(|a, b| log_flops(b) - log_flops(a) <= apart) {
-        let logs: Vec<f64> = stretch.iter().map(log_flops).collect();
-        let wide = logs[logs.len() - 1] - logs[0];
-        if wide <= apart && sizes(stretch) >= SIZES {
-            let budget = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
-            stretch.iter_mut().for_each(|run| run.budget = Some(budget));
-            gathered += stretch.len();
-            budgets += 1;
-        }
-    }
+    let (gathered, budgets) = gather(runs, log_flops, tolerance, |stretch, budget| {
+        stretch.iter_mut().for_each(|run| run.budget = Some(budget));
+    });
     if (gathered as f64) < MOST * runs.len() as f64 {
+        let wide = |wider: &&f64| {
+            let (gathered, _) = gather(&mut runs.to_vec(), log_flops, **wider, |_, _| {});
+            **wider > tolerance && gathered as f64 >= MOST * runs.len() as f64
+        };
         return Err(LawsError::NoBudgets {
             group: group.to_owned(),
             formula: formula(counted),
@@ -46,9 +41,34 @@ pub(super) fn assign(
             gathered,
             budgets,
             tolerance,
+            helps: WIDER.iter().find(wide).copied(),
         });
     }
     Ok(())
+}
+
+/// Wider tolerances that are tried before one is hinted at.
+const WIDER: [f64; 4] = [0.05, 0.1, 0.2, 0.3];
+
+/// Hands over each budget with its runs, which are sorted; how many runs lie in how many.
+fn gather(
+    runs: &mut [Run],
+    log_flops: impl Fn(&Run) -> f64,
+    tolerance: f64,
+    mut budget_of: impl FnMut(&mut [Run], f64),
+) -> (usize, usize) {
+    let apart = tolerance.ln_1p();
+    let (mut gathered, mut budgets) = (0, 0);
+    for stretch in runs.chunk_by_mut(|a, b| log_flops(b) - log_flops(a) <= apart) {
+        let logs: Vec<f64> = stretch.iter().map(&log_flops).collect();
+        let wide = logs[logs.len() - 1] - logs[0];
+        if wide <= apart && sizes(stretch) >= SIZES {
+            budget_of(stretch, (logs.iter().sum::<f64>() / logs.len() as f64).exp());
+            gathered += stretch.len();
+            budgets += 1;
+        }
+    }
+    (gathered, budgets)
 }
 
 /// How many sizes runs have.

@@ -2,19 +2,15 @@
 
 use relscale_records::units::FlopsConvention;
 
-use super::bias;
 use super::options::{IsoflopOptions, formula};
 use super::read::Runs;
+use super::{bias, unit};
 use crate::result::{
     Along, Curve, Flag, FlagCode, Interval, IsoflopBudget, LossForm, MinimumOutcome, OptimumAhead,
 };
 
 /// How far FLOPs by N D may spread over runs, as a ratio, before the surface's optimum of a budget is flagged.
 const SPREAD: f64 = 1.5;
-
-/// FLOPs by N D that some way of counting gives: forward FLOPs of large models to training FLOPs of models that are mostly vocabulary and attention,
-/// N without either.
-const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.5..=1000.0;
 
 /// What there is to doubt.
 pub(super) struct Facts<'a> {
@@ -23,6 +19,8 @@ pub(super) struct Facts<'a> {
     pub(super) ahead: &'a [OptimumAhead],
     /// FLOPs of a run by its N D: median, smallest, largest.
     pub(super) per_product: Option<(f64, f64, f64)>,
+    /// Exponents of N* and D* by the cubic, where none is held.
+    pub(super) exponents: Option<(f64, f64)>,
     /// What FLOPs count, where it is said.
     pub(super) flops: Option<FlopsConvention>,
     /// Whether it is said what sizes count.
@@ -32,8 +30,14 @@ pub(super) struct Facts<'a> {
 
 /// All of them.
 pub(super) fn flags(facts: &Facts<'_>) -> Vec<Flag> {
-    let once =
-        [left_out(facts), same_size(facts), computed(facts), unstated(facts), unit(facts), spread(facts)];
+    let once = [
+        left_out(facts),
+        same_size(facts),
+        computed(facts),
+        unstated(facts),
+        unit::flag(facts),
+        spread(facts),
+    ];
     let mut flags: Vec<Flag> = once.into_iter().flatten().collect();
     flags.extend(flat(facts.budgets));
     flags.extend(bias::flags(facts.budgets));
@@ -102,16 +106,6 @@ fn unstated(facts: &Facts<'_>) -> Option<Flag> {
     let message = format!(
         "{what} not stated (--flops fwd|train, --count non-embedding|non-embedding-and-head|total); the choice of the count alone moves the \
          exponent of N from 0.40 to 0.59 on one published sweep"
-    );
-    Some(Flag::new(FlagCode::ConventionUnstated, message))
-}
-
-/// FLOPs by N D that no way of counting gives.
-fn unit(facts: &Facts<'_>) -> Option<Flag> {
-    let (median, ..) = facts.per_product.filter(|(median, ..)| !PLAUSIBLE.contains(median))?;
-    let message = format!(
-        "budgets are {median:.1e} times N D, where 2 (forward) or 6 (training) is usual: if the column counts in another unit, say which with \
-         --budget-unit (GFLOPs: 1e9)"
     );
     Some(Flag::new(FlagCode::ConventionUnstated, message))
 }

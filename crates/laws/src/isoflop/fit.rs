@@ -9,7 +9,7 @@ use super::ahead::Methods;
 use super::doubts::{self, Facts};
 use super::options::{IsoflopOptions, formula};
 use super::read::{self, Run, Runs};
-use super::{agree, budget, path, surface, words};
+use super::{agree, budget, path, surface, unit, words};
 use crate::error::LawsError;
 use crate::result::{Curve, ISOFLOP_FORMAT, IsoflopBudget, IsoflopFit, IsoflopGroup, SurfaceMethod};
 
@@ -79,6 +79,7 @@ fn group(
         budgets: &budgets,
         ahead: &ahead,
         per_product,
+        exponents: unit::exponents(&paths).filter(|_| options.size_exponent.is_none()),
         flops,
         params_stated,
         options,

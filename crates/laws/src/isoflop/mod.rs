@@ -13,7 +13,7 @@
 //! | `spread` | from the spread of draws to an interval |
 //! | `ahead` | what each method says of a budget |
 //! | `agree` | the methods' numbers beside one another |
-//! | `doubts` | the flags of a group |
+//! | `doubts` | the flags of a group; `unit`: numbers that are likely in another unit |
 //! | `fit` | a table to a result: the entrance [`fit_isoflop`] |
 //! | `words` | sentences with their numbers |
 //!
@@ -36,6 +36,7 @@ mod path;
 mod read;
 mod spread;
 mod surface;
+mod unit;
 mod words;
 
 pub use fit::fit_isoflop;

@@ -157,6 +157,9 @@ impl IsoflopOptions {
             };
             return refuse("flops", flops.name().to_owned(), expected);
         }
-        self.at.iter().try_for_each(|&budget| positive("at", budget))
+        self.at.iter().try_for_each(|&budget| match (1e-60..=1e60).contains(&budget) {
+            true => Ok(()),
+            false => refuse("at", budget.to_string(), "a number from 1e-60 to 1e60, as those of tables"),
+        })
     }
 }

@@ -180,6 +180,12 @@ pub(super) fn describe(
     options: &IsoflopOptions,
 ) -> OptimumPath {
     let law = |quantity| match through(curve, quantity, budgets, options) {
+        Ok(line) if !line.values().1.exp().is_finite() => PathOutcome::Refused {
+            reason: format!(
+                "the minima differ so much over budgets so close that the exponent is {:.3e} and the prefactor beyond the range of numbers",
+                line.values().0
+            ),
+        },
         Ok(line) => PathOutcome::Fitted(Box::new(law(&line, curve, quantity, budgets, runs, options))),
         Err(reason) => PathOutcome::Refused { reason },
     };

@@ -10,7 +10,7 @@ use super::computed;
 use super::options::IsoflopOptions;
 use crate::error::LawsError;
 use crate::result::RunLeftOut;
-use crate::user_table::{Row, Rows, TableError, meets};
+use crate::user_table::{Endings, Row, Rows, TableError, meets};
 
 /// One run with its budget, where it has one.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,29 +81,43 @@ pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsEr
         (None, true) => optional(&columns.budget)?,
         (None, false) => Some(rows.column(&columns.budget)?),
     };
-    let (status, note) = (optional("status")?, optional("note")?);
+    let endings = {
+        let named = options.only.iter().map(|(name, _)| name.as_str()).chain(columns.group.as_deref());
+        Endings::of(&rows, named, true)
+    };
     let conditions: Vec<(usize, &str)> = options
         .only
         .iter()
         .map(|(column, value)| Ok((rows.column(column)?, value.as_str())))
         .collect::<Result<_, TableError>>()?;
     let mut groups: BTreeMap<String, Runs> = BTreeMap::new();
+    let named = group.is_some_and(|at| rows.rows.iter().any(|row| !rows.is_empty(row, at)));
+    let ungrouped = if named { "no group" } else { "all" }.to_owned();
     let taken: Vec<&Row> =
         rows.rows.iter().filter(|row| conditions.iter().all(|(at, value)| meets(row, *at, value))).collect();
     for row in &taken {
         let name = label.filter(|at| !rows.is_empty(row, *at)).map(|at| rows.name(row, at)).transpose()?;
-        let of = group.map(|at| rows.name(row, at)).transpose()?.unwrap_or_else(|| "all".to_owned());
+        let of = match group {
+            None => "all".to_owned(),
+            // A table that `collect` wrote has the column, and no names in it where no group was given.
+            Some(at) if columns.group.is_none() && rows.is_empty(row, at) => ungrouped.clone(),
+            Some(at) => rows.name(row, at)?,
+        };
         let runs = groups.entry(of).or_default();
         let left_out = |reason| RunLeftOut { run: name.clone().unwrap_or_else(|| row.place.clone()), reason };
-        if let Some(reason) = unfinished(&rows, row, status, note)? {
+        if let Some(reason) = endings.reason(&rows, row) {
             runs.left_out.push(left_out(reason));
             continue;
         }
         // Others' tables have gaps; what lacks a number is listed, what is no number is refused.
         let needed = [(params, "size"), (tokens, "tokens"), (loss, "loss")];
         let missing = needed.iter().copied().chain(budget.map(|at| (at, "budget")));
-        if let Some((_, what)) = missing.into_iter().find(|(at, _)| rows.is_empty(row, *at)) {
+        if let Some((_, what)) = missing.into_iter().find(|(at, _)| rows.lacks_number(row, *at)) {
             runs.left_out.push(left_out(format!("its {what} is not given")));
+            continue;
+        }
+        if let Some(end) = rows.reading(row, loss).number().filter(|end| !end.is_finite()) {
+            runs.left_out.push(left_out(format!("diverged: its loss is {end}")));
             continue;
         }
         let number = |at: usize| -> Result<f64, TableError> {
@@ -121,6 +135,11 @@ pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsEr
         });
     }
     if groups.values().all(|group| group.runs.is_empty()) {
+        let mut left_out = groups.into_values().flat_map(|group| group.left_out);
+        if let Some(RunLeftOut { run, reason }) = left_out.next() {
+            let count = 1 + left_out.count();
+            return Err(TableError::NoneLeft { path: path.to_owned(), count, first: run, reason }.into());
+        }
         let wanted: Vec<String> =
             options.only.iter().map(|(column, value)| format!("{column} = {value}")).collect();
         return Err(TableError::NoRows { path: path.to_owned(), wanted: wanted.join(" and ") }.into());
@@ -142,22 +161,6 @@ pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsEr
     };
     let params = convention(&rows, &taken, "params_convention", options.params, ParameterConvention::named)?;
     Ok(Read { groups, flops, params })
-}
-
-/// Why a run that did not end well takes no part.
-fn unfinished(
-    rows: &Rows,
-    row: &Row,
-    status: Option<usize>,
-    note: Option<usize>,
-) -> Result<Option<String>, TableError> {
-    let Some(at) = status.filter(|at| !rows.is_empty(row, *at)) else { return Ok(None) };
-    let status = rows.name(row, at)?;
-    if status == "finished" {
-        return Ok(None);
-    }
-    let note = note.filter(|at| !rows.is_empty(row, *at)).map(|at| rows.name(row, at)).transpose()?;
-    Ok(Some(note.map_or(status.clone(), |note| format!("{status}: {note}"))))
 }
 
 /// Takes rows out that are another row again, name and numbers: seeds of one size differ in their losses, so that a run listed twice is no second witness.

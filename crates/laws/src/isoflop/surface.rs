@@ -102,7 +102,13 @@ pub(super) fn draw(method: SurfaceMethod, runs: &[Run], options: &IsoflopOptions
     let solver = Method { method, points: &points, options };
     let count = runs.len() as f64;
     let mut weights = vec![1.0; runs.len()];
-    let fit = solver.fit(&points.loss, &weights, None).map_err(|refusal| refusal.to_string())?;
+    let fit = solver.fit(&points.loss, &weights, None).map_err(|refusal| match refusal {
+        StatsError::TooFewPoints { given, needed } => {
+            format!("{given} runs, and a surface needs at least {needed}")
+        }
+        other => other.to_string(),
+    })?;
+    within_numbers(&fit.surface)?;
     let held = options.size_exponent.is_some();
     let tangent = Tangent::new(fit.surface, &points.n, &points.d, solver.residual(), held);
     let parameters = parameters(options) as f64;
@@ -133,6 +139,26 @@ pub(super) fn draw(method: SurfaceMethod, runs: &[Run], options: &IsoflopOptions
         SurfaceMethod::Huber => (count / (count - squared * parameters)).sqrt(),
     };
     Ok(Drawn { freedom: count - parameters, squared, widened, fit, replicates, failed, tangent })
+}
+
+/// Refuses a surface that so few or so equal runs let run away: its coefficients are no numbers that a result could hold.
+///
+/// # Errors
+/// In words.
+fn within_numbers(surface: &Surface) -> Result<(), String> {
+    let coefficients = [("A", surface.coefficient_a()), ("B", surface.coefficient_b())];
+    let (optimum_n, optimum_d) = surface.optimum(1.0);
+    let held = [surface.e, surface.alpha, surface.beta, surface.size_exponent(), surface.tokens_exponent()];
+    let beyond = coefficients.iter().find(|(_, value)| !value.is_finite());
+    let all = held.iter().all(|value| value.is_finite()) && optimum_n.is_finite() && optimum_d.is_finite();
+    if beyond.is_none() && all {
+        return Ok(());
+    }
+    let which = beyond.map_or("its optimum", |(name, _)| name);
+    Err(format!(
+        "these runs do not tell it: the best has alpha {:.3e} and beta {:.3e}, and {which} lies beyond the range of numbers",
+        surface.alpha, surface.beta
+    ))
 }
 
 impl Drawn {

@@ -8,7 +8,7 @@ use super::series::{Measurements, ModelFamily, Series, SeriesPoint};
 use crate::error::LawsError;
 use crate::manifest::{ModelNumbers, numbers_beside};
 use crate::result::{Flag, FlagCode, RelativeLeftOut};
-use crate::user_table::{Kind, Once, Product, Row, Rows, TableError, Value, kinds_of, meets};
+use crate::user_table::{Endings, Kind, Once, Product, Row, Rows, TableError, Value, kinds_of, meets, small};
 
 /// Columns that name a model where none is given.
 const LABELS: [&str; 3] = ["model", "name", "run"];
@@ -85,12 +85,20 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
     let mut pool =
         options.means.as_ref().zip(columns.kinds.first()).map(|(means, &kind)| Pool::new(means, kind));
     let mut places: BTreeMap<(String, String), f64> = BTreeMap::new();
+    let named = [distribution, family, label, &options.optimum].into_iter().flatten().chain(&options.errors);
+    let endings =
+        Endings::of(&rows, named.chain(only.iter().map(|(name, _)| name)).map(String::as_str), false);
+    let mut unfinished: Vec<(String, String)> = Vec::new();
     let mut beside = Beside {
         of_series: Once::new(&rows, APART),
         of_models: Once::new(&rows, APART),
         without: BTreeMap::new(),
     };
     for row in &used {
+        if let Some(reason) = endings.reason(&rows, row) {
+            unfinished.push(columns.unfinished(&rows, row, options, &mut families, reason));
+            continue;
+        }
         let model = columns.add(&rows, row, options, &mut families, pool.as_mut(), &mut beside)?;
         if let Some(place) = columns.place(&rows, row)? {
             places.insert(model, place);
@@ -104,6 +112,12 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
     beside.of_series.check()?;
     beside.of_models.check_sizes()?;
     for family in &mut families {
+        let of_family = unfinished.iter().filter(|(of, _)| *of == family.name);
+        let told: Vec<&str> = of_family.map(|(_, told)| told.as_str()).collect();
+        if !told.is_empty() {
+            let message = format!("runs that did not finish, so left out: {}", told.join("; "));
+            family.flags.push(Flag::new(FlagCode::PointsLeftOut, message));
+        }
         if let Some(values) = beside.without.remove(&family.name) {
             let message = format!("without a logarithm, so left out: {}", values.join("; "));
             family.flags.push(Flag::new(FlagCode::PointsLeftOut, message));
@@ -143,6 +157,8 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
     let unit = columns.kinds.first().filter(|_| one_kind).map_or("as given", |kind| kind.unit());
     let models = columns.models.as_ref();
     for family in &mut families {
+        let sizes = family.series.iter().flat_map(|series| &series.points).map(|point| point.x);
+        family.flags.extend(small(&options.x, sizes));
         family.flags.extend(models.into_iter().flat_map(ModelNumbers::flags).cloned());
     }
     let file = path.display().to_string();
@@ -212,6 +228,31 @@ impl<'a> Columns<'a> {
         let Some(at) = self.optimum.filter(|at| !rows.is_empty(row, *at)) else { return Ok(None) };
         let place = rows.number(row, at)?;
         if place > 0.0 { Ok(Some(place)) } else { Err(rows.refuse(row, at, "a number above 0")) }
+    }
+
+    /// Lists the run of a row that did not finish with each of its series. Says of which family it is, and which run.
+    fn unfinished(
+        &self,
+        rows: &Rows,
+        row: &Row,
+        options: &RelativeTable,
+        families: &mut Vec<ModelFamily>,
+        reason: String,
+    ) -> (String, String) {
+        let text = |at: Option<usize>| at.map(|at| rows.text(row, at)).filter(|text| !text.is_empty());
+        let model = text(self.label).unwrap_or_else(|| row.place.clone());
+        let of_manifest = self.models.as_ref().and_then(|models| models.family(&model)).map(str::to_owned);
+        let family = of_manifest.or_else(|| text(self.family)).unwrap_or_else(|| "all".to_owned());
+        let reason = format!("{}: {reason}", row.place);
+        let told = format!("{model} ({reason})");
+        // Means have series of their own.
+        for column in options.errors.iter().filter(|_| options.means.is_none()) {
+            if let Some(name) = self.distribution.map_or(Some(column.clone()), |at| text(Some(at))) {
+                let left_out = RelativeLeftOut { model: model.clone(), reason: reason.clone() };
+                series(families, &family, name).left_out.push(left_out);
+            }
+        }
+        (family, told)
     }
 
     /// Adds what a row holds: a point for each column of errors. Says whose they are: family and model.

@@ -124,6 +124,10 @@ pub enum FlagCode {
     Lumped,
     /// By its shape alone a curve of a budget turns beside the optimum, by more than its interval has room for.
     CurveBias,
+    /// Numbers are so large or so small that they are likely in another unit, or logarithms.
+    UnlikelyUnit,
+    /// Models were evaluated otherwise than others of their law: on fewer questions, by another version of a task, with other options.
+    UnlikeEvaluations,
 }
 
 impl FlagCode {
@@ -167,7 +171,9 @@ impl FlagCode {
             | Self::NoiseBeyondScatter
             | Self::ConventionUnstated
             | Self::SharedRun
-            | Self::CurveBias => Severity::Caution,
+            | Self::CurveBias
+            | Self::UnlikelyUnit
+            | Self::UnlikeEvaluations => Severity::Caution,
         }
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::finite::{self, NoNumber};
 use crate::error::LawsError;
 
 /// A whole result that machines read: `laws.json`, `relative.json`, predictions, fits of tables.
@@ -50,8 +51,11 @@ pub trait Saved: Serialize + DeserializeOwned {
     /// the old file or the new one, never half of one.
     ///
     /// # Errors
-    /// [`LawsError::Write`] with the path, when the folder is missing, full or not writable.
+    /// [`LawsError::Write`] with the path, when the folder is missing, full or not writable. [`LawsError::NoNumber`]: a number of it is none, so that
+    /// [`load`](Self::load) would refuse the file.
     fn save(&self, path: &Path) -> Result<(), LawsError> {
+        finite::check(self)
+            .map_err(|NoNumber(place)| LawsError::NoNumber { path: path.to_owned(), place })?;
         write_whole(path, |out| {
             serde_json::to_writer_pretty(&mut *out, self)?;
             out.write_all(b"\n")
@@ -61,8 +65,10 @@ pub trait Saved: Serialize + DeserializeOwned {
     /// The same text as [`save`](Self::save) writes, without the line feed at its end.
     ///
     /// # Errors
-    /// [`LawsError::Write`] under the name of standard output, should a result not fit JSON.
+    /// [`LawsError::Write`] under the name of standard output, should a result not fit JSON; as [`save`](Self::save).
     fn to_json(&self) -> Result<String, LawsError> {
+        let path = || "standard output".into();
+        finite::check(self).map_err(|NoNumber(place)| LawsError::NoNumber { path: path(), place })?;
         serde_json::to_string_pretty(self)
             .map_err(|source| LawsError::Write { path: "standard output".into(), source: source.into() })
     }

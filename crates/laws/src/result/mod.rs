@@ -26,6 +26,7 @@ mod choices;
 mod classes;
 mod emergence;
 mod estimate;
+mod finite;
 mod flag;
 mod group;
 mod isoflop;

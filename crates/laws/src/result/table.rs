@@ -84,6 +84,9 @@ pub struct TablePoint {
     pub given: f64,
     /// What the law is about, in the law's unit.
     pub value: f64,
+    /// Questions or documents that the value is a mean over, where the results say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u64>,
     /// What the fitted law gives here; absent without a fit.
     pub fitted: Option<f64>,
     /// `ln(value / fitted)`.
@@ -99,10 +102,10 @@ pub struct TableLeftOut {
     pub label: String,
     /// As in [`TablePoint`].
     pub place: String,
-    /// As given.
-    pub x: f64,
-    /// The column's value, as given.
-    pub given: f64,
+    /// As given; absent where it is not known.
+    pub x: Option<f64>,
+    /// The column's value, as given; absent where there is none, or none that is a number.
+    pub given: Option<f64>,
     /// Why, in words.
     pub reason: String,
 }

@@ -7,7 +7,7 @@ use super::SizeTokensTable;
 use crate::error::LawsError;
 use crate::manifest::{ModelNumbers, numbers_beside};
 use crate::result::{Flag, FlagCode};
-use crate::user_table::{Kind, Once, Product, Row, Rows, TableError, Value, kinds_of, meets};
+use crate::user_table::{Endings, Kind, Once, Product, Row, Rows, TableError, Value, kinds_of, meets, small};
 
 /// Columns that name a run where none is given.
 const LABELS: [&str; 3] = ["model", "name", "run"];
@@ -81,7 +81,20 @@ pub(super) fn checkpoints(path: &Path, options: &SizeTokensTable) -> Result<Read
         columns.models = Some(numbers_beside(manifest, &rows, columns.label, used.iter().copied(), wanted)?);
     }
     let mut once = [Once::new(&rows, APART), Once::new(&rows, APART)];
+    let named = options.errors.iter().chain(&options.distribution).chain(&options.label);
+    let endings =
+        Endings::of(&rows, named.chain(options.only.iter().map(|(name, _)| name)).map(String::as_str), false);
     for row in used {
+        if let Some(reason) = endings.reason(&rows, row) {
+            let name = columns.label.map(|at| rows.text(row, at)).unwrap_or_default();
+            let reason = format!("{}: {name} left out, {reason}", row.place);
+            let named = columns.distribution.map(|at| rows.text(row, at));
+            match named {
+                Some(distribution) => left_out.push((distribution, reason)),
+                None => left_out.extend(options.errors.iter().map(|column| (column.clone(), reason.clone()))),
+            }
+            continue;
+        }
         columns.add(&rows, row, options, &mut found, &mut left_out, &mut once)?;
     }
     let [of_checkpoints, of_runs] = once;
@@ -101,10 +114,13 @@ pub(super) fn checkpoints(path: &Path, options: &SizeTokensTable) -> Result<Read
     checkpoints.sort_by(|(a_key, a), (b_key, b)| {
         a.params.total_cmp(&b.params).then(a.tokens.total_cmp(&b.tokens)).then_with(|| a_key.cmp(b_key))
     });
-    let checkpoints = checkpoints.into_iter().map(|(_, checkpoint)| checkpoint).collect();
+    let checkpoints: Vec<Checkpoint> = checkpoints.into_iter().map(|(_, checkpoint)| checkpoint).collect();
     let models = columns.models.as_ref();
     let words = |what: &String| models.map_or_else(|| what.clone(), |models| models.in_words(what));
     let flags = models.map(ModelNumbers::flags).unwrap_or_default().iter();
+    let mut flags: Vec<Flag> = flags.filter(|flag| flag.code != FlagCode::SharedRun).cloned().collect();
+    flags.extend(small(&options.params, checkpoints.iter().map(|point| point.params)));
+    flags.extend(small(&options.tokens, checkpoints.iter().map(|point| point.tokens)));
     Ok(Read {
         checkpoints,
         left_out,
@@ -112,7 +128,7 @@ pub(super) fn checkpoints(path: &Path, options: &SizeTokensTable) -> Result<Read
         params: words(&options.params),
         tokens: options.tokens.clone(),
         models: models.map(ModelNumbers::file),
-        flags: flags.filter(|flag| flag.code != FlagCode::SharedRun).cloned().collect(),
+        flags,
     })
 }
 

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::LawsError;
 use crate::manifest::ModelNumbers;
-use crate::result::{STAGES_FORMAT, StagesFit};
+use crate::result::{STAGES_FORMAT, StagesFit, StagesPoint};
 
 /// What a user may choose.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,11 +104,13 @@ pub fn fit_stages(path: &Path, options: &StagesOptions) -> Result<StagesFit, Law
     if let Some(x) = options.at.iter().find(|x| !(**x > 0.0 && x.is_finite())) {
         return Err(refuse("at", *x, "above 0"));
     }
-    let read = read::groups(path, options)?;
+    let mut read = read::groups(path, options)?;
     let models = read.models.as_ref();
     let told = models.map(ModelNumbers::flags).unwrap_or_default();
-    let fit = |(name, points)| {
+    let fit = |(name, points): (String, Vec<StagesPoint>)| {
+        let of_rows = read.flags.remove(&name).unwrap_or_default();
         let mut group = group::fit(name, points, options);
+        group.flags.extend(of_rows);
         group.flags.extend(told.iter().cloned());
         group
     };

@@ -6,8 +6,8 @@ use std::path::Path;
 use super::{HeldOut, StagesOptions};
 use crate::error::LawsError;
 use crate::manifest::{ModelNumbers, numbers_beside};
-use crate::result::StagesPoint;
-use crate::user_table::{Once, Product, Row, Rows, TableError, meets};
+use crate::result::{Flag, FlagCode, StagesPoint};
+use crate::user_table::{Endings, Once, Product, Row, Rows, TableError, meets, small};
 
 /// Columns that name a model where none is given.
 const LABELS: [&str; 3] = ["model", "name", "run"];
@@ -16,6 +16,8 @@ const LABELS: [&str; 3] = ["model", "name", "run"];
 pub(super) struct Read {
     /// The points of each group, by name; in each group smallest x first.
     pub(super) groups: BTreeMap<String, Vec<StagesPoint>>,
+    /// What is to be said of the rows of each group.
+    pub(super) flags: BTreeMap<String, Vec<Flag>>,
     /// What a manifest has told of the models.
     pub(super) models: Option<ModelNumbers>,
 }
@@ -53,7 +55,23 @@ pub(super) fn groups(path: &Path, options: &StagesOptions) -> Result<Read, LawsE
     }
     let names = columns.label.filter(|at| !columns.group.contains(at));
     let mut once = Once::new(&rows, "--group");
+    let named = [&options.loss, &options.accuracy].into_iter().chain(&options.group).chain(&options.label);
+    let held_out = columns.held_out.map(|(at, _)| rows.columns[at].as_str());
+    let named = named.chain(options.only.iter().map(|(name, _)| name)).map(String::as_str);
+    let endings = Endings::of(&rows, named.chain(held_out), false);
+    let mut unfinished: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for row in used {
+        if let Some(reason) = endings.reason(&rows, row) {
+            let name = columns.label.map(|at| rows.text(row, at)).filter(|name| !name.is_empty());
+            let told = match name {
+                Some(name) => format!("{name} ({}: {reason})", row.place),
+                None => format!("{}: {reason}", row.place),
+            };
+            let group: Vec<String> = columns.group.iter().map(|&at| rows.text(row, at)).collect();
+            let group = if group.is_empty() { "all".to_owned() } else { group.join(", ") };
+            unfinished.entry(group).or_default().push(told);
+            continue;
+        }
         let (group, point) = columns.point(&rows, row, &x)?;
         once.add(&group, names.map(|_| point.label.as_str()), row, point.x);
         groups.entry(group).or_default().push(point);
@@ -70,7 +88,20 @@ pub(super) fn groups(path: &Path, options: &StagesOptions) -> Result<Read, LawsE
             hold_out_largest(points, count as usize);
         }
     }
-    Ok(Read { groups, models: columns.models })
+    let mut flags: BTreeMap<String, Vec<Flag>> = BTreeMap::new();
+    for (group, told) in unfinished {
+        // A group of nothing else is told with the first that there is.
+        let there = groups.contains_key(&group).then(|| group.clone());
+        let Some(at) = there.or_else(|| groups.keys().next().cloned()) else { continue };
+        let of = if at == group { String::new() } else { format!(" of {group}") };
+        let message = format!("runs{of} that did not finish, so left out: {}", told.join("; "));
+        flags.entry(at).or_default().push(Flag::new(FlagCode::PointsLeftOut, message));
+    }
+    for (group, points) in &groups {
+        let flag = small(&options.x, points.iter().map(|point| point.x));
+        flags.entry(group.clone()).or_default().extend(flag);
+    }
+    Ok(Read { groups, flags, models: columns.models })
 }
 
 /// Marks the points of the `count` largest x.

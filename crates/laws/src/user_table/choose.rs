@@ -2,11 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use relscale_records::written::number::{self, Comma};
+
+use super::endings::Endings;
 use super::error::TableError;
-use super::fit::{self, Observation};
+use super::fit::{self, Given, Observation};
 use super::kind::{Kind, Value};
 use super::once::Once;
 use super::rows::{self, Row, Rows};
+use super::scale::small;
 use super::sizes::Sizes;
 use crate::error::LawsError;
 use crate::result::{TABLE_FORMAT, TableFit};
@@ -31,6 +35,8 @@ pub struct TableOptions {
     pub only: Vec<(String, String)>,
     /// A table with the size of each model.
     pub sizes: Option<PathBuf>,
+    /// Leave rows out whose value is NaN or infinite, by name, instead of refusing them.
+    pub leave_out_nan: bool,
     /// Nominal coverage of every interval.
     pub level: f64,
 }
@@ -45,6 +51,7 @@ impl Default for TableOptions {
             label: None,
             only: Vec::new(),
             sizes: None,
+            leave_out_nan: false,
             level: 0.95,
         }
     }
@@ -66,6 +73,10 @@ pub fn fit_table(path: &Path, options: &TableOptions) -> Result<TableFit, LawsEr
     let rows = Rows::read(path, |name| is_wanted(name, options))?;
     let observations = observations(&rows, options, &kinds, sizes.as_ref())?;
     let x = if sizes.is_some() { "S" } else { options.x.as_str() };
+    let mut groups = fit::groups(observations, x, level);
+    for law in groups.iter_mut().flat_map(|group| &mut group.laws) {
+        law.flags.extend(small(x, law.points.iter().map(|point| point.x)));
+    }
     Ok(TableFit {
         format: TABLE_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
@@ -76,12 +87,17 @@ pub fn fit_table(path: &Path, options: &TableOptions) -> Result<TableFit, LawsEr
             .collect(),
         x: x.to_owned(),
         level,
-        groups: fit::groups(observations, x, level),
+        groups,
     })
 }
 
 /// One kind for each column of values.
 pub(crate) fn kinds(columns: &[String], kinds: &[Kind]) -> Result<Vec<Kind>, TableError> {
+    // Twice in one law, every point would count twice.
+    if let Some((_, column)) = columns.iter().enumerate().find(|(at, column)| columns[..*at].contains(column))
+    {
+        return Err(TableError::NamedTwice { column: column.clone() });
+    }
     match (kinds, columns) {
         (_, []) => Err(TableError::NoValues),
         ([], names) => names
@@ -131,31 +147,52 @@ fn observations(
         |at: usize| groups.iter().any(|grouping| matches!(grouping, Grouping::Here(by) if *by == at));
     let names = label.filter(|at| !parted(*at));
     let mut once = Once::new(rows, "--group");
+    let named = [&options.x].into_iter().chain(&options.y).chain(&options.group).chain(&options.label);
+    let endings =
+        Endings::of(rows, named.chain(options.only.iter().map(|(name, _)| name)).map(String::as_str), false);
     let mut found = Vec::new();
     for row in rows.rows.iter().filter(|row| only.iter().all(|(at, value)| is(row, *at, value))) {
         let name = match label {
             Some(at) => rows.name(row, at)?,
             None => row.place.clone(),
         };
+        let ended = endings.reason(rows, row);
         let size = match (x, sizes) {
+            // What such a run lacks need not be there.
+            (Some(at), _) if ended.is_some() => rows.number(row, at).ok().filter(|number| *number > 0.0),
             (Some(at), _) => match rows.number(row, at)? {
-                number if number > 0.0 => number,
+                number if number > 0.0 => Some(number),
                 _ => return Err(rows.refuse(row, at, "a size above 0")),
             },
-            (None, Some(sizes)) => sizes.of(&name).ok_or_else(|| sizes.unknown(&rows.path, &name))?,
-            (None, None) => continue,
+            (None, Some(sizes)) if ended.is_some() => sizes.of(&name),
+            (None, Some(sizes)) => Some(sizes.of(&name).ok_or_else(|| sizes.unknown(&rows.path, &name))?),
+            (None, None) => None,
         };
         let group = groups
             .iter()
-            .map(|grouping| grouping.value(rows, row, &name))
+            .map(|grouping| match grouping.value(rows, row, &name) {
+                Err(TableError::Missing { .. }) if ended.is_some() => Ok("not given".to_owned()),
+                value => value,
+            })
             .collect::<Result<Vec<String>, TableError>>()?;
         let group = if group.is_empty() { "all".to_owned() } else { group.join(", ") };
-        once.add(&group, names.map(|_| name.as_str()), row, size);
+        if let (None, Some(size)) = (&ended, size) {
+            once.add(&group, names.map(|_| name.as_str()), row, size);
+        }
         for ((&at, column), &kind) in y.iter().zip(&options.y).zip(kinds) {
-            let given = rows.number(row, at)?;
-            if let Value::Impossible(expected) = kind.value(given) {
-                return Err(rows.refuse(row, at, expected));
-            }
+            let given = match (&ended, rows.reading(row, at).number()) {
+                (Some(reason), number) => Given::None { reason: reason.clone(), number },
+                (None, Some(number)) if options.leave_out_nan && !number.is_finite() => {
+                    Given::None { reason: format!("{column} is {number}"), number: None }
+                }
+                (None, _) => {
+                    let number = rows.number(row, at)?;
+                    if let Value::Impossible(expected) = kind.value(number) {
+                        return Err(rows.refuse(row, at, expected));
+                    }
+                    Given::Value(number)
+                }
+            };
             found.push(Observation {
                 group: group.clone(),
                 column: column.clone(),
@@ -164,6 +201,7 @@ fn observations(
                 place: row.place.clone(),
                 x: size,
                 given,
+                samples: None,
                 doubts: Vec::new(),
             });
         }
@@ -202,6 +240,6 @@ impl<'a> Grouping<'a> {
 /// Whether a cell has a value: the same text, or the same number however it is written.
 pub(crate) fn is(row: &Row, at: usize, value: &str) -> bool {
     let text = rows::text(&row.cells[at]);
-    text == value
-        || matches!((text.parse::<f64>(), value.parse::<f64>()), (Ok(there), Ok(wanted)) if there == wanted)
+    let number = |text: &str| number::read(text, Comma::Unknown).number();
+    text == value || matches!((number(&text), number(value)), (Some(there), Some(wanted)) if there == wanted)
 }

@@ -98,6 +98,12 @@ pub enum TableError {
         /// Columns of values.
         columns: usize,
     },
+    /// A column of values that is named twice.
+    #[error("column `{column}` is named twice; name each column of values once")]
+    NamedTwice {
+        /// The column.
+        column: String,
+    },
     /// No column of values was named.
     #[error("no column of values is named; give one or more with --y")]
     NoValues,
@@ -108,6 +114,21 @@ pub enum TableError {
         path: PathBuf,
         /// The conditions.
         wanted: String,
+    },
+    /// Each row has a reason not to take part.
+    #[error(
+        "{}: no run is left of {count}, e.g. {first}: {reason}; see what the table says of how its runs ended, and of their numbers",
+        path.display()
+    )]
+    NoneLeft {
+        /// The file.
+        path: PathBuf,
+        /// How many runs there are.
+        count: usize,
+        /// The first of them.
+        first: String,
+        /// Why it takes no part.
+        reason: String,
     },
     /// A model whose size is not known.
     #[error("{}: the size of model `{model}` is not known ({reason}); give it in a table with --sizes", path.display())]

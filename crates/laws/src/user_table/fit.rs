@@ -18,6 +18,20 @@ use crate::result::{
 use crate::rivals::{self, Seen};
 use crate::verdict;
 
+/// What a row gives.
+#[derive(Debug, Clone)]
+pub(super) enum Given {
+    /// Possible for its kind.
+    Value(f64),
+    /// Nothing that a law can use.
+    None {
+        /// Why, in words.
+        reason: String,
+        /// What stands there, where it is a number.
+        number: Option<f64>,
+    },
+}
+
 /// One value of one row.
 #[derive(Debug, Clone)]
 pub(super) struct Observation {
@@ -26,10 +40,11 @@ pub(super) struct Observation {
     pub(super) kind: Kind,
     pub(super) label: String,
     pub(super) place: String,
-    /// Above zero, finite.
-    pub(super) x: f64,
-    /// Possible for its kind.
-    pub(super) given: f64,
+    /// Above zero, finite; `None` only where there is no value either.
+    pub(super) x: Option<f64>,
+    pub(super) given: Given,
+    /// What the value is a mean over, where that is known.
+    pub(super) samples: Option<u64>,
     /// Where x comes from, when that is a doubt.
     pub(super) doubts: Vec<Flag>,
 }
@@ -56,28 +71,40 @@ pub(super) fn groups(observations: Vec<Observation>, x: &str, level: f64) -> Vec
 
 /// The law of one column in one group; there is at least one row.
 fn law(mut rows: Vec<Observation>, x: &str, level: f64) -> TableLaw {
-    rows.sort_by(|a, b| a.x.total_cmp(&b.x).then_with(|| (&a.label, &a.place).cmp(&(&b.label, &b.place))));
+    let place = |row: &Observation| row.x.unwrap_or(f64::INFINITY);
+    rows.sort_by(|a, b| {
+        place(a).total_cmp(&place(b)).then_with(|| (&a.label, &a.place).cmp(&(&b.label, &b.place)))
+    });
     let (column, kind) = (rows[0].column.clone(), rows[0].kind);
     let mut points = Vec::new();
     let mut left_out = Vec::new();
     for row in &rows {
-        let (label, place, x, given) = (row.label.clone(), row.place.clone(), row.x, row.given);
-        match kind.value(given) {
-            Value::Of(value) => points.push(TablePoint {
-                label,
-                place,
-                x,
-                given,
-                value,
-                fitted: None,
-                log_residual: None,
-                leverage: None,
-            }),
-            Value::Boundary(reason) | Value::Impossible(reason) => {
-                let reason = format!("{column} is {given}: {reason}");
-                left_out.push(TableLeftOut { label, place, x, given, reason });
-            }
-        }
+        let (label, place, samples) = (row.label.clone(), row.place.clone(), row.samples);
+        let (x, given, reason) = match (row.x, &row.given) {
+            (Some(x), &Given::Value(given)) => match kind.value(given) {
+                Value::Of(value) => {
+                    let (fitted, log_residual, leverage) = (None, None, None);
+                    points.push(TablePoint {
+                        label,
+                        place,
+                        x,
+                        given,
+                        value,
+                        samples,
+                        fitted,
+                        log_residual,
+                        leverage,
+                    });
+                    continue;
+                }
+                Value::Boundary(reason) | Value::Impossible(reason) => {
+                    (Some(x), Some(given), format!("{column} is {given}: {reason}"))
+                }
+            },
+            (None, &Given::Value(given)) => (None, Some(given), "its size is not known".to_owned()),
+            (x, Given::None { reason, number }) => (x, *number, reason.clone()),
+        };
+        left_out.push(TableLeftOut { label, place, x, given: given.filter(|n| n.is_finite()), reason });
     }
     let mut law = TableLaw {
         symbol: kind.symbol(&column),

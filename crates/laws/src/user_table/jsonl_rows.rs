@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use relscale_records::parquet::Cell;
+use relscale_records::written::{Fault, json, text};
 use serde_json::{Map, Value};
 
 use super::error::TableError;
@@ -15,16 +16,17 @@ use super::rows::{Row, Rows};
 /// # Errors
 /// A file that cannot be read or is not UTF-8; a line that is no JSON object, with its number.
 pub(super) fn read(path: &Path) -> Result<Rows, TableError> {
-    let text =
-        fs::read_to_string(path).map_err(|source| TableError::Read { path: path.to_owned(), source })?;
+    let refuse = |Fault { line, reason }| TableError::Line { path: path.to_owned(), line, reason };
+    let bytes = fs::read(path).map_err(|source| TableError::Read { path: path.to_owned(), source })?;
+    let text = text::decode(bytes).map_err(refuse)?;
     let mut objects: Vec<(usize, Map<String, Value>)> = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let object = serde_json::from_str(line).map_err(|error| TableError::Line {
-            path: path.to_owned(),
-            line: at as u64 + 1,
-            reason: format!("no JSON object: {error}"),
-        })?;
-        objects.push((at + 1, object));
+        let none =
+            |why: String| refuse(Fault { line: at as u64 + 1, reason: format!("no JSON object: {why}") });
+        match json::parse(line).map_err(|error| none(error.to_string()))? {
+            Value::Object(object) => objects.push((at + 1, object)),
+            other => return Err(none(format!("it is `{other}`"))),
+        }
     }
     let mut columns: Vec<String> = Vec::new();
     for name in objects.iter().flat_map(|(_, object)| object.keys()) {
@@ -37,7 +39,7 @@ pub(super) fn read(path: &Path) -> Result<Rows, TableError> {
         cells: columns.iter().map(|name| cell(object.get(name))).collect(),
     };
     let rows = objects.into_iter().map(row).collect();
-    Ok(Rows { path: path.to_owned(), columns, rows, whole: true })
+    Ok(Rows::of(path, columns, rows, true))
 }
 
 fn cell(value: Option<&Value>) -> Cell {

@@ -7,6 +7,8 @@
 //! | file | what |
 //! |---|---|
 //! | `rows` | a file as rows of cells, whatever its format: `csv_rows`, `jsonl_rows`, `toml_rows`, and Parquet by way of the records |
+//! | `endings` | rows of runs that crashed or are not done, by the columns in which trackers say so |
+//! | `scale` | sizes that are so small that they are in millions, or logarithms |
 //! | `product` | an x that is a column, or a product of columns and numbers |
 //! | [`Kind`] | what a column of values is, hence which number the law is about |
 //! | `choose` | which columns and rows of a table make points; a bad number is refused with its file and line |
@@ -21,6 +23,7 @@
 
 mod choose;
 mod csv_rows;
+mod endings;
 mod error;
 mod fit;
 mod harness;
@@ -29,11 +32,13 @@ mod kind;
 mod once;
 mod product;
 mod rows;
+mod scale;
 mod sizes;
 mod toml_rows;
 
 pub use choose::{TableOptions, fit_table};
 pub(crate) use choose::{is as meets, kinds as kinds_of};
+pub(crate) use endings::Endings;
 pub use error::TableError;
 pub use harness::{HarnessOptions, fit_harness};
 pub use kind::Kind;
@@ -41,6 +46,7 @@ pub(crate) use kind::Value;
 pub(crate) use once::Once;
 pub(crate) use product::Product;
 pub(crate) use rows::{Row, Rows};
+pub(crate) use scale::small;
 
 use crate::error::LawsError;
 

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use relscale_records::parquet::{Cell, column_names, read_cells};
+use relscale_records::Status;
+use relscale_records::parquet::{Cell, cell_columns, read_cells};
+use relscale_records::written::number::{self, Comma, Reading};
 
 use super::error::TableError;
 use super::{csv_rows, jsonl_rows, toml_rows};
@@ -11,6 +13,9 @@ use super::{csv_rows, jsonl_rows, toml_rows};
 /// result would hold a number that is none.
 const SMALLEST: f64 = 1e-60;
 const LARGEST: f64 = 1e60;
+
+/// What is asked for where `1,400` or `1.400` stands and nothing in the file tells what it is.
+const AMBIGUOUS: &str = "a number that can be read in one way only: without marks between thousands, with a point before the fraction";
 
 /// The rows of a table.
 #[derive(Debug)]
@@ -21,6 +26,8 @@ pub(crate) struct Rows {
     pub(crate) rows: Vec<Row>,
     /// Whether the columns are all that the file has.
     pub(crate) whole: bool,
+    /// What commas in its numbers are.
+    pub(crate) comma: Comma,
 }
 
 /// One row of a table.
@@ -32,7 +39,18 @@ pub(crate) struct Row {
 }
 
 impl Rows {
-    /// Reads a table. `wanted` says of a column's name whether it may be needed; a format that stores columns apart reads no others.
+    /// Rows of a file whose commas only its cells tell.
+    pub(super) fn of(path: &Path, columns: Vec<String>, rows: Vec<Row>, whole: bool) -> Self {
+        let texts = rows.iter().flat_map(|row| &row.cells).filter_map(|cell| match cell {
+            Cell::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let comma = Comma::of(texts);
+        Self { path: path.to_owned(), columns, rows, whole, comma }
+    }
+
+    /// Reads a table. `wanted` says of a column's name whether it may be needed; a format that stores columns apart reads no others but those that
+    /// say how a run ended.
     ///
     /// # Errors
     /// An unknown ending, a file that cannot be read, a line that does not follow the format.
@@ -68,24 +86,37 @@ impl Rows {
         }
     }
 
+    /// A cell as a number, which may be NaN or infinite: what is there, without a word about whether a fit can use it.
+    pub(crate) fn reading(&self, row: &Row, at: usize) -> Reading {
+        match &row.cells[at] {
+            Cell::Number(number) => Reading::Number(*number),
+            Cell::Text(text) => number::read(text, self.comma),
+            Cell::Missing => Reading::Nothing,
+            Cell::Truth(_) => Reading::Text,
+        }
+    }
+
     /// A cell as a number that a fit can use: finite, and 0 or within [`SMALLEST`] and [`LARGEST`].
     ///
     /// # Errors
     /// [`TableError::Missing`], [`TableError::Value`], each with the place.
     pub(crate) fn number(&self, row: &Row, at: usize) -> Result<f64, TableError> {
-        let number = match &row.cells[at] {
-            Cell::Number(number) => Some(*number),
-            Cell::Text(text) => text.trim().parse().ok(),
-            Cell::Missing | Cell::Truth(_) => None,
-        };
-        match number.filter(|number: &f64| number.is_finite()) {
-            Some(number) if number != 0.0 && !(SMALLEST..=LARGEST).contains(&number.abs()) => {
+        match self.reading(row, at) {
+            Reading::Number(number) if number == 0.0 || (SMALLEST..=LARGEST).contains(&number.abs()) => {
+                Ok(number)
+            }
+            Reading::Number(number) if number.is_finite() => {
                 Err(self.refuse(row, at, "0, or a number between 1e-60 and 1e60"))
             }
-            Some(number) => Ok(number),
-            None if empty(&row.cells[at]) => Err(self.missing(row, at)),
-            None => Err(self.refuse(row, at, "a number")),
+            Reading::Nothing => Err(self.missing(row, at)),
+            Reading::Ambiguous => Err(self.refuse(row, at, AMBIGUOUS)),
+            Reading::Number(_) | Reading::Text => Err(self.refuse(row, at, "a number")),
         }
+    }
+
+    /// Whether a cell that should hold a number holds nothing, or a word for it.
+    pub(crate) fn lacks_number(&self, row: &Row, at: usize) -> bool {
+        self.reading(row, at) == Reading::Nothing
     }
 
     /// A cell as the name of something.
@@ -94,6 +125,11 @@ impl Rows {
     /// [`TableError::Missing`] with the place.
     pub(crate) fn name(&self, row: &Row, at: usize) -> Result<String, TableError> {
         if empty(&row.cells[at]) { Err(self.missing(row, at)) } else { Ok(text(&row.cells[at])) }
+    }
+
+    /// A cell as a person would write it; empty where nothing is in it.
+    pub(crate) fn text(&self, row: &Row, at: usize) -> String {
+        text(&row.cells[at])
     }
 
     /// Whether a cell holds nothing.
@@ -140,13 +176,20 @@ pub(crate) fn text(cell: &Cell) -> String {
 }
 
 fn parquet(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Rows, TableError> {
-    let all = column_names(path)?;
-    let columns: Vec<String> = all.iter().filter(|name| wanted(name)).cloned().collect();
+    let all = cell_columns(path)?;
+    // Dates and lists are in the way of nobody who did not ask for them by name; who did is told what they are.
+    let columns: Vec<String> = all
+        .iter()
+        .filter(|(name, cells)| {
+            (wanted(name) && (*cells || !wanted(""))) || (*cells && Status::is_column(name))
+        })
+        .map(|(name, _)| name.clone())
+        .collect();
     let whole = columns.len() == all.len();
     let names: Vec<&str> = columns.iter().map(String::as_str).collect();
     let rows = read_cells(path, &names)?
         .enumerate()
         .map(|(row, cells)| Ok(Row { place: format!("row {}", row + 1), cells: cells? }))
         .collect::<Result<_, TableError>>()?;
-    Ok(Rows { path: path.to_owned(), columns, rows, whole })
+    Ok(Rows::of(path, columns, rows, whole))
 }

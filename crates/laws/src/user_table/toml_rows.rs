@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use relscale_records::parquet::Cell;
+use relscale_records::written::{Fault, text};
 use serde::Deserialize;
 use toml::{Spanned, Table, Value};
 
@@ -24,8 +25,9 @@ struct Models {
 /// # Errors
 /// A file that cannot be read, is no TOML or has no `[[model]]`, each with its line.
 pub(super) fn read(path: &Path) -> Result<Rows, TableError> {
-    let text =
-        fs::read_to_string(path).map_err(|source| TableError::Read { path: path.to_owned(), source })?;
+    let bytes = fs::read(path).map_err(|source| TableError::Read { path: path.to_owned(), source })?;
+    let none = |Fault { line, reason }| TableError::Line { path: path.to_owned(), line, reason };
+    let text = text::decode(bytes).map_err(none)?;
     let refuse = |error: toml::de::Error| TableError::Line {
         path: path.to_owned(),
         line: error.span().map_or(1, |Range { start, .. }| line(&text, start)),
@@ -49,7 +51,7 @@ pub(super) fn read(path: &Path) -> Result<Rows, TableError> {
         cells: columns.iter().map(|name| cell(model.get_ref().get(name).or_else(|| all.get(name)))).collect(),
     };
     let rows = models.iter().map(row).collect();
-    Ok(Rows { path: path.to_owned(), columns, rows, whole: true })
+    Ok(Rows::of(path, columns, rows, true))
 }
 
 /// The line, from 1, of a byte of the text.

@@ -28,8 +28,8 @@ pub struct Power {
 /// # Errors
 /// An x or y that is not above zero, and the refusals of [`least_squares::line`].
 pub fn fit(x: &[f64], y: &[f64]) -> Result<Power, StatsError> {
-    let line = least_squares::line(&logarithms("x", x)?, &logarithms("y", y)?)?;
-    Ok(Power { line })
+    let line = least_squares::line(&logarithms("x", x)?, &logarithms("y", y)?);
+    Ok(Power { line: line.map_err(|refusal| in_x(refusal, x))? })
 }
 
 /// As [`fit`], with a weight for each point: `1 / error²` for standard errors of `ln y`.
@@ -37,8 +37,16 @@ pub fn fit(x: &[f64], y: &[f64]) -> Result<Power, StatsError> {
 /// # Errors
 /// As [`fit`], and a weight that is not above zero.
 pub fn fit_weighted(x: &[f64], y: &[f64], weights: &[f64]) -> Result<Power, StatsError> {
-    let line = least_squares::weighted_line(&logarithms("x", x)?, &logarithms("y", y)?, weights)?;
-    Ok(Power { line })
+    let line = least_squares::weighted_line(&logarithms("x", x)?, &logarithms("y", y)?, weights);
+    Ok(Power { line: line.map_err(|refusal| in_x(refusal, x))? })
+}
+
+/// A refusal of a line through logarithms, about the x that was given.
+fn in_x(refusal: StatsError, x: &[f64]) -> StatsError {
+    match refusal {
+        StatsError::NoSpread { points, .. } => StatsError::NoSpread { points, x: x[0] },
+        other => other,
+    }
 }
 
 impl Power {

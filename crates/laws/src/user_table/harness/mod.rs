@@ -2,22 +2,29 @@
 //!
 //! An accuracy is taken as a share of successes, a perplexity as `exp` of a cross entropy. The files do not know S: it comes
 //! from a table of sizes, or, with a caution, from `config.model_num_parameters`, which counts embeddings.
+//!
+//! | file | what |
+//! |---|---|
+//! | `file` | one result file: its model, and what it says of each task |
+//! | `unlike` | whether the models of a law were evaluated alike |
+//!
+//! Invariants: each model of the files is in each law of its group, as a point or left out with the reason.
 
-use std::collections::BTreeMap;
+mod file;
+mod unlike;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value as Json;
-
 use super::error::TableError;
-use super::fit::{self, Observation};
-use super::kind::{Kind, Value};
+use super::fit::{self, Given, Observation};
+use super::kind::Kind;
 use super::sizes::Sizes;
 use crate::error::LawsError;
-use crate::result::{Flag, FlagCode, TABLE_FORMAT, TableFit};
-
-/// Members of a task's results that are no metrics.
-const NO_METRICS: [&str; 5] = ["alias", "name", "sample_len", "sample_count", "samples"];
+use crate::result::{TABLE_FORMAT, TableFit};
+use file::Results;
+use unlike::Evaluation;
 
 /// What a user may choose about the fit of results.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +39,8 @@ pub struct HarnessOptions {
     pub sizes: Option<PathBuf>,
     /// Columns of the table of sizes to group by.
     pub group: Vec<String>,
+    /// Leave models out whose value is NaN or infinite, by name, instead of refusing them.
+    pub leave_out_nan: bool,
     /// Nominal coverage of every interval.
     pub level: f64,
 }
@@ -44,6 +53,7 @@ impl Default for HarnessOptions {
             kinds: Vec::new(),
             sizes: None,
             group: Vec::new(),
+            leave_out_nan: false,
             level: 0.95,
         }
     }
@@ -74,12 +84,16 @@ pub fn fit_harness(paths: &[PathBuf], options: &HarnessOptions) -> Result<TableF
     for path in paths {
         result_files(path, &mut files)?;
     }
-    let mut found = Vec::new();
+    // A folder and a file in it may both be named.
+    let mut seen = BTreeSet::new();
+    files.retain(|path| seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())));
+    let mut found: Vec<Found> = Vec::new();
     let mut there = Vec::new();
-    for path in &files {
-        Results::read(path)?.observations(options, sizes.as_ref(), &mut found, &mut there)?;
+    let read: Vec<Results> = files.iter().map(|path| Results::read(path)).collect::<Result<_, _>>()?;
+    for results in &read {
+        results.observations(options, sizes.as_ref(), &mut found, &mut there)?;
     }
-    if found.is_empty() {
+    if found.iter().all(|found| matches!(found.observation.given, Given::None { .. })) {
         there.sort();
         there.dedup();
         let wanted = [options.tasks.join(" or "), options.metrics.join(" or ")].join(" ");
@@ -87,7 +101,9 @@ pub fn fit_harness(paths: &[PathBuf], options: &HarnessOptions) -> Result<TableF
         return Err(TableError::NoResults { wanted: wanted.to_owned(), there }.into());
     }
     twice(&found)?;
-    let observations = found.into_iter().map(|(observation, _)| observation).collect();
+    say_unlike(&mut found);
+    let missing = missing(&read, &found, options, sizes.as_ref());
+    let observations = found.into_iter().map(|found| found.observation).chain(missing).collect();
     Ok(TableFit {
         format: TABLE_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
@@ -126,10 +142,18 @@ fn result_files(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), TableError>
     Ok(())
 }
 
+/// One value of one file.
+struct Found {
+    observation: Observation,
+    path: PathBuf,
+    task: String,
+    how: Evaluation,
+}
+
 /// Refuses a model that has two results of one column.
-fn twice(found: &[(Observation, PathBuf)]) -> Result<(), TableError> {
+fn twice(found: &[Found]) -> Result<(), TableError> {
     let mut seen: BTreeMap<(&str, &str), &PathBuf> = BTreeMap::new();
-    for (observation, path) in found {
+    for Found { observation, path, .. } in found {
         if let Some(first) = seen.insert((&observation.label, &observation.column), path) {
             return Err(TableError::Twice {
                 model: observation.label.clone(),
@@ -142,162 +166,68 @@ fn twice(found: &[(Observation, PathBuf)]) -> Result<(), TableError> {
     Ok(())
 }
 
-/// One file.
-struct Results<'a> {
-    path: &'a Path,
-    root: Json,
-    model: String,
-}
-
-impl<'a> Results<'a> {
-    fn read(path: &'a Path) -> Result<Self, TableError> {
-        let text =
-            fs::read_to_string(path).map_err(|source| TableError::Read { path: path.to_owned(), source })?;
-        let refuse = |reason: String| TableError::NotHarness { path: path.to_owned(), reason };
-        let root: Json = serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
-        if !root["results"].is_object() {
-            return Err(refuse("there is no member `results`".to_owned()));
-        }
-        let model = model(&root).ok_or_else(|| refuse("it does not name its model".to_owned()))?;
-        Ok(Self { path, root, model })
-    }
-
-    /// Adds what was asked for to `found`, and the name of everything to `there`.
-    fn observations(
-        &self,
-        options: &HarnessOptions,
-        sizes: Option<&Sizes>,
-        found: &mut Vec<(Observation, PathBuf)>,
-        there: &mut Vec<String>,
-    ) -> Result<(), TableError> {
-        for (task, metrics) in self.root["results"].as_object().into_iter().flatten() {
-            for (key, value) in metrics.as_object().into_iter().flatten() {
-                let (metric, filter) = key.split_once(',').unwrap_or((key, "none"));
-                if NO_METRICS.contains(&metric) || metric.ends_with("_stderr") {
-                    continue;
-                }
-                there.push(format!("{task} {metric}"));
-                let Some(kind) = self.kind(task, metric, key, options)? else { continue };
-                let place = format!("results, {task}, {key}");
-                let refuse = |expected| TableError::Value {
-                    path: self.path.to_owned(),
-                    place: place.clone(),
-                    column: key.clone(),
-                    found: value.to_string(),
-                    expected,
-                };
-                let given = value.as_f64().filter(|v| v.is_finite()).ok_or_else(|| refuse("a number"))?;
-                if let Value::Impossible(expected) = kind.value(given) {
-                    return Err(refuse(expected));
-                }
-                let (x, mut doubts) = self.size(sizes)?;
-                doubts.extend(self.chosen(task, kind));
-                let filter = if filter == "none" { String::new() } else { format!(" ({filter})") };
-                let observation = Observation {
-                    group: self.group(options, sizes)?,
-                    column: format!("{task}{} {metric}{filter}", self.shots(task)),
-                    kind,
-                    label: self.model.clone(),
-                    place,
-                    x,
-                    given,
-                    doubts,
-                };
-                found.push((observation, self.path.to_owned()));
-            }
-        }
-        Ok(())
-    }
-
-    /// What a metric is; `None` when it was not asked for.
-    fn kind(
-        &self,
-        task: &str,
-        metric: &str,
-        key: &str,
-        options: &HarnessOptions,
-    ) -> Result<Option<Kind>, TableError> {
-        if !options.tasks.is_empty() && !options.tasks.iter().any(|wanted| wanted == task) {
-            return Ok(None);
-        }
-        let asked = options.metrics.iter().position(|wanted| wanted == metric || wanted == key);
-        match asked {
-            None if options.metrics.is_empty() => Ok(Kind::of_column(metric)),
-            None => Ok(None),
-            Some(at) => {
-                let given = match options.kinds.as_slice() {
-                    [one] => Some(*one),
-                    each => each.get(at).copied(),
-                };
-                let kind = given.or_else(|| Kind::of_column(metric));
-                kind.map(Some).ok_or_else(|| TableError::UnknownKind { column: metric.to_owned() })
-            }
+/// Says of each law whose models were not evaluated alike that they were not.
+fn say_unlike(found: &mut [Found]) {
+    let mut laws: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
+    for (at, Found { observation, .. }) in found.iter().enumerate() {
+        if let Given::Value(_) = observation.given {
+            laws.entry((observation.group.clone(), observation.column.clone())).or_default().push(at);
         }
     }
-
-    fn size(&self, sizes: Option<&Sizes>) -> Result<(f64, Vec<Flag>), TableError> {
-        if let Some(sizes) = sizes {
-            let size = sizes.of(&self.model).ok_or_else(|| sizes.unknown(self.path, &self.model))?;
-            return Ok((size, Vec::new()));
-        }
-        match self.root["config"]["model_num_parameters"].as_f64() {
-            Some(total) if total > 0.0 => Ok((total, vec![total_parameters()])),
-            _ => Err(TableError::NoSize {
-                path: self.path.to_owned(),
-                model: self.model.clone(),
-                reason: "the file has no config.model_num_parameters".to_owned(),
-            }),
-        }
-    }
-
-    fn group(&self, options: &HarnessOptions, sizes: Option<&Sizes>) -> Result<String, TableError> {
-        let Some(sizes) = sizes.filter(|_| !options.group.is_empty()) else { return Ok("all".to_owned()) };
-        let values = options.group.iter().map(|column| sizes.name(&self.model, column));
-        Ok(values.collect::<Result<Vec<String>, TableError>>()?.join(", "))
-    }
-
-    /// `, 5-shot`: results with other numbers of examples in the prompt do not share a law.
-    fn shots(&self, task: &str) -> String {
-        self.root["n-shot"][task].as_u64().map_or_else(String::new, |shots| format!(", {shots}-shot"))
-    }
-
-    /// A doubt about accuracies of choices.
-    fn chosen(&self, task: &str, kind: Kind) -> Option<Flag> {
-        let choice = self.root["configs"][task]["output_type"] == "multiple_choice";
-        (choice && kind == Kind::Accuracy).then(|| {
-            Flag::new(
-                FlagCode::ChosenAnswers,
-                format!(
-                    "{task} has answers to choose from: its accuracy has a floor at chance and is no success of a sequence, so \
-                     the rank law says nothing about it"
-                ),
-            )
-        })
+    for places in laws.into_values() {
+        let models: Vec<(&str, &Evaluation)> =
+            places.iter().map(|at| (found[*at].observation.label.as_str(), &found[*at].how)).collect();
+        let flag = unlike::flag(&models);
+        found[places[0]].observation.doubts.extend(flag);
     }
 }
 
-fn total_parameters() -> Flag {
-    Flag::new(
-        FlagCode::TotalParameters,
-        "sizes are model_num_parameters, which counts embeddings: exponents differ from those over S (by up to a third in \
-         small models); give the non-embedding counts with --sizes",
-    )
-}
-
-/// The model's name: as the file gives it, or from the arguments it was loaded with.
-fn model(root: &Json) -> Option<String> {
-    if let Some(name) = root["model_name"].as_str().filter(|name| !name.is_empty()) {
-        return Some(name.to_owned());
+/// Models that have no value in a law of their group; one that has none in any, in all of them.
+fn missing(
+    read: &[Results],
+    found: &[Found],
+    options: &HarnessOptions,
+    sizes: Option<&Sizes>,
+) -> Vec<Observation> {
+    let has = |model: &str, column: &str| {
+        found.iter().any(|found| found.observation.label == model && found.observation.column == column)
+    };
+    let laws: BTreeSet<(&str, &str)> = found
+        .iter()
+        .map(|found| (found.observation.group.as_str(), found.observation.column.as_str()))
+        .collect();
+    let mut by_model: BTreeMap<&str, Vec<&Results>> = BTreeMap::new();
+    for results in read {
+        by_model.entry(&results.model).or_default().push(results);
     }
-    let named = |key: &str| key == "pretrained" || key == "model";
-    match &root["config"]["model_args"] {
-        Json::String(arguments) => arguments
-            .split(',')
-            .filter_map(|argument| argument.split_once('='))
-            .find_map(|(key, value)| named(key.trim()).then(|| value.trim().to_owned())),
-        Json::Object(arguments) => {
-            arguments.iter().find_map(|(key, value)| value.as_str().filter(|_| named(key)).map(str::to_owned))
+    let mut missing = Vec::new();
+    for (model, files) in by_model {
+        let first = files[0];
+        let group = first.group(options, sizes).unwrap_or_else(|_| "not given".to_owned());
+        let of_group = |column: &str| laws.contains(&(group.as_str(), column));
+        let columns: BTreeSet<&str> = laws.iter().map(|(_, column)| *column).collect();
+        let alone = !columns.iter().any(|column| of_group(column));
+        for column in columns.into_iter().filter(|column| (alone || of_group(column)) && !has(model, column))
+        {
+            // Any observation of the column knows its task and kind.
+            let Some(like) = found.iter().find(|found| found.observation.column == column) else { continue };
+            let has =
+                files.iter().map(|file| format!("{} has {}", file.path.display(), file.has_of(&like.task)));
+            missing.push(Observation {
+                group: group.clone(),
+                column: column.to_owned(),
+                kind: like.observation.kind,
+                label: model.to_owned(),
+                place: format!("results, {}", like.task),
+                x: first.size(sizes).ok().map(|(size, _)| size),
+                given: Given::None {
+                    reason: format!("it has no {column}: {}", has.collect::<Vec<_>>().join(", ")),
+                    number: None,
+                },
+                samples: None,
+                doubts: Vec::new(),
+            });
         }
-        _ => None,
     }
+    missing
 }

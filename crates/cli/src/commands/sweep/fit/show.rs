@@ -110,6 +110,30 @@ fn minima(budget: &IsoflopBudget) -> Vec<String> {
 /// Sizes of a budget without which it has no minimum and no line in the table.
 const SIZES: usize = 4;
 
+/// Tolerances that are tried before one is hinted at.
+const WIDER: [f64; 4] = [0.05, 0.1, 0.2, 0.3];
+
+/// The least tolerance by which more budgets have sizes enough for a minimum, and how many do then; none where neighbours are of no help.
+fn wider(group: &IsoflopGroup) -> Option<(f64, usize)> {
+    let enough = |tolerance: f64| {
+        let mut gathered: Vec<(f64, Vec<f64>)> = Vec::new();
+        for budget in &group.budgets {
+            let sizes = budget.sizes.iter().map(|size| size.params);
+            match gathered.last_mut().filter(|(first, _)| budget.budget <= *first * (1.0 + tolerance)) {
+                Some((_, there)) => there.extend(sizes),
+                None => gathered.push((budget.budget, sizes.collect())),
+            }
+        }
+        let different = |(_, mut sizes): (f64, Vec<f64>)| {
+            sizes.sort_unstable_by(f64::total_cmp);
+            sizes.chunk_by(|a, b| *b <= a * 1.001).count()
+        };
+        gathered.into_iter().filter(|of| different(of.clone()) >= SIZES).count()
+    };
+    let now = enough(0.0);
+    WIDER.into_iter().map(|tolerance| (tolerance, enough(tolerance))).find(|(_, found)| *found > now)
+}
+
 /// Why budgets have no minimum by the default curve, each reason once a budget.
 fn refusals(group: &IsoflopGroup) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -117,12 +141,9 @@ fn refusals(group: &IsoflopGroup) -> Vec<String> {
     if few > 0 {
         let budgets = terminal::several(few as u64, "budget");
         let note = format!("{budgets} with fewer than {SIZES} sizes: no minimum there");
-        // Most of them alone: FLOPs that scatter about their budgets.
-        let hint = if 2 * few > group.budgets.len() {
-            "; if FLOPs scatter about their budgets, widen --budget-tolerance"
-        } else {
-            ""
-        };
+        let hint = wider(group).map_or(String::new(), |(tolerance, found)| {
+            format!("; if FLOPs scatter about their budgets, --budget-tolerance {tolerance} makes {found} with {SIZES} sizes of them")
+        });
         lines.push(terminal::paragraph("note: ", &format!("{note}{hint}")));
     }
     for budget in group.budgets.iter().filter(|budget| budget.size_count() >= SIZES) {
