@@ -102,8 +102,8 @@ fn what_has_no_optimum_is_refused() {
     let few = place.run(&["sweep", "fit", "--table", "few.csv"]);
     assert_eq!(few.code, Some(3), "{}", few.screen());
     assert!(few.err.contains("neither a minimum nor a surface"), "{}", few.screen());
-    place.text("bad.csv", "budget,params,tokens,loss\n1e15,1e6,1e8,3\n1e15,none,5e7,2.9\n");
-    place.run(&["sweep", "fit", "--table", "bad.csv"]).refuses(3, &["bad.csv, line 3", "`params` is `none`"]);
+    place.text("bad.csv", "budget,params,tokens,loss\n1e15,1e6,1e8,3\n1e15,many,5e7,2.9\n");
+    place.run(&["sweep", "fit", "--table", "bad.csv"]).refuses(3, &["bad.csv, line 3", "`params` is `many`"]);
     place.run(&["sweep", "fit", "--table", "bad.csv", "--flops", "both"]).refuses(2, &["fwd or train"]);
     // What a column is called in others' tables.
     let other = place.run(&["sweep", "fit", "--table", "bad.csv", "--loss", "final_loss"]);
@@ -123,7 +123,7 @@ fn what_has_no_optimum_is_refused() {
     }
     place.text("scattered.csv", &scattered);
     let scattered = place.run(&["sweep", "fit", "--table", "scattered.csv", "--budget-from", "6nd"]);
-    scattered.refuses(3, &["do not gather into budgets by 6 N D", "--budget-tolerance"]);
+    scattered.refuses(3, &["do not gather into budgets by 6 N D", "a column of budgets with --budget"]);
     let twice = ["sweep", "fit", "--table", "scattered.csv", "--budget-from", "6nd", "--budget", "C"];
     place.run(&twice).refuses(2, &["cannot be used with"]);
     place

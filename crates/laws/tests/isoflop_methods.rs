@@ -284,10 +284,11 @@ fn tables_of_others_are_read_as_they_are_or_doubted() {
     let columns = IsoflopColumns { budget: "gflops".into(), ..IsoflopColumns::default() };
     let wanted = IsoflopOptions { columns, ..options() };
     let doubted = fitted(&table, &wanted).unwrap();
-    let message = flag(&doubted.groups[0], FlagCode::ConventionUnstated).unwrap();
+    let message = flag(&doubted.groups[0], FlagCode::UnlikelyUnit).unwrap();
     assert!(message.contains("6.0e-9 times N D") && message.contains("--budget-unit"), "{message}");
+    assert!(message.contains("budgets in billions (G)"), "{message}");
     let right = fitted(&table, &IsoflopOptions { budget_unit: 1e9, ..wanted }).unwrap();
-    assert_eq!(flag(&right.groups[0], FlagCode::ConventionUnstated), None);
+    assert_eq!(flag(&right.groups[0], FlagCode::UnlikelyUnit), None);
     close(right.groups[0].budgets[4].budget, 1e21, 1e-9);
 }
 
@@ -319,10 +320,24 @@ fn runs_that_do_not_gather_make_no_budgets() {
     let refusal = fitted(&table, &wanted).unwrap_err();
     assert!(matches!(refusal, LawsError::NoBudgets { runs: 60, .. }), "{refusal}");
     let message = refusal.to_string();
+    // No width makes budgets of such runs, so that none is hinted at.
     assert!(
-        message.contains("do not gather into budgets by 6 N D") && message.contains("--budget-tolerance"),
+        message.contains("do not gather into budgets by 6 N D") && !message.contains("--budget-tolerance"),
         "{message}"
     );
+    // FLOPs that scatter by 8 % about three budgets: there it helps, and by how much is told.
+    let mut table = "params,tokens,loss\n".to_owned();
+    for budget in [1e18, 1e19, 1e20] {
+        for at in 0..5_i32 {
+            let n = (budget / 120.0_f64).sqrt() * 1.5_f64.powi(at - 2);
+            let d = budget / 6.0 / n * (1.0 + 0.02 * f64::from(at));
+            table += &format!("{n:e},{d:e},{:e}\n", chinchilla().at(n, d));
+        }
+    }
+    let message = fitted(&table, &wanted).unwrap_err().to_string();
+    assert!(message.contains("give --budget-tolerance 0.1, or a column"), "{message}");
+    let wider = IsoflopOptions { budget_tolerance: Some(0.1), ..wanted.clone() };
+    assert_eq!(fitted(&table, &wider).unwrap().groups[0].budgets.len(), 3);
     // So do the points that were read off Chinchilla's figure.
     if let Some(path) = shared("chinchilla-epoch/points.csv") {
         assert!(matches!(fit_isoflop(&path, &wanted), Err(LawsError::NoBudgets { runs: 245, .. })));

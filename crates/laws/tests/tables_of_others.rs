@@ -441,3 +441,34 @@ fn a_result_that_is_no_number_is_told_with_its_model_and_passed_over_on_request(
     let fit = fit_table(&table, &TableOptions { leave_out_nan: true, ..options("loss") }).unwrap();
     assert_eq!((fit.groups[0].laws[0].points.len(), fit.groups[0].laws[0].left_out.len()), (2, 1));
 }
+
+#[test]
+fn a_gap_that_ends_further_below_one_than_it_began_above_is_told() {
+    let place = Place::new();
+    let table = RelativeTable {
+        x: "params".to_owned(),
+        errors: vec!["web".to_owned(), "code".to_owned()],
+        kinds: vec![relscale_laws::user_table::Kind::Loss],
+        ..RelativeTable::default()
+    };
+    let gap = |first: f64, ratio: f64| {
+        let rows = (0..6).map(|at| {
+            let n = 1e7 * 3_f64.powi(at);
+            let scatter = 1.0 + 0.002 * f64::from(at % 2);
+            format!(
+                "m{at},{n},{},{}\n",
+                3.0 - 0.1 * f64::from(at),
+                (3.0 - 0.1 * f64::from(at)) * first * ratio.powi(at) * scatter
+            )
+        });
+        let path = place.file("g.csv", &format!("model,params,web,code\n{}", rows.collect::<String>()));
+        let read = of_table(&path, &table).unwrap();
+        fit_relative(&read, &RelativeOptions::new("web"), None).unwrap().families[0].gaps[0].flags.clone()
+    };
+    assert!(has(&gap(1.003, 0.93), FlagCode::GapBelowOne, "further below 1 than it began"));
+    assert!(has(&gap(0.7, 1.08), FlagCode::GapBelowOne, "closer together at the largest"));
+    assert!(has(&gap(0.9, 0.95), FlagCode::GapBelowOne, "below 1 throughout"));
+    for (first, ratio) in [(1.5, 0.95), (1.1, 1.05), (1.2, 0.95)] {
+        assert!(!has(&gap(first, ratio), FlagCode::GapBelowOne, ""), "{first} {ratio}");
+    }
+}

@@ -76,7 +76,7 @@ fn times_are_measured_where_the_trainer_can_and_refused_where_it_cannot() {
 fn the_documented_versions_are_those_of_the_code() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats.md");
     let text = std::fs::read_to_string(path).unwrap();
-    let plan = relscale_sweep::plan::run::PLAN_FORMAT;
+    let plan = plan::run::PLAN_FORMAT;
     assert!(
         text.contains(&format!("version of this layout, its own number, now {plan}; a newer one is refused"))
     );

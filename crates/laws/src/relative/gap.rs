@@ -245,6 +245,23 @@ fn turned(exponent: Estimate) -> Estimate {
     Estimate { value: 0.0 - exponent.value, interval, ..exponent }
 }
 
+/// What a gap that lies further from 1 below it than above it says: the words for a falling and a rising G are those for one above.
+fn beside_one(law: &GapLaw) -> Option<String> {
+    let (first, last) = (law.at_smallest.value, law.at_largest.value);
+    let further = |below: f64, above: f64| below < 1.0 && below.ln().abs() > above.ln().abs();
+    let numbers = format!("G goes from {first:.3} to {last:.3}");
+    if last < first && further(last, first) {
+        return Some(format!(
+            "{numbers}, further below 1 than it began: at the largest x the treatment has the smaller error, and the two lie further apart than at the smallest"
+        ));
+    }
+    (last > first && further(first, last)).then(|| {
+        format!(
+            "{numbers}, and began further below 1: at the smallest x the treatment has the smaller error, and the two lie closer together at the largest"
+        )
+    })
+}
+
 /// What must be said about a fit that exists.
 fn judge(fit: &Power, law: &GapLaw, pairs: &[Pair<'_>], x: &[f64], gaps: &[f64]) -> Vec<Flag> {
     let mut flags = Vec::new();
@@ -259,6 +276,8 @@ fn judge(fit: &Power, law: &GapLaw, pairs: &[Pair<'_>], x: &[f64], gaps: &[f64])
             "G is below 1 throughout, the treatment has the smaller error: a falling G takes the two further apart"
                 .to_owned(),
         );
+    } else if let Some(message) = beside_one(law) {
+        flag(FlagCode::GapBelowOne, message);
     }
     let twins: Vec<String> = (1..x.len())
         .filter(|&at| x[at - 1] == x[at])
