@@ -472,3 +472,17 @@ fn a_gap_that_ends_further_below_one_than_it_began_above_is_told() {
         assert!(!has(&gap(first, ratio), FlagCode::GapBelowOne, ""), "{first} {ratio}");
     }
 }
+
+#[test]
+fn refusals_speak_of_what_was_given() {
+    let place = Place::new();
+    let same = place.file("t.csv", "model,S,loss\na,1e7,3\nb,1e7,2.5\nc,1e7,2\n");
+    let fit = fit_table(&same, &options("loss")).unwrap();
+    let verdict = &fit.groups[0].laws[0].verdict;
+    assert!(verdict.contains("same x (10000000)"), "{verdict}");
+    let few = "params,tokens,loss\n1e7,1e9,3\n2e7,2e9,2.5\n4e7,3e9,2.4\n";
+    let fit = isoflop(&place, few);
+    let reasons = serde_json::to_string(&fit.groups[0].surfaces).unwrap();
+    assert!(reasons.contains("3 runs, and a surface needs at least 6"), "{reasons}");
+    assert!(!reasons.contains("straight line"), "{reasons}");
+}

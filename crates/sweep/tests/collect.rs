@@ -325,6 +325,15 @@ fn a_sweep_of_ours_that_is_on_its_way() {
         (Some(Status::Unfinished), None, Some("code"))
     );
     noted(last, "not ended");
+    // A record that is damaged takes away no other run.
+    let path = place.0.path().join("sweep").join(&plan.runs[1].name).join("run.json");
+    let whole = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    let damaged = all(&place.0.path().join("sweep"), CollectOptions::default());
+    assert_eq!((damaged.len(), &damaged[0]), (runs.len(), &runs[0]));
+    assert_eq!((damaged[1].status, damaged[1].loss), (Some(Status::Unfinished), None));
+    noted(&damaged[1], "run.json, the file: no record of `relscale sweep train`");
+    fs::write(&path, &whole).unwrap();
     // A run's folder by itself.
     let alone = one(&place.0.path().join("sweep").join(&planned.name), CollectOptions::default());
     assert_eq!(&alone, first);

@@ -20,22 +20,25 @@ pub(super) const PLAN: &str = "plan.json";
 /// The record of a run of a plan.
 pub(super) const RUN: &str = "run.json";
 
-/// All runs of a sweep's plan: those that ended, by their records, and the others.
+/// All runs of a sweep's plan: those that ended, by their records, and the others, among them those whose record is damaged, which is noted.
 ///
 /// # Errors
-/// The plan or a record cannot be read.
+/// The plan cannot be read.
 pub(super) fn sweep(folder: &Path, options: &CollectOptions) -> Result<Vec<CollectedRun>> {
     let plan = Plan::read(&folder.join(PLAN))?;
     let mut runs: Vec<CollectedRun> = Vec::new();
     for planned in &plan.runs {
-        runs.push(match record(&folder.join(&planned.name))? {
-            Some(record) => ended(&record, options),
-            None => {
+        runs.push(match record(&folder.join(&planned.name)) {
+            Ok(Some(record)) => ended(&record, options),
+            none => {
                 let mut run = row(planned, plan.recipe.flops, options);
                 run.status = Some(Status::Unfinished);
                 // What a plan wants is not what was done.
                 (run.tokens, run.steps) = (None, None);
-                run.notes.push(format!("not ended: no {RUN}; planned are {} steps", planned.steps));
+                run.notes.push(match none {
+                    Err(error) => error.to_string(),
+                    Ok(_) => format!("not ended: no {RUN}; planned are {} steps", planned.steps),
+                });
                 say_missing(&mut run);
                 run
             }
