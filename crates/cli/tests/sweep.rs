@@ -220,7 +220,7 @@ fn what_collect_writes_without_groups_fit_reads_in_every_format() {
         };
         assert_eq!(fitted.code, Some(0), "{}", fitted.screen());
         assert!(
-            fitted.out.contains("dead: crashed") && fitted.out.contains("10 runs"),
+            fitted.out.contains("dead: unfinished") && fitted.out.contains("10 runs"),
             "{}",
             fitted.screen()
         );
