@@ -238,6 +238,9 @@ pub enum LawsError {
         /// Where in the result, and what it is.
         place: String,
     },
+    /// The result is not to be written there.
+    #[error(transparent)]
+    Place(Box<relscale_records::Error>),
     /// A stored result cannot be read.
     #[error("cannot read {path}: {source}; `{command}` makes this file")]
     Read {

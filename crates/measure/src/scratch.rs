@@ -4,15 +4,16 @@
 //! read back from the [`Bytes`] that it becomes, by position. Both sides are the same to a caller whether there is a file or not.
 //!
 //! **The file** stands in the study's folder, since a disk with room for results has room for half as much again, which a folder for
-//! temporary files (often memory itself) may not have. It is made as `text-N.tmp` and its name removed at once, so that the system frees it when
+//! temporary files (often memory itself) may not have. It is made as `text.tmp` and its name removed at once, so that the system frees it when
 //! its last user ends, in whatever way: no file of an earlier start is ever there to be taken for one of this. Where a system
 //! cannot remove the name of an open file, that is done at the end, and after a kill by the next writer of the study, as with every `.tmp`.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+use relscale_records::atomic;
 
 use crate::error::{Error, Result};
 
@@ -178,25 +179,22 @@ impl Seek for Reader<'_> {
 struct Unnamed {
     /// One place of reading and writing for all: whoever uses it holds the lock, and seeks first.
     file: Mutex<File>,
-    path: PathBuf,
-    named: bool,
+    /// Its name, where that could not be removed.
+    path: Option<PathBuf>,
 }
 
 impl Unnamed {
     fn create(folder: &Path) -> io::Result<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let path = folder.join(format!("text-{}.tmp", COUNT.fetch_add(1, Ordering::Relaxed)));
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path)?;
-        let named = fs::remove_file(&path).is_err();
-        Ok(Self { file: Mutex::new(file), path, named })
+        let (file, path) = atomic::unnamed(&folder.join("text"))?;
+        Ok(Self { file: Mutex::new(file), path })
     }
 }
 
 impl Drop for Unnamed {
     fn drop(&mut self) {
-        if self.named {
+        if let Some(path) = &self.path {
             // Nothing better to do about a failure here: the next start removes leftovers again.
-            let _ = fs::remove_file(&self.path);
+            let _ = fs::remove_file(path);
         }
     }
 }

@@ -203,10 +203,10 @@ fn a_part_that_cannot_be_written_stops_the_run_with_the_reason() {
 
     let folder = tempfile::tempdir().unwrap();
     let mut study = Study::create_or_open(folder.path()).unwrap();
-    let mut finished = Vec::new();
+    let (mut finished, mut full) = (Vec::new(), None);
     let mut events = |event| match event {
         Event::RunStarted { folder, .. } => {
-            std::os::unix::fs::symlink("/dev/full", folder.join("part-00002.parquet.tmp")).unwrap();
+            full = Some(relscale_records::atomic::faults::full(&folder.join("part-00002.parquet")));
         }
         Event::PartFinished { file, .. } => {
             assert!(file.exists(), "{} was told to be finished", file.display());
@@ -220,7 +220,7 @@ fn a_part_that_cannot_be_written_stops_the_run_with_the_reason() {
     let message = error.to_string();
     assert!(message.contains("part-00002.parquet") && message.contains("the disk is full"), "{message}");
     assert_eq!(finished.len(), 2);
-    drop(study);
+    drop((study, full));
     // Neither the part nor any after it, and nothing half done.
     let names = files(folder.path());
     let parts: Vec<&String> = names.keys().filter(|name| name.contains("part-")).collect();

@@ -382,11 +382,12 @@ fn a_full_disk_stops_with_a_name_and_the_run_goes_on_later() {
 
     // The kernel's full disk stands where the third part is about to be written. It is put there from the
     // callback, after the start has cleared leftovers.
-    let aside = folder.path().join("runs").join(&run).join("part-00002.parquet.tmp");
+    let aside = folder.path().join("runs").join(&run).join("part-00002.parquet");
+    let mut full = None;
     let mut study = Study::create_or_open(folder.path()).unwrap();
     let mut events = |event| {
         if matches!(event, Event::RunStarted { .. }) {
-            std::os::unix::fs::symlink("/dev/full", &aside).unwrap();
+            full = Some(relscale_records::atomic::faults::full(&aside));
         }
     };
     let error = measure(
@@ -400,7 +401,7 @@ fn a_full_disk_stops_with_a_name_and_the_run_goes_on_later() {
     .unwrap_err();
     let message = error.to_string();
     assert!(message.contains("part-00002.parquet") && message.contains("disk is full"), "{message}");
-    drop(study);
+    drop((study, full));
 
     session(folder.path(), &[model(|| mock("m"))], &corpora, &settings()).0.unwrap();
     common::assert_same(reference.path(), folder.path());

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::shell;
+
 /// Result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -136,6 +138,30 @@ pub enum Error {
         /// Its type.
         found: String,
     },
+    /// Something in the place of a file or folder of ours that is not to be written through or over.
+    #[error(
+        "{}: {what}, and nothing is written through it; move it away, or put what it leads to in its place, and run the same command again",
+        path.display()
+    )]
+    InTheWay {
+        /// What is in the way.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// A name in a file of ours that would lead elsewhere.
+    #[error(
+        "{}: names {what} {name:?}, which is no plain name; the file was changed or made by another program: restore it",
+        path.display()
+    )]
+    NotPlain {
+        /// The file.
+        path: PathBuf,
+        /// What is named.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
     /// The output folder holds something else.
     #[error(
         "{}: is not empty and not a relscale study (found `{found}`, no study.json): \
@@ -149,7 +175,7 @@ pub enum Error {
         found: String,
     },
     /// There is no study to read.
-    #[error("{}: no study here (no study.json); `relscale measure ... --out {}` makes one", path.display(), path.display())]
+    #[error("{}: no study here (no study.json); `relscale measure ... --out {}` makes one", path.display(), shell::quoted(path))]
     NoStudy {
         /// Folder.
         path: PathBuf,
@@ -200,8 +226,8 @@ pub enum Error {
     },
 }
 
-/// What to do about the usual reasons of a failed write.
-fn hint(source: &io::Error) -> &'static str {
+/// What to do about the usual reasons of a failed write, after what was said of it.
+pub fn hint(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "; the disk is full: free some space and run the same command again to go on"

@@ -21,6 +21,7 @@
 //! | [`written`] | tables and logs that others wrote: encodings, delimiters, numbers, states of runs |
 //! | [`study`] | the study folder: its lock, runs, parts, resumption, totals |
 //! | [`atomic`], [`lock`] | files that appear whole; one writer at a time in a folder |
+//! | [`shell`], [`spreadsheet`] | a path as a word of a command; a text as a cell that is no formula |
 //! | [`version`] | the version of the formats on disk |
 //!
 //! **Files on disk** (all of them inside one *study* folder):
@@ -53,6 +54,8 @@ pub mod parquet;
 pub mod provenance;
 pub mod ranks;
 pub mod sequences;
+pub mod shell;
+pub mod spreadsheet;
 pub mod study;
 pub mod tally;
 pub mod token;

@@ -220,7 +220,7 @@ fn a_full_disk_names_the_file_and_spares_finished_parts() {
     let before = fs::read(&finished).unwrap();
 
     let path = folder.path().join("part-00001.parquet");
-    std::os::unix::fs::symlink("/dev/full", folder.path().join("part-00001.parquet.tmp")).unwrap();
+    let _full = relscale_records::atomic::faults::full(&path);
     let mut writer = TokenWriter::create(&path, &Provenance::example()).unwrap();
     let failed = writer.write(&rows(200_000)).and_then(|()| writer.finish(RANGE));
     let error = failed.unwrap_err();

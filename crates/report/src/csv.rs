@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use relscale_records::spreadsheet;
+
 /// A table with a header.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
@@ -66,18 +68,26 @@ impl Table {
     }
 }
 
-/// In quotes where the text would otherwise end the cell.
+/// As spreadsheets take it for a text, and in quotes where it would otherwise end the cell.
 fn quoted(text: &str) -> String {
+    let text = spreadsheet::cell(text);
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
-        text.to_owned()
+        text.into_owned()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_no_formula_and_a_number_stays_one() {
+        let row = vec![Cell::text("=HYPERLINK(\"x\")"), Cell::Number(-0.5), Cell::text("-ln x"), Cell::text("@a")];
+        let table = Table { header: &["a", "b", "c", "d"], rows: vec![row] };
+        assert_eq!(table.to_csv(), "a,b,c,d\n\"'=HYPERLINK(\"\"x\"\")\",-0.5,'-ln x,'@a\n");
+    }
 
     #[test]
     fn awkward_text_stays_in_its_cell_and_numbers_keep_their_digits() {

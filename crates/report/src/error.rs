@@ -12,9 +12,9 @@ pub type Result<T, E = ReportError> = std::result::Result<T, E>;
 pub enum ReportError {
     /// The file system said no.
     #[error(
-        "{}: cannot write the report: {source}; what was measured and fitted is intact: free some space or choose a \
-         folder you may write to, then make the report again",
-        path.display()
+        "{}: cannot write the report: {source}; what was measured and fitted is intact{}",
+        path.display(),
+        relscale_records::error::hint(source)
     )]
     Write {
         /// File or folder.
@@ -22,6 +22,9 @@ pub enum ReportError {
         /// The system's reason.
         source: io::Error,
     },
+    /// Something lies where the report is to be written, a link for instance.
+    #[error(transparent)]
+    Place(Box<relscale_records::Error>),
     /// The study's records, from which the provenance comes, cannot be read.
     #[error("the study's provenance cannot be read: {0}")]
     Records(#[from] relscale_records::Error),

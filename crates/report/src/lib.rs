@@ -78,7 +78,7 @@ pub struct Options {
 /// laws were fitted to them; where it holds none (laws of a table that somebody brought), the page says so.
 ///
 /// # Errors
-/// [`ReportError::Write`], [`ReportError::Records`] when there are records and they cannot be read.
+/// [`ReportError::Write`], [`ReportError::Place`] where a link lies, [`ReportError::Records`] when there are records and they cannot be read.
 pub fn render(results: &Results, folder: &Path, options: &Options) -> Result<ReportFiles> {
     let figures_folder = folder.join("figures");
     write::folder(&figures_folder)?;
@@ -127,8 +127,12 @@ impl ReportFiles {
         stem: &Path,
         style: FigureStyle,
     ) -> Result<()> {
-        // Names of families may have dots, so `with_extension` would cut them.
-        let at = |ending: &str| PathBuf::from(format!("{}.{ending}", stem.display()));
+        // Names of families may have dots, so `with_extension` would cut them; and the folder need not be UTF-8.
+        let at = |ending: &str| {
+            let mut path = stem.as_os_str().to_owned();
+            path.push(format!(".{ending}"));
+            PathBuf::from(path)
+        };
         let image = at("png");
         write::whole(&at("svg"), plot::svg(drawing, style))?;
         let pixels =

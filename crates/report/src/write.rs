@@ -1,31 +1,22 @@
-//! Files that appear whole or not at all.
+//! The files of a report: written whole or not at all, and those of an earlier one taken away.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::Path;
+
+use relscale_records::atomic;
 
 use crate::error::{ReportError, Result};
 
-/// Makes a folder with all above it.
+/// Makes the folder of the figures inside the study.
 pub(crate) fn folder(path: &Path) -> Result<()> {
-    fs::create_dir_all(path).map_err(failed(path))
+    atomic::inner_folder(path).map_err(|error| refused(path, error))
 }
 
-/// Writes a file aside (`NAME.tmp` in the same folder), syncs it and renames it. A reader sees the old file or the new
-/// one; an attempt that fails leaves the old one and nothing else.
+/// Writes a file aside, syncs it and renames it. A reader sees the old file or the new one, also where two reports are made at
+/// once; an attempt that fails leaves the old one and nothing else.
 pub(crate) fn whole(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(".tmp");
-    let aside = Path::new(&aside);
-    let written = File::create(aside).and_then(|mut file| {
-        file.write_all(content.as_ref())?;
-        file.sync_all()
-    });
-    written.and_then(|()| fs::rename(aside, path)).map_err(|source| {
-        // Half a file is of no use; that it could not be removed either would add nothing to the message.
-        let _ = fs::remove_file(aside);
-        failed(path)(source)
-    })
+    atomic::write_whole(path, content.as_ref()).map_err(|error| refused(path, error))
 }
 
 /// Removes figures of an earlier report that this one did not write, so that none is taken for current. Only names
@@ -38,7 +29,11 @@ pub(crate) fn remove_stale(folder: &Path, names: &[&str], written: &[impl AsRef<
             figure && [".svg", ".png", ".csv"].iter().any(|ending| name.ends_with(ending))
         });
         if ours && !written.iter().any(|kept| kept.as_ref() == path) {
-            fs::remove_file(&path).map_err(failed(&path))?;
+            match fs::remove_file(&path) {
+                // Another report of the same study was faster.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                removed => removed.map_err(failed(&path))?,
+            }
         }
     }
     Ok(())
@@ -47,6 +42,13 @@ pub(crate) fn remove_stale(folder: &Path, names: &[&str], written: &[impl AsRef<
 fn failed(path: &Path) -> impl FnOnce(io::Error) -> ReportError {
     let path = path.to_path_buf();
     move |source| ReportError::Write { path, source }
+}
+
+fn refused(path: &Path, error: relscale_records::Error) -> ReportError {
+    match error {
+        relscale_records::Error::Write { source, .. } => failed(path)(source),
+        other => ReportError::Place(Box::new(other)),
+    }
 }
 
 #[cfg(test)]
@@ -83,7 +85,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let page = home.path().join("report.html");
         whole(&page, "old").unwrap();
-        std::os::unix::fs::symlink("/dev/full", home.path().join("report.html.tmp")).unwrap();
+        let _full = atomic::faults::full(&page);
         let message = whole(&page, "new").unwrap_err().to_string();
         assert!(message.contains("report.html"), "{message}");
         assert_eq!(fs::read_to_string(&page).unwrap(), "old");

@@ -191,11 +191,3 @@ pub enum Error {
     #[error(transparent)]
     Decoder(#[from] relscale_decoder::Error),
 }
-
-impl Error {
-    /// For `map_err` on writes.
-    pub(crate) fn write(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self {
-        let path = path.to_owned();
-        move |source| Self::Write { path, source }
-    }
-}

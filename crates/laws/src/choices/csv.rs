@@ -3,9 +3,11 @@
 use std::io;
 use std::path::Path;
 
+use relscale_records::spreadsheet;
+
 use super::measure::ChoiceMeasure;
 use crate::error::LawsError;
-use crate::result::{ChoiceMean, ChoiceOption, ChoicesFit, ChoicesGroup, ChoicesModel, write_whole};
+use crate::result::{ChoiceMean, ChoiceOption, ChoicesFit, ChoicesGroup, ChoicesModel, write_named};
 
 /// Writes one row a model and set of items. Columns: `family, model, params, corpus, format, level, distribution, group, items, chance`, then for each
 /// measure its name and the name with `_low`, `_high`, `_shuffled`, `_shuffled_sd`. `level` is `group`, `distribution` or `all`; what is not
@@ -14,7 +16,7 @@ use crate::result::{ChoiceMean, ChoiceOption, ChoicesFit, ChoicesGroup, ChoicesM
 /// # Errors
 /// [`LawsError::Write`].
 pub fn save_means(fit: &ChoicesFit, path: &Path) -> Result<(), LawsError> {
-    write_whole(path, |out| {
+    write_named(path, |out| {
         let mut table = csv::Writer::from_writer(out);
         let mut header: Vec<String> = [
             "family",
@@ -46,6 +48,10 @@ pub fn save_means(fit: &ChoicesFit, path: &Path) -> Result<(), LawsError> {
     })
 }
 
+fn text(text: &str) -> String {
+    spreadsheet::cell(text).into_owned()
+}
+
 fn row(group: &ChoicesGroup, model: &ChoicesModel, mean: &ChoiceMean) -> Vec<String> {
     let level = match (&mean.distribution, &mean.group) {
         (None, _) => "all",
@@ -53,14 +59,14 @@ fn row(group: &ChoicesGroup, model: &ChoicesModel, mean: &ChoiceMean) -> Vec<Str
         (Some(_), Some(_)) => "group",
     };
     let mut row = vec![
-        group.family.clone(),
-        model.model.clone(),
+        text(&group.family),
+        text(&model.model),
         model.non_embedding.to_string(),
-        group.corpus.clone(),
-        mean.format.clone(),
+        text(&group.corpus),
+        text(&mean.format),
         level.to_owned(),
-        mean.distribution.clone().unwrap_or_default(),
-        mean.group.clone().unwrap_or_default(),
+        text(mean.distribution.as_deref().unwrap_or_default()),
+        text(mean.group.as_deref().unwrap_or_default()),
         mean.items.to_string(),
         mean.chance.to_string(),
     ];
@@ -81,9 +87,20 @@ fn row(group: &ChoicesGroup, model: &ChoicesModel, mean: &ChoiceMean) -> Vec<Str
 /// # Errors
 /// [`LawsError::Write`].
 pub fn save_options(options: &[ChoiceOption], path: &Path) -> Result<(), LawsError> {
-    write_whole(path, |out| {
+    write_named(path, |out| {
         let mut table = csv::Writer::from_writer(out);
         for option in options {
+            let of = option;
+            let option = ChoiceOption {
+                model: text(&of.model),
+                corpus: text(&of.corpus),
+                format: text(&of.format),
+                distribution: text(&of.distribution),
+                group: text(&of.group),
+                item: text(&of.item),
+                option: text(&of.option),
+                ..of.clone()
+            };
             table.serialize(option).map_err(io::Error::from)?;
         }
         table.flush()

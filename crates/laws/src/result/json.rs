@@ -1,9 +1,10 @@
 //! Results as JSON, on their way out.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 
+use relscale_records::atomic;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -47,19 +48,24 @@ pub trait Saved: Serialize + DeserializeOwned {
         serde_json::from_str(&text).map_err(parse)
     }
 
-    /// Writes the result as indented JSON: aside first (`<name>.tmp` in the same folder), then renamed, so that a reader sees
-    /// the old file or the new one, never half of one.
+    /// Writes the result as indented JSON into a study, whole or not at all: a reader sees the old file or the new one, also where
+    /// several write at once.
     ///
     /// # Errors
-    /// [`LawsError::Write`] with the path, when the folder is missing, full or not writable. [`LawsError::NoNumber`]: a number of it is none, so that
-    /// [`load`](Self::load) would refuse the file.
+    /// [`LawsError::Write`] with the path, when the folder is missing, full or not writable; [`LawsError::Place`] when a link
+    /// lies there; [`LawsError::NoNumber`]: a number of it is none, so that [`load`](Self::load) would refuse the file.
     fn save(&self, path: &Path) -> Result<(), LawsError> {
-        finite::check(self)
-            .map_err(|NoNumber(place)| LawsError::NoNumber { path: path.to_owned(), place })?;
-        write_whole(path, |out| {
-            serde_json::to_writer_pretty(&mut *out, self)?;
-            out.write_all(b"\n")
-        })
+        numbers(self, path)?;
+        atomic::write_with(path, |out| pretty(self, out)).map_err(|error| failed(path, error))
+    }
+
+    /// As [`save`](Self::save), to a file that a user named, who may have meant a link, a device or a pipe.
+    ///
+    /// # Errors
+    /// [`LawsError::Write`], [`LawsError::NoNumber`].
+    fn save_named(&self, path: &Path) -> Result<(), LawsError> {
+        numbers(self, path)?;
+        atomic::write_named_with(path, |out| pretty(self, out)).map_err(|error| failed(path, error))
     }
 
     /// The same text as [`save`](Self::save) writes, without the line feed at its end.
@@ -67,8 +73,7 @@ pub trait Saved: Serialize + DeserializeOwned {
     /// # Errors
     /// [`LawsError::Write`] under the name of standard output, should a result not fit JSON; as [`save`](Self::save).
     fn to_json(&self) -> Result<String, LawsError> {
-        let path = || "standard output".into();
-        finite::check(self).map_err(|NoNumber(place)| LawsError::NoNumber { path: path(), place })?;
+        numbers(self, Path::new("standard output"))?;
         serde_json::to_string_pretty(self)
             .map_err(|source| LawsError::Write { path: "standard output".into(), source: source.into() })
     }
@@ -96,27 +101,30 @@ saved! {
     IsoflopFit, 2 to ISOFLOP_FORMAT, "relscale sweep fit";
 }
 
-/// Writes a file aside and renames it when it is whole.
+/// Refuses a result with a number that JSON does not have.
+fn numbers<T: Serialize + ?Sized>(result: &T, path: &Path) -> Result<(), LawsError> {
+    finite::check(result).map_err(|NoNumber(place)| LawsError::NoNumber { path: path.to_owned(), place })
+}
+
+fn pretty<T: Serialize + ?Sized>(result: &T, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, result)?;
+    out.write_all(b"\n")
+}
+
+/// Writes a file that a user named, whole or not at all.
 ///
 /// # Errors
 /// [`LawsError::Write`] with the path.
-pub(crate) fn write_whole(
+pub(crate) fn write_named(
     path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), LawsError> {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(".tmp");
-    let aside = Path::new(&aside);
-    let written = (|| {
-        let mut out = BufWriter::new(File::create(aside)?);
-        write(&mut out)?;
-        out.into_inner()?.sync_all()?;
-        fs::rename(aside, path)
-    })();
-    written.map_err(|source| {
-        // The half-written file is of no use to anyone; that it could not be removed either would add nothing to
-        // the message.
-        let _ = fs::remove_file(aside);
-        LawsError::Write { path: path.to_owned(), source }
-    })
+    atomic::write_named_with(path, write).map_err(|error| failed(path, error))
+}
+
+fn failed(path: &Path, error: relscale_records::Error) -> LawsError {
+    match error {
+        relscale_records::Error::Write { source, .. } => LawsError::Write { path: path.to_owned(), source },
+        other => LawsError::Place(Box::new(other)),
+    }
 }

@@ -64,7 +64,7 @@ pub use isoflop::{
     SurfaceMethod, SurfaceOutcome,
 };
 pub use json::Saved;
-pub(crate) use json::write_whole;
+pub(crate) use json::write_named;
 pub use law::{
     AuditStep, ChiSquared, HeldOut, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity, Regime, TextNoise,
 };

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::atomic::{remove_leftovers, write_whole};
+use crate::atomic::{self, remove_leftovers, write_whole};
 use crate::error::{Error, Result};
 use crate::parquet::{read_vocabulary, write_vocabulary};
 use crate::provenance::{Provenance, ToolProvenance};
@@ -32,7 +32,7 @@ use crate::version::{self, FORMAT};
 use crate::vocabulary::Vocabulary;
 
 use crate::lock::{LOCK_FILE, Lock};
-pub use names::safe_name;
+pub use names::{is_plain_name, safe_name};
 pub use run::{Done, PartFile, PartState, RunFolder, RunPlan, RunRecord, Totals};
 
 /// Name of the file that makes a folder a study.
@@ -69,7 +69,13 @@ impl StudyRecord {
         let value: serde_json::Value = read_json(&path)?;
         // The version first: a newer file may well lack or add members.
         version::check(&path, format_of(&value))?;
-        serde_json::from_value(value).map_err(|source| Error::Json { path, source })
+        let record: Self =
+            serde_json::from_value(value).map_err(|source| Error::Json { path: path.clone(), source })?;
+        // A study may come from anybody: a run lies in its `runs` and nowhere else.
+        match record.current.values().find(|name| !is_plain_name(name)) {
+            Some(name) => Err(Error::NotPlain { path, what: "the run", name: name.clone() }),
+            None => Ok(record),
+        }
     }
 }
 
@@ -99,12 +105,12 @@ impl Study {
     ///
     /// # Errors
     /// [`Error::NotAStudy`] when the folder holds something else; [`Error::Locked`] when another program writes
-    /// to it; [`Error::NewerFormat`]; [`Error::Write`].
+    /// to it; [`Error::InTheWay`] where a link stands in it for a file or folder; [`Error::NewerFormat`]; [`Error::Write`].
     pub fn create_or_open(path: &Path) -> Result<Self> {
         if !path.join(STUDY_FILE).exists() {
             refuse_foreign(path)?;
         }
-        fs::create_dir_all(path).map_err(Error::write(path))?;
+        atomic::folder(path)?;
         let lock = Lock::take(path)?;
         remove_leftovers(path)?;
         // Looked at again under the lock: another writer may have made it in between.
@@ -113,7 +119,7 @@ impl Study {
             false => StudyRecord::empty(),
         };
         let runs = path.join(RUNS);
-        fs::create_dir_all(&runs).map_err(Error::write(&runs))?;
+        atomic::inner_folder(&runs)?;
         let study = Self { path: path.to_path_buf(), record, lock: Some(lock) };
         study.save()?;
         Ok(study)
@@ -122,7 +128,7 @@ impl Study {
     /// Opens a study to read; a writer may be at work at the same time.
     ///
     /// # Errors
-    /// [`Error::NoStudy`], [`Error::NewerFormat`], [`Error::Json`], [`Error::Read`].
+    /// [`Error::NoStudy`], [`Error::NewerFormat`], [`Error::Json`], [`Error::NotPlain`], [`Error::Read`].
     pub fn open(path: &Path) -> Result<Self> {
         if !path.join(STUDY_FILE).exists() {
             return Err(Error::NoStudy { path: path.to_path_buf() });
@@ -201,8 +207,12 @@ impl Study {
     /// Opens a run of this study by the name of its folder.
     ///
     /// # Errors
-    /// [`Error::Unfinished`] when there is no `run.json`; [`Error::Json`], [`Error::NewerFormat`].
+    /// [`Error::Unfinished`] when there is no `run.json`; [`Error::NotPlain`], [`Error::Json`], [`Error::NewerFormat`].
     pub fn run(&self, folder: &str) -> Result<RunFolder> {
+        if !is_plain_name(folder) {
+            let path = self.path.join(STUDY_FILE);
+            return Err(Error::NotPlain { path, what: "the run", name: folder.to_owned() });
+        }
         let path = self.path.join(RUNS).join(folder);
         RunFolder::open(&path)?.ok_or(Error::Unfinished { path })
     }
@@ -283,7 +293,7 @@ impl Study {
     pub fn write_vocabulary(&mut self, vocabulary: &Vocabulary) -> Result<()> {
         debug_assert!(self.lock.is_some(), "only a writer writes");
         let folder = self.path.join(VOCABULARIES);
-        fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
+        atomic::inner_folder(&folder)?;
         remove_leftovers(&folder)?;
         let path = self.vocabulary_path(vocabulary.tokenizer_sha256());
         if read_vocabulary(&path).is_ok_and(|there| there == *vocabulary) {
@@ -338,8 +348,10 @@ fn refuse_foreign(path: &Path) -> Result<()> {
         names.push(name);
     }
     names.sort();
-    let newborn = [LOCK_FILE, RUNS, "study.json.tmp"];
-    match names.into_iter().find(|name| !newborn.contains(&name.as_str())) {
+    let newborn = |name: &str| {
+        [LOCK_FILE, RUNS].contains(&name) || (name.starts_with(STUDY_FILE) && name.ends_with(".tmp"))
+    };
+    match names.into_iter().find(|name| !newborn(name)) {
         Some(found) => Err(Error::NotAStudy { path: path.to_path_buf(), found }),
         None => Ok(()),
     }

@@ -32,6 +32,18 @@ pub fn safe_name(name: &str) -> String {
     safe
 }
 
+/// Whether a name that was read is one of a file or folder beside the file that names it: it leads nowhere else, on no system.
+///
+/// ```
+/// use relscale_records::study::is_plain_name;
+/// assert!(is_plain_name("pythia-70m--wiki--0123456789ab") && is_plain_name("1e12 d16"));
+/// assert!(!is_plain_name("../../x") && !is_plain_name("a/b") && !is_plain_name("..") && !is_plain_name(""));
+/// ```
+pub fn is_plain_name(name: &str) -> bool {
+    let odd = |c: char| c.is_control() || matches!(c, '/' | '\\' | ':');
+    !(name.is_empty() || name == "." || name == ".." || name.contains(odd))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,6 +59,16 @@ mod tests {
         safe.sort();
         safe.dedup();
         assert_eq!(safe.len(), awkward.len());
+    }
+
+    #[test]
+    fn safe_names_are_plain_and_paths_are_not() {
+        for name in ["", "a/b", "..", "x", "C:\\x", "a\nb"] {
+            assert!(is_plain_name(&safe_name(name)), "{name}");
+        }
+        for name in ["/", "/etc", "a/..", "..\\x", "C:x", "a\0b", "a\nb", "."] {
+            assert!(!is_plain_name(name), "{name:?}");
+        }
     }
 
     #[test]

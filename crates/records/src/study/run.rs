@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{format_of, read_json, write_json};
-use crate::atomic::remove_leftovers;
+use crate::atomic::{self, remove_leftovers};
 use crate::classes::{ClassCounter, TokenCounts};
 use crate::error::{Error, Result};
 use crate::parquet::{
@@ -119,7 +119,7 @@ pub struct RunFolder {
 
 impl RunFolder {
     pub(super) fn start(path: &Path, record: &RunRecord) -> Result<Self> {
-        fs::create_dir_all(path).map_err(Error::write(path))?;
+        atomic::inner_folder(path)?;
         remove_leftovers(path)?;
         if let Some(there) = Self::open(path)? {
             if there.record.key != record.key {

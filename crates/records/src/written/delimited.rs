@@ -4,6 +4,7 @@ use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
 
 use super::Fault;
 use super::number::Comma;
+use crate::spreadsheet;
 
 /// What may stand between values; of those that a header has equally often, the last.
 const BETWEEN: [u8; 4] = [b'|', b'\t', b';', b','];
@@ -24,7 +25,7 @@ pub struct Delimited {
 /// Reads a table with a header; `tabs`: the file's name says that these stand between the values.
 ///
 /// A first line `sep=;`, as Excel has it, says what stands between the values; else the header does. Cells behind the last column, and rows, that are
-/// empty are no values: spreadsheets leave them behind. A last line without a line feed that has too few values is torn.
+/// empty are no values: spreadsheets leave them behind. An apostrophe that keeps a text from being a formula is none of it ([`spreadsheet`]). A last line without a line feed that has too few values is torn.
 ///
 /// # Errors
 /// A row with another number of values than the header.
@@ -83,7 +84,7 @@ pub fn read(text: &str, tabs: bool) -> Result<Delimited, Fault> {
             none = Some((Fault { line, reason }, given < wanted));
             continue;
         }
-        rows.push((line, (0..wanted).map(|at| record.get(at).unwrap_or_default().to_owned()).collect()));
+        rows.push((line, (0..wanted).map(|at| spreadsheet::read(record.get(at).unwrap_or_default()).to_owned()).collect()));
     }
     let torn = match none {
         None => None,

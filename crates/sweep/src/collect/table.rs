@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use relscale_records::atomic::write_whole;
+use relscale_records::atomic::{place, write_named};
 use relscale_records::parquet::{TableColumn, write_table};
+use relscale_records::spreadsheet;
 use serde_json::{Map, Value};
 
 use super::run::CollectedRun;
@@ -52,7 +53,7 @@ pub fn write(path: &Path, runs: &[CollectedRun]) -> Result<()> {
         "parquet" => return parquet(path, runs),
         _ => return Err(Error::TableEnding { path: path.to_owned() }),
     };
-    Ok(write_whole(path, &bytes)?)
+    Ok(write_named(path, &bytes)?)
 }
 
 fn csv(path: &Path, runs: &[CollectedRun]) -> Result<Vec<u8>> {
@@ -62,7 +63,7 @@ fn csv(path: &Path, runs: &[CollectedRun]) -> Result<Vec<u8>> {
     table.write_record(COLUMNS).map_err(|error| problem(error.to_string()))?;
     for run in runs {
         let row = cells(run).map(|cell| match cell {
-            Cell::Text(text) => text.unwrap_or_default(),
+            Cell::Text(text) => spreadsheet::cell(&text.unwrap_or_default()).into_owned(),
             Cell::Number(number) => number.map_or_else(String::new, plain),
         });
         table.write_record(row).map_err(|error| problem(error.to_string()))?;
@@ -116,5 +117,5 @@ fn parquet(path: &Path, runs: &[CollectedRun]) -> Result<()> {
             (name, column)
         })
         .collect();
-    Ok(write_table(path, "runs", &columns)?)
+    Ok(write_table(&place(path), "runs", &columns)?)
 }

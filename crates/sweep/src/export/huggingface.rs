@@ -7,15 +7,16 @@ use crate::train::curve::Training;
 use half::f16;
 use relscale_decoder::spec::{Positions, RotaryScaling, Spec};
 use relscale_decoder::weights::{Matrix, Weights};
+use relscale_records::atomic;
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 use serde_json::json;
 use std::path::Path;
 
-/// Writes the folder.
+/// Writes the folder; for the holder of the lock of the folder above it.
 ///
 /// # Errors
-/// [`Error::Write`], naming the file; nothing half-written is left under the folder's name.
+/// [`Error::Write`] and [`Error::Records`], naming the file; nothing half-written is left under the folder's name.
 pub fn write(
     folder: &Path,
     spec: &Spec,
@@ -24,23 +25,18 @@ pub fn write(
     training: &Training,
 ) -> Result<()> {
     // A hidden name, so that a folder in the making is not taken for a model.
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let aside = folder.with_file_name(format!(".{name}.tmp"));
-    let problem = |path: &Path| {
-        let path = path.to_owned();
-        move |source: std::io::Error| Error::Write { path, source }
-    };
+    let mut name = std::ffi::OsString::from(".");
+    name.push(folder.file_name().unwrap_or_default());
+    name.push(".tmp");
+    let aside = folder.with_file_name(name);
+    // What a killed writer left; of a link, only the link.
     let _ = std::fs::remove_dir_all(&aside);
-    std::fs::create_dir_all(&aside).map_err(problem(&aside))?;
-    let put = |name: &str, bytes: &[u8]| {
-        let path = aside.join(name);
-        std::fs::write(&path, bytes).map_err(problem(&path))
-    };
+    atomic::inner_folder(&aside)?;
     for (name, bytes) in files(spec, weights, tokenizer)? {
-        put(name, &bytes)?;
+        atomic::write_whole(&aside.join(name), &bytes)?;
     }
-    put("training.json", pretty(&training).as_bytes())?;
-    std::fs::rename(&aside, folder).map_err(problem(folder))
+    atomic::write_whole(&aside.join("training.json"), pretty(&training).as_bytes())?;
+    Ok(atomic::publish_folder(&aside, folder)?)
 }
 
 /// The files of a model, in the order to write them in: `config.json`, by which a folder passes for a model, is the last.

@@ -7,6 +7,8 @@ use crate::export::huggingface;
 use crate::recipes::{Recipe, Size};
 use crate::tokenizer;
 use relscale_decoder::count::ParameterCount;
+use relscale_records::atomic;
+use relscale_records::lock::Lock;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use tokenizers::Tokenizer;
@@ -87,7 +89,8 @@ pub fn hash(ids: &[u32]) -> String {
 /// Trains each of `sizes` on `documents` into `out/<recipe>-<size>`. `watch` returns `false` to stop.
 ///
 /// # Errors
-/// [`Error::Occupied`] when a folder of that name was made with other settings; what training and writing refuse.
+/// [`Error::Occupied`] when a folder of that name was made with other settings; [`Error::Records`] when another process works
+/// here; what training and writing refuse.
 pub fn train(
     recipe: &Recipe,
     sizes: &[&Size],
@@ -96,6 +99,8 @@ pub fn train(
     command: &str,
     mut watch: impl FnMut(Event<'_>) -> bool,
 ) -> Result<()> {
+    atomic::folder(out)?;
+    let _lock = Lock::take(out)?;
     let text = Text::new(recipe.vocabulary, documents)?;
     watch(Event::Text {
         documents: documents.len(),

@@ -63,7 +63,7 @@ pub fn carry_out(
     let mut batches = Batches::new(&given.text.stream, length, run.batch, run.seed)?;
     let passes = |steps| batches.passes(steps);
     let passes = [passes(run.steps), passes(1)];
-    std::fs::create_dir_all(given.folder).map_err(Error::write(given.folder))?;
+    atomic::inner_folder(given.folder)?;
     atomic::remove_leftovers(given.folder)?;
     let mut going = match checkpoint::read(given.folder, given.key, &settings.spec)? {
         Some((state, progress)) => {

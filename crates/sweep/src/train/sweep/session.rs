@@ -63,7 +63,7 @@ pub fn train(
         planned::settings(run)?;
         Batches::new(&text.stream, length, run.batch, run.seed)?;
     }
-    std::fs::create_dir_all(out).map_err(Error::write(out))?;
+    atomic::folder(out)?;
     let _lock = Lock::take(out)?;
     atomic::remove_leftovers(out)?;
     let evaluations = options.evaluations.max(1);

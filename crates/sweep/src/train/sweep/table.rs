@@ -4,6 +4,7 @@ use super::record::{RunRecord, Status};
 use crate::error::{Error, Result};
 use crate::plan::{Plan, PlannedRun};
 use relscale_records::atomic;
+use relscale_records::spreadsheet;
 use relscale_records::units::ParameterConvention;
 use std::path::Path;
 
@@ -49,9 +50,10 @@ pub fn write(folder: &Path, plan: &Plan, group: &str, ended: &[Option<RunRecord>
 
 fn row(plan: &Plan, run: &PlannedRun, group: &str, record: Option<&RunRecord>) -> [String; 15] {
     let loss = record.and_then(|record| record.held_out_loss);
+    let text = |text: &str| spreadsheet::cell(text).into_owned();
     [
-        run.name.clone(),
-        group.to_owned(),
+        text(&run.name),
+        text(group),
         format!("{:e}", run.budget),
         plan.recipe.flops.name().to_owned(),
         run.parameters.total.to_string(),
@@ -64,6 +66,6 @@ fn row(plan: &Plan, run: &PlannedRun, group: &str, record: Option<&RunRecord>) -
         run.architecture.layers.to_string(),
         loss.map_or_else(String::new, |loss| loss.to_string()),
         record.map_or(Status::Unfinished, |record| record.status).name().to_owned(),
-        record.and_then(|record| record.note.clone()).unwrap_or_default(),
+        text(record.and_then(|record| record.note.as_deref()).unwrap_or_default()),
     ]
 }
