@@ -12,10 +12,6 @@ pub(crate) const OK: u8 = 0;
 /// The work failed, though the input was good: a full disk, a fault of an engine.
 pub(crate) const FAILURE: u8 = 1;
 /// The command line makes no sense. The number is clap's.
-#[cfg_attr(
-    not(test),
-    allow(dead_code, reason = "clap exits by itself; the number is named for the help and its test")
-)]
 pub(crate) const USAGE: u8 = 2;
 /// The input cannot be used as it is: a model, a text, a folder, an option.
 pub(crate) const REFUSED: u8 = 3;
@@ -59,6 +55,19 @@ impl fmt::Display for Refusal {
 
 impl StdError for Refusal {}
 
+/// Prints what clap says of the arguments, or the help that was asked for, and returns its exit code.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    // Its own printing has colours, and repeats arguments as they are.
+    let plain = std::env::args_os().all(|argument| {
+        argument.to_str().is_some_and(|text| !text.contains(relscale_records::shell::is_unseen))
+    });
+    match plain {
+        true => drop(error.print()),
+        false => terminal::message(error.to_string().trim_end()),
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
+}
+
 /// Prints an error and returns its exit code.
 pub(crate) fn tell(error: &anyhow::Error) -> ExitCode {
     // Whoever reads our output has seen enough (`relscale fit study | head`).
@@ -74,15 +83,11 @@ pub(crate) fn tell(error: &anyhow::Error) -> ExitCode {
     let what =
         what.strip_prefix("stopped").map_or(what.as_str(), |rest| rest.trim_start_matches([':', ',', ' ']));
     if !what.is_empty() {
-        terminal::message(&format!("{} {what}", terminal::paint(title, Style::Error)));
+        terminal::titled(title, Style::Error, what);
     }
     if let Some(hint) = hint {
-        let title = if what.is_empty() {
-            terminal::paint(title, Style::Error)
-        } else {
-            terminal::paint("hint:", Style::Strong)
-        };
-        terminal::message(&format!("{title} {hint}"));
+        let (title, style) = if what.is_empty() { (title, Style::Error) } else { ("hint:", Style::Strong) };
+        terminal::titled(title, style, &hint);
     }
     ExitCode::from(code)
 }
@@ -173,6 +178,7 @@ fn code_of(error: &anyhow::Error) -> u8 {
     if let Some(error) = error.downcast_ref::<Report>() {
         return match error {
             Report::Records(error) => of_records(error),
+            Report::Place(error) => of_records(error),
             Report::Result(_) | Report::Foreign { .. } | Report::Nothing { .. } => REFUSED,
             _ => FAILURE,
         };

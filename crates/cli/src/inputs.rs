@@ -32,8 +32,7 @@ pub(crate) fn crate_sources() -> anyhow::Result<CrateSources> {
 
 /// Tells what makes the crate sources another text than elsewhere.
 fn warn(notices: &[CrateNotice]) {
-    let warning = terminal::paint("warning:", Style::Warning);
-    notices.iter().for_each(|notice| terminal::message(&format!("{warning} {notice}")));
+    notices.iter().for_each(|notice| terminal::titled("warning:", Style::Warning, &notice.to_string()));
 }
 
 /// What a token costs beside the products with the weights, as bytes of weights that would cost the same: read off the times of
@@ -61,7 +60,7 @@ pub(crate) fn models(arguments: &[String], family: Option<&str>) -> anyhow::Resu
             models.push(ModelRequest::parse(argument)?);
         }
         for folder in inside {
-            models.push(ModelRequest::parse(&folder.to_string_lossy())?);
+            models.push(ModelRequest::of_folder(&folder)?);
         }
     }
     let mut models: Vec<Model> = models

@@ -5,6 +5,7 @@
 //! | `commands/` | a command a file; its doc comment is its help |
 //! | `inputs` | which models and texts the arguments mean |
 //! | `progress` | bars on a terminal, plain lines elsewhere |
+//! | `spare` | outputs that are not inputs |
 //! | `terminal` | tables and numbers as people read them |
 //! | `exit` | exit codes, errors, hints |
 //! | `interrupt` | Ctrl-C: once to stop well, twice to stop at once |
@@ -18,6 +19,7 @@ mod exit;
 mod inputs;
 mod interrupt;
 mod progress;
+mod spare;
 mod terminal;
 
 use std::process::ExitCode;
@@ -35,7 +37,10 @@ struct Program {
 }
 
 fn main() -> ExitCode {
-    let program = Program::parse();
+    let program = match Program::try_parse() {
+        Ok(program) => program,
+        Err(error) => return exit::usage(&error),
+    };
     let cancel = match interrupt::watch() {
         Ok(cancel) => cancel,
         Err(error) => return exit::tell(&error),

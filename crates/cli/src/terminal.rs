@@ -3,6 +3,11 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
+mod safe;
+
+pub(crate) use relscale_records::shell::quoted;
+pub(crate) use safe::{safe, safe_json, safe_line};
+
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 /// How a word is set off, where the terminal can.
@@ -21,8 +26,8 @@ pub(crate) fn has_bars() -> bool {
     io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// A word for standard error in a style; plain where that is no terminal or `NO_COLOR` is set (<https://no-color.org>).
-pub(crate) fn paint(word: &str, style: Style) -> String {
+/// A word of ours for standard error in a style; plain where that is no terminal or `NO_COLOR` is set (<https://no-color.org>).
+fn paint(word: &str, style: Style) -> String {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     if plain || !has_bars() {
         return word.to_owned();
@@ -35,16 +40,33 @@ pub(crate) fn paint(word: &str, style: Style) -> String {
     format!("\x1b[{code}m{word}\x1b[0m")
 }
 
-/// A line to standard error. That nobody can read it is no reason to stop.
+/// A line to standard error, made [`safe`]. That nobody can read it is no reason to stop.
 pub(crate) fn message(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", safe(text));
 }
 
-/// Text to standard output.
+/// As [`message`], after a word that is set off: `error:`, `warning:`.
+pub(crate) fn titled(title: &str, style: Style, text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{} {}", paint(title, style), safe(text));
+}
+
+/// Text to standard output, made [`safe`].
 ///
 /// # Errors
 /// The pipe is closed, the disk is full.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    print_whole(&safe(text))
+}
+
+/// JSON to standard output, as JSON writes what is not safe.
+///
+/// # Errors
+/// As [`print`].
+pub(crate) fn print_json(text: &str) -> anyhow::Result<()> {
+    print_whole(&safe_json(text))
+}
+
+fn print_whole(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;
     Ok(out.flush()?)
@@ -55,7 +77,13 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 /// Where it is wider than the terminal its columns stand in several tables one below the other, each with the first `left`
 /// columns again. Elsewhere than on a terminal all columns are beside each other.
 pub(crate) fn table(header: &[&str], left: usize, groups: &[Vec<Vec<String>>]) -> String {
-    folded(header, left, groups, columns())
+    folded(header, left, &in_lines(groups), columns())
+}
+
+/// Every cell in one line that is safe to show.
+fn in_lines(groups: &[Vec<Vec<String>>]) -> Vec<Vec<Vec<String>>> {
+    let row = |row: &Vec<String>| row.iter().map(|cell| safe_line(cell).into_owned()).collect();
+    groups.iter().map(|group| group.iter().map(row).collect()).collect()
 }
 
 /// Width of the terminal; without end where standard output is none. `COLUMNS` wins, as it does in shells.
@@ -150,7 +178,7 @@ pub(crate) fn fitting(
     groups: &[Vec<Vec<String>>],
     first_to_go: &[&str],
 ) -> String {
-    fitted(header, left, groups, first_to_go, columns())
+    fitted(header, left, &in_lines(groups), first_to_go, columns())
 }
 
 fn fitted(

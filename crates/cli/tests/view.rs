@@ -102,13 +102,29 @@ fn the_page_is_served_to_this_machine_and_nothing_else_is() {
     assert_eq!(served.ask("GET", "/report.html", &host).0, 200);
 }
 
-/// Ctrl-C is how a server ends, so it is no failure.
+/// Connections that say nothing, or a byte now and then, delay nobody.
+#[test]
+fn idle_connections_delay_no_other() {
+    let place = Place::new();
+    reported(&place);
+    let served = Served::of(&place);
+    let mut idle: Vec<TcpStream> = (0..20).map(|_| TcpStream::connect(&served.address).unwrap()).collect();
+    idle[0].write_all(b"GET / HT").unwrap();
+    let begun = Instant::now();
+    assert_eq!(served.ask("GET", "/", &served.address.clone()).0, 200);
+    // One by one they would have taken 5 s each.
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+}
+
+/// Ctrl-C is how a server ends, so it is no failure; it waits for nobody.
 #[test]
 #[cfg(unix)]
 fn ctrl_c_ends_it_well() {
     let place = Place::new();
     reported(&place);
     let mut served = Served::of(&place);
+    let _idle = TcpStream::connect(&served.address).unwrap();
+    std::thread::sleep(Duration::from_millis(200));
     let id = served.child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     let begun = Instant::now();
@@ -116,7 +132,7 @@ fn ctrl_c_ends_it_well() {
         if let Some(status) = served.child.try_wait().unwrap() {
             break status;
         }
-        assert!(begun.elapsed() < Duration::from_secs(20), "it does not end");
+        assert!(begun.elapsed() < Duration::from_secs(4), "it does not end");
         std::thread::sleep(Duration::from_millis(20));
     };
     assert_eq!(status.code(), Some(0));

@@ -27,13 +27,50 @@ pub enum Error {
     #[error(
         "model `{argument}`: there is no such folder; download the model first (for example `hf download {argument} --local-dir {}`) \
          and give that folder, which must hold config.json and the weights",
-        folder.display()
+        relscale_records::shell::quoted(folder)
     )]
     NoModelFolder {
         /// What was given.
         argument: String,
         /// A folder that could be downloaded to.
         folder: PathBuf,
+    },
+    /// A path where nothing is.
+    #[error(
+        "{}: there is nothing at this path; check the path (a `~` in quotes, or after `=`, is not a home folder), and give a folder with \
+         config.json and the weights",
+        path.display()
+    )]
+    NoSuchPath {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A file in GGUF.
+    #[error(
+        "{}: a GGUF file, which is not read; give the folder of the original model (config.json, *.safetensors, tokenizer.json), or convert \
+         this one with transformers: `AutoModelForCausalLM.from_pretrained({:?}, gguf_file={:?})` and `AutoTokenizer` likewise, each saved by \
+         `save_pretrained(FOLDER)`",
+        path.display(),
+        folder,
+        path.file_name().unwrap_or_default()
+    )]
+    Gguf {
+        /// The file.
+        path: PathBuf,
+        /// The folder that it lies in.
+        folder: PathBuf,
+    },
+    /// A file, which is no folder.
+    #[error(
+        "{}: is a file, and a model is a folder with config.json, weights and tokenizer; give its folder{}",
+        path.display(),
+        folder.as_ref().map(|folder| format!(", {}", folder.display())).unwrap_or_default()
+    )]
+    ModelFile {
+        /// The file.
+        path: PathBuf,
+        /// The folder that it lies in, where that holds a model.
+        folder: Option<PathBuf>,
     },
     /// A folder without a configuration.
     #[error("{}: no config.json here, so this is not a Hugging Face model folder; give the folder that holds config.json and the weights", folder.display())]

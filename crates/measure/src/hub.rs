@@ -23,37 +23,109 @@ impl ModelRequest {
     /// # Errors
     /// As [`resolve`].
     pub fn parse(argument: &str) -> Result<Self> {
-        // A folder may have `=` in its path: an existing folder wins over the form with a name.
+        // A path may have `=` in it: what exists wins over the form with a name.
         let (name, place) = match argument.split_once('=') {
-            Some((name, place)) if !name.is_empty() && !Path::new(argument).is_dir() => {
+            Some((name, place)) if !name.is_empty() && !Path::new(argument).exists() => {
                 (Some(name.to_owned()), place)
             }
             _ => (None, argument),
         };
-        let folder = resolve(place)?;
-        let own_name = || {
-            let full = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-            full.file_name().map_or_else(|| place.to_owned(), |n| n.to_string_lossy().into_owned())
-        };
-        let name = name.unwrap_or_else(own_name);
-        Ok(Self { name, family: None, folder })
+        let model = Self::of_folder(&resolve(place)?)?;
+        Ok(Self { name: name.unwrap_or(model.name), ..model })
+    }
+
+    /// A folder under its own name.
+    ///
+    /// # Errors
+    /// As [`resolve`], where there is no model in it.
+    pub fn of_folder(folder: &Path) -> Result<Self> {
+        check(folder)?;
+        let full = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let name = full.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
+        Ok(Self { name, family: None, folder: folder.to_owned() })
     }
 }
+
+/// Endings of files that hold models, or parts of them.
+const MODEL_FILES: [&str; 11] =
+    ["gguf", "ggml", "safetensors", "bin", "pt", "pth", "ckpt", "onnx", "h5", "msgpack", "json"];
 
 /// Turns what the user gave into a folder with a model.
 ///
 /// # Errors
-/// [`Error::NoModelFolder`] when there is no such folder; [`Error::NoConfig`] when it holds no `config.json`.
+/// [`Error::NoModelFolder`] for a name of the Hugging Face Hub; [`Error::NoSuchPath`] for a path where nothing is; [`Error::ModelFile`]
+/// and [`Error::Gguf`] for a file; [`Error::NoConfig`] when a folder holds no `config.json`.
 pub fn resolve(argument: &str) -> Result<PathBuf> {
     let folder = PathBuf::from(argument);
-    if !folder.is_dir() {
+    if !folder.exists() {
+        if is_path(argument) {
+            return Err(Error::NoSuchPath { path: folder });
+        }
         let last = argument.rsplit('/').find(|part| !part.is_empty()).unwrap_or("model");
         return Err(Error::NoModelFolder { argument: argument.to_owned(), folder: last.into() });
     }
-    if !folder.join("config.json").is_file() {
-        return Err(Error::NoConfig { folder });
-    }
+    check(&folder)?;
     Ok(folder)
+}
+
+/// Refuses what is no folder with a model.
+fn check(path: &Path) -> Result<()> {
+    if !path.is_dir() {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        if is_gguf(path) {
+            return Err(Error::Gguf { path: path.to_owned(), folder: folder.to_owned() });
+        }
+        let holds_model = folder.join("config.json").is_file();
+        let folder = holds_model.then(|| folder.to_owned());
+        return Err(Error::ModelFile { path: path.to_owned(), folder });
+    }
+    let config = path.join("config.json").is_file();
+    let files = || std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    let ends =
+        |path: &Path, ending: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
+    // A folder of GGUF alone, with or without the configuration beside it.
+    let others = || files().any(|file| ends(&file, "safetensors") || ends(&file, "bin"));
+    if let Some(gguf) = files().find(|file| ends(file, "gguf"))
+        && (!config || !others())
+    {
+        return Err(Error::Gguf { path: gguf, folder: path.to_owned() });
+    }
+    match config {
+        true => Ok(()),
+        false => Err(Error::NoConfig { folder: path.to_owned() }),
+    }
+}
+
+/// Whether a file is GGUF, by its first bytes or its name.
+fn is_gguf(path: &Path) -> bool {
+    use std::io::Read;
+    let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gguf"));
+    let begins = || {
+        let mut magic = [0; 4];
+        path.is_file()
+            && std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
+            && magic == *b"GGUF"
+    };
+    named || begins()
+}
+
+/// Whether something that is not there was meant as a path, and not as a name of the Hub (`NAME` or `OWNER/NAME`).
+fn is_path(argument: &str) -> bool {
+    let path = Path::new(argument);
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    let file =
+        path.extension().is_some_and(|ending| MODEL_FILES.iter().any(|one| ending.eq_ignore_ascii_case(one)));
+    let below = path.parent().is_some_and(|parent| !parent.as_os_str().is_empty() && parent.exists());
+    argument.is_empty()
+        || argument.starts_with(['/', '.', '~'])
+        || argument.ends_with('/')
+        || argument.matches('/').count() > 1
+        || !argument.chars().all(plain)
+        || file
+        || below
 }
 
 #[cfg(test)]
@@ -79,6 +151,49 @@ mod tests {
     fn a_hub_name_is_refused_with_what_to_do() {
         let message = ModelRequest::parse("EleutherAI/pythia-70m").unwrap_err().to_string();
         assert!(message.contains("hf download EleutherAI/pythia-70m --local-dir pythia-70m"), "{message}");
+    }
+
+    /// What looks like a path is answered as one, what is a file by what it is.
+    #[test]
+    fn paths_and_files_are_not_taken_for_names() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name).to_string_lossy().into_owned();
+        std::fs::create_dir(at("m")).unwrap();
+        for name in ["m/config.json", "m/model.safetensors", "plain.txt"] {
+            std::fs::write(at(name), "{}").unwrap();
+        }
+        std::fs::write(at("q8.gguf"), "x").unwrap();
+        std::fs::write(at("renamed"), "GGUF\u{3}\0\0\0").unwrap();
+        std::fs::create_dir(at("quantised")).unwrap();
+        std::fs::write(at("quantised/x.Q4_K_M.GGUF"), "GGUF").unwrap();
+        let m = at("m");
+        for (given, words) in [
+            ("/nope", vec!["/nope: there is nothing", "check the path"]),
+            ("./nope", vec!["there is nothing"]),
+            ("~/models/x", vec!["there is nothing", "~"]),
+            ("models/a/b", vec!["there is nothing"]),
+            ("gpt2.gguf", vec!["there is nothing"]),
+            ("a b", vec!["there is nothing"]),
+            ("", vec!["there is nothing"]),
+            (&at("none"), vec!["there is nothing"]),
+            (&at("q8.gguf"), vec!["GGUF", "gguf_file", "original"]),
+            (&format!("name={}", at("renamed")), vec!["GGUF", "gguf_file"]),
+            (&at("quantised"), vec!["x.Q4_K_M.GGUF", "gguf_file"]),
+            (&at("m/model.safetensors"), vec!["is a file", "give its folder", &m]),
+            (&at("m/config.json"), vec!["is a file", "give its folder", &m]),
+            (&at("plain.txt"), vec!["is a file", "folder with config.json"]),
+        ] {
+            let message = ModelRequest::parse(given).unwrap_err().to_string();
+            assert!(!message.contains("hf download"), "{given}: {message}");
+            words
+                .iter()
+                .for_each(|word| assert!(message.contains(word), "{given}: `{word}` not in {message}"));
+        }
+        ModelRequest::parse(&m).unwrap();
+        for name in ["gpt2", "EleutherAI/pythia-70m", "Qwen/Qwen2.5-0.5B"] {
+            let message = ModelRequest::parse(name).unwrap_err().to_string();
+            assert!(message.contains(&format!("hf download {name}")), "{message}");
+        }
     }
 
     #[test]

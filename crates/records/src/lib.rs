@@ -21,6 +21,7 @@
 //! | [`written`] | tables and logs that others wrote: encodings, delimiters, numbers, states of runs |
 //! | [`study`] | the study folder: its lock, runs, parts, resumption, totals |
 //! | [`atomic`], [`lock`] | files that appear whole; one writer at a time in a folder |
+//! | [`guard`] | a library's panics as refusals |
 //! | [`shell`], [`spreadsheet`] | a path as a word of a command; a text as a cell that is no formula |
 //! | [`version`] | the version of the formats on disk |
 //!
@@ -49,6 +50,7 @@
 pub mod atomic;
 pub mod classes;
 pub mod error;
+pub mod guard;
 pub mod lock;
 pub mod parquet;
 pub mod provenance;

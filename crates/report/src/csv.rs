@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn a_text_is_no_formula_and_a_number_stays_one() {
-        let row = vec![Cell::text("=HYPERLINK(\"x\")"), Cell::Number(-0.5), Cell::text("-ln x"), Cell::text("@a")];
+        let row =
+            vec![Cell::text("=HYPERLINK(\"x\")"), Cell::Number(-0.5), Cell::text("-ln x"), Cell::text("@a")];
         let table = Table { header: &["a", "b", "c", "d"], rows: vec![row] };
         assert_eq!(table.to_csv(), "a,b,c,d\n\"'=HYPERLINK(\"\"x\"\")\",-0.5,'-ln x,'@a\n");
     }

@@ -154,6 +154,53 @@ fn heavy_things_stop_at_their_wall() {
     none("things that only one crate may know", offenders);
 }
 
+/// A file that is written in place is half a file after a kill, and one that follows a link lies elsewhere: `records/atomic` knows both.
+#[test]
+fn files_are_written_in_one_place() {
+    let homes = ["crates/records/src/atomic", "crates/records/src/lock.rs", "crates/testkit/"];
+    let words = [
+        "File::create",
+        "File::options",
+        "OpenOptions",
+        "fs::write(",
+        "fs::rename",
+        "fs::copy",
+        "fs::create_dir",
+        "fs::hard_link",
+        "symlink(",
+        "set_len(",
+    ];
+    let mut offenders = Vec::new();
+    for (name, text) in all_sources() {
+        if homes.iter().any(|home| name.starts_with(home)) || name.ends_with("tests.rs") {
+            continue;
+        }
+        for line in code(&text).lines().map(str::trim) {
+            let line = line.replace("AtomicFile::create", "");
+            if words.iter().any(|word| line.contains(word)) {
+                offenders.push(format!("{name}: {line}"));
+            }
+        }
+    }
+    none("files written elsewhere than by records::atomic", offenders);
+}
+
+/// What people read passes through one place that makes it safe for a terminal.
+#[test]
+fn the_program_prints_in_one_place() {
+    let words = ["println!", "print!(", "stdout()", "stderr()", "\\x1b"];
+    let mut offenders = Vec::new();
+    for (name, text) in all_sources() {
+        let may = !name.starts_with("crates/cli/") || name.starts_with("crates/cli/src/terminal");
+        for line in code(&text).lines().map(str::trim).filter(|_| !may) {
+            if words.iter().any(|word| line.contains(word)) {
+                offenders.push(format!("{name}: {line}"));
+            }
+        }
+    }
+    none("printing elsewhere than in `terminal`", offenders);
+}
+
 #[test]
 fn every_file_says_what_it_is_for_and_holds_one_thing() {
     let mut offenders = Vec::new();

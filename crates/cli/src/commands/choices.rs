@@ -10,6 +10,7 @@ use relscale_records::Study;
 
 use super::json::{self, Json};
 use super::measured::{condition, documents, tag};
+use crate::spare::{Input, spare};
 use crate::terminal;
 
 /// Judge questions with options (MMLU, behaviours): accuracy, loss and probability of the right option, by subject and domain.
@@ -82,6 +83,9 @@ Examples:
 /// # Errors
 /// A study that cannot be read, or has no questions; files that cannot be written.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let outputs =
+        [Json::file(arguments.json.as_ref()), arguments.csv.as_deref(), arguments.options.as_deref()];
+    spare(&outputs, &[Input::Study(arguments.study.clone())])?;
     let study = Study::open(&arguments.study)?;
     let (runs, documents) = (study.tallies()?, documents(&study)?);
     let source = ChoicesSource {
@@ -95,7 +99,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let options =
         ChoicesOptions { resamples: arguments.resamples, seed: arguments.seed, ..ChoicesOptions::default() };
     let fit = fit_choices(&source, &options)?;
-    let default = Json::File(arguments.study.join("choices.json"));
+    let default = Json::Own(arguments.study.join("choices.json"));
     json::deliver(&fit, Some(arguments.json.as_ref().unwrap_or(&default)), || {
         for group in &fit.groups {
             terminal::print(&show(group, arguments))?;
@@ -103,6 +107,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Ok(())
     })?;
     let csv = arguments.csv.clone().unwrap_or_else(|| arguments.study.join("choices.csv"));
+    if arguments.csv.is_none() {
+        relscale_records::atomic::refuse_link(&csv)?;
+    }
     save_means(&fit, &csv)?;
     terminal::message(&format!("wrote {}", csv.display()));
     if let Some(path) = &arguments.options {
@@ -121,8 +128,9 @@ fn next(fit: &ChoicesFit, study: &std::path::Path) {
     if distributions.any(|other| other != first) {
         let by = "tag:domain (or tag:cluster, tag:group)";
         terminal::message(&format!(
-            "next: relscale relative {} --error gold-bpb --by {by} --baseline {first}",
-            study.display()
+            "next: relscale relative {} --error gold-bpb --by {by} --baseline {}",
+            terminal::quoted(study),
+            relscale_records::shell::word(first.as_ref())
         ));
     }
 }

@@ -9,9 +9,10 @@ use relscale_laws::FitOptions;
 use relscale_measure::Settings;
 use serde::Serialize;
 
-use super::json::{self, AsJson};
+use super::json::{self, AsJson, Json};
 use super::{Threads, fit, measure, relative};
 use crate::exit::Refusal;
+use crate::spare::{Input, spare};
 use crate::{inputs, terminal};
 
 /// Do the whole job on the shipped family: measure, fit, report.
@@ -42,13 +43,13 @@ pub(crate) struct Arguments {
 
 /// Where everything is, for machines.
 #[derive(Serialize)]
-struct Made<'a> {
-    study: &'a Path,
+struct Made {
+    study: String,
     tokens: u64,
-    laws: PathBuf,
-    relative: PathBuf,
-    page: PathBuf,
-    figures: Vec<PathBuf>,
+    laws: String,
+    relative: String,
+    page: String,
+    figures: Vec<String>,
 }
 
 /// The corpus that the others are compared with.
@@ -64,6 +65,8 @@ const FAMILY: &str = "small";
 pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     arguments.threads.set()?;
     let assets = assets(arguments.assets.as_deref())?;
+    let read = [Input::Path(assets.clone()), Input::Study(arguments.out.clone())];
+    spare(&[Json::file(arguments.json.destination())], &read)?;
     let models = inputs::models(&[assets.to_string_lossy().into_owned()], Some(FAMILY))?;
     let corpora = inputs::corpora(&Distribution::ALL.map(|one| format!("crates:{one}")))?;
     let settings = Settings { tokens: Some(arguments.tokens), ..Settings::default() };
@@ -76,12 +79,12 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     let results = relscale_report::Results::read(out)?;
     let report = relscale_report::render(&results, out, &relscale_report::Options::default())?;
     let made = Made {
-        study: out,
+        study: json::text(out),
         tokens: arguments.tokens,
-        laws: out.join(fit::LAWS),
-        relative: out.join(relative::RELATIVE),
-        page: report.page,
-        figures: report.figures,
+        laws: json::text(&out.join(fit::LAWS)),
+        relative: json::text(&out.join(relative::RELATIVE)),
+        page: json::text(&report.page),
+        figures: report.figures.iter().map(|figure| json::text(figure)).collect(),
     };
     json::hand_over(&made, arguments.json.destination(), || {
         terminal::print(&fit::table(&laws))?;
@@ -109,16 +112,16 @@ fn assets(given: Option<&Path>) -> anyhow::Result<PathBuf> {
 
 /// Where the files are, and how to go on.
 fn epilogue(arguments: &Arguments) -> String {
-    let out = arguments.out.display();
+    let (out, word) = (arguments.out.display(), terminal::quoted(&arguments.out));
     let more = match arguments.tokens {
-        ..500_000 => format!("the paper's count a point:  relscale demo --tokens 500000 --out {out}\n"),
+        ..500_000 => format!("the paper's count a point:  relscale demo --tokens 500000 --out {word}\n"),
         _ => String::new(),
     };
     format!(
         "\n\
          records  {out}/runs/*/part-*.parquet\n\
          laws     {out}/laws.json, {out}/relative.json\n\
-         report   {out}/report.html         relscale view {out}\n\
+         report   {out}/report.html         relscale view {word}\n\
          \n\
          {more}models of your own:         relscale measure --help"
     )

@@ -14,7 +14,8 @@ pub(super) use notes::notes;
 use super::fit_table;
 use super::json::{self, Json};
 use crate::exit::Refusal;
-use crate::terminal::{self, Style, paint, some_of};
+use crate::spare::{Input, spare};
+use crate::terminal::{self, Style, quoted, some_of};
 
 /// Fit the rank law and the cross-entropy law to a study: laws.json, and a table on the screen.
 ///
@@ -74,6 +75,9 @@ pub(super) const LAWS: &str = "laws.json";
 /// # Errors
 /// A study that cannot be read or fitted, and one in which no law could be fitted (its laws.json says why).
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let mut inputs = arguments.table.inputs();
+    inputs.extend(arguments.study.clone().map(Input::Study));
+    spare(&[Json::file(arguments.json.as_ref())], &inputs)?;
     if let Some(done) = arguments.table.run(arguments.json.as_ref()) {
         return done;
     }
@@ -99,7 +103,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     })?;
     terminal::message(&format!("wrote {}", study.join(LAWS).display()));
     refuse_if_empty(&laws)?;
-    terminal::message(&format!("next: relscale report {}", study.display()));
+    terminal::message(&format!("next: relscale report {}", quoted(study)));
     Ok(())
 }
 
@@ -112,9 +116,9 @@ pub(super) fn fit(study: &Path, options: &FitOptions) -> anyhow::Result<StudyFit
     let unfinished: Vec<String> =
         records.runs()?.into_iter().filter(|run| run.done.is_none()).map(|run| run.folder).collect();
     if !unfinished.is_empty() {
-        let warning = paint("warning:", Style::Warning);
         let names = some_of(&unfinished, 3);
-        terminal::message(&format!("{warning} runs that are not finished take no part: {names}"));
+        let text = format!("runs that are not finished take no part: {names}");
+        terminal::titled("warning:", Style::Warning, &text);
     }
     options.validate()?;
     let laws = relscale_laws::fit_study(&records.tallies_with(&counted(options))?, options)?;

@@ -7,6 +7,7 @@ use relscale_laws::{Estimate, TableFit, TableGroup, TableLaw};
 
 use super::json::{self, Json};
 use crate::exit::Refusal;
+use crate::spare::Input;
 use crate::terminal;
 
 /// The options of a [`Table`], none of which means anything for a study.
@@ -89,6 +90,11 @@ fn condition(text: &str) -> Result<(String, String), String> {
 }
 
 impl Table {
+    /// What is read.
+    pub(super) fn inputs(&self) -> Vec<Input> {
+        Input::paths(self.table.iter().chain(&self.harness).chain(&self.sizes))
+    }
+
     /// Fits the table, if one was given.
     ///
     /// # Errors

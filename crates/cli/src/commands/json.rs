@@ -1,10 +1,9 @@
 //! Where a result goes that machines will read.
 
 use std::convert::Infallible;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use anyhow::Context as _;
 use relscale_laws::Saved;
 use serde::Serialize;
 
@@ -15,8 +14,25 @@ use crate::terminal;
 pub(super) enum Json {
     /// `-`: standard output, and nothing else there.
     Screen,
-    /// A file; tables go to the screen as ever.
+    /// A file that the user named; tables go to the screen as ever.
     File(PathBuf),
+    /// The file of a study for such results.
+    Own(PathBuf),
+}
+
+impl Json {
+    /// The file that the user named.
+    pub(super) fn file(given: Option<&Self>) -> Option<&Path> {
+        match given {
+            Some(Self::File(path)) => Some(path),
+            _ => None,
+        }
+    }
+}
+
+/// A path in JSON, which knows Unicode only.
+pub(super) fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }
 
 impl FromStr for Json {
@@ -37,11 +53,15 @@ pub(super) fn deliver(
     show: impl FnOnce() -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     if destination == Some(&Json::Screen) {
-        return terminal::print(&result.to_json()?);
+        return terminal::print_json(&result.to_json()?);
     }
     show()?;
-    if let Some(Json::File(path)) = destination {
-        result.save(path)?;
+    match destination {
+        Some(Json::File(path)) => result.save_named(path)?,
+        Some(Json::Own(path)) => result.save(path)?,
+        _ => return Ok(()),
+    }
+    if let Some(Json::File(path) | Json::Own(path)) = destination {
         terminal::message(&format!("wrote {}", path.display()));
     }
     Ok(())
@@ -57,13 +77,12 @@ pub(super) fn hand_over(
     show: impl FnOnce() -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     if destination == Some(&Json::Screen) {
-        return terminal::print(&serde_json::to_string_pretty(document)?);
+        return terminal::print_json(&serde_json::to_string_pretty(document)?);
     }
     show()?;
-    if let Some(Json::File(path)) = destination {
+    if let Some(Json::File(path) | Json::Own(path)) = destination {
         let text = serde_json::to_string_pretty(document)? + "\n";
-        relscale_records::atomic::write_whole(path, text.as_bytes())
-            .with_context(|| format!("{}: cannot write", path.display()))?;
+        relscale_records::atomic::write_named(path, text.as_bytes())?;
         terminal::message(&format!("wrote {}", path.display()));
     }
     Ok(())

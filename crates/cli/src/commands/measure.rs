@@ -13,9 +13,10 @@ use relscale_records::study::Totals;
 use serde::Serialize;
 
 use super::Threads;
-use super::json::{self, AsJson};
+use super::json::{self, AsJson, Json};
 use crate::inputs::{self, Model};
 use crate::progress::measuring::Measuring;
+use crate::spare::{Input, spare};
 use crate::terminal::{self, count, some_of};
 
 /// Measure models on texts: the rank of every token, into a study folder.
@@ -153,6 +154,10 @@ fn vocabulary(text: &str) -> Result<VocabularyRule, String> {
 pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     arguments.threads.set()?;
     let models = inputs::models(&arguments.models, arguments.family.as_deref())?;
+    let mut read = Input::models(&models);
+    read.extend(Input::corpora(&arguments.corpora));
+    read.push(Input::Study(arguments.out.clone()));
+    spare(&[Json::file(arguments.json.destination())], &read)?;
     let corpora = inputs::corpora(&arguments.corpora)?;
     let options = LoadOptions {
         force_tied: arguments.tie_head,
@@ -176,7 +181,7 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
         terminal::message(&line);
     }
     for command in inputs::next_commands(&arguments.corpora)? {
-        terminal::message(&format!("next: relscale {command} {}", arguments.out.display()));
+        terminal::message(&format!("next: relscale {command} {}", terminal::quoted(&arguments.out)));
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use relscale_laws::{
 use super::fit::LAWS;
 use super::json::{self, Json};
 use crate::exit::Refusal;
+use crate::spare::{Input, spare};
 use crate::terminal;
 
 /// Predict from the laws of a study: the value at a size, or the size for a target.
@@ -97,7 +98,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         lengths: arguments.in_a_row.clone(),
         level: arguments.level,
     };
-    let laws = StudyFit::load(&file(&arguments.study))?;
+    let laws = file(&arguments.study);
+    let inputs = [Input::Path(laws.clone()), Input::Study(arguments.study.clone())];
+    spare(&[Json::file(arguments.json.as_ref())], &inputs)?;
+    let laws = StudyFit::load(&laws)?;
     let predictions = predict(&laws, &question)?;
     json::deliver(&predictions, arguments.json.as_ref(), || show(&predictions))?;
     refuse_if_empty(&predictions)

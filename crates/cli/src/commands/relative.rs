@@ -14,6 +14,7 @@ use super::json::{self, Json};
 use super::means::means;
 use super::measured::{self, Choice};
 use crate::exit::Refusal;
+use crate::spare::{Input, spare};
 use crate::terminal;
 
 /// Fit the relative law: does the gap between two distributions close, widen or stay as models grow?
@@ -187,6 +188,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         ..RelativeOptions::new(&arguments.baseline)
     };
     options.validate()?;
+    let mut inputs =
+        Input::paths(arguments.of_table.table.iter().chain(&arguments.models).chain(&arguments.covariates));
+    inputs.extend(arguments.study.clone().map(Input::Study));
+    spare(&[Json::file(arguments.json.as_ref())], &inputs)?;
     let covariates = match (&arguments.covariates, &arguments.value) {
         (Some(path), Some(value)) => Some(Covariates::read(path, &arguments.key, value)?),
         _ => None,
@@ -205,7 +210,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let mut fit = fit_relative(&found, &options, covariates.as_ref())?;
     fit.add_ranks(&ranks)?;
-    let default = arguments.study.as_ref().map(|study| Json::File(study.join(RELATIVE)));
+    let default = arguments.study.as_ref().map(|study| Json::Own(study.join(RELATIVE)));
     json::deliver(&fit, arguments.json.as_ref().or(default.as_ref()), || {
         terminal::print(&table(&fit))?;
         terminal::print(&notes(&fit))

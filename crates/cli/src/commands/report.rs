@@ -2,12 +2,13 @@
 
 mod pdf;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use relscale_report::{FigureStyle, Options, ReportFiles, Results};
 use serde::Serialize;
 
 use super::json::{self, Json};
+use crate::spare::{Input, spare};
 use crate::terminal;
 
 pub(super) use pdf::url;
@@ -51,19 +52,19 @@ pub(super) const PAGE: &str = "report.html";
 
 /// What was made, for machines.
 #[derive(Serialize)]
-struct Made<'a> {
-    page: &'a Path,
+struct Made {
+    page: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pdf: Option<&'a Path>,
+    pdf: Option<String>,
     style: &'static str,
-    figures: Vec<Figure<'a>>,
+    figures: Vec<Figure>,
 }
 
 #[derive(Serialize)]
-struct Figure<'a> {
-    svg: &'a Path,
-    png: &'a Path,
-    csv: &'a Path,
+struct Figure {
+    svg: String,
+    png: String,
+    csv: String,
 }
 
 /// Carries the command out.
@@ -71,6 +72,7 @@ struct Figure<'a> {
 /// # Errors
 /// There are no results yet, one is of another study, the page cannot be written, or no PDF can be made of it.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    spare(&[Json::file(arguments.json.as_ref())], &Input::results(&arguments.study))?;
     let results = Results::read(&arguments.study)?;
     let mut options = Options::default();
     options.style = arguments.style;
@@ -80,8 +82,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         false => None,
     };
     let made = Made {
-        page: &report.page,
-        pdf: pdf.as_deref(),
+        page: json::text(&report.page),
+        pdf: pdf.as_deref().map(json::text),
         style: arguments.style.name(),
         figures: figures(&report),
     };
@@ -91,11 +93,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         terminal::print(&report.page.display().to_string())?;
         pdf.iter().try_for_each(|pdf| terminal::print(&pdf.display().to_string()))
     })?;
-    terminal::message(&format!("next: relscale view {}", arguments.study.display()));
+    terminal::message(&format!("next: relscale view {}", terminal::quoted(&arguments.study)));
     Ok(())
 }
 
-fn figures(report: &ReportFiles) -> Vec<Figure<'_>> {
+fn figures(report: &ReportFiles) -> Vec<Figure> {
     let files = report.figures.iter().zip(&report.images).zip(&report.numbers);
-    files.map(|((svg, png), csv)| Figure { svg, png, csv }).collect()
+    files
+        .map(|((svg, png), csv)| Figure { svg: json::text(svg), png: json::text(png), csv: json::text(csv) })
+        .collect()
 }

@@ -10,6 +10,7 @@ use relscale_laws::{Direction, FitOptions, LawsError, PlaneOutcome, SizeTokens, 
 use super::json::{self, Json};
 use super::measured::{self, Choice};
 use crate::exit::Refusal;
+use crate::spare::{Input, spare};
 use crate::terminal;
 
 /// Tell what moves a gap: the size of the models, or the tokens they have seen?
@@ -104,12 +105,15 @@ fn kind(text: &str) -> Result<Kind, String> {
 /// # Errors
 /// What the table is refused for; no slope could be had.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let mut inputs = Input::paths(arguments.of_table.table.iter().chain(&arguments.models));
+    inputs.extend(arguments.study.clone().map(Input::Study));
+    spare(&[Json::file(arguments.json.as_ref())], &inputs)?;
     let fit = match (&arguments.of_table.table, &arguments.study) {
         (Some(table), _) => arguments.in_table(table)?,
         (None, Some(study)) => arguments.in_study(study)?,
         (None, None) => return Ok(()),
     };
-    let default = arguments.study.as_ref().map(|study| Json::File(study.join("size-tokens.json")));
+    let default = arguments.study.as_ref().map(|study| Json::Own(study.join("size-tokens.json")));
     json::deliver(&fit, arguments.json.as_ref().or(default.as_ref()), || {
         terminal::print(&table(&fit))?;
         terminal::print(&notes(&fit))

@@ -7,6 +7,7 @@ use relscale_laws::{Route, StagesFit, StagesGroup};
 
 use super::json::{self, Json};
 use crate::exit::Refusal;
+use crate::spare::{Input, spare};
 use crate::terminal;
 
 /// Predict accuracy in two stages: compute to loss by a power law with a floor, loss to accuracy by a sigmoid.
@@ -102,6 +103,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         at: arguments.at.clone(),
         ..StagesOptions::new(&arguments.x, &arguments.loss, &arguments.accuracy)
     };
+    let inputs = Input::paths([&arguments.table].into_iter().chain(&arguments.models));
+    spare(&[Json::file(arguments.json.as_ref())], &inputs)?;
     let fit = fit_stages(&arguments.table, &options)?;
     json::deliver(&fit, arguments.json.as_ref(), || {
         terminal::print(&table(&fit))?;

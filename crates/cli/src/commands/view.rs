@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::json::{self, Json};
 use super::report::{self, PAGE};
 use crate::exit::Refusal;
+use crate::spare::{Input, spare};
 use crate::terminal;
 
 /// Open the page of a study in a browser, or serve it where none can open a file.
@@ -45,7 +46,7 @@ pub(crate) struct Arguments {
 /// Where the page is, for machines.
 #[derive(Serialize)]
 struct Seen {
-    page: PathBuf,
+    page: String,
     url: String,
 }
 
@@ -54,20 +55,21 @@ struct Seen {
 /// # Errors
 /// There is no page, the port is taken, and nothing can open a page and nothing be served.
 pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
+    let mut read = Input::results(&arguments.study);
     let page = page(&arguments.study)?;
+    read.push(Input::Path(page.clone()));
+    spare(&[Json::file(arguments.json.as_ref())], &read)?;
     if arguments.print {
-        let seen = Seen { url: report::url(&page), page };
-        return json::hand_over(&seen, arguments.json.as_ref(), || {
-            terminal::print(&seen.page.display().to_string())
-        });
+        let seen = Seen { url: report::url(&page), page: json::text(&page) };
+        return json::hand_over(&seen, arguments.json.as_ref(), || terminal::print(&seen.page));
     }
     let port = match arguments.serve {
         Some(port) => port,
         None if open(&page) => {
-            let seen = Seen { url: report::url(&page), page };
+            let seen = Seen { url: report::url(&page), page: json::text(&page) };
             return json::hand_over(&seen, arguments.json.as_ref(), || {
                 terminal::message("opened in the browser:");
-                terminal::print(&seen.page.display().to_string())
+                terminal::print(&seen.page)
             });
         }
         None => {
@@ -77,7 +79,7 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     };
     let listener = listen(port)?;
     let url = format!("http://{}/", listener.local_addr()?);
-    let seen = Seen { page: page.clone(), url };
+    let seen = Seen { page: json::text(&page), url };
     json::hand_over(&seen, arguments.json.as_ref(), || terminal::print(&seen.url))?;
     terminal::message("Ctrl-C ends it");
     serve::until(&listener, page.parent().unwrap_or(Path::new(".")), cancel)
@@ -88,7 +90,9 @@ fn page(study: &Path) -> anyhow::Result<PathBuf> {
     let page = study.join(PAGE);
     if !page.is_file() {
         let what = format!("{}: there is no page", page.display());
-        return Err(Refusal::new(what, format!("run `relscale report {}` first", study.display())).into());
+        return Err(
+            Refusal::new(what, format!("run `relscale report {}` first", terminal::quoted(study))).into()
+        );
     }
     Ok(std::fs::canonicalize(&page)?)
 }

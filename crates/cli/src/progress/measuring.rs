@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use relscale_measure::Event;
 
-use super::{Pace, Panel, Row, say};
+use super::{Pace, Panel, Row, say, warn};
 use crate::inputs::Model;
-use crate::terminal::{self, Style, count, paint, several, size};
+use crate::terminal::{self, count, several, size};
 
 /// Listens to a measurement.
 pub(crate) struct Measuring {
@@ -103,7 +103,7 @@ impl Measuring {
     /// A warning, once.
     fn warn(&mut self, text: &str) {
         if self.told.insert(text.to_owned()) {
-            say(&format!("{} {text}", paint("warning:", Style::Warning)));
+            warn(text);
         }
     }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use crate::terminal;
+use crate::terminal::{self, Style, safe_line};
 
 /// Between two plain lines.
 const PACE: Duration = Duration::from_secs(10);
@@ -29,6 +29,15 @@ pub(crate) fn say(text: &str) {
     match &*BARS.lock().unwrap_or_else(PoisonError::into_inner) {
         Some(bars) => bars.suspend(|| terminal::message(text)),
         None => terminal::message(text),
+    }
+}
+
+/// A warning that stays, as [`say`].
+pub(crate) fn warn(text: &str) {
+    let warn = || terminal::titled("warning:", Style::Warning, text);
+    match &*BARS.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some(bars) => bars.suspend(warn),
+        None => warn(),
     }
 }
 
@@ -59,8 +68,8 @@ impl Panel {
         if terminal::has_bars() {
             let bars = self.bars.get_or_insert_with(open);
             for (bar, row) in bars.iter().zip([piece, whole]) {
-                bar.set_prefix(row.title.clone());
-                bar.set_message(row.figures.clone());
+                bar.set_prefix(safe_line(&row.title).into_owned());
+                bar.set_message(safe_line(&row.figures).into_owned());
                 bar.set_position((row.share.clamp(0.0, 1.0) * STEPS as f64) as u64);
             }
         } else if self.last_line.elapsed() >= PACE {

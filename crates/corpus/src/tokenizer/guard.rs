@@ -1,20 +1,12 @@
 //! The tokenizer library panics on some files that are no tokenizers, and on some texts of tokenizers that are odd. Here a panic becomes a refusal.
-//!
-//! The panic's own line still reaches standard error: only a program may silence it.
-
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs a call into the library. An error, or a panic, is a reason.
 ///
 /// What the call had in its hands may be left half changed, so whoever hands over a tokenizer to be changed must give it up with the reason.
 pub(super) fn guarded<T>(call: impl FnOnce() -> tokenizers::Result<T>) -> Result<T, String> {
-    match catch_unwind(AssertUnwindSafe(call)) {
+    match relscale_records::guard::guarded(call) {
         Ok(result) => result.map_err(|error| error.to_string()),
-        Err(panic) => {
-            let said = panic.downcast_ref::<String>().map(String::as_str);
-            let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
-            Err(format!("the tokenizer library gave up ({said})"))
-        }
+        Err(said) => Err(format!("the tokenizer library gave up ({said})")),
     }
 }
 

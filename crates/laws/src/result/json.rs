@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::finite::{self, NoNumber};
+use super::outlined::Outlined;
 use crate::error::LawsError;
 
 /// A whole result that machines read: `laws.json`, `relative.json`, predictions, fits of tables.
@@ -48,7 +49,7 @@ pub trait Saved: Serialize + DeserializeOwned {
         serde_json::from_str(&text).map_err(parse)
     }
 
-    /// Writes the result as indented JSON into a study, whole or not at all: a reader sees the old file or the new one, also where
+    /// Writes the result as JSON, its outline indented, into a study, whole or not at all: a reader sees the old file or the new one, also where
     /// several write at once.
     ///
     /// # Errors
@@ -74,8 +75,12 @@ pub trait Saved: Serialize + DeserializeOwned {
     /// [`LawsError::Write`] under the name of standard output, should a result not fit JSON; as [`save`](Self::save).
     fn to_json(&self) -> Result<String, LawsError> {
         numbers(self, Path::new("standard output"))?;
-        serde_json::to_string_pretty(self)
-            .map_err(|source| LawsError::Write { path: "standard output".into(), source: source.into() })
+        let mut text = Vec::new();
+        let written =
+            self.serialize(&mut serde_json::Serializer::with_formatter(&mut text, Outlined::default()));
+        let failed = |source: io::Error| LawsError::Write { path: "standard output".into(), source };
+        written.map_err(|source| failed(source.into()))?;
+        String::from_utf8(text).map_err(|source| failed(io::Error::other(source)))
     }
 }
 
@@ -107,7 +112,7 @@ fn numbers<T: Serialize + ?Sized>(result: &T, path: &Path) -> Result<(), LawsErr
 }
 
 fn pretty<T: Serialize + ?Sized>(result: &T, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, result)?;
+    result.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, Outlined::default()))?;
     out.write_all(b"\n")
 }
 

@@ -32,6 +32,7 @@ mod group;
 mod isoflop;
 mod json;
 mod law;
+mod outlined;
 mod prediction;
 mod rank_distribution;
 mod relative;

@@ -1,9 +1,6 @@
 //! The Parquet library panics on some damaged files where it should refuse them. Here a panic is damage, as any other.
-//!
-//! The panic's own line still reaches standard error: only a program may silence it.
 
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
@@ -12,11 +9,8 @@ use parquet::errors::ParquetError;
 
 /// Runs a call into the library; a panic is its error. What the call was given is not to be used after one.
 pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
-    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
-        let said = panic.downcast_ref::<String>().map(String::as_str);
-        let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
-        Err(ParquetError::General(format!("the Parquet library gave up ({said})")))
-    })
+    crate::guard::guarded(call)
+        .unwrap_or_else(|said| Err(ParquetError::General(format!("the Parquet library gave up ({said})"))))
 }
 
 /// The batches of a file; they end after the first error.

@@ -158,3 +158,20 @@ fn check_same(folder: &Path, recipe: &Recipe, size: &Size, text: &Text) -> Resul
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The second of two trainings into one folder is refused before it has cost anything, and the first keeps its work.
+    #[test]
+    fn trainings_do_not_meet_in_a_folder() {
+        let out = tempfile::tempdir().unwrap();
+        let _first = Lock::take(out.path()).unwrap();
+        let recipe = Recipe::named("small").unwrap();
+        let told = |_: Event<'_>| -> bool { panic!("it began") };
+        let error = train(&recipe, &[&recipe.sizes[0]], &["text"], out.path(), "", told).unwrap_err();
+        assert!(matches!(&error, Error::Records(relscale_records::Error::Locked { .. })), "{error}");
+        assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 1);
+    }
+}

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use relscale_records::atomic::AtomicFile;
+
 use crate::exit::Refusal;
 use crate::terminal::some_of;
 
@@ -53,19 +55,17 @@ pub(super) fn of(page: &Path) -> anyhow::Result<PathBuf> {
     }
     let pdf = page.with_extension("pdf");
     // The converter writes aside, so that a reader sees the old file or the new one.
-    let aside = page.with_extension("pdf.tmp");
+    let aside = AtomicFile::create(&pdf)?;
     let mut failed = Vec::new();
     for (program, kind) in programs {
-        match print(&program, kind, page, &aside) {
+        match print(&program, kind, page, aside.aside()) {
             Ok(()) => {
-                fs::rename(&aside, &pdf)?;
+                aside.commit_as_written()?;
                 return Ok(pdf);
             }
             Err(reason) => failed.push(format!("{} ({reason})", program.display())),
         }
     }
-    // Half a file is of no use; that it could not be removed either would add nothing.
-    let _ = fs::remove_file(&aside);
     anyhow::bail!(
         "{}: no PDF came out of {}; open the page in a browser and print it to a file",
         page.display(),

@@ -6,7 +6,8 @@ use relscale_records::units::{FlopsConvention, ParameterConvention};
 use relscale_sweep::collect::{self, CollectOptions, Collected, CollectedRun};
 use relscale_sweep::train::sweep::Status;
 
-use crate::commands::json::{self, AsJson};
+use crate::commands::json::{self, AsJson, Json};
+use crate::spare::{Input, spare};
 use crate::terminal::{self, Style};
 
 /// Read runs back, ours or others', into the table that `relscale sweep fit` takes.
@@ -95,6 +96,8 @@ fn above_zero(text: &str) -> Result<f64, String> {
 /// # Errors
 /// A source without runs, a file that does not follow its format; the table cannot be written.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let inputs = Input::paths(arguments.sources.iter().map(|(_, path)| path));
+    spare(&[Json::file(arguments.json.destination()), Some(&arguments.out)], &inputs)?;
     let options = CollectOptions {
         sources: arguments.sources.clone(),
         loss: arguments.loss.clone(),

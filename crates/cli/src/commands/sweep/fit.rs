@@ -10,6 +10,7 @@ use relscale_records::units::{FlopsConvention, ParameterConvention};
 use crate::commands::json::{self, Json};
 use crate::commands::measured::condition;
 use crate::exit::Refusal;
+use crate::spare::{Input, spare};
 use crate::terminal;
 
 mod show;
@@ -160,6 +161,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (None, Some(sweep)) => runs_of(sweep)?,
         (None, None) => return Ok(()),
     };
+    let mut inputs = vec![Input::Path(table.clone())];
+    inputs.extend(arguments.sweep.clone().map(Input::Study));
+    spare(&[Json::file(arguments.json.as_ref())], &inputs)?;
     let options = IsoflopOptions {
         columns: IsoflopColumns {
             budget: arguments.budget.clone(),
@@ -186,7 +190,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         ..IsoflopOptions::default()
     };
     let fit = fit_isoflop(&table, &options).map_err(with_flags)?;
-    let default = arguments.sweep.as_ref().map(|sweep| Json::File(sweep.join("isoflop.json")));
+    let default = arguments.sweep.as_ref().map(|sweep| Json::Own(sweep.join("isoflop.json")));
     json::deliver(&fit, arguments.json.as_ref().or(default.as_ref()), || {
         terminal::print(&show::title(&fit))?;
         fit.groups.iter().try_for_each(|group| terminal::print(&show::group(group)))

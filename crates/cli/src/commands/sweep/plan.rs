@@ -1,6 +1,5 @@
 //! `relscale sweep plan`: budgets and a recipe become exact runs.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,6 +15,7 @@ use relscale_sweep::plan::{self, Plan, PlannedRun, SweepRecipe};
 use crate::commands::Threads;
 use crate::commands::json::Json;
 use crate::exit::Refusal;
+use crate::spare::spare;
 use crate::terminal::{self, Style, count, several, size};
 
 /// Plan an IsoFLOP sweep: from budgets and a recipe to exact runs
@@ -128,6 +128,9 @@ fn convention(text: &str) -> Result<FlopsConvention, String> {
 /// # Errors
 /// Settings from which nothing can be planned; files that cannot be written.
 pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
+    let out = arguments.out.as_deref();
+    let file = out.map(|out| if is_json(out) { out.to_owned() } else { out.join("plan.json") });
+    spare(&[Json::file(arguments.json.as_ref()), file.as_deref()], &[])?;
     let mut plan = plan::build(&recipe(arguments)?)?;
     if let Some(basis) = basis(arguments) {
         arguments.threads.set()?;
@@ -139,7 +142,7 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     }
     let forms = forms(arguments, &plan)?;
     if arguments.json == Some(Json::Screen) {
-        terminal::print(plan.to_json()?.trim_end())?;
+        terminal::print_json(plan.to_json()?.trim_end())?;
     } else {
         show(&plan)?;
     }
@@ -173,7 +176,7 @@ fn hand_over(plan: &Plan, out: &Path, forms: &[(&str, Exported)]) -> anyhow::Res
         let files = several(exported.files.len() as u64, "file");
         terminal::message(&format!("wrote {files} to {}", folder.display()));
         for difference in &exported.differences {
-            terminal::message(&format!("{} {form}: {difference}", terminal::paint("note:", Style::Strong)));
+            terminal::titled("note:", Style::Strong, &format!("{form}: {difference}"));
         }
     }
     Ok(())
@@ -221,10 +224,9 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 
 fn put(path: &Path, text: &str) -> anyhow::Result<()> {
     if let Some(folder) = path.parent() {
-        let problem = |source| relscale_sweep::Error::Write { path: folder.to_owned(), source };
-        fs::create_dir_all(folder).map_err(problem)?;
+        atomic::folder(folder)?;
     }
-    Ok(atomic::write_whole(path, text.as_bytes())?)
+    Ok(atomic::write_named(path, text.as_bytes())?)
 }
 
 /// The runs as a table, then what they come to and what was dropped.

@@ -12,11 +12,12 @@ use relscale_sweep::train::family;
 use relscale_sweep::train::sweep::{self, Options, RunRecord, Status, SweepText};
 
 use crate::commands::Threads;
-use crate::commands::json::{self, AsJson};
+use crate::commands::json::{self, AsJson, Json};
 use crate::exit::Refusal;
 use crate::inputs;
 use crate::progress::training::{self, Training};
-use crate::terminal::{self, count, size};
+use crate::spare::{Input, spare};
+use crate::terminal::{self, count, quoted, size};
 
 /// Train the sizes of a family's recipe, or the runs of a plan
 ///
@@ -150,6 +151,7 @@ fn family(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
         [] => recipe.sizes.iter().collect(),
         names => names.iter().map(|name| recipe.size(name)).collect::<Result<_, _>>()?,
     };
+    spare(&[Json::file(arguments.json.destination())], &[Input::Study(arguments.out.clone())])?;
     terminal::message("reading the crate sources and training the vocabulary");
     let documents = crate_documents(Split::Train)?;
     let texts: Vec<&str> = documents.iter().map(String::as_str).collect();
@@ -162,13 +164,13 @@ fn family(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     let models: Vec<Trained> = sizes
         .iter()
         .map(|size| format!("{}-{}", recipe.name, size.name))
-        .map(|name| Trained { folder: arguments.out.join(&name), model: name })
+        .map(|name| Trained { folder: json::text(&arguments.out.join(&name)), model: name })
         .collect();
     // On a screen the progress has told it all.
     json::hand_over(&models, arguments.json.destination(), || Ok(()))?;
     terminal::message(&format!(
         "next: relscale measure --model {} --corpus SPEC --out study",
-        arguments.out.display()
+        quoted(&arguments.out)
     ));
     Ok(())
 }
@@ -177,7 +179,7 @@ fn family(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
 #[derive(serde::Serialize)]
 struct Trained {
     model: String,
-    folder: PathBuf,
+    folder: String,
 }
 
 /// All three kinds of text of one side of the crate sources.
@@ -193,6 +195,10 @@ fn crate_documents(split: Split) -> anyhow::Result<Vec<String>> {
 fn plan(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     let path = Path::new(&arguments.what);
     let path = if path.is_dir() { path.join("plan.json") } else { path.to_owned() };
+    let mut inputs = vec![Input::Path(path.clone()), Input::Study(arguments.out.clone())];
+    inputs.extend(Input::corpora(&arguments.of_plan.corpora));
+    inputs.extend(Input::corpora(&arguments.of_plan.held_out));
+    spare(&[Json::file(arguments.json.destination())], &inputs)?;
     let plan = Plan::read(&path)?;
     if !arguments.of_recipe.sizes.is_empty() || arguments.of_recipe.steps.is_some() {
         let what = format!("{} is a plan, which says its sizes and steps itself", path.display());
@@ -221,7 +227,7 @@ fn plan(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     json::hand_over(&records, arguments.json.destination(), || show(&plan, &records))?;
     let out = arguments.out.display();
     terminal::message(&format!("wrote {out}/runs.csv"));
-    terminal::message(&format!("next: relscale sweep fit {out}"));
+    terminal::message(&format!("next: relscale sweep fit {}", quoted(&arguments.out)));
     Ok(())
 }
 
@@ -283,7 +289,7 @@ fn command(arguments: &Arguments) -> String {
     if !sizes.is_empty() {
         words.push(format!("--size {}", sizes.join(" ")));
     }
-    words.push(format!("--out {}", arguments.out.display()));
+    words.push(format!("--out {}", quoted(&arguments.out)));
     words.extend(steps.map(|steps| format!("--steps {steps}")));
     words.join(" ")
 }

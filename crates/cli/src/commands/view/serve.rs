@@ -1,4 +1,5 @@
-//! A server of one folder's report, for this machine only: GET and HEAD, a connection a request.
+//! A server of one folder's report, for this machine only: GET and HEAD, a connection a request, a thread a connection. One that says
+//! nothing delays no other, and the end waits for none.
 //!
 //! It knows the page and the files under `figures/` and no other path: a request names a file by its plain name, so there is
 //! nothing by which it could leave the folder, and the records of a study are not handed out.
@@ -7,8 +8,10 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::PAGE;
 use crate::terminal;
@@ -19,8 +22,11 @@ const LONGEST: u64 = 16 * 1024;
 /// How often Ctrl-C is looked for.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How long a browser may take to say what it wants.
+/// How long a browser may take to say what it wants, in all.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Connections that are open at once; others wait in the system's queue.
+const MOST: usize = 64;
 
 /// Answers requests until `cancel` is set. A request that fails is told and forgotten.
 ///
@@ -28,26 +34,85 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The listener breaks.
 pub(super) fn until(listener: &TcpListener, folder: &Path, cancel: &AtomicBool) -> anyhow::Result<()> {
     listener.set_nonblocking(true)?;
+    let open = Arc::new(AtomicUsize::new(0));
     while !cancel.load(Ordering::Relaxed) {
+        if open.load(Ordering::Relaxed) >= MOST {
+            thread::sleep(PAUSE);
+            continue;
+        }
         match listener.accept() {
             Ok((stream, _)) => {
-                if let Err(error) = answer(&stream, folder) {
-                    terminal::message(&format!("a request was not answered: {error}"));
-                }
+                let (one, folder) = (Open::new(&open), folder.to_owned());
+                // Nobody waits for these threads: they end with the program.
+                let started = thread::Builder::new().spawn(move || {
+                    let _one = one;
+                    told(answer(&stream, &folder));
+                });
+                told(started.map(drop));
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(PAUSE),
-            Err(error) => return Err(error.into()),
+            Err(error) => match error.kind() {
+                io::ErrorKind::WouldBlock => thread::sleep(PAUSE),
+                // Of one connection, not of the listener.
+                io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => {}
+                _ => return Err(error.into()),
+            },
         }
     }
     Ok(())
 }
 
+fn told(answered: io::Result<()>) {
+    if let Err(error) = answered {
+        terminal::message(&format!("a request was not answered: {error}"));
+    }
+}
+
+/// A connection that counts as open while this lives.
+struct Open(Arc<AtomicUsize>);
+
+impl Open {
+    fn new(open: &Arc<AtomicUsize>) -> Self {
+        open.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(open))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What is read of a connection until a moment; a byte now and then prolongs nothing.
+struct Until<'a> {
+    stream: &'a TcpStream,
+    end: Instant,
+}
+
+impl Read for Until<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.stream.read(bytes)
+    }
+}
+
 fn answer(stream: &TcpStream, folder: &Path) -> io::Result<()> {
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let mut lines = BufReader::new(stream.take(LONGEST)).lines();
-    let request = lines.next().transpose()?.unwrap_or_default();
+    let read = Until { stream, end: Instant::now() + PATIENCE };
+    let mut lines = BufReader::new(read.take(LONGEST)).lines();
+    let request = match lines.next().transpose() {
+        Ok(request) => request.unwrap_or_default(),
+        // Browsers open connections that they may need; nobody asked for anything.
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
     let mut host = None;
     for line in lines {
         let line = line?;
