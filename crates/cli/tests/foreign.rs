@@ -299,3 +299,54 @@ fn a_library_that_gives_up_says_nothing_itself() {
     assert!(!outcome.err.contains("panicked"), "{}", outcome.screen());
     assert!(matches!(outcome.code, Some(0 | 3)), "{}", outcome.screen());
 }
+
+/// Whatever the environment says or lacks, no connection is opened and nothing gives up: models are folders.
+#[test]
+fn no_environment_opens_a_connection() {
+    let place = Place::new();
+    place.model("m", &TinyModel::default());
+    place.prose();
+    let proxy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    proxy.set_nonblocking(true).unwrap();
+    let address = format!("http://{}", proxy.local_addr().unwrap());
+    let environments: [&[(&str, &str)]; 4] = [
+        &[],
+        &[("HF_HUB_OFFLINE", "1")],
+        &[("HF_HOME", "nowhere"), ("HF_ENDPOINT", &address)],
+        &[("HTTPS_PROXY", &address), ("HTTP_PROXY", &address), ("ALL_PROXY", &address), ("HOME", "/nowhere")],
+    ];
+    for (number, environment) in environments.into_iter().enumerate() {
+        let out = format!("study{number}");
+        for (model, code, word) in [
+            ("models/m", 0, "next: relscale fit"),
+            ("EleutherAI/pythia-70m", 3, "hf download EleutherAI/pythia-70m --local-dir pythia-70m"),
+        ] {
+            let mut command =
+                place.command(&["measure", "--model", model, "--corpus", "prose.txt", "--out", &out]);
+            let output = command.env_clear().envs(environment.iter().copied()).output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(code), "{environment:?}: {said}");
+            assert!(said.contains(word) && !said.contains("panicked"), "{environment:?}: {said}");
+        }
+    }
+    let asked = proxy.accept().map_err(|error| error.kind());
+    assert!(matches!(asked, Err(std::io::ErrorKind::WouldBlock)), "{asked:?}");
+}
+
+/// Files that are no model folder, through the program: what they are and what to do.
+#[test]
+fn a_gguf_file_is_told_what_it_is() {
+    let place = Place::new();
+    place.prose();
+    place.text("q8.gguf", "GGUF");
+    let measure =
+        |model: &str| place.run(&["measure", "--model", model, "--corpus", "prose.txt", "--out", "study"]);
+    measure("q8.gguf").refuses(
+        3,
+        &["q8.gguf: a GGUF file, which is not read", "hint: give the folder of the original model"],
+    );
+    measure("/nope").refuses(3, &["/nope: there is nothing at this path", "hint: check the path"]);
+    let model = place.model("m", &TinyModel::default());
+    measure(model.join("model.safetensors").to_str().unwrap())
+        .refuses(3, &["is a file", "hint: give its folder, [DIR]/models/m"]);
+}

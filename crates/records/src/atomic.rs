@@ -238,7 +238,8 @@ fn aside(target: &Path) -> io::Result<(File, PathBuf)> {
             Ok(file) if hold(&file, &path) => return Ok((file, path)),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < MOST => {
-                if !remove_left(&path) {
+                // Only where a lock tells that its writer is gone.
+                if !(cfg!(unix) && remove_left(&path)) {
                     number += 1;
                 }
             }

@@ -77,3 +77,34 @@ fn stored_type(dtype: Dtype) -> StoredType {
         _ => StoredType::Other("a type narrower than 8 bits or newer than this reader", 0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write as _;
+    use std::time::{Duration, Instant};
+
+    /// A header of many tensors costs as much as it is long. (Were it the square, this would take hours.)
+    #[test]
+    fn a_header_of_many_empty_tensors_is_read_in_one_go() {
+        const TENSORS: usize = 300_000;
+        let mut header = String::from("{");
+        for number in 0..TENSORS {
+            let comma = if number > 0 { "," } else { "" };
+            write!(
+                header,
+                "{comma}\"t.{number}\":{{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}}"
+            )
+            .unwrap();
+        }
+        header.push('}');
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.safetensors");
+        let bytes = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes()].concat();
+        std::fs::write(&path, &bytes).unwrap();
+        let begun = Instant::now();
+        let tensors = directory(&path, &File::open(&path).unwrap(), bytes.len() as u64).unwrap();
+        assert_eq!(tensors.len(), TENSORS);
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    }
+}

@@ -1,6 +1,7 @@
 //! The page on paper: printed by a converter that the machine has.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -89,12 +90,12 @@ fn print(program: &Path, kind: Kind, page: &Path, pdf: &Path) -> Result<(), Stri
             let profile = env::temp_dir().join(format!("relscale-pdf-{}", std::process::id()));
             command.args(["--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer"]);
             command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
-            command.arg(format!("--user-data-dir={}", profile.display()));
+            command.arg(option("--user-data-dir=", &profile));
             if is_root() {
                 // Chromium builds no walls around itself for root, and does not start without being told so.
                 command.arg("--no-sandbox");
             }
-            command.arg(format!("--print-to-pdf={}", pdf.display())).arg(url(&page));
+            command.arg(option("--print-to-pdf=", &pdf)).arg(url(&page));
             let done = wait(&mut command, &pdf);
             let _ = fs::remove_dir_all(&profile);
             return done;
@@ -118,14 +119,24 @@ fn wait(command: &mut Command, pdf: &Path) -> Result<(), String> {
     }
 }
 
+/// An option and a path that need not be UTF-8.
+fn option(name: &str, path: &Path) -> OsString {
+    let mut option = OsString::from(name);
+    option.push(path);
+    option
+}
+
 /// The address of a file: what is not plain in a path is written as its bytes.
 pub(in crate::commands) fn url(path: &Path) -> String {
     let mut url = String::from("file://");
-    let text = path.to_string_lossy().replace('\\', "/");
-    if !text.starts_with('/') {
+    // Byte by byte, since a path need not be UTF-8.
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let bytes: Vec<u8> =
+        bytes.iter().map(|&byte| if cfg!(windows) && byte == b'\\' { b'/' } else { byte }).collect();
+    if !bytes.starts_with(b"/") {
         url.push('/');
     }
-    for byte in text.trim_start_matches("//?/").bytes() {
+    for &byte in bytes.strip_prefix(b"//?/").unwrap_or(&bytes) {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' | b':' => {
                 url.push(char::from(byte));

@@ -109,6 +109,7 @@ pub fn train(
 
 /// The record of a run that ended here by this key.
 fn known(folder: &Path, key: &str) -> Result<Option<RunRecord>> {
+    atomic::refuse_link(folder)?;
     match RunRecord::read(folder)? {
         Some(record) if record.key != key => Err(Error::Occupied {
             path: folder.to_owned(),
