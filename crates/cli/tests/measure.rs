@@ -154,7 +154,7 @@ fn bad_models_are_refused() {
         (text(bare), &["bare", "hint: "]),
         ("void".into(), &["void", "no config.json", "hint: give the folder that holds"]),
         ("EleutherAI/pythia-70m".into(), &["no such folder", "hf download EleutherAI/pythia-70m"]),
-        ("models/nowhere".into(), &["models/nowhere", "no such folder"]),
+        ("models/nowhere".into(), &["models/nowhere: there is nothing", "check the path"]),
     ];
     for (model, words) in refusals {
         place
