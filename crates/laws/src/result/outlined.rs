@@ -90,7 +90,7 @@ mod tests {
         let value = json!({ "1": [{ "3": [{ "5": { "6": [deep, 2.5], "e": [], "f": {} } }] }], "n": null });
         let text = laid_out(&value);
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
-        assert_eq!(text.matches('\n').count(), 20, "{text}");
+        assert_eq!(text.matches('\n').count(), 15, "{text}");
         assert!(
             text.contains("\n            \"6\": [{\"a\": [1, {\"b\": []}, {}], \"c\": \"x\\ny\"}, 2.5],\n"),
             "{text}"
