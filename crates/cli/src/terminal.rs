@@ -27,7 +27,7 @@ pub(crate) fn has_bars() -> bool {
 }
 
 /// A word of ours for standard error in a style; plain where that is no terminal or `NO_COLOR` is set (<https://no-color.org>).
-fn paint(word: &str, style: Style) -> String {
+pub(crate) fn paint(word: &str, style: Style) -> String {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     if plain || !has_bars() {
         return word.to_owned();

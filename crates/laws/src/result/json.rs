@@ -107,7 +107,7 @@ saved! {
 }
 
 /// Refuses a result with a number that JSON does not have.
-fn numbers<T: Serialize + ?Sized>(result: &T, path: &Path) -> Result<(), LawsError> {
+fn numbers<T: Serialize>(result: &T, path: &Path) -> Result<(), LawsError> {
     finite::check(result).map_err(|NoNumber(place)| LawsError::NoNumber { path: path.to_owned(), place })
 }
 
