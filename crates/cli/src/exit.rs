@@ -183,6 +183,9 @@ fn code_of(error: &anyhow::Error) -> u8 {
             _ => FAILURE,
         };
     }
+    if matches!(error.downcast_ref(), Some(relscale_corpus::CorpusError::Stopped)) {
+        return INTERRUPTED;
+    }
     if error.is::<relscale_corpus::CorpusError>() || error.is::<Refusal>() { REFUSED } else { FAILURE }
 }
 

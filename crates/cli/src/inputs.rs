@@ -2,14 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use relscale_corpus::CorpusSpec;
 use relscale_corpus::loaders::crates::{CrateNotice, CrateSources};
+use relscale_corpus::loaders::reading::Reading;
 use relscale_corpus::spec::CorpusSource as Source;
-use relscale_corpus::{CorpusError, CorpusSpec};
 use relscale_decoder::families::LoadOptions;
 use relscale_measure::engines::local;
 use relscale_measure::hub::ModelRequest;
 use relscale_measure::{CorpusSource, ModelSource};
 
+use crate::interrupt;
 use crate::terminal::{self, Style};
 
 /// The workspace that this program was built from, where it is still there: its lock file pins the crate sources corpus, and its
@@ -118,10 +120,8 @@ pub(crate) fn corpora(arguments: &[String]) -> anyhow::Result<Vec<CorpusSource<'
         warn(&spec.notices(manifest.as_deref())?);
     }
     let corpus = |spec: CorpusSpec| {
-        if let Some(path) = file(&spec) {
-            std::fs::metadata(path).map_err(|source| CorpusError::Read { path: path.to_owned(), source })?;
-        }
-        Ok(CorpusSource::of_spec(spec, manifest.clone()))
+        spec.check()?;
+        Ok(CorpusSource::of_spec_with(spec, manifest.clone(), Reading::until(interrupt::flag())))
     };
     specs.into_iter().map(corpus).collect()
 }
@@ -139,18 +139,4 @@ pub(crate) fn next_commands(arguments: &[String]) -> anyhow::Result<Vec<&'static
         }
     }
     Ok(commands)
-}
-
-/// The file or folder that a text is read from.
-fn file(spec: &CorpusSpec) -> Option<&Path> {
-    match spec.source() {
-        Source::Text { path, .. }
-        | Source::Jsonl { path, .. }
-        | Source::Parquet { path, .. }
-        | Source::TokenIds { path, .. }
-        | Source::Mmlu { path, .. }
-        | Source::Anthropic { path, .. } => Some(path),
-        Source::Ice { path, .. } => path.as_deref(),
-        Source::Crates { .. } => None,
-    }
 }

@@ -1,17 +1,24 @@
 //! Ctrl-C: the first one asks for a good end, the second one ends at once.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use crate::{exit, progress};
+
+/// The flag: one for the program, as there is one Ctrl-C.
+static FLAG: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// The flag that Ctrl-C sets, for whoever reads a file that may be long.
+pub(crate) fn flag() -> Arc<AtomicBool> {
+    Arc::clone(&FLAG)
+}
 
 /// Installs the handler and returns the flag that it sets. Termination (`kill`) counts as Ctrl-C.
 ///
 /// # Errors
 /// The system allows no handler.
 pub(crate) fn watch() -> anyhow::Result<Arc<AtomicBool>> {
-    let cancel = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&cancel);
+    let (cancel, flag) = (flag(), flag());
     ctrlc::set_handler(move || {
         if flag.swap(true, Ordering::Relaxed) {
             // Nothing is lost by that: a file appears under its name only when it is whole.

@@ -2,8 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::Path;
 
 use crate::error::{CorpusError, Result};
+
+/// Bytes of the longest document: it is held in memory with its tokens, some ten bytes a byte.
+pub const LONGEST: usize = 1 << 30;
+
+/// Refuses a document (or a line, which is held as a whole as well) that has become longer than [`LONGEST`].
+pub(crate) fn check_length(path: &Path, row: u64, bytes: usize) -> Result<()> {
+    match bytes > LONGEST {
+        true => Err(CorpusError::TooLong { path: path.to_owned(), row, limit: LONGEST }),
+        false => Ok(()),
+    }
+}
 
 /// One text with its name, its tags and the parts of it that are scored.
 ///

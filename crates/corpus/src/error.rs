@@ -95,6 +95,47 @@ pub enum CorpusError {
         /// What the parser says.
         reason: String,
     },
+    /// A string with half of a pair of UTF-16, which is no character and cannot be UTF-8.
+    #[error(
+        "{}, row {row}: a string ends at column {column} with half of a surrogate pair (such as \\ud83d alone), which is no character; \
+         replace it by \\ufffd, as most tools do, or take the row out",
+        path.display()
+    )]
+    LoneSurrogate {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        row: u64,
+        /// Where the parser gave up, from 1.
+        column: usize,
+    },
+    /// A document, or a line, that is longer than any that is held in memory.
+    #[error(
+        "{}: at row {row} its document is longer than {limit} bytes, and a document is held in memory as a whole; cut it into documents \
+         (split=lines, split=paragraphs, split=titles), or into files",
+        path.display()
+    )]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// Line that was reached, from 1.
+        row: u64,
+        /// The longest that is read.
+        limit: usize,
+    },
+    /// A row with null in a field that was asked for.
+    #[error(
+        "{}, row {row}: field `{field}` is null; fill it in, name another field, or pass over rows without text with null=skip",
+        path.display()
+    )]
+    NullField {
+        /// The file.
+        path: PathBuf,
+        /// Row, from 1.
+        row: u64,
+        /// The field.
+        field: String,
+    },
     /// A row without a field that was asked for.
     #[error("{}, row {row}: no field `{field}`; this row has: {there}. Name the field with ?field=NAME", path.display())]
     MissingField {

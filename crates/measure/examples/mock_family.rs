@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         description: "digits of 3^n, ten times".into(),
         documents: Box::new(|| Ok(Box::new((11..71).map(|n| Ok(digits(n)))))),
         files: None,
+        reading: Default::default(),
     };
     let models: Vec<ModelSource<'_>> = [3_000u64, 100_000, 3_000_000]
         .into_iter()

@@ -14,7 +14,7 @@ pub enum Error {
     Records(#[from] relscale_records::Error),
     /// Text: loading, tokenising, windows.
     #[error(transparent)]
-    Corpus(#[from] relscale_corpus::error::CorpusError),
+    Corpus(relscale_corpus::error::CorpusError),
     /// The model's files.
     #[error("model `{model}`: {source}")]
     Model {
@@ -183,6 +183,19 @@ pub enum Error {
         /// Name of the corpus.
         corpus: String,
     },
+    /// A question with options that could not be judged once it was measured.
+    #[error(
+        "corpus `{corpus}`, question {item}: {reason}; mend its tags item, option, gold (docs/formats.md), or leave out tag=gold to measure its \
+         texts alone"
+    )]
+    BadItem {
+        /// Name of the corpus.
+        corpus: String,
+        /// The question's name, or where it begins.
+        item: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// More documents or tokens than the records can number.
     #[error("corpus `{corpus}`: {what} exceed 4 294 967 295; split the corpus")]
     TooLarge {
@@ -313,6 +326,16 @@ pub enum Error {
     /// Stopped on request.
     #[error("stopped; all finished parts are kept: run the same command again to go on")]
     Cancelled,
+}
+
+impl From<relscale_corpus::error::CorpusError> for Error {
+    /// A reading that was stopped is work that was stopped.
+    fn from(error: relscale_corpus::error::CorpusError) -> Self {
+        match error {
+            relscale_corpus::error::CorpusError::Stopped => Self::Cancelled,
+            error => Self::Corpus(error),
+        }
+    }
 }
 
 /// What to do when tokens cannot be kept.

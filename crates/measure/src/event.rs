@@ -143,6 +143,13 @@ pub enum Warning {
         /// Rows of the output head.
         rows: u32,
     },
+    /// What is to be known of the files of a text: left out, passed over.
+    OfFiles {
+        /// Name of the corpus.
+        corpus: String,
+        /// The sentence.
+        notice: String,
+    },
     /// Special tokens that the text spells out (`<|endoftext|>` in a web page): encoded as such.
     SpecialsInText {
         /// Name of the corpus.
@@ -212,6 +219,7 @@ impl std::fmt::Display for Warning {
                 f,
                 "{model}: {ids} tokens of its tokenizer (up to id {largest}) have no row in its output head of {rows}; no text here may use them"
             ),
+            Self::OfFiles { corpus, notice } => write!(f, "{corpus}: {notice}"),
             Self::SpecialsInText { corpus, tokens } => write!(
                 f,
                 "{corpus}: the text spells out {tokens} special tokens; they are encoded as such, as in the training of the published families"

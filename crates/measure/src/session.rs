@@ -1,7 +1,8 @@
 //! All models over all corpora, into one study.
 //!
 //! Each model is loaded once and run over every corpus; each corpus is tokenised once for all models that share a tokenizer.
-//! Everything that can be refused cheaply (names, folders, tokenizers) is refused before the first token is scored. What is known to be
+//! Everything that can be refused cheaply (names, folders, tokenizers) is refused before the first token is scored, and so is what any of
+//! the texts has wrong: all are read before the first is measured. What is known to be
 //! finished ([`crate::known`]) is neither loaded nor read.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,12 +64,19 @@ pub fn measure(
     for (number, source) in models.iter().enumerate() {
         let mut model = session.model(source)?;
         tell::of_model(&model.facts, source, &mut weights, session.events);
+        if number == 0 {
+            // What is wrong with any text is said before the first is measured.
+            for (corpus_number, corpus) in corpora.iter().enumerate() {
+                let key = (source.tokenizer_sha256().to_owned(), corpus_number);
+                session.text_facts(source, texts.entry(key).or_insert_with(|| Text::of(corpus)))?;
+            }
+        }
         for (corpus_number, corpus) in corpora.iter().enumerate() {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled);
             }
             let key = (source.tokenizer_sha256().to_owned(), corpus_number);
-            let text = texts.entry(key).or_insert_with(|| Text { source: corpus, facts: None, read: None });
+            let text = texts.entry(key).or_insert_with(|| Text::of(corpus));
             measured.push(session.one(&mut model, text)?);
         }
         // Texts under a tokenizer that no later model has are not needed any more.
@@ -104,6 +112,12 @@ struct Text<'a, 'c> {
     source: &'a CorpusSource<'c>,
     facts: Option<TextFacts>,
     read: Option<TokenisedCorpus>,
+}
+
+impl<'a, 'c> Text<'a, 'c> {
+    fn of(source: &'a CorpusSource<'c>) -> Self {
+        Self { source, facts: None, read: None }
+    }
 }
 
 /// What every step of a session needs.

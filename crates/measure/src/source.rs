@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use relscale_corpus::{CorpusError, CorpusSpec, Document, Encoded, Tokenizer};
+use relscale_corpus::loaders::reading::Reading;
+use relscale_corpus::{CorpusSpec, Document, Encoded, Tokenizer};
 use relscale_decoder::families::ReadWeights;
 use relscale_records::provenance::{ModelProvenance, TokenizerProvenance};
 
@@ -134,10 +135,7 @@ impl ModelSource<'_> {
     /// Encodes a block of documents.
     fn encode(&self, block: &[Document], cancel: &AtomicBool) -> Result<Vec<Encoded>> {
         match &self.tokenizer {
-            Some(tokenizer) => tokenizer.encode_all_until(block, cancel).map_err(|error| match error {
-                CorpusError::Stopped => Error::Cancelled,
-                error => error.into(),
-            }),
+            Some(tokenizer) => Ok(tokenizer.encode_all_until(block, cancel)?),
             None => block
                 .iter()
                 .map(|document| match &document.ids {
@@ -162,20 +160,28 @@ pub struct CorpusSource<'a> {
     pub documents: Box<dyn Fn() -> Result<Documents<'a>> + 'a>,
     /// The files that it is read from, where it is read from files.
     pub files: Option<Files<'a>>,
+    /// What its documents are read with: a flag that ends it, and notices.
+    pub reading: Reading,
 }
 
 impl CorpusSource<'static> {
     /// The corpus that a `--corpus` value names. `manifest` is the workspace whose crates are meant where the value names none.
     pub fn of_spec(spec: CorpusSpec, manifest: Option<PathBuf>) -> Self {
-        let (listed, at) = (spec.clone(), manifest.clone());
+        Self::of_spec_with(spec, manifest, Reading::default())
+    }
+
+    /// As [`CorpusSource::of_spec`], with a flag that ends the reading of a file in its middle.
+    pub fn of_spec_with(spec: CorpusSpec, manifest: Option<PathBuf>, reading: Reading) -> Self {
+        let (listed, at, with) = (spec.clone(), manifest.clone(), reading.clone());
         Self {
             files: Some(Files::new(spec.to_string(), move || listed.files(at.as_deref()).ok())),
             name: spec.name().to_owned(),
             description: spec.description(),
             documents: Box::new(move || {
-                let documents = spec.open(manifest.as_deref())?;
+                let documents = spec.open_with(manifest.as_deref(), &with)?;
                 Ok(Box::new(documents.map(|document| Ok(document?))))
             }),
+            reading,
         }
     }
 }
@@ -194,6 +200,12 @@ impl CorpusSource<'_> {
         cancel: &AtomicBool,
     ) -> Result<TokenisedCorpus> {
         let encode = |block: &[Document]| model.encode(block, cancel);
-        TokenisedCorpus::read(&self.name, &self.description, (self.documents)()?, encode, keep, place, cancel)
+        // What an earlier reading had to say will be said again.
+        self.reading.take();
+        let documents = (self.documents)()?;
+        let mut text =
+            TokenisedCorpus::read(&self.name, &self.description, documents, encode, keep, place, cancel)?;
+        text.noted(self.reading.take().iter().map(ToString::to_string).collect());
+        Ok(text)
     }
 }

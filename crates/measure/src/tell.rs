@@ -93,6 +93,10 @@ pub(crate) fn of_text(corpus: &str, facts: &TextFacts, events: &mut dyn FnMut(Ev
         tokens: facts.tokens,
         whole: facts.whole,
     });
+    for notice in &facts.notices {
+        let (corpus, notice) = (corpus.to_owned(), notice.clone());
+        events(Event::Warning(Warning::OfFiles { corpus, notice }));
+    }
     if facts.specials > 0 {
         events(Event::Warning(Warning::SpecialsInText { corpus: corpus.to_owned(), tokens: facts.specials }));
     }

@@ -35,6 +35,7 @@ fn child() {
         description: "made up as it is read".into(),
         documents: Box::new(move || Ok(Box::new((0..count).map(move |i| Ok(document(i)))))),
         files: None,
+        reading: Default::default(),
     };
     let settings = Settings { part_tokens: 50_000, batch_tokens: 4_096, text_memory: 1 << 20, ..settings() };
     let folder = tempfile::tempdir().unwrap();

@@ -44,13 +44,26 @@ pub enum Error {
         /// Why.
         source: serde_json::Error,
     },
-    /// A Parquet file cannot be read as such.
-    #[error("{}: cut or damaged Parquet file: {reason}; delete it and run the same command again", path.display())]
+    /// A Parquet file of ours cannot be read as such; never said of a file that others made.
+    #[error(
+        "{}: cut or damaged Parquet file: {reason}; move it away and run the command that wrote it again",
+        path.display()
+    )]
     Damaged {
         /// File.
         path: PathBuf,
         /// What did not fit.
         reason: String,
+    },
+    /// A file of columns that others made cannot be read. It may be all there is of their data, so it is never to be deleted.
+    #[error("{}: {reason}; {todo}", path.display())]
+    Foreign {
+        /// File.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+        /// What to do about it.
+        todo: String,
     },
     /// A Parquet file could not be written.
     #[error("{}: cannot write Parquet: {reason}; finished parts are intact", path.display())]
@@ -116,8 +129,12 @@ pub enum Error {
         /// The columns there are.
         there: Vec<String>,
     },
-    /// A column of a foreign Parquet file that is not text.
-    #[error("{}: column `{column}` is {found}, not text; columns of text: {}", path.display(), text_columns.join(", "))]
+    /// A column of a foreign Parquet file that is not text, or no label.
+    #[error(
+        "{}: column `{column}` is {found}, which is no {wanted}; columns that are: {}",
+        path.display(),
+        if usable.is_empty() { "none".to_owned() } else { usable.join(", ") }
+    )]
     NotText {
         /// File.
         path: PathBuf,
@@ -125,8 +142,10 @@ pub enum Error {
         column: String,
         /// Its type.
         found: String,
+        /// What it must be.
+        wanted: &'static str,
         /// Columns that could be read.
-        text_columns: Vec<String>,
+        usable: Vec<String>,
     },
     /// A column of a foreign Parquet file whose values are neither numbers nor text.
     #[error("{}: column `{column}` is {found}; a column of numbers, text or truth values is needed", path.display())]

@@ -49,9 +49,11 @@
 
 pub mod atomic;
 pub mod classes;
+pub mod content;
 pub mod error;
 pub mod guard;
 pub mod lock;
+pub mod options;
 pub mod parquet;
 pub mod provenance;
 pub mod ranks;

@@ -117,6 +117,7 @@ fn heavy_things_stop_at_their_wall() {
     let dependencies = [
         ("parquet", "records"),
         ("arrow-array", "records"),
+        ("arrow-ipc", "records"),
         ("kuva", "report"),
         ("minijinja", "report"),
         ("gemm", "decoder"),

@@ -1,8 +1,8 @@
-//! Rows with named fields (JSONL, Parquet) as documents.
+//! Rows with named fields (JSONL, Parquet, Arrow) as documents.
 
-use std::path::Path;
-
-use crate::document::Document;
+use super::listing::Named;
+use super::reading::{Notice, Reading};
+use crate::document::{Document, check_length};
 use crate::error::{CorpusError, Result};
 
 /// Which fields of a row make a document.
@@ -18,6 +18,8 @@ pub struct Fields {
     pub tags: Vec<String>,
     /// Fields of `text` whose tokens are scored; empty: all. The others are context.
     pub scored: Vec<String>,
+    /// Whether rows with null in a field that is needed are passed over, with a word, rather than refused.
+    pub skip_null: bool,
 }
 
 impl Default for Fields {
@@ -28,47 +30,78 @@ impl Default for Fields {
             id: None,
             tags: Vec::new(),
             scored: Vec::new(),
+            skip_null: false,
         }
     }
 }
 
+/// What a row has under a name.
+pub(super) enum Value {
+    /// Text, or what was made text of.
+    Text(String),
+    /// Null.
+    Null,
+    /// No such field.
+    Absent,
+}
+
 /// One row of a file: where it is, and how to get at a field.
 pub(super) struct Row<'a, F, T> {
-    pub(super) path: &'a Path,
+    pub(super) file: &'a Named,
     pub(super) number: u64,
-    /// `Ok(None)`: the row has no such field, or null in it.
+    /// A field by name; whether it must be text: others may be numbers or truth values.
     pub(super) field: F,
     /// Names the fields there are, for messages: a row in a million needs it.
     pub(super) there: T,
 }
 
 impl Fields {
-    /// The names of all fields that are needed, each once.
-    pub(super) fn names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for name in self.text.iter().chain(&self.id).chain(&self.tags) {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
+    /// The names of the fields of text, each once, and those of the other fields that are needed.
+    pub(super) fn names(&self) -> (Vec<&str>, Vec<&str>) {
+        let mut text: Vec<&str> = Vec::new();
+        let mut others: Vec<&str> = Vec::new();
+        for name in &self.text {
+            if !text.contains(&name.as_str()) {
+                text.push(name);
             }
         }
-        names
+        for name in self.id.iter().chain(&self.tags) {
+            if !text.contains(&name.as_str()) && !others.contains(&name.as_str()) {
+                others.push(name);
+            }
+        }
+        (text, others)
     }
 
-    /// The document of a row.
-    ///
-    /// `field(name, strict)`: text of a field; `strict` fields must be text, others may be numbers or booleans.
-    pub(super) fn document<F, T>(&self, row: &Row<'_, F, T>) -> Result<Document>
+    /// The document of a row; `None` for one to be passed over.
+    pub(super) fn document<F, T>(&self, row: &Row<'_, F, T>) -> Result<Option<Document>>
     where
-        F: Fn(&str, bool) -> Result<Option<String>>,
+        F: Fn(&str, bool) -> Result<Value>,
         T: Fn() -> String,
     {
-        let get = |name: &str, strict| {
-            (row.field)(name, strict)?.ok_or_else(|| CorpusError::MissingField {
-                path: row.path.to_owned(),
+        match self.needed(row) {
+            Err(CorpusError::NullField { .. }) if self.skip_null => Ok(None),
+            document => document.map(Some),
+        }
+    }
+
+    fn needed<F, T>(&self, row: &Row<'_, F, T>) -> Result<Document>
+    where
+        F: Fn(&str, bool) -> Result<Value>,
+        T: Fn() -> String,
+    {
+        let path = || row.file.path.clone();
+        let get = |name: &str, strict| match (row.field)(name, strict)? {
+            Value::Text(text) => Ok(text),
+            Value::Null => {
+                Err(CorpusError::NullField { path: path(), row: row.number, field: name.to_owned() })
+            }
+            Value::Absent => Err(CorpusError::MissingField {
+                path: path(),
                 row: row.number,
                 field: name.to_owned(),
                 there: (row.there)(),
-            })
+            }),
         };
         let mut document = Document::default();
         for (i, name) in self.text.iter().enumerate() {
@@ -76,18 +109,49 @@ impl Fields {
                 document.text.push_str(&self.join);
             }
             let start = document.text.len();
-            document.text.push_str(&get(name, true)?);
+            let text = get(name, true)?;
+            check_length(&row.file.path, row.number, start.saturating_add(text.len()))?;
+            if start == 0 {
+                document.text = text
+            } else {
+                document.text.push_str(&text)
+            }
             if self.scored.contains(name) {
                 document.spans.push(start..document.text.len());
             }
         }
         document.id = match &self.id {
             Some(name) => get(name, false)?,
-            None => format!("{}:{}", super::file_name(row.path), row.number),
+            None => format!("{}:{}", row.file.name, row.number),
         };
         for name in &self.tags {
             document.tags.insert(name.clone(), get(name, false)?);
         }
         Ok(document)
+    }
+}
+
+/// Counts rows that are passed over, and tells of them at the end.
+pub(super) struct Skipped {
+    file: String,
+    rows: u64,
+    reading: Reading,
+}
+
+impl Skipped {
+    pub(super) fn new(file: &Named, reading: &Reading) -> Self {
+        Self { file: file.name.clone(), rows: 0, reading: reading.clone() }
+    }
+
+    pub(super) fn one(&mut self) {
+        self.rows += 1;
+    }
+}
+
+impl Drop for Skipped {
+    fn drop(&mut self) {
+        if self.rows > 0 {
+            self.reading.tell(Notice::NullRows { file: self.file.clone(), rows: self.rows });
+        }
     }
 }

@@ -1,10 +1,15 @@
 //! Lines of a text file, plain or compressed, checked to be UTF-8.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
+use super::open::{Expected, Opened, broken, open};
+use super::reading::Reading;
+use crate::document;
 use crate::error::{CorpusError, Result};
+
+/// Bytes of a line whose memory is not kept for the next one.
+const LONG_LINE: usize = 1 << 20;
 
 /// A file read line by line. Errors say which line.
 pub(super) struct Lines {
@@ -16,9 +21,9 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Opens a file; `.gz` and `.zst` are decompressed on the way.
-    pub(super) fn open(path: &Path) -> Result<Self> {
-        let (reader, compression) = decompressed(path)?;
+    /// Opens a file; gzip and zstd are undone on the way.
+    pub(super) fn open(path: &Path, reading: &Reading) -> Result<Self> {
+        let Opened { reader, compression } = open(path, Expected::Text, reading)?;
         Ok(Self { path: path.to_owned(), reader, compression, rows: 0, buffer: Vec::new() })
     }
 
@@ -26,13 +31,11 @@ impl Lines {
     /// beginning is an encoding's signature, not text, and goes.
     pub(super) fn next(&mut self) -> Result<Option<(u64, &str)>> {
         self.buffer.clear();
-        if let Err(source) = self.reader.read_until(b'\n', &mut self.buffer) {
-            let path = self.path.clone();
-            return Err(match self.compression {
-                Some(compression) => CorpusError::Compression { path, compression, rows: self.rows, source },
-                None => CorpusError::Read { path, source },
-            });
-        }
+        self.release();
+        let mut line = (&mut self.reader).take(document::LONGEST as u64 + 1);
+        line.read_until(b'\n', &mut self.buffer)
+            .map_err(|source| broken(&self.path, self.compression, self.rows, source))?;
+        document::check_length(&self.path, self.rows + 1, self.buffer.len())?;
         if self.buffer.is_empty() {
             return Ok(None);
         }
@@ -46,45 +49,47 @@ impl Lines {
         Ok(Some((self.rows, line)))
     }
 
+    /// Gives back the memory of a long line; the document made of it may be about to take much itself.
+    pub(super) fn release(&mut self) {
+        if self.buffer.capacity() > LONG_LINE {
+            self.buffer = Vec::new();
+        }
+    }
+
     /// The file.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// A reader, and the name of the compression that it undoes.
-pub(super) type Decompressed = (Box<dyn BufRead + Send>, Option<&'static str>);
-
-/// Opens a file; `.gz` and `.zst` are decompressed on the way.
-pub(super) fn decompressed(path: &Path) -> Result<Decompressed> {
-    let file = File::open(path).map_err(CorpusError::read(path))?;
-    // Opening a folder succeeds on Unix; the first read would fail with less to go by.
-    if file.metadata().map_err(CorpusError::read(path))?.is_dir() {
-        return Err(CorpusError::Read {
-            path: path.to_owned(),
-            source: std::io::Error::other("it is a folder, not a file"),
-        });
-    }
-    Ok(match path.extension().and_then(|e| e.to_str()) {
-        Some("gz") => (Box::new(BufReader::new(flate2::read::MultiGzDecoder::new(file))), Some("gzip")),
-        Some("zst") => {
-            let decoder = zstd::stream::read::Decoder::new(file).map_err(CorpusError::read(path))?;
-            (Box::new(BufReader::new(decoder)), Some("zstd"))
-        }
-        _ => (Box::new(BufReader::new(file)), None),
-    })
-}
-
-/// What the parser says about a line that is not what it should be; it counts lines within the line, which is one.
-pub(super) fn json_reason(error: &serde_json::Error) -> String {
+/// A line that is no JSON object, with what the parser says; it counts lines within the line, which is one.
+pub(super) fn not_an_object(path: &Path, row: u64, line: &str, error: &serde_json::Error) -> CorpusError {
+    let path = path.to_owned();
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or(&text);
-    // Beyond the line's own newline stands nothing: the line ended early.
-    if error.line() > 1 {
-        format!("{what} at its end")
-    } else {
-        format!("{what} at column {}", error.column())
+    if error.is_syntax() && (what.contains("surrogate") || what.contains("hex escape")) && has_surrogate(line)
+    {
+        return CorpusError::LoneSurrogate { path, row, column: error.column() };
     }
+    // Beyond the line's own newline stands nothing: the line ended early.
+    let place =
+        if error.line() > 1 { "at its end".to_owned() } else { format!("at column {}", error.column()) };
+    let hint = match line.trim_start().chars().next() {
+        Some('[') => "; a JSON array is made JSONL by `jq -c '.[]' FILE > FILE.jsonl`",
+        Some('{') if row == 1 && error.is_eof() => {
+            "; JSONL has one object on each line: `jq -c . FILE > FILE.jsonl` writes it so"
+        }
+        _ => "",
+    };
+    CorpusError::Json { path, row, reason: format!("{what} {place}{hint}") }
+}
+
+/// Whether a line escapes half of a pair of UTF-16, with or without the other half.
+fn has_surrogate(line: &str) -> bool {
+    let escapes = line.match_indices("\\u").filter_map(|(at, _)| line.get(at + 2..at + 4));
+    escapes
+        .into_iter()
+        .any(|digits| u8::from_str_radix(digits, 16).is_ok_and(|high| (0xD8..=0xDF).contains(&high)))
 }
 
 /// A line without its line ending (`\n` or `\r\n`).

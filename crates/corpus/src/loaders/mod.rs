@@ -4,24 +4,33 @@
 //! |---|---|---|
 //! | text | [`mod@text`] | a file, a line, a paragraph or an article |
 //! | JSONL | [`mod@jsonl`] | a line, one or several of its fields |
-//! | Parquet | [`mod@parquet`] | a row, one or several of its columns |
+//! | Parquet, Arrow | [`mod@parquet`] | a row, one or several of its columns |
 //! | token ids | [`mod@token_ids`] | a line, or what stands between two separators |
 //! | crate sources | [`mod@crates`] | a source file |
 //! | MMLU | [`mod@mmlu`] | an option of a question |
 //! | evaluations of behaviour | [`mod@anthropic`] | an answer to a question |
 //! | ICE | [`mod@ice`] | a text, without its markup |
 //!
-//! All but the crate sources and MMLU (a subject at a time) stream: one row, or one file, is held at a time. Text and JSONL may be compressed (`.gz`, `.zst`). The first
-//! error ends a stream.
+//! What they share: [`mod@file_kind`] (which loader a file is for), `listing` and `pattern` (the files of a folder or pattern), `open` and
+//! `members` (a user's file, unpacked), `lines`, [`mod@fields`], `table`, [`mod@reading`] (the flag that ends a reading, and notices).
+//!
+//! All but the crate sources and MMLU (a subject at a time) stream: one row, or one file, is held at a time. All but Parquet and Arrow may
+//! be compressed (gzip, zstd, told by their bytes). The first error ends a stream.
 
 pub mod anthropic;
 pub mod crates;
 pub mod fields;
+pub mod file_kind;
 pub mod ice;
 pub mod jsonl;
 mod lines;
+pub(crate) mod listing;
+mod members;
 pub mod mmlu;
+mod open;
 pub mod parquet;
+mod pattern;
+pub mod reading;
 mod table;
 pub mod text;
 pub mod token_ids;

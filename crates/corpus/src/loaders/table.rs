@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::open::{Expected, whole};
+use super::reading::Reading;
 use crate::error::{CorpusError, Result};
 
 /// A CSV or (by its extension, `.tsv`) TSV file with a header and two columns, as a map from the first to the second.
@@ -10,10 +12,12 @@ use crate::error::{CorpusError, Result};
 /// # Errors
 /// With the row: other than two fields, an empty one, a name given twice.
 pub(super) fn two_columns(path: &Path) -> Result<BTreeMap<String, String>> {
-    let tabs = path.extension().is_some_and(|extension| extension == "tsv");
-    let file = std::fs::File::open(path).map_err(CorpusError::read(path))?;
-    let mut reader =
-        csv::ReaderBuilder::new().flexible(true).delimiter(if tabs { b'\t' } else { b',' }).from_reader(file);
+    let tabs = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tsv"));
+    let bytes = whole(path, Expected::Text, &Reading::default())?;
+    let mut reader = csv::ReaderBuilder::new()
+        .flexible(true)
+        .delimiter(if tabs { b'\t' } else { b',' })
+        .from_reader(bytes.as_slice());
     let wrong = |row: u64, reason: String| CorpusError::BadRow { path: path.to_owned(), row, reason };
     let mut table = BTreeMap::new();
     for record in reader.records() {

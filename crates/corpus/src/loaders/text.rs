@@ -1,19 +1,19 @@
 //! Plain text, and Markdown and everything else that is text: a file, or all files of a folder.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use regex::Regex;
 
+use super::file_kind::{FileKind, JsonShape, extension};
 use super::lines::{Lines, without_newline};
-use super::{Documents, file_name, until_error};
-use crate::document::Document;
+use super::listing::{Listing, Named};
+use super::reading::{Notice, Reading};
+use super::{Documents, until_error};
+use crate::document::{self, Document};
 use crate::error::{CorpusError, Result};
 
 /// The title line of a Wikipedia article in the WikiText corpora: ` = Title = `, but no section (` = = Section = = `).
 pub const WIKITEXT_TITLE: &str = "^ = [^=].* = $";
-
-/// Extensions of the files taken from a folder.
-pub const FOLDER_EXTENSIONS: [&str; 2] = ["txt", "md"];
 
 /// Where one document ends and the next begins.
 #[derive(Debug, Clone)]
@@ -38,8 +38,18 @@ impl TextSplit {
     }
 }
 
-/// Streams the documents of a text file, plain or compressed, or of all `.txt` and `.md` files below a folder, in order of
-/// path.
+/// How text is read.
+#[derive(Debug, Clone)]
+pub struct TextOptions {
+    /// Where documents end.
+    pub split: TextSplit,
+    /// Tags that the names of the folder's levels are, outermost first.
+    pub folders: Vec<String>,
+    /// Whether it was said that this is text; else a file that begins as JSONL does is refused.
+    pub said: bool,
+}
+
+/// Streams the documents of a text file, plain or compressed, or of all files of text below a folder or of a pattern, in order of path.
 ///
 /// Nothing of a text is changed but a byte-order mark at a file's beginning, which goes. Ids are `FILE` or `FILE:LINE`;
 /// documents split at titles have a tag `title`, those of a folder a tag `file`. `folders` names tags for the levels below the folder,
@@ -47,62 +57,63 @@ impl TextSplit {
 ///
 /// # Errors
 /// At once: nothing there, or not readable; `folders` for a single file. As an item, with the row: text that is not UTF-8, compressed
-/// data that end early; with the file: one that is not inside as many levels as `folders` names.
-pub fn read(path: &Path, split: &TextSplit, folders: &[String]) -> Result<Documents> {
-    if !path.is_dir() {
-        if !folders.is_empty() {
-            let reason = "folders= tags the files of a folder, and this is a file".to_owned();
-            return Err(CorpusError::BadLayout { path: path.to_owned(), reason });
-        }
-        return one_file(path, file_name(path), split);
+/// data that end early; with the file: one whose first line is a JSON object, one that is not inside as many levels as `folders` names.
+pub fn read(path: &Path, options: TextOptions, reading: &Reading) -> Result<Documents> {
+    let listing = Listing::of_kind(path, FileKind::Text, reading)?;
+    if listing.single && !options.folders.is_empty() {
+        let reason = "folders= tags the files of a folder, and this is a file".to_owned();
+        return Err(CorpusError::BadLayout { path: path.to_owned(), reason });
     }
-    let mut files = Vec::new();
-    list(path, &mut files)?;
-    files.sort();
-    let (root, split, folders) = (path.to_owned(), split.clone(), folders.to_owned());
-    let documents = files.into_iter().flat_map(move |file| {
-        let name = file.strip_prefix(&root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
-        match level_tags(&file, &name, &folders)
-            .and_then(|tags| Ok((tags, one_file(&file, name.clone(), &split)?)))
-        {
-            Ok((tags, documents)) => Box::new(documents.map(move |document| {
-                let mut document = document?.with_tag("file", name.clone());
-                document.tags.extend(tags.clone());
-                Ok(document)
-            })) as Documents,
-            Err(error) => Box::new(std::iter::once(Err(error))),
-        }
-    });
-    Ok(until_error(documents))
+    let reading = reading.clone();
+    listing.documents(move |file| {
+        let tags = level_tags(file, &options.folders)?;
+        let documents = one_file(file, &options, &reading)?;
+        Ok(Box::new(documents.map(move |document| {
+            let mut document = document?;
+            document.tags.extend(tags.clone());
+            Ok(document)
+        })))
+    })
 }
 
-/// The tags of a file's folders; `name` is its path from the root.
-fn level_tags(path: &Path, name: &str, folders: &[String]) -> Result<Vec<(String, String)>> {
-    let mut levels: Vec<&str> = name.split('/').collect();
+/// The tags of a file's folders; its name is its path from the root.
+fn level_tags(file: &Named, folders: &[String]) -> Result<Vec<(String, String)>> {
+    let mut levels: Vec<&str> = file.name.split('/').collect();
     levels.pop();
     if levels.len() < folders.len() {
         let reason = format!("it is inside {} folders, and folders= names {}", levels.len(), folders.len());
-        return Err(CorpusError::BadLayout { path: path.to_owned(), reason });
+        return Err(CorpusError::BadLayout { path: file.path.clone(), reason });
     }
     Ok(folders.iter().zip(levels).map(|(tag, level)| (tag.clone(), level.to_owned())).collect())
 }
 
-fn one_file(path: &Path, name: String, split: &TextSplit) -> Result<Documents> {
-    let mut pieces =
-        Pieces { lines: Lines::open(path)?, name, split: split.clone(), held: None, done: false };
+fn one_file(file: &Named, options: &TextOptions, reading: &Reading) -> Result<Documents> {
+    check_size(file, &options.split)?;
+    let is_table =
+        || extension(&file.path).is_some_and(|extension| ["csv", "tsv"].contains(&extension.as_str()));
+    if !options.said && is_table() {
+        reading.tell(Notice::TableAsText { file: file.name.clone() });
+    }
+    let mut pieces = Pieces {
+        lines: Lines::open(&file.path, reading)?,
+        name: file.name.clone(),
+        split: options.split.clone(),
+        said: options.said,
+        held: None,
+        done: false,
+    };
     Ok(until_error(std::iter::from_fn(move || pieces.next().transpose())))
 }
 
-fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in std::fs::read_dir(folder).map_err(CorpusError::read(folder))? {
-        let path = entry.map_err(CorpusError::read(folder))?.path();
-        if path.is_dir() {
-            list(&path, files)?;
-        } else if path.extension().and_then(|e| e.to_str()).is_some_and(|e| FOLDER_EXTENSIONS.contains(&e)) {
-            files.push(path);
+/// Refuses a file that would be one document too long to hold, before it is read; of a compressed one that shows while it is read.
+fn check_size(file: &Named, split: &TextSplit) -> Result<()> {
+    let size = std::fs::metadata(&file.path).map_err(CorpusError::read(&file.path))?.len();
+    match split {
+        TextSplit::File if size > document::LONGEST as u64 => {
+            document::check_length(&file.path, 1, usize::try_from(size).unwrap_or(usize::MAX))
         }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// The documents of one file, cut as its lines arrive.
@@ -110,6 +121,7 @@ struct Pieces {
     lines: Lines,
     name: String,
     split: TextSplit,
+    said: bool,
     /// The document that is being read: its first row, its text, its title.
     held: Option<(u64, String, Option<String>)>,
     done: bool,
@@ -122,6 +134,11 @@ impl Pieces {
                 self.done = true;
                 break;
             };
+            if row == 1 && !self.said && JsonShape::is_row(line) {
+                let reason = "its first line is a JSON object; read it row by row with kind=jsonl, or as it stands with kind=text";
+                let path = self.lines.path().to_owned();
+                return Err(CorpusError::BadLayout { path, reason: reason.to_owned() });
+            }
             let bare = without_newline(line);
             let blank = bare.trim().is_empty();
             let finished = match &self.split {

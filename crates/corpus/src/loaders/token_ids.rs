@@ -4,10 +4,14 @@
 //! and spans are not to be had for such a corpus.
 
 use std::io::{BufRead, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::lines::{Lines, decompressed};
-use super::{Documents, file_name, until_error};
+use super::file_kind::FileKind;
+use super::lines::Lines;
+use super::listing::{Listing, Named};
+use super::open::{Expected, Opened, broken, open};
+use super::reading::Reading;
+use super::{Documents, until_error};
 use crate::document::Document;
 use crate::error::{CorpusError, Result};
 
@@ -28,53 +32,51 @@ impl IdFormat {
     }
 }
 
-/// Streams the documents of a file of ids. In the binary formats a document ends at each `separator` (which belongs to
-/// none), without one the whole file is one document.
+/// Streams the documents of a file of ids, or of all below a folder or of a pattern. In the binary formats a document ends at each
+/// `separator` (which belongs to none) and with its file; without one a whole file is one document.
 ///
 /// # Errors
-/// At once: the file cannot be opened. As an item: something that is no id (with its row), a file that ends inside an id.
-pub fn read(path: &Path, format: IdFormat, separator: Option<u32>) -> Result<Documents> {
+/// At once: nothing there to read. As an item: something that is no id (with its row), a file that ends inside an id.
+pub fn read(path: &Path, format: IdFormat, separator: Option<u32>, reading: &Reading) -> Result<Documents> {
+    let reading = reading.clone();
+    Listing::of_kind(path, FileKind::Ids, &reading)?
+        .documents(move |file| one_file(file, format, separator, &reading))
+}
+
+fn one_file(file: &Named, format: IdFormat, separator: Option<u32>, reading: &Reading) -> Result<Documents> {
+    let file = file.clone();
     if format == IdFormat::Text {
-        let mut lines = Lines::open(path)?;
-        return Ok(until_error(std::iter::from_fn(move || next_line(&mut lines).transpose())));
+        let mut lines = Lines::open(&file.path, reading)?;
+        return Ok(until_error(std::iter::from_fn(move || next_line(&mut lines, &file).transpose())));
     }
-    let (reader, compression) = decompressed(path)?;
-    let mut ids = Binary {
-        path: path.to_owned(),
-        reader,
-        compression,
-        width: format.width(),
-        separator,
-        documents: 0,
-        read: 0,
-        done: false,
-    };
+    let Opened { reader, compression } = open(&file.path, Expected::Numbers, reading)?;
+    let width = format.width();
+    let mut ids = Binary { file, reader, compression, width, separator, documents: 0, read: 0, done: false };
     Ok(until_error(std::iter::from_fn(move || ids.next_document().transpose())))
 }
 
-fn document(path: &Path, number: u64, ids: Vec<u32>) -> Document {
-    Document { id: format!("{}:{number}", file_name(path)), ids: Some(ids), ..Document::default() }
+fn document(file: &Named, number: u64, ids: Vec<u32>) -> Document {
+    Document { id: format!("{}:{number}", file.name), ids: Some(ids), ..Document::default() }
 }
 
-fn next_line(lines: &mut Lines) -> Result<Option<Document>> {
-    let path = lines.path().to_owned();
+fn next_line(lines: &mut Lines, file: &Named) -> Result<Option<Document>> {
     while let Some((row, line)) = lines.next()? {
         let ids = line.split_whitespace().map(|word| {
             word.parse().map_err(|_| CorpusError::TokenIds {
-                path: path.clone(),
+                path: file.path.clone(),
                 reason: format!("row {row}: `{word}` is not a token id"),
             })
         });
         let ids: Vec<u32> = ids.collect::<Result<_>>()?;
         if !ids.is_empty() {
-            return Ok(Some(document(&path, row, ids)));
+            return Ok(Some(document(file, row, ids)));
         }
     }
     Ok(None)
 }
 
 struct Binary {
-    path: PathBuf,
+    file: Named,
     reader: Box<dyn BufRead + Send>,
     compression: Option<&'static str>,
     width: usize,
@@ -103,7 +105,7 @@ impl Binary {
             return Ok(None);
         }
         self.documents += 1;
-        Ok(Some(document(&self.path, self.documents, ids)))
+        Ok(Some(document(&self.file, self.documents, ids)))
     }
 
     fn next_id(&mut self) -> Result<Option<u32>> {
@@ -115,13 +117,7 @@ impl Binary {
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(source) => {
-                    let path = self.path.clone();
-                    return Err(match self.compression {
-                        Some(compression) => {
-                            CorpusError::Compression { path, compression, rows: self.documents, source }
-                        }
-                        None => CorpusError::Read { path, source },
-                    });
+                    return Err(broken(&self.file.path, self.compression, self.documents, source));
                 }
             }
         }
@@ -130,7 +126,7 @@ impl Binary {
         }
         if filled < self.width {
             return Err(CorpusError::TokenIds {
-                path: self.path.clone(),
+                path: self.file.path.clone(),
                 reason: format!(
                     "it ends {filled} bytes into an id of {} bytes after {} ids; the format may be another one",
                     self.width, self.read

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::{CorpusSource, CorpusSpec};
-use crate::error::{CorpusError, Result};
+use crate::error::Result;
 use crate::loaders::crates::CrateSources;
+use crate::loaders::listing::{Listing, everything};
 use crate::loaders::mmlu::Domains;
+use crate::loaders::reading::Reading;
 
 impl CorpusSpec {
     /// Every file on which the documents depend, sorted; of folders all files below them, also those that the loader passes over, so
@@ -15,56 +17,37 @@ impl CorpusSpec {
     /// # Errors
     /// A file or folder that is not there or cannot be listed; the crates cannot be found.
     pub fn files(&self, manifest: Option<&Path>) -> Result<Vec<PathBuf>> {
-        let mut files = Vec::new();
+        let mut files = self.source().path().map_or(Ok(Vec::new()), everything)?;
         match self.source() {
-            CorpusSource::Text { path, .. }
-            | CorpusSource::Jsonl { path, .. }
-            | CorpusSource::Parquet { path, .. }
-            | CorpusSource::TokenIds { path, .. } => below(path, &mut files)?,
-            CorpusSource::Mmlu { path, options } => {
-                below(path, &mut files)?;
+            CorpusSource::Mmlu { options, .. } => {
                 if let Domains::File(table) = &options.domains {
                     files.push(table.clone());
                 }
             }
-            CorpusSource::Anthropic { path, options } => {
-                below(path, &mut files)?;
-                files.extend(options.clusters.clone());
-            }
-            CorpusSource::Ice { path, .. } => {
-                if let Some(path) = path {
-                    below(path, &mut files)?;
-                }
-            }
+            CorpusSource::Anthropic { options, .. } => files.extend(options.clusters.clone()),
             CorpusSource::Crates { split, manifest: own, .. } => {
                 let sources = CrateSources::find(own.as_deref().or(manifest))?;
                 for one in sources.read_for(*split) {
-                    below(&one.root, &mut files)?;
+                    files.extend(everything(&one.root)?);
                 }
             }
+            _ => {}
         }
         files.sort();
         Ok(files)
     }
-}
 
-/// The file itself, or all files below a folder. Links are followed, as the loaders do.
-fn below(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    if !std::fs::metadata(path).map_err(CorpusError::read(path))?.is_dir() {
-        files.push(path.to_owned());
-        return Ok(());
-    }
-    for entry in std::fs::read_dir(path).map_err(CorpusError::read(path))? {
-        let entry = entry.map_err(CorpusError::read(path))?;
-        let kind = entry.file_type().map_err(CorpusError::read(path))?;
-        // The type comes with the listing; only a link needs another look.
-        if kind.is_file() {
-            files.push(entry.path());
-        } else {
-            below(&entry.path(), files)?;
+    /// Refuses, before any work, a file, folder or pattern that names nothing that could be read.
+    ///
+    /// # Errors
+    /// It is not there; it is a pipe or a device; it has no file of its kind.
+    pub fn check(&self) -> Result<()> {
+        let Some(path) = self.source().path() else { return Ok(()) };
+        match self.source().file_kind() {
+            Some(kind) => Listing::of_kind(path, kind, &Reading::default()).map(|_| ()),
+            None => everything(path).map(|_| ()),
         }
     }
-    Ok(())
 }
 
 #[cfg(test)]

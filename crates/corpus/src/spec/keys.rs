@@ -50,7 +50,8 @@ impl Keys {
     }
 }
 
-fn percent_decoded(value: &str) -> Result<String, String> {
+/// A text in which `%XX` is a byte.
+pub(super) fn percent_decoded(value: &str) -> Result<String, String> {
     let wrong = || format!("`{value}`: after % come two hexadecimal digits, and the bytes must be UTF-8");
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value.bytes();

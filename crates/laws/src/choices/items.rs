@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use relscale_records::options::{self, ITEM};
 use relscale_records::parquet::DocumentRow;
 
 use crate::error::LawsError;
@@ -68,7 +69,7 @@ pub(super) fn of_documents(
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for row in rows {
         let tag = |name: &str| row.tags.get(name).map(String::as_str);
-        let Some(name) = tag("item") else { continue };
+        let Some(name) = tag(ITEM) else { continue };
         if grouping.only.iter().any(|(key, value)| tag(key) != Some(value)) {
             continue;
         }
@@ -103,47 +104,22 @@ pub(super) fn of_documents(
         if item.options.iter().any(|other| other.name == option) {
             return Err(wrong(format!("option `{option}` is there twice")));
         }
-        let bytes = match tag("span_bytes") {
-            None => None,
-            Some(text) => Some(text.parse().map_err(|_| {
-                wrong(format!("span_bytes = `{text}` of option `{option}` is no number of bytes"))
-            })?),
-        };
-        match tag("gold") {
-            Some("true") => item.gold.push(item.options.len()),
-            Some("false") => {}
-            Some(other) => {
-                return Err(wrong(format!("gold = `{other}` of option `{option}` is not true or false")));
-            }
+        let bytes = options::span_bytes(&row.tags).map_err(wrong)?;
+        match options::gold(&row.tags).map_err(wrong)? {
+            Some(true) => item.gold.push(item.options.len()),
+            Some(false) => {}
             None => return Err(wrong(format!("option `{option}` has no tag gold (true or false)"))),
         }
         item.options.push(ItemOption { name: option.to_owned(), document: row.ordinal, bytes });
     }
     for item in &items {
-        check(item).map_err(|reason| LawsError::Item {
+        options::check(item.options.len(), item.gold.len()).map_err(|reason| LawsError::Item {
             corpus: corpus.to_owned(),
             item: item.name.clone(),
             reason,
         })?;
     }
     Ok(items)
-}
-
-fn check(item: &Item) -> Result<(), String> {
-    let (options, golds) = (item.options.len(), item.gold.len());
-    if options < 2 {
-        return Err(
-            "it has one option, and a choice needs two; conditions such as gold=true take options away"
-                .to_owned(),
-        );
-    }
-    if golds == 0 {
-        return Err(format!("none of its {options} options is gold"));
-    }
-    if golds == options {
-        return Err(format!("all of its {options} options are gold, so every answer is right"));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

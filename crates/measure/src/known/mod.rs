@@ -38,7 +38,7 @@ pub use stamp::{Files, SETTLING, Stamp};
 pub const FILE: &str = ".known.json";
 
 /// Rises when the members below change their meaning.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What a corpus was found to be under one tokenizer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +57,8 @@ pub struct TextFacts {
     pub whole: bool,
     /// Tokens that are specials which the text spells out.
     pub specials: u64,
+    /// What is to be known of its files: left out, passed over.
+    pub notices: Vec<String>,
 }
 
 impl TextFacts {
@@ -64,12 +66,17 @@ impl TextFacts {
     pub fn provenance(&self, name: &str, description: &str) -> CorpusProvenance {
         CorpusProvenance {
             name: name.to_owned(),
-            description: description.to_owned(),
+            description: described(description, &self.notices),
             text_sha256: self.sha256.clone(),
             documents: self.documents,
             bytes: self.bytes,
         }
     }
+}
+
+/// A corpus's loader and options, and what was said of its files: what was left out stands in the record of every run.
+pub(crate) fn described(description: &str, notices: &[String]) -> String {
+    [&[description.to_owned()], notices].concat().join("; ")
 }
 
 /// What there is to tell of a finished run besides its totals.
@@ -197,7 +204,7 @@ mod tests {
         assert_eq!(Known::of(&study).models.len(), 1);
         let text = std::fs::read_to_string(&path).unwrap();
         for spoilt in [
-            text.replace("\"version\":1", "\"version\":0"),
+            text.replace("\"version\":2", "\"version\":1"),
             text.replace("relscale", "other"),
             text[1..].into(),
         ] {

@@ -1,24 +1,22 @@
 //! Reads a corpus: hashes it, tokenises it, keeps the tokens.
 
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use relscale_corpus::{Document, Encoded, Fingerprint};
-use relscale_records::provenance::{CorpusProvenance, sha256_bytes};
+use relscale_records::options::ITEM;
+use relscale_records::provenance::CorpusProvenance;
 use relscale_records::units::words;
 
 use super::document::TokenisedDocument;
+use super::items::{BadItem, Items};
 use super::store::{Documents, Store, StoreWriter};
 use crate::error::{Error, Result};
-use crate::known::TextFacts;
+use crate::known::{TextFacts, described};
 use crate::scratch::Place;
 
 /// Documents tokenised at a time, in parallel: so many, or as many as make so many bytes.
 const BLOCK: usize = 4_096;
 const BLOCK_BYTES: usize = 4 << 20;
-
-/// The tag whose values are questions.
-const ITEM: &str = "item";
 
 /// A corpus as token ids.
 #[derive(Debug)]
@@ -31,6 +29,8 @@ pub struct TokenisedCorpus {
     pub items: u64,
     /// How many ids are special tokens that the text spells out (`<|endoftext|>` in a web page).
     pub specials: u64,
+    /// What is to be known of its files: left out, passed over.
+    pub notices: Vec<String>,
     tokens: u64,
     store: Store,
     place: Place,
@@ -41,7 +41,7 @@ impl TokenisedCorpus {
     /// documents after the first that have so many tokens are hashed only; a question's options stay together.
     ///
     /// # Errors
-    /// The loader's or the encoder's; [`Error::EmptyCorpus`]; [`Error::TooLarge`]; [`Error::Keep`] when there is no room in `place`;
+    /// The loader's or the encoder's; [`Error::EmptyCorpus`]; [`Error::BadItem`]; [`Error::TooLarge`]; [`Error::Keep`] when there is no room in `place`;
     /// [`Error::Cancelled`] as soon as `cancel` is set.
     pub fn read<E>(
         name: &str,
@@ -72,7 +72,7 @@ impl TokenisedCorpus {
                 return Err(Error::Cancelled);
             }
             let document = document?;
-            reading.items.see(&document);
+            reading.items.see(&document).map_err(|bad| bad_item(name, bad))?;
             if !reading.whole {
                 reading.fingerprint.add(&document);
                 continue;
@@ -103,7 +103,14 @@ impl TokenisedCorpus {
             tokens: self.tokens(),
             whole: self.whole,
             specials: self.specials,
+            notices: self.notices.clone(),
         }
+    }
+
+    /// Takes what was said of its files into its facts and, for the record, into its description.
+    pub(crate) fn noted(&mut self, notices: Vec<String>) {
+        self.provenance.description = described(&self.provenance.description, &notices);
+        self.notices = notices;
     }
 
     /// Tokens of the kept documents.
@@ -152,6 +159,7 @@ impl TokenisedCorpus {
             whole: true,
             items: 0,
             specials: 0,
+            notices: Vec::new(),
             tokens: documents.iter().map(|document| document.encoded.ids.len() as u64).sum(),
             store: store.finish().unwrap(),
             place: place.clone(),
@@ -215,6 +223,7 @@ impl Reading<'_> {
         if self.store.documents() == 0 {
             return Err(Error::EmptyCorpus { corpus: name });
         }
+        self.items.check().map_err(|bad| bad_item(&name, bad))?;
         let summary = self.fingerprint.finish();
         Ok(TokenisedCorpus {
             provenance: CorpusProvenance {
@@ -227,6 +236,7 @@ impl Reading<'_> {
             whole: self.whole,
             items: self.items.count(),
             specials: self.specials,
+            notices: Vec::new(),
             tokens: self.tokens,
             store: self.store.finish()?,
             place: place.clone(),
@@ -234,28 +244,8 @@ impl Reading<'_> {
     }
 }
 
-/// Counts questions. Their options may stand anywhere in a corpus, so each is remembered, by 128 bits of a hash of its name: all that
-/// grows with a corpus in memory, 20 to 40 bytes a question, and nothing where there are none.
-#[derive(Default)]
-struct Items {
-    last: Option<String>,
-    seen: HashSet<u128>,
-}
-
-impl Items {
-    fn see(&mut self, document: &Document) {
-        let Some(item) = document.tags.get(ITEM) else { return };
-        if self.last.as_ref() != Some(item) {
-            self.last = Some(item.clone());
-            let digits = sha256_bytes(item.as_bytes());
-            let digits = digits.chars().take(32).filter_map(|digit| digit.to_digit(16));
-            self.seen.insert(digits.fold(0, |hash, digit| hash << 4 | u128::from(digit)));
-        }
-    }
-
-    fn count(&self) -> u64 {
-        self.seen.len() as u64
-    }
+fn bad_item(corpus: &str, BadItem { item, reason }: BadItem) -> Error {
+    Error::BadItem { corpus: corpus.to_owned(), item, reason }
 }
 
 #[cfg(test)]

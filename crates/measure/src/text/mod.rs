@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `corpus` | [`TokenisedCorpus`]: reads documents, hashes and tokenises them, knows what there is to know of them all |
 //! | `document` | [`TokenisedDocument`], and how one is written down |
+//! | `items` | questions: counted, and refused where nobody could judge them |
 //! | `store` | [`Documents`]: one after another in [`crate::scratch`], found by their number |
 //!
 //! **Invariants.**
@@ -19,6 +20,7 @@
 
 mod corpus;
 mod document;
+mod items;
 mod store;
 
 pub use corpus::TokenisedCorpus;

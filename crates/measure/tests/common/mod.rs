@@ -62,6 +62,7 @@ pub fn corpus(name: &str, documents: Vec<Document>) -> CorpusSource<'static> {
         description: "made up".into(),
         documents: Box::new(move || Ok(Box::new(documents.clone().into_iter().map(Ok)))),
         files: None,
+        reading: Default::default(),
     }
 }
 

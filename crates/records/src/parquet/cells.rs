@@ -12,11 +12,8 @@ use arrow_array::types::{
     Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_schema::DataType;
-use parquet::arrow::ProjectionMask;
 
-use super::foreign::{Rows, open};
-use super::format;
-use super::guard::Batches;
+use super::foreign::{Columns, Rows};
 use crate::error::{Error, Result};
 
 /// One value of a foreign table.
@@ -35,9 +32,9 @@ pub enum Cell {
 /// The names of a file's columns, in its order.
 ///
 /// # Errors
-/// [`Error::Read`], [`Error::Damaged`].
+/// [`Error::Read`], [`Error::Foreign`].
 pub fn column_names(path: &Path) -> Result<Vec<String>> {
-    Ok(open(path)?.schema().fields().iter().map(|field| field.name().clone()).collect())
+    Ok(Columns::open(path)?.schema().fields().iter().map(|field| field.name().clone()).collect())
 }
 
 /// The names of a file's columns, each with whether [`read_cells`] can read it.
@@ -52,13 +49,13 @@ pub fn cell_columns(path: &Path) -> Result<Vec<(String, bool)>> {
 /// Streams the named columns, row by row, in the order the names were given. Only these are decoded.
 ///
 /// # Errors
-/// At once: [`Error::Read`], [`Error::Damaged`], [`Error::NoColumn`] (lists the columns there are), [`Error::NotCells`]
-/// for a column of lists, dates or bytes. Later, as an item: [`Error::Damaged`].
+/// At once: [`Error::Read`], [`Error::Foreign`], [`Error::NoColumn`] (lists the columns there are), [`Error::NotCells`]
+/// for a column of lists, dates or bytes. Later, as an item: [`Error::Foreign`].
 pub fn read_cells(path: &Path, columns: &[&str]) -> Result<impl Iterator<Item = Result<Vec<Cell>>> + use<>> {
-    let builder = open(path)?;
+    let opened = Columns::open(path)?;
     let mut roots = Vec::with_capacity(columns.len());
     for &column in columns {
-        let fields = builder.schema().fields();
+        let fields = opened.schema().fields();
         let Some(root) = fields.iter().position(|field| field.name() == column) else {
             return Err(Error::NoColumn {
                 path: path.to_path_buf(),
@@ -76,9 +73,7 @@ pub fn read_cells(path: &Path, columns: &[&str]) -> Result<impl Iterator<Item = 
         }
         roots.push(root);
     }
-    let mask = ProjectionMask::roots(builder.parquet_schema(), roots);
-    let batches =
-        Batches::of(builder.with_projection(mask)).map_err(|source| format::unreadable(path, source))?;
+    let batches = opened.batches(path, roots, None)?;
     Ok(Rows::new(path, batches, columns, cell))
 }
 

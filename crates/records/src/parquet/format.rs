@@ -120,7 +120,7 @@ pub(super) fn unwritable(path: &Path, source: ParquetError) -> Error {
 }
 
 /// The system's error inside the library's, where there is one.
-fn io_reason(source: ParquetError) -> Result<io::Error, ParquetError> {
+pub(super) fn io_reason(source: ParquetError) -> Result<io::Error, ParquetError> {
     match source {
         ParquetError::External(inner) => {
             inner.downcast::<io::Error>().map(|inner| *inner).map_err(ParquetError::External)

@@ -4,7 +4,7 @@ use std::fs::File;
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::errors::ParquetError;
 
 /// Runs a call into the library; a panic is its error. What the call was given is not to be used after one.
@@ -14,12 +14,19 @@ pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Resu
 }
 
 /// The batches of a file; they end after the first error.
-pub(super) struct Batches(Option<ParquetRecordBatchReader>);
+pub(super) struct Batches(Option<Reader>);
+
+type Reader = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 
 impl Batches {
     /// Those that a builder asks for.
     pub(super) fn of(builder: ParquetRecordBatchReaderBuilder<File>) -> Result<Self, ParquetError> {
-        guarded(|| builder.build()).map(|reader| Self(Some(reader)))
+        guarded(|| builder.build()).map(|reader| Self::any(Box::new(reader)))
+    }
+
+    /// Those of any reader.
+    pub(super) fn any(reader: Reader) -> Self {
+        Self(Some(reader))
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use relscale_corpus::CorpusSpec;
 use relscale_corpus::loaders::crates::{Distribution, Split};
+use relscale_corpus::loaders::reading::Reading;
 use relscale_sweep::plan::Plan;
 use relscale_sweep::recipes::{Recipe, Size};
 use relscale_sweep::train::family;
@@ -15,9 +16,10 @@ use crate::commands::Threads;
 use crate::commands::json::{self, AsJson, Json};
 use crate::exit::Refusal;
 use crate::inputs;
+use crate::interrupt;
 use crate::progress::training::{self, Training};
 use crate::spare::{Input, spare};
-use crate::terminal::{self, count, quoted, size};
+use crate::terminal::{self, Style, count, quoted, size};
 
 /// Train the sizes of a family's recipe, or the runs of a plan
 ///
@@ -238,13 +240,18 @@ fn corpus_documents(arguments: &[String]) -> anyhow::Result<(String, Vec<String>
     for argument in arguments {
         let spec: CorpusSpec = argument.parse()?;
         names.push(spec.name().to_owned());
-        for document in spec.open(manifest.as_deref())? {
+        let reading = Reading::until(interrupt::flag());
+        for document in spec.open_with(manifest.as_deref(), &reading)? {
             let document = document?;
             if document.ids.is_some() {
                 let what = format!("{argument} is token ids, and a vocabulary is to be trained");
                 return Err(Refusal::new(what, "give text").into());
             }
             texts.push(document.text);
+        }
+        for notice in reading.take() {
+            let warning = terminal::paint("warning:", Style::Warning);
+            terminal::message(&format!("{warning} {}: {notice}", spec.name()));
         }
     }
     Ok((names.join("+"), texts))

@@ -22,9 +22,12 @@ use std::str::FromStr;
 
 use serde_json::{Map, Value};
 
-use super::lines::{Lines, json_reason};
+use super::file_kind::{FileKind, bare_name};
+use super::lines::{Lines, not_an_object};
+use super::listing::{Listing, Named};
+use super::reading::Reading;
 use super::table::two_columns;
-use super::{Documents, file_name, until_error};
+use super::{Documents, until_error};
 use crate::choices::Prompted;
 use crate::document::Document;
 use crate::error::{CorpusError, Result};
@@ -83,7 +86,7 @@ pub struct AnthropicOptions {
 /// At once: nothing to read, a table of clusters that is none. As an item: a file without a question, and, with file and row, a line that is not a JSON object, a field that
 /// is missing or no text, an empty answer (it has no bits per byte), two equal answers, and for `modified` lettered choices that cannot be
 /// told apart.
-pub fn read(path: &Path, options: AnthropicOptions) -> Result<Documents> {
+pub fn read(path: &Path, options: AnthropicOptions, reading: &Reading) -> Result<Documents> {
     let clusters = match &options.clusters {
         Some(file) => two_columns(file)?,
         None => CLUSTERS
@@ -93,32 +96,29 @@ pub fn read(path: &Path, options: AnthropicOptions) -> Result<Documents> {
             .map(|(behaviour, cluster)| (behaviour.to_owned(), cluster.to_owned()))
             .collect(),
     };
-    let files = if path.is_dir() { listed(path)? } else { vec![path.to_owned()] };
-    let documents =
-        files.into_iter().flat_map(move |file| match Behaviour::open(&file, &clusters, &options) {
+    let files = if path.is_dir() { listed(path, reading)? } else { Listing::one(path)?.files };
+    let reading = reading.clone();
+    let documents = files.into_iter().flat_map(move |file| {
+        match Behaviour::open(&file.path, &clusters, &options, &reading) {
             Ok(behaviour) => Box::new(behaviour.flat_map(|answers| match answers {
                 Ok(answers) => answers.map(Ok).into_iter().collect::<Vec<_>>(),
                 Err(error) => vec![Err(error)],
             })) as Documents,
             Err(error) => Box::new(std::iter::once(Err(error))),
-        });
+        }
+    });
     Ok(until_error(documents))
 }
 
-fn listed(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(CorpusError::read(folder))? {
-        let path = entry.map_err(CorpusError::read(folder))?.path();
-        if file_name(&path).contains(".jsonl") {
-            files.push(path);
-        }
-    }
-    if files.is_empty() {
+fn listed(folder: &Path, reading: &Reading) -> Result<Vec<Named>> {
+    let is_jsonl = |path: &&PathBuf| FileKind::by_name(path) == Some(FileKind::Jsonl);
+    let takes = |files: &[PathBuf]| files.iter().filter(is_jsonl).cloned().collect();
+    let listing = Listing::in_folder(folder, "behaviour", takes, reading)?;
+    if listing.files.is_empty() {
         let reason = "no .jsonl file; one a behaviour is expected".to_owned();
         return Err(CorpusError::BadLayout { path: folder.to_owned(), reason });
     }
-    files.sort();
-    Ok(files)
+    Ok(listing.files)
 }
 
 /// The questions of one file.
@@ -133,11 +133,16 @@ struct Behaviour {
 }
 
 impl Behaviour {
-    fn open(path: &Path, clusters: &BTreeMap<String, String>, options: &AnthropicOptions) -> Result<Self> {
-        let file = file_name(path);
-        let name = file.split_once(".jsonl").map_or(file.as_str(), |(name, _)| name).to_owned();
+    fn open(
+        path: &Path,
+        clusters: &BTreeMap<String, String>,
+        options: &AnthropicOptions,
+        reading: &Reading,
+    ) -> Result<Self> {
+        let file = bare_name(path);
+        let name = file.rsplit_once('.').map_or(file.as_str(), |(name, _)| name).to_owned();
         Ok(Self {
-            lines: Lines::open(path)?,
+            lines: Lines::open(path, reading)?,
             empty: true,
             cluster: clusters.get(&name).map_or(NO_CLUSTER, String::as_str).to_owned(),
             name,
@@ -158,9 +163,8 @@ impl Behaviour {
             }
             self.left -= 1;
             self.empty = false;
-            let object: Map<String, Value> = serde_json::from_str(line).map_err(|error| {
-                CorpusError::Json { path: path.clone(), row, reason: json_reason(&error) }
-            })?;
+            let object: Map<String, Value> =
+                serde_json::from_str(line).map_err(|error| not_an_object(&path, row, line, &error))?;
             let wrong = |reason: String| CorpusError::BadRow { path: path.clone(), row, reason };
             return self.answers(&object, row).map(Some).map_err(wrong);
         }
@@ -171,6 +175,7 @@ impl Behaviour {
         let text = |name: &str| match object.get(name) {
             Some(Value::String(text)) if text.trim().is_empty() => Err(format!("`{name}` is empty")),
             Some(Value::String(text)) => Ok(text.as_str()),
+            Some(Value::Null) => Err(format!("`{name}` is null")),
             Some(_) => Err(format!("`{name}` is not text")),
             None => Err(format!("no field `{name}`")),
         };

@@ -18,6 +18,10 @@ mod sample;
 
 use std::path::{Path, PathBuf};
 
+use super::file_kind::extension;
+use super::listing::Listing;
+use super::open::{Expected, whole};
+use super::reading::Reading;
 use super::{Documents, file_name, until_error};
 use crate::document::Document;
 use crate::error::{CorpusError, Result};
@@ -39,40 +43,29 @@ pub struct IceOptions {
 /// # Errors
 /// At once: nothing to read. As an item, with the file: no text code in the name or the text, no variety, nothing left when the markup is
 /// gone.
-pub fn read(path: &Path, options: IceOptions) -> Result<Documents> {
-    let mut files = Vec::new();
-    if path.is_dir() {
-        list(path, &mut files)?;
-        files.sort();
-        if files.is_empty() {
-            let reason = "no .txt file; ICE has one a text".to_owned();
-            return Err(CorpusError::BadLayout { path: path.to_owned(), reason });
-        }
-    } else {
-        files.push(path.to_owned());
+pub fn read(path: &Path, options: IceOptions, reading: &Reading) -> Result<Documents> {
+    let is_text = |path: &&PathBuf| extension(path).as_deref() == Some("txt");
+    let takes = |files: &[PathBuf]| files.iter().filter(is_text).cloned().collect();
+    let files = match path.is_dir() {
+        true => Listing::below(path, "ICE", takes, reading)?.files,
+        false => Listing::one(path)?.files,
+    };
+    if files.is_empty() {
+        let reason = "no .txt file; ICE has one a text".to_owned();
+        return Err(CorpusError::BadLayout { path: path.to_owned(), reason });
     }
+    let reading = reading.clone();
     let root = if path.is_dir() { path.to_owned() } else { path.parent().unwrap_or(path).to_owned() };
-    let documents = files.into_iter().flat_map(move |file| match texts(&root, &file, &options) {
-        Ok(documents) => documents.into_iter().map(Ok).collect::<Vec<_>>(),
-        Err(error) => vec![Err(error)],
-    });
+    let documents =
+        files.into_iter().flat_map(move |file| match texts(&root, &file.path, &options, &reading) {
+            Ok(documents) => documents.into_iter().map(Ok).collect::<Vec<_>>(),
+            Err(error) => vec![Err(error)],
+        });
     Ok(until_error(documents))
 }
 
-fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in std::fs::read_dir(folder).map_err(CorpusError::read(folder))? {
-        let path = entry.map_err(CorpusError::read(folder))?.path();
-        if path.is_dir() {
-            list(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("txt")) {
-            files.push(path);
-        }
-    }
-    Ok(())
-}
-
-fn texts(root: &Path, path: &Path, options: &IceOptions) -> Result<Vec<Document>> {
-    let bytes = std::fs::read(path).map_err(CorpusError::read(path))?;
+fn texts(root: &Path, path: &Path, options: &IceOptions, reading: &Reading) -> Result<Vec<Document>> {
+    let bytes = whole(path, Expected::Text, reading)?;
     let folder = path.parent().filter(|folder| *folder != root).map(file_name);
     documents(path, &bytes, folder.as_deref(), options)
 }

@@ -13,7 +13,11 @@ use std::path::{Path, PathBuf};
 
 pub use subjects::{Domains, test_questions};
 
-use super::{Documents, until_error};
+use super::file_kind::bare_name;
+use super::listing::Listing;
+use super::open::{Expected, whole};
+use super::reading::Reading;
+use super::{Documents, file_name, until_error};
 use crate::choices::{Format, Item, LETTERS, Prompted};
 use crate::document::Document;
 use crate::error::{CorpusError, Result};
@@ -60,7 +64,7 @@ impl Default for MmluOptions {
 /// At once: no such folder, no file of the split, a subject that is not there, a table of domains that cannot be read. As an
 /// item: a subject without domain, a file without a question, fewer questions in `dev` than shots, and, with file and row, a row without six fields, an empty question,
 /// an empty option (it has no bits per byte), an answer that is no letter.
-pub fn read(path: &Path, options: MmluOptions) -> Result<Documents> {
+pub fn read(path: &Path, options: MmluOptions, reading: &Reading) -> Result<Documents> {
     let ending = format!("_{}.csv", options.split);
     let folder = path.join(&options.split);
     if path.exists() && !folder.is_dir() {
@@ -70,11 +74,8 @@ pub fn read(path: &Path, options: MmluOptions) -> Result<Documents> {
         );
         return Err(CorpusError::BadLayout { path: path.to_owned(), reason });
     }
-    let mut there: Vec<String> = std::fs::read_dir(&folder)
-        .map_err(CorpusError::read(&folder))?
-        .filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(&ending)?.to_owned()))
-        .collect();
-    there.sort();
+    let mut files = subject_files(&folder, &options.split, reading)?;
+    let mut there: Vec<String> = files.keys().cloned().collect();
     if there.is_empty() {
         let reason = format!("no file SUBJECT{ending}; the published layout of MMLU has one a subject");
         return Err(CorpusError::BadLayout { path: folder, reason });
@@ -85,9 +86,15 @@ pub fn read(path: &Path, options: MmluOptions) -> Result<Documents> {
     }
     there.retain(|subject| options.subjects.is_empty() || options.subjects.contains(subject));
     let domains = options.domains.table()?;
-    let root = path.to_owned();
+    let solved = match options.shots {
+        0 => BTreeMap::new(),
+        _ => subject_files(&path.join("dev"), "dev", reading)?,
+    };
+    let (root, reading) = (path.to_owned(), reading.clone());
+    files.retain(|subject, _| there.contains(subject));
+    let sources = Sources { root, asked: files, solved, reading };
     let documents = there.into_iter().flat_map(move |subject| {
-        match subject_documents(&root, &subject, &domains, &options) {
+        match subject_documents(&sources, &subject, &domains, &options) {
             Ok(documents) => documents.into_iter().map(Ok).collect::<Vec<_>>(),
             Err(error) => vec![Err(error)],
         }
@@ -95,16 +102,50 @@ pub fn read(path: &Path, options: MmluOptions) -> Result<Documents> {
     Ok(until_error(documents))
 }
 
+/// Where the questions are: subject -> file, of those asked and those of `dev`.
+struct Sources {
+    root: PathBuf,
+    asked: BTreeMap<String, PathBuf>,
+    solved: BTreeMap<String, PathBuf>,
+    reading: Reading,
+}
+
+/// The files `SUBJECT_SPLIT.csv` of a folder, in any case, plain or compressed; others are told.
+fn subject_files(folder: &Path, split: &str, reading: &Reading) -> Result<BTreeMap<String, PathBuf>> {
+    let ending = format!("_{split}.csv");
+    let subject = |path: &Path| {
+        let name = bare_name(path);
+        let at = name.len().checked_sub(ending.len())?;
+        let fits = name.get(at..)?.eq_ignore_ascii_case(&ending) && path.to_str().is_some();
+        fits.then(|| name[..at].to_owned())
+    };
+    let takes = |files: &[PathBuf]| files.iter().filter(|path| subject(path).is_some()).cloned().collect();
+    let listing = Listing::in_folder(folder, "MMLU", takes, reading)?;
+    let mut files = BTreeMap::new();
+    for file in listing.files {
+        let Some(subject) = subject(&file.path) else { continue };
+        if let Some(other) = files.insert(subject.clone(), file.path.clone()) {
+            let reason =
+                format!("{} is of subject `{subject}` too; take one of them away", file_name(&other));
+            return Err(CorpusError::BadLayout { path: file.path, reason });
+        }
+    }
+    Ok(files)
+}
+
 fn subject_documents(
-    root: &Path,
+    sources: &Sources,
     subject: &str,
     domains: &BTreeMap<String, String>,
     options: &MmluOptions,
 ) -> Result<Vec<Document>> {
-    let file = |split: &str| root.join(split).join(format!("{subject}_{split}.csv"));
+    let expected = |split: &str| sources.root.join(split).join(format!("{subject}_{split}.csv"));
+    let file = |files: &BTreeMap<String, PathBuf>, split: &str| {
+        files.get(subject).cloned().unwrap_or_else(|| expected(split))
+    };
     let Some(domain) = domains.get(subject) else {
         return Err(CorpusError::BadLayout {
-            path: file(&options.split),
+            path: file(&sources.asked, &options.split),
             reason: format!(
                 "subject `{subject}` has no domain; give a table with domains=FILE (subject,domain)"
             ),
@@ -112,8 +153,8 @@ fn subject_documents(
     };
     let mut prompt = options.format.header(&subject.replace('_', " "));
     if options.shots > 0 {
-        let path = file("dev");
-        let solved = items(&path)?;
+        let path = file(&sources.solved, "dev");
+        let solved = items(&path, &sources.reading)?;
         if solved.len() < options.shots {
             let reason = format!(
                 "{} shots need as many questions, and it has {}; use shots={1}",
@@ -127,8 +168,8 @@ fn subject_documents(
         }
     }
     let mut documents = Vec::new();
-    let path = file(&options.split);
-    let asked = items(&path)?;
+    let path = file(&sources.asked, &options.split);
+    let asked = items(&path, &sources.reading)?;
     if asked.is_empty() {
         return Err(CorpusError::BadLayout { path, reason: "it has no question; a line is one".to_owned() });
     }
@@ -156,19 +197,20 @@ fn subject_documents(
 }
 
 /// The questions of a file.
-fn items(path: &PathBuf) -> Result<Vec<Item>> {
-    let file = std::fs::File::open(path).map_err(CorpusError::read(path))?;
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(file);
+fn items(path: &Path, reading: &Reading) -> Result<Vec<Item>> {
+    let bytes = whole(path, Expected::Text, reading)?;
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes.as_slice());
     let mut items = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| {
             let row = error.position().map_or(0, csv::Position::line);
-            CorpusError::BadRow { path: path.clone(), row, reason: error.to_string() }
+            CorpusError::BadRow { path: path.to_owned(), row, reason: error.to_string() }
         })?;
         let row = record.position().map_or(0, csv::Position::line);
         items.push(item(&record).map_err(|reason| {
             let header = if row == 1 { " (if this row is a header, take it out)" } else { "" };
-            CorpusError::BadRow { path: path.clone(), row, reason: format!("{reason}{header}") }
+            CorpusError::BadRow { path: path.to_owned(), row, reason: format!("{reason}{header}") }
         })?);
     }
     Ok(items)
