@@ -40,9 +40,9 @@ pub fn column_names(path: &Path) -> Result<Vec<String>> {
 /// The names of a file's columns, each with whether [`read_cells`] can read it.
 ///
 /// # Errors
-/// [`Error::Read`], [`Error::Damaged`].
+/// [`Error::Read`], [`Error::Foreign`].
 pub fn cell_columns(path: &Path) -> Result<Vec<(String, bool)>> {
-    let fields = open(path)?.schema().fields().clone();
+    let fields = Columns::open(path)?.schema().fields().clone();
     Ok(fields.iter().map(|field| (field.name().clone(), readable(field.data_type()))).collect())
 }
 

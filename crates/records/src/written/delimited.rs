@@ -84,7 +84,10 @@ pub fn read(text: &str, tabs: bool) -> Result<Delimited, Fault> {
             none = Some((Fault { line, reason }, given < wanted));
             continue;
         }
-        rows.push((line, (0..wanted).map(|at| spreadsheet::read(record.get(at).unwrap_or_default()).to_owned()).collect()));
+        rows.push((
+            line,
+            (0..wanted).map(|at| spreadsheet::read(record.get(at).unwrap_or_default()).to_owned()).collect(),
+        ));
     }
     let torn = match none {
         None => None,
