@@ -71,9 +71,9 @@ fn the_checkpoints_of_a_study_by_a_manifest() {
 #[test]
 fn what_cannot_be_used_is_refused() {
     let place = Place::new();
-    place.text("points.csv", "params,tokens,domain,loss\n1e7,1e9,web,3\n1e7,none,web,3\n");
+    place.text("points.csv", "params,tokens,domain,loss\n1e7,1e9,web,3\n1e7,many,web,3\n");
     let run = |more: &[&str]| place.run(&[&COMMON[..], more].concat());
-    run(&["--baseline", "web"]).refuses(3, &["points.csv, line 3", "`none`", "hint: mend"]);
+    run(&["--baseline", "web"]).refuses(3, &["points.csv, line 3", "`many`", "hint: mend"]);
     run(&["--baseline", "web", "--tokens", "D"]).refuses(3, &["no column `D`", "params, tokens"]);
     run(&[]).refuses(2, &["--baseline"]);
     place.text("points.csv", "params,tokens,domain,loss\n1e7,1e9,web,3\n1e7,2e9,web,2.9\n");

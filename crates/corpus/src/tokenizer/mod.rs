@@ -52,6 +52,9 @@ pub use specials::{AddedByProcessor, NamedSpecials};
 /// Ids are below this: no model has more rows, and a file that names a larger one asks for a table of that length.
 pub const MOST_IDS: u32 = 1 << 24;
 
+/// Blocks of a long text that are encoded before they are put to the others: enough for every thread to have some.
+const BLOCKS_AT_ONCE: usize = 64;
+
 /// A document as token ids.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Encoded {
@@ -185,13 +188,16 @@ impl Tokenizer {
         if let [one] = blocks.as_slice() {
             return block(one);
         }
-        let parts: Vec<Result<Encoded>> = blocks.par_iter().map(block).collect();
         let mut encoded = Encoded::default();
-        for part in parts {
-            let Encoded { ids, bytes, specials } = part?;
-            encoded.ids.extend(ids);
-            encoded.bytes.extend(bytes);
-            encoded.specials += specials;
+        // A few at a time: all of them at once, beside what they are put together to, are the text's tokens twice.
+        for some in blocks.chunks(BLOCKS_AT_ONCE) {
+            let parts: Vec<Result<Encoded>> = some.par_iter().map(block).collect();
+            for part in parts {
+                let Encoded { ids, bytes, specials } = part?;
+                encoded.ids.extend(ids);
+                encoded.bytes.extend(bytes);
+                encoded.specials += specials;
+            }
         }
         Ok(encoded)
     }

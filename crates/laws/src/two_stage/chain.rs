@@ -83,7 +83,9 @@ impl Chain {
         Some(Estimate {
             value,
             unit: "as given".to_owned(),
-            standard_error: relative_error(curve, x).map(|error| error * value),
+            standard_error: relative_error(curve, x)
+                .map(|error| error * value)
+                .filter(|error| error.is_finite()),
             interval: rivals::traced(interval),
         })
     }
@@ -112,7 +114,7 @@ impl Chain {
             Route::DirectSigmoid => Some(one_sigmoid(self.sigmoid.as_ref().ok()?, -x.ln(), level)),
             Route::Chain => {
                 let (first, second) = (self.loss.as_ref().ok()?, self.accuracy.as_ref().ok()?);
-                let loss = first.shape.at(x)?;
+                let loss = first.shape.at(x).filter(|loss| loss.is_finite())?;
                 let passed_on = relative_error(first, x).map(|error| second.slope(loss) * loss * error);
                 let error = passed_on.zip(own_error(second, loss)).map(|(first, own)| first.hypot(own));
                 let freedom = first.degrees_of_freedom().min(second.degrees_of_freedom());
@@ -130,7 +132,10 @@ impl Chain {
                 Some(Estimate {
                     value,
                     unit: UNIT.to_owned(),
-                    standard_error: error.map(|error| value * power.at(x) * error),
+                    // Nothing times infinity, where the accuracy is 1 for all that numbers tell.
+                    standard_error: error
+                        .map(|error| value * power.at(x) * error)
+                        .filter(|error| error.is_finite()),
                     interval: student_t(interval),
                 })
             }
@@ -183,7 +188,7 @@ impl Chain {
         let exponent = Estimate {
             value: fit.exponent(),
             unit: "1".to_owned(),
-            standard_error: fit.line.slope_standard_error(),
+            standard_error: fit.line.slope_standard_error().filter(|error| error.is_finite()),
             interval: student_t(fit.exponent_interval(level)),
         };
         StageCurve {
@@ -229,6 +234,8 @@ fn one_sigmoid(fit: &Sigmoid, loss: f64, level: f64) -> Estimate {
 
 /// A share with its interval, which cannot leave 0 to 1.
 fn share(value: f64, standard_error: Option<f64>, degrees_of_freedom: usize, level: f64) -> Estimate {
+    // Far beyond the points a slope may leave the range of numbers, or be nothing times infinity.
+    let standard_error = standard_error.filter(|error| error.is_finite());
     let interval = match (standard_error, student::two_sided_quantile(level, degrees_of_freedom)) {
         (Some(error), Ok(t)) => student_t(Ok(StudentInterval {
             low: (value - t * error).max(0.0),
@@ -258,7 +265,7 @@ fn first_stage(curve: &Curve, level: f64) -> StageCurve {
                     _ => "unit of the loss",
                 }
                 .to_owned(),
-                standard_error: parameter.standard_error,
+                standard_error: parameter.standard_error.filter(|error| error.is_finite()),
                 interval: rivals::traced(profile::parameter(curve, at, level)),
             },
         })
@@ -284,6 +291,7 @@ fn of_sigmoid(fit: &Sigmoid, rate_unit: &str, midpoint_unit: &str, level: f64) -
         .into_iter()
         .zip(fit.standard_errors)
         .map(|((name, value, unit), standard_error)| {
+            let standard_error = standard_error.filter(|error| error.is_finite());
             let interval =
                 match (standard_error, student::two_sided_quantile(level, fit.degrees_of_freedom())) {
                     (Some(error), Ok(t)) => student_t(Ok(StudentInterval {
