@@ -205,7 +205,7 @@ fn from_vocab_and_merges(
 fn pairs(text: &str) -> std::result::Result<Vec<(String, String)>, String> {
     let lines = text.lines().enumerate();
     let merges = lines
-        .filter(|(number, line)| !line.trim().is_empty() && !(*number == 0 && line.starts_with("#version")));
+        .filter(|(number, line)| !(line.trim().is_empty() || *number == 0 && line.starts_with("#version")));
     merges
         .map(|(number, line)| {
             let mut parts = line.split_whitespace();

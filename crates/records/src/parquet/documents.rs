@@ -211,7 +211,7 @@ mod tests {
             tags: [("kind".to_owned(), (i % 3).to_string())].into(),
             tokens: u64::from(i % 900),
             bytes: u64::from(i % 4_000),
-            words: (i % 7 > 0).then(|| u64::from(i % 700)),
+            words: (!i.is_multiple_of(7)).then(|| u64::from(i % 700)),
             scored: u64::from(i % 899),
         };
         let rows: Vec<DocumentRow> = (0..format::ROW_GROUP as u32 + 5_000).map(row).collect();
