@@ -126,6 +126,7 @@ pub fn table_seeds() -> Vec<Vec<u8>> {
         tags: BTreeMap::from([("crate".to_owned(), "regex".to_owned())]),
         tokens: 9,
         bytes: 30,
+        words: Some(3),
         scored: 8,
     };
     let documents = [document(0), document(1)];

@@ -114,11 +114,10 @@ pub fn vocab_and_merges_seeds() -> Vec<Vec<u8>> {
     };
     let merges = format!("#version: 0.2\n{}", pairs.map(merge).collect::<String>());
     let small = (r#"{"t": 0, "h": 1, "th": 2, "<|endoftext|>": 3}"#, "#version: 0.2\nt h\n");
-    let configs =
-        [
-            r#"{"tokenizer_class": "Qwen2Tokenizer", "added_tokens_decoder": {"4": {"content": "<|x|>", "special": true}}}"#,
-            r#"{"tokenizer_class": "GPT2Tokenizer", "bos_token": "</s>", "eos_token": {"content": "</s>"}, "add_prefix_space": true}"#,
-        ];
+    let configs = [
+        r#"{"tokenizer_class": "Qwen2Tokenizer", "added_tokens_decoder": {"4": {"content": "<|x|>", "special": true}}}"#,
+        r#"{"tokenizer_class": "GPT2Tokenizer", "bos_token": "</s>", "eos_token": {"content": "</s>"}, "add_prefix_space": true}"#,
+    ];
     let mut seeds = Seeds::new();
     for config in configs {
         seeds = seeds.bytes(join(&[config.as_bytes(), vocab.as_bytes(), merges.as_bytes()])).bytes(join(&[
