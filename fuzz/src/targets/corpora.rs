@@ -315,6 +315,12 @@ pub fn corpus_spec(data: &[u8]) {
     {
         return;
     }
+    // So does a folder that happens to be there, the root above all.
+    let place = given.split_once('=').map_or(given.as_str(), |(_, place)| place);
+    if [given.as_str(), place].iter().any(|at| at.split('?').next().is_some_and(|at| Path::new(at).is_dir()))
+    {
+        return;
+    }
     match given.parse::<CorpusSpec>() {
         Ok(spec) => {
             let again: CorpusSpec = spec.to_string().parse().expect("a value that was read before");
