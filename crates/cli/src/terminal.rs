@@ -40,7 +40,7 @@ pub(crate) fn paint(word: &str, style: Style) -> String {
     format!("\x1b[{code}m{word}\x1b[0m")
 }
 
-/// A line to standard error, made [`safe`]. That nobody can read it is no reason to stop.
+/// A line to standard error, made [`safe()`]. That nobody can read it is no reason to stop.
 pub(crate) fn message(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", safe(text));
 }
@@ -50,7 +50,7 @@ pub(crate) fn titled(title: &str, style: Style, text: &str) {
     let _ = writeln!(io::stderr().lock(), "{} {}", paint(title, style), safe(text));
 }
 
-/// Text to standard output, made [`safe`].
+/// Text to standard output, made [`safe()`].
 ///
 /// # Errors
 /// The pipe is closed, the disk is full.
@@ -61,7 +61,7 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 /// JSON to standard output, as JSON writes what is not safe.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub(crate) fn print_json(text: &str) -> anyhow::Result<()> {
     print_whole(&safe_json(text))
 }

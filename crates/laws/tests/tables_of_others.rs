@@ -303,9 +303,13 @@ fn columns_in_another_unit_are_told_with_the_likely_one() {
                 *cell = format!("{}", cell.parse::<f64>().unwrap().ln() / base.ln());
             }
         });
-        let fit = isoflop(&place, &table);
         let words = format!("logarithms to base {name}");
-        assert!(has(&fit.groups[0].flags, FlagCode::UnlikelyUnit, &words), "{:?}", fit.groups[0].flags);
+        // With an even number of runs the middle of each column is another run's.
+        let even = table.lines().take(11).collect::<Vec<_>>().join("\n");
+        for table in [&table, &even] {
+            let fit = isoflop(&place, table);
+            assert!(has(&fit.groups[0].flags, FlagCode::UnlikelyUnit, &words), "{:?}", fit.groups[0].flags);
+        }
     }
     // Without budgets sizes alone tell it, and so they do in a table of models.
     let bare: String = runs(|_, _| {})

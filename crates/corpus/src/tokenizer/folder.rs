@@ -2,7 +2,7 @@
 //!
 //! `tokenizer.json` is the one truth where it exists: slow and fast tokenizers differ around added tokens, and this file
 //! is the one that other programs read too. Older folders have `vocab.json` and `merges.txt` only; how they split a text is then a
-//! matter of the tokenizer's class ([`super::class`]). In either case the smaller files ([`super::declared`]) may add tokens.
+//! matter of the tokenizer's class (`class.rs`). In either case the smaller files (`declared.rs`) may add tokens.
 
 use std::fmt;
 use std::path::Path;

@@ -74,10 +74,11 @@ pub(super) fn exponents(paths: &[crate::result::OptimumPath]) -> Option<(f64, f6
 
 /// What the columns likely are.
 fn likely(runs: &[Run], params: f64, tokens: f64) -> Option<String> {
-    let budget = median(runs, |run| run.budget);
+    let seen = median(runs, |run| Some(run.budget? / (run.params * run.tokens)));
     let of_base = |(base, name): (f64, &'static str)| {
         let (n, d) = (base.powf(params), base.powf(tokens));
-        let ratio = base.powf(budget?) / (n * d);
+        // Run by run: the middle of each column is another run's.
+        let ratio = base.powf(median(runs, |run| Some(run.budget? - run.params - run.tokens))?);
         // The right one gives 6, or 2; others come near them by chance.
         let off = (ratio / 6.0).ln().abs().min((ratio / 2.0).ln().abs());
         (USUAL.contains(&ratio) && n > SMALL && d > SMALL).then_some((off, name, ratio))
@@ -94,7 +95,8 @@ fn likely(runs: &[Run], params: f64, tokens: f64) -> Option<String> {
         for (of_params, sizes) in &UNITS[..4] {
             for (of_tokens, texts) in &UNITS[..5] {
                 let (n, d) = (params * of_params, tokens * of_tokens);
-                let usual = budget.is_none_or(|budget| USUAL.contains(&(budget * of_budget / (n * d))));
+                let scale = of_budget / (of_params * of_tokens);
+                let usual = seen.is_none_or(|ratio| USUAL.contains(&(ratio * scale)));
                 if !usual || n < SMALL || d < SMALL {
                     continue;
                 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::number::{self, Comma, Reading};
 
-/// Parses a text; a bare `NaN`, `Infinity`, `-inf` and the like becomes the string of that name, which [`number`] reads.
+/// Parses a text; a bare `NaN`, `Infinity`, `-inf` and the like becomes the string of that name, which [`number()`] reads.
 ///
 /// # Errors
 /// What `serde_json` says of the text.

@@ -25,7 +25,7 @@ mod show;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The sweep's folder, with the table runs.csv (or .tsv, .jsonl, .parquet) that `sweep train` or `sweep collect` wrote
+    /// The sweep's folder, with the table runs.csv (or .tsv, .jsonl, .parquet) that `sweep train` or `sweep collect` wrote, or the table itself
     #[arg(required_unless_present = "table", conflicts_with = "table")]
     sweep: Option<PathBuf>,
 
@@ -158,11 +158,14 @@ fn count(text: &str) -> Result<ParameterConvention, String> {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let table = match (&arguments.table, &arguments.sweep) {
         (Some(table), _) => table.clone(),
+        // What `sweep collect --out runs.csv` wrote may be given as it is.
+        (None, Some(file)) if file.is_file() => file.clone(),
         (None, Some(sweep)) => runs_of(sweep)?,
         (None, None) => return Ok(()),
     };
     let mut inputs = vec![Input::Path(table.clone())];
-    inputs.extend(arguments.sweep.clone().map(Input::Study));
+    let sweep = arguments.sweep.clone().filter(|sweep| !sweep.is_file());
+    inputs.extend(sweep.clone().map(Input::Study));
     spare(&[Json::file(arguments.json.as_ref())], &inputs)?;
     let options = IsoflopOptions {
         columns: IsoflopColumns {
@@ -190,7 +193,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         ..IsoflopOptions::default()
     };
     let fit = fit_isoflop(&table, &options).map_err(with_flags)?;
-    let default = arguments.sweep.as_ref().map(|sweep| Json::Own(sweep.join("isoflop.json")));
+    let default = sweep.as_ref().map(|sweep| Json::Own(sweep.join("isoflop.json")));
     json::deliver(&fit, arguments.json.as_ref().or(default.as_ref()), || {
         terminal::print(&show::title(&fit))?;
         fit.groups.iter().try_for_each(|group| terminal::print(&show::group(group)))
