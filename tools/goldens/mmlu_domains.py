@@ -1,6 +1,6 @@
 """Figures of crates/laws/tests/mmlu_domains.rs, by NumPy and SciPy.
 
-    python mmlu_domains.py pythia.tsv categories.tsv
+    cd testdata/published; python ../../tools/goldens/mmlu_domains.py pythia/evaluations.tsv mmlu/categories.tsv
 
 Accuracy of each MMLU subject over eight sizes of Pythia after their last step; means over the subjects of each domain by the map of
 lm-evaluation-harness, weighted by questions and unweighted; the slope of ln(E / E of stem) on ln S, its error and its 95 % interval (Student t), for

@@ -1,6 +1,6 @@
 """Figures of crates/laws/tests/size_tokens.rs, by NumPy, from the MMLU losses of the Gemstones.
 
-    python size_tokens.py mmlu_subject_losses.tsv categories.tsv
+    python size_tokens.py mmlu_subject_losses.tsv categories.tsv    (of the Gemstones' and MMLU's own files)
 
 Mean loss of each domain's subjects; slopes of ln loss, and of ln loss less that of STEM, on ln params at each of 35 numbers of tokens, and on ln
 tokens at each of 22 sizes; means over those; errors by leaving out each size.

@@ -1,6 +1,6 @@
 """Figures of crates/laws/tests/two_stage.rs and of stats' sigmoid tests, by scipy, from the final rows of the OLMo ladder.
 
-    python two_stage.py final.tsv
+    python tools/goldens/two_stage.py testdata/published/olmo-ladder/final.tsv
 
 Runs of 190M to 3B, 1, 2, 5 and 10 times Chinchilla, no reruns; C = 6 params tokens; lower limit 0.25; the four runs of 3B held out.
 Each fit is the best of many starts, by trust-region least squares with bounds: another parametrisation and another optimiser than ours.

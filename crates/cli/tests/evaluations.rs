@@ -2,24 +2,16 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use common::{Place, skip};
+use common::Place;
 use relscale_testkit::TinyModel;
-
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if !path.is_dir() {
-        skip(&format!("no {}", path.display()));
-        return None;
-    }
-    Some(path)
-}
+use relscale_testkit::data::of_others;
 
 /// All 16 behaviours, both answers of each of 8116 questions, by the two smallest sizes (the larger take the same way).
 #[test]
 fn the_shipped_family_takes_all_published_behaviours() {
-    let Some(data) = shared("anthropic-evals") else { return };
+    let Some(data) = of_others("anthropic-evals") else { return };
     let family = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/family");
     let place = Place::new();
     let corpus = format!("behaviours={}?kind=anthropic", data.display());

@@ -7,8 +7,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Place, files, skip};
+use common::{Place, files};
 use relscale_testkit::TinyModel;
+use relscale_testkit::data::{MACHINE, skipped};
 
 /// Two sizes of a family.
 fn family(place: &Place) {
@@ -312,7 +313,7 @@ fn a_full_disk_loses_nothing() {
     fs::create_dir(&disk).unwrap();
     let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=96k", "tmpfs"]).arg(&disk).output();
     if !mount.is_ok_and(|output| output.status.success()) {
-        skip("a small disk cannot be mounted here");
+        skipped(MACHINE, "a small disk cannot be mounted here");
         return;
     }
     let study = disk.join("study");

@@ -2,7 +2,10 @@
 
 mod common;
 
-use common::{Place, skip};
+use common::Place;
+use relscale_testkit::data::{MACHINE, skipped};
+
+const NO_SCRIPT: &str = "there is no `script` to make a terminal";
 
 #[test]
 fn help_and_version() {
@@ -51,7 +54,7 @@ fn colours_on_a_terminal_unless_unwanted() {
         script.envs(no_color.map(|value| ("NO_COLOR", value))).stdin(std::process::Stdio::null());
         script.output().ok().map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
     };
-    let Some(coloured) = screen(None) else { return skip("there is no `script` to make a terminal") };
+    let Some(coloured) = screen(None) else { return skipped(MACHINE, NO_SCRIPT) };
     assert!(coloured.contains("\x1b[1;31merror:\x1b[0m nowhere"), "{coloured:?}");
     let plain = screen(Some("1")).unwrap();
     assert!(plain.contains("error: nowhere") && !plain.contains('\x1b'), "{plain:?}");
@@ -73,7 +76,7 @@ fn tables_fit_the_terminal() {
             let line = format!("stty cols {columns} rows 40; {program} {command} 2>/dev/null");
             script.args(["-qc", &line, "/dev/null"]).current_dir(place.path(""));
             script.env("TERM", "dumb").env_remove("COLUMNS").stdin(std::process::Stdio::null());
-            let Ok(output) = script.output() else { return skip("there is no `script` to make a terminal") };
+            let Ok(output) = script.output() else { return skipped(MACHINE, NO_SCRIPT) };
             let text = String::from_utf8_lossy(&output.stdout).replace('\r', "");
             let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or_default();
             assert!(widest <= columns, "{command} at {columns}: {widest} columns\n{text}");

@@ -5,7 +5,8 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{Place, skip};
+use common::Place;
+use relscale_testkit::data::{BROWSER, skipped};
 use relscale_testkit::{MadeUpFamily, made_up_study};
 
 fn fitted() -> Place {
@@ -121,7 +122,7 @@ fn a_pdf_by_a_real_browser() {
     let there = std::env::var_os("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join("chromium").is_file()));
     if !there {
-        return skip("there is no chromium on the PATH");
+        return skipped(BROWSER, "there is no chromium on the PATH");
     }
     let place = fitted();
     let outcome = place.run(&["report", "study", "--pdf"]);

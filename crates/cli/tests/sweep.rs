@@ -1,10 +1,9 @@
 //! `relscale sweep`: recipes, plans and training.
 
-#![allow(clippy::print_stderr)] // says what is skipped
-
 mod common;
 
 use common::Place;
+use relscale_testkit::data::published;
 use serde_json::Value;
 
 #[test]
@@ -244,12 +243,7 @@ fn collect_tells_what_it_does_not_read() {
 
 #[test]
 fn what_collect_writes_fit_reads() {
-    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/data/isoflop-marin/runs-comma.csv");
-    let Ok(text) = std::fs::read_to_string(&data) else {
-        eprintln!("skipped: no {}", data.display());
-        return;
-    };
+    let text = std::fs::read_to_string(published("marin/runs-comma.csv")).unwrap();
     let place = Place::new();
     // Some runs of it are of no budget of the grid; the fit leaves them out. Two that were trained once more beside the grid, to validate it,
     // are no part of the published fit.

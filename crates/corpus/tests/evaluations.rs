@@ -1,12 +1,11 @@
 //! Loaders of evaluations on small files written for this purpose, on broken ones, and on the real data where they are at hand.
 
-#![allow(clippy::print_stdout)] // says which tests were skipped
-
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use relscale_corpus::choices::{Format, LETTERS};
 use relscale_corpus::{CorpusSpec, Document, Result};
+use relscale_testkit::data::of_others;
 
 fn data(name: &str) -> String {
     format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
@@ -41,16 +40,6 @@ impl Folder {
     fn path(&self) -> &str {
         self.0.path().to_str().unwrap()
     }
-}
-
-/// The folder of real data, with a message when it is absent.
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if !path.is_dir() {
-        println!("skipped: no {}", path.display());
-        return None;
-    }
-    Some(path)
 }
 
 fn counts<'a>(documents: &'a [Document], tag: &str) -> BTreeMap<&'a str, usize> {
@@ -460,7 +449,7 @@ fn keys_are_the_same_in_code_help_and_manual() {
 
 #[test]
 fn the_whole_of_mmlu_has_its_published_counts() {
-    let Some(path) = shared("mmlu") else { return };
+    let Some(path) = of_others("mmlu") else { return };
     let mut questions: BTreeMap<String, usize> = BTreeMap::new();
     let mut gold = 0;
     let spec: CorpusSpec = format!("{}?kind=mmlu&shots=0&format=text", path.display()).parse().unwrap();
@@ -483,7 +472,7 @@ fn all_published_behaviours_are_read_in_both_prompts() {
     for (folder, wanted) in
         [("anthropic-evals", 8_116), ("anthropic-evals-lm", 16_400), ("anthropic-evals-persona", 133_204)]
     {
-        let Some(path) = shared(folder) else { return };
+        let Some(path) = of_others(folder) else { return };
         for format in ["verbatim", "modified"] {
             let spec: CorpusSpec =
                 format!("{}?kind=anthropic&format={format}", path.display()).parse().unwrap();
@@ -496,7 +485,7 @@ fn all_published_behaviours_are_read_in_both_prompts() {
 
 #[test]
 fn invented_ice_texts_of_the_notes_are_stripped() {
-    let Some(path) = shared("ice-format/synthetic") else { return };
+    let Some(path) = of_others("ice-format/synthetic") else { return };
     let documents = load(&format!("{}?kind=ice&variety=XXX", path.display())).unwrap();
     assert_eq!(documents.len(), 3);
     for document in &documents {
@@ -512,7 +501,7 @@ fn invented_ice_texts_of_the_notes_are_stripped() {
 
 #[test]
 fn tagged_varieties_load_with_their_tags() {
-    let Some(path) = shared("english-varieties/brown") else { return };
+    let Some(path) = of_others("english-varieties/brown") else { return };
     // A file a genre.
     let mut documents = Vec::new();
     for entry in std::fs::read_dir(&path).unwrap() {

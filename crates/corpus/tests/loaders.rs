@@ -1,11 +1,10 @@
 //! Every loader on small files, and every way in which a file can be wrong.
 
-#![allow(clippy::print_stdout)] // says which tests were skipped
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use relscale_corpus::{CorpusError, CorpusSpec, Document, Result};
+use relscale_testkit::data::of_others;
 
 struct Folder(tempfile::TempDir);
 
@@ -216,12 +215,11 @@ fn parquet_columns() {
 
 #[test]
 fn shared_corpora_have_their_known_sizes() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    if !data.is_dir() {
-        println!("skipped: no ../shared/data");
+    let (Some(human_eval), Some(wiki)) =
+        (of_others("human-eval/HumanEval.jsonl.gz"), of_others("wikitext-2/test.txt"))
+    else {
         return;
-    }
-    let human_eval = data.join("human-eval/HumanEval.jsonl.gz");
+    };
     let documents = load(&format!(
         "{}?field=prompt&field=canonical_solution&id=task_id&score=canonical_solution",
         human_eval.display()
@@ -230,7 +228,6 @@ fn shared_corpora_have_their_known_sizes() {
     assert_eq!(documents.len(), 164);
     assert_eq!(documents[0].id, "HumanEval/0");
     assert!(documents[0].text[documents[0].spans[0].clone()].starts_with("    for idx"));
-    let wiki = data.join("wikitext-2/test.txt");
     let articles = load(&format!("{}?split=titles", wiki.display())).unwrap();
     let bytes: usize = articles.iter().map(|d| d.text.len()).sum();
     let whole = std::fs::read_to_string(&wiki).unwrap();

@@ -1,14 +1,13 @@
 //! Ids, source bytes and sizes, over a tokenizer trained here, hand-made ones of other kinds, and (where their files are at
 //! hand) GPT-2's, OPT's and GPT-NeoX's own.
 
-#![allow(clippy::print_stdout)] // says which tests were skipped
-
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use relscale_corpus::tokenizer::TokenizerSource;
 use relscale_corpus::{CorpusError, Document, Tokenizer};
 use relscale_records::vocabulary::TokenKind;
+use relscale_testkit::data::of_others;
 use serde_json::{Value, json};
 use tokenizers::models::TrainerWrapper;
 use tokenizers::models::bpe::{BPE, BpeTrainer};
@@ -77,12 +76,7 @@ fn words_only() -> Tokenizer {
 }
 
 fn data() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/tokenizers");
-    if !folder.is_dir() {
-        println!("skipped: no ../shared/data/tokenizers");
-        return None;
-    }
-    Some(folder)
+    of_others("tokenizers")
 }
 
 /// A model folder of GPT-2 from the published vocabulary.

@@ -1,8 +1,6 @@
 //! Every protocol against the cases of `testdata/windows`, which know no engine; `rolling`, `strided` and `half-window` were
 //! written by the peer tools' own code or its restatement (`tools/peers/windows.py`).
 
-#![allow(clippy::print_stdout)] // says which tests were skipped
-
 use std::collections::BTreeSet;
 use std::path::Path;
 

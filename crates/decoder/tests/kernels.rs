@@ -1,9 +1,8 @@
 //! Every path against the definition, and the invariants that the forward pass and the head stand on.
 
-#![allow(clippy::print_stderr, reason = "a test that leaves something out says so")]
-
 use relscale_decoder::kernels::{Choice, Dtype, Format, Input, Numbers, Order, Packed, TILE};
 use relscale_decoder::weights::Matrix;
+use relscale_testkit::data::{MACHINE, skipped};
 
 fn rounded(v: f32) -> f32 {
     half::bf16::from_f32(v).to_f32()
@@ -30,10 +29,7 @@ fn formats() -> Vec<Format> {
         if best.by_hand() {
             formats.push(best);
         } else {
-            eprintln!(
-                "this processor has no kernels by hand for {}: only the portable path is tested",
-                dtype.name()
-            );
+            skipped(MACHINE, &format!("no kernels by hand for {} on this processor", dtype.name()));
         }
     }
     formats

@@ -3,8 +3,6 @@
 //! `../shared/data/stories260k` holds 260 032 parameters in llama2.c's layout; the test turns them into a Hugging Face
 //! folder as `tools/goldens/stories260k.py` does, and loads that. Skipped where the data is absent.
 
-#![allow(clippy::print_stdout)] // A test that is skipped says so.
-
 mod support;
 
 use std::collections::HashMap;
@@ -13,6 +11,7 @@ use std::path::{Path, PathBuf};
 use relscale_decoder::families::{self, LoadOptions};
 use relscale_decoder::head::Vocabulary;
 use relscale_decoder::{Model, Sequence};
+use relscale_testkit::data::of_others;
 use serde_json::json;
 use support::naive;
 
@@ -53,12 +52,7 @@ const RANKS_OF_THE_THIRD: [u32; 38] = [
 ];
 
 fn data() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/stories260k");
-    if folder.join("stories260K.bin").is_file() {
-        return Some(folder);
-    }
-    println!("skipped: {} is absent", folder.display());
-    None
+    of_others("stories260k")
 }
 
 /// Writes `config.json` and `model.safetensors` of a Llama.

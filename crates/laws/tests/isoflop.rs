@@ -8,12 +8,13 @@ use std::path::Path;
 use relscale_laws::isoflop::{IsoflopColumns, IsoflopOptions, fit_isoflop};
 use relscale_laws::{Along, Curve, FlagCode, MinimumOutcome, SurfaceMethod};
 use relscale_stats::surface::Surface;
-use support::isoflop::{BUDGETS, chinchilla, close, fitted, options, shared, surface, sweep};
+use relscale_testkit::data::published;
+use support::isoflop::{BUDGETS, chinchilla, close, fitted, options, surface, sweep};
 
 /// Epoch's published refit of Chinchilla's points, and the optimum by variable projection.
 #[test]
 fn chinchilla_as_refitted_by_epoch() {
-    let Some(path) = shared("chinchilla-epoch/points.csv") else { return };
+    let path = published("chinchilla/points.csv");
     let found = fit_isoflop(&path, &IsoflopOptions { leave_out_highest: 5, ..options() }).unwrap();
     let group = &found.groups[0];
     assert_eq!((group.runs, group.left_out.len(), group.budgets.len()), (240, 5, 0));
@@ -38,7 +39,7 @@ fn chinchilla_as_refitted_by_epoch() {
 /// Quadratics in ln tokens and ln params, and surfaces, of the sweep behind the relative law.
 #[test]
 fn the_sweep_of_the_relative_laws_paper() {
-    let Some(path) = shared("isoflop-marin/isoflops.csv") else { return };
+    let path = published("marin/isoflops.csv");
     let columns = IsoflopColumns { group: Some("dataset".into()), ..IsoflopColumns::default() };
     let found = fit_isoflop(&path, &IsoflopOptions { columns, ..options() }).unwrap();
     for (name, prefactor, tokens, params, alpha, beta, e) in [
@@ -63,30 +64,21 @@ fn the_sweep_of_the_relative_laws_paper() {
 /// The published fits of the Gemstones are no better than ours, one of them worse.
 #[test]
 fn gemstones_from_many_starts() {
-    let Some(folder) = shared("gemstones") else { return };
-    let place = tempfile::tempdir().unwrap();
-    for (file, published) in [
+    for (file, objective) in [
         ("hot", 2.0760e-4),
         ("hot_sampled_like_chinchilla", 2.2573e-5),
         ("slim_chinchilla", 1.3398e-5),
         ("cool_end", 2.0594e-4),
     ] {
-        let path = fs::read_dir(&folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .find(|path| path.to_string_lossy().ends_with(&format!("_{file}.jsonl")))
-            .unwrap();
-        // The files' rows have more members than columns are wanted of.
-        let copy = place.path().join("runs.jsonl");
-        fs::copy(path, &copy).unwrap();
+        let path = published(&format!("gemstones/{file}.jsonl"));
         let columns = IsoflopColumns {
             params: "params_active_precise".into(),
             loss: "final_loss".into(),
             ..IsoflopColumns::default()
         };
-        let found = fit_isoflop(&copy, &IsoflopOptions { columns, huber_delta: 1e-4, ..options() }).unwrap();
+        let found = fit_isoflop(&path, &IsoflopOptions { columns, huber_delta: 1e-4, ..options() }).unwrap();
         let huber = surface(&found.groups[0], SurfaceMethod::Huber);
-        assert!(huber.objective <= published * (1.0 + 1e-4), "{file}: {} {published}", huber.objective);
+        assert!(huber.objective <= objective * (1.0 + 1e-4), "{file}: {} {objective}", huber.objective);
         if file == "slim_chinchilla" {
             assert!(huber.objective < 1.3037e-5, "{}", huber.objective);
         }

@@ -9,7 +9,7 @@ use relscale_laws::{
     SurfaceMethod,
 };
 use relscale_records::units::FlopsConvention;
-use support::isoflop::{BUDGETS, chinchilla, close, fitted, options, shared, surface, sweep};
+use support::isoflop::{BUDGETS, chinchilla, close, fitted, options, surface, sweep};
 use support::random::Random;
 
 fn flag(group: &IsoflopGroup, code: FlagCode) -> Option<&str> {
@@ -339,9 +339,8 @@ fn runs_that_do_not_gather_make_no_budgets() {
     let wider = IsoflopOptions { budget_tolerance: Some(0.1), ..wanted.clone() };
     assert_eq!(fitted(&table, &wider).unwrap().groups[0].budgets.len(), 3);
     // So do the points that were read off Chinchilla's figure.
-    if let Some(path) = shared("chinchilla-epoch/points.csv") {
-        assert!(matches!(fit_isoflop(&path, &wanted), Err(LawsError::NoBudgets { runs: 245, .. })));
-    }
+    let path = published("chinchilla/points.csv");
+    assert!(matches!(fit_isoflop(&path, &wanted), Err(LawsError::NoBudgets { runs: 245, .. })));
 }
 
 /// An exponent that is held is held by every method, and not called found.

@@ -8,12 +8,13 @@ use relscale_laws::isoflop::{IsoflopColumns, IsoflopOptions, Residual};
 use relscale_laws::{Along, Curve, FlagCode, MinimumOutcome, SurfaceMethod};
 use relscale_records::units::FlopsConvention;
 use relscale_stats::surface::Surface;
-use support::isoflop::{close, fitted, options, shared, surface};
+use relscale_testkit::data::published;
+use support::isoflop::{close, fitted, options, surface};
 
 /// The figures of ml-scalefit on Chinchilla's points: below 1e21 FLOPs and without the 5 largest losses, N in millions, D in billions.
 #[test]
 fn chinchilla_as_refitted_by_ml_scalefit() {
-    let Some(path) = shared("chinchilla-epoch/points.csv") else { return };
+    let path = published("chinchilla/points.csv");
     let mut table = "params,tokens,loss\n".to_owned();
     for line in fs::read_to_string(path).unwrap().lines().skip(1) {
         let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
@@ -70,7 +71,7 @@ fn chinchilla_as_refitted_by_ml_scalefit() {
 /// Figures of the sweep behind the relative law that other analyses give: by its own label, which counts forward FLOPs.
 #[test]
 fn losses_and_laws_by_the_sweeps_own_label() {
-    let Some(path) = shared("isoflop-marin/isoflops.csv") else { return };
+    let path = published("marin/isoflops.csv");
     let mut table = "dataset,C,params,tokens,loss\n".to_owned();
     for line in fs::read_to_string(&path).unwrap().lines().skip(1) {
         let (dataset, rest) = line.split_once(',').unwrap();
@@ -105,7 +106,7 @@ fn losses_and_laws_by_the_sweeps_own_label() {
 /// On the six best runs of each budget one parabola turns beyond its runs and moves the exponent of D* from 0.57 to 0.72; here that minimum is refused.
 #[test]
 fn the_published_trap_of_six_runs_is_not_walked_into() {
-    let Some(path) = shared("isoflop-marin/isoflops.csv") else { return };
+    let path = published("marin/isoflops.csv");
     let mut budgets: std::collections::BTreeMap<String, Vec<(f64, String)>> = Default::default();
     for line in fs::read_to_string(&path).unwrap().lines().filter(|line| line.starts_with("comma,")) {
         let cells: Vec<&str> = line.split(',').collect();
@@ -130,7 +131,7 @@ fn the_published_trap_of_six_runs_is_not_walked_into() {
 /// What N counts moves the exponents: published for the sweep's third corpus, N* from 0.40 to 0.59 where both vocabulary tables are left out.
 #[test]
 fn what_sizes_count_moves_the_exponents() {
-    let Some(path) = shared("isoflop-marin/runs-dclm.csv") else { return };
+    let path = published("marin/runs-dclm.csv");
     let text = fs::read_to_string(path).unwrap();
     let mut total = "params,tokens,loss\n".to_owned();
     let mut without = total.clone();

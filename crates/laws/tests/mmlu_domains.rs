@@ -1,7 +1,5 @@
 //! Subjects averaged into domains: by hand, and the accuracies of MMLU over the sizes of Pythia against NumPy and SciPy.
 
-#![allow(clippy::print_stderr)] // says what is skipped
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +9,7 @@ use relscale_laws::relative::{
 };
 use relscale_laws::user_table::Kind;
 use relscale_laws::{FlagCode, LawsError};
+use relscale_testkit::data::published;
 
 struct Place(tempfile::TempDir);
 
@@ -24,10 +23,6 @@ impl Place {
         fs::write(&path, text).unwrap();
         path
     }
-}
-
-fn data(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(path)
 }
 
 fn map(weighting: Weighting) -> Means {
@@ -213,17 +208,14 @@ const SLOPES: [(Kind, &str, [f64; 3]); 6] = [
 
 #[test]
 fn the_domains_of_mmlu_over_the_sizes_of_pythia() {
-    let (table, categories) = (data("pythia-evals/pythia.tsv"), data("mmlu/categories.tsv"));
-    let (true, Ok(categories)) = (table.exists(), fs::read_to_string(&categories)) else {
-        eprintln!("skipped: no {}", table.display());
-        return;
-    };
+    let table = published("pythia/evaluations.tsv");
+    let categories = fs::read_to_string(published("mmlu/categories.tsv")).unwrap();
     let place = Place::new();
     // Subject, domain by lm-evaluation-harness, questions; the program has the same map built in.
     let rows: String = categories
         .lines()
         .map(|line| line.split('\t').collect::<Vec<_>>())
-        .map(|row| format!("{}\t{}\t{}\n", row[0], row[4], row[3]))
+        .map(|row| format!("{}\t{}\t{}\n", row[0], row[3], row[2]))
         .map(|row| if row.starts_with("subject") { row } else { format!("mmlu_{row}") })
         .collect();
     let means = Means::read(&place.file("map.tsv", &rows), Some("test_items")).unwrap();

@@ -1,13 +1,10 @@
 //! The relative law: made-up tables with known gaps, studies, real tables.
 
-// A skipped test has nobody to return its reason to.
-#![allow(clippy::print_stderr)]
-
 mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use relscale_laws::relative::{
     Covariates, ErrorMeasure, Measurements, ModelFamily, RelativeOptions, RelativeTable, Series, SeriesPoint,
@@ -17,6 +14,7 @@ use relscale_laws::user_table::Kind;
 use relscale_laws::{FlagCode, Gap, Interval, RelativeFamily, Trend};
 use relscale_records::RunTally;
 use relscale_records::parquet::DocumentRow;
+use relscale_testkit::data::published;
 use support::{SIZES, document, run};
 
 /// `E = prefactor x^-beta`, each value times `exp` of a number.
@@ -441,19 +439,10 @@ fn ranks_bytes_and_options() {
     assert_eq!(flags[0].code, FlagCode::WrongOptions);
 }
 
-/// `../shared/data` from the project's root, where the checkout has it.
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    path.exists().then_some(path)
-}
-
 /// OLMo's ladder: 16 runs over 190M to 1B parameters, 1 to 10 times Chinchilla's tokens; slopes as computed apart, to their digits.
 #[test]
 fn olmo_ladder() {
-    let Some(path) = shared("olmo-ladder/final.tsv") else {
-        return eprintln!("skipped: ../shared/data/olmo-ladder is not there");
-    };
-    let text = fs::read_to_string(&path).unwrap();
+    let text = fs::read_to_string(published("olmo-ladder/final.tsv")).unwrap();
     let mut rows = text.lines();
     let mut table = format!("{}\n", rows.next().unwrap());
     for row in rows {

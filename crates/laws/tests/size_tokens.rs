@@ -1,18 +1,15 @@
 //! Size against tokens: the Gemstones against NumPy, known truths with scatter that runs share, refusals.
 
-// A skipped test has nobody to return its reason to.
-#![allow(clippy::print_stderr)]
-
 mod support;
 
 use relscale_laws::Saved as _;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
 use relscale_laws::{Estimate, PlaneOutcome, SizeTokensFit};
+use relscale_testkit::data::published;
 use support::random::Random;
 
 struct Place(tempfile::TempDir);
@@ -44,41 +41,21 @@ fn long(baseline: &str) -> SizeTokensTable {
     }
 }
 
-/// A cell of a table by the name of its column.
-fn cell<'a>(header: &[&str], cells: &[&'a str], column: &str) -> &'a str {
-    cells[header.iter().position(|name| *name == column).unwrap()]
-}
-
-/// The mean losses of the MMLU subjects of each domain, 22 models after 10 to 350 billion tokens; `None` where the data are not there.
-fn gemstones(place: &Place) -> Option<PathBuf> {
-    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let read = |name: &str| fs::read_to_string(Path::new(data).join(name)).ok();
-    let (Some(losses), Some(categories)) =
-        (read("gemstones/mmlu_subject_losses.tsv"), read("mmlu/categories.tsv"))
-    else {
-        eprintln!("skipped: no gemstones or mmlu in {data}");
-        return None;
-    };
-    let split = |line: &'static str| -> Vec<&'static str> { line.split('\t').collect() };
-    let (losses, categories): (&'static str, &'static str) = (losses.leak(), categories.leak());
-    let header = split(categories.lines().next()?);
-    let mut domains: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for line in categories.lines().skip(1) {
-        let cells = split(line);
-        domains.entry(cell(&header, &cells, "category")).or_default().push(cell(&header, &cells, "subject"));
-    }
-    let header = split(losses.lines().next()?);
+/// The mean losses of the MMLU subjects of each domain, 22 models after 10 to 350 billion tokens, as a
+/// long table.
+fn gemstones(place: &Place) -> PathBuf {
+    let text = fs::read_to_string(published("gemstones/mmlu_domain_losses.tsv")).unwrap();
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().unwrap().split('\t').collect();
+    assert_eq!(header[..3], ["run", "params", "tokens"]);
     let mut table = "run,params,tokens,distribution,loss\n".to_owned();
-    for line in losses.lines().skip(1) {
-        let cells = split(line);
-        for (domain, subjects) in &domains {
-            let sum: f64 =
-                subjects.iter().map(|name| cell(&header, &cells, name).parse::<f64>().unwrap()).sum();
-            let [run, params, tokens] = ["run", "params", "tokens"].map(|name| cell(&header, &cells, name));
-            writeln!(table, "{run},{params},{tokens},{domain},{}", sum / subjects.len() as f64).unwrap();
+    for line in lines {
+        let cells: Vec<&str> = line.split('\t').collect();
+        for (domain, loss) in header[3..].iter().zip(&cells[3..]) {
+            writeln!(table, "{},{},{},{domain},{loss}", cells[0], cells[1], cells[2]).unwrap();
         }
     }
-    Some(place.file("gemstones.csv", &table))
+    place.file("gemstones.csv", &table)
 }
 
 /// Slopes of ln G against STEM along size and along tokens, each with its jackknife error: `tools/goldens/size_tokens.py`, NumPy 2.4.6.
@@ -94,7 +71,7 @@ const STEM_BY_SIZE: [f64; 2] = [-0.090_664_19, 0.003_270_26];
 #[test]
 fn in_the_gemstones_size_moves_the_gaps_of_mmlu_domains_and_tokens_are_not_shown_to() {
     let place = Place::new();
-    let Some(path) = gemstones(&place) else { return };
+    let path = gemstones(&place);
     let fit = fit_size_tokens(&path, &long("STEM")).unwrap();
     assert_eq!((fit.sizes, fit.distributions.len()), (22, 4));
     let close = |found: &Estimate, [slope, error]: [f64; 2]| {
@@ -131,11 +108,7 @@ fn in_the_gemstones_size_moves_the_gaps_of_mmlu_domains_and_tokens_are_not_shown
 
 #[test]
 fn in_the_olmo_ladder_tokens_do_move_the_gap_of_code() {
-    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/olmo-ladder/final.tsv");
-    let Ok(text) = fs::read_to_string(data) else {
-        eprintln!("skipped: no {data}");
-        return;
-    };
+    let text = fs::read_to_string(published("olmo-ladder/final.tsv")).unwrap();
     let kept = |line: &&str| {
         let run = line.split('\t').next().unwrap_or_default();
         !run.contains("rerun") && !run.ends_with("-0.5xC")

@@ -1,7 +1,6 @@
 //! Two stages: the OLMo ladder against scipy, known truths, coverage of the intervals, refusals with file and line.
 
-// A skipped test has nobody to return its reason to.
-#![allow(clippy::print_stderr)]
+#![allow(clippy::print_stderr)] // says what was covered
 
 mod support;
 
@@ -12,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use relscale_laws::two_stage::{HeldOut, StagesOptions, fit_stages};
 use relscale_laws::{FlagCode, Route, StagesGroup};
+use relscale_testkit::data::published;
 use support::random::Random;
 
 struct Place(tempfile::TempDir);
@@ -78,15 +78,11 @@ const BY_SCIPY: [ByScipy; 4] = [
     },
 ];
 
-/// The 20 runs of the ladder, 1 to 10 times Chinchilla, as a long table; `None` where the data are not there.
-fn ladder(place: &Place) -> Option<PathBuf> {
-    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/olmo-ladder/final.tsv");
-    let Ok(text) = fs::read_to_string(data) else {
-        eprintln!("skipped: no {data}");
-        return None;
-    };
+/// The 20 runs of the ladder, 1 to 10 times Chinchilla, as a long table.
+fn ladder(place: &Place) -> PathBuf {
+    let text = fs::read_to_string(published("olmo-ladder/final.tsv")).unwrap();
     let mut lines = text.lines();
-    let header: Vec<&str> = lines.next()?.split('\t').collect();
+    let header: Vec<&str> = lines.next().unwrap().split('\t').collect();
     let at = |name: &str| header.iter().position(|column| *column == name).unwrap();
     let mut table = "run,size,params,tokens,task,loss,acc\n".to_owned();
     for line in lines {
@@ -102,13 +98,13 @@ fn ladder(place: &Place) -> Option<PathBuf> {
             writeln!(table, "{run},{size},{params},{tokens},{task},{loss},{accuracy}").unwrap();
         }
     }
-    Some(place.file("ladder.csv", &table))
+    place.file("ladder.csv", &table)
 }
 
 #[test]
 fn the_olmo_ladder_with_its_largest_size_held_out() {
     let place = Place::new();
-    let Some(path) = ladder(&place) else { return };
+    let path = ladder(&place);
     let fit = fit_stages(
         &path,
         &StagesOptions {

@@ -1,8 +1,5 @@
 //! A user's own table: published figures, the same law from every format, refusals with file and line.
 
-// A skipped test has nobody to return its reason to.
-#![allow(clippy::print_stderr)]
-
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +8,7 @@ use relscale_laws::user_table::{HarnessOptions, Kind, TableOptions, fit_harness,
 use relscale_laws::{FlagCode, TableFit, TableLaw};
 use relscale_records::Provenance;
 use relscale_records::parquet::{DocumentRow, write_documents};
+use relscale_testkit::data::published;
 
 /// GPT-2 on Wikipedia, read off the paper's plots: `-ln RBP_1`.
 const GPT2: [(f64, f64); 4] =
@@ -94,11 +92,7 @@ fn gpt2_of_the_paper_in_any_unit() {
 
 #[test]
 fn pythia_on_lambada_to_the_digits_that_are_known() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/pythia-evals/pythia.tsv");
-    if !data.is_file() {
-        eprintln!("skipped: {} is not there", data.display());
-        return;
-    }
+    let data = published("pythia/evaluations.tsv");
     let place = Place::new();
     // Non-embedding counts, the 1b row being that of its bf16 run.
     let sizes = place.file(

@@ -1,9 +1,7 @@
 //! The page in a real Chromium: what moves, what is heard, how it looks, and whether it can be used by everybody.
 //!
-//! Skipped with a message where no Chromium is found; `RELSCALE_CHROMIUM` names one that is not on the PATH, and makes its
-//! absence an error. axe-core is not used: it would have to be fetched; the checks below are of the same kind.
-
-#![allow(clippy::print_stdout)] // says that tests were skipped
+//! Skipped with a message where no Chromium is found; `RELSCALE_CHROMIUM` names one that is not on the PATH.
+//! axe-core is not used: it would have to be fetched; the checks below are of the same kind.
 
 mod support;
 
@@ -11,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use relscale_laws::{Saved as _, StudyFit};
+use relscale_testkit::data::{BROWSER, skipped};
 use serde_json::{Value, json};
 use support::chromium::{self, Chromium, Tab};
 use support::sources::{Sources, Stated};
@@ -21,9 +20,7 @@ fn browser() -> Option<MutexGuard<'static, Chromium>> {
     static BROWSER: OnceLock<Option<Mutex<Chromium>>> = OnceLock::new();
     let browser = BROWSER.get_or_init(|| chromium::find().map(|path| Mutex::new(Chromium::start(&path))));
     if browser.is_none() {
-        println!(
-            "skipped: no chromium on the PATH (Debian: apt-get install chromium), RELSCALE_CHROMIUM not set"
-        );
+        skipped(BROWSER, "no chromium on the PATH (Debian: apt-get install chromium)");
     }
     Some(browser.as_ref()?.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }

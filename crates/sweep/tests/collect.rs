@@ -1,7 +1,5 @@
 //! Runs read back from logs of every kind: numbers where they are logged, empty cells and notes where they are not.
 
-#![allow(clippy::print_stdout)] // says what is skipped
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +10,7 @@ use relscale_sweep::collect::table::COLUMNS;
 use relscale_sweep::collect::{CollectOptions, CollectedRun, collect, write};
 use relscale_sweep::plan;
 use relscale_sweep::train::sweep::{RunRecord, Status};
+use relscale_testkit::data::published;
 
 struct Place(tempfile::TempDir);
 
@@ -253,15 +252,10 @@ fn conventions_that_a_log_does_not_say_stay_empty_until_told() {
 
 #[test]
 fn the_published_runs_of_marin() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/isoflop-marin");
-    if !data.join("runs-dclm.csv").exists() {
-        println!("skipped: no {}", data.display());
-        return;
-    }
     // Training FLOPs, three times those by which the sweep's budgets are named.
     let options = CollectOptions {
         sources: ["comma", "dclm"]
-            .map(|name| (Some(name.to_owned()), data.join(format!("runs-{name}.csv"))))
+            .map(|name| (Some(name.to_owned()), published(&format!("marin/runs-{name}.csv"))))
             .to_vec(),
         logged_flops: Some(FlopsConvention::Train),
         logged_params: Some(ParameterConvention::Total),

@@ -2,8 +2,8 @@
 
 use relscale_records::units::FlopsConvention;
 use relscale_sweep::plan::{self, Plan, PlannedRun, SweepRecipe};
+use relscale_testkit::data::published;
 use std::collections::HashMap;
-use std::path::Path;
 
 /// Rows of a CSV without quotes, by column.
 fn rows(text: &str) -> Vec<HashMap<String, String>> {
@@ -51,16 +51,12 @@ fn the_85_runs_are_those_of_the_published_grid() {
     assert!(model.qk_norm && !model.tied);
 }
 
-/// What the real runs logged, where the file is at hand: parameters, tokens, steps, batch, learning rate, FLOPs.
+/// What the real runs logged: parameters, tokens, steps, batch, learning rate, FLOPs.
 #[test]
 fn the_runs_are_those_that_were_logged() {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/isoflop-marin"));
     let plan = plan::build(&marin()).unwrap();
     for (file, also) in [("runs-comma.csv", 7), ("runs-dclm.csv", 0)] {
-        let Ok(text) = std::fs::read_to_string(folder.join(file)) else {
-            skip(&format!("{file} is not here"));
-            continue;
-        };
+        let text = std::fs::read_to_string(published(&format!("marin/{file}"))).unwrap();
         let logged = rows(&text);
         // Beside the sweep, comma has runs at predicted optima, which the grid does not hold.
         let (sweep, others): (Vec<_>, Vec<_>) =
@@ -169,10 +165,4 @@ fn a_plan_comes_back_from_its_file_and_a_changed_one_is_looked_at() {
     }
     let error = Plan::read(&folder.path().join("none.json")).unwrap_err().to_string();
     assert!(error.contains("none.json"), "{error}");
-}
-
-/// A test that does nothing says so.
-#[allow(clippy::print_stdout, reason = "the harness shows it")]
-fn skip(reason: &str) {
-    println!("skipped: {reason}");
 }

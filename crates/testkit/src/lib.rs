@@ -1,5 +1,6 @@
 //! For development only: what tests of several crates need and no product should carry.
 //!
+//! * [`data`]: published numbers, texts of others, and the word for a test that is skipped.
 //! * [`model`]: a tiny Llama folder with random weights, to run.
 //! * [`tokenizer`]: its byte-level tokenizer of about three hundred entries.
 //! * [`ranks`]: the cases of `testdata/ranks`, which every head, engine and kernel faces, and a model whose logits are given.
@@ -10,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod data;
 pub mod model;
 pub mod ranks;
 pub mod study;

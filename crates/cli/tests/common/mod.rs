@@ -177,9 +177,3 @@ pub(crate) fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     all.sort();
     all
 }
-
-/// A test that does nothing says so.
-#[allow(clippy::print_stdout, reason = "the harness shows it")]
-pub(crate) fn skip(reason: &str) {
-    println!("skipped: {reason}");
-}

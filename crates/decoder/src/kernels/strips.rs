@@ -273,8 +273,9 @@ fn interleave(_: &[f32], _: &[f32], _: &mut [u32]) {
 }
 
 #[cfg(test)]
-#[allow(clippy::print_stderr, reason = "a test that leaves something out says so")]
 mod tests {
+    use relscale_testkit::data::{MACHINE, skipped};
+
     use super::*;
     use crate::kernels::Choice;
 
@@ -288,7 +289,7 @@ mod tests {
         for dtype in [Dtype::F32, Dtype::Bf16] {
             let format = Format::new(dtype, Choice::Best);
             if !format.by_hand {
-                eprintln!("skipped for {dtype:?}: this processor has no kernels by hand");
+                skipped(MACHINE, &format!("no kernels by hand for {dtype:?} on this processor"));
                 continue;
             }
             let most = if dtype == Dtype::F32 { 1e-5 } else { 0.03 };

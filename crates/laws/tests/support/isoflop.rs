@@ -1,7 +1,6 @@
 //! Tables of IsoFLOP sweeps on known surfaces, and what is asked of their fits.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use relscale_laws::isoflop::{IsoflopOptions, fit_isoflop};
 use relscale_laws::{IsoflopFit, IsoflopGroup, LawsError, SurfaceLaw, SurfaceMethod};
@@ -13,17 +12,6 @@ pub(crate) const BUDGETS: [f64; 5] = [1e17, 1e18, 1e19, 1e20, 1e21];
 /// Chinchilla's published surface (Hoffmann et al. 2022).
 pub(crate) fn chinchilla() -> Surface {
     Surface::of_formula([1.69, 406.4, 410.7, 0.34, 0.28], 1.0, 1.0)
-}
-
-/// A file of the data for checks, when it is there.
-pub(crate) fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    #[allow(clippy::print_stdout, reason = "says which tests were skipped")]
-    if !path.exists() {
-        println!("skipped: no {}", path.display());
-        return None;
-    }
-    Some(path)
 }
 
 pub(crate) fn options() -> IsoflopOptions {
