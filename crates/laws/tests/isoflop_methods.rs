@@ -9,6 +9,7 @@ use relscale_laws::{
     SurfaceMethod,
 };
 use relscale_records::units::FlopsConvention;
+use relscale_testkit::data::published;
 use support::isoflop::{BUDGETS, chinchilla, close, fitted, options, surface, sweep};
 use support::random::Random;
 

@@ -5,7 +5,7 @@ mod support;
 use relscale_laws::Saved as _;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
 use relscale_laws::{Estimate, PlaneOutcome, SizeTokensFit};
