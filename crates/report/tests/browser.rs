@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use relscale_laws::{Saved as _, StudyFit};
-use relscale_testkit::data::{BROWSER, skipped};
+use relscale_testkit::data;
 use serde_json::{Value, json};
 use support::chromium::{self, Chromium, Tab};
 use support::sources::{Sources, Stated};
@@ -20,7 +20,7 @@ fn browser() -> Option<MutexGuard<'static, Chromium>> {
     static BROWSER: OnceLock<Option<Mutex<Chromium>>> = OnceLock::new();
     let browser = BROWSER.get_or_init(|| chromium::find().map(|path| Mutex::new(Chromium::start(&path))));
     if browser.is_none() {
-        skipped(BROWSER, "no chromium on the PATH (Debian: apt-get install chromium)");
+        data::skipped(data::BROWSER, "no chromium on the PATH (Debian: apt-get install chromium)");
     }
     Some(browser.as_ref()?.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
