@@ -1,7 +1,6 @@
 //! Loaders of evaluations on small files written for this purpose, on broken ones, and on the real data where they are at hand.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use relscale_corpus::choices::{Format, LETTERS};
 use relscale_corpus::{CorpusSpec, Document, Result};

@@ -1,7 +1,7 @@
 //! Every loader on small files, and every way in which a file can be wrong.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use relscale_corpus::{CorpusError, CorpusSpec, Document, Result};
 use relscale_testkit::data::of_others;
