@@ -7,9 +7,8 @@ use relscale_stats::forms::power::{self, Power};
 use relscale_stats::interval::open_form::{FLOOR_FROM, Of, OpenForm};
 
 use crate::extrapolate;
-use crate::judged;
-use crate::power_law::student_t;
-use crate::result::{AuditStep, Estimate, HeldOut, LawPoint};
+use crate::intervals::student_t;
+use crate::result::{AuditStep, Estimate, HeldOut, Point};
 
 /// Fewest models of an audited fit: two have no interval to be held to.
 const FEWEST: usize = 3;
@@ -23,92 +22,32 @@ pub(crate) enum Form {
     Straight,
 }
 
-/// A point predicted by a fit that has not seen it.
-pub(crate) struct Held {
-    /// Index of the point.
-    pub(crate) point: usize,
-    /// The interval is that of a new point.
-    pub(crate) predicted: Estimate,
-    /// `predicted / observed - 1`.
-    pub(crate) relative_error: f64,
-    /// Whether the interval holds the observed value.
-    pub(crate) covered: Option<bool>,
-}
-
 /// Each point predicted from all others; points that the others cannot predict are absent.
-pub(crate) fn held_out_each(form: Form, x: &[f64], y: &[f64], unit: &str, level: f64) -> Vec<Held> {
+pub(crate) fn leave_one_out(form: Form, points: &[Point], unit: &str, level: f64) -> Vec<HeldOut> {
     // Of four points three are left, too few for an open form; their place lies among them or beside, where the form matters little.
-    let form = if x.len() <= FLOOR_FROM { Form::Straight } else { form };
-    let others = |all: &[f64], left: usize| [&all[..left], &all[left + 1..]].concat();
-    let each =
-        (0..x.len()).filter_map(|left| Some((left, Fitted::new(form, &others(x, left), &others(y, left))?)));
-    each.filter_map(|(point, fit)| held(&fit, point, x[point], y[point], unit, level)).collect()
+    let form = if points.len() <= FLOOR_FROM { Form::Straight } else { form };
+    let each = points.iter().enumerate().filter_map(|(left, point)| {
+        let (x, y) = numbers(points[..left].iter().chain(&points[left + 1..]));
+        held(&Fitted::new(form, &x, &y)?, point, unit, level)
+    });
+    each.collect()
 }
 
-/// For each m from [`FEWEST`]: m, the exponent from the first m points, and its predictions of the rest. x ascends.
-pub(crate) fn smallest_first(
-    form: Form,
-    x: &[f64],
-    y: &[f64],
-    unit: &str,
-    level: f64,
-) -> Vec<(usize, f64, Vec<Held>)> {
-    (FEWEST..x.len())
+/// For each m from [`FEWEST`]: the first m points fitted, and their predictions of the rest. x ascends.
+pub(crate) fn extrapolation(form: Form, points: &[Point], unit: &str, level: f64) -> Vec<AuditStep> {
+    let (x, y) = numbers(points);
+    (FEWEST..points.len())
         .filter_map(|m| {
             let exponent = power::fit(&x[..m], &y[..m]).ok()?.exponent();
             let fit = Fitted::new(form, &x[..m], &y[..m])?;
-            let predictions =
-                (m..x.len()).filter_map(|point| held(&fit, point, x[point], y[point], unit, level)).collect();
-            Some((m, exponent, predictions))
+            let predictions = points[m..].iter().filter_map(|point| held(&fit, point, unit, level)).collect();
+            Some(AuditStep { fitted_points: m as u32, exponent, predictions })
         })
         .collect()
 }
 
-/// Points that lie off the line through the others, with their distance from it as `observed / predicted - 1`: in one sound
-/// family in twenty, at most, some point is named (`relscale_stats::judge`).
-pub(crate) fn outlying(x: &[f64], y: &[f64]) -> Vec<(usize, f64)> {
-    judged::of(x, y).outliers.iter().map(|found| (found.point, found.error.exp_m1())).collect()
-}
-
-/// [`held_out_each`] for the models of a study.
-pub(crate) fn leave_one_out(points: &[LawPoint], unit: &str, level: f64) -> Vec<HeldOut> {
-    let (x, y) = numbers(points);
-    held_out_each(Form::Open, &x, &y, unit, level).into_iter().map(|held| of_model(points, held)).collect()
-}
-
-/// [`smallest_first`] for the models of a study.
-pub(crate) fn extrapolation(points: &[LawPoint], unit: &str, level: f64) -> Vec<AuditStep> {
-    let (x, y) = numbers(points);
-    smallest_first(Form::Open, &x, &y, unit, level)
-        .into_iter()
-        .map(|(m, exponent, predictions)| AuditStep {
-            fitted_models: m as u32,
-            exponent,
-            predictions: predictions.into_iter().map(|held| of_model(points, held)).collect(),
-        })
-        .collect()
-}
-
-/// [`outlying`] for the models of a study, by name.
-pub(crate) fn outliers(points: &[LawPoint]) -> Vec<(&str, f64)> {
-    let (x, y) = numbers(points);
-    outlying(&x, &y).into_iter().map(|(point, error)| (points[point].model.as_str(), error)).collect()
-}
-
-fn numbers(points: &[LawPoint]) -> (Vec<f64>, Vec<f64>) {
-    points.iter().map(|point| (point.parameters as f64, point.value)).unzip()
-}
-
-fn of_model(points: &[LawPoint], held: Held) -> HeldOut {
-    let point = &points[held.point];
-    HeldOut {
-        model: point.model.clone(),
-        parameters: point.parameters,
-        observed: point.value,
-        predicted: held.predicted,
-        relative_error: held.relative_error,
-        covered: held.covered,
-    }
+fn numbers<'a>(points: impl IntoIterator<Item = &'a Point>) -> (Vec<f64>, Vec<f64>) {
+    points.into_iter().map(|point| (point.x, point.value)).unzip()
 }
 
 /// A fit that predicts.
@@ -144,11 +83,14 @@ impl Fitted {
 }
 
 /// `None` when the prediction exceeds the range of numbers.
-fn held(fit: &Fitted, point: usize, x: f64, observed: f64, unit: &str, level: f64) -> Option<Held> {
+fn held(fit: &Fitted, point: &Point, unit: &str, level: f64) -> Option<HeldOut> {
+    let (x, observed) = (point.x, point.value);
     let predicted = fit.predict(x, unit, level)?;
     let relative_error = predicted.value / observed - 1.0;
-    relative_error.is_finite().then(|| Held {
-        point,
+    relative_error.is_finite().then(|| HeldOut {
+        label: point.label.clone(),
+        x,
+        observed,
         relative_error,
         covered: predicted.bounds().map(|(low, high)| low <= observed && observed <= high),
         predicted,

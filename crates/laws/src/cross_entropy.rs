@@ -32,13 +32,9 @@ pub(crate) fn law(group: &Group<'_>, options: &FitOptions) -> Law {
             } else {
                 format!("its cross entropy is {value} nats per token, which has no logarithm")
             };
-            left_out.push(LeftOut {
-                model: run.tally.model.clone(),
-                parameters: run.tally.non_embedding,
-                reason,
-            });
+            left_out.push(LeftOut::new(&run.tally.model, reason).at(run.tally.non_embedding as f64));
         }
     }
-    let setting = Setting { quantity: Quantity::CrossEntropy, level: options.level, sizes: &group.sizes };
-    power_law::law(setting, measured, left_out, |_| Vec::new())
+    let setting = Setting { level: options.level, sizes: &group.sizes };
+    power_law::law(Quantity::CrossEntropy, setting, measured, left_out, |_| Vec::new())
 }

@@ -108,9 +108,15 @@ pub(crate) fn bends(test: &FormTest, along: &str) -> Option<Flag> {
     ))
 }
 
+/// Points that lie off the line through the others, with their distance from it as `observed / predicted - 1`: in one sound
+/// family in twenty, at most, some point is named.
+pub(crate) fn outliers(found: &Judgement) -> impl Iterator<Item = (usize, f64)> {
+    found.outliers.iter().map(|outlier| (outlier.point, outlier.error.exp_m1()))
+}
+
 /// A flag when two laws explain the points of one, and nothing simpler does.
-pub(crate) fn lumped(x: &[f64], y: &[f64], models: &str) -> Option<Flag> {
-    let lumped = of(x, y).lumped.filter(judge::Lumped::rejects)?;
+pub(crate) fn lumped(found: &Judgement, models: &str) -> Option<Flag> {
+    let lumped = found.lumped.filter(judge::Lumped::rejects)?;
     let which = if lumped.by_turns { "every other of the " } else { "some " };
     Some(Flag::new(
         FlagCode::Lumped,

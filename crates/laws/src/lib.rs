@@ -11,9 +11,11 @@
 //! | [`choices`] | questions with options: which is preferred, how surely, by subject and domain |
 //! | `emergence` | several tokens right in a row: measured, against independence, over S |
 //! | [`isoflop`] | the best size and tokens of a budget, and the surface of the loss |
+//! | `series` | from labelled points to a law: fitted, described, doubted, wherever the points come from |
+//! | `intervals` | intervals of the numerics as they are stored |
 //! | `line` | a line with both of its uncertainties: models that scatter, a text that all of them read |
 //! | `extrapolate` | values at sizes that were not measured, the form of the law left open |
-//! | `power_law` | the fit, its two kinds of uncertainty, its doubts |
+//! | `power_law` | what the laws of a study share: measured points, the noise of their text |
 //! | `audit` | predictions of models that a fit has not seen |
 //! | `judged` | tests of a power law with a level: a bend, outliers, two families lumped |
 //! | [`manifest`] | models with their parameters, tokens, compute, families and runs |
@@ -41,6 +43,7 @@ mod cross_entropy;
 mod emergence;
 mod error;
 mod extrapolate;
+mod intervals;
 pub mod isoflop;
 mod judged;
 mod line;
@@ -53,6 +56,7 @@ pub mod rank_distribution;
 pub mod relative;
 pub mod result;
 mod rivals;
+mod series;
 pub mod size_tokens;
 mod sizes;
 mod study;

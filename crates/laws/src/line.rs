@@ -10,7 +10,7 @@ use relscale_stats::interval::crossing::{self, Band};
 use relscale_stats::interval::mixed::{MixedLine, Shared, Spread};
 use relscale_stats::{StatsError, multiple};
 
-use crate::power_law::student_t;
+use crate::intervals::student_t;
 use crate::result::{Estimate, Interval, TextNoise};
 use crate::sizes;
 

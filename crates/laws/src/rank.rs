@@ -7,7 +7,7 @@
 
 use crate::options::FitOptions;
 use crate::power_law::{self, Measured, Setting};
-use crate::result::{Flag, FlagCode, Law, LawPoint, LeftOut, Quantity};
+use crate::result::{Flag, FlagCode, Law, LeftOut, Point, Quantity};
 use crate::table::{Group, Sums};
 
 /// `-ln(hits / tokens)` in nats, exact also where nearly all tokens hit.
@@ -42,15 +42,11 @@ pub(crate) fn law(group: &Group<'_>, at: usize, options: &FitOptions) -> Law {
             });
             continue;
         };
-        left_out.push(LeftOut {
-            model: run.tally.model.clone(),
-            parameters: run.tally.non_embedding,
-            reason,
-        });
+        left_out.push(LeftOut::new(&run.tally.model, reason).at(run.tally.non_embedding as f64));
     }
-    let setting = Setting { quantity: Quantity::Rank { k }, level: options.level, sizes: &group.sizes };
-    power_law::law(setting, measured, left_out, |points| {
-        let few = |code, what, verb, count: fn(&LawPoint) -> Option<u64>| {
+    let setting = Setting { level: options.level, sizes: &group.sizes };
+    power_law::law(Quantity::Rank { k }, setting, measured, left_out, |points| {
+        let few = |code, what, verb, count: fn(&Point) -> Option<u64>| {
             few(points, k, options.minimum_count, code, what, verb, count)
         };
         few(FlagCode::FewMisses, "misses", "above", |point| point.misses)
@@ -62,19 +58,20 @@ pub(crate) fn law(group: &Group<'_>, at: usize, options: &FitOptions) -> Law {
 
 /// A flag when some model has a count below `minimum`.
 fn few(
-    points: &[LawPoint],
+    points: &[Point],
     k: u32,
     minimum: u64,
     code: FlagCode,
     what: &str,
     verb: &str,
-    count: fn(&LawPoint) -> Option<u64>,
+    count: fn(&Point) -> Option<u64>,
 ) -> Option<Flag> {
     let short: Vec<String> = points
         .iter()
         .filter_map(|point| {
             let count = count(point)?;
-            (count < minimum).then(|| format!("{} {count} of {}", point.model, point.tokens))
+            (count < minimum)
+                .then(|| format!("{} {count} of {}", point.label, point.tokens.unwrap_or_default()))
         })
         .collect();
     (!short.is_empty()).then(|| {

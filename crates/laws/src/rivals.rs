@@ -10,45 +10,24 @@ use relscale_stats::interval::profile::{self, ProfileInterval};
 use relscale_stats::outcome::Caution;
 use relscale_stats::select;
 
+use crate::intervals::traced;
 use crate::judged;
 use crate::result::{
-    Estimate, Flag, FlagCode, FormFinding, HeldOut, Interval, LawPoint, Rival, RivalFit, RivalHeldOut,
-    RivalOutcome, RivalParameter, Rivals,
+    Estimate, Flag, FlagCode, FormFinding, HeldOut, Parameter, Point, Rival, RivalFit, RivalHeldOut, Rivals,
 };
 use crate::verdict;
 
 /// How many of the largest models are held out.
 const HELD_OUT: [usize; 2] = [1, 2];
 
-/// A point as a form sees it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Seen<'a> {
-    /// The model.
-    pub(crate) name: &'a str,
-    /// Its size.
-    pub(crate) size: f64,
-    /// What the law is about.
-    pub(crate) value: f64,
-}
-
-/// Compares all forms on the points of a law, smallest model first.
-///
-/// `claimed` says whether the counts behind the points allow to claim a law at all.
-pub(crate) fn compare(points: &[LawPoint], unit: &str, level: f64, claimed: bool) -> Rivals {
-    let seen: Vec<Seen<'_>> = points
-        .iter()
-        .map(|point| Seen { name: &point.model, size: point.parameters as f64, value: point.value })
-        .collect();
-    of(&seen, unit, level, claimed)
-}
-
-/// Compares all forms on points, smallest first; `claimed` as for [`compare`].
-pub(crate) fn of(points: &[Seen<'_>], unit: &str, level: f64, claimed: bool) -> Rivals {
+/// Compares all forms on points, smallest first. `claimed` says whether the counts behind the points allow to claim a law at
+/// all.
+pub(crate) fn of(points: &[Point], unit: &str, level: f64, claimed: bool) -> Rivals {
     let mut forms: Vec<Rival> = forms::ALL.iter().map(|form| rival(*form, points, unit, level)).collect();
     let lowest = weigh(&mut forms);
-    let (sizes, values): (Vec<f64>, Vec<f64>) = points.iter().map(|point| (point.size, point.value)).unzip();
+    let (sizes, values): (Vec<f64>, Vec<f64>) = points.iter().map(|point| (point.x, point.value)).unzip();
     let test = judged::form_test(&sizes, &values);
-    if let Some(RivalOutcome::Fitted(power)) = forms.first_mut().map(|rival| &mut rival.outcome) {
+    if let Some(power) = forms.first_mut().and_then(|rival| rival.outcome.fit_mut()) {
         power.flags.retain(|flag| flag.code != FlagCode::LackOfFit);
         power.flags.extend(judged::bends(&test, "S"));
     }
@@ -66,19 +45,16 @@ pub(crate) fn of(points: &[Seen<'_>], unit: &str, level: f64, claimed: bool) -> 
     rivals
 }
 
-fn fit(form: &'static dyn Form, points: &[Seen<'_>]) -> Result<Curve, StatsError> {
-    let (sizes, values): (Vec<f64>, Vec<f64>) = points.iter().map(|point| (point.size, point.value)).unzip();
+fn fit(form: &'static dyn Form, points: &[Point]) -> Result<Curve, StatsError> {
+    let (sizes, values): (Vec<f64>, Vec<f64>) = points.iter().map(|point| (point.x, point.value)).unzip();
     forms::fit(form, &sizes, &values)
 }
 
-fn rival(form: &'static dyn Form, points: &[Seen<'_>], unit: &str, level: f64) -> Rival {
+fn rival(form: &'static dyn Form, points: &[Point], unit: &str, level: f64) -> Rival {
     Rival {
         form: form.name().to_owned(),
         formula: form.formula().to_owned(),
-        outcome: match fit(form, points) {
-            Ok(curve) => RivalOutcome::Fitted(Box::new(describe(&curve, points, unit, level))),
-            Err(refusal) => RivalOutcome::Refused { reason: refusal.to_string() },
-        },
+        outcome: fit(form, points).map(|curve| describe(&curve, points, unit, level)).into(),
         held_out: HELD_OUT
             .into_iter()
             .filter(|models| *models < points.len())
@@ -87,21 +63,21 @@ fn rival(form: &'static dyn Form, points: &[Seen<'_>], unit: &str, level: f64) -
     }
 }
 
-fn describe(curve: &Curve, points: &[Seen<'_>], unit: &str, level: f64) -> RivalFit {
+fn describe(curve: &Curve, points: &[Point], unit: &str, level: f64) -> RivalFit {
     let aicc = select::aicc(curve);
     let parameters = curve
         .parameters()
         .into_iter()
         .enumerate()
         .filter(|(_, parameter)| parameter.value.is_finite())
-        .map(|(at, parameter)| RivalParameter {
-            name: parameter.name.to_owned(),
-            estimate: Estimate {
+        .map(|(at, parameter)| {
+            let estimate = Estimate {
                 value: parameter.value,
                 unit: unit_of(parameter.name, curve.shape.form.name(), unit),
                 standard_error: parameter.standard_error,
                 interval: traced(profile::parameter(curve, at, level)),
-            },
+            };
+            Parameter::new(parameter.name, estimate)
         })
         .collect();
     RivalFit {
@@ -130,31 +106,6 @@ fn unit_of(parameter: &str, form: &str, unit: &str) -> String {
     }
 }
 
-/// An interval by profile as it is stored: one that is open on a side is none, with what is known as the reason.
-pub(crate) fn traced(interval: Result<ProfileInterval, StatsError>) -> Interval {
-    let found = match interval {
-        Ok(found) => found,
-        Err(refusal) => return Interval::None { reason: refusal.to_string() },
-    };
-    let (low, high) = (found.low.filter(|end| end.is_finite()), found.high.filter(|end| end.is_finite()));
-    let percent = 100.0 * found.level;
-    match (low, high) {
-        (Some(low), Some(high)) => Interval::Profile {
-            low,
-            high,
-            level: found.level,
-            degrees_of_freedom: found.degrees_of_freedom as u32,
-        },
-        (Some(low), None) => {
-            Interval::None { reason: format!("not bounded from above; at least {low:.4e} at {percent} %") }
-        }
-        (None, Some(high)) => {
-            Interval::None { reason: format!("not bounded from below; at most {high:.4e} at {percent} %") }
-        }
-        (None, None) => Interval::None { reason: "the points do not bound it on either side".to_owned() },
-    }
-}
-
 pub(crate) fn flag(caution: &Caution) -> Option<Flag> {
     let code = match caution {
         Caution::AtBound { .. } => FlagCode::AtBound,
@@ -169,7 +120,7 @@ pub(crate) fn flag(caution: &Caution) -> Option<Flag> {
 /// Fits all but the `models` largest and predicts those.
 fn held_out(
     form: &'static dyn Form,
-    points: &[Seen<'_>],
+    points: &[Point],
     models: usize,
     unit: &str,
     level: f64,
@@ -187,14 +138,14 @@ fn held_out(
         match predict(&curve, point, unit, level) {
             Some(prediction) => out.predictions.push(prediction),
             None => {
-                let what = match curve.shape.log_at(point.size) {
+                let what = match curve.shape.log_at(point.x) {
                     Some(_) => "a value beyond the range of numbers",
                     None => "no value above zero",
                 };
                 out.reason = Some(format!(
                     "fitted to the smaller models, the {} has {what} at the size of {}",
                     form.name(),
-                    point.name
+                    point.label
                 ));
             }
         }
@@ -207,8 +158,8 @@ fn held_out(
     out
 }
 
-fn predict(curve: &Curve, point: &Seen<'_>, unit: &str, level: f64) -> Option<HeldOut> {
-    let size = point.size;
+fn predict(curve: &Curve, point: &Point, unit: &str, level: f64) -> Option<HeldOut> {
+    let size = point.x;
     let predicted = curve.shape.at(size)?;
     let relative_error = Some(predicted / point.value - 1.0).filter(|error| error.is_finite())?;
     let interval = profile::prediction(curve, size, level).map(|found| ProfileInterval {
@@ -223,9 +174,8 @@ fn predict(curve: &Curve, point: &Seen<'_>, unit: &str, level: f64) -> Option<He
         .map(|error| predicted * error.hypot(curve.residual_variance().sqrt()))
         .filter(|error| error.is_finite());
     Some(HeldOut {
-        model: point.name.to_owned(),
-        // Exact for counts of parameters, which are far below 2^53.
-        parameters: size.round() as u64,
+        label: point.label.clone(),
+        x: size,
         observed: point.value,
         predicted: Estimate {
             value: predicted,
@@ -245,7 +195,7 @@ fn weigh(forms: &mut [Rival]) -> Option<String> {
     let weights = select::weights(&criteria);
     let least = criteria.iter().fold(f64::INFINITY, |a, &b| a.min(b));
     for ((&at, criterion), weight) in at.iter().zip(&criteria).zip(weights) {
-        if let RivalOutcome::Fitted(fit) = &mut forms[at].outcome {
+        if let Some(fit) = forms[at].outcome.fit_mut() {
             fit.aicc_difference = Some(criterion - least);
             fit.weight = Some(weight);
         }

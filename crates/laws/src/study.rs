@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::LawsError;
 use crate::line::{Fit, text_noise};
 use crate::options::FitOptions;
-use crate::result::{Estimate, FORMAT, Flag, FlagCode, GroupFit, Law, ModelSummary, StudyFit};
+use crate::result::{Estimate, Flag, FlagCode, GroupFit, Law, ModelSummary, RESULT_FORMAT, StudyFit};
 use crate::table::Group;
 use crate::{breakdown, cross_entropy, emergence, predict, rank, rank_distribution, summary, verdict};
 use relscale_records::RunTally;
@@ -31,7 +31,7 @@ pub fn fit_study(runs: &[RunTally], options: &FitOptions) -> Result<StudyFit, La
     }
     let groups = Group::all(runs, options)?;
     Ok(StudyFit {
-        format: FORMAT,
+        format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         options: options.clone(),
         groups: groups.iter().map(|group| fit_group(group, options)).collect::<Result<_, _>>()?,
@@ -71,13 +71,13 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsEr
 /// alpha less beta from the ratio of the two quantities at each model that has both.
 fn difference(group: &Group<'_>, greedy: &Law, entropy: &Law, level: f64) -> Option<Estimate> {
     let by_name: BTreeMap<&str, f64> =
-        entropy.points.iter().map(|point| (point.model.as_str(), point.value)).collect();
+        entropy.points.iter().map(|point| (point.label.as_str(), point.value)).collect();
     let k = group.k.iter().position(|k| Some(*k) == greedy.k())?;
     let (mut sizes, mut ratios, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for point in &greedy.points {
-        let Some(entropy) = by_name.get(point.model.as_str()) else { continue };
-        let model = group.runs.iter().position(|run| run.tally.model == point.model)?;
-        sizes.push(point.parameters as f64);
+        let Some(entropy) = by_name.get(point.label.as_str()) else { continue };
+        let model = group.runs.iter().position(|run| run.tally.model == point.label)?;
+        sizes.push(point.x);
         ratios.push(point.value / entropy);
         left_out.push(group.left_out(model, |sums| {
             rank::minus_ln_rbp(sums.hits[k], sums.tokens) / (sums.nll / sums.tokens)

@@ -2,8 +2,8 @@
 
 use relscale_stats::bootstrap::Sample;
 
+use crate::intervals::percentiles;
 use crate::options::FitOptions;
-use crate::power_law::percentiles;
 use crate::result::{Estimate, ModelSummary};
 use crate::table::{Group, Sums};
 

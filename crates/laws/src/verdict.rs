@@ -165,7 +165,7 @@ pub(crate) fn of_group(rank_laws: &[Law], cross_entropy: &Law) -> String {
     sentences.extend(held(&told, level));
     if let Some((law, fit)) = head {
         sentences.extend(top_k(rank_laws, law));
-        sentences.extend(extrapolation(law.quantity, fit));
+        sentences.extend(extrapolation(&law.quantity, fit));
     }
     sentences.extend(unclaimed(rank_laws));
     sentences.join(" ")
@@ -182,9 +182,9 @@ fn top_k(rank_laws: &[Law], told: &Law) -> Option<String> {
 }
 
 /// How the fit to the smaller half of the models predicts the largest one.
-fn extrapolation(quantity: Quantity, fit: &PowerLaw) -> Option<String> {
-    let half = fit.models.div_ceil(2).max(3);
-    let step = fit.audit.iter().find(|step| step.fitted_models == half)?;
+fn extrapolation(quantity: &Quantity, fit: &PowerLaw) -> Option<String> {
+    let half = fit.points.div_ceil(2).max(3);
+    let step = fit.audit.iter().find(|step| step.fitted_points == half)?;
     let largest = step.predictions.last()?;
     let within = match largest.covered {
         Some(true) => ", inside its interval",
@@ -256,14 +256,14 @@ pub(crate) fn slope_in(x: &str, exponent: &Estimate, r_squared: Option<f64>) -> 
 }
 
 fn slope_over(fit: &PowerLaw) -> String {
-    let (smallest, largest) = fit.parameter_range;
+    let (smallest, largest) = fit.range;
     format!(
         "{}{} over {} models from {} to {} parameters",
         slope(fit),
         of_this_text(fit),
-        fit.models,
-        scale(smallest),
-        scale(largest)
+        fit.points,
+        magnitude(smallest),
+        magnitude(largest)
     )
 }
 
@@ -278,11 +278,6 @@ pub(crate) fn r_squared_digits(r: f64) -> String {
     if r < 1.0 && r > 0.9995 { format!("{:.4}", (r * 1e4).floor() / 1e4) } else { format!("{r:.3}") }
 }
 
-/// `2.19e6`, or the number itself when it is short.
-fn scale(parameters: u64) -> String {
-    if parameters < 1000 { parameters.to_string() } else { magnitude(parameters as f64) }
-}
-
 /// `2.19e6`, or `0.0705` as it stands.
 pub(crate) fn magnitude(x: f64) -> String {
     if (0.001..1000.0).contains(&x) { x.to_string() } else { format!("{x:.2e}") }
@@ -294,8 +289,8 @@ mod tests {
 
     #[test]
     fn numbers_as_people_read_them() {
-        assert_eq!(scale(12), "12");
-        assert_eq!(scale(2_187_344), "2.19e6");
+        assert_eq!(magnitude(12.0), "12");
+        assert_eq!(magnitude(2_187_344.0), "2.19e6");
         assert_eq!(r_squared_digits(0.99999), "0.9999");
         assert_eq!(r_squared_digits(0.98342), "0.983");
         assert_eq!(r_squared_digits(1.0), "1.000");

@@ -154,9 +154,8 @@ fn noise_that_models_share_is_not_held_against_their_line() {
     let joint = tested(breakdown(&group, 1)).r_squared_median;
     let law = group.rank_law(1).unwrap();
     let slope = law.fit().unwrap().exponent.value;
-    let spread: f64 = law.points.iter().map(|p| (p.parameters as f64).ln()).sum::<f64>() / 7.0;
-    let explained: f64 =
-        law.points.iter().map(|p| (slope * ((p.parameters as f64).ln() - spread)).powi(2)).sum();
+    let spread: f64 = law.points.iter().map(|p| p.x.ln()).sum::<f64>() / 7.0;
+    let explained: f64 = law.points.iter().map(|p| (slope * (p.x.ln() - spread)).powi(2)).sum();
     let noise: f64 = law.points.iter().map(|p| p.log_standard_error.unwrap().powi(2)).sum();
     // What independent errors of that size would leave.
     let apart = explained / (explained + noise);

@@ -140,7 +140,7 @@ fn an_item_that_one_model_cannot_be_judged_on_is_left_out_for_all() {
     large.documents[4].nonfinite += 1;
     let found = fit(&[large, small], &documents);
     let group = &found.groups[0];
-    assert_eq!((group.items, group.left_out.len(), group.left_out[0].item.as_str()), (2, 1, "q1"));
+    assert_eq!((group.items, group.left_out.len(), group.left_out[0].label.as_str()), (2, 1, "q1"));
     assert!(group.left_out[0].reason.contains("non-finite") && group.left_out[0].reason.contains("large"));
     assert!(group.flags.iter().any(|flag| flag.code == FlagCode::PointsLeftOut));
     assert_eq!(group.models.iter().map(|model| model.model.as_str()).collect::<Vec<_>>(), ["small", "large"]);

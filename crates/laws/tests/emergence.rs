@@ -4,8 +4,7 @@ mod support;
 
 use proptest::prelude::*;
 use relscale_laws::{
-    Emergence, EmergenceAtK, FitOptions, FlagCode, HalfSize, Interval, LawsError, SequencePoint, StudyFit,
-    fit_study,
+    Emergence, EmergenceAtK, FitOptions, FlagCode, Interval, LawsError, SequencePoint, StudyFit, fit_study,
 };
 use relscale_records::RunTally;
 use relscale_records::sequences::{
@@ -176,7 +175,7 @@ fn an_exact_law_gives_the_size_of_one_half_and_its_steepness() {
         let n = f64::from(length.length);
         let fit = length.law.fit().unwrap();
         assert!((fit.exponent.value - 0.25).abs() < 1e-5 && fit.claimed);
-        let HalfSize::Found(half) = &length.half else { panic!("{:?}", length.half) };
+        let half = length.half.fit().unwrap();
         let truth = (8.0 * n / std::f64::consts::LN_2).powi(4);
         assert!((half.parameters.value / truth - 1.0).abs() < 1e-4, "{n}: {} {truth}", half.parameters.value);
         assert!((half.independent.unwrap() / truth - 1.0).abs() < 1e-4);
@@ -195,10 +194,10 @@ fn an_exact_law_gives_the_size_of_one_half_and_its_steepness() {
         assert_eq!(told, beyond > 0.0);
     }
     // N = 1: 1.8e4, among the sizes; N = 10: 1.8e8, beyond them.
-    let ten = found.at(1).unwrap().lengths[2].half.found().unwrap();
+    let ten = found.at(1).unwrap().lengths[2].half.fit().unwrap();
     assert!(ten.flags[0].message.contains("1.8 decades beyond the largest model"), "{:?}", ten.flags);
     assert!(found.verdict.contains("1.8 decades beyond the largest model"), "{}", found.verdict);
-    assert!(found.at(1).unwrap().lengths[0].half.found().unwrap().decades_beyond == 0.0);
+    assert!(found.at(1).unwrap().lengths[0].half.fit().unwrap().decades_beyond == 0.0);
 }
 
 #[test]
@@ -209,7 +208,7 @@ fn the_unit_of_size_moves_the_size_of_one_half_alone() {
         runs.iter().map(|run| RunTally { non_embedding: 1000 * run.non_embedding, ..run.clone() }).collect();
     let half = |runs: &[RunTally]| {
         let found = emergence(runs);
-        found.by_k[0].lengths[0].half.found().unwrap().clone()
+        found.by_k[0].lengths[0].half.fit().unwrap().clone()
     };
     let (a, b) = (half(&runs), half(&scaled));
     assert!((b.parameters.value / a.parameters.value / 1000.0 - 1.0).abs() < 1e-9);
@@ -226,7 +225,7 @@ fn a_share_that_does_not_grow_reaches_one_half_nowhere() {
         run.non_embedding = size;
     }
     let found = emergence(&runs);
-    let HalfSize::Refused { reason } = &found.by_k[0].lengths[0].half else { panic!() };
+    let reason = found.by_k[0].lengths[0].half.refused().unwrap();
     assert!(reason.contains("does not fall with size"), "{reason}");
 }
 
@@ -254,7 +253,7 @@ fn none_or_all_successes_leave_the_point_out_with_the_reason() {
     let long = &found.by_k[0].lengths[2];
     assert!(long.law.left_out.iter().all(|left| left.reason == "no 201 scored tokens in a row"));
     assert!(long.points.iter().all(|point| point.probability.is_none() && point.windows == 0));
-    assert!(matches!(&long.half, HalfSize::Refused { reason } if reason.contains("no model has a point")));
+    assert!(long.half.refused().unwrap().contains("no model has a point"));
 
     // Documents of two tokens: nothing is long enough for a claim, and the words say so.
     let runs: Vec<RunTally> = SIZES[..3]

@@ -91,7 +91,7 @@ fn the_size_of_one_half_is_covered() {
     for seed in 0..REPETITIONS {
         let fit = fit_study(&runs(&chances, &sizes, seed), &options(seed)).unwrap();
         let found = &fit.groups[0].emergence.as_ref().unwrap().by_k[0].lengths[1];
-        half.count(found.half.found().map(|found| &found.parameters), truth);
+        half.count(found.half.fit().map(|found| &found.parameters), truth);
     }
     half.check();
 }

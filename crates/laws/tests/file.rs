@@ -6,7 +6,9 @@ use relscale_laws::Saved as _;
 use std::fs;
 
 use proptest::prelude::*;
-use relscale_laws::{FORMAT, FitOptions, IsoflopFit, LawsError, RelativeFit, StagesFit, StudyFit, fit_study};
+use relscale_laws::{
+    FitOptions, IsoflopFit, LawsError, RESULT_FORMAT, RelativeFit, StagesFit, StudyFit, fit_study,
+};
 use relscale_records::RunTally;
 use serde_json::Value;
 use support::{document, family, run};
@@ -29,13 +31,13 @@ fn what_is_saved_is_what_is_loaded() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// Others read this file: these paths are promised as long as [`FORMAT`] stays.
+/// Others read this file: these paths are promised as long as [`RESULT_FORMAT`] stays.
 #[test]
 fn the_layout_is_stable() {
-    assert_eq!(FORMAT, 3);
+    assert_eq!(RESULT_FORMAT, 4);
     let json = serde_json::to_value(study()).unwrap();
     for (path, expected) in [
-        ("/format", Value::from(3)),
+        ("/format", Value::from(4)),
         ("/options/level", Value::from(0.95)),
         ("/options/resamples", Value::from(100)),
         ("/groups/0/family", Value::from("made-up")),
@@ -53,20 +55,19 @@ fn the_layout_is_stable() {
         ("/groups/0/rank_laws/1/outcome/exponent/interval/method", Value::from("models_and_text")),
         ("/groups/0/rank_laws/1/outcome/exponent_of_this_text/interval/method", Value::from("student_t")),
         ("/groups/0/rank_laws/1/outcome/exponent_of_this_text/interval/degrees_of_freedom", Value::from(5)),
-        (
-            "/groups/0/rank_laws/1/outcome/exponent_sampling_interval/interval/method",
-            Value::from("document_spread"),
-        ),
+        ("/groups/0/rank_laws/1/outcome/exponent_sampling/interval/method", Value::from("document_spread")),
         ("/groups/0/rank_laws/1/text/documents", Value::from(30)),
         ("/groups/0/rank_laws/1/outcome/claimed", Value::from(true)),
-        ("/groups/0/rank_laws/1/points/0/model", Value::from("m3100")),
+        ("/groups/0/rank_laws/1/name", Value::from("-ln RBP_10")),
+        ("/groups/0/rank_laws/1/points/0/label", Value::from("m3100")),
+        ("/groups/0/rank_laws/1/points/0/x", Value::from(3100.0)),
         ("/groups/0/cross_entropy_law/quantity/name", Value::from("cross_entropy")),
     ] {
         assert_eq!(json.pointer(path), Some(&expected), "{path}");
     }
     for path in [
         "/groups/0/rank_laws/0/outcome/r_squared",
-        "/groups/0/rank_laws/0/outcome/exponent_sampling_error",
+        "/groups/0/rank_laws/0/outcome/exponent_sampling/standard_error",
         "/groups/0/rank_laws/0/points/0/log_standard_error",
         "/groups/0/rank_laws/0/points/0/misses",
         "/groups/0/greedy_minus_cross_entropy/value",
@@ -85,7 +86,7 @@ fn files_that_are_no_result_are_refused() {
     fs::write(&path, "{\"format\": 2, \"groups\": [").unwrap();
     assert!(matches!(load(), LawsError::Parse { .. }));
     fs::write(&path, "{\"format\": 99, \"laws\": []}").unwrap();
-    assert!(load().to_string().contains("layout 99, this program reads layout 3"));
+    assert!(load().to_string().contains("layout 99, this program reads layout 4"));
 }
 
 #[test]
@@ -102,7 +103,7 @@ fn a_file_that_cannot_be_read_names_itself_and_the_command_that_makes_it() {
     }
     fs::write(&path, "{\"format\": 7}").unwrap();
     let message = RelativeFit::load(&path).unwrap_err().to_string();
-    assert!(message.contains("layout 7, this program reads layout 2; run `relscale relative`"), "{message}");
+    assert!(message.contains("layout 7, this program reads layout 4; run `relscale relative`"), "{message}");
 }
 
 #[test]
@@ -141,35 +142,14 @@ proptest! {
     }
 }
 
-/// Each result's number in docs/formats.md is that of the code.
+/// The number of all results in docs/formats.md is that of the code.
 #[test]
-fn the_documented_versions_are_those_of_the_code() {
-    use relscale_laws::{
-        CHOICES_FORMAT, ISOFLOP_FORMAT, PREDICTION_FORMAT, RELATIVE_FORMAT, SIZE_TOKENS_FORMAT,
-        STAGES_FORMAT, TABLE_FORMAT,
-    };
+fn the_documented_version_is_that_of_the_code() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats.md");
     let text = fs::read_to_string(path).unwrap();
-    let section = |title: &str| {
-        let from =
-            text.split_once(&format!("\n## {title}\n")).unwrap_or_else(|| panic!("no section {title}")).1;
-        from.split("\n## ").next().unwrap().to_owned()
-    };
-    for (title, version) in [
-        ("laws.json", FORMAT),
-        ("Predictions", PREDICTION_FORMAT),
-        ("Tables of one's own", TABLE_FORMAT),
-        ("relative.json", RELATIVE_FORMAT),
-        ("choices.json, choices.csv", CHOICES_FORMAT),
-        ("Two stages", STAGES_FORMAT),
-        ("Size against tokens", SIZE_TOKENS_FORMAT),
-        ("isoflop.json", ISOFLOP_FORMAT),
-    ] {
-        let told = format!("version of this layout, its own number, now {version}");
-        assert!(section(title).contains(&told), "{title}: {version}");
-    }
-    let versions = section("Versions");
-    assert!(versions.contains(&format!("`laws.json` has a number of its own, now {FORMAT}")), "{versions}");
+    let versions = text.split_once("\n## Versions\n").unwrap().1.split("\n## ").next().unwrap();
+    let told = format!("Every result that `relscale` writes has one layout version, now {RESULT_FORMAT}");
+    assert!(versions.contains(&told), "{versions}");
     let study = relscale_records::version::FORMAT;
     assert!(versions.contains(&format!("one number for the whole study folder, now {study}.")), "{versions}");
 }

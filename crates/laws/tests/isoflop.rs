@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use relscale_laws::isoflop::{IsoflopColumns, IsoflopOptions, fit_isoflop};
-use relscale_laws::{Along, Curve, FlagCode, MinimumOutcome, SurfaceMethod};
+use relscale_laws::{Along, Curve, FlagCode, SurfaceMethod};
 use relscale_stats::surface::Surface;
 use relscale_testkit::data::published;
 use support::isoflop::{BUDGETS, chinchilla, close, fitted, options, surface, sweep};
@@ -48,7 +48,7 @@ fn the_sweep_of_the_relative_laws_paper() {
     ] {
         let group = found.groups.iter().find(|group| group.name == name).unwrap();
         let path = group.paths.iter().find(|path| path.curve == Curve::Parabola).unwrap();
-        let (of_tokens, of_params) = (path.tokens.law().unwrap(), path.params.law().unwrap());
+        let (of_tokens, of_params) = (path.tokens.fit().unwrap(), path.params.fit().unwrap());
         close(of_tokens.exponent.value, tokens, 1e-4);
         close(of_tokens.prefactor.value, prefactor, 2e-3);
         close(of_params.exponent.value, params, 2e-4);
@@ -94,7 +94,7 @@ fn a_symmetric_surface_is_recovered_by_all_methods() {
     assert_eq!((found.flops.as_str(), found.params.as_str()), ("train", "non-embedding"));
     for path in &group.paths {
         for law in [&path.params, &path.tokens] {
-            assert!((law.law().unwrap().exponent.value - 0.5).abs() < 1e-11);
+            assert!((law.fit().unwrap().exponent.value - 0.5).abs() < 1e-11);
         }
     }
     for method in [SurfaceMethod::VariableProjection, SurfaceMethod::Huber] {
@@ -174,14 +174,13 @@ fn minima_that_no_run_brackets_are_refused_and_listed() {
     table += sweep(&truth, &[1e20], 3, 1.0, 0.0, || 0.0).split_once('\n').unwrap().1;
     let found = fitted(&table, &options()).unwrap();
     let group = &found.groups[0];
-    let reason =
-        |budget: usize| match &group.budgets[budget].minimum(Curve::Cubic, Along::Params).unwrap().outcome {
-            MinimumOutcome::Refused { reason } => reason.clone(),
-            found => panic!("{found:?}"),
-        };
+    let reason = |budget: usize| {
+        let minimum = group.budgets[budget].minimum(Curve::Cubic, Along::Params).unwrap();
+        minimum.outcome.refused().unwrap().to_owned()
+    };
     assert!(reason(0).contains("not bracketed: the best run has the largest params"), "{}", reason(0));
     assert!(reason(1).contains("3 sizes"), "{}", reason(1));
-    assert!(group.paths[0].params.law().is_none());
+    assert!(group.paths[0].params.fit().is_none());
     assert!(group.verdict.contains("0 of them"), "{}", group.verdict);
 }
 
@@ -196,7 +195,7 @@ fn runs_that_take_no_part_are_listed() {
                  f,1e18,4e7,5e9,2.95,unfinished,\n";
     let found = fitted(table, &options()).unwrap();
     let left_out: Vec<(&str, &str)> =
-        found.groups[0].left_out.iter().map(|left| (left.run.as_str(), left.reason.as_str())).collect();
+        found.groups[0].left_out.iter().map(|left| (left.label.as_str(), left.reason.as_str())).collect();
     let wanted = [("b", "diverged: loss 11 at step 40"), ("e", "its loss is not given"), ("f", "unfinished")];
     assert_eq!(left_out, wanted);
     // Two runs of one size are two seeds, whichever is better.

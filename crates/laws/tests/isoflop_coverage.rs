@@ -5,7 +5,7 @@ mod support;
 use std::borrow::Cow;
 
 use relscale_laws::isoflop::IsoflopOptions;
-use relscale_laws::{Along, Estimate, Interval, IsoflopGroup, MinimumOutcome};
+use relscale_laws::{Along, Estimate, Interval, IsoflopGroup, Minimum};
 use relscale_stats::surface::Surface;
 use support::isoflop::{BUDGETS, Design, chinchilla, fitted, seeded, sweep};
 use support::random::Random;
@@ -32,7 +32,7 @@ fn asked<'a>(group: &'a IsoflopGroup, truth: &Surface) -> Vec<(String, f64, Cow<
     let (a, b) = (truth.size_exponent(), truth.tokens_exponent());
     for path in &group.paths {
         let name = path.curve.name();
-        if let Some(law) = path.params.law() {
+        if let Some(law) = path.params.fit() {
             rows.push((format!("a of N*, {name}, Student t"), a, Cow::Borrowed(&law.exponent)));
             rows.push((format!("a of N*, {name}, runs turned"), a, Cow::Borrowed(&law.exponent_by_runs)));
             rows.push((
@@ -41,11 +41,11 @@ fn asked<'a>(group: &'a IsoflopGroup, truth: &Surface) -> Vec<(String, f64, Cow<
                 Cow::Borrowed(&law.prefactor),
             ));
         }
-        if let Some(law) = path.tokens.law() {
+        if let Some(law) = path.tokens.fit() {
             rows.push((format!("a of D*, {name}, Student t"), b, Cow::Borrowed(&law.exponent)));
             rows.push((format!("a of D*, {name}, runs turned"), b, Cow::Borrowed(&law.exponent_by_runs)));
         }
-        if let Some(law) = path.loss_with_floor.law() {
+        if let Some(law) = path.loss_with_floor.fit() {
             rows.push((format!("floor of the least loss, {name}"), truth.e, Cow::Borrowed(&law.floor)));
         }
     }
@@ -62,7 +62,7 @@ fn asked<'a>(group: &'a IsoflopGroup, truth: &Surface) -> Vec<(String, f64, Cow<
     for budget in &group.budgets {
         let (n, _) = truth.optimum(budget.budget / 6.0);
         for minimum in budget.minima.iter().filter(|minimum| minimum.along == Along::Params) {
-            if let MinimumOutcome::Found { at, place, .. } = &minimum.outcome {
+            if let Some(Minimum { at, place, .. }) = minimum.outcome.fit() {
                 // A ratio to the truth, so that budgets count together.
                 let ratio = |value: f64| value / n;
                 let interval = match place.bounds() {

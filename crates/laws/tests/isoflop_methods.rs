@@ -5,8 +5,7 @@ mod support;
 use relscale_laws::Saved;
 use relscale_laws::isoflop::{IsoflopColumns, IsoflopOptions, fit_isoflop};
 use relscale_laws::{
-    Along, Curve, FlagCode, Interval, IsoflopGroup, Judged, LawsError, LossForm, MinimumOutcome,
-    SurfaceMethod,
+    Along, Curve, FlagCode, Interval, IsoflopGroup, Judged, LawsError, LossForm, Minimum, SurfaceMethod,
 };
 use relscale_records::units::FlopsConvention;
 use relscale_testkit::data::published;
@@ -36,7 +35,7 @@ fn the_loss_far_beyond_the_budgets_has_a_floor_where_minima_tell_one() {
     let expected = ahead.loss.as_ref().unwrap();
     assert_eq!((expected.method.as_str(), expected.form), ("cubic", LossForm::PowerWithFloor));
     // Along the optimum b = alpha beta / (alpha + beta).
-    let law = found.groups[0].paths[0].loss_with_floor.law().unwrap();
+    let law = found.groups[0].paths[0].loss_with_floor.fit().unwrap();
     assert!(law.told);
     close(law.floor.value, 1.69, 2e-3);
     close(law.exponent.value, 0.34 * 0.28 / 0.62, 5e-3);
@@ -89,24 +88,26 @@ fn a_minimum_that_scatter_hides_has_no_place_and_can_be_refused() {
     let minimum = |group: &IsoflopGroup, budget: usize| {
         group.budgets[budget].minimum(Curve::Parabola, Along::Params).unwrap().outcome.clone()
     };
-    let MinimumOutcome::Found { place: Interval::None { reason }, .. } = minimum(&found.groups[0], 0) else {
+    let open = minimum(&found.groups[0], 0);
+    let Some(Minimum { place: Interval::None { reason }, .. }) = open.fit() else {
         panic!("{:?}", minimum(&found.groups[0], 0))
     };
     assert!(reason.contains("anywhere between the smallest and the largest params"), "{reason}");
     // Where runs tell the place the truth is inside, cubic bias and all.
-    let MinimumOutcome::Found {
-        at, place: Interval::Fieller { low, high, degrees_of_freedom: 4, .. }, ..
-    } = minimum(&found.groups[0], 2)
+    let told = minimum(&found.groups[0], 2);
+    let Some(Minimum { at, place: Interval::Fieller { low, high, degrees_of_freedom: 4, .. }, .. }) =
+        told.fit()
     else {
         panic!("{:?}", minimum(&found.groups[0], 2))
     };
     assert!(low < at && at < high && high / low < 1.2);
     let told = |group: &IsoflopGroup| {
-        group.paths.iter().find(|path| path.curve == Curve::Parabola).unwrap().params.law().unwrap().budgets
+        group.paths.iter().find(|path| path.curve == Curve::Parabola).unwrap().params.fit().unwrap().budgets
     };
     assert_eq!(told(&found.groups[0]), 5);
     let refusing = fitted(&table, &IsoflopOptions { refuse_flat: true, ..options() }).unwrap();
-    let MinimumOutcome::Refused { reason } = minimum(&refusing.groups[0], 0) else { panic!("kept") };
+    let refused = minimum(&refusing.groups[0], 0);
+    let reason = refused.refused().expect("kept");
     assert!(reason.starts_with("flat: at 95 %"), "{reason}");
     assert_eq!(told(&refusing.groups[0]), 4);
 }
@@ -122,7 +123,7 @@ fn the_interval_of_a_place_covers() {
         for budget in &found.groups[0].budgets {
             let (best, _) = chinchilla().optimum(budget.budget / 6.0);
             let minimum = budget.minimum(Curve::Cubic, Along::Params).unwrap();
-            let MinimumOutcome::Found { place, .. } = &minimum.outcome else { continue };
+            let Some(Minimum { place, .. }) = minimum.outcome.fit() else { continue };
             if let Some((low, high)) = place.bounds() {
                 told += 1;
                 held += i32::from((low..=high).contains(&best));
@@ -185,7 +186,7 @@ fn prefactors_have_intervals() {
     let group = &found.groups[0];
     let (n, d) = chinchilla().optimum(1.0 / 6.0);
     let path = &group.paths[0];
-    for (law, truth) in [(path.params.law().unwrap(), n), (path.tokens.law().unwrap(), d)] {
+    for (law, truth) in [(path.params.fit().unwrap(), n), (path.tokens.fit().unwrap(), d)] {
         let (low, high) = law.prefactor.bounds().unwrap();
         assert!(low < truth && truth < high, "{low} {truth} {high}");
         assert!(matches!(law.prefactor.interval, Interval::StudentT { degrees_of_freedom: 3, .. }));
@@ -231,7 +232,7 @@ fn runs_without_budgets_gather_by_six_n_d() {
     for (budget, told) in group.budgets.iter().zip(BUDGETS) {
         close(budget.budget, told, 2e-3);
     }
-    close(group.paths[0].params.law().unwrap().exponent.value, 0.28 / 0.62, 5e-3);
+    close(group.paths[0].params.fit().unwrap().exponent.value, 0.28 / 0.62, 5e-3);
     let message = flag(group, FlagCode::FlopsComputed).unwrap();
     assert!(
         message.contains("6 N D")
@@ -357,8 +358,8 @@ fn a_held_exponent_holds_for_every_method() {
         assert_eq!(estimate.interval.reason(), Some("held, not found"));
     };
     for path in &group.paths {
-        is_held(&path.params.law().unwrap().exponent, 0.28 / 0.62);
-        is_held(&path.tokens.law().unwrap().exponent, 0.34 / 0.62);
+        is_held(&path.params.fit().unwrap().exponent, 0.28 / 0.62);
+        is_held(&path.tokens.fit().unwrap().exponent, 0.34 / 0.62);
     }
     for method in [SurfaceMethod::VariableProjection, SurfaceMethod::Huber] {
         let law = surface(group, method);

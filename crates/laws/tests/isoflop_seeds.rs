@@ -3,7 +3,7 @@
 mod support;
 
 use relscale_laws::isoflop::IsoflopOptions;
-use relscale_laws::{Along, Curve, Estimate, FlagCode, IsoflopFit, MinimumOutcome, SurfaceMethod};
+use relscale_laws::{Along, Curve, Estimate, FlagCode, IsoflopFit, Minimum, SurfaceMethod};
 use relscale_stats::surface::Surface;
 use support::isoflop::{BUDGETS, Design, chinchilla, close, fitted, options, seeded, surface, sweep};
 use support::random::Random;
@@ -62,8 +62,8 @@ fn every_seed_counts_as_much_as_any_other() {
         close(at(&found), at(&of_means), 1e-9);
     }
     // Seeds tell the scatter of one run, 0.3 % of the loss: 17 degrees of freedom where the means alone leave 3.
-    let MinimumOutcome::Found { place, residual_standard_deviation, loss, .. } =
-        &budget.minimum(Curve::Cubic, Along::Params).unwrap().outcome
+    let Some(Minimum { place, residual_standard_deviation, loss, .. }) =
+        budget.minimum(Curve::Cubic, Along::Params).unwrap().outcome.fit()
     else {
         panic!("{budget:?}")
     };
@@ -119,7 +119,7 @@ fn the_surfaces_loss_beyond_the_budgets_is_held_with_seeds() {
 fn the_exponent_by_runs_is_held_with_few_runs() {
     let design = Design { budgets: 4, sizes: 5, width: 1.0, ..Design::PLAIN };
     let fits: Vec<IsoflopFit> = (0..50).map(|number| drawn(design, number)).collect();
-    let law = |fit: &IsoflopFit, at: usize| fit.groups[0].paths[at].params.law().cloned();
+    let law = |fit: &IsoflopFit, at: usize| fit.groups[0].paths[at].params.fit().cloned();
     for (at, curve) in Curve::ALL.into_iter().enumerate() {
         let laws: Vec<_> = fits.iter().filter_map(|fit| law(fit, at)).collect();
         let (held, told) =
@@ -153,9 +153,9 @@ fn a_curve_that_turns_beside_the_optimum_is_told_by_how_much() {
     let group = &found.groups[0];
     for budget in &group.budgets {
         let (best, _) = steep.optimum(budget.budget / 6.0);
-        let bias = |curve| match budget.minimum(curve, Along::Params).unwrap().outcome {
-            MinimumOutcome::Found { bias, at, .. } => (bias.unwrap(), at / best - 1.0),
-            MinimumOutcome::Refused { .. } => panic!("{budget:?}"),
+        let bias = |curve| {
+            let found = budget.minimum(curve, Along::Params).unwrap().outcome.fit().unwrap();
+            (found.bias.unwrap(), found.at / best - 1.0)
         };
         let ((parabola, off), (cubic, _)) = (bias(Curve::Parabola), bias(Curve::Cubic));
         assert!((0.06..0.12).contains(&parabola) && cubic.abs() < 0.02, "{parabola} {cubic}");
@@ -182,7 +182,7 @@ fn a_minimum_beside_the_best_end_is_no_minimum() {
                  1.29645e17,176576256,122369373,5.8044033\n";
     let found = fitted(table, &options()).unwrap();
     for minimum in &found.groups[0].budgets[0].minima {
-        let MinimumOutcome::Refused { reason } = &minimum.outcome else { panic!("{minimum:?}") };
+        let reason = minimum.outcome.refused().unwrap();
         assert!(reason.starts_with("not bracketed"), "{reason}");
     }
     // An end that is as low as the best size brackets nothing either; one that is above does.
@@ -228,6 +228,6 @@ fn seeds_show_a_curve_that_is_not_theirs() {
     let flag = found.groups[0].flags.iter().find(|flag| flag.code == FlagCode::LackOfFit).unwrap();
     assert!(flag.message.contains("further from the cubic"), "{}", flag.message);
     let minimum = found.groups[0].budgets[2].minimum(Curve::Cubic, Along::Params).unwrap();
-    let MinimumOutcome::Found { lack_of_fit, place, .. } = &minimum.outcome else { panic!("{minimum:?}") };
+    let Minimum { lack_of_fit, place, .. } = minimum.outcome.fit().unwrap();
     assert!(lack_of_fit.unwrap() < 1e-6 && format!("{place:?}").contains("degrees_of_freedom: 3"));
 }

@@ -89,7 +89,7 @@ fn a_mean_is_of_the_same_members_for_all_models() {
     let stem = found.families[0].series.iter().find(|series| series.distribution == "stem").unwrap();
     assert_eq!((stem.points.len(), stem.left_out.len()), (1, 1));
     assert_eq!(
-        (stem.left_out[0].model.as_str(), stem.left_out[0].reason.as_str()),
+        (stem.left_out[0].label.as_str(), stem.left_out[0].reason.as_str()),
         ("b", "no value of anatomy")
     );
     assert_eq!(errors(&found, "humanities").len(), 2);

@@ -6,7 +6,7 @@ use relscale_laws::Saved as _;
 use relscale_laws::predict::{Question, Size, predict};
 use relscale_laws::{
     Basis, FitOptions, Flag, FlagCode, FoundSize, FoundValue, Interval, LawsError, Predictions, RivalValue,
-    SizeOutcome, StudyFit, ValueOutcome, fit_study,
+    StudyFit, fit_study,
 };
 use relscale_records::RunTally;
 use support::rows::{Uniform, chain, with_outcomes};
@@ -39,18 +39,12 @@ fn ask(laws: &StudyFit, targets: &[&str], at: &[f64], k: &[u32], lengths: &[u32]
 
 fn value(predictions: &Predictions, at: usize) -> (&FoundValue, &[Flag]) {
     let value = &predictions.groups[0].values[at];
-    match &value.outcome {
-        ValueOutcome::Found(found) => (found, &value.flags),
-        ValueOutcome::Refused { reason } => panic!("{reason}"),
-    }
+    (value.outcome.fit().unwrap(), &value.flags)
 }
 
 fn size(predictions: &Predictions, at: usize) -> (&FoundSize, &[Flag]) {
     let size = &predictions.groups[0].sizes[at];
-    match &size.outcome {
-        SizeOutcome::Found(found) => (found, &size.flags),
-        SizeOutcome::Refused { reason } => panic!("{reason}"),
-    }
+    (size.outcome.fit().unwrap(), &size.flags)
 }
 
 #[track_caller]
@@ -182,7 +176,7 @@ fn counted_windows_are_used_where_there_are_any() {
     assert!(flags.iter().all(|flag| flag.code != FlagCode::Independence));
     assert!(counted.independent.unwrap() > counted.parameters.value, "{counted:?}");
     let emergence = laws.groups[0].emergence.as_ref().unwrap().at(1).unwrap();
-    let half = emergence.lengths.iter().find(|windows| windows.length == 5).unwrap().half.found().unwrap();
+    let half = emergence.lengths.iter().find(|windows| windows.length == 5).unwrap().half.fit().unwrap();
     near(counted.parameters.value, half.parameters.value);
     assert_eq!(counted.parameters.interval, half.parameters.interval);
     assert_eq!(counted.for_one_model, half.for_one_model);
@@ -214,13 +208,11 @@ fn a_slope_that_may_be_zero_leaves_the_size_without_an_end() {
     }
     assert!(flags.iter().any(|flag| flag.code == FlagCode::NotFalling), "{flags:?}");
     let rising = ask(&noisy([0.6, 0.7, 0.8, 0.9]), &["RBP_1 = 0.6"], &[], &[], &[]);
-    let SizeOutcome::Refused { reason } = &rising.groups[0].sizes[0].outcome else { panic!() };
+    let reason = rising.groups[0].sizes[0].outcome.refused().unwrap();
     assert!(reason.contains("no size is large enough"), "{reason}");
     // The value at a size is what it is.
-    assert!(matches!(
-        ask(&noisy([0.6, 0.7, 0.8, 0.9]), &[], &[1e10], &[1], &[]).groups[0].values[0].outcome,
-        ValueOutcome::Found(_)
-    ));
+    let there = ask(&noisy([0.6, 0.7, 0.8, 0.9]), &[], &[1e10], &[1], &[]);
+    assert!(there.groups[0].values[0].outcome.fit().is_some());
 }
 
 /// A truth with a floor: the form that has one knows, the power law does not, and both stand in the answer.
@@ -262,12 +254,10 @@ fn rival_forms_stand_beside() {
 fn what_has_no_answer_says_why() {
     let laws = made_up();
     let found = ask(&laws, &["RBP_7 = 0.5", "CE = 1e-30"], &[1e10], &[7], &[]);
-    let ValueOutcome::Refused { reason } = &found.groups[0].values[0].outcome else { panic!() };
+    let reason = found.groups[0].values[0].outcome.refused().unwrap();
     assert_eq!(reason, "k = 7 was not fitted; fitted are 1, 10");
-    assert!(
-        matches!(&found.groups[0].sizes[0].outcome, SizeOutcome::Refused { reason } if reason.contains("k = 7"))
-    );
-    let SizeOutcome::Refused { reason } = &found.groups[0].sizes[1].outcome else { panic!() };
+    assert!(found.groups[0].sizes[0].outcome.refused().unwrap().contains("k = 7"));
+    let reason = found.groups[0].sizes[1].outcome.refused().unwrap();
     assert!(reason.contains("beyond the range of numbers"), "{reason}");
 
     let question = Question { family: Some("other".into()), ..Question::default() };

@@ -68,8 +68,9 @@ fn gpt2_on_wikipedia() {
     assert!((high / gpt2.scipy_alpha_interval[1] - 1.0).abs() < 1e-8);
     assert!(group.verdict.starts_with("-ln RBP_1 falls as S^-0.056"), "{}", group.verdict);
     // The published points carry no documents, so the text sample's noise is unknown, and that is said.
-    assert_eq!(law.exponent_sampling_error, None);
-    assert!(law.exponent_sampling_interval.interval.reason().unwrap().contains("fewer than three documents"));
+    let sampling = law.exponent_sampling.as_ref().unwrap();
+    assert_eq!(sampling.standard_error, None);
+    assert!(sampling.interval.reason().unwrap().contains("fewer than three documents"));
 }
 
 #[test]

@@ -75,11 +75,11 @@ fn an_exact_gap_comes_back() {
     );
     let law = family.gap("code").unwrap().fit().unwrap();
     near(law.delta_beta.value, -0.03, 1e-12);
-    near(law.gamma.as_ref().unwrap().value / 2.4, 1.0, 1e-10);
+    near(law.power.prefactor.as_ref().unwrap().value / 2.4, 1.0, 1e-10);
     near(law.at_smallest.value, 2.4 * 1e18_f64.powf(-0.03), 1e-12);
     near(law.per_decade.value, 100.0 * (10_f64.powf(-0.03) - 1.0), 1e-9);
     // delta_beta is the difference of the two exponents.
-    let beta = |name: &str| family.absolute(name).unwrap().exponent.as_ref().unwrap().value;
+    let beta = |name: &str| family.absolute(name).unwrap().fit().unwrap().exponent.value;
     near(beta("web") - beta("code"), law.delta_beta.value, 1e-12);
     assert_eq!(law.trend, Trend::Closes);
     // 2.4 F^-0.03 = 1 at F = 2.4^(1/0.03) = 4.7e12, far below the data; 0.5 at 5.1e22, beyond it.
@@ -96,7 +96,13 @@ fn an_exact_gap_comes_back() {
         (1e21, law.predictions[0].law.value, law.predictions[0].law.bounds())
     );
     assert_eq!(family.gap("code").unwrap().points.len(), 7);
-    assert!(law.audit.iter().flat_map(|step| &step.predictions).all(|held| held.relative_error.abs() < 1e-9));
+    assert!(
+        law.power
+            .audit
+            .iter()
+            .flat_map(|step| &step.predictions)
+            .all(|held| held.relative_error.abs() < 1e-9)
+    );
 }
 
 #[test]
@@ -110,7 +116,7 @@ fn noise_that_both_share_does_not_touch_the_gap() {
     let law = family.gap("b").unwrap().fit().unwrap();
     near(law.delta_beta.value, 0.01, 1e-12);
     assert!(law.delta_beta.standard_error.unwrap() < 1e-12);
-    assert!(family.absolute("b").unwrap().exponent.as_ref().unwrap().standard_error.unwrap() > 0.02);
+    assert!(family.absolute("b").unwrap().fit().unwrap().exponent.standard_error.unwrap() > 0.02);
     assert_eq!(law.trend, Trend::Widens);
 }
 
@@ -189,8 +195,8 @@ fn models_with_one_error_are_listed_and_two_models_decide_nothing() {
     short.points.truncate(2);
     let family = fit(vec![series("base", &x, 3.0, 0.05, &[]), short.clone()], &RelativeOptions::new("base"));
     let gap = family.gap("t").unwrap();
-    assert_eq!(gap.unpaired.len(), 5);
-    assert!(gap.unpaired[0].reason.contains("no error on t: not measured"));
+    assert_eq!(gap.left_out.len(), 5);
+    assert!(gap.left_out[0].reason.contains("no error on t: not measured"));
     assert!(has(gap, FlagCode::PointsLeftOut) && has(gap, FlagCode::NoInterval));
     let law = gap.fit().unwrap();
     assert_eq!((law.tests, law.trend), (None, Trend::Undecided));
@@ -329,8 +335,8 @@ fn a_wide_table_need_not_have_every_error() {
         of_table(&path, &RelativeTable { x: "F".to_owned(), errors, ..RelativeTable::default() }).unwrap();
     let fit = fit_relative(&found, &RelativeOptions::new("loss_a"), None).unwrap();
     let gap = &fit.families[0].gaps[0];
-    assert_eq!((gap.points.len(), gap.unpaired.len()), (2, 1));
-    assert!(gap.unpaired[0].reason.contains("line 3: loss_b is empty"), "{}", gap.unpaired[0].reason);
+    assert_eq!((gap.points.len(), gap.left_out.len()), (2, 1));
+    assert!(gap.left_out[0].reason.contains("line 3: loss_b is empty"), "{}", gap.left_out[0].reason);
 }
 
 /// Runs of one corpus whose documents have tags; the two kinds of document follow laws of their own.
@@ -385,7 +391,7 @@ fn tags_are_distributions_and_their_documents_are_drawn_apart() {
     let fit = fit_relative(&found, &RelativeOptions::new("web"), None).unwrap();
     let gap = &fit.families[0].gaps[0];
     let law = gap.fit().unwrap();
-    assert_eq!(gap.treatment, "code");
+    assert_eq!(gap.name, "code");
     near(law.delta_beta.value, -0.03, 2e-3);
     assert!(matches!(law.delta_beta_sampling.interval, Interval::DocumentSpread { .. }));
     assert!(law.delta_beta.interval.text_share().is_some());
@@ -477,12 +483,13 @@ fn olmo_ladder() {
     for (column, beta, r_squared, gap) in wanted {
         let law = family.absolute(column).unwrap();
         assert_eq!(law.points.len(), 16);
-        near(law.exponent.as_ref().unwrap().value, beta, 0.5001e-5);
-        near(law.r_squared.unwrap(), r_squared, 0.6e-4);
+        let fit = law.fit().unwrap();
+        near(fit.exponent.value, beta, 0.5001e-5);
+        near(fit.r_squared.unwrap(), r_squared, 0.6e-4);
         let Some((delta, r_squared)) = gap else { continue };
         let law = family.gap(column).unwrap().fit().unwrap();
         near(law.delta_beta.value, delta, 0.5001e-5);
-        near(law.r_squared.unwrap(), r_squared, 0.6e-4);
+        near(law.power.r_squared.unwrap(), r_squared, 0.6e-4);
         assert_eq!(law.trend, if delta < 0.0 { Trend::Closes } else { Trend::Widens }, "{column}");
     }
     assert_eq!(family.flags[0].code, FlagCode::MixedErrors);
@@ -542,7 +549,7 @@ fn errors_at_the_fitted_optimum_give_the_slope_of_the_optima() {
         let fit = fit_relative(&found, &RelativeOptions::new("web"), None).unwrap();
         let gap = fit.families[0].gap("code").unwrap();
         assert_eq!(gap.points.len(), 5);
-        (gap.fit().unwrap().delta_beta.value, gap.points[0].model.clone())
+        (gap.fit().unwrap().delta_beta.value, gap.points[0].label.clone())
     };
     let truth = (0.10 - 0.16) / 2.0;
     let (fitted, name) = slope(of_table(&path, &options).unwrap(), true);
@@ -588,7 +595,7 @@ fn slopes_go_with_a_covariate() {
     assert_eq!(fit.files, [path.display().to_string()]);
     let link = fit.families[0].covariate.as_ref().unwrap();
     assert_eq!((link.pairs.len(), link.left_out.len()), (6, 1));
-    assert_eq!(link.left_out[0].model, "unknown");
+    assert_eq!(link.left_out[0].label, "unknown");
     let slopes: Vec<f64> = link.pairs.iter().map(|pair| pair.delta_beta).collect();
     near(slopes[1], -(1e-3 * 3_f64.ln() - 6e-4), 1e-10);
     // NumPy's corrcoef of the six pairs.

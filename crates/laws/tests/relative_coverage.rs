@@ -92,7 +92,7 @@ fn count(models: usize, slope: f64, own: f64, repetitions: usize) -> Counts {
         let (low, high) = law.delta_beta.bounds().unwrap();
         counts.covered += usize::from(low <= slope && slope <= high);
         // The largest model's gap from the smaller ones.
-        let held = law.audit.last().and_then(|step| step.predictions.last());
+        let held = law.power.audit.last().and_then(|step| step.predictions.last());
         counts.predicted += usize::from(held.and_then(|held| held.covered) == Some(true));
         match law.trend {
             Trend::Crossed if law.delta_beta.value < 0.0 => counts.closes += 1,

@@ -3,7 +3,7 @@
 mod support;
 
 use proptest::prelude::*;
-use relscale_laws::{FitOptions, FlagCode, FormFinding, Interval, Law, RivalOutcome, Rivals, fit_study};
+use relscale_laws::{FitOptions, FlagCode, FormFinding, Interval, Law, Rivals, fit_study};
 use support::exact;
 use support::random::Random;
 
@@ -110,10 +110,8 @@ fn a_form_that_ends_within_the_held_out_sizes_predicts_nothing_there() {
 
 #[test]
 fn too_few_models_are_refused_form_by_form() {
-    let reason = |law: &Law, name: &str| match &rivals(law).form(name).unwrap().outcome {
-        RivalOutcome::Refused { reason } => reason.clone(),
-        RivalOutcome::Fitted(_) => panic!("{name} was fitted"),
-    };
+    let reason =
+        |law: &Law, name: &str| rivals(law).form(name).unwrap().outcome.refused().unwrap().to_owned();
     let four = law(&SIZES[..4], |s| 6.0 * s.powf(-0.15));
     assert!(reason(&four, "broken power law").contains("needs at least 5 points, not 4"));
     let power = rivals(&four).form("power law").unwrap().fit().unwrap();

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
-use relscale_laws::{Estimate, PlaneOutcome, SizeTokensFit};
+use relscale_laws::{Estimate, Plane, SizeTokensFit};
 use relscale_testkit::data::published;
 use support::random::Random;
 
@@ -88,9 +88,7 @@ fn in_the_gemstones_size_moves_the_gaps_of_mmlu_domains_and_tokens_are_not_shown
         close(size, by_size);
         close(tokens, by_tokens);
         // Every size was seen after (nearly) the same tokens, so the plane has the same slopes.
-        let PlaneOutcome::Fitted { size: plane_size, tokens: plane_tokens, .. } = &gap.plane else {
-            panic!("{:?}", gap.plane)
-        };
+        let Plane { size: plane_size, tokens: plane_tokens, .. } = gap.plane.fit().unwrap();
         assert!((plane_size.value - size.value).abs() < 1e-5);
         assert!((plane_tokens.value - tokens.value).abs() < 1e-5);
         assert!(
@@ -127,7 +125,7 @@ fn in_the_olmo_ladder_tokens_do_move_the_gap_of_code() {
     let slope = gap.along_tokens.slope.as_ref().unwrap();
     assert!((slope.value + 0.033_602_537_334_822).abs() < 1e-12);
     assert!((slope.standard_error.unwrap() - 0.002_006_707_190_578).abs() < 1e-12);
-    let PlaneOutcome::Fitted { size, tokens, .. } = &gap.plane else { panic!("{:?}", gap.plane) };
+    let Plane { size, tokens, .. } = gap.plane.fit().unwrap();
     assert!((size.value + 0.048_968_06).abs() < 1e-8 && (tokens.value + 0.033_601_28).abs() < 1e-8);
 }
 
@@ -214,7 +212,7 @@ fn runs_of_different_lengths_have_a_plane() {
     let gap = found.gap.as_ref().unwrap();
     assert!(gap.along_size.slope.is_none() && gap.along_tokens.slope.is_none());
     assert_eq!(found.flags.len(), 2);
-    let PlaneOutcome::Fitted { size, tokens, .. } = &gap.plane else { panic!("{:?}", gap.plane) };
+    let Plane { size, tokens, .. } = gap.plane.fit().unwrap();
     assert!((size.value + 0.01).abs() < 1e-10 && (tokens.value - 0.002).abs() < 1e-10);
     assert!(found.verdict.contains("a plane over all checkpoints"), "{}", found.verdict);
 }

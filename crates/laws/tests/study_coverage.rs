@@ -87,7 +87,7 @@ fn held(documents: u32, repetitions: usize, seed: u64) -> [f64; 3] {
         let told = [
             law.exponent.bounds(),
             law.exponent_of_this_text.as_ref().unwrap().bounds(),
-            law.exponent_sampling_interval.bounds(),
+            law.exponent_sampling.as_ref().unwrap().bounds(),
         ];
         for (share, bounds) in held.iter_mut().zip(told) {
             let (low, high) = bounds.unwrap();

@@ -61,12 +61,12 @@ fn documents_give_each_point_its_error_and_the_exponent_a_sampling_error() {
         // ln(-ln RBP) has an error of about 0.173 / sqrt(120) = 0.016.
         assert!((0.012..0.021).contains(&log_error), "{log_error}");
         assert!((error / point.value / log_error - 1.0).abs() < 0.05);
-        assert_eq!(point.hits.unwrap() + point.misses.unwrap(), point.tokens);
+        assert_eq!(point.hits.unwrap() + point.misses.unwrap(), point.tokens.unwrap());
     }
     // What is common to all models does not move the slope: leaving documents out of all of them at once sees that.
-    let sampling = fit.exponent_sampling_error.unwrap();
-    assert!(sampling < 0.001, "{sampling}");
-    assert!(matches!(fit.exponent_sampling_interval.interval, Interval::DocumentSpread { .. }));
+    let sampling = fit.exponent_sampling.as_ref().unwrap();
+    assert!(sampling.standard_error.unwrap() < 0.001, "{sampling:?}");
+    assert!(matches!(sampling.interval, Interval::DocumentSpread { .. }));
     assert!(matches!(fit.exponent.interval, Interval::ModelsAndText { .. }));
     assert!(matches!(fit.exponent_of_this_text.as_ref().unwrap().interval, Interval::StudentT { .. }));
     let model = &group.models[0];
@@ -141,7 +141,7 @@ fn models_of_one_size_are_flagged_and_only_one_size_is_refused() {
     runs.push(exact("twin", SIZES[2], &[1, 10], &[0.9, 0.4], 3.0));
     let group = fit(&runs);
     assert!(group.flags.iter().any(|flag| flag.code == FlagCode::SameSize && flag.message.contains("twin")));
-    assert_eq!(group.rank_laws[0].fit().unwrap().models, 4);
+    assert_eq!(group.rank_laws[0].fit().unwrap().points, 4);
 
     let group = fit(&runs[2..]);
     let Outcome::Refused { reason } = &group.rank_laws[0].outcome else { panic!() };
@@ -171,7 +171,7 @@ fn points_without_logarithm_are_left_out_and_listed() {
     let group = fit(&runs);
     let (greedy, ten) = (group.rank_law(1).unwrap(), group.rank_law(10).unwrap());
     assert_eq!((greedy.points.len(), ten.points.len()), (4, 4));
-    assert_eq!(greedy.left_out[0].model, "m3100");
+    assert_eq!(greedy.left_out[0].label, "m3100");
     assert!(greedy.left_out[0].reason.contains("RBP_1 = 0"), "{}", greedy.left_out[0].reason);
     assert!(ten.left_out[0].reason.contains("RBP_10 = 1"), "{}", ten.left_out[0].reason);
     assert!(has(greedy, FlagCode::PointsLeftOut) && has(ten, FlagCode::PointsLeftOut));
@@ -303,7 +303,7 @@ fn a_model_with_nothing_scored_has_no_average_and_no_point() {
     assert_eq!(group.models[6].bits_per_byte, None);
     assert_eq!(group.rank_laws[0].left_out[0].reason, "no token was scored");
     assert_eq!(group.cross_entropy_law.left_out[0].reason, "no token was scored");
-    assert_eq!(group.rank_laws[0].fit().unwrap().models, 6);
+    assert_eq!(group.rank_laws[0].fit().unwrap().points, 6);
 }
 
 #[test]

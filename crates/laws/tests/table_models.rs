@@ -88,7 +88,7 @@ fn one_label_with_two_sizes_is_refused_with_both_lines() {
     assert!(fit_table(&path, &table(|options| options.group = vec!["model".to_owned()])).is_ok());
 }
 
-fn law(fit: &TableFit) -> &relscale_laws::TableLaw {
+fn law(fit: &TableFit) -> &relscale_laws::Law {
     &fit.groups[0].laws[0]
 }
 

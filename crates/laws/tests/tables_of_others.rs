@@ -234,7 +234,7 @@ fn a_table_without_names_of_groups_is_one_group() {
 fn runs_that_crashed_or_diverged_are_no_runs_of_a_sweep() {
     let place = Place::new();
     let whole = isoflop(&place, &runs(|_, _| {}));
-    let size = |fit: &IsoflopFit| fit.groups[0].paths[0].params.law().unwrap().exponent.value;
+    let size = |fit: &IsoflopFit| fit.groups[0].paths[0].params.fit().unwrap().exponent.value;
     // By the construction: N* goes from 8e7 to 7.2e8 over two decades, so that a = ln 9 / ln 100.
     let expected = 9_f64.ln() / 100_f64.ln();
     assert!((size(&whole) - expected).abs() < 1e-6, "{}", size(&whole));
@@ -259,7 +259,7 @@ fn runs_that_crashed_or_diverged_are_no_runs_of_a_sweep() {
         let [left] = fit.groups[0].left_out.as_slice() else {
             panic!("{text}: {:?}", fit.groups[0].left_out)
         };
-        assert_eq!((left.run.as_str(), left.reason.as_str()), ("bad", reason));
+        assert_eq!((left.label.as_str(), left.reason.as_str()), ("bad", reason));
         assert_eq!(size(&fit), size(&whole), "{text}");
     }
     let options = IsoflopOptions { resamples: 50, ..IsoflopOptions::default() };
@@ -372,7 +372,7 @@ fn a_model_without_a_result_is_named() {
         "\"mystery,none\": 3",
     ] {
         let fit = harness(metrics, |text| text, false).unwrap();
-        let law = fit.groups[0].laws.iter().find(|law| law.column.ends_with("acc")).unwrap();
+        let law = fit.groups[0].laws.iter().find(|law| law.name.ends_with("acc")).unwrap();
         assert_eq!(law.points.len(), 3, "{metrics}");
         let [left] = law.left_out.as_slice() else { panic!("{metrics}: {:?}", law.left_out) };
         assert_eq!((left.label.as_str(), left.x, left.given), ("m3", Some(1e8), None), "{metrics}");
@@ -391,7 +391,7 @@ fn a_model_without_a_result_is_named() {
         text.replace("\"n-shot\": {\"lambada_openai\": 0}", "\"n-shot\": {\"lambada_openai\": 5}")
     };
     let fit = harness("\"acc,none\": 0.5", shots, false).unwrap();
-    let law = fit.groups[0].laws.iter().find(|law| law.column == "lambada_openai, 0-shot acc").unwrap();
+    let law = fit.groups[0].laws.iter().find(|law| law.name == "lambada_openai, 0-shot acc").unwrap();
     assert!(law.left_out[0].reason.contains("has acc,none, 5-shot"), "{:?}", law.left_out);
 }
 

@@ -126,11 +126,11 @@ fn the_olmo_ladder_with_its_largest_size_held_out() {
         assert!(group.predictability.quadratic_left_out.unwrap() < quadratic);
         let held_out = group.held_out.as_ref().unwrap();
         assert_eq!((held_out.points.len(), held_out.which.as_str()), (4, "size = 3B"));
-        let first = held_out.curves.loss.curve().unwrap();
+        let first = held_out.curves.loss.fit().unwrap();
         close(first.parameter("alpha").unwrap().value, alpha, 1e-5);
         close(first.parameter("c").unwrap().value, floor, 1e-5);
         assert_eq!(first.points, 16);
-        let curve = held_out.curves.accuracy.curve().unwrap();
+        let curve = held_out.curves.accuracy.fit().unwrap();
         for (name, expected) in ["rate", "midpoint", "upper"].into_iter().zip(second) {
             close(curve.parameter(name).unwrap().value, expected, 1e-5);
         }
@@ -176,8 +176,8 @@ fn a_known_truth_comes_back_in_any_unit_of_x() {
             ..StagesOptions::new("flops", "bpb", "acc")
         };
         let group = only(&place.file("points.csv", &table(points)), &options);
-        let value = |outcome: &relscale_laws::StageOutcome, name: &str| {
-            outcome.curve().unwrap().parameter(name).unwrap().value
+        let value = |outcome: &relscale_laws::Outcome<relscale_laws::StageCurve>, name: &str| {
+            outcome.fit().unwrap().parameter(name).unwrap().value
         };
         let curves = &group.curves;
         assert!((value(&curves.loss, "alpha") - 0.1).abs() < 1e-6);
@@ -271,7 +271,7 @@ fn bad_numbers_are_refused_with_file_and_line() {
 
     // Too few points are an answer, not a fault of the table.
     let group = only(&place.file("few.csv", good), &options);
-    assert!(group.curves.loss.curve().is_none() && group.held_out.is_none());
+    assert!(group.curves.loss.fit().is_none() && group.held_out.is_none());
     assert!(
         group.flags.iter().any(|flag| flag.message.contains("power law with floor")),
         "{:?}",
@@ -288,7 +288,7 @@ fn an_accuracy_of_zero_has_no_place_in_the_power_law_and_is_named() {
     let options =
         StagesOptions { held_out: HeldOut::Largest(3), ..StagesOptions::new("flops", "bpb", "acc") };
     let group = only(&place.file("zero.csv", &table(points.into_iter())), &options);
-    assert_eq!(group.curves.direct_power.curve().unwrap().points, 11);
+    assert_eq!(group.curves.direct_power.fit().unwrap().points, 11);
     assert_eq!(group.held_out.unwrap().points.len(), 3);
     let flag = group.flags.iter().find(|flag| flag.code == FlagCode::PointsLeftOut).unwrap();
     assert!(flag.message.contains("line 2"), "{}", flag.message);

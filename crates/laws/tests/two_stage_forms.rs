@@ -153,7 +153,7 @@ fn tell(near: &StagesFit, ahead: &StagesFit, far: &[f64]) -> Found {
 }
 
 fn is_flagged(group: &StagesGroup) -> bool {
-    let curve = group.curves.direct_power.curve().unwrap();
+    let curve = group.curves.direct_power.fit().unwrap();
     let flagged = curve.flags.iter().any(|flag| flag.code == FlagCode::LackOfFit);
     assert_eq!(flagged, curve.form_test.unwrap().rejected);
     assert_eq!(flagged, group.verdict.contains("is the wrong form here"), "{}", group.verdict);

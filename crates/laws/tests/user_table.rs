@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use relscale_laws::user_table::{HarnessOptions, Kind, TableOptions, fit_harness, fit_table};
-use relscale_laws::{FlagCode, TableFit, TableLaw};
+use relscale_laws::{FlagCode, Law, TableFit};
 use relscale_records::Provenance;
 use relscale_records::parquet::{DocumentRow, write_documents};
 use relscale_testkit::data::published;
@@ -33,7 +33,7 @@ fn y(columns: &[&str]) -> TableOptions {
     TableOptions { y: columns.iter().map(ToString::to_string).collect(), ..TableOptions::default() }
 }
 
-fn only_law(fit: &TableFit) -> &TableLaw {
+fn only_law(fit: &TableFit) -> &Law {
     assert_eq!((fit.groups.len(), fit.groups[0].laws.len()), (1, 1));
     &fit.groups[0].laws[0]
 }
@@ -205,7 +205,7 @@ fn a_parquet_table() {
     let fit = fit_table(&path, &options).unwrap();
     let law = only_law(&fit);
     assert!((law.fit().unwrap().exponent.value - 0.5).abs() < 1e-14);
-    assert_eq!((law.points[0].label.as_str(), law.points[0].place.as_str()), ("m0", "row 1"));
+    assert_eq!((law.points[0].label.as_str(), law.points[0].place.as_deref()), ("m0", Some("row 1")));
     let missing = TableOptions { x: "token".to_owned(), ..options.clone() };
     let text = refusal(&path, &missing);
     assert!(text.contains("no column `token`"), "{text}");
@@ -324,7 +324,7 @@ fn results_of_the_evaluation_harness() {
     let fit = fit_harness(&folder, &options).unwrap();
     assert_eq!((fit.groups.len(), fit.groups[0].name.as_str(), fit.files.len()), (1, "p", 4));
     let laws = &fit.groups[0].laws;
-    let names: Vec<&str> = laws.iter().map(|law| law.symbol.as_str()).collect();
+    let names: Vec<String> = laws.iter().map(|law| law.quantity.symbol()).collect();
     assert_eq!(names, ["ln lambada_openai, 0-shot perplexity", "-ln lambada_openai, 0-shot acc"]);
     // The same as from a table with these numbers.
     let table = place.file(
@@ -343,7 +343,7 @@ fn results_of_the_evaluation_harness() {
     for law in &fit.groups[0].laws {
         let has = |code| law.flags.iter().any(|flag| flag.code == code);
         assert!(has(FlagCode::TotalParameters));
-        assert_eq!(has(FlagCode::ChosenAnswers), law.column.starts_with("arc_easy"), "{}", law.column);
+        assert_eq!(has(FlagCode::ChosenAnswers), law.name.starts_with("arc_easy"), "{}", law.name);
     }
     assert_eq!(fit.groups[0].laws[0].points[0].x, 70_426_624.0);
 }

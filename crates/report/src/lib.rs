@@ -149,7 +149,7 @@ impl ReportFiles {
 /// What the page is given where there is no laws.json.
 fn no_laws() -> StudyFit {
     StudyFit {
-        format: relscale_laws::FORMAT,
+        format: relscale_laws::RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         options: FitOptions::default(),
         groups: Vec::new(),

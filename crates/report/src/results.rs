@@ -74,7 +74,7 @@ impl Results {
                 continue;
             }
             let laws = found.fit.families.iter().flat_map(|family| &family.absolute);
-            let models = laws.flat_map(|law| &law.points).map(|point| point.model.as_str());
+            let models = laws.flat_map(|law| &law.points).map(|point| point.label.as_str());
             refuse_foreign::<RelativeFit>(folder, &found.file, models, &there)?;
         }
         for found in &self.choices {

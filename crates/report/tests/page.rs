@@ -281,7 +281,7 @@ fn no_model_with_a_point_has_no_figure_of_it() {
 fn empty_laws_say_what_to_do() {
     let home = tempfile::tempdir().unwrap();
     let study = StudyFit {
-        format: relscale_laws::FORMAT,
+        format: relscale_laws::RESULT_FORMAT,
         tool: "relscale test".into(),
         options: FitOptions::default(),
         groups: Vec::new(),

@@ -188,7 +188,7 @@ fn rows(title: String, group: &GroupFit) -> Vec<Vec<String>> {
                 exponent(&fit.exponent, fit.claimed),
                 interval(&fit.exponent),
                 // A line through two points is always perfect.
-                fit.r_squared.filter(|_| fit.models > 2).map_or("-".to_owned(), r_squared),
+                fit.r_squared.filter(|_| fit.points > 2).map_or("-".to_owned(), r_squared),
             ),
         };
         vec![title, k, alpha, interval, r_squared, entropy]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use relscale_laws::user_table::{HarnessOptions, Kind, TableOptions, fit_harness, fit_table};
-use relscale_laws::{Estimate, TableFit, TableGroup, TableLaw};
+use relscale_laws::{Estimate, Law, TableFit, TableGroup};
 
 use super::json::{self, Json};
 use crate::exit::Refusal;
@@ -147,7 +147,7 @@ fn show(fit: &TableFit, json: Option<&Json>) -> anyhow::Result<()> {
 
 /// Refuses when there is not one law.
 fn refuse_if_empty(fit: &TableFit) -> anyhow::Result<()> {
-    let laws: Vec<&TableLaw> = fit.groups.iter().flat_map(|group| &group.laws).collect();
+    let laws: Vec<&Law> = fit.groups.iter().flat_map(|group| &group.laws).collect();
     if laws.iter().any(|law| law.fit().is_some()) {
         return Ok(());
     }
@@ -165,8 +165,8 @@ fn table(fit: &TableFit) -> String {
 
 fn rows(group: &TableGroup) -> Vec<Vec<String>> {
     let mut title = Some(group.name.clone());
-    let row = |law: &TableLaw| {
-        let mut row = vec![title.take().unwrap_or_default(), law.symbol.clone()];
+    let row = |law: &Law| {
+        let mut row = vec![title.take().unwrap_or_default(), law.quantity.symbol()];
         let dash = || "-".to_owned();
         match law.fit() {
             None => row.extend([dash(), dash(), dash(), law.points.len().to_string(), dash()]),

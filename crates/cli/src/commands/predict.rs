@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use relscale_laws::Saved as _;
 use relscale_laws::predict::{Question, Size, Target, predict};
 use relscale_laws::{
-    Basis, Flag, GroupPredictions, Interval, LawsError, Predictions, SizeOutcome, SizePrediction, StudyFit,
-    ValueOutcome, ValuePrediction,
+    Basis, Flag, GroupPredictions, Interval, LawsError, Outcome, Predictions, SizePrediction, StudyFit,
+    ValuePrediction,
 };
 
 use super::fit::LAWS;
@@ -114,14 +114,9 @@ fn file(study: &Path) -> PathBuf {
 /// Refuses when there is not one answer.
 fn refuse_if_empty(predictions: &Predictions) -> anyhow::Result<()> {
     let mut reasons = predictions.groups.iter().flat_map(|group| {
-        let values = group.values.iter().map(|value| match &value.outcome {
-            ValueOutcome::Found(_) => None,
-            ValueOutcome::Refused { .. } => Some(&value.verdict),
-        });
-        values.chain(group.sizes.iter().map(|size| match &size.outcome {
-            SizeOutcome::Found(_) => None,
-            SizeOutcome::Refused { .. } => Some(&size.verdict),
-        }))
+        let values = group.values.iter().map(|value| (value.outcome.refused(), &value.verdict));
+        let sizes = group.sizes.iter().map(|size| (size.outcome.refused(), &size.verdict));
+        values.chain(sizes).map(|(refused, verdict)| refused.map(|_| verdict))
     });
     match reasons.next() {
         Some(Some(first)) if reasons.all(|reason| reason.is_some()) => {
@@ -171,8 +166,8 @@ fn value_rows(group: &GroupPredictions) -> Vec<Vec<String>> {
     let row = |value: &ValuePrediction| {
         let mut row = vec![value.quantity.symbol(), size_of(value.parameters)];
         match &value.outcome {
-            ValueOutcome::Refused { .. } => row.extend(dashes(5)),
-            ValueOutcome::Found(found) => row.extend([
+            Outcome::Refused { .. } => row.extend(dashes(5)),
+            Outcome::Fitted(found) => row.extend([
                 number(found.value.value),
                 interval(&found.value.interval, number),
                 interval(&found.law_interval, number),
@@ -189,8 +184,8 @@ fn size_rows(group: &GroupPredictions) -> Vec<Vec<String>> {
     let row = |size: &SizePrediction| {
         let mut row = vec![size.quantity.reaching(size.target)];
         match &size.outcome {
-            SizeOutcome::Refused { .. } => row.extend(dashes(5)),
-            SizeOutcome::Found(found) => row.extend([
+            Outcome::Refused { .. } => row.extend(dashes(5)),
+            Outcome::Fitted(found) => row.extend([
                 size_of(found.parameters.value),
                 interval(&found.parameters.interval, size_of),
                 interval(&found.for_one_model, size_of),
@@ -259,12 +254,12 @@ fn notes(predictions: &Predictions, title: &dyn Fn(&GroupPredictions) -> String)
     for group in &predictions.groups {
         let mut said: Vec<(Option<&Flag>, String, usize)> = Vec::new();
         let values = group.values.iter().map(|value| match &value.outcome {
-            ValueOutcome::Found(found) => (value.flags.as_slice(), basis(found.basis), None),
-            ValueOutcome::Refused { .. } => (value.flags.as_slice(), None, Some(&value.verdict)),
+            Outcome::Fitted(found) => (value.flags.as_slice(), basis(found.basis), None),
+            Outcome::Refused { .. } => (value.flags.as_slice(), None, Some(&value.verdict)),
         });
         let sizes = group.sizes.iter().map(|size| match &size.outcome {
-            SizeOutcome::Found(found) => (size.flags.as_slice(), basis(found.basis), Some(&size.verdict)),
-            SizeOutcome::Refused { .. } => (size.flags.as_slice(), None, Some(&size.verdict)),
+            Outcome::Fitted(found) => (size.flags.as_slice(), basis(found.basis), Some(&size.verdict)),
+            Outcome::Refused { .. } => (size.flags.as_slice(), None, Some(&size.verdict)),
         });
         for (flags, basis, verdict) in values.chain(sizes) {
             for line in verdict.into_iter().cloned().chain(basis.map(str::to_owned)) {

@@ -272,7 +272,7 @@ pub(super) fn summary(study: &Path, baseline: &str) -> anyhow::Result<String> {
     for family in &fit.families {
         lines.push(terminal::paragraph("", &family.verdict));
         for gap in &family.gaps {
-            let told = gap.flags.iter().map(|flag| format!("({}) {}", gap.treatment, flag.message));
+            let told = gap.flags.iter().map(|flag| format!("({}) {}", gap.name, flag.message));
             lines.extend(told.map(|line| terminal::paragraph("  note: ", &line)));
         }
     }
@@ -301,13 +301,12 @@ fn table(fit: &RelativeFit) -> String {
 
 fn rows(family: &RelativeFamily, fit: &RelativeFit) -> Vec<Vec<String>> {
     let named = fit.families.len() > 1;
-    let row = |law: &relscale_laws::AbsoluteLaw| {
+    let row = |law: &relscale_laws::Law| {
         let dash = || "-".to_owned();
-        let name =
-            if named { format!("{}: {}", family.name, law.distribution) } else { law.distribution.clone() };
-        let beta = law.exponent.as_ref().map_or_else(dash, |beta| format!("{:.4}", beta.value));
+        let name = if named { format!("{}: {}", family.name, law.name) } else { law.name.clone() };
+        let beta = law.fit().map_or_else(dash, |law| format!("{:.4}", law.exponent.value));
         let mut row = vec![name, law.points.len().to_string(), beta];
-        let gap = family.gap(&law.distribution);
+        let gap = family.gap(&law.name);
         row.extend(match gap.map(Gap::fit) {
             None => ["", "", "", "", "", "", "baseline"].map(str::to_owned),
             Some(None) => ["-", "-", "-", "-", "-", "-", "none"].map(str::to_owned),
@@ -316,7 +315,7 @@ fn rows(family: &RelativeFamily, fit: &RelativeFit) -> Vec<Vec<String>> {
                 format!("{:.3}", law.at_largest.value),
                 format!("{:+.4}", law.delta_beta.value),
                 interval(&law.delta_beta),
-                law.r_squared.map_or_else(dash, r_squared),
+                law.power.r_squared.map_or_else(dash, r_squared),
                 law.tests.map_or_else(dash, |tests| {
                     let q =
                         if law.trend.name() == "parallel" { tests.equivalence_q } else { tests.difference_q };
@@ -357,7 +356,7 @@ fn notes(fit: &RelativeFit) -> String {
         if let Some(link) = &family.covariate {
             lines.push(format!("\n{}", terminal::paragraph("", &link.verdict)));
             let left_out =
-                link.left_out.iter().map(|left| format!("{} left out: {}", left.model, left.reason));
+                link.left_out.iter().map(|left| format!("{} left out: {}", left.label, left.reason));
             lines.extend(left_out.map(|line| terminal::paragraph("  note: ", &line)));
         }
     }

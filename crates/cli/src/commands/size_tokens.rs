@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use relscale_laws::manifest::Manifest;
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens, split_measured};
 use relscale_laws::user_table::{Kind, TableError};
-use relscale_laws::{Direction, FitOptions, LawsError, PlaneOutcome, SizeTokens, SizeTokensFit};
+use relscale_laws::{Direction, FitOptions, LawsError, SizeTokens, SizeTokensFit};
 
 use super::json::{self, Json};
 use super::measured::{self, Choice};
@@ -168,9 +168,7 @@ impl Arguments {
 fn refuse_if_empty(fit: &SizeTokensFit) -> anyhow::Result<()> {
     let has_slope = |found: &SizeTokens| {
         let split = &found.absolute;
-        split.along_size.slope.is_some()
-            || split.along_tokens.slope.is_some()
-            || matches!(split.plane, PlaneOutcome::Fitted { .. })
+        split.along_size.slope.is_some() || split.along_tokens.slope.is_some() || split.plane.fit().is_some()
     };
     if fit.distributions.iter().any(has_slope) {
         return Ok(());

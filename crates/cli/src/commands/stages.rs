@@ -116,7 +116,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// Refuses when there is not one curve of either stage.
 fn refuse_if_empty(fit: &StagesFit) -> anyhow::Result<()> {
     let curves =
-        |group: &StagesGroup| group.curves.loss.curve().is_some() || group.curves.accuracy.curve().is_some();
+        |group: &StagesGroup| group.curves.loss.fit().is_some() || group.curves.accuracy.fit().is_some();
     if fit.groups.iter().any(curves) {
         return Ok(());
     }

@@ -6,8 +6,8 @@ use relscale_records::TokenClass;
 use relscale_records::classes::ClassTally;
 use relscale_stats::bootstrap::{Sample, Totals, UnitTable, totals};
 
+use crate::intervals::percentiles;
 use crate::options::FitOptions;
-use crate::power_law::percentiles;
 use crate::result::{ClassMisses, ClassReport, ClassShare, Estimate, MissesByClass};
 use crate::table::Group;
 

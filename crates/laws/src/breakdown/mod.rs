@@ -27,11 +27,11 @@ use relscale_stats::bootstrap::{Noise, PerfectFit, Sample, perfect_lines};
 use relscale_stats::interval::{percentile, student};
 
 use crate::options::FitOptions;
-use crate::power_law::{BEYOND_NOISE, UNKNOWN_TEXT};
 use crate::result::{
     Breakdown, Finding, FormFinding, FormTest, GroupBreakdown, Law, PerfectLaw, PowerLaw, ReferenceSlope,
     ScatterTest,
 };
+use crate::series::{BEYOND_NOISE, UNKNOWN_TEXT};
 use crate::table::Group;
 use points::Replicates;
 
@@ -118,7 +118,7 @@ fn form_of(law: &Law) -> Option<&FormTest> {
 fn described(law: &Law) -> bool {
     law.fit().is_some_and(|fit| {
         fit.claimed
-            && fit.models >= FEWEST_MODELS
+            && fit.points >= FEWEST_MODELS
             && fit.exponent.value > 0.0
             && fit.r_squared.is_some_and(|r| r >= HOLDS)
     })
@@ -128,7 +128,7 @@ fn finding(law: &Law, test: &ScatterTest, bent: Option<Bent>) -> Finding {
     match (law.fit(), test) {
         (None, _) => Finding::Undecided,
         (Some(fit), _) if !fit.claimed => Finding::TooFew,
-        (Some(fit), _) if fit.models < FEWEST_MODELS => Finding::Undecided,
+        (Some(fit), _) if fit.points < FEWEST_MODELS => Finding::Undecided,
         _ if described(law) => match form_of(law) {
             None => Finding::Undecided,
             Some(form) => match form.finding {
@@ -163,7 +163,7 @@ fn scatter(
     options: &FitOptions,
 ) -> Result<PerfectLaw, String> {
     let fit = law.fit().ok_or_else(|| "there is no fit".to_owned())?;
-    let log_sizes: Vec<f64> = law.points.iter().map(|point| (point.parameters as f64).ln()).collect();
+    let log_sizes: Vec<f64> = law.points.iter().map(|point| point.x.ln()).collect();
     let points = log_sizes.len();
     if points < 3 {
         return Err("two points leave no scatter".to_owned());

@@ -19,7 +19,7 @@ impl<'a> Replicates<'a> {
             group
                 .runs
                 .iter()
-                .position(|run| run.tally.model == point.model && run.tally.non_embedding == point.parameters)
+                .position(|run| run.tally.model == point.label && run.tally.non_embedding as f64 == point.x)
         });
         let values: Result<Vec<Vec<f64>>, &str> = models
             .map(|model| group.replicates(model, |sums| minus_ln_rbp(sums.hits[at], sums.tokens)))
@@ -43,7 +43,7 @@ impl<'a> Replicates<'a> {
             .enumerate()
             .map(|(at, point)| {
                 let p = (-point.value).exp();
-                let tokens = point.tokens as f64;
+                let tokens = point.tokens.unwrap_or_default() as f64;
                 // 1 - p by expm1: near p = 1 the difference is all there is.
                 let variance = p * -(-point.value).exp_m1() / tokens;
                 let replicates = self.values.as_ref().ok().map(|values| &values[at]);
@@ -53,7 +53,7 @@ impl<'a> Replicates<'a> {
                 let design_effect =
                     resampled.map(|error| error * error / variance).filter(|effect| effect.is_finite());
                 PointNoise {
-                    model: point.model.clone(),
+                    model: point.label.clone(),
                     log_standard_error: point.log_standard_error,
                     independent_log_standard_error: variance.sqrt() / (p * point.value),
                     design_effect,

@@ -2,8 +2,8 @@
 
 use super::{Bent, FEWEST_MODELS, HOLDS, described, finding_of, form_of, r_squared, seen};
 use crate::judged::chance;
-use crate::power_law::BEYOND_NOISE;
 use crate::result::{Finding, FlagCode, FormFinding, Law, Outcome, PerfectLaw, ScatterTest};
+use crate::series::BEYOND_NOISE;
 use crate::verdict::r_squared_digits as digits;
 
 /// Chance below which noise is only said to be a possible reason.
@@ -33,8 +33,8 @@ pub(super) fn of_law(law: &Law, finding: Finding, test: &ScatterTest, bent: Opti
             form(law)
         );
     }
-    if finding == Finding::Undecided && fit.models < FEWEST_MODELS {
-        return format!("{at}undecided, {found}: {} models, {FEWEST_MODELS} are needed.", fit.models);
+    if finding == Finding::Undecided && fit.points < FEWEST_MODELS {
+        return format!("{at}undecided, {found}: {} models, {FEWEST_MODELS} are needed.", fit.points);
     }
     if finding == Finding::Undecided && described(law) {
         let there =
@@ -120,7 +120,7 @@ fn farthest(law: &Law) -> f64 {
 
 /// What would change a finding.
 pub(super) fn would_change(law: &Law, finding: Finding) -> String {
-    let few = law.fit().is_some_and(|fit| fit.models < FEWEST_MODELS);
+    let few = law.fit().is_some_and(|fit| fit.points < FEWEST_MODELS);
     match finding {
         Finding::Holds => form_of(law).map_or(String::new(), |test| test.would_change.clone()),
         Finding::Bends | Finding::Departure => "other models: more text would not".to_owned(),
@@ -143,7 +143,7 @@ pub(super) fn of_group(laws: &[Law], holds_up_to: Option<u32>) -> String {
     if laws.is_empty() {
         return "No k was fitted.".to_owned();
     }
-    let most = laws.iter().filter_map(|law| Some(law.fit()?.models)).max();
+    let most = laws.iter().filter_map(|law| Some(law.fit()?.points)).max();
     if let Some(models) = most.filter(|models| *models < FEWEST_MODELS) {
         return format!(
             "Undecided whether the rank law holds: {models} {}, {FEWEST_MODELS} are needed.",

@@ -13,8 +13,8 @@ use super::words;
 use crate::error::LawsError;
 use crate::options::FitOptions;
 use crate::result::{
-    CHOICES_FORMAT, ChoiceMean, ChoiceOption, ChoiceValue, ChoicesFit, ChoicesGroup, ChoicesModel, Estimate,
-    Flag, FlagCode, Interval, ItemLeftOut, ShuffledGold,
+    ChoiceMean, ChoiceOption, ChoiceValue, ChoicesFit, ChoicesGroup, ChoicesModel, Estimate, Flag, FlagCode,
+    Interval, LeftOut, RESULT_FORMAT, ShuffledGold,
 };
 
 /// What of a study is looked at.
@@ -88,7 +88,7 @@ pub fn fit_choices(source: &ChoicesSource<'_>, options: &ChoicesOptions) -> Resu
     FitOptions { level: options.level, resamples: options.resamples, ..FitOptions::default() }.validate()?;
     let groups = source.panels()?.iter().map(|panel| group(panel, options)).collect();
     Ok(ChoicesFit {
-        format: CHOICES_FORMAT,
+        format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         level: options.level,
         resamples: options.resamples,
@@ -151,11 +151,7 @@ fn group(panel: &Panel<'_>, options: &ChoicesOptions) -> ChoicesGroup {
         corpus: panel.corpus.to_owned(),
         items: panel.items.len() as u64,
         options: (numbers.clone().min().unwrap_or(0), numbers.max().unwrap_or(0)),
-        left_out: panel
-            .left_out
-            .iter()
-            .map(|(item, reason)| ItemLeftOut { item: item.clone(), reason: reason.clone() })
-            .collect(),
+        left_out: panel.left_out.iter().map(|(item, reason)| LeftOut::new(item, reason)).collect(),
         flags: flags(panel, &means, &models),
         models,
         verdict: String::new(),

@@ -10,14 +10,14 @@ use relscale_stats::interval::crossing;
 
 use super::At;
 use crate::line::Fit;
-use crate::result::{Estimate, HalfSize, HalfSizeFound, Law};
+use crate::result::{Estimate, HalfSize, Law, Outcome};
+use crate::series;
 use crate::sizes;
 
 /// Where the law of N tokens in a row reaches one half.
-pub(super) fn of(at: At<'_>, law: &Law, n: u32) -> HalfSize {
-    let refuse = |reason: String| HalfSize::Refused { reason };
-    let points = law.points.iter().map(|point| (point.parameters as f64, point.value));
-    let (measured, values): (Vec<f64>, Vec<f64>) = points.unzip();
+pub(super) fn of(at: At<'_>, law: &Law, n: u32) -> Outcome<HalfSize> {
+    let refuse = |reason: String| Outcome::Refused { reason };
+    let (measured, values) = series::numbers(&law.points);
     let (Some(fitted), Ok(fit)) = (law.fit(), Fit::new(&measured, &values, law.text.as_ref())) else {
         return refuse(format!("no law of -ln p: {}", law.verdict.trim_end_matches('.')));
     };
@@ -45,7 +45,7 @@ pub(super) fn of(at: At<'_>, law: &Law, n: u32) -> HalfSize {
         .map(|error| error / exponent * size)
         .filter(|error| error.is_finite());
     let decades_beyond = sizes::decades_beyond(log_size, &measured);
-    HalfSize::Found(Box::new(HalfSizeFound {
+    Outcome::fitted(HalfSize {
         parameters: Estimate {
             value: size,
             unit: "parameters".to_owned(),
@@ -61,7 +61,7 @@ pub(super) fn of(at: At<'_>, law: &Law, n: u32) -> HalfSize {
         flags: sizes::extrapolation(&format!("p = 0.5 at {size:.2e} parameters"), decades_beyond, &measured)
             .into_iter()
             .collect(),
-    }))
+    })
 }
 
 /// `dp / d ln S = alpha p (-ln p)`, with `p = 1/2`.

@@ -71,16 +71,13 @@ fn law(at: At<'_>, length: usize, n: u32, points: &[SequencePoint]) -> Law {
             });
             continue;
         };
-        left_out.push(LeftOut { model: point.model.clone(), parameters: point.parameters, reason });
+        left_out.push(LeftOut::new(&point.model, reason).at(point.parameters as f64));
     }
-    let setting = Setting {
-        quantity: Quantity::Sequence { k: at.table.chosen.k[at.k], length: n },
-        level: at.options.level,
-        sizes: &at.group.sizes,
-    };
-    power_law::law(setting, measured, left_out, |fitted| {
+    let quantity = Quantity::Sequence { k: at.table.chosen.k[at.k], length: n };
+    let setting = Setting { level: at.options.level, sizes: &at.group.sizes };
+    power_law::law(quantity, setting, measured, left_out, |fitted| {
         let of = |name: &str| points.iter().position(|point| point.model == name);
-        let models: Vec<usize> = fitted.iter().filter_map(|point| of(&point.model)).collect();
+        let models: Vec<usize> = fitted.iter().filter_map(|point| of(&point.label)).collect();
         doubts(at, n, points, &models)
     })
 }

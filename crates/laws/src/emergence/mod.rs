@@ -32,8 +32,8 @@ use relscale_records::sequences::SequenceTally;
 use relscale_stats::bootstrap::Sample;
 
 use crate::error::LawsError;
+use crate::intervals::percentiles;
 use crate::options::FitOptions;
-use crate::power_law::percentiles;
 use crate::result::{Emergence, EmergenceAtK, Estimate};
 use crate::table::Group;
 

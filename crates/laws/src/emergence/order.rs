@@ -6,7 +6,7 @@ use relscale_stats::optimise::least_squares;
 
 use super::At;
 use super::counts::Counts;
-use crate::power_law::percentiles;
+use crate::intervals::percentiles;
 use crate::result::{
     Autocorrelation, Estimate, HitOrder, HitRuns, LengthExponent, RunDistance, RunSurvival, SequencesOfLength,
 };

@@ -1,7 +1,7 @@
 //! Verdicts on sequences: does independence hold, and where is p one half?
 
 use crate::options::FitOptions;
-use crate::result::{EmergenceAtK, Estimate, HalfSize, HitOrder, SequencePoint, SequencesOfLength};
+use crate::result::{EmergenceAtK, Estimate, HitOrder, Outcome, SequencePoint, SequencesOfLength};
 
 /// The two sentences that matter most, of the smallest k with a claim; else the verdict of the smallest k.
 pub(super) fn of_all(by_k: &[EmergenceAtK]) -> String {
@@ -97,12 +97,12 @@ fn growth(order: &HitOrder) -> Option<String> {
 
 /// Where p is one half: of the longest N whose law may be claimed for all models, else of the verdict's own N.
 fn half(found: &EmergenceAtK, own: &SequencesOfLength) -> Option<String> {
-    let claimed = |length: &&SequencesOfLength| length.half.found().is_some_and(|half| half.claimed);
+    let claimed = |length: &&SequencesOfLength| length.half.fit().is_some_and(|half| half.claimed);
     let length = found.lengths.iter().rev().filter(|length| length.length > 1).find(claimed).unwrap_or(own);
     let n = length.length;
     match &length.half {
-        HalfSize::Refused { reason } => Some(format!("No size is given for p = 0.5 at N = {n}: {reason}.")),
-        HalfSize::Found(found) => {
+        Outcome::Refused { reason } => Some(format!("No size is given for p = 0.5 at N = {n}: {reason}.")),
+        Outcome::Fitted(found) => {
             let interval = found
                 .parameters
                 .bounds()

@@ -31,8 +31,8 @@ pub(super) fn exponents(paths: &[OptimumPath], surfaces: &[IsoflopSurface]) -> V
     let mut tokens: Vec<(&str, &Estimate)> = Vec::new();
     for path in paths {
         let name = Curve::name(path.curve);
-        sizes.extend(path.params.law().map(|law| (name, &law.exponent)));
-        tokens.extend(path.tokens.law().map(|law| (name, &law.exponent)));
+        sizes.extend(path.params.fit().map(|law| (name, &law.exponent)));
+        tokens.extend(path.tokens.fit().map(|law| (name, &law.exponent)));
     }
     for surface in surfaces {
         sizes.extend(surface.law().map(|law| (surface.method.name(), &law.size_exponent)));

@@ -5,7 +5,7 @@
 //! which knows the scatter alone, has no room for it.
 
 use super::budget;
-use crate::result::{Along, Curve, Flag, FlagCode, IsoflopBudget, MinimumOutcome};
+use crate::result::{Along, Curve, Flag, FlagCode, IsoflopBudget};
 
 /// Share of an interval's half width from which on a bias is flagged.
 const SHARE: f64 = 0.5;
@@ -57,11 +57,9 @@ fn range(low: f64, high: f64) -> String {
 
 /// The bias of a minimum, and whether its interval has no room for it.
 fn biased(budget: &IsoflopBudget, curve: Curve, along: Along) -> Option<(f64, bool)> {
-    let MinimumOutcome::Found { at, place, bias, .. } = &budget.minimum(curve, along)?.outcome else {
-        return None;
-    };
-    let bias = (*bias)?;
-    let beyond = place.bounds().is_some_and(|(low, high)| {
+    let minimum = budget.minimum(curve, along)?.outcome.fit()?;
+    let (at, bias) = (minimum.at, minimum.bias?);
+    let beyond = minimum.place.bounds().is_some_and(|(low, high)| {
         // On the side on which the truth lies.
         let half = if bias > 0.0 { (at / low).ln() } else { (high / at).ln() };
         bias.ln_1p().abs() > SHARE * half
@@ -72,9 +70,8 @@ fn biased(budget: &IsoflopBudget, curve: Curve, along: Along) -> Option<(f64, bo
 /// Budgets by their seeds' scatter whose runs are not on their curve.
 pub(super) fn lack_of_fit(budgets: &[IsoflopBudget]) -> Option<Flag> {
     let curve = Curve::Cubic;
-    let p = |budget: &IsoflopBudget| match &budget.minimum(curve, Along::Params)?.outcome {
-        MinimumOutcome::Found { lack_of_fit, .. } => Some((budget.budget, (*lack_of_fit)?)),
-        MinimumOutcome::Refused { .. } => None,
+    let p = |budget: &IsoflopBudget| {
+        Some((budget.budget, budget.minimum(curve, Along::Params)?.outcome.fit()?.lack_of_fit?))
     };
     let tested: Vec<(f64, f64)> = budgets.iter().filter_map(p).collect();
     // So many tests are one claim (Bonferroni).

@@ -6,8 +6,8 @@ use relscale_stats::surface::Surface;
 use super::options::IsoflopOptions;
 use super::read::{Run, Runs};
 use crate::result::{
-    Along, Curve, Interval, IsoflopBudget, IsoflopMinimum, IsoflopRun, IsoflopSize, MinimumOutcome,
-    TracePoint, trace,
+    Along, Curve, Interval, IsoflopBudget, IsoflopMinimum, IsoflopRun, IsoflopSize, Minimum, TracePoint,
+    trace,
 };
 
 /// Sizes that a minimum needs at least.
@@ -95,12 +95,13 @@ pub(super) fn describe(of: &OfBudget, surface: Option<&Surface>, options: &Isofl
             curve,
             along,
             trace: fit.as_ref().map(|fit| traced(fit, &of.runs, along)).unwrap_or_default(),
-            outcome: match fit.and_then(|fit| bracketed(&fit, &sizes, &of.runs, along, options)) {
-                Ok(outcome) => {
-                    with_bias(outcome, surface.and_then(|surface| bias(of, surface, curve, along)))
-                }
-                Err(reason) => MinimumOutcome::Refused { reason },
-            },
+            outcome: fit
+                .and_then(|fit| bracketed(&fit, &sizes, &of.runs, along, options))
+                .map(|found| Minimum {
+                    bias: surface.and_then(|surface| bias(of, surface, curve, along)),
+                    ..found
+                })
+                .into(),
         }
     });
     let run = |run: &Run| IsoflopRun {
@@ -114,31 +115,6 @@ pub(super) fn describe(of: &OfBudget, surface: Option<&Surface>, options: &Isofl
         runs: of.runs.iter().map(run).collect(),
         minima: minima.collect(),
         sizes,
-    }
-}
-
-fn with_bias(outcome: MinimumOutcome, found: Option<f64>) -> MinimumOutcome {
-    match outcome {
-        MinimumOutcome::Found {
-            at,
-            place,
-            loss,
-            curvature,
-            curvature_standard_error,
-            residual_standard_deviation,
-            lack_of_fit,
-            ..
-        } => MinimumOutcome::Found {
-            at,
-            place,
-            loss,
-            curvature,
-            curvature_standard_error,
-            residual_standard_deviation,
-            lack_of_fit,
-            bias: found,
-        },
-        refused => refused,
     }
 }
 
@@ -210,7 +186,7 @@ fn bracketed(
     runs: &[Run],
     along: Along,
     options: &IsoflopOptions,
-) -> Result<MinimumOutcome, String> {
+) -> Result<Minimum, String> {
     let place = |size: &IsoflopSize| match along {
         Along::Params => size.params,
         Along::Tokens => size.tokens,
@@ -250,7 +226,7 @@ fn bracketed(
             ),
         },
     };
-    Ok(MinimumOutcome::Found {
+    Ok(Minimum {
         at: at.exp(),
         place,
         loss: fit.at(at),

@@ -5,9 +5,7 @@ use relscale_records::units::FlopsConvention;
 use super::options::{IsoflopOptions, formula};
 use super::read::Runs;
 use super::{bias, unit};
-use crate::result::{
-    Along, Curve, Flag, FlagCode, Interval, IsoflopBudget, LossForm, MinimumOutcome, OptimumAhead,
-};
+use crate::result::{Along, Curve, Flag, FlagCode, Interval, IsoflopBudget, LossForm, Minimum, OptimumAhead};
 
 /// How far FLOPs by N D may spread over runs, as a ratio, before the surface's optimum of a budget is flagged.
 const SPREAD: f64 = 1.5;
@@ -50,7 +48,7 @@ pub(super) fn flags(facts: &Facts<'_>) -> Vec<Flag> {
 fn left_out(facts: &Facts<'_>) -> Option<Flag> {
     let first = facts.runs.left_out.first()?;
     let count = facts.runs.left_out.len();
-    let message = format!("runs left out: {count}, e.g. {}: {}", first.run, first.reason);
+    let message = format!("runs left out: {count}, e.g. {}: {}", first.label, first.reason);
     Some(Flag::new(FlagCode::PointsLeftOut, message))
 }
 
@@ -128,7 +126,7 @@ fn flat(budgets: &[IsoflopBudget]) -> Option<Flag> {
     let is_flat = |budget: &&IsoflopBudget| {
         let along = [Along::Params, Along::Tokens].into_iter();
         along.filter_map(|along| budget.minimum(Curve::Cubic, along)).any(|minimum| {
-            matches!(&minimum.outcome, MinimumOutcome::Found { place: Interval::None { .. }, .. })
+            matches!(minimum.outcome.fit(), Some(Minimum { place: Interval::None { .. }, .. }))
         })
     };
     let flat: Vec<String> =

@@ -11,7 +11,7 @@ use super::options::{IsoflopOptions, formula};
 use super::read::{self, Run, Runs};
 use super::{agree, budget, path, surface, unit, words};
 use crate::error::LawsError;
-use crate::result::{Curve, ISOFLOP_FORMAT, IsoflopBudget, IsoflopFit, IsoflopGroup, SurfaceMethod};
+use crate::result::{Curve, IsoflopBudget, IsoflopFit, IsoflopGroup, RESULT_FORMAT, SurfaceMethod};
 
 /// Minima of every budget, their growth, and the surface, of the runs in a table.
 ///
@@ -24,7 +24,7 @@ pub fn fit_isoflop(path: &Path, options: &IsoflopOptions) -> Result<IsoflopFit, 
     let counted = (read.flops, read.params.is_some());
     let groups = read.groups.into_iter().map(|(name, runs)| group(name, runs, counted, options)).collect();
     Ok(IsoflopFit {
-        format: ISOFLOP_FORMAT,
+        format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         file: path.display().to_string(),
         flops: read.flops.map_or_else(unstated, |flops| flops.name().to_owned()),

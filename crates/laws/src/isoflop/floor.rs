@@ -15,8 +15,8 @@ use relscale_stats::optimise::least_squares::line;
 use relscale_stats::outcome::Caution;
 
 use super::path::{Quantity, minima};
-use crate::result::{Curve, Estimate, FloorLaw, FloorOutcome, IsoflopBudget};
-use crate::rivals::traced;
+use crate::intervals::traced;
+use crate::result::{Curve, Estimate, FloorLaw, IsoflopBudget, Outcome};
 
 /// The form through the minima, and whether they tell its floor.
 pub(super) struct Floor {
@@ -63,11 +63,8 @@ impl Floor {
 }
 
 /// What leaves this crate.
-pub(super) fn describe(floor: &Result<Floor, String>, level: f64) -> FloorOutcome {
-    match floor {
-        Err(reason) => FloorOutcome::Refused { reason: reason.clone() },
-        Ok(floor) => FloorOutcome::Fitted(Box::new(law(floor, level))),
-    }
+pub(super) fn describe(floor: &Result<Floor, String>, level: f64) -> Outcome<FloorLaw> {
+    floor.as_ref().map(|floor| law(floor, level)).into()
 }
 
 fn law(floor: &Floor, level: f64) -> FloorLaw {

@@ -23,8 +23,8 @@ use super::budget::{OfBudget, ends, fitted, logarithms};
 use super::floor;
 use super::options::IsoflopOptions;
 use super::spread::{Scale, estimate};
-use crate::power_law::student_t;
-use crate::result::{Along, Curve, Estimate, Interval, IsoflopBudget, OptimumPath, PathLaw, PathOutcome};
+use crate::intervals::student_t;
+use crate::result::{Along, Curve, Estimate, Interval, IsoflopBudget, OptimumPath, Outcome, PathLaw};
 
 /// Which quantity of the minima.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,14 +180,14 @@ pub(super) fn describe(
     options: &IsoflopOptions,
 ) -> OptimumPath {
     let law = |quantity| match through(curve, quantity, budgets, options) {
-        Ok(line) if !line.values().1.exp().is_finite() => PathOutcome::Refused {
+        Ok(line) if !line.values().1.exp().is_finite() => Outcome::Refused {
             reason: format!(
                 "the minima differ so much over budgets so close that the exponent is {:.3e} and the prefactor beyond the range of numbers",
                 line.values().0
             ),
         },
-        Ok(line) => PathOutcome::Fitted(Box::new(law(&line, curve, quantity, budgets, runs, options))),
-        Err(reason) => PathOutcome::Refused { reason },
+        Ok(line) => Outcome::fitted(law(&line, curve, quantity, budgets, runs, options)),
+        Err(reason) => Outcome::Refused { reason },
     };
     OptimumPath {
         curve,

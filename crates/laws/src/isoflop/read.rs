@@ -9,7 +9,7 @@ use relscale_records::units::{FlopsConvention, ParameterConvention};
 use super::computed;
 use super::options::IsoflopOptions;
 use crate::error::LawsError;
-use crate::result::RunLeftOut;
+use crate::result::LeftOut;
 use crate::user_table::{Endings, Row, Rows, TableError, meets};
 
 /// One run with its budget, where it has one.
@@ -40,7 +40,7 @@ impl Run {
 #[derive(Debug, Default)]
 pub(super) struct Runs {
     pub(super) runs: Vec<Run>,
-    pub(super) left_out: Vec<RunLeftOut>,
+    pub(super) left_out: Vec<LeftOut>,
 }
 
 /// What a table holds.
@@ -104,7 +104,8 @@ pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsEr
             Some(at) => rows.name(row, at)?,
         };
         let runs = groups.entry(of).or_default();
-        let left_out = |reason| RunLeftOut { run: name.clone().unwrap_or_else(|| row.place.clone()), reason };
+        let left_out =
+            |reason: String| LeftOut::new(name.clone().unwrap_or_else(|| row.place.clone()), reason);
         if let Some(reason) = endings.reason(&rows, row) {
             runs.left_out.push(left_out(reason));
             continue;
@@ -136,9 +137,9 @@ pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsEr
     }
     if groups.values().all(|group| group.runs.is_empty()) {
         let mut left_out = groups.into_values().flat_map(|group| group.left_out);
-        if let Some(RunLeftOut { run, reason }) = left_out.next() {
+        if let Some(LeftOut { label: first, reason, .. }) = left_out.next() {
             let count = 1 + left_out.count();
-            return Err(TableError::NoneLeft { path: path.to_owned(), count, first: run, reason }.into());
+            return Err(TableError::NoneLeft { path: path.to_owned(), count, first, reason }.into());
         }
         let wanted: Vec<String> =
             options.only.iter().map(|(column, value)| format!("{column} = {value}")).collect();
@@ -152,7 +153,7 @@ pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsEr
             computed::assign(name, &mut group.runs, counted, options.tolerance())?;
             group.runs.sort_by(Run::in_order);
         }
-        group.left_out.sort_by(|a, b| (&a.run, &a.reason).cmp(&(&b.run, &b.reason)));
+        group.left_out.sort_by(|a, b| (&a.label, &a.reason).cmp(&(&b.label, &b.reason)));
     }
     // What a column says of other FLOPs does not matter to computed ones.
     let flops = match options.budget_from {
@@ -172,7 +173,7 @@ fn repeated(group: &mut Runs, named: bool) {
     let mut kept: Vec<Run> = Vec::with_capacity(group.runs.len());
     for run in group.runs.drain(..) {
         if kept.last() == Some(&run) {
-            group.left_out.push(RunLeftOut { run: run.name, reason: REPEATED.to_owned() });
+            group.left_out.push(LeftOut::new(run.name, REPEATED));
         } else {
             kept.push(run);
         }
@@ -192,7 +193,7 @@ fn leave_out(group: &mut Runs, count: u32) {
     for at in gone.into_iter().rev() {
         let run = group.runs.remove(at);
         let reason = format!("one of the {count} highest losses ({})", run.loss);
-        group.left_out.push(RunLeftOut { run: run.name, reason });
+        group.left_out.push(LeftOut::new(run.name, reason));
     }
 }
 

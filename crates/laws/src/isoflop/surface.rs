@@ -19,9 +19,7 @@ use super::options::IsoflopOptions;
 use super::path::HELD;
 use super::read::Run;
 use super::spread::{self, Scale};
-use crate::result::{
-    Estimate, Flag, FlagCode, Interval, IsoflopSurface, SurfaceLaw, SurfaceMethod, SurfaceOutcome,
-};
+use crate::result::{Estimate, Flag, FlagCode, Interval, IsoflopSurface, SurfaceLaw, SurfaceMethod};
 
 /// A surface with the surfaces of runs drawn again.
 pub(super) struct Drawn {
@@ -196,10 +194,7 @@ pub(super) fn describe(
     per_product: Option<f64>,
     options: &IsoflopOptions,
 ) -> IsoflopSurface {
-    let outcome = match drawn {
-        Err(reason) => SurfaceOutcome::Refused { reason: reason.clone() },
-        Ok(drawn) => SurfaceOutcome::Fitted(Box::new(law(drawn, per_product, options))),
-    };
+    let outcome = drawn.as_ref().map(|drawn| law(drawn, per_product, options)).into();
     IsoflopSurface { method, outcome }
 }
 

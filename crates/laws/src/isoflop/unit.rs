@@ -5,7 +5,7 @@
 
 use super::doubts::Facts;
 use super::read::Run;
-use crate::result::{Curve, Flag, FlagCode, PathOutcome};
+use crate::result::{Curve, Flag, FlagCode, Outcome, PathLaw};
 
 /// FLOPs by N D that are usual.
 const USUAL: std::ops::RangeInclusive<f64> = 2.0..=12.0;
@@ -68,7 +68,7 @@ pub(super) fn flag(facts: &Facts<'_>) -> Option<Flag> {
 /// The exponents of N* and D* by the default curve.
 pub(super) fn exponents(paths: &[crate::result::OptimumPath]) -> Option<(f64, f64)> {
     let path = paths.iter().find(|path| path.curve == Curve::Cubic)?;
-    let of = |outcome: &PathOutcome| outcome.law().map(|law| law.exponent.value);
+    let of = |outcome: &Outcome<PathLaw>| outcome.fit().map(|law| law.exponent.value);
     Some((of(&path.params)?, of(&path.tokens)?))
 }
 

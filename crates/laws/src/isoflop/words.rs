@@ -64,7 +64,7 @@ pub(super) fn of_group(group: &IsoflopGroup) -> String {
         }
     };
     let path = group.paths.iter().find(|path| path.curve == Curve::Cubic);
-    let laws = path.and_then(|path| Some((path.params.law()?, path.tokens.law()?)));
+    let laws = path.and_then(|path| Some((path.params.fit()?, path.tokens.fit()?)));
     match laws {
         Some((params, tokens)) => {
             format!("{head}: N* grows as C^{}, D* as C^{}, by cubics.", power(params), power(tokens))

@@ -31,7 +31,7 @@ pub(crate) use next::next_size;
 pub use question::{Goal, Question, Size, Target};
 
 use crate::error::LawsError;
-use crate::result::{GroupFit, GroupPredictions, PREDICTION_FORMAT, Predicted, Predictions, StudyFit};
+use crate::result::{GroupFit, GroupPredictions, Predicted, Predictions, RESULT_FORMAT, StudyFit};
 
 /// Multiples of the largest model that are predicted when nothing is asked for.
 const NEXT: [Size; 2] = [Size::TimesLargest(10.0), Size::TimesLargest(100.0)];
@@ -70,7 +70,7 @@ pub fn predict(laws: &StudyFit, question: &Question) -> Result<Predictions, Laws
         });
     }
     Ok(Predictions {
-        format: PREDICTION_FORMAT,
+        format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         level,
         groups,

@@ -1,7 +1,7 @@
 //! What the next size buys: the laws of one group at ten times the largest model, beside what that model has.
 
 use super::value;
-use crate::result::{FoundValue, GroupFit, Interval, NextSize, NextValue, Predicted, Quantity, ValueOutcome};
+use crate::result::{FoundValue, GroupFit, Interval, NextSize, NextValue, Predicted, Quantity};
 use crate::verdict::magnitude;
 
 /// The next size over the largest measured one. Predictions reach further less and less safely; a decade is what families
@@ -19,7 +19,7 @@ pub(crate) fn next_size(group: &GroupFit, level: f64) -> Option<NextSize> {
         .filter_map(|quantity| {
             let prediction = value::at(group, quantity, parameters, level);
             let measured = measured(group, quantity, &largest.name)?;
-            matches!(prediction.outcome, ValueOutcome::Found(_)).then_some(NextValue { measured, prediction })
+            prediction.outcome.fit().is_some().then_some(NextValue { measured, prediction })
         })
         .collect();
     let verdict = sentence(&largest.name, parameters, &values)?;
@@ -29,25 +29,20 @@ pub(crate) fn next_size(group: &GroupFit, level: f64) -> Option<NextSize> {
 /// What the model itself has.
 fn measured(group: &GroupFit, quantity: Predicted, model: &str) -> Option<f64> {
     let laws = || group.rank_laws.iter().chain([&group.cross_entropy_law]);
-    let law = laws().find(|law| match (law.quantity, quantity) {
-        (Quantity::Rank { k }, Predicted::Rbp { k: wanted }) => k == wanted,
+    let law = laws().find(|law| match (&law.quantity, quantity) {
+        (Quantity::Rank { k }, Predicted::Rbp { k: wanted }) => *k == wanted,
         (Quantity::CrossEntropy, Predicted::CrossEntropy) => true,
         _ => false,
     })?;
-    let value = law.points.iter().find(|point| point.model == model)?.value;
+    let value = law.point(model)?.value;
     Some(if quantity == Predicted::CrossEntropy { value } else { (-value).exp() })
 }
 
 /// `A model of 2.21e7 parameters, 10 times the largest (m), has RBP_1 0.565 [0.531, 0.598] instead of 0.498 and ...; a pure power law
 /// says RBP_1 0.571 [0.540, 0.603].` Where a pure power law is excluded that comes first.
 fn sentence(largest: &str, parameters: f64, values: &[NextValue]) -> Option<String> {
-    let found: Vec<(&NextValue, &FoundValue)> = values
-        .iter()
-        .filter_map(|next| match &next.prediction.outcome {
-            ValueOutcome::Found(found) => Some((next, &**found)),
-            ValueOutcome::Refused { .. } => None,
-        })
-        .collect();
+    let found: Vec<(&NextValue, &FoundValue)> =
+        values.iter().filter_map(|next| Some((next, next.prediction.outcome.fit()?))).collect();
     if found.is_empty() {
         return None;
     }

@@ -4,7 +4,7 @@ use relscale_stats::interval::crossing;
 
 use super::rivals;
 use super::source::Source;
-use crate::result::{Basis, Estimate, FoundSize, GroupFit, Interval, Predicted, SizeOutcome, SizePrediction};
+use crate::result::{Basis, Estimate, FoundSize, GroupFit, Interval, Outcome, Predicted, SizePrediction};
 use crate::sizes;
 use crate::verdict::magnitude;
 
@@ -13,13 +13,7 @@ pub(super) fn reaching(group: &GroupFit, quantity: Predicted, target: f64, level
     let goal = quantity.reaching(target);
     let refused = |reason: String| {
         let verdict = format!("{goal}: {reason}.");
-        SizePrediction {
-            quantity,
-            target,
-            outcome: SizeOutcome::Refused { reason },
-            flags: Vec::new(),
-            verdict,
-        }
+        SizePrediction { quantity, target, outcome: Outcome::Refused { reason }, flags: Vec::new(), verdict }
     };
     let source = match Source::of(group, quantity) {
         Ok(source) => source,
@@ -56,7 +50,7 @@ pub(super) fn reaching(group: &GroupFit, quantity: Predicted, target: f64, level
             .collect();
     flags.extend(source.flags.iter().cloned());
     let verdict = sentence(&goal, &found);
-    SizePrediction { quantity, target, outcome: SizeOutcome::Found(Box::new(found)), flags, verdict }
+    SizePrediction { quantity, target, outcome: Outcome::fitted(found), flags, verdict }
 }
 
 /// ln S at which the law reaches the target.

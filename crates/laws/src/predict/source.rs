@@ -4,6 +4,7 @@ use relscale_stats::interval::open_form::OpenForm;
 
 use crate::line::Fit;
 use crate::result::{Basis, Estimate, Flag, FlagCode, GroupFit, Law, Predicted};
+use crate::series;
 
 /// A law, and how its quantity L becomes what was asked for.
 pub(super) struct Source<'a> {
@@ -63,8 +64,7 @@ impl<'a> Source<'a> {
     }
 
     fn new(law: &'a Law, basis: Basis, factor: f64, chance: bool) -> Result<Self, String> {
-        let (sizes, values): (Vec<f64>, Vec<f64>) =
-            law.points.iter().map(|point| (point.parameters as f64, point.value)).unzip();
+        let (sizes, values) = series::numbers(&law.points);
         let no_law = || law.verdict.trim_end_matches('.').to_owned();
         let fit = Fit::new(&sizes, &values, law.text.as_ref());
         let fit = fit.ok().filter(|_| law.fit().is_some()).ok_or_else(no_law)?;

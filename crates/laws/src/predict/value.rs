@@ -5,9 +5,7 @@ use relscale_stats::interval::open_form::Of;
 use super::rivals;
 use super::source::Source;
 use crate::extrapolate;
-use crate::result::{
-    Basis, FoundValue, GroupFit, Interval, LineValue, Predicted, ValueOutcome, ValuePrediction,
-};
+use crate::result::{Basis, FoundValue, GroupFit, Interval, LineValue, Outcome, Predicted, ValuePrediction};
 use crate::sizes;
 use crate::verdict::{magnitude, within};
 
@@ -41,19 +39,12 @@ pub(super) fn at(group: &GroupFit, quantity: Predicted, parameters: f64, level: 
             .collect();
     flags.extend(source.flags.iter().cloned());
     let verdict = sentence(&symbol, parameters, &found);
-    ValuePrediction {
-        quantity,
-        parameters,
-        decades_beyond,
-        outcome: ValueOutcome::Found(Box::new(found)),
-        flags,
-        verdict,
-    }
+    ValuePrediction { quantity, parameters, decades_beyond, outcome: Outcome::fitted(found), flags, verdict }
 }
 
 fn refused(quantity: Predicted, parameters: f64, reason: String) -> ValuePrediction {
     let verdict = format!("{} at S = {}: {reason}.", quantity.symbol(), magnitude(parameters));
-    let outcome = ValueOutcome::Refused { reason };
+    let outcome = Outcome::Refused { reason };
     ValuePrediction { quantity, parameters, decades_beyond: 0.0, outcome, flags: Vec::new(), verdict }
 }
 

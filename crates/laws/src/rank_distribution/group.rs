@@ -28,7 +28,7 @@ pub(crate) fn of(group: &Group<'_>, measured: &[&Law], options: &FitOptions) -> 
         match found {
             Ok(ranks) => models.push(ranks),
             Err(reason) => {
-                left_out.push(LeftOut { model: run.model.clone(), parameters: run.non_embedding, reason });
+                left_out.push(LeftOut::new(&run.model, reason).at(run.non_embedding as f64));
             }
         }
     }
@@ -109,18 +109,14 @@ fn ratio_points(models: &[ModelRanks], kind: Kind) -> (Vec<RatioPoint>, Vec<Left
     for model in models {
         let Some(fit) = model.fit(kind.name()) else { continue };
         if let Some(flag) = fit.flags.iter().find(|flag| flag.code == FlagCode::AtBound) {
-            left_out.push(LeftOut {
-                model: model.model.clone(),
-                parameters: model.parameters,
-                reason: flag.message.clone(),
-            });
+            left_out.push(LeftOut::new(&model.model, &flag.message).at(model.parameters as f64));
         } else if let Some(point) = ratio_point(model, fit) {
             match point.standard_error {
-                Some(error) if error > UNKNOWN => left_out.push(LeftOut {
-                    model: model.model.clone(),
-                    parameters: model.parameters,
-                    reason: format!("mu/sigma is {:.1} ± {error:.1} over documents: unknown", point.ratio),
-                }),
+                Some(error) if error > UNKNOWN => {
+                    let reason =
+                        format!("mu/sigma is {:.1} ± {error:.1} over documents: unknown", point.ratio);
+                    left_out.push(LeftOut::new(&model.model, reason).at(model.parameters as f64));
+                }
                 _ => points.push(point),
             }
         }

@@ -10,7 +10,7 @@ use super::documents::AtRank;
 use super::errors::{self, Errors};
 use super::{LOGNORMALS, appendix_b, calibration, compare, identify, title};
 use crate::result::{
-    AppendixBCheck, Calibration, Comparison, Estimate, FittedParameter, Flag, FlagCode, Interval, ModelRanks,
+    AppendixBCheck, Calibration, Comparison, Estimate, Flag, FlagCode, Interval, ModelRanks, Parameter,
     RankBin, RankFit, RefusedForm,
 };
 
@@ -106,7 +106,7 @@ fn described(
         .collect()
 }
 
-fn parameters(fit: &Fit, errors: Option<&Errors>, level: f64) -> Vec<FittedParameter> {
+fn parameters(fit: &Fit, errors: Option<&Errors>, level: f64) -> Vec<Parameter> {
     fit.parameters
         .iter()
         .enumerate()
@@ -117,7 +117,7 @@ fn parameters(fit: &Fit, errors: Option<&Errors>, level: f64) -> Vec<FittedParam
                 || Interval::None { reason: "no error over documents".to_owned() },
                 |(error, documents)| spread(parameter.value, error, documents - 1, level),
             );
-            FittedParameter {
+            Parameter {
                 name: parameter.name.to_owned(),
                 estimate: Estimate {
                     value: parameter.value,

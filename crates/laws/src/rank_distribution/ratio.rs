@@ -10,7 +10,7 @@ use relscale_stats::forms::power;
 use relscale_stats::interval::student;
 use relscale_stats::optimise::least_squares;
 
-use crate::power_law::student_t;
+use crate::intervals::student_t;
 use crate::result::{Estimate, LeftOut, RatioLaw, RatioLine, RatioPoint, RatioPower};
 
 /// Fits mu/sigma of one form against the models' sizes.

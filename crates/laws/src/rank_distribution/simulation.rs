@@ -9,7 +9,7 @@ use relscale_stats::discrete::{Distribution, Kind};
 use relscale_stats::forms::power::{self, Power};
 use relscale_stats::{StatsError, draw};
 
-use crate::power_law::student_t;
+use crate::intervals::student_t;
 use crate::result::{Estimate, Law, Quantity, RatioLaw, SimulatedLaw, SimulatedPoint, Simulation};
 
 /// Ranks drawn a model: `-ln RBP_1` is then known to half a per cent, far below the scatter of models about a law.
@@ -56,14 +56,13 @@ pub(super) fn simulate(setting: &Setting<'_>) -> Result<Option<Simulation>, Stat
             let points = models.iter().map(|(point, on_line, drawn, own)| SimulatedPoint {
                 model: point.model.clone(),
                 parameters: point.parameters,
-                drawn: from_draws(quantity, drawn, on_line),
-                exact: exact(quantity, on_line),
-                own: exact(quantity, own),
-                measured: measured
-                    .and_then(|law| law.points.iter().find(|measured| measured.model == point.model))
-                    .map(|measured| measured.value),
+                drawn: from_draws(&quantity, drawn, on_line),
+                exact: exact(&quantity, on_line),
+                own: exact(&quantity, own),
+                measured: measured.and_then(|law| law.point(&point.model)).map(|measured| measured.value),
             });
-            simulated_law(quantity, points.collect(), measured, setting.level)
+            let points = points.collect();
+            simulated_law(quantity, points, measured, setting.level)
         })
         .collect();
     Ok(Some(Simulation {
@@ -76,10 +75,10 @@ pub(super) fn simulate(setting: &Setting<'_>) -> Result<Option<Simulation>, Stat
 }
 
 /// The quantity of drawn ranks, counted by rank.
-fn from_draws(quantity: Quantity, counts: &[u64], distribution: &Distribution) -> f64 {
+fn from_draws(quantity: &Quantity, counts: &[u64], distribution: &Distribution) -> f64 {
     match quantity {
         Quantity::Rank { k } => {
-            let misses: u64 = counts.iter().skip(k as usize).sum();
+            let misses: u64 = counts.iter().skip(*k as usize).sum();
             -(-(misses as f64) / DRAWS as f64).ln_1p()
         }
         _ => {
@@ -90,9 +89,9 @@ fn from_draws(quantity: Quantity, counts: &[u64], distribution: &Distribution) -
 }
 
 /// The quantity of the distribution itself.
-fn exact(quantity: Quantity, distribution: &Distribution) -> f64 {
+fn exact(quantity: &Quantity, distribution: &Distribution) -> f64 {
     match quantity {
-        Quantity::Rank { k } => -(-distribution.survival(k)).ln_1p(),
+        Quantity::Rank { k } => -(-distribution.survival(*k)).ln_1p(),
         _ => distribution.expectation(|_, ln_mass| -ln_mass),
     }
 }

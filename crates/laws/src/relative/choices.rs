@@ -6,7 +6,7 @@ use super::series::{ModelFamily, Series, SeriesPoint, Units};
 use super::study::{StudySource, tell_apart};
 use crate::choices::{ChoiceMeasure, Draw, Grouping, Means, Panel};
 use crate::error::LawsError;
-use crate::result::{Flag, FlagCode, RelativeLeftOut};
+use crate::result::{Flag, FlagCode, LeftOut};
 
 /// The error of every distribution of every corpus that has items, by family.
 ///
@@ -85,11 +85,11 @@ fn series(
         let value = error(means.values[at]);
         if !(value > 0.0 && value.is_finite()) {
             let reason = format!("its {} is {value}, which has no logarithm", source.error);
-            series.left_out.push(RelativeLeftOut { model: name, reason });
+            series.left_out.push(LeftOut::new(name, reason));
             continue;
         }
         let Some(x) = source.x.map_or(Some(model.tally.non_embedding as f64), |x| x.of(&name)) else {
-            series.left_out.push(RelativeLeftOut { model: name, reason: "it has no x".to_owned() });
+            series.left_out.push(LeftOut::new(name, "it has no x".to_owned()));
             continue;
         };
         let replicates = means

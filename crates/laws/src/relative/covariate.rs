@@ -10,9 +10,7 @@ use relscale_stats::correlation::{Correlation, pearson, spearman};
 
 use super::words;
 use crate::error::LawsError;
-use crate::result::{
-    CorrelationEstimate, CovariateLink, CovariatePair, Estimate, Gap, Interval, RelativeLeftOut,
-};
+use crate::result::{CorrelationEstimate, CovariateLink, CovariatePair, Estimate, Gap, Interval, LeftOut};
 use crate::user_table::{Rows, TableError};
 
 /// A number for each of some distributions.
@@ -64,16 +62,16 @@ pub(super) fn link(table: &Covariates, gaps: &[Gap], level: f64) -> CovariateLin
     let mut pairs = Vec::new();
     let mut left_out = Vec::new();
     for gap in gaps {
-        let reason = match (gap.fit(), table.of(&gap.treatment)) {
+        let reason = match (gap.fit(), table.of(&gap.name)) {
             (Some(law), Some(covariate)) => {
-                let treatment = gap.treatment.clone();
+                let treatment = gap.name.clone();
                 pairs.push(CovariatePair { treatment, covariate, delta_beta: law.delta_beta.value });
                 continue;
             }
             (None, _) => "it has no slope".to_owned(),
             (_, None) => format!("no row of {} has a number for it", table.file()),
         };
-        left_out.push(RelativeLeftOut { model: gap.treatment.clone(), reason });
+        left_out.push(LeftOut::new(gap.name.clone(), reason));
     }
     let x: Vec<f64> = pairs.iter().map(|pair| pair.covariate).collect();
     let y: Vec<f64> = pairs.iter().map(|pair| pair.delta_beta).collect();

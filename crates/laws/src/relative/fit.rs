@@ -6,11 +6,11 @@ use super::covariate::{self, Covariates};
 use super::series::{Measurements, ModelFamily, Series, SeriesPoint, log_error};
 use super::{RelativeOptions, gap, words};
 use crate::error::LawsError;
-use crate::line::Fit;
 use crate::result::{
-    AbsoluteLaw, AbsolutePoint, Estimate, Flag, FlagCode, Gap, GapOutcome, GapTests, RELATIVE_FORMAT,
-    RelativeFamily, RelativeFit, Trend,
+    Estimate, Flag, FlagCode, Gap, GapTests, Law, Outcome, Point, Quantity, RESULT_FORMAT, RelativeFamily,
+    RelativeFit, Trend,
 };
+use crate::series::{self, Setting};
 
 /// Fits the law of each distribution and the gap of each to the baseline.
 ///
@@ -31,7 +31,7 @@ pub fn fit_relative(
     families.sort_by(|a, b| a.name.cmp(&b.name));
     let described = families.into_iter().map(|family| of_family(family, measurements, options, covariates));
     Ok(RelativeFit {
-        format: RELATIVE_FORMAT,
+        format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         files: [measurements.files.clone(), covariates.map(Covariates::file).into_iter().collect()].concat(),
         x: measurements.x.clone(),
@@ -141,20 +141,17 @@ fn of_family(
 fn claim(gaps: &mut [Gap], options: &RelativeOptions, heights: bool) {
     // Tests take the residuals for what they are; of few misses these say nothing, and would only weigh on the others' q.
     for gap in gaps.iter_mut().filter(|gap| !gap.claimed()) {
-        if let GapOutcome::Fitted(law) = &mut gap.outcome {
+        if let Some(law) = gap.outcome.fit_mut() {
             law.tests = None;
         }
     }
     let mut laws: Vec<(Claimed, &mut GapTests, &mut Trend)> = gaps
         .iter_mut()
-        .filter_map(|gap| match &mut gap.outcome {
-            GapOutcome::Fitted(law) => {
-                let law = &mut **law;
-                let crosses = heights && crossing(&law.at_smallest, &law.at_largest) == Some(true);
-                let claimed = Claimed { slope: law.delta_beta.value, crosses };
-                Some((claimed, law.tests.as_mut()?, &mut law.trend))
-            }
-            GapOutcome::Refused { .. } => None,
+        .filter_map(|gap| {
+            let law = gap.outcome.fit_mut()?;
+            let crosses = heights && crossing(&law.at_smallest, &law.at_largest) == Some(true);
+            let claimed = Claimed { slope: law.delta_beta.value, crosses };
+            Some((claimed, law.tests.as_mut()?, &mut law.trend))
         })
         .collect();
     let adjusted = |p: fn(&GapTests) -> f64, laws: &[(Claimed, &mut GapTests, &mut Trend)]| {
@@ -202,39 +199,47 @@ pub(super) fn crossing(smallest: &Estimate, largest: &Estimate) -> Option<bool> 
 }
 
 /// The law of one distribution by itself.
-fn law(series: &Series, measurements: &Measurements, options: &RelativeOptions) -> AbsoluteLaw {
-    let mut points: Vec<&SeriesPoint> = series.points.iter().collect();
-    points.sort_by(|a, b| a.x.total_cmp(&b.x).then_with(|| a.model.cmp(&b.model)));
-    let x: Vec<f64> = points.iter().map(|point| point.x).collect();
-    let y: Vec<f64> = points.iter().map(|point| point.error).collect();
-    let text = series.noise(&points);
-    let fit = Fit::new(&x, &y, text.as_ref());
+fn law(series: &Series, measurements: &Measurements, options: &RelativeOptions) -> Law {
+    let mut errors: Vec<&SeriesPoint> = series.points.iter().collect();
+    errors.sort_by(|a, b| a.x.total_cmp(&b.x).then_with(|| a.model.cmp(&b.model)));
+    let text = series.noise(&errors);
+    let mut points: Vec<Point> = errors
+        .into_iter()
+        .map(|error| Point {
+            label: error.model.clone(),
+            x: error.x,
+            value: error.error,
+            log_standard_error: log_error(&error.replicates),
+            ..Point::default()
+        })
+        .collect();
     let mut left_out = series.left_out.clone();
-    left_out.sort_by(|a, b| a.model.cmp(&b.model));
-    AbsoluteLaw {
-        distribution: series.distribution.clone(),
-        points: points
-            .iter()
-            .map(|point| AbsolutePoint {
-                model: point.model.clone(),
-                x: point.x,
-                error: point.error,
-                log_standard_error: log_error(&point.replicates),
-                fitted: fit
-                    .as_ref()
-                    .ok()
-                    .map(|fit| fit.power.at(point.x))
-                    .filter(|fitted| fitted.is_finite()),
-            })
-            .collect(),
+    left_out.sort_by(|a, b| a.label.cmp(&b.label));
+    let (unit, level) = (measurements.unit.as_str(), options.level);
+    let outcome = match series::fit(&mut points, text.as_ref()) {
+        Err(refusal) => {
+            let one = ("model", "the error changes");
+            Outcome::refuse(series::refused(&points, &refusal, "no model has a point", one))
+        }
+        Ok(fit) => {
+            let text = text.as_ref();
+            let setting = Setting { unit, x: "x", level, text, parts: false, unseen: None, claimed: true };
+            let mut law = series::describe(&fit, &points, setting);
+            law.r_squared = law.r_squared.filter(|_| points.len() > 2);
+            Outcome::fitted(law)
+        }
+    };
+    Law {
+        name: series.distribution.clone(),
+        quantity: Quantity::Error,
+        unit: unit.to_owned(),
+        points,
         left_out,
-        exponent: fit.as_ref().ok().map(|fit| fit.exponent(options.level)),
-        prefactor: fit.as_ref().ok().and_then(|fit| fit.prefactor(&measurements.unit, "x", options.level)),
-        r_squared: fit.as_ref().ok().and_then(|fit| fit.power.line.r_squared).filter(|_| points.len() > 2),
-        refused: fit.err().map(|refusal| match points.as_slice() {
-            [] => "no model has a point".to_owned(),
-            [only] => format!("one model ({}) cannot show how the error changes", only.model),
-            _ => refusal.to_string(),
-        }),
+        outcome,
+        rivals: None,
+        text: None,
+        flags: Vec::new(),
+        breakdown: None,
+        verdict: String::new(),
     }
 }

@@ -1,19 +1,15 @@
 //! One treatment against the baseline: the line of `ln G` on `ln x`.
 
-use relscale_stats::StatsError;
-use relscale_stats::forms::power::Power;
 use relscale_stats::outcome::Caution;
 
 use super::series::{Counted, Series, SeriesPoint, log_error};
 use super::{RelativeOptions, ahead};
-use crate::audit::{self, Held};
-use crate::judged;
+use crate::audit::Form;
 use crate::line::Fit;
-use crate::power_law::UNKNOWN_TEXT;
 use crate::result::{
-    Estimate, Flag, FlagCode, Gap, GapAuditStep, GapHeldOut, GapLaw, GapOutcome, GapPoint, GapTests,
-    RelativeLeftOut, TextNoise, Trend,
+    Estimate, Flag, FlagCode, Gap, GapLaw, GapTests, LeftOut, Outcome, Point, Quantity, TextNoise, Trend,
 };
+use crate::series::{self, Setting, UNKNOWN_TEXT, Words};
 
 /// One model's gap, with the gap in every resample of the documents.
 struct Pair<'a> {
@@ -26,30 +22,26 @@ struct Pair<'a> {
 /// The gap of a treatment. Its trend is undecided until the tests of all gaps are adjusted together.
 pub(super) fn of(baseline: &Series, treatment: &Series, options: &RelativeOptions) -> Gap {
     let pairs = pairs(baseline, treatment);
-    let x: Vec<f64> = pairs.iter().map(|pair| pair.baseline.x).collect();
-    let gaps: Vec<f64> = pairs.iter().map(|pair| pair.gap).collect();
     let both: Vec<(&SeriesPoint, &SeriesPoint)> =
         pairs.iter().map(|pair| (pair.treatment, pair.baseline)).collect();
     let text = treatment.noise_of_ratio(baseline, &both);
-    let fit = Fit::new(&x, &gaps, text.as_ref());
-    let points = pairs
+    let mut points: Vec<Point> = pairs
         .iter()
-        .enumerate()
-        .map(|(at, pair)| GapPoint {
-            model: pair.baseline.model.clone(),
+        .map(|pair| Point {
+            label: pair.baseline.model.clone(),
             x: pair.baseline.x,
-            baseline: pair.baseline.error,
-            treatment: pair.treatment.error,
-            gap: pair.gap,
+            value: pair.gap,
+            baseline: Some(pair.baseline.error),
+            treatment: Some(pair.treatment.error),
             log_standard_error: log_error(&pair.replicates),
-            fitted: fit.as_ref().ok().map(|fit| fit.power.at(pair.baseline.x)),
-            log_residual: fit.as_ref().ok().map(|fit| fit.power.line.residuals[at]),
+            ..Point::default()
         })
         .collect();
-    let unpaired = unpaired(baseline, treatment);
+    let fit = series::fit(&mut points, text.as_ref());
+    let left_out = unpaired(baseline, treatment);
     let mut flags = Vec::new();
-    if !unpaired.is_empty() {
-        let names: Vec<&str> = unpaired.iter().map(|left| left.model.as_str()).collect();
+    if !left_out.is_empty() {
+        let names: Vec<&str> = left_out.iter().map(|left| left.label.as_str()).collect();
         flags.push(Flag::new(
             FlagCode::PointsLeftOut,
             format!(
@@ -60,21 +52,31 @@ pub(super) fn of(baseline: &Series, treatment: &Series, options: &RelativeOption
             ),
         ));
     }
-    flags.extend(too_few(&pairs, baseline, treatment, options.minimum_count));
+    let few = too_few(&pairs, baseline, treatment, options.minimum_count);
+    let claimed = few.is_empty();
+    flags.extend(few);
     let outcome = match fit {
-        Err(refusal) => GapOutcome::Refused { reason: refused(&pairs, &refusal) },
+        Err(refusal) => {
+            let one = ("model", "the gap changes");
+            Outcome::refuse(series::refused(&points, &refusal, "no model has both errors", one))
+        }
         Ok(fit) => {
-            let law = describe(&fit, text.as_ref(), &pairs, &x, &gaps, options);
-            flags.extend(judge(&fit.power, &law, &pairs, &x, &gaps));
-            GapOutcome::Fitted(Box::new(law))
+            let law = describe(&fit, text.as_ref(), &points, claimed, options);
+            flags.extend(doubts(&fit, &law, &points));
+            Outcome::fitted(law)
         }
     };
     Gap {
-        treatment: treatment.distribution.clone(),
+        name: treatment.distribution.clone(),
+        quantity: Quantity::Gap,
+        unit: "1".to_owned(),
         points,
-        unpaired,
+        left_out,
         outcome,
+        rivals: None,
+        text: None,
         flags,
+        breakdown: None,
         verdict: String::new(),
     }
 }
@@ -100,23 +102,20 @@ fn pairs<'a>(baseline: &'a Series, treatment: &'a Series) -> Vec<Pair<'a>> {
 }
 
 /// Models of one series that the other does not have, with the other's reason where it gives one.
-fn unpaired(baseline: &Series, treatment: &Series) -> Vec<RelativeLeftOut> {
-    let alone = |one: &Series, other: &Series| -> Vec<RelativeLeftOut> {
+fn unpaired(baseline: &Series, treatment: &Series) -> Vec<LeftOut> {
+    let alone = |one: &Series, other: &Series| -> Vec<LeftOut> {
         one.points
             .iter()
             .filter(|point| other.points.iter().all(|there| there.model != point.model))
             .map(|point| {
-                let told = other.left_out.iter().find(|left| left.model == point.model);
+                let told = other.left_out.iter().find(|left| left.label == point.model);
                 let reason = told.map_or("not measured".to_owned(), |left| left.reason.clone());
-                RelativeLeftOut {
-                    model: point.model.clone(),
-                    reason: format!("no error on {}: {reason}", other.distribution),
-                }
+                LeftOut::new(&point.model, format!("no error on {}: {reason}", other.distribution))
             })
             .collect()
     };
     let mut all = [alone(baseline, treatment), alone(treatment, baseline)].concat();
-    all.sort_by(|a, b| a.model.cmp(&b.model));
+    all.sort_by(|a, b| a.label.cmp(&b.label));
     all
 }
 
@@ -151,35 +150,23 @@ fn too_few(pairs: &[Pair<'_>], baseline: &Series, treatment: &Series, minimum: u
     .collect()
 }
 
-fn refused(pairs: &[Pair<'_>], refusal: &StatsError) -> String {
-    match pairs {
-        [] => "no model has both errors".to_owned(),
-        [only] => format!("one model ({}) cannot show how the gap changes", only.baseline.model),
-        _ => refusal.to_string(),
-    }
-}
-
 fn describe(
     fit: &Fit,
     text: Option<&TextNoise>,
-    pairs: &[Pair<'_>],
-    x: &[f64],
-    gaps: &[f64],
+    points: &[Point],
+    claimed: bool,
     options: &RelativeOptions,
 ) -> GapLaw {
     let level = options.level;
-    let line = &fit.power.line;
-    let delta_beta = turned(fit.exponent(level));
-    let held_out = |held: Held| GapHeldOut {
-        model: pairs[held.point].baseline.model.clone(),
-        x: pairs[held.point].baseline.x,
-        observed: pairs[held.point].gap,
-        predicted: held.predicted,
-        relative_error: held.relative_error,
-        covered: held.covered,
-    };
-    let range = (x[0], x[x.len() - 1]);
-    let predictions = ahead::predictions(fit, &options.at, x, level);
+    let (x, _) = series::numbers(points);
+    let unseen = Some(Form::Straight);
+    let setting = Setting { unit: "1", x: "x", level, text, parts: false, unseen, claimed };
+    let mut power = series::describe(fit, points, setting);
+    power.prefactor = fit.prefactor("G", "x", level).filter(|gamma| gamma.value > 0.0);
+    power.r_squared = power.r_squared.filter(|_| x.len() > 2);
+    let delta_beta = turned(power.exponent.clone());
+    let range = power.range;
+    let predictions = ahead::predictions(fit, &options.at, &x, level);
     GapLaw {
         per_decade: Estimate {
             value: per_decade(delta_beta.value),
@@ -196,17 +183,9 @@ fn describe(
         },
         delta_beta,
         delta_beta_of_this_text: Some(turned(fit.exponent_of_this_text(level))),
-        delta_beta_sampling: turned(fit.exponent_of_these_models(text, x, UNKNOWN_TEXT, level)),
-        gamma: fit
-            .prefactor("G", "x", level)
-            .filter(|gamma| gamma.value > 0.0)
-            .map(|gamma| Estimate { unit: "G at x = 1".to_owned(), ..gamma }),
+        delta_beta_sampling: turned(fit.exponent_of_these_models(text, &x, UNKNOWN_TEXT, level)),
         at_smallest: ahead::law_at(fit, range.0, level),
         at_largest: ahead::law_at(fit, range.1, level),
-        r_squared: line.r_squared.filter(|_| x.len() > 2),
-        residual_standard_deviation: line.residual_variance().map(f64::sqrt),
-        models: x.len() as u32,
-        range,
         tests: fit.slope_tests(options.margin).ok().map(|tests| GapTests {
             difference_p: tests.difference,
             difference_q: tests.difference,
@@ -214,21 +193,10 @@ fn describe(
             equivalence_q: tests.equivalence,
         }),
         trend: Trend::Undecided,
-        crossings: options.reaches.iter().map(|&gap| ahead::crossing(fit, gap, x, level)).collect(),
+        crossings: options.reaches.iter().map(|&gap| ahead::crossing(fit, gap, &x, level)).collect(),
         trace: ahead::traced(fit, range, &predictions, level),
         predictions,
-        leave_one_out: audit::held_out_each(audit::Form::Straight, x, gaps, "1", level)
-            .into_iter()
-            .map(held_out)
-            .collect(),
-        audit: audit::smallest_first(audit::Form::Straight, x, gaps, "1", level)
-            .into_iter()
-            .map(|(fitted, exponent, held)| GapAuditStep {
-                fitted_models: fitted as u32,
-                delta_beta: 0.0 - exponent,
-                predictions: held.into_iter().map(held_out).collect(),
-            })
-            .collect(),
+        power,
     }
 }
 
@@ -263,64 +231,41 @@ fn beside_one(law: &GapLaw) -> Option<String> {
 }
 
 /// What must be said about a fit that exists.
-fn judge(fit: &Power, law: &GapLaw, pairs: &[Pair<'_>], x: &[f64], gaps: &[f64]) -> Vec<Flag> {
-    let mut flags = Vec::new();
-    let mut flag = |code, message: String| flags.push(Flag::new(code, message));
-    let name = |at: usize| pairs[at].baseline.model.as_str();
-    if fit.line.cautions.contains(&Caution::NoScatter) {
-        flag(FlagCode::NoInterval, format!("{}: a slope only", StatsError::NoDegreesOfFreedom));
-    }
-    if gaps.iter().all(|gap| *gap < 1.0) {
-        flag(
-            FlagCode::GapBelowOne,
+fn doubts(fit: &Fit, law: &GapLaw, points: &[Point]) -> Vec<Flag> {
+    let below = if points.iter().all(|point| point.value < 1.0) {
+        Some(
             "G is below 1 throughout, the treatment has the smaller error: a falling G takes the two further apart"
                 .to_owned(),
-        );
-    } else if let Some(message) = beside_one(law) {
-        flag(FlagCode::GapBelowOne, message);
-    }
-    let twins: Vec<String> = (1..x.len())
-        .filter(|&at| x[at - 1] == x[at])
-        .map(|at| format!("{} and {}", name(at - 1), name(at)))
-        .collect();
-    if !twins.is_empty() {
-        flag(
-            FlagCode::SameSize,
-            format!(
-                "models of one x count as separate points, though the law is meant for one model an x: {}",
-                twins.join(", ")
-            ),
-        );
-    }
-    if fit.line.cautions.contains(&Caution::Exact) {
-        return flags;
-    }
-    if let Some(bent) = judged::bends(&judged::form_test(x, gaps), "x") {
-        flag(FlagCode::LackOfFit, format!("ln G: {}", bent.message));
-    }
-    for (at, error) in audit::outlying(x, gaps) {
-        flag(
-            FlagCode::Outlier,
-            format!(
-                "the gap of {} lies {:+.1} % from where the other models predict it",
-                name(at),
-                100.0 * error
-            ),
-        );
-    }
+        )
+    } else {
+        beside_one(law)
+    };
+    let words = Words {
+        points: "models",
+        before: "the gap of ",
+        falls: None,
+        twins: Some((
+            "models of one x count as separate points, though the law is meant for one model an x",
+            false,
+        )),
+        bends: Some("ln G: "),
+    };
+    let below = below.map(|message| Flag::new(FlagCode::GapBelowOne, message));
+    let mut flags = series::doubts(fit, &law.power, points, words, below);
     let of_this_text = law.delta_beta_of_this_text.as_ref().and_then(Estimate::bounds);
     if let (Some((low, high)), Some((least, most))) = (of_this_text, law.delta_beta.bounds())
         && (low > 0.0 || high < 0.0)
         && least <= 0.0
         && most >= 0.0
+        && !fit.power.line.cautions.contains(&Caution::Exact)
     {
-        flag(
+        flags.push(Flag::new(
             FlagCode::NoiseBeyondScatter,
             format!(
                 "for this very text the slope lies in [{low:.4}, {high:.4}], which excludes 0; other texts like it move it by more \
                  ([{least:.4}, {most:.4}]), so no trend is claimed: more documents are needed"
             ),
-        );
+        ));
     }
     flags
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::series::{ModelFamily, SeriesPoint};
 use super::table::series;
 use crate::error::LawsError;
-use crate::result::{Flag, FlagCode, RelativeLeftOut};
+use crate::result::{Flag, FlagCode, LeftOut};
 use crate::user_table::{Kind, Row, Rows, TableError, Value};
 
 /// Which distributions of a table are averaged, and how.
@@ -196,7 +196,7 @@ impl<'a> Pool<'a> {
                 all.iter().filter(|member| !cell.values.contains_key(**member)).copied().collect();
             let series = series(families, family, group.clone());
             let mut left_out = |reason: String| {
-                series.left_out.push(RelativeLeftOut { model: model.clone(), reason });
+                series.left_out.push(LeftOut::new(model.clone(), reason));
             };
             if !missing.is_empty() {
                 left_out(format!("no value of {}", missing.join(", ")));

@@ -7,7 +7,7 @@
 use relscale_stats::optimise::polynomial::{self, Polynomial};
 
 use super::series::{Measurements, ModelFamily, ONE_BUDGET, Series, SeriesPoint};
-use crate::result::RelativeLeftOut;
+use crate::result::LeftOut;
 
 /// Models of a budget without which a cubic says nothing.
 const MODELS: usize = 4;
@@ -36,7 +36,7 @@ impl Measurements {
                                 "a point between models has no documents to draw again".to_owned()
                             ),
                         }),
-                        Err(reason) => series.left_out.push(RelativeLeftOut { model: name, reason }),
+                        Err(reason) => series.left_out.push(LeftOut::new(name, reason)),
                     }
                 }
             }

@@ -36,7 +36,7 @@ impl RelativeFit {
                 .iter()
                 .filter_map(|(k, fit)| Some((*k, fit.families.iter().find(|one| one.name == family.name)?)))
                 .collect();
-            let gaps: Vec<RanksOfGap> = family.gaps.iter().map(|gap| of_gap(&gap.treatment, &of_k)).collect();
+            let gaps: Vec<RanksOfGap> = family.gaps.iter().map(|gap| of_gap(&gap.name, &of_k)).collect();
             let verdict = sentence(&gaps, &self.options.baseline);
             family.ranks = verdict.map(|verdict| RelativeRanks { gaps, verdict });
         }
@@ -60,8 +60,8 @@ fn of_gap(treatment: &str, families: &[(u32, &RelativeFamily)]) -> RanksOfGap {
 /// # Errors
 /// In words: a model without one of the errors, as a slope of fewer models than at other k is no neighbour of theirs; no fit.
 fn at_k(gap: &Gap) -> Result<RankGap, String> {
-    if let Some(left) = gap.unpaired.first() {
-        return Err(format!("{}: {}", left.model, left.reason));
+    if let Some(left) = gap.left_out.first() {
+        return Err(format!("{}: {}", left.label, left.reason));
     }
     let law = gap.fit().ok_or_else(|| gap.verdict.trim_end_matches('.').to_owned())?;
     Ok(RankGap {
@@ -69,7 +69,7 @@ fn at_k(gap: &Gap) -> Result<RankGap, String> {
         delta_beta: law.delta_beta.clone(),
         delta_beta_sampling: law.delta_beta_sampling.clone(),
         ends: (law.at_smallest.value, law.at_largest.value),
-        models: law.models,
+        models: law.power.points,
         tests: law.tests,
         trend: law.trend,
         flags: gap

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use relscale_stats::bootstrap::{Sample, covariance};
 
 use crate::line::{DocumentSizes, text_noise};
-use crate::result::{Flag, RelativeLeftOut, TextNoise};
+use crate::result::{Flag, LeftOut, TextNoise};
 
 /// All that a relative law needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,10 +46,11 @@ impl Measurements {
                 let (kept, others): (Vec<_>, Vec<_>) =
                     series.points.drain(..).partition(|point| best.contains(&point.model));
                 series.points = kept;
-                series.left_out.extend(others.into_iter().map(|point| RelativeLeftOut {
-                    model: point.model,
-                    reason: format!("not the best of its x on {baseline}"),
-                }));
+                series.left_out.extend(
+                    others.into_iter().map(|point| {
+                        LeftOut::new(point.model, format!("not the best of its x on {baseline}"))
+                    }),
+                );
             }
         }
     }
@@ -76,7 +77,7 @@ pub struct Series {
     /// One point a model, in any order.
     pub points: Vec<SeriesPoint>,
     /// Models that have no point, with the reason.
-    pub left_out: Vec<RelativeLeftOut>,
+    pub left_out: Vec<LeftOut>,
     /// What was sampled to measure it; absent for a table.
     pub units: Option<Units>,
 }

@@ -20,7 +20,7 @@ use crate::error::LawsError;
 use crate::manifest::ModelAxis;
 use crate::options::FitOptions;
 use crate::rank::minus_ln_rbp;
-use crate::result::{Flag, FlagCode, RelativeLeftOut};
+use crate::result::{Flag, FlagCode, LeftOut};
 use crate::table::{Group, Sums};
 
 /// Which error of a run is compared.
@@ -289,7 +289,7 @@ fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
                 });
             } else {
                 let reason = format!("its {} is {error}, which has no logarithm", source.error);
-                series.left_out.push(RelativeLeftOut { model: name, reason });
+                series.left_out.push(LeftOut::new(name, reason));
             }
         }
         series.units = Some(units);

@@ -7,7 +7,7 @@ use super::means::{Means, Pool};
 use super::series::{Measurements, ModelFamily, Series, SeriesPoint};
 use crate::error::LawsError;
 use crate::manifest::{ModelNumbers, numbers_beside};
-use crate::result::{Flag, FlagCode, RelativeLeftOut};
+use crate::result::{Flag, FlagCode, LeftOut};
 use crate::user_table::{Endings, Kind, Once, Product, Row, Rows, TableError, Value, kinds_of, meets, small};
 
 /// Columns that name a model where none is given.
@@ -248,7 +248,7 @@ impl<'a> Columns<'a> {
         // Means have series of their own.
         for column in options.errors.iter().filter(|_| options.means.is_none()) {
             if let Some(name) = self.distribution.map_or(Some(column.clone()), |at| text(Some(at))) {
-                let left_out = RelativeLeftOut { model: model.clone(), reason: reason.clone() };
+                let left_out = LeftOut::new(model.clone(), reason.clone());
                 series(families, &family, name).left_out.push(left_out);
             }
         }
@@ -293,7 +293,7 @@ impl<'a> Columns<'a> {
                 continue;
             }
             let series = series(families, &family, distribution);
-            let left_out = |reason: String| RelativeLeftOut { model: model.clone(), reason };
+            let left_out = |reason: String| LeftOut::new(model.clone(), reason);
             let given = match rows.number(row, at) {
                 Ok(given) => given,
                 // In a wide table a model need not have every distribution.

@@ -2,24 +2,24 @@
 
 use super::RelativeOptions;
 use super::fit::crossing;
-use crate::result::{Estimate, Gap, GapLaw, GapOutcome, Trend};
+use crate::result::{Estimate, Gap, GapLaw, Outcome, Trend};
 use crate::verdict::{magnitude, r_squared_digits};
 
 /// One sentence about a gap.
 pub(super) fn of_gap(gap: &Gap, options: &RelativeOptions) -> String {
-    let treatment = &gap.treatment;
+    let treatment = &gap.name;
     let law = match &gap.outcome {
-        GapOutcome::Refused { reason } => return format!("{treatment}: no relative law, {reason}."),
-        GapOutcome::Fitted(law) => law,
+        Outcome::Refused { reason } => return format!("{treatment}: no relative law, {reason}."),
+        Outcome::Fitted(law) => law,
     };
     let against = format!("{treatment} against {}", options.baseline);
     let slope = slope(law);
     let ends = format!(
         "G goes from {:.3} at x = {} to {:.3} at {}",
         law.at_smallest.value,
-        magnitude(law.range.0),
+        magnitude(law.power.range.0),
         law.at_largest.value,
-        magnitude(law.range.1)
+        magnitude(law.power.range.1)
     );
     let margin = options.margin;
     match (law.trend, law.tests) {
@@ -73,14 +73,14 @@ fn through_one(law: &GapLaw) -> Option<String> {
     // ln G is a line in ln x.
     let (from, to) = (law.at_smallest.value.ln(), law.at_largest.value.ln());
     let share = from / (from - to);
-    let x = (law.range.0.ln() + share * (law.range.1 / law.range.0).ln()).exp();
+    let x = (law.power.range.0.ln() + share * (law.power.range.1 / law.power.range.0).ln()).exp();
     Some(magnitude(x)).filter(|_| (0.0..=1.0).contains(&share))
 }
 
 /// What the gaps of a family say together.
 pub(super) fn of_family(gaps: &[Gap], options: &RelativeOptions) -> String {
     let laws: Vec<(&str, &GapLaw)> =
-        gaps.iter().filter_map(|gap| Some((gap.treatment.as_str(), gap.fit()?))).collect();
+        gaps.iter().filter_map(|gap| Some((gap.name.as_str(), gap.fit()?))).collect();
     if laws.is_empty() {
         return gaps.first().map_or_else(
             || format!("No gap to {}: nothing to compare it with.", options.baseline),
@@ -123,7 +123,7 @@ fn held_out(laws: &[(&str, &GapLaw)]) -> Option<String> {
     let largest: Vec<(&str, f64, Option<bool>)> = laws
         .iter()
         .filter_map(|(name, law)| {
-            let held = law.audit.last()?.predictions.last()?;
+            let held = law.power.audit.last()?.predictions.last()?;
             Some((*name, held.relative_error, held.covered))
         })
         .collect();
@@ -140,7 +140,7 @@ fn held_out(laws: &[(&str, &GapLaw)]) -> Option<String> {
 
 /// `delta_beta -0.0128 (in [-0.0137, -0.0119] at 95 %), R² 0.982`.
 fn slope(law: &GapLaw) -> String {
-    let r_squared = law.r_squared.map_or(String::new(), |r| format!(", R² {}", r_squared_digits(r)));
+    let r_squared = law.power.r_squared.map_or(String::new(), |r| format!(", R² {}", r_squared_digits(r)));
     format!("delta_beta {}{r_squared}", with_interval(&law.delta_beta))
 }
 

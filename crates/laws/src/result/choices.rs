@@ -2,16 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag};
+use super::{Estimate, Flag, LeftOut};
 use crate::choices::ChoiceMeasure;
-
-/// Version of the layout; a change of meaning of any member raises it.
-pub const CHOICES_FORMAT: u32 = 1;
 
 /// All families on all corpora that have items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChoicesFit {
-    /// Layout version, [`CHOICES_FORMAT`].
+    /// Layout version, [`RESULT_FORMAT`](super::RESULT_FORMAT).
     pub format: u32,
     /// Program and version that made this.
     pub tool: String,
@@ -37,22 +34,13 @@ pub struct ChoicesGroup {
     /// Fewest and most options of an item.
     pub options: (u32, u32),
     /// Items that some model cannot be judged on.
-    pub left_out: Vec<ItemLeftOut>,
+    pub left_out: Vec<LeftOut>,
     /// Smallest model first.
     pub models: Vec<ChoicesModel>,
     /// Doubts about all of them.
     pub flags: Vec<Flag>,
     /// One sentence with the numbers.
     pub verdict: String,
-}
-
-/// An item in no mean.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ItemLeftOut {
-    /// Its name.
-    pub item: String,
-    /// Why.
-    pub reason: String,
 }
 
 /// One model.

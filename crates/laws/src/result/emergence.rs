@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag, Interval, Law};
+use super::{Estimate, Flag, Interval, Law, Outcome};
 
 /// Emergence of one family on one corpus.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -138,7 +138,7 @@ pub struct SequencesOfLength {
     /// `-ln p` against S.
     pub law: Law,
     /// The size at which the law gives `p = 0.5`.
-    pub half: HalfSize,
+    pub half: Outcome<HalfSize>,
 }
 
 /// One model's windows of one length.
@@ -176,32 +176,9 @@ pub struct SequencePoint {
     pub claimed: bool,
 }
 
-/// Where `p` is one half. In JSON the member `status` is `found` or `refused`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
-pub enum HalfSize {
-    /// The law reaches one half.
-    Found(Box<HalfSizeFound>),
-    /// It does not, or there is no law.
-    Refused {
-        /// Why, in words.
-        reason: String,
-    },
-}
-
-impl HalfSize {
-    /// The size, when there is one.
-    pub fn found(&self) -> Option<&HalfSizeFound> {
-        match self {
-            Self::Found(found) => Some(found),
-            Self::Refused { .. } => None,
-        }
-    }
-}
-
 /// S*, the size at which the law of `-ln p` reaches `ln 2`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HalfSizeFound {
+pub struct HalfSize {
     /// S* in parameters; the interval (Fieller) is that of the law's crossing.
     pub parameters: Estimate,
     /// Sizes at which one new model may reach one half: the scatter of a model about the law included.

@@ -50,6 +50,14 @@ impl Walk {
 struct Members<'a> {
     walk: &'a mut Walk,
     count: usize,
+    /// Of a map, the name of the next member.
+    key: String,
+}
+
+impl<'a> Members<'a> {
+    fn of(walk: &'a mut Walk) -> Self {
+        Self { walk, count: 0, key: String::new() }
+    }
 }
 
 macro_rules! nothing {
@@ -117,15 +125,15 @@ impl<'a> ser::Serializer for &'a mut Walk {
     }
 
     fn serialize_seq(self, _: Option<usize>) -> Result<Members<'a>, NoNumber> {
-        Ok(Members { walk: self, count: 0 })
+        Ok(Members::of(self))
     }
 
     fn serialize_tuple(self, _: usize) -> Result<Members<'a>, NoNumber> {
-        Ok(Members { walk: self, count: 0 })
+        Ok(Members::of(self))
     }
 
     fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Members<'a>, NoNumber> {
-        Ok(Members { walk: self, count: 0 })
+        Ok(Members::of(self))
     }
 
     fn serialize_tuple_variant(
@@ -135,15 +143,15 @@ impl<'a> ser::Serializer for &'a mut Walk {
         _: &'static str,
         _: usize,
     ) -> Result<Members<'a>, NoNumber> {
-        Ok(Members { walk: self, count: 0 })
+        Ok(Members::of(self))
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Members<'a>, NoNumber> {
-        Ok(Members { walk: self, count: 0 })
+        Ok(Members::of(self))
     }
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Members<'a>, NoNumber> {
-        Ok(Members { walk: self, count: 0 })
+        Ok(Members::of(self))
     }
 
     fn serialize_struct_variant(
@@ -153,7 +161,7 @@ impl<'a> ser::Serializer for &'a mut Walk {
         _: &'static str,
         _: usize,
     ) -> Result<Members<'a>, NoNumber> {
-        Ok(Members { walk: self, count: 0 })
+        Ok(Members::of(self))
     }
 }
 
@@ -190,12 +198,14 @@ impl ser::SerializeMap for Members<'_> {
     type Error = NoNumber;
 
     // Keys are texts or whole numbers.
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, _: &T) -> Result<(), NoNumber> {
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), NoNumber> {
+        let key = serde_json::to_string(key).unwrap_or_default();
+        self.key = key.trim_matches('"').to_owned();
         Ok(())
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NoNumber> {
-        self.next(value)
+        self.walk.at(std::mem::take(&mut self.key), value)
     }
 
     fn end(self) -> Result<(), NoNumber> {

@@ -7,21 +7,26 @@ use std::path::Path;
 use relscale_records::atomic;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::earlier;
 use super::finite::{self, NoNumber};
 use super::outlined::Outlined;
 use crate::error::LawsError;
 
+/// Version of the layout of every result; a change of meaning of any member of any of them raises it.
+pub const RESULT_FORMAT: u32 = 4;
+
 /// A whole result that machines read: `laws.json`, `relative.json`, predictions, fits of tables.
 pub trait Saved: Serialize + DeserializeOwned {
-    /// Layout version that this program writes; the member `format` of every such file.
-    const FORMAT: u32;
-
-    /// The earliest layout version that it reads: members that came later have a value of their own when absent.
+    /// The earliest layout version that is read, besides [`RESULT_FORMAT`] and those between.
     const OLDEST: u32;
 
     /// The command that makes such a file, e.g. `relscale fit`.
     const COMMAND: &'static str;
+
+    /// Turns a file of an earlier layout into one of today's.
+    fn renew(file: &mut Value);
 
     /// Reads a file that [`save`](Self::save) wrote.
     ///
@@ -42,11 +47,17 @@ pub trait Saved: Serialize + DeserializeOwned {
         let parse = |source| LawsError::Parse { path: path_of(), source, command };
         // The version first: a file of another layout should be told so, not that a member is missing.
         let Version { format } = serde_json::from_str(&text).map_err(parse)?;
-        if !(Self::OLDEST..=Self::FORMAT).contains(&format) {
-            let (found, expected) = (format, Self::FORMAT);
+        if !(Self::OLDEST..=RESULT_FORMAT).contains(&format) {
+            let (found, expected) = (format, RESULT_FORMAT);
             return Err(LawsError::Format { path: path_of(), found, expected, command });
         }
-        serde_json::from_str(&text).map_err(parse)
+        if format == RESULT_FORMAT {
+            return serde_json::from_str(&text).map_err(parse);
+        }
+        let mut file: Value = serde_json::from_str(&text).map_err(parse)?;
+        Self::renew(&mut file);
+        file["format"] = RESULT_FORMAT.into();
+        serde_json::from_value(file).map_err(parse)
     }
 
     /// Writes the result as JSON, its outline indented, into a study, whole or not at all: a reader sees the old file or the new one, also where
@@ -84,26 +95,29 @@ pub trait Saved: Serialize + DeserializeOwned {
     }
 }
 
-/// Which types are such results: layout version and command of each.
+/// Which types are such results: the oldest layout that is read, the command, and how earlier layouts are read.
 macro_rules! saved {
-    ($($result:ident, $oldest:literal to $format:ident, $command:literal;)*) => {
+    ($($result:ident, $oldest:literal, $command:literal, $renew:expr;)*) => {
         $(impl Saved for super::$result {
-            const FORMAT: u32 = super::$format;
             const OLDEST: u32 = $oldest;
             const COMMAND: &'static str = $command;
+
+            fn renew(file: &mut Value) {
+                $renew(file);
+            }
         })*
     };
 }
 
 saved! {
-    StudyFit, 2 to FORMAT, "relscale fit";
-    TableFit, 1 to TABLE_FORMAT, "relscale fit --table";
-    Predictions, 1 to PREDICTION_FORMAT, "relscale predict";
-    RelativeFit, 1 to RELATIVE_FORMAT, "relscale relative";
-    StagesFit, 1 to STAGES_FORMAT, "relscale stages";
-    SizeTokensFit, 1 to SIZE_TOKENS_FORMAT, "relscale size-tokens";
-    ChoicesFit, 1 to CHOICES_FORMAT, "relscale choices";
-    IsoflopFit, 2 to ISOFLOP_FORMAT, "relscale sweep fit";
+    StudyFit, 2, "relscale fit", earlier::study;
+    TableFit, 1, "relscale fit --table", earlier::table;
+    Predictions, 1, "relscale predict", earlier::predictions;
+    RelativeFit, 1, "relscale relative", earlier::relative;
+    StagesFit, 1, "relscale stages", earlier::unchanged;
+    SizeTokensFit, 1, "relscale size-tokens", earlier::unchanged;
+    ChoicesFit, 1, "relscale choices", earlier::choices;
+    IsoflopFit, 2, "relscale sweep fit", earlier::isoflop;
 }
 
 /// Refuses a result with a number that JSON does not have.

@@ -1,17 +1,18 @@
 //! What leaves this crate: the serialisable result of a fit, exactly as it stands in `laws.json`.
 //!
 //! A file a noun: [`StudyFit`] holds [`GroupFit`]s (one family on one corpus), a group holds
-//! [`ModelSummary`]s and [`Law`]s, a law holds its [`LawPoint`]s, the points it left out and the
-//! [`PowerLaw`] or the reason why there is none, its [`Rivals`] and its [`Breakdown`]. Beside its laws a group holds its
-//! [`Emergence`], its [`RankDistribution`] and its [`ClassReport`]. What is a file of its own is [`Saved`].
+//! [`ModelSummary`]s and [`Law`]s. A law is a [`Series`]: its [`Point`]s, what it left out, the [`PowerLaw`] or the reason why
+//! there is none ([`Outcome`]), its [`Rivals`] and its [`Breakdown`]; so are a column of a table and the [`Gap`] of two
+//! distributions. Beside its laws a group holds its [`Emergence`], its [`RankDistribution`] and its [`ClassReport`]. What is a
+//! file of its own is [`Saved`]; `earlier` reads files of earlier layouts.
 //!
 //! Invariants: every number has its unit in its name or in [`Estimate::unit`]; every estimate has an
 //! interval or the reason for none; doubts are [`Flag`]s, in words; no number is NaN or infinite.
 //!
 //! # Reading `laws.json` elsewhere
 //!
-//! The member names are those of the types here and stay as they are while [`FORMAT`] does; what is absent is
-//! `null`. Three members tell forms apart: `quantity.name` (`rank` with its `k`, `cross_entropy`, `sequence`), `outcome.status`
+//! The member names are those of the types here and stay as they are while [`RESULT_FORMAT`] does; what is absent is
+//! `null`. Three members tell forms apart: `quantity.name` (`rank` with its `k`, `cross_entropy`, `sequence`, ...), `outcome.status`
 //! (`fitted`, `refused` with its `reason`) and `interval.method` (`student_t`, `document_bootstrap`, `fieller`, `profile`, `none` with its
 //! `reason`). For instance, all claimed exponents with `jq`:
 //!
@@ -24,6 +25,7 @@
 mod breakdown;
 mod choices;
 mod classes;
+mod earlier;
 mod emergence;
 mod estimate;
 mod finite;
@@ -31,12 +33,13 @@ mod flag;
 mod group;
 mod isoflop;
 mod json;
-mod law;
+mod outcome;
 mod outlined;
 mod prediction;
 mod rank_distribution;
 mod relative;
 mod rivals;
+mod series;
 mod size_tokens;
 mod study;
 mod table;
@@ -47,56 +50,46 @@ pub use breakdown::{
     Breakdown, Finding, GroupBreakdown, PerfectLaw, PointNoise, ReferenceSlope, ScatterTest,
 };
 pub use choices::{
-    CHOICES_FORMAT, ChoiceMean, ChoiceOption, ChoiceValue, ChoicesFit, ChoicesGroup, ChoicesModel,
-    ItemLeftOut, ShuffledGold,
+    ChoiceMean, ChoiceOption, ChoiceValue, ChoicesFit, ChoicesGroup, ChoicesModel, ShuffledGold,
 };
 pub use classes::{ClassMisses, ClassReport, ClassShare, MissesByClass};
 pub use emergence::{
-    Autocorrelation, Emergence, EmergenceAtK, HalfSize, HalfSizeFound, HitOrder, HitRuns, LengthExponent,
-    RunDistance, RunSurvival, SequencePoint, SequencesOfLength,
+    Autocorrelation, Emergence, EmergenceAtK, HalfSize, HitOrder, HitRuns, LengthExponent, RunDistance,
+    RunSurvival, SequencePoint, SequencesOfLength,
 };
 pub use estimate::{Estimate, Interval};
 pub use flag::{Flag, FlagCode, Severity};
 pub use group::{GroupFit, ModelSummary};
 pub use isoflop::{
-    Agreement, Along, Curve, FloorLaw, FloorOutcome, ISOFLOP_FORMAT, IsoflopBudget, IsoflopFit, IsoflopGroup,
-    IsoflopMinimum, IsoflopRun, IsoflopSize, IsoflopSurface, Judged, LossForm, MethodOptimum, MethodValue,
-    MinimumOutcome, OptimumAhead, OptimumLoss, OptimumPath, PathLaw, PathOutcome, RunLeftOut, SurfaceLaw,
-    SurfaceMethod, SurfaceOutcome,
+    Agreement, Along, Curve, FloorLaw, IsoflopBudget, IsoflopFit, IsoflopGroup, IsoflopMinimum, IsoflopRun,
+    IsoflopSize, IsoflopSurface, Judged, LossForm, MethodOptimum, MethodValue, Minimum, OptimumAhead,
+    OptimumLoss, OptimumPath, PathLaw, SurfaceLaw, SurfaceMethod,
 };
-pub use json::Saved;
 pub(crate) use json::write_named;
-pub use law::{
-    AuditStep, ChiSquared, HeldOut, Law, LawPoint, LeftOut, Outcome, PowerLaw, Quantity, Regime, TextNoise,
-};
+pub use json::{RESULT_FORMAT, Saved};
+pub use outcome::{Outcome, Parameter};
 pub use prediction::{
-    Basis, FoundSize, FoundValue, GroupPredictions, LineValue, NextSize, NextValue, PREDICTION_FORMAT,
-    Predicted, Predictions, RivalSize, RivalValue, SizeOutcome, SizePrediction, ValueOutcome,
-    ValuePrediction,
+    Basis, FoundSize, FoundValue, GroupPredictions, LineValue, NextSize, NextValue, Predicted, Predictions,
+    RivalSize, RivalValue, SizePrediction, ValuePrediction,
 };
 pub use rank_distribution::{
-    AppendixBCheck, Calibration, Comparison, FittedParameter, Identifiability, ModelRanks, RankBin,
-    RankDistribution, RankFit, RatioLaw, RatioLine, RatioPoint, RatioPower, RefusedForm, SimulatedLaw,
-    SimulatedPoint, Simulation,
+    AppendixBCheck, Calibration, Comparison, Identifiability, ModelRanks, RankBin, RankDistribution, RankFit,
+    RatioLaw, RatioLine, RatioPoint, RatioPower, RefusedForm, SimulatedLaw, SimulatedPoint, Simulation,
 };
 pub use relative::{
-    AbsoluteLaw, AbsolutePoint, CorrelationEstimate, CovariateLink, CovariatePair, Gap, GapAuditStep,
-    GapCrossing, GapHeldOut, GapLaw, GapOutcome, GapPoint, GapPrediction, GapTests, RELATIVE_FORMAT, RankGap,
-    RanksOfGap, RelativeFamily, RelativeFit, RelativeLeftOut, RelativeRanks, Trend,
+    CorrelationEstimate, CovariateLink, CovariatePair, Gap, GapCrossing, GapLaw, GapPrediction, GapTests,
+    RankGap, RanksOfGap, RelativeFamily, RelativeFit, RelativeRanks, Trend,
 };
-pub use rivals::{
-    FloorShown, FormFinding, FormTest, Rival, RivalFit, RivalHeldOut, RivalOutcome, RivalParameter, Rivals,
+pub use rivals::{FloorShown, FormFinding, FormTest, Rival, RivalFit, RivalHeldOut, Rivals};
+pub use series::{
+    AuditStep, ChiSquared, HeldOut, Law, LeftOut, Point, PowerLaw, Quantity, Regime, Series, TextNoise,
 };
-pub use size_tokens::{Direction, PlaneOutcome, SIZE_TOKENS_FORMAT, SizeTokens, SizeTokensFit, Slice, Split};
-pub use study::{FORMAT, StudyFit};
-pub use table::{
-    TABLE_FORMAT, TableAuditStep, TableFit, TableGroup, TableHeldOut, TableLaw, TableLeftOut, TableOutcome,
-    TablePoint, TablePowerLaw,
-};
+pub use size_tokens::{Direction, Plane, SizeTokens, SizeTokensFit, Slice, Split};
+pub use study::StudyFit;
+pub use table::{TableFit, TableGroup};
 pub use trace::TracePoint;
 pub(crate) use trace::trace;
 pub use two_stage::{
-    HeldOutPoint, HeldOutStages, Predictability, Route, RouteErrors, RouteTrace, RouteValue, STAGES_FORMAT,
-    StageCurve, StageCurves, StageFormTest, StageOutcome, StageParameter, StageTraces, StagesAhead,
-    StagesFit, StagesGroup, StagesPoint,
+    HeldOutPoint, HeldOutStages, Predictability, Route, RouteErrors, RouteTrace, RouteValue, StageCurve,
+    StageCurves, StageFormTest, StageTraces, StagesAhead, StagesFit, StagesGroup, StagesPoint,
 };

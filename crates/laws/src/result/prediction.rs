@@ -2,15 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag, Interval};
-
-/// Version of the layout of predictions; a change of meaning of any member raises it.
-pub const PREDICTION_FORMAT: u32 = 2;
+use super::{Estimate, Flag, Interval, Outcome};
 
 /// Everything that was asked of a study's laws.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Predictions {
-    /// Layout version, [`PREDICTION_FORMAT`].
+    /// Layout version, [`RESULT_FORMAT`](super::RESULT_FORMAT).
     pub format: u32,
     /// Program and version that made this.
     pub tool: String,
@@ -105,7 +102,7 @@ pub struct ValuePrediction {
     /// Decades of S from the nearest measured model: positive beyond the largest, negative below the smallest, 0 between.
     pub decades_beyond: f64,
     /// The value, or why there is none.
-    pub outcome: ValueOutcome,
+    pub outcome: Outcome<FoundValue>,
     /// Doubts, the distance beyond the data first.
     pub flags: Vec<Flag>,
     /// One sentence with the numbers.
@@ -134,19 +131,6 @@ pub struct NextValue {
     pub measured: f64,
     /// What the law says of the next one.
     pub prediction: ValuePrediction,
-}
-
-/// How a prediction of a value ended. In JSON the member `status` is `found` or `refused`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
-pub enum ValueOutcome {
-    /// There is one.
-    Found(Box<FoundValue>),
-    /// There is none.
-    Refused {
-        /// Why, in words.
-        reason: String,
-    },
 }
 
 /// A predicted value.
@@ -204,24 +188,11 @@ pub struct SizePrediction {
     /// The value to be reached.
     pub target: f64,
     /// The size, or why there is none.
-    pub outcome: SizeOutcome,
+    pub outcome: Outcome<FoundSize>,
     /// Doubts, the distance beyond the data first.
     pub flags: Vec<Flag>,
     /// One sentence with the numbers.
     pub verdict: String,
-}
-
-/// How a prediction of a size ended. In JSON the member `status` is `found` or `refused`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
-pub enum SizeOutcome {
-    /// The law reaches the target.
-    Found(Box<FoundSize>),
-    /// It does not, or there is no law.
-    Refused {
-        /// Why, in words.
-        reason: String,
-    },
 }
 
 /// A predicted size.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag, LeftOut, Quantity};
+use super::{Estimate, Flag, LeftOut, Parameter, Quantity};
 
 /// The rank distributions of one family on one corpus (spec of arXiv 2510.20387, section 5.2 and Appendix B).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,7 +67,7 @@ pub struct RankFit {
     /// Name of the form, e.g. `lognormal`, `point_mass`, `zeta`.
     pub form: String,
     /// Its parameters, with errors over documents.
-    pub parameters: Vec<FittedParameter>,
+    pub parameters: Vec<Parameter>,
     /// Correlation of the first two parameters' errors by the curvature of the likelihood: near ±1 only a combination of them is
     /// known.
     pub correlation: Option<f64>,
@@ -99,17 +99,6 @@ impl RankFit {
             .find(|parameter| parameter.name == name)
             .map(|parameter| parameter.estimate.value)
     }
-}
-
-/// A parameter of a [`RankFit`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FittedParameter {
-    /// Its name, e.g. `mu`.
-    pub name: String,
-    /// Its value, with standard error and interval over documents.
-    pub estimate: Estimate,
-    /// Standard error if tokens were independent, which tokens of one document are not.
-    pub token_standard_error: Option<f64>,
 }
 
 /// A form that could not be fitted.

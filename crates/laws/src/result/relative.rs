@@ -2,16 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag, FlagCode, TracePoint};
+use super::series::claimed;
+use super::{Estimate, Flag, Law, LeftOut, PowerLaw, Series, TracePoint};
 use crate::relative::RelativeOptions;
-
-/// Version of the layout of `relative.json`; a change of meaning of any member raises it.
-pub const RELATIVE_FORMAT: u32 = 2;
 
 /// All gaps to one baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RelativeFit {
-    /// Layout version, [`RELATIVE_FORMAT`].
+    /// Layout version, [`RESULT_FORMAT`](super::RESULT_FORMAT).
     pub format: u32,
     /// Program and version that made this.
     pub tool: String,
@@ -39,7 +37,7 @@ pub struct RelativeFamily {
     /// Name of the family; `all` where none is named.
     pub name: String,
     /// The law of each distribution by itself, the baseline first, the others by name.
-    pub absolute: Vec<AbsoluteLaw>,
+    pub absolute: Vec<Law>,
     /// The gap of each treatment to the baseline, by name.
     pub gaps: Vec<Gap>,
     /// The slopes against a covariate, when a table of one was given.
@@ -57,132 +55,26 @@ pub struct RelativeFamily {
 impl RelativeFamily {
     /// The gap of a treatment.
     pub fn gap(&self, treatment: &str) -> Option<&Gap> {
-        self.gaps.iter().find(|gap| gap.treatment == treatment)
+        self.gaps.iter().find(|gap| gap.name == treatment)
     }
 
     /// The law of a distribution.
-    pub fn absolute(&self, distribution: &str) -> Option<&AbsoluteLaw> {
-        self.absolute.iter().find(|law| law.distribution == distribution)
+    pub fn absolute(&self, distribution: &str) -> Option<&Law> {
+        self.absolute.iter().find(|law| law.name == distribution)
     }
 }
 
-/// `E = prefactor x^-exponent` of one distribution.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AbsoluteLaw {
-    /// The distribution.
-    pub distribution: String,
-    /// Its points, smallest x first.
-    pub points: Vec<AbsolutePoint>,
-    /// Models without a point, with the reason.
-    pub left_out: Vec<RelativeLeftOut>,
-    /// beta, positive when E falls, by Student t; absent without a fit.
-    pub exponent: Option<Estimate>,
-    /// E at x = 1; absent without a fit, and beyond the range of numbers.
-    pub prefactor: Option<Estimate>,
-    /// `1 - SS_residual / SS_total` of the log-log fit; absent when all values are equal, and for two points.
-    pub r_squared: Option<f64>,
-    /// Why there is no fit; absent when there is one.
-    pub refused: Option<String>,
-}
-
-/// One model's error on one distribution.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AbsolutePoint {
-    /// The model.
-    pub model: String,
-    /// Its x.
-    pub x: f64,
-    /// Its E.
-    pub error: f64,
-    /// Standard error of `ln E` from resampled documents; absent where there are none.
-    pub log_standard_error: Option<f64>,
-    /// What the law gives here; absent without a fit.
-    pub fitted: Option<f64>,
-}
-
-/// A model that has no point.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RelativeLeftOut {
-    /// The model.
-    pub model: String,
-    /// Why, in words.
-    pub reason: String,
-}
-
-/// One treatment against the baseline: `G = E_treatment / E_baseline`, model by model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Gap {
-    /// The distribution that is compared with the baseline.
-    pub treatment: String,
-    /// Models that have both errors, smallest x first.
-    pub points: Vec<GapPoint>,
-    /// Models that have one of the two errors only.
-    pub unpaired: Vec<RelativeLeftOut>,
-    /// The fit, or why there is none.
-    pub outcome: GapOutcome,
-    /// Doubts about this gap.
-    pub flags: Vec<Flag>,
-    /// One sentence with the numbers.
-    pub verdict: String,
-}
-
-impl Gap {
-    /// The fitted relative law, when there is one.
-    pub fn fit(&self) -> Option<&GapLaw> {
-        match &self.outcome {
-            GapOutcome::Fitted(law) => Some(law),
-            GapOutcome::Refused { .. } => None,
-        }
-    }
-
-    /// False when a flag says that no slope may be claimed: few misses or hits of some model.
-    pub fn claimed(&self) -> bool {
-        claimed(&self.flags)
-    }
-}
-
-/// Whether no flag says that misses or hits are too few.
-fn claimed(flags: &[Flag]) -> bool {
-    !flags.iter().any(|flag| matches!(flag.code, FlagCode::FewMisses | FlagCode::FewHits))
-}
-
-/// One model in one gap.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct GapPoint {
-    /// The model.
-    pub model: String,
-    /// Its x.
-    pub x: f64,
-    /// E on the baseline.
-    pub baseline: f64,
-    /// E on the treatment.
-    pub treatment: f64,
-    /// G, their ratio.
-    pub gap: f64,
-    /// Standard error of `ln G` from resampled documents of both distributions; absent where there are none.
-    pub log_standard_error: Option<f64>,
-    /// What the fitted law gives here; absent without a fit.
-    pub fitted: Option<f64>,
-    /// `ln(gap / fitted)`.
-    pub log_residual: Option<f64>,
-}
-
-/// How the fit of a gap ended. In JSON the member `status` is `fitted` or `refused`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
-pub enum GapOutcome {
-    /// A relative law was fitted.
-    Fitted(Box<GapLaw>),
-    /// There is no fit.
-    Refused {
-        /// Why, in words.
-        reason: String,
-    },
-}
+/// One treatment against the baseline: `G = E_treatment / E_baseline`, model by model. Its name is the treatment; left out
+/// are the models that have one of the two errors only.
+pub type Gap = Series<GapLaw>;
 
 /// `G = gamma x^delta_beta`, by least squares of `ln G` on `ln x`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GapLaw {
+    /// The same law as `G = prefactor x^-exponent`: `prefactor` is gamma, `exponent` is minus `delta_beta`. In JSON its members
+    /// stand beside those below.
+    #[serde(flatten)]
+    pub power: PowerLaw,
     /// `delta_beta = beta_baseline - beta_treatment`: below zero the treatment gains on the baseline. For texts like these and models
     /// like these: the residuals of `ln G`, in which noise that both distributions share has cancelled, and the noise of both texts.
     /// By Student t from the residuals alone where that is not known. The trend is judged by this.
@@ -192,23 +84,13 @@ pub struct GapLaw {
     pub delta_beta_of_this_text: Option<Estimate>,
     /// The same slope with the noise of the texts alone: for these very models. Absent reasons stand in its interval.
     pub delta_beta_sampling: Estimate,
-    /// gamma: G at x = 1, far outside the data as a rule; absent when it exceeds the range of numbers.
-    pub gamma: Option<Estimate>,
     /// The law's G at the smallest x measured.
     pub at_smallest: Estimate,
     /// The law's G at the largest x measured.
     pub at_largest: Estimate,
     /// Per cent by which G changes over a tenfold x: `100 (10^delta_beta - 1)`.
     pub per_decade: Estimate,
-    /// `1 - SS_residual / SS_total` of the fit of `ln G`; absent when all gaps are equal, and for two points.
-    pub r_squared: Option<f64>,
-    /// Standard deviation of the residuals of `ln G` (n - 2 in the denominator); absent for two points.
-    pub residual_standard_deviation: Option<f64>,
-    /// Models in the fit.
-    pub models: u32,
-    /// Smallest and largest x in the fit.
-    pub range: (f64, f64),
-    /// The two tests of the slope; absent for two points, and where no slope is claimed ([`Gap::claimed`]).
+    /// The two tests of the slope; absent for two points, and where no slope is claimed ([`Series::claimed`]).
     pub tests: Option<GapTests>,
     /// What the tests allow to say.
     pub trend: Trend,
@@ -219,10 +101,6 @@ pub struct GapLaw {
     pub trace: Vec<TracePoint>,
     /// G at the x asked for.
     pub predictions: Vec<GapPrediction>,
-    /// Each model's gap predicted from all others.
-    pub leave_one_out: Vec<GapHeldOut>,
-    /// Fits to the m models of smallest x predict the gaps of all others, for each m from 3.
-    pub audit: Vec<GapAuditStep>,
 }
 
 /// The tests behind a [`Trend`]. `p` is of this gap alone, `q` adjusted for the number of gaps (Benjamini and Hochberg).
@@ -295,34 +173,6 @@ pub struct GapPrediction {
     pub model: Estimate,
 }
 
-/// A gap predicted by a fit that has not seen it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct GapHeldOut {
-    /// The model.
-    pub model: String,
-    /// Its x.
-    pub x: f64,
-    /// Its gap.
-    pub observed: f64,
-    /// The prediction, with the interval of a new model (Student t).
-    pub predicted: Estimate,
-    /// `predicted / observed - 1`.
-    pub relative_error: f64,
-    /// Whether the interval holds the gap; absent when there is no interval.
-    pub covered: Option<bool>,
-}
-
-/// One step of the extrapolation audit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct GapAuditStep {
-    /// How many models were fitted, those of smallest x.
-    pub fitted_models: u32,
-    /// delta_beta from these alone.
-    pub delta_beta: f64,
-    /// The other models, as this fit predicts them.
-    pub predictions: Vec<GapHeldOut>,
-}
-
 /// The relative law of ranks: `delta_beta` of the gaps of `-ln RBP_k`, k by k.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RelativeRanks {
@@ -366,7 +216,7 @@ pub struct RankGap {
 }
 
 impl RankGap {
-    /// False when a flag says that no slope may be claimed, as [`Gap::claimed`].
+    /// False when a flag says that no slope may be claimed, as [`Series::claimed`].
     pub fn claimed(&self) -> bool {
         claimed(&self.flags)
     }
@@ -380,7 +230,7 @@ pub struct CovariateLink {
     /// Treatments that have both, by name.
     pub pairs: Vec<CovariatePair>,
     /// Treatments without a covariate, and those without a slope.
-    pub left_out: Vec<RelativeLeftOut>,
+    pub left_out: Vec<LeftOut>,
     /// Pearson's correlation, with Fisher's interval; absent when it cannot be had.
     pub pearson: Option<CorrelationEstimate>,
     /// Spearman's correlation of ranks; absent when it cannot be had.

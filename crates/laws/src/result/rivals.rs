@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag, HeldOut};
+use super::{Estimate, Flag, HeldOut, Outcome, Parameter};
 
 /// Every rival form on the points of one law.
 ///
@@ -101,7 +101,7 @@ pub struct Rival {
     /// Its formula, S the size.
     pub formula: String,
     /// The fit, or why there is none.
-    pub outcome: RivalOutcome,
+    pub outcome: Outcome<RivalFit>,
     /// Fits to all but the largest model, and to all but the largest two, and what they predict of those.
     pub held_out: Vec<RivalHeldOut>,
 }
@@ -109,10 +109,7 @@ pub struct Rival {
 impl Rival {
     /// The fit, when there is one.
     pub fn fit(&self) -> Option<&RivalFit> {
-        match &self.outcome {
-            RivalOutcome::Fitted(fit) => Some(fit),
-            RivalOutcome::Refused { .. } => None,
-        }
+        self.outcome.fit()
     }
 
     /// Its error on the `models` largest models, when it could predict them.
@@ -121,24 +118,11 @@ impl Rival {
     }
 }
 
-/// How the fit of a form ended. In JSON the member `status` is `fitted` or `refused`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
-pub enum RivalOutcome {
-    /// The form was fitted.
-    Fitted(Box<RivalFit>),
-    /// There is no fit.
-    Refused {
-        /// Why, in words.
-        reason: String,
-    },
-}
-
 /// A fitted form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RivalFit {
-    /// The parameters of the formula; one that exceeds the range of numbers is left out.
-    pub parameters: Vec<RivalParameter>,
+    /// The parameters of the formula, with intervals by profile; one that exceeds the range of numbers is left out.
+    pub parameters: Vec<Parameter>,
     /// The form's value at each point of the law, in their order and unit.
     pub fitted: Vec<f64>,
     /// Sum of squared residuals of `ln value`.
@@ -163,15 +147,6 @@ impl RivalFit {
     pub fn parameter(&self, name: &str) -> Option<&Estimate> {
         self.parameters.iter().find(|parameter| parameter.name == name).map(|parameter| &parameter.estimate)
     }
-}
-
-/// A parameter of a formula.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RivalParameter {
-    /// Its name in the formula.
-    pub name: String,
-    /// Its value, with an interval by profile.
-    pub estimate: Estimate,
 }
 
 /// A form fitted to the smaller models, and its predictions of the largest.

@@ -2,15 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag};
-
-/// Version of the layout; a change of meaning of any member raises it.
-pub const SIZE_TOKENS_FORMAT: u32 = 1;
+use super::{Estimate, Flag, Outcome};
 
 /// Every distribution of a table, along size and along tokens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SizeTokensFit {
-    /// Layout version, [`SIZE_TOKENS_FORMAT`].
+    /// Layout version, [`RESULT_FORMAT`](super::RESULT_FORMAT).
     pub format: u32,
     /// Program and version that made this.
     pub tool: String,
@@ -74,7 +71,7 @@ pub struct Split {
     /// Along tokens: a slice is the checkpoints of one size.
     pub along_tokens: Direction,
     /// Both at once, over all checkpoints: `ln quantity = c + a ln size + b ln tokens`; needs no checkpoints of equal tokens.
-    pub plane: PlaneOutcome,
+    pub plane: Outcome<Plane>,
 }
 
 /// Slopes in one direction.
@@ -101,22 +98,13 @@ pub struct Slice {
     pub r_squared: Option<f64>,
 }
 
-/// How the fit of a plane ended. In JSON the member `status` is `fitted` or `refused`.
+/// A plane through the logarithms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
-pub enum PlaneOutcome {
-    /// There is a plane.
-    Fitted {
-        /// Slope along ln size, with an interval by the jackknife over sizes.
-        size: Box<Estimate>,
-        /// Slope along ln tokens, likewise.
-        tokens: Box<Estimate>,
-        /// Of the plane; absent when all values are equal.
-        r_squared: Option<f64>,
-    },
-    /// There is none.
-    Refused {
-        /// Why, in words.
-        reason: String,
-    },
+pub struct Plane {
+    /// Slope along ln size, with an interval by the jackknife over sizes.
+    pub size: Estimate,
+    /// Slope along ln tokens, likewise.
+    pub tokens: Estimate,
+    /// Of the plane; absent when all values are equal.
+    pub r_squared: Option<f64>,
 }

@@ -5,13 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::GroupFit;
 use crate::options::FitOptions;
 
-/// Version of the layout of `laws.json`; a change of meaning of any member raises it.
-pub const FORMAT: u32 = 3;
-
 /// All fits of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StudyFit {
-    /// Layout version, [`FORMAT`].
+    /// Layout version, [`RESULT_FORMAT`](super::RESULT_FORMAT).
     pub format: u32,
     /// Program and version that made this file.
     pub tool: String,

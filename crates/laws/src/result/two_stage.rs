@@ -2,15 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Flag, Interval, TracePoint};
-
-/// Version of the layout; a change of meaning of any member raises it.
-pub const STAGES_FORMAT: u32 = 1;
+use super::{Estimate, Flag, Interval, Outcome, Parameter, TracePoint};
 
 /// Both stages of every group of a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StagesFit {
-    /// Layout version, [`STAGES_FORMAT`].
+    /// Layout version, [`RESULT_FORMAT`](super::RESULT_FORMAT).
     pub format: u32,
     /// Program and version that made this.
     pub tool: String,
@@ -88,13 +85,13 @@ pub struct Predictability {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StageCurves {
     /// First stage: `loss = a x^-alpha + c`, by least squares of ln loss.
-    pub loss: StageOutcome,
+    pub loss: Outcome<StageCurve>,
     /// Second stage: `accuracy = lower + (upper - lower) / (1 + exp(rate (loss - midpoint)))`, by least squares of the accuracy.
-    pub accuracy: StageOutcome,
+    pub accuracy: Outcome<StageCurve>,
     /// Directly: `-ln accuracy = a x^-alpha`, by least squares of its logarithm.
-    pub direct_power: StageOutcome,
+    pub direct_power: Outcome<StageCurve>,
     /// Directly: the second stage's sigmoid with `-ln x` for the loss.
-    pub direct_sigmoid: StageOutcome,
+    pub direct_sigmoid: Outcome<StageCurve>,
     /// The curves over all x and losses of the group, held-out points and the x asked for included, as they are drawn.
     #[serde(default)]
     pub traces: StageTraces,
@@ -128,34 +125,11 @@ pub struct RouteTrace {
     pub accuracy: Vec<TracePoint>,
 }
 
-/// How the fit of one curve ended. In JSON the member `status` is `fitted` or `refused`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
-pub enum StageOutcome {
-    /// The curve was fitted.
-    Fitted(Box<StageCurve>),
-    /// There is no fit.
-    Refused {
-        /// Why, in words.
-        reason: String,
-    },
-}
-
-impl StageOutcome {
-    /// The curve, when there is one.
-    pub fn curve(&self) -> Option<&StageCurve> {
-        match self {
-            Self::Fitted(curve) => Some(curve),
-            Self::Refused { .. } => None,
-        }
-    }
-}
-
 /// A fitted curve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StageCurve {
     /// The parameters by name.
-    pub parameters: Vec<StageParameter>,
+    pub parameters: Vec<Parameter>,
     /// `1 - SS_residual / SS_total` of what was fitted; absent when all values are equal.
     pub r_squared: Option<f64>,
     /// Standard deviation of the residuals of what was fitted, over points less parameters.
@@ -189,15 +163,6 @@ pub struct StageFormTest {
     pub cubic_p: Option<f64>,
     /// Whether `p` is below `level`.
     pub rejected: bool,
-}
-
-/// A parameter of a curve.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StageParameter {
-    /// Its name in the formula.
-    pub name: String,
-    /// Its value.
-    pub estimate: Estimate,
 }
 
 /// A way to an accuracy.

@@ -47,7 +47,7 @@ pub fn split_measured(
             });
             checkpoint.errors.insert(series.distribution.clone(), point.error);
         }
-        let reasons = series.left_out.iter().map(|out| format!("{}: {}", out.model, out.reason));
+        let reasons = series.left_out.iter().map(|out| format!("{}: {}", out.label, out.reason));
         left_out.extend(reasons.map(|reason| (series.distribution.clone(), reason)));
     }
     let mut checkpoints: Vec<(&str, Checkpoint)> = checkpoints.into_iter().collect();

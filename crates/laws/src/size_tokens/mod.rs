@@ -25,7 +25,7 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use crate::error::LawsError;
-use crate::result::{Flag, FlagCode, SIZE_TOKENS_FORMAT, SizeTokens, SizeTokensFit};
+use crate::result::{Flag, FlagCode, RESULT_FORMAT, SizeTokens, SizeTokensFit};
 use crate::user_table::Kind;
 pub use measured::split_measured;
 use read::{Checkpoint, Read};
@@ -97,7 +97,7 @@ fn describe(read: &Read, baseline: &str, level: f64, file: String) -> Result<Siz
     let distributions =
         names.into_iter().map(|name| distribution(name, read, baseline, level, ranges)).collect();
     Ok(SizeTokensFit {
-        format: SIZE_TOKENS_FORMAT,
+        format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         file,
         models: read.models.clone(),

@@ -4,8 +4,8 @@ use relscale_stats::interval::jackknife;
 use relscale_stats::optimise::{least_squares, plane};
 
 use super::Ranges;
-use crate::power_law::student_t;
-use crate::result::{Direction, Estimate, Interval, PlaneOutcome, Slice, Split};
+use crate::intervals::student_t;
+use crate::result::{Direction, Estimate, Interval, Outcome, Plane, Slice, Split};
 
 /// How far apart, as a ratio, numbers of tokens that count as equal may lie: steps are whole.
 const SAME_TOKENS: f64 = 1.02;
@@ -134,7 +134,7 @@ fn estimate(value: f64, left_out: &[Option<f64>], level: f64) -> Estimate {
     Estimate { value, unit: "1".to_owned(), standard_error, interval }
 }
 
-fn of_plane(points: &[Point], level: f64) -> PlaneOutcome {
+fn of_plane(points: &[Point], level: f64) -> Outcome<Plane> {
     let slopes = |points: &[Point]| {
         let log = |of: Varying| -> Vec<f64> { points.iter().map(|point| of(point).ln()).collect() };
         let y: Vec<f64> = points.iter().map(|point| point.log_value).collect();
@@ -142,12 +142,12 @@ fn of_plane(points: &[Point], level: f64) -> PlaneOutcome {
     };
     let fit = match slopes(points) {
         Ok(fit) => fit,
-        Err(refusal) => return PlaneOutcome::Refused { reason: refusal.to_string() },
+        Err(refusal) => return Outcome::refuse(refusal),
     };
     let left_out = without_each_size(points, |points| slopes(points).ok().map(|fit| fit.slopes));
     let of = |axis: usize| {
         let values: Vec<Option<f64>> = left_out.iter().map(|slopes| Some(slopes.as_ref()?[axis])).collect();
-        Box::new(estimate(fit.slopes[axis], &values, level))
+        estimate(fit.slopes[axis], &values, level)
     };
-    PlaneOutcome::Fitted { size: of(0), tokens: of(1), r_squared: fit.r_squared }
+    Outcome::fitted(Plane { size: of(0), tokens: of(1), r_squared: fit.r_squared })
 }

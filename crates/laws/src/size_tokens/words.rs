@@ -1,6 +1,6 @@
 //! Sentences with their numbers.
 
-use crate::result::{Direction, Estimate, PlaneOutcome, SizeTokens};
+use crate::result::{Direction, Estimate, Outcome, Plane, SizeTokens};
 
 /// What a reader would be told who asks once.
 pub(super) fn of_distribution(found: &SizeTokens, baseline: &str) -> String {
@@ -40,14 +40,14 @@ pub(super) fn of_distribution(found: &SizeTokens, baseline: &str) -> String {
 }
 
 /// Both slopes at once, which need no slices.
-fn of_plane(plane: &PlaneOutcome) -> String {
+fn of_plane(plane: &Outcome<Plane>) -> String {
     match plane {
-        PlaneOutcome::Fitted { size, tokens, .. } => format!(
+        Outcome::Fitted(plane) => format!(
             "a plane over all checkpoints has slope {} along ln size and {} along ln tokens",
-            slope(size),
-            slope(tokens)
+            slope(&plane.size),
+            slope(&plane.tokens)
         ),
-        PlaneOutcome::Refused { reason } => format!("no plane, {reason}"),
+        Outcome::Refused { reason } => format!("no plane, {reason}"),
     }
 }
 

@@ -19,10 +19,10 @@ use relscale_stats::interval::student::{self, StudentInterval};
 use relscale_stats::outcome::Caution;
 
 use super::forms as open_forms;
-use crate::power_law::student_t;
+use crate::intervals::{student_t, traced};
 use crate::result::{
-    Estimate, Flag, FlagCode, Interval, Route, RouteTrace, RouteValue, StageCurve, StageCurves,
-    StageFormTest, StageOutcome, StageParameter, StageTraces, StagesPoint, trace,
+    Estimate, Flag, FlagCode, Interval, Outcome, Parameter, Route, RouteTrace, RouteValue, StageCurve,
+    StageCurves, StageFormTest, StageTraces, StagesPoint, trace,
 };
 use crate::rivals;
 
@@ -86,7 +86,7 @@ impl Chain {
             standard_error: relative_error(curve, x)
                 .map(|error| error * value)
                 .filter(|error| error.is_finite()),
-            interval: rivals::traced(interval),
+            interval: traced(interval),
         })
     }
 
@@ -192,7 +192,7 @@ impl Chain {
             interval: student_t(fit.exponent_interval(level)),
         };
         StageCurve {
-            parameters: vec![StageParameter { name: "alpha".to_owned(), estimate: exponent }],
+            parameters: vec![Parameter::new("alpha", exponent)],
             r_squared: fit.line.r_squared,
             residual_standard_deviation: fit.line.residual_variance().unwrap_or(0.0).sqrt(),
             points: fit.line.points() as u32,
@@ -210,11 +210,8 @@ const PLACES: u32 = 41;
 /// The ways that need no loss of the model itself.
 pub(super) const FROM_X: [Route; 3] = [Route::Chain, Route::DirectPower, Route::DirectSigmoid];
 
-fn outcome<T>(fit: &Result<T, String>, describe: impl Fn(&T) -> StageCurve) -> StageOutcome {
-    match fit {
-        Ok(fit) => StageOutcome::Fitted(Box::new(describe(fit))),
-        Err(reason) => StageOutcome::Refused { reason: reason.clone() },
-    }
+fn outcome<T>(fit: &Result<T, String>, describe: impl Fn(&T) -> StageCurve) -> Outcome<StageCurve> {
+    fit.as_ref().map(describe).into()
 }
 
 /// Standard error of ln loss of one new model at x.
@@ -255,19 +252,19 @@ fn first_stage(curve: &Curve, level: f64) -> StageCurve {
         .into_iter()
         .enumerate()
         .filter(|(_, parameter)| parameter.value.is_finite())
-        .map(|(at, parameter)| StageParameter {
-            name: parameter.name.to_owned(),
-            estimate: Estimate {
+        .map(|(at, parameter)| {
+            let unit = match parameter.name {
+                "alpha" => "1",
+                "a" => "unit of the loss at x = 1",
+                _ => "unit of the loss",
+            };
+            let estimate = Estimate {
                 value: parameter.value,
-                unit: match parameter.name {
-                    "alpha" => "1",
-                    "a" => "unit of the loss at x = 1",
-                    _ => "unit of the loss",
-                }
-                .to_owned(),
+                unit: unit.to_owned(),
                 standard_error: parameter.standard_error.filter(|error| error.is_finite()),
-                interval: rivals::traced(profile::parameter(curve, at, level)),
-            },
+                interval: traced(profile::parameter(curve, at, level)),
+            };
+            Parameter::new(parameter.name, estimate)
         })
         .collect();
     StageCurve {
@@ -308,7 +305,7 @@ fn of_sigmoid(fit: &Sigmoid, rate_unit: &str, midpoint_unit: &str, level: f64) -
                     }
                 };
             let estimate = Estimate { value, unit: unit.to_owned(), standard_error, interval };
-            StageParameter { name: name.to_owned(), estimate }
+            Parameter::new(name, estimate)
         })
         .collect();
     StageCurve {

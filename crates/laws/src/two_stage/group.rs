@@ -6,8 +6,8 @@ use relscale_stats::optimise::parabola;
 use super::chain::{Chain, FROM_X};
 use super::{HeldOut, StagesOptions, words};
 use crate::result::{
-    Flag, FlagCode, HeldOutPoint, HeldOutStages, Predictability, Route, RouteErrors, StageOutcome,
-    StagesAhead, StagesGroup, StagesPoint,
+    Flag, FlagCode, HeldOutPoint, HeldOutStages, Outcome, Predictability, Route, RouteErrors, StagesAhead,
+    StagesGroup, StagesPoint,
 };
 
 /// Fits a group; `points` ascend in x.
@@ -141,10 +141,10 @@ fn doubts(group: &StagesGroup, options: &StagesOptions) -> Vec<Flag> {
     ];
     for (name, outcome) in curves {
         match outcome {
-            StageOutcome::Refused { reason } => {
+            Outcome::Refused { reason } => {
                 flags.push(Flag::new(FlagCode::TooFewPoints, format!("{name}: none, {reason}")));
             }
-            StageOutcome::Fitted(curve) => flags.extend(
+            Outcome::Fitted(curve) => flags.extend(
                 curve.flags.iter().map(|flag| Flag::new(flag.code, format!("{name}: {}", flag.message))),
             ),
         }

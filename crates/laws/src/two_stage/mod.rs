@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::LawsError;
 use crate::manifest::ModelNumbers;
-use crate::result::{STAGES_FORMAT, StagesFit, StagesPoint};
+use crate::result::{RESULT_FORMAT, StagesFit, StagesPoint};
 
 /// What a user may choose.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,7 +115,7 @@ pub fn fit_stages(path: &Path, options: &StagesOptions) -> Result<StagesFit, Law
         group
     };
     Ok(StagesFit {
-        format: STAGES_FORMAT,
+        format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         file: path.display().to_string(),
         x: models.map_or_else(|| options.x.clone(), |models| models.in_words(&options.x)),

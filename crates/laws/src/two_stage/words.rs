@@ -18,7 +18,7 @@ pub(super) fn of_group(group: &StagesGroup) -> String {
         text.push(' ');
         text.push_str(&of_held_out(held_out));
     }
-    let tested = group.curves.direct_power.curve().and_then(|curve| curve.form_test);
+    let tested = group.curves.direct_power.fit().and_then(|curve| curve.form_test);
     if let Some(test) = tested.filter(|test| test.rejected) {
         text.push_str(&format!(
             " A power law of -ln accuracy straight from x is the wrong form here: its points bend ({}, tested at {:.0} %).",

@@ -13,7 +13,7 @@ use super::rows::{self, Row, Rows};
 use super::scale::small;
 use super::sizes::Sizes;
 use crate::error::LawsError;
-use crate::result::{TABLE_FORMAT, TableFit};
+use crate::result::{RESULT_FORMAT, TableFit};
 
 /// Columns that name a row where none is given.
 const LABELS: [&str; 2] = ["model", "name"];
@@ -78,7 +78,7 @@ pub fn fit_table(path: &Path, options: &TableOptions) -> Result<TableFit, LawsEr
         law.flags.extend(small(x, law.points.iter().map(|point| point.x)));
     }
     Ok(TableFit {
-        format: TABLE_FORMAT,
+        format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         files: [Some(path), options.sizes.as_deref()]
             .into_iter()

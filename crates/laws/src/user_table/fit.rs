@@ -2,21 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use relscale_stats::StatsError;
-use relscale_stats::forms::power::Power;
-use relscale_stats::outcome::Caution;
-
 use super::kind::{Kind, Value};
-use crate::audit::{self, Held};
-use crate::judged;
-use crate::line::Fit;
-use crate::power_law::bend;
-use crate::result::{
-    Flag, FlagCode, Rivals, TableAuditStep, TableGroup, TableHeldOut, TableLaw, TableLeftOut, TableOutcome,
-    TablePoint, TablePowerLaw,
-};
-use crate::rivals::{self, Seen};
-use crate::verdict;
+use crate::audit::Form;
+use crate::result::{Flag, FlagCode, Law, LeftOut, Outcome, Point, Quantity, TableGroup};
+use crate::series::{self, Setting, Words};
+use crate::{rivals, verdict};
 
 /// What a row gives.
 #[derive(Debug, Clone)]
@@ -70,7 +60,7 @@ pub(super) fn groups(observations: Vec<Observation>, x: &str, level: f64) -> Vec
 }
 
 /// The law of one column in one group; there is at least one row.
-fn law(mut rows: Vec<Observation>, x: &str, level: f64) -> TableLaw {
+fn law(mut rows: Vec<Observation>, x: &str, level: f64) -> Law {
     let place = |row: &Observation| row.x.unwrap_or(f64::INFINITY);
     rows.sort_by(|a, b| {
         place(a).total_cmp(&place(b)).then_with(|| (&a.label, &a.place).cmp(&(&b.label, &b.place)))
@@ -79,22 +69,12 @@ fn law(mut rows: Vec<Observation>, x: &str, level: f64) -> TableLaw {
     let mut points = Vec::new();
     let mut left_out = Vec::new();
     for row in &rows {
-        let (label, place, samples) = (row.label.clone(), row.place.clone(), row.samples);
+        let (label, place) = (row.label.clone(), Some(row.place.clone()));
         let (x, given, reason) = match (row.x, &row.given) {
             (Some(x), &Given::Value(given)) => match kind.value(given) {
                 Value::Of(value) => {
-                    let (fitted, log_residual, leverage) = (None, None, None);
-                    points.push(TablePoint {
-                        label,
-                        place,
-                        x,
-                        given,
-                        value,
-                        samples,
-                        fitted,
-                        log_residual,
-                        leverage,
-                    });
+                    let (given, samples) = (Some(given), row.samples);
+                    points.push(Point { label, place, x, given, value, samples, ..Point::default() });
                     continue;
                 }
                 Value::Boundary(reason) | Value::Impossible(reason) => {
@@ -104,18 +84,19 @@ fn law(mut rows: Vec<Observation>, x: &str, level: f64) -> TableLaw {
             (None, &Given::Value(given)) => (None, Some(given), "its size is not known".to_owned()),
             (x, Given::None { reason, number }) => (x, *number, reason.clone()),
         };
-        left_out.push(TableLeftOut { label, place, x, given: given.filter(|n| n.is_finite()), reason });
+        left_out.push(LeftOut { label, place, x, given: given.filter(|n| n.is_finite()), reason });
     }
-    let mut law = TableLaw {
-        symbol: kind.symbol(&column),
+    let mut law = Law {
+        quantity: Quantity::Column { kind, symbol: kind.symbol(&column) },
+        name: column,
         unit: kind.unit().to_owned(),
-        column,
-        kind,
         points,
         left_out,
-        outcome: TableOutcome::Refused { reason: String::new() },
+        outcome: Outcome::refuse(""),
         rivals: None,
+        text: None,
         flags: of_rows(&rows),
+        breakdown: None,
         verdict: String::new(),
     };
     law.flags.extend(left_out_flag(&law));
@@ -124,83 +105,36 @@ fn law(mut rows: Vec<Observation>, x: &str, level: f64) -> TableLaw {
     law
 }
 
-fn fit(law: &mut TableLaw, level: f64) {
-    let xs: Vec<f64> = law.points.iter().map(|point| point.x).collect();
-    let ys: Vec<f64> = law.points.iter().map(|point| point.value).collect();
-    let fit = match Fit::new(&xs, &ys, None) {
+fn fit(law: &mut Law, level: f64) {
+    let fit = match series::fit(&mut law.points, None) {
         Ok(fit) => fit,
         Err(refusal) => {
-            let reason = match law.points.as_slice() {
-                [] => "no row has a point".to_owned(),
-                [only] => format!("one point ({}) cannot show how the value changes", only.label),
-                _ => refusal.to_string(),
-            };
-            law.outcome = TableOutcome::Refused { reason };
+            let one = ("point", "the value changes");
+            law.outcome = Outcome::refuse(series::refused(&law.points, &refusal, "no row has a point", one));
             return;
         }
     };
-    for (at, point) in law.points.iter_mut().enumerate() {
-        point.fitted = Some(fit.power.at(point.x)).filter(|value| value.is_finite());
-        point.log_residual = Some(fit.power.line.residuals[at]);
-        point.leverage = Some(fit.power.line.leverage[at]);
-    }
-    let described = describe(&fit, law, &xs, &ys, level);
-    law.flags.extend(judge(&fit.power, &described, law, &xs, &ys));
-    law.outcome = TableOutcome::Fitted(Box::new(described));
-    let rivals = compare(law, level);
-    law.flags.extend(bend(&rivals));
-    law.rivals = Some(rivals);
-}
-
-/// The other forms. Their single predictions are left out: they would name sizes as whole numbers, which x need not be.
-fn compare(law: &TableLaw, level: f64) -> Rivals {
-    let points: Vec<Seen<'_>> = law
-        .points
-        .iter()
-        .map(|point| Seen { name: &point.label, size: point.x, value: point.value })
-        .collect();
-    let mut rivals = rivals::of(&points, &law.unit, level, true);
+    let (unit, points) = (law.unit.as_str(), law.points.as_slice());
+    let unseen = Some(Form::Open);
+    let setting = Setting { unit, x: "x", level, text: None, parts: false, unseen, claimed: true };
+    let described = series::describe(&fit, points, setting);
+    let symbol = law.quantity.symbol();
+    let words = Words {
+        points: "points",
+        before: "",
+        falls: Some((&symbol, "")),
+        twins: Some(("rows of one x count as separate points", true)),
+        bends: None,
+    };
+    law.flags.extend(series::doubts(&fit, &described, points, words, []));
+    let mut rivals = rivals::of(points, unit, level, true);
+    // Their error alone is told, in the sentence.
     for held_out in rivals.forms.iter_mut().flat_map(|rival| &mut rival.held_out) {
         held_out.predictions.clear();
     }
-    rivals
-}
-
-fn describe(fit: &Fit, law: &TableLaw, xs: &[f64], ys: &[f64], level: f64) -> TablePowerLaw {
-    let unit = law.unit.as_str();
-    let held_out = |held: Held| {
-        let point = &law.points[held.point];
-        TableHeldOut {
-            label: point.label.clone(),
-            x: point.x,
-            observed: point.value,
-            predicted: held.predicted,
-            relative_error: held.relative_error,
-            covered: held.covered,
-        }
-    };
-    TablePowerLaw {
-        exponent: fit.exponent(level),
-        prefactor: fit.prefactor(unit, "x", level),
-        centre: fit.power.centre(),
-        at_centre: fit.at_centre(unit, level),
-        r_squared: fit.power.line.r_squared,
-        residual_standard_deviation: fit.power.line.residual_variance().map(f64::sqrt),
-        points: xs.len() as u32,
-        range: (xs[0], xs[xs.len() - 1]),
-        leave_one_out: audit::held_out_each(audit::Form::Open, xs, ys, unit, level)
-            .into_iter()
-            .map(held_out)
-            .collect(),
-        audit: audit::smallest_first(audit::Form::Open, xs, ys, unit, level)
-            .into_iter()
-            .map(|(fitted, exponent, held)| TableAuditStep {
-                fitted_points: fitted as u32,
-                exponent,
-                predictions: held.into_iter().map(held_out).collect(),
-            })
-            .collect(),
-    }
+    law.flags.extend(series::bend(&rivals));
+    law.outcome = Outcome::fitted(described);
+    law.rivals = Some(rivals);
 }
 
 /// Doubts that the rows brought along, each once.
@@ -214,9 +148,12 @@ fn of_rows(rows: &[Observation]) -> Vec<Flag> {
     flags
 }
 
-fn left_out_flag(law: &TableLaw) -> Option<Flag> {
-    let rows: Vec<String> =
-        law.left_out.iter().map(|row| format!("{} ({}: {})", row.label, row.place, row.reason)).collect();
+fn left_out_flag(law: &Law) -> Option<Flag> {
+    let rows: Vec<String> = law
+        .left_out
+        .iter()
+        .map(|row| format!("{} ({}: {})", row.label, row.place.as_deref().unwrap_or_default(), row.reason))
+        .collect();
     let all = rows.len() + law.points.len();
     (!rows.is_empty()).then(|| {
         Flag::new(
@@ -226,59 +163,15 @@ fn left_out_flag(law: &TableLaw) -> Option<Flag> {
     })
 }
 
-/// What must be said about a fit that exists.
-fn judge(fit: &Power, described: &TablePowerLaw, law: &TableLaw, xs: &[f64], ys: &[f64]) -> Vec<Flag> {
-    let mut flags = Vec::new();
-    let mut flag = |code, message: String| flags.push(Flag::new(code, message));
-    if fit.line.cautions.contains(&Caution::NoScatter) {
-        flag(FlagCode::NoInterval, format!("{}: a slope only", StatsError::NoDegreesOfFreedom));
-    }
-    let symbol = &law.symbol;
-    match described.exponent.bounds() {
-        _ if described.exponent.value <= 0.0 => flag(
-            FlagCode::NotFalling,
-            format!("{symbol} does not fall: exponent {:.4}", described.exponent.value),
-        ),
-        Some((low, high)) if low <= 0.0 => flag(
-            FlagCode::NotFalling,
-            format!("{symbol} may not fall: the exponent's interval [{low:.4}, {high:.4}] holds 0"),
-        ),
-        _ => {}
-    }
-    let twins: Vec<String> = law
-        .points
-        .windows(2)
-        .filter(|pair| pair[0].x == pair[1].x)
-        .map(|pair| format!("{} and {} ({})", pair[0].label, pair[1].label, pair[0].x))
-        .collect();
-    if !twins.is_empty() {
-        flag(FlagCode::SameSize, format!("rows of one x count as separate points: {}", twins.join(", ")));
-    }
-    if !fit.line.cautions.contains(&Caution::Exact) {
-        for (at, error) in audit::outlying(xs, ys) {
-            flag(
-                FlagCode::Outlier,
-                format!(
-                    "{} lies {:+.1} % from where the other points predict it",
-                    law.points[at].label,
-                    100.0 * error
-                ),
-            );
-        }
-        flags.extend(judged::lumped(xs, ys, "points"));
-    }
-    flags
-}
-
-fn sentence(law: &TableLaw, x: &str) -> String {
+fn sentence(law: &Law, x: &str) -> String {
+    let symbol = law.quantity.symbol();
     match &law.outcome {
-        TableOutcome::Refused { reason } => format!("{}: no law, {reason}.", law.symbol),
-        TableOutcome::Fitted(fit) => {
+        Outcome::Refused { reason } => format!("{symbol}: no law, {reason}."),
+        Outcome::Fitted(fit) => {
             let direction = verdict::direction(&fit.exponent);
             let slope = verdict::slope_in(x, &fit.exponent, fit.r_squared.filter(|_| fit.points > 2));
             format!(
-                "{} {direction} as {slope} over {} points from {} to {}.",
-                law.symbol,
+                "{symbol} {direction} as {slope} over {} points from {} to {}.",
                 fit.points,
                 verdict::magnitude(fit.range.0),
                 verdict::magnitude(fit.range.1)

@@ -56,7 +56,7 @@ impl<'a> Audit<'a> {
     /// table has all of them.
     fn drawn(&self) -> Vec<u32> {
         let mut fitted: Vec<u32> =
-            self.all().flat_map(|audited| audited.fit.audit.iter().map(|step| step.fitted_models)).collect();
+            self.all().flat_map(|audited| audited.fit.audit.iter().map(|step| step.fitted_points)).collect();
         fitted.sort_unstable();
         fitted.dedup();
         thinned(&fitted)
@@ -84,20 +84,20 @@ impl Audited<'_> {
         self.fit
             .audit
             .iter()
-            .filter_map(|step| Some((step, fitted.iter().position(|m| *m == step.fitted_models)?)))
+            .filter_map(|step| Some((step, fitted.iter().position(|m| *m == step.fitted_points)?)))
             .map(|(step, at)| {
                 let points = step.predictions.iter().map(|held| {
                     let (error, bar) = error(held);
                     let tip = format!(
                         "{} on {}\nfrom the {} smallest models: {}\nmeasured: {}",
-                        held.model,
+                        held.label,
                         self.corpus,
-                        step.fitted_models,
+                        step.fitted_points,
                         format::estimate(&held.predicted),
                         format::significant(held.observed),
                     );
                     let look = if held.covered == Some(false) { Look::Hollow } else { Look::Filled };
-                    Point { bar, look, ..Point::of(held.parameters as f64, error, tip) }
+                    Point { bar, look, ..Point::of(held.x, error, tip) }
                 });
                 Series::joined(Style::step(at, fitted.len()), self.corpus, points.collect())
             })
@@ -131,7 +131,7 @@ impl Figure for Audit<'_> {
                     "{} on {}: {inside} of {all} inside; the largest from the {} smallest, off by {} %",
                     audited.symbol(),
                     audited.corpus,
-                    audited.fit.audit.first()?.fitted_models,
+                    audited.fit.audit.first()?.fitted_points,
                     format::fixed(error(farthest).0, 1),
                 ))
             })
@@ -154,10 +154,10 @@ impl Figure for Audit<'_> {
                         Cell::text(self.family),
                         Cell::text(audited.corpus),
                         Cell::Text(audited.law.quantity.symbol()),
-                        Cell::Count(u64::from(step.fitted_models)),
+                        Cell::Count(u64::from(step.fitted_points)),
                         Cell::Number(step.exponent),
-                        Cell::text(&held.model),
-                        Cell::Count(held.parameters),
+                        Cell::text(&held.label),
+                        Cell::Count(held.x as u64),
                         Cell::Number(held.observed),
                         Cell::Number(held.predicted.value),
                         bounds.map(|(low, _)| low).into(),

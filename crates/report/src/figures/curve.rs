@@ -1,6 +1,6 @@
 //! One law as it is drawn and listed: the points of one corpus, their error bars, the fitted line.
 
-use relscale_laws::{Law, LawPoint, PowerLaw, Quantity};
+use relscale_laws::{Law, Point as LawPoint, PowerLaw, Quantity};
 
 use super::Family;
 use crate::csv::{Cell, Table};
@@ -61,7 +61,7 @@ impl<'a> Curve<'a> {
 
     /// Sizes of the models that have a point.
     pub(super) fn sizes(&self) -> impl Iterator<Item = f64> + 'a {
-        self.law.points.iter().map(|point| point.parameters as f64)
+        self.law.points.iter().map(|point| point.x)
     }
 
     /// Sizes that are drawn: those of the models, and the end of the line beyond them.
@@ -71,9 +71,8 @@ impl<'a> Curve<'a> {
 
     /// The range of sizes beyond the models over which the line is continued: only where a slope with an interval is claimed.
     fn beyond(&self) -> Option<(f64, f64)> {
-        let fit =
-            self.fit().filter(|fit| fit.claimed && fit.line_interval(fit.centre_parameters).is_some())?;
-        let largest = fit.parameter_range.1 as f64;
+        let fit = self.fit().filter(|fit| fit.claimed && fit.line_interval(fit.centre).is_some())?;
+        let largest = fit.range.1 as f64;
         Some((largest, BEYOND * largest))
     }
 
@@ -95,7 +94,7 @@ impl<'a> Curve<'a> {
     /// The interval of the line over all sizes at which it is drawn; none where no slope is claimed.
     fn band(&self) -> Vec<(f64, f64, f64)> {
         let Some((fit, (_, end))) = self.fit().zip(self.beyond()) else { return Vec::new() };
-        let start = fit.parameter_range.0 as f64;
+        let start = fit.range.0 as f64;
         (0..=STEPS)
             .filter_map(|step| {
                 let size = start * (end / start).powf(f64::from(step) / f64::from(STEPS));
@@ -108,7 +107,7 @@ impl<'a> Curve<'a> {
     /// The fitted line from the smallest to the largest model; straight on log-log axes.
     fn line(&self) -> Vec<(f64, f64)> {
         let Some(fit) = self.fit() else { return Vec::new() };
-        let (smallest, largest) = fit.parameter_range;
+        let (smallest, largest) = fit.range;
         [smallest as f64, largest as f64].map(|size| (size, fit.at(size))).to_vec()
     }
 
@@ -118,7 +117,7 @@ impl<'a> Curve<'a> {
         let points = self.law.points.iter().map(|point| Point {
             bar: bar(point),
             look,
-            ..Point::of(point.parameters as f64, point.value, self.tip(point))
+            ..Point::of(point.x, point.value, self.tip(point))
         });
         Series {
             line,
@@ -135,13 +134,17 @@ impl<'a> Curve<'a> {
         let error =
             point.standard_error.map_or(String::new(), |error| format!(" ± {}", format::significant(error)));
         let misses = point.misses.map_or(String::new(), |misses| {
-            format!("\n{} of {} tokens missed", format::count(misses), format::count(point.tokens))
+            format!(
+                "\n{} of {} tokens missed",
+                format::count(misses),
+                format::count(point.tokens.unwrap_or_default())
+            )
         });
         format!(
             "{} on {}\nS = {}\n{} = {}{error} {}{misses}",
-            point.model,
+            point.label,
             self.corpus,
-            format::count(point.parameters),
+            format::count(point.x as u64),
             self.law.quantity.symbol(),
             format::significant(point.value),
             self.law.unit,
@@ -167,7 +170,7 @@ impl<'a> Curve<'a> {
 
     /// `R² 0.998`.
     pub(super) fn r_squared_text(&self) -> Option<String> {
-        let fit = self.fit().filter(|fit| fit.claimed && fit.models > 2)?;
+        let fit = self.fit().filter(|fit| fit.claimed && fit.points > 2)?;
         Some(format!("R² {}", format::r_squared(fit.r_squared)))
     }
 
@@ -192,22 +195,22 @@ pub(super) fn table(curves: &[Curve<'_>]) -> Table {
     let mut rows = Vec::new();
     for curve in curves {
         let law = curve.law;
-        let head = |model: &str, parameters: u64| {
+        let head = |model: &str, parameters: f64| {
             vec![
                 Cell::text(curve.family),
                 Cell::text(curve.corpus),
                 Cell::Text(law.quantity.symbol()),
                 Cell::text(&law.unit),
                 Cell::text(model),
-                Cell::Count(parameters),
+                Cell::Count(parameters as u64),
             ]
         };
-        let band = |parameters: u64| {
-            let ends = curve.fit().and_then(|fit| fit.line_interval(parameters as f64));
+        let band = |parameters: f64| {
+            let ends = curve.fit().and_then(|fit| fit.line_interval(parameters));
             [ends.map(|(low, _)| low).into(), ends.map(|(_, high)| high).into()]
         };
         for point in &law.points {
-            let mut row = head(&point.model, point.parameters);
+            let mut row = head(&point.label, point.x);
             let ends = bar(point);
             row.extend([
                 Cell::Number(point.value),
@@ -216,9 +219,9 @@ pub(super) fn table(curves: &[Curve<'_>]) -> Table {
                 ends.map(|(_, high)| high).into(),
                 point.fitted.into(),
             ]);
-            row.extend(band(point.parameters));
+            row.extend(band(point.x));
             row.extend([
-                Cell::Count(point.tokens),
+                point.tokens.into(),
                 point.hits.into(),
                 point.misses.into(),
                 Cell::Flag(curve.claimed()),
@@ -227,16 +230,16 @@ pub(super) fn table(curves: &[Curve<'_>]) -> Table {
             rows.push(row);
         }
         for left in &law.left_out {
-            let mut row = head(&left.model, left.parameters);
+            let mut row = head(&left.label, left.x.unwrap_or_default());
             row.extend(std::iter::repeat_n(Cell::Empty, 10));
             row.extend([Cell::Flag(curve.claimed()), Cell::text(&left.reason)]);
             rows.push(row);
         }
         if let Some((fit, (_, end))) = curve.fit().zip(curve.beyond()) {
-            let mut row = head("(beyond the models)", end as u64);
+            let mut row = head("(beyond the models)", end);
             row.extend(std::iter::repeat_n(Cell::Empty, 4));
             row.push(Cell::Number(fit.at(end)));
-            row.extend(band(end as u64));
+            row.extend(band(end.trunc()));
             row.extend(std::iter::repeat_n(Cell::Empty, 3));
             row.extend([Cell::Flag(curve.claimed()), Cell::Empty]);
             rows.push(row);
@@ -275,7 +278,7 @@ pub(super) fn summary(curves: &[Curve<'_>], exponent: &str) -> String {
         .collect();
     fits.sort_by(|a, b| a.1.exponent.value.total_cmp(&b.1.exponent.value));
     let r_squared = |fit: &PowerLaw| {
-        let shown = fit.models > 2 && fit.r_squared.is_some();
+        let shown = fit.points > 2 && fit.r_squared.is_some();
         if shown { format!(", R² {}", format::r_squared(fit.r_squared)) } else { String::new() }
     };
     match fits.as_slice() {

@@ -22,7 +22,7 @@ const PAPER: f64 = 0.9;
 impl<'a> FitByK<'a> {
     pub(super) fn of(family: &Family<'a>) -> Result<Self, LeftOut> {
         // Two points lie on their line whatever they are.
-        let corpora = FitsByK::of(family, |fit| fit.models > 2 && fit.r_squared.is_some());
+        let corpora = FitsByK::of(family, |fit| fit.points > 2 && fit.r_squared.is_some());
         if by_k::grid(&corpora).len() < 2 {
             let reason = "it needs laws of three models or more at two k or more";
             return Err(LeftOut::because(NAME, TITLE, reason));
@@ -82,7 +82,7 @@ impl Figure for FitByK<'_> {
                     Cell::text(corpus.corpus),
                     Cell::Count(u64::from(*k)),
                     fit.r_squared.into(),
-                    Cell::Count(u64::from(fit.models)),
+                    Cell::Count(u64::from(fit.points)),
                     Cell::Flag(fit.claimed),
                 ]
             })

@@ -1,6 +1,6 @@
 //! The law fitted to the smaller half of the models, and where it puts the others.
 
-use relscale_laws::{AuditStep, Law, LawPoint};
+use relscale_laws::{AuditStep, Law, Point as LawPoint};
 
 use super::{Family, Figure, LeftOut};
 use crate::csv::{Cell, Table};
@@ -32,9 +32,9 @@ impl<'a> HeldOutHalf<'a> {
         let cut = |law: Option<&'a Law>, corpus: &'a str, style: Style| {
             let law = law?;
             let fit = law.fit().filter(|fit| fit.claimed)?;
-            let half = fit.models.div_ceil(2);
+            let half = fit.points.div_ceil(2);
             let steps = fit.audit.iter().filter(|step| !step.predictions.is_empty());
-            let step = steps.min_by_key(|step| step.fitted_models.abs_diff(half))?;
+            let step = steps.min_by_key(|step| step.fitted_points.abs_diff(half))?;
             Some(Cut { corpus, style, law, step })
         };
         let groups = || family.groups.iter();
@@ -55,18 +55,18 @@ impl<'a> HeldOutHalf<'a> {
 
 impl Cut<'_> {
     fn fitted(&self) -> &[LawPoint] {
-        &self.law.points[..self.law.points.len().min(self.step.fitted_models as usize)]
+        &self.law.points[..self.law.points.len().min(self.step.fitted_points as usize)]
     }
 
     /// The size up to which models were fitted.
     fn edge(&self) -> f64 {
-        self.fitted().last().map_or(0.0, |point| point.parameters as f64)
+        self.fitted().last().map_or(0.0, |point| point.x)
     }
 
     /// The line of the fit, from where it puts the first model that it has not seen.
     fn at(&self, size: f64) -> Option<f64> {
         let first = self.step.predictions.first()?;
-        Some(first.predicted.value * (size / first.parameters as f64).powf(-self.step.exponent))
+        Some(first.predicted.value * (size / first.x).powf(-self.step.exponent))
     }
 
     fn symbol(&self) -> String {
@@ -77,18 +77,18 @@ impl Cut<'_> {
         let seen = self.fitted().iter().map(|point| {
             let tip = format!(
                 "{} on {}\nfitted: {} = {}",
-                point.model,
+                point.label,
                 self.corpus,
                 self.symbol(),
                 format::significant(point.value)
             );
-            Point::of(point.parameters as f64, point.value, tip)
+            Point::of(point.x, point.value, tip)
         });
         let line = |sizes: [Option<f64>; 2]| -> Vec<(f64, f64)> {
             sizes.into_iter().flatten().filter_map(|size| Some((size, self.at(size)?))).collect()
         };
-        let first = self.fitted().first().map(|point| point.parameters as f64);
-        let last = self.step.predictions.last().map(|held| held.parameters as f64);
+        let first = self.fitted().first().map(|point| point.x);
+        let last = self.step.predictions.last().map(|held| held.x);
         let fitted = Series {
             points: seen.collect(),
             path: line([first, Some(self.edge())]),
@@ -99,7 +99,7 @@ impl Cut<'_> {
                 .iter()
                 .filter_map(|held| {
                     let (low, high) = held.predicted.bounds()?;
-                    Some((held.parameters as f64, low, high))
+                    Some((held.x, low, high))
                 })
                 .collect(),
             label: vec![
@@ -112,14 +112,14 @@ impl Cut<'_> {
         let unseen = self.step.predictions.iter().map(|held| {
             let tip = format!(
                 "{} on {}\nheld out: {} = {}\npredicted {}",
-                held.model,
+                held.label,
                 self.corpus,
                 self.symbol(),
                 format::significant(held.observed),
                 format::estimate(&held.predicted)
             );
             let look = Look::HeldOut;
-            Point { look, ..Point::of(held.parameters as f64, held.observed, tip) }
+            Point { look, ..Point::of(held.x, held.observed, tip) }
         });
         let held = Series { points: unseen.collect(), ..Series::of(self.style, self.corpus) };
         [fitted, held]
@@ -167,25 +167,25 @@ impl Figure for HeldOutHalf<'_> {
     fn numbers(&self) -> Table {
         let mut rows = Vec::new();
         for cut in self.panels.iter().flatten() {
-            let head = |model: &str, parameters: u64, observed: f64| {
+            let head = |model: &str, parameters: f64, observed: f64| {
                 vec![
                     Cell::text(self.family),
                     Cell::text(cut.corpus),
                     Cell::Text(cut.law.quantity.symbol()),
                     Cell::text(model),
-                    Cell::Count(parameters),
+                    Cell::Count(parameters as u64),
                     Cell::Number(observed),
                 ]
             };
             for point in cut.fitted() {
-                let mut row = head(&point.model, point.parameters, point.value);
-                row.extend([Cell::Flag(false), cut.at(point.parameters as f64).into()]);
+                let mut row = head(&point.label, point.x, point.value);
+                row.extend([Cell::Flag(false), cut.at(point.x).into()]);
                 row.extend(std::iter::repeat_n(Cell::Empty, 3));
                 rows.push(row);
             }
             for held in &cut.step.predictions {
                 let bounds = held.predicted.bounds();
-                let mut row = head(&held.model, held.parameters, held.observed);
+                let mut row = head(&held.label, held.x, held.observed);
                 row.extend([
                     Cell::Flag(true),
                     Cell::Number(held.predicted.value),

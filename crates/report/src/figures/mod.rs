@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn every_slot_has_a_name_by_which_its_stale_files_are_known() {
         let study = relscale_laws::StudyFit {
-            format: relscale_laws::FORMAT,
+            format: relscale_laws::RESULT_FORMAT,
             tool: String::new(),
             options: relscale_laws::FitOptions::default(),
             groups: Vec::new(),

@@ -140,7 +140,7 @@ impl Figure for Ratio<'_> {
                 rows.push(row);
             }
             for left in &ratios.law.left_out {
-                let mut row = head(&left.model, left.parameters);
+                let mut row = head(&left.label, left.x.unwrap_or_default() as u64);
                 row.extend(std::iter::repeat_n(Cell::Empty, 5));
                 row.push(Cell::text(&left.reason));
                 rows.push(row);

@@ -22,7 +22,7 @@ impl<'a> Residuals<'a> {
         shown.dedup();
         // Two points have no residuals.
         let scattered = |curves: Vec<Curve<'a>>| -> Vec<Curve<'a>> {
-            curves.into_iter().filter(|curve| curve.fit().is_some_and(|fit| fit.models > 2)).collect()
+            curves.into_iter().filter(|curve| curve.fit().is_some_and(|fit| fit.points > 2)).collect()
         };
         let ranks = shown.into_iter().map(|k| (format::rank_symbol(k), scattered(Curve::of_rank(family, k))));
         let entropy = [("CE".to_owned(), scattered(Curve::of_cross_entropy(family)))];
@@ -42,13 +42,13 @@ fn series(curve: &Curve<'_>) -> Series {
         .filter_map(|point| {
             let residual = 100.0 * point.log_residual?;
             let tip =
-                format!("{} on {}\n{} % of the line", point.model, curve.corpus, format::fixed(residual, 2));
+                format!("{} on {}\n{} % of the line", point.label, curve.corpus, format::fixed(residual, 2));
             let bar = point
                 .log_standard_error
                 .map(|error| 100.0 * BAR * error)
                 .map(|half| (residual - half, residual + half));
             let look = Look::claimed(curve.claimed());
-            Some(Point { bar, look, ..Point::of(point.parameters as f64, residual, tip) })
+            Some(Point { bar, look, ..Point::of(point.x, residual, tip) })
         })
         .collect();
     Series::joined(curve.style, curve.corpus, points)
@@ -81,7 +81,7 @@ impl Figure for Residuals<'_> {
                 Some(format!(
                     "{symbol} {} % ({} on {})",
                     format::fixed(100.0 * most, 1),
-                    point.model,
+                    point.label,
                     curve.corpus
                 ))
             })
@@ -104,8 +104,8 @@ impl Figure for Residuals<'_> {
                         Cell::text(curve.family),
                         Cell::text(curve.corpus),
                         Cell::Text(curve.law.quantity.symbol()),
-                        Cell::text(&point.model),
-                        Cell::Count(point.parameters),
+                        Cell::text(&point.label),
+                        Cell::Count(point.x as u64),
                         point.log_residual.into(),
                         point.log_standard_error.into(),
                         point.leverage.into(),

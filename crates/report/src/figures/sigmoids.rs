@@ -1,6 +1,6 @@
 //! p against S (fig. 7 of the paper, second form): a smooth law of `-ln p` looks like a sudden ability.
 
-use relscale_laws::{HalfSizeFound, PowerLaw, SequencesOfLength};
+use relscale_laws::{HalfSize, PowerLaw, SequencesOfLength};
 
 use super::sequences::{self, Lengths};
 use super::{Family, Figure, LeftOut};
@@ -30,8 +30,8 @@ impl<'a> Sigmoids<'a> {
 }
 
 /// S*, where it is near enough to the models to be shown.
-fn half(length: &SequencesOfLength) -> Option<&HalfSizeFound> {
-    length.half.found().filter(|half| half.claimed && half.decades_beyond.abs() <= FAR)
+fn half(length: &SequencesOfLength) -> Option<&HalfSize> {
+    length.half.fit().filter(|half| half.claimed && half.decades_beyond.abs() <= FAR)
 }
 
 /// The fit whose curve is drawn: one that may be claimed.
@@ -193,7 +193,7 @@ impl Figure for Sigmoids<'_> {
                     ]);
                     rows.push(row);
                 }
-                if let Some(found) = length.half.found() {
+                if let Some(found) = length.half.fit() {
                     let mut row = head();
                     row.extend([Cell::text("(p = 0.5)"), Cell::Number(found.parameters.value)]);
                     row.extend([Cell::Number(0.5), Cell::Empty, Cell::Empty, Cell::Number(0.5)]);

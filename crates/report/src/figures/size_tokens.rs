@@ -1,6 +1,6 @@
 //! What moves errors and gaps: size at fixed tokens, or tokens at fixed size.
 
-use relscale_laws::{Estimate, PlaneOutcome, SizeTokens, SizeTokensFit, Split};
+use relscale_laws::{Estimate, SizeTokens, SizeTokensFit, Split};
 
 use super::slot::{Figure, LeftOut, Section, Slot};
 use crate::csv::{Cell, Table};
@@ -53,12 +53,8 @@ fn slope(split: &Split, direction: usize) -> Option<(&Estimate, &'static str)> {
     if let Some(slope) = &along.slope {
         return Some((slope, MEAN));
     }
-    match &split.plane {
-        PlaneOutcome::Fitted { size, tokens, .. } => {
-            Some((if direction == 0 { size } else { tokens }, PLANE))
-        }
-        PlaneOutcome::Refused { .. } => None,
-    }
+    let plane = split.plane.fit()?;
+    Some((if direction == 0 { &plane.size } else { &plane.tokens }, PLANE))
 }
 
 impl<'a> SizeAgainstTokens<'a> {

@@ -49,9 +49,9 @@ impl<'a> Tail<'a> {
             .iter()
             .filter_map(|point| {
                 let misses = point.misses?;
-                let tip = format!("{} on {}\n{} misses", point.model, curve.corpus, format::count(misses));
+                let tip = format!("{} on {}\n{} misses", point.label, curve.corpus, format::count(misses));
                 let look = Look::claimed(curve.claimed());
-                Some(Point { look, ..Point::of(point.parameters as f64, misses as f64, tip) })
+                Some(Point { look, ..Point::of(point.x, misses as f64, tip) })
             })
             .collect();
         Series::joined(curve.style, curve.corpus, points)

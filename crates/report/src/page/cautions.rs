@@ -102,8 +102,8 @@ impl Cautions {
                     let place = place.at("left_out").at(at);
                     points.push(LeftOut {
                         quantity: law.quantity.symbol(),
-                        model: left.model.clone(),
-                        parameters: place.at("parameters").count(left.parameters),
+                        model: left.label.clone(),
+                        parameters: place.at("x").count(left.x.unwrap_or_default() as u64),
                         reason: place.at("reason").said(&left.reason),
                     });
                 }
@@ -161,7 +161,8 @@ fn label(members: &serde_json::Map<String, Value>) -> Option<String> {
         return Some(match (of("k"), of("length")) {
             (Some(k), None) => format!("k = {}", format::count(k)),
             (Some(k), Some(length)) => format!("p of {length} tokens at k = {k}"),
-            _ => "CE".to_owned(),
+            // A column, a distribution; CE.
+            _ => text("name").unwrap_or("CE").to_owned(),
         });
     }
     let named = ["treatment", "distribution", "model", "form", "name", "column"];

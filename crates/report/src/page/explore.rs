@@ -42,7 +42,7 @@ struct LawAtK<'a> {
 }
 
 /// Model, S, value, standard error of its logarithm, misses, tokens.
-type Point<'a> = (&'a str, u64, f64, Option<f64>, Option<u64>, u64);
+type Point<'a> = (&'a str, f64, f64, Option<f64>, Option<u64>, Option<u64>);
 
 /// A fitted line, known by its middle and its slope.
 #[derive(Debug, Serialize)]
@@ -54,7 +54,7 @@ struct Fit {
     exponent: (f64, Option<(f64, f64)>),
     /// Of the two over texts.
     correlation: f64,
-    range: (u64, u64),
+    range: (f64, f64),
 }
 
 impl<'a> Data<'a> {
@@ -102,7 +102,7 @@ fn laws(group: &GroupFit) -> Vec<LawAtK<'_>> {
 fn points(law: &Law) -> Vec<Point<'_>> {
     let points = law.points.iter().map(|point| {
         let error = point.log_standard_error;
-        (point.model.as_str(), point.parameters, point.value, error, point.misses, point.tokens)
+        (point.label.as_str(), point.x, point.value, error, point.misses, point.tokens)
     });
     points.collect()
 }
@@ -111,10 +111,10 @@ fn fit(law: &Law) -> Option<Fit> {
     let fit = law.fit()?;
     Some(Fit {
         claimed: fit.claimed,
-        centre: fit.centre_parameters,
+        centre: fit.centre,
         value: (fit.at_centre.value, fit.at_centre.bounds()),
         exponent: (fit.exponent.value, fit.exponent.bounds()),
         correlation: fit.correlation,
-        range: fit.parameter_range,
+        range: fit.range,
     })
 }

@@ -114,7 +114,7 @@ fn walk(value: &Value, place: &Place, depth: usize, about: &str, said: &mut Vec<
             let text = |name: &str| members.get(name).and_then(Value::as_str);
             let about = match (text("family"), text("corpus")) {
                 (Some(family), Some(corpus)) => format!("{family} on {corpus}"),
-                _ => ["treatment", "name"].into_iter().find_map(text).unwrap_or(about).to_owned(),
+                _ => text("name").unwrap_or(about).to_owned(),
             };
             if let Some(verdict) = text("verdict") {
                 said.push((about.clone(), place.at("verdict").said(verdict)));
@@ -149,12 +149,13 @@ fn row(gap: &Gap, place: &Place) -> Row {
     let none = || Html::text("–");
     let of = |number: &dyn Fn(&GapLaw) -> Html| gap.fit().map_or_else(none, number);
     Row {
-        treatment: gap.treatment.clone(),
+        treatment: gap.name.clone(),
         trend: gap.fit().map_or("no fit", |law| law.trend.name()),
         delta_beta: of(&|law| outcome.at("delta_beta").estimate(&law.delta_beta)),
         method: gap.fit().map_or(String::new(), |law| format::interval_method(&law.delta_beta.interval)),
         r_squared: of(&|law| {
-            law.r_squared
+            law.power
+                .r_squared
                 .map_or_else(none, |r| outcome.at("r_squared").number(r, &format::r_squared(Some(r))))
         }),
         at_smallest: of(&|law| outcome.at("at_smallest").significant(&law.at_smallest)),
@@ -172,7 +173,7 @@ mod tests {
     #[test]
     fn sentences_are_found_with_what_they_are_about() {
         let value = json!({"families": [{"name": "f", "verdict": "All widen.", "gaps": [
-            {"treatment": "t", "verdict": "It widens.", "points": [{"verdict": "detail"}]}
+            {"name": "t", "verdict": "It widens.", "points": [{"verdict": "detail"}]}
         ]}]});
         let mut said = Vec::new();
         walk(&value, &Place::file("relative.json"), 0, "", &mut said);

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use relscale_laws::{
-    ChoicesFit, ChoicesGroup, Direction, Estimate, IsoflopFit, IsoflopGroup, Judged, PathOutcome,
-    SizeTokensFit, StageOutcome, StagesFit, SurfaceOutcome,
+    ChoicesFit, ChoicesGroup, Direction, Estimate, IsoflopFit, IsoflopGroup, Judged, Outcome, SizeTokensFit,
+    StageCurve, StagesFit,
 };
 use serde::Serialize;
 
@@ -137,11 +137,11 @@ fn stages(fit: &StagesFit, place: &Place) -> Table {
     }
 }
 
-fn stage(group: &str, name: &str, outcome: &StageOutcome, place: &Place) -> Vec<Cell> {
+fn stage(group: &str, name: &str, outcome: &Outcome<StageCurve>, place: &Place) -> Vec<Cell> {
     let mut row = vec![words(group), words(name)];
     row.extend(match outcome {
-        StageOutcome::Refused { reason } => [words(reason), none(), none()],
-        StageOutcome::Fitted(curve) => {
+        Outcome::Refused { reason } => [words(reason), none(), none()],
+        Outcome::Fitted(curve) => {
             let parameters = curve.parameters.iter().enumerate().map(|(at, parameter)| {
                 let place = place.at("parameters").at(at).at("estimate");
                 Html::text(&format!("{} ", parameter.name)).with(&place.significant(&parameter.estimate))
@@ -232,8 +232,8 @@ fn optima(group: &IsoflopGroup, level: &str, place: &Place) -> Table {
             let place = place.at(member);
             let mut row = vec![words(path.curve.name()), words(name)];
             row.extend(match outcome {
-                PathOutcome::Refused { reason } => [words(reason), none(), none(), none()],
-                PathOutcome::Fitted(law) => [
+                Outcome::Refused { reason } => [words(reason), none(), none(), none()],
+                Outcome::Fitted(law) => [
                     number(place.at("exponent").estimate(&law.exponent)),
                     number(place.at("exponent_by_runs").estimate(&law.exponent_by_runs)),
                     r_squared(law.r_squared, &place.at("r_squared")),
@@ -263,8 +263,8 @@ fn surfaces(group: &IsoflopGroup, level: &str, place: &Place) -> Table {
         let place = place.at("surfaces").at(at).at("outcome");
         let mut row = vec![words(surface.method.name())];
         row.extend(match &surface.outcome {
-            SurfaceOutcome::Refused { reason } => vec![words(reason), none(), none(), none(), none()],
-            SurfaceOutcome::Fitted(law) => [
+            Outcome::Refused { reason } => vec![words(reason), none(), none(), none(), none()],
+            Outcome::Fitted(law) => [
                 ("e", &law.e),
                 ("alpha", &law.alpha),
                 ("beta", &law.beta),

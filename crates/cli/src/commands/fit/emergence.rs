@@ -1,6 +1,6 @@
 //! The table of tokens right in a row, of `relscale fit`.
 
-use relscale_laws::{EmergenceAtK, GroupFit, HalfSize, SequencePoint, SequencesOfLength, StudyFit};
+use relscale_laws::{EmergenceAtK, GroupFit, Outcome, SequencePoint, SequencesOfLength, StudyFit};
 
 use super::title;
 use crate::terminal;
@@ -42,8 +42,8 @@ fn row(title: String, at_k: &EmergenceAtK, length: &SequencesOfLength) -> Vec<St
     };
     let predicted = |p: Option<f64>| p.map_or("-".to_owned(), share);
     let (size, decades) = match &length.half {
-        HalfSize::Refused { .. } => ("-".to_owned(), "-".to_owned()),
-        HalfSize::Found(half) => (
+        Outcome::Refused { .. } => ("-".to_owned(), "-".to_owned()),
+        Outcome::Fitted(half) => (
             bracketed(format!("{:.1e}", half.parameters.value), half.claimed),
             if half.decades_beyond == 0.0 {
                 "inside".to_owned()

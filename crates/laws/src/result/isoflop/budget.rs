@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::result::{Interval, TracePoint};
+use crate::result::{Interval, Outcome, TracePoint};
 
 /// One budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -121,7 +121,7 @@ pub struct IsoflopMinimum {
     /// In the logarithm of what.
     pub along: Along,
     /// Where it is, or why there is none.
-    pub outcome: MinimumOutcome,
+    pub outcome: Outcome<Minimum>,
     /// The curve over the runs of the budget, as it is drawn: loss by N or D; empty without a curve.
     #[serde(default)]
     pub trace: Vec<TracePoint>,
@@ -130,44 +130,32 @@ pub struct IsoflopMinimum {
 impl IsoflopMinimum {
     /// `(place, loss)`, when there is one.
     pub fn found(&self) -> Option<(f64, f64)> {
-        match self.outcome {
-            MinimumOutcome::Found { at, loss, .. } => Some((at, loss)),
-            MinimumOutcome::Refused { .. } => None,
-        }
+        self.outcome.fit().map(|minimum| (minimum.at, minimum.loss))
     }
 }
 
-/// Where a minimum is, or why there is none.
+/// A minimum that is bracketed by runs on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
-pub enum MinimumOutcome {
-    /// Bracketed by runs on both sides.
-    Found {
-        /// N or D.
-        at: f64,
-        /// Where it may be by the scatter of the budget's runs about the curve (Fieller). None where that scatter leaves it open on a side, as
-        /// far as the sizes go: then the minimum is hardly known.
-        place: Interval,
-        /// Loss there.
-        loss: f64,
-        /// Second derivative of the loss by the logarithm there.
-        curvature: f64,
-        /// Its standard error from the scatter of the runs; absent without degrees of freedom.
-        curvature_standard_error: Option<f64>,
-        /// Standard deviation of a run about the curve, from seeds and curve together, or from the means alone where those lie too far from
-        /// it for the scatter of the seeds; absent without degrees of freedom.
-        residual_standard_deviation: Option<f64>,
-        /// How likely means of seeds would lie so far from the curve by the scatter of the seeds alone (F test); absent without seeds.
-        #[serde(default)]
-        lack_of_fit: Option<f64>,
-        /// By how much this curve turns beside the optimum by its shape alone, as a ratio less 1: its minimum through the losses that the fitted
-        /// surface has at these runs, over the surface's optimum. Absent without a surface, and where that curve has no minimum.
-        #[serde(default)]
-        bias: Option<f64>,
-    },
-    /// Not quoted.
-    Refused {
-        /// Why.
-        reason: String,
-    },
+pub struct Minimum {
+    /// N or D.
+    pub at: f64,
+    /// Where it may be by the scatter of the budget's runs about the curve (Fieller). None where that scatter leaves it open on a side, as
+    /// far as the sizes go: then the minimum is hardly known.
+    pub place: Interval,
+    /// Loss there.
+    pub loss: f64,
+    /// Second derivative of the loss by the logarithm there.
+    pub curvature: f64,
+    /// Its standard error from the scatter of the runs; absent without degrees of freedom.
+    pub curvature_standard_error: Option<f64>,
+    /// Standard deviation of a run about the curve, from seeds and curve together, or from the means alone where those lie too far from
+    /// it for the scatter of the seeds; absent without degrees of freedom.
+    pub residual_standard_deviation: Option<f64>,
+    /// How likely means of seeds would lie so far from the curve by the scatter of the seeds alone (F test); absent without seeds.
+    #[serde(default)]
+    pub lack_of_fit: Option<f64>,
+    /// By how much this curve turns beside the optimum by its shape alone, as a ratio less 1: its minimum through the losses that the fitted
+    /// surface has at these runs, over the surface's optimum. Absent without a surface, and where that curve has no minimum.
+    #[serde(default)]
+    pub bias: Option<f64>,
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Curve;
-use crate::result::{Estimate, Flag};
+use crate::result::{Estimate, Flag, Outcome};
 
 /// How optima grow with the budget, by one curve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -11,36 +11,13 @@ pub struct OptimumPath {
     /// Which polynomial.
     pub curve: Curve,
     /// `N* = A C^a`.
-    pub params: PathOutcome,
+    pub params: Outcome<PathLaw>,
     /// `D* = A C^a`.
-    pub tokens: PathOutcome,
+    pub tokens: Outcome<PathLaw>,
     /// The least loss (along tokens) as `A C^a`, a below 0: without a floor, so too low far beyond the budgets.
-    pub loss: PathOutcome,
+    pub loss: Outcome<PathLaw>,
     /// The least loss as `k C^-b + E`, and whether the minima tell E from 0.
-    pub loss_with_floor: FloorOutcome,
-}
-
-/// A power law through minima, or why there is none.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
-pub enum PathOutcome {
-    /// Fitted to the logarithms.
-    Fitted(Box<PathLaw>),
-    /// Not fitted.
-    Refused {
-        /// Why.
-        reason: String,
-    },
-}
-
-impl PathOutcome {
-    /// The law, when there is one.
-    pub fn law(&self) -> Option<&PathLaw> {
-        match self {
-            Self::Fitted(law) => Some(law),
-            Self::Refused { .. } => None,
-        }
-    }
+    pub loss_with_floor: Outcome<FloorLaw>,
 }
 
 /// `A C^a`.
@@ -68,29 +45,6 @@ impl PathLaw {
     }
 }
 
-/// `k C^-b + E` through the least losses of the budgets, or why there is none.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
-pub enum FloorOutcome {
-    /// Fitted to the logarithms.
-    Fitted(Box<FloorLaw>),
-    /// Not fitted.
-    Refused {
-        /// Why.
-        reason: String,
-    },
-}
-
-impl FloorOutcome {
-    /// The law, when there is one.
-    pub fn law(&self) -> Option<&FloorLaw> {
-        match self {
-            Self::Fitted(law) => Some(law),
-            Self::Refused { .. } => None,
-        }
-    }
-}
-
 /// `k C^-b + E` with E at least 0, by least squares of the logarithm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FloorLaw {
@@ -114,7 +68,7 @@ pub struct IsoflopSurface {
     /// `variable_projection` or `huber`.
     pub method: SurfaceMethod,
     /// The surface.
-    pub outcome: SurfaceOutcome,
+    pub outcome: Outcome<SurfaceLaw>,
 }
 
 /// How a surface is fitted.
@@ -137,26 +91,10 @@ impl SurfaceMethod {
     }
 }
 
-/// A surface or the reason why there is none.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
-pub enum SurfaceOutcome {
-    /// `L = E + A N^-alpha + B D^-beta`.
-    Fitted(Box<SurfaceLaw>),
-    /// Not fitted.
-    Refused {
-        /// Why.
-        reason: String,
-    },
-}
-
 impl IsoflopSurface {
     /// The surface, when there is one.
     pub fn law(&self) -> Option<&SurfaceLaw> {
-        match &self.outcome {
-            SurfaceOutcome::Fitted(law) => Some(law),
-            SurfaceOutcome::Refused { .. } => None,
-        }
+        self.outcome.fit()
     }
 }
 

@@ -9,26 +9,20 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Flag;
+use super::{Flag, LeftOut};
 
 mod ahead;
 mod budget;
 mod growth;
 
 pub use ahead::{Agreement, Judged, LossForm, MethodOptimum, MethodValue, OptimumAhead, OptimumLoss};
-pub use budget::{Along, Curve, IsoflopBudget, IsoflopMinimum, IsoflopRun, IsoflopSize, MinimumOutcome};
-pub use growth::{
-    FloorLaw, FloorOutcome, IsoflopSurface, OptimumPath, PathLaw, PathOutcome, SurfaceLaw, SurfaceMethod,
-    SurfaceOutcome,
-};
-
-/// Version of the layout; a change of meaning of any member raises it.
-pub const ISOFLOP_FORMAT: u32 = 2;
+pub use budget::{Along, Curve, IsoflopBudget, IsoflopMinimum, IsoflopRun, IsoflopSize, Minimum};
+pub use growth::{FloorLaw, IsoflopSurface, OptimumPath, PathLaw, SurfaceLaw, SurfaceMethod};
 
 /// All groups of a table of runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IsoflopFit {
-    /// Layout version, [`ISOFLOP_FORMAT`].
+    /// Layout version, [`RESULT_FORMAT`](super::RESULT_FORMAT).
     pub format: u32,
     /// Program and version that made this.
     pub tool: String,
@@ -66,7 +60,7 @@ pub struct IsoflopGroup {
     /// Runs that take part.
     pub runs: u32,
     /// Runs that do not, with the reason.
-    pub left_out: Vec<RunLeftOut>,
+    pub left_out: Vec<LeftOut>,
     /// FLOPs of a run by its N D: the median over runs, smallest and largest.
     pub flops_per_parameter_and_token: Option<(f64, f64, f64)>,
     /// By budget, smallest first.
@@ -83,13 +77,4 @@ pub struct IsoflopGroup {
     pub flags: Vec<Flag>,
     /// One sentence with the numbers.
     pub verdict: String,
-}
-
-/// A run that takes no part.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunLeftOut {
-    /// Its name, or its place in the table.
-    pub run: String,
-    /// Why.
-    pub reason: String,
 }

@@ -22,7 +22,7 @@ use super::fit::{self, Given, Observation};
 use super::kind::Kind;
 use super::sizes::Sizes;
 use crate::error::LawsError;
-use crate::result::{TABLE_FORMAT, TableFit};
+use crate::result::{RESULT_FORMAT, TableFit};
 use file::Results;
 use unlike::Evaluation;
 
@@ -105,7 +105,7 @@ pub fn fit_harness(paths: &[PathBuf], options: &HarnessOptions) -> Result<TableF
     let missing = missing(&read, &found, options, sizes.as_ref());
     let observations = found.into_iter().map(|found| found.observation).chain(missing).collect();
     Ok(TableFit {
-        format: TABLE_FORMAT,
+        format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         files: files.iter().chain(&options.sizes).map(|path| path.display().to_string()).collect(),
         x: "S".to_owned(),

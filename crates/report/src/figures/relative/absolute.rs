@@ -1,6 +1,6 @@
 //! E against x for each distribution: B's figures of absolute laws (MMLU domains, varieties of English, clusters of risk).
 
-use relscale_laws::{AbsoluteLaw, AbsolutePoint};
+use relscale_laws::{Law, Point as LawPoint};
 
 use super::{Comparison, bar, capital};
 use crate::csv::{Cell, Table};
@@ -14,34 +14,32 @@ pub(super) const TITLE: &str = "The error of each distribution";
 /// All distributions with a point.
 pub(super) struct Absolute<'a> {
     of: Comparison<'a>,
-    laws: Vec<&'a AbsoluteLaw>,
+    laws: Vec<&'a Law>,
 }
 
 impl<'a> Absolute<'a> {
     pub(super) fn of(of: Comparison<'a>) -> Result<Self, LeftOut> {
-        let laws: Vec<&AbsoluteLaw> =
-            of.family.absolute.iter().filter(|law| !law.points.is_empty()).collect();
+        let laws: Vec<&Law> = of.family.absolute.iter().filter(|law| !law.points.is_empty()).collect();
         if laws.is_empty() {
             return Err(LeftOut::because(NAME, TITLE, "no model has an error above zero"));
         }
         Ok(Self { of, laws })
     }
 
-    fn series(&self, law: &AbsoluteLaw) -> Series {
+    fn series(&self, law: &Law) -> Series {
         let points = law.points.iter().map(|point| Point {
             x: point.x,
-            y: point.error,
-            bar: bar(point.error, point.log_standard_error),
+            y: point.value,
+            bar: bar(point.value, point.log_standard_error),
             look: Look::Filled,
             tip: self.tip(law, point),
         });
         let label = if self.of.named() {
-            let fit = law
-                .exponent
-                .as_ref()
-                .map_or("no fit".to_owned(), |beta| format!("β {}", format::estimate(beta)));
-            let r_squared = law.r_squared.map(|r| format!("R² {}", format::r_squared(Some(r))));
-            [Some(law.distribution.clone()), Some(fit), r_squared].into_iter().flatten().collect()
+            let fit =
+                law.fit().map_or("no fit".to_owned(), |law| format!("β {}", format::estimate(&law.exponent)));
+            let r_squared =
+                law.fit().and_then(|law| law.r_squared).map(|r| format!("R² {}", format::r_squared(Some(r))));
+            [Some(law.name.clone()), Some(fit), r_squared].into_iter().flatten().collect()
         } else {
             Vec::new()
         };
@@ -50,20 +48,20 @@ impl<'a> Absolute<'a> {
             path: line.collect(),
             points: points.collect(),
             label,
-            ..Series::of(self.of.style(&law.distribution), &law.distribution)
+            ..Series::of(self.of.style(&law.name), &law.name)
         }
     }
 
-    fn tip(&self, law: &AbsoluteLaw, point: &AbsolutePoint) -> String {
-        let ends = bar(point.error, point.log_standard_error).map_or(String::new(), |(low, high)| {
+    fn tip(&self, law: &Law, point: &LawPoint) -> String {
+        let ends = bar(point.value, point.log_standard_error).map_or(String::new(), |(low, high)| {
             format!(" [{}, {}]", format::significant(low), format::significant(high))
         });
         format!(
             "{} on {}\nx = {}\nE = {}{ends} {}",
-            point.model,
-            law.distribution,
+            point.label,
+            law.name,
             format::quantity(point.x),
-            format::significant(point.error),
+            format::significant(point.value),
             self.of.fit.unit
         )
     }
@@ -79,11 +77,8 @@ impl Figure for Absolute<'_> {
     }
 
     fn caption(&self) -> String {
-        let mut slopes: Vec<(&str, f64)> = self
-            .laws
-            .iter()
-            .filter_map(|law| Some((law.distribution.as_str(), law.exponent.as_ref()?.value)))
-            .collect();
+        let mut slopes: Vec<(&str, f64)> =
+            self.laws.iter().filter_map(|law| Some((law.name.as_str(), law.fit()?.exponent.value))).collect();
         slopes.sort_by(|a, b| a.1.total_cmp(&b.1));
         let seen = match slopes.as_slice() {
             [] => "No law is fitted.".to_owned(),
@@ -111,17 +106,17 @@ impl Figure for Absolute<'_> {
     }
 
     fn numbers(&self) -> Table {
-        let row = |law: &AbsoluteLaw, point: &AbsolutePoint| {
-            let ends = bar(point.error, point.log_standard_error);
-            let beta = law.exponent.as_ref();
+        let row = |law: &Law, point: &LawPoint| {
+            let ends = bar(point.value, point.log_standard_error);
+            let beta = law.fit().map(|law| &law.exponent);
             vec![
                 Cell::text(&self.of.family.name),
-                Cell::text(&law.distribution),
+                Cell::text(&law.name),
                 Cell::text(&self.of.fit.error),
                 Cell::text(&self.of.fit.unit),
-                Cell::text(&point.model),
+                Cell::text(&point.label),
                 Cell::Number(point.x),
-                Cell::Number(point.error),
+                Cell::Number(point.value),
                 ends.map(|(low, _)| low).into(),
                 ends.map(|(_, high)| high).into(),
                 point.fitted.into(),
@@ -131,8 +126,8 @@ impl Figure for Absolute<'_> {
                 Cell::Empty,
             ]
         };
-        let missing = |law: &AbsoluteLaw, model: &str, reason: &str| {
-            let head = [&self.of.family.name, &law.distribution, &self.of.fit.error, &self.of.fit.unit]
+        let missing = |law: &Law, model: &str, reason: &str| {
+            let head = [&self.of.family.name, &law.name, &self.of.fit.error, &self.of.fit.unit]
                 .map(|text| Cell::text(text));
             let mut cells = head.to_vec();
             cells.push(Cell::text(model));
@@ -142,7 +137,7 @@ impl Figure for Absolute<'_> {
         };
         let rows = self.laws.iter().flat_map(|law| {
             let measured = law.points.iter().map(|point| row(law, point));
-            measured.chain(law.left_out.iter().map(|left| missing(law, &left.model, &left.reason)))
+            measured.chain(law.left_out.iter().map(|left| missing(law, &left.label, &left.reason)))
         });
         Table {
             header: &[
@@ -169,7 +164,7 @@ impl Figure for Absolute<'_> {
         let points = || self.laws.iter().flat_map(|law| &law.points);
         let heights = points().flat_map(|point| {
             let (low, high) =
-                bar(point.error, point.log_standard_error).unwrap_or((point.error, point.error));
+                bar(point.value, point.log_standard_error).unwrap_or((point.value, point.value));
             [Some(low), Some(high), point.fitted].into_iter().flatten()
         });
         let (x, y) = (self.of.axis(points().map(|point| point.x)), Axis::log(self.of.error(), heights));

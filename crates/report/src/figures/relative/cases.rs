@@ -37,7 +37,7 @@ impl<'a> Cases<'a> {
 }
 
 fn laws<'a>(gaps: &'a [&'a Gap]) -> impl Iterator<Item = (&'a str, &'a GapLaw)> + Clone {
-    gaps.iter().filter_map(|gap| Some((gap.treatment.as_str(), gap.fit()?)))
+    gaps.iter().filter_map(|gap| Some((gap.name.as_str(), gap.fit()?)))
 }
 
 /// What a panel is of: `domain, gold option` of `relative-mmlu`.

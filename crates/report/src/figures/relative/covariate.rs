@@ -91,7 +91,7 @@ impl Figure for Covariate<'_> {
         let missing = self.link.left_out.iter().map(|left| {
             let mut row = vec![
                 Cell::text(&self.of.family.name),
-                Cell::text(&left.model),
+                Cell::text(&left.label),
                 Cell::text(&self.link.column),
             ];
             row.extend(std::iter::repeat_n(Cell::Empty, 5));

@@ -1,6 +1,6 @@
 //! G against x for each treatment: B's figures of relative laws, and where they lead.
 
-use relscale_laws::{Gap, GapLaw, GapPoint, Trend};
+use relscale_laws::{Gap, GapLaw, Point as GapPoint, Trend};
 
 use super::{Comparison, bar, signed, trend};
 use crate::csv::{Cell, Table};
@@ -29,7 +29,7 @@ impl<'a> Gaps<'a> {
     }
 
     fn laws(&self) -> impl Iterator<Item = (&'a str, &'a GapLaw)> + Clone {
-        self.gaps.iter().filter_map(|gap| Some((gap.treatment.as_str(), gap.fit()?)))
+        self.gaps.iter().filter_map(|gap| Some((gap.name.as_str(), gap.fit()?)))
     }
 }
 
@@ -43,7 +43,8 @@ pub(super) fn panel(of: &Comparison<'_>, gaps: &[&Gap], labelled: bool, height: 
     const WIDE: f64 = 3.0;
     let heights: Vec<f64> = measured()
         .flat_map(|point| {
-            let (low, high) = bar(point.gap, point.log_standard_error).unwrap_or((point.gap, point.gap));
+            let (low, high) =
+                bar(point.value, point.log_standard_error).unwrap_or((point.value, point.value));
             [low, high]
         })
         .chain(ahead().map(|point| point.law.value))
@@ -88,19 +89,19 @@ pub(super) fn panel(of: &Comparison<'_>, gaps: &[&Gap], labelled: bool, height: 
 fn series(of: &Comparison<'_>, gap: &Gap, labelled: bool) -> Vec<Series> {
     let law = gap.fit();
     let verdict = law.map_or(Trend::Undecided, |law| law.trend);
-    let style = if of.named() { of.style(&gap.treatment) } else { trend::style(verdict) };
+    let style = if of.named() { of.style(&gap.name) } else { trend::style(verdict) };
     let points = gap.points.iter().map(|point| Point {
         x: point.x,
-        y: point.gap,
-        bar: bar(point.gap, point.log_standard_error),
+        y: point.value,
+        bar: bar(point.value, point.log_standard_error),
         look: trend::look(verdict),
         tip: tip(gap, point),
     });
     let label = match law {
         _ if !labelled => Vec::new(),
-        None => vec![gap.treatment.clone(), "no relative law".to_owned()],
+        None => vec![gap.name.clone(), "no relative law".to_owned()],
         Some(law) => {
-            vec![gap.treatment.clone(), format!("{}, Δβ {}", law.trend.name(), signed(&law.delta_beta))]
+            vec![gap.name.clone(), format!("{}, Δβ {}", law.trend.name(), signed(&law.delta_beta))]
         }
     };
     let trace = || law.into_iter().flat_map(|law| &law.trace);
@@ -116,7 +117,7 @@ fn series(of: &Comparison<'_>, gap: &Gap, labelled: bool) -> Vec<Series> {
         },
         points: points.collect(),
         label,
-        ..Series::of(style, &gap.treatment)
+        ..Series::of(style, &gap.name)
     };
     let ahead = law.into_iter().flat_map(|law| &law.predictions).map(|point| Point {
         x: point.x,
@@ -125,18 +126,18 @@ fn series(of: &Comparison<'_>, gap: &Gap, labelled: bool) -> Vec<Series> {
         look: Look::HeldOut,
         tip: format!(
             "{}\npredicted at x = {}\nG = {} of a new model",
-            gap.treatment,
+            gap.name,
             format::quantity(point.x),
             format::estimate(&point.model)
         ),
     });
     let predicted =
-        Series { mark: trend::mark(verdict), points: ahead.collect(), ..Series::of(style, &gap.treatment) };
+        Series { mark: trend::mark(verdict), points: ahead.collect(), ..Series::of(style, &gap.name) };
     [measured, predicted].into_iter().filter(|series| !series.points.is_empty()).collect()
 }
 
 fn tip(gap: &Gap, point: &GapPoint) -> String {
-    let ends = bar(point.gap, point.log_standard_error).map_or(String::new(), |(low, high)| {
+    let ends = bar(point.value, point.log_standard_error).map_or(String::new(), |(low, high)| {
         format!(" [{}, {}]", format::significant(low), format::significant(high))
     });
     let verdict = gap
@@ -144,10 +145,10 @@ fn tip(gap: &Gap, point: &GapPoint) -> String {
         .map_or(String::new(), |law| format!("\n{}, Δβ {}", law.trend.name(), signed(&law.delta_beta)));
     format!(
         "{} on {}\nx = {}\nG = {}{ends}{verdict}",
-        point.model,
-        gap.treatment,
+        point.label,
+        gap.name,
         format::quantity(point.x),
-        format::significant(point.gap)
+        format::significant(point.value)
     )
 }
 
@@ -231,7 +232,7 @@ pub(super) const HEADER: [&str; 16] = [
 /// for the law, those of a new model for a prediction.
 pub(super) fn rows(of: &Comparison<'_>, gap: &Gap) -> Vec<Vec<Cell>> {
     let head = |row: &str, model: &str| {
-        [&of.family.name, &gap.treatment, &of.fit.options.baseline, &of.fit.error, row, model]
+        [&of.family.name, &gap.name, &of.fit.options.baseline, &of.fit.error, row, model]
             .map(Cell::text)
             .to_vec()
     };
@@ -246,9 +247,10 @@ pub(super) fn rows(of: &Comparison<'_>, gap: &Gap) -> Vec<Vec<Cell>> {
     let ends =
         |ends: Option<(f64, f64)>| [ends.map(|(low, _)| low).into(), ends.map(|(_, high)| high).into()];
     let measured = gap.points.iter().map(|point| {
-        let mut row = head("measured", &point.model);
-        row.extend([point.x, point.baseline, point.treatment, point.gap].map(Cell::Number));
-        row.extend(ends(bar(point.gap, point.log_standard_error)));
+        let mut row = head("measured", &point.label);
+        row.push(Cell::Number(point.x));
+        row.extend([point.baseline, point.treatment, Some(point.value)].map(Cell::from));
+        row.extend(ends(bar(point.value, point.log_standard_error)));
         row.push(point.fitted.into());
         row.extend(tail(""));
         row
@@ -265,8 +267,8 @@ pub(super) fn rows(of: &Comparison<'_>, gap: &Gap) -> Vec<Vec<Cell>> {
         law.into_iter().flat_map(|law| &law.trace).map(|at| curve("law", at.x, at.value, at.interval));
     let ahead = law.into_iter().flat_map(|law| &law.predictions);
     let ahead = ahead.map(|at| curve("predicted", at.x, at.law.value, at.model.bounds()));
-    let missing = gap.unpaired.iter().map(|left| {
-        let mut row = head("left out", &left.model);
+    let missing = gap.left_out.iter().map(|left| {
+        let mut row = head("left out", &left.label);
         row.extend(std::iter::repeat_n(Cell::Empty, 7));
         row.extend(tail(&left.reason));
         row

@@ -106,7 +106,7 @@ impl<'a> Comparison<'a> {
             .families
             .iter()
             .flat_map(|family| &family.absolute)
-            .map(|law| law.distribution.as_str())
+            .map(|law| law.name.as_str())
             .collect();
         names.sort_unstable();
         names.dedup();

@@ -25,7 +25,7 @@ pub(super) struct Slopes<'a> {
 impl<'a> Slopes<'a> {
     pub(super) fn of(of: Comparison<'a>) -> Result<Self, LeftOut> {
         let mut laws: Vec<(&str, &GapLaw)> =
-            of.gaps().filter_map(|gap| Some((gap.treatment.as_str(), gap.fit()?))).collect();
+            of.gaps().filter_map(|gap| Some((gap.name.as_str(), gap.fit()?))).collect();
         if laws.is_empty() {
             let reason = "no gap has a law: it takes two models, and three for an interval";
             return Err(LeftOut::because(NAME, TITLE, reason));
@@ -73,8 +73,8 @@ impl Figure for Slopes<'_> {
                 ends.map(|(low, _)| low).into(),
                 ends.map(|(_, high)| high).into(),
                 law.delta_beta_sampling.standard_error.into(),
-                law.r_squared.into(),
-                Cell::Count(u64::from(law.models)),
+                law.power.r_squared.into(),
+                Cell::Count(u64::from(law.power.points)),
                 tests.map(|tests| tests.difference_q).into(),
                 tests.map(|tests| tests.equivalence_q).into(),
                 Cell::text(law.trend.name()),

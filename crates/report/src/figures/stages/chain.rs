@@ -1,7 +1,7 @@
 //! Compute to loss, loss to accuracy, compute to accuracy: B's figure 4, with the points that no curve has seen.
 
 use relscale_laws::{
-    HeldOutPoint, Route, StageCurves, StageOutcome, StagesFit, StagesGroup, StagesPoint, TracePoint,
+    HeldOutPoint, Outcome, Route, StageCurve, StageCurves, StagesFit, StagesGroup, StagesPoint, TracePoint,
 };
 
 use crate::csv::{Cell, Table};
@@ -178,11 +178,8 @@ fn heights(series: &[Series]) -> Vec<f64> {
 }
 
 /// Why there is no curve.
-fn refusal(name: &str, outcome: &StageOutcome) -> Option<String> {
-    match outcome {
-        StageOutcome::Refused { reason } => Some(format!(" No {name}: {reason}.")),
-        StageOutcome::Fitted(_) => None,
-    }
+fn refusal(name: &str, outcome: &Outcome<StageCurve>) -> Option<String> {
+    outcome.refused().map(|reason| format!(" No {name}: {reason}."))
 }
 
 impl Figure for Chain<'_> {

@@ -1,6 +1,6 @@
 //! Loss against size and against tokens at each budget, with the curve through the runs and its minimum.
 
-use relscale_laws::{Along, Curve, IsoflopBudget, IsoflopFit, IsoflopGroup, MinimumOutcome};
+use relscale_laws::{Along, Curve, IsoflopBudget, IsoflopFit, IsoflopGroup, Outcome};
 
 use super::params;
 use crate::csv::{Cell, Table};
@@ -117,11 +117,9 @@ impl Figure for Curves<'_> {
             .group
             .budgets
             .iter()
-            .filter_map(|budget| match &budget.minimum(DRAWN, Along::Tokens)?.outcome {
-                MinimumOutcome::Refused { reason } => {
-                    Some(format!("{}: {reason}", format::flops(budget.budget)))
-                }
-                MinimumOutcome::Found { .. } => None,
+            .filter_map(|budget| {
+                let reason = budget.minimum(DRAWN, Along::Tokens)?.outcome.refused()?;
+                Some(format!("{}: {reason}", format::flops(budget.budget)))
             })
             .collect();
         let refused = if refused.is_empty() {
@@ -160,11 +158,11 @@ impl Figure for Curves<'_> {
                 let mut cells = head("minimum");
                 cells.extend(names());
                 match &minimum.outcome {
-                    MinimumOutcome::Found { at, loss, .. } => {
-                        cells.extend(place(*at));
-                        cells.extend([Cell::Number(*loss), Cell::Empty]);
+                    Outcome::Fitted(found) => {
+                        cells.extend(place(found.at));
+                        cells.extend([Cell::Number(found.loss), Cell::Empty]);
                     }
-                    MinimumOutcome::Refused { reason } => {
+                    Outcome::Refused { reason } => {
                         cells.extend([Cell::Empty, Cell::Empty, Cell::Empty, Cell::text(reason)]);
                     }
                 }

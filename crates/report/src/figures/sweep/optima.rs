@@ -41,9 +41,9 @@ impl Quantity {
 
     fn law(self, path: &OptimumPath) -> Option<&PathLaw> {
         match self {
-            Self::Params => path.params.law(),
-            Self::Tokens => path.tokens.law(),
-            Self::Loss => path.loss.law(),
+            Self::Params => path.params.fit(),
+            Self::Tokens => path.tokens.fit(),
+            Self::Loss => path.loss.fit(),
         }
     }
 

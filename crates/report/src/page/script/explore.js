@@ -157,7 +157,7 @@ function explore(data) {
     const ends = bar(point);
     const title = document.createElement("b");
     title.textContent = model;
-    tip.replaceChildren(title, ` on ${name(one.group)}`, document.createElement("br"), "S = ", number(countText(parameters), parameters, source(one, at, "parameters")),
+    tip.replaceChildren(title, ` on ${name(one.group)}`, document.createElement("br"), "S = ", number(countText(parameters), parameters, source(one, at, "x")),
       document.createElement("br"), "−ln RBP = ", number(significantText(value), value, source(one, at, "value")), " nats");
     if (ends) tip.append(document.createElement("br"), `95 %: ${significantText(ends[0])} to ${significantText(ends[1])}`);
     if (misses !== null) tip.append(document.createElement("br"), number(countText(misses), misses, source(one, at, "misses")), " of ", number(countText(tokens), tokens, source(one, at, "tokens")), " tokens missed");

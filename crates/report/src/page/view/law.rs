@@ -65,7 +65,7 @@ impl Row {
         let text_share = fit.and_then(|fit| fit.exponent.interval.text_share());
         Self {
             parts: text_share.map_or_else(|| Html::text(""), |share| interval.at("text_share").parts(share)),
-            quantity: symbol(law.quantity),
+            quantity: symbol(&law.quantity),
             k: law.k(),
             regime: law.k().map_or("", |k| match Regime::of(k) {
                 Regime::Greedy => "greedy",
@@ -75,13 +75,17 @@ impl Row {
             exponent,
             method,
             r_squared: fit.map_or_else(none, |fit| match fit.r_squared {
-                _ if fit.models <= 2 => Html::text("two points"),
+                _ if fit.points <= 2 => Html::text("two points"),
                 None => Html::text(&format::r_squared(None)),
                 Some(r) => outcome.at("r_squared").number(r, &format::r_squared(Some(r))),
             }),
-            sampling_error: fit.and_then(|fit| fit.exponent_sampling_error).map_or_else(none, |error| {
-                outcome.at("exponent_sampling_error").number(error, &format::small_error(error))
-            }),
+            sampling_error: fit.and_then(|fit| fit.exponent_sampling.as_ref()?.standard_error).map_or_else(
+                none,
+                |error| {
+                    let place = outcome.at("exponent_sampling").at("standard_error");
+                    place.number(error, &format::small_error(error))
+                },
+            ),
             models: place.at("points").count(law.points.len() as u64),
             fewest_misses: misses
                 .map_or_else(none, |(misses, at)| place.at("points").at(at).at("misses").count(misses)),
@@ -101,9 +105,9 @@ impl Row {
 }
 
 /// The quantity of a law, for headings.
-fn symbol(quantity: Quantity) -> String {
+fn symbol(quantity: &Quantity) -> String {
     match quantity {
-        Quantity::Rank { k } => format::rank_symbol(k),
+        Quantity::Rank { k } => format::rank_symbol(*k),
         Quantity::CrossEntropy => "CE".to_owned(),
         other => other.symbol(),
     }
@@ -138,7 +142,7 @@ pub(super) fn predictions(law: &Law, place: &Place) -> Vec<Prediction> {
         .filter_map(|(at, step)| {
             let last = step.predictions.len().checked_sub(1)?;
             let step_at = audit.at(at);
-            let fitted = step_at.at("fitted_models").count(u64::from(step.fitted_models));
+            let fitted = step_at.at("fitted_points").count(u64::from(step.fitted_points));
             Some(Prediction::of(law, fitted, &step.predictions[last], &step_at.at("predictions").at(last)))
         })
         .collect()
@@ -148,9 +152,9 @@ impl Prediction {
     fn of(law: &Law, fitted_models: Html, held: &HeldOut, place: &Place) -> Self {
         let per_cent = format!("{} %", format::fixed(100.0 * held.relative_error, 2));
         Self {
-            quantity: symbol(law.quantity),
+            quantity: symbol(&law.quantity),
             fitted_models,
-            model: held.model.clone(),
+            model: held.label.clone(),
             observed: place.at("observed").number(held.observed, &format::significant(held.observed)),
             predicted: place.at("predicted").estimate(&held.predicted),
             error: place.at("relative_error").number(held.relative_error, &per_cent),

@@ -1,8 +1,8 @@
 //! What `relscale sweep fit` shows: a table a subject, doubts as notes.
 
 use relscale_laws::{
-    Agreement, Along, Curve, Estimate, FloorOutcome, Interval, IsoflopBudget, IsoflopFit, IsoflopGroup,
-    IsoflopSurface, Judged, MinimumOutcome, OptimumAhead, PathOutcome, SurfaceOutcome,
+    Agreement, Along, Curve, Estimate, Interval, IsoflopBudget, IsoflopFit, IsoflopGroup, IsoflopSurface,
+    Judged, Minimum, OptimumAhead, Outcome,
 };
 
 use crate::terminal;
@@ -70,21 +70,19 @@ pub(super) fn group(group: &IsoflopGroup) -> String {
 }
 
 fn minima(budget: &IsoflopBudget) -> Vec<String> {
-    let outcome = |curve, along| {
-        budget.minimum(curve, along).map(|minimum: &relscale_laws::IsoflopMinimum| &minimum.outcome)
-    };
+    let outcome = |curve, along| budget.minimum(curve, along)?.outcome.fit();
     let at = |curve, along| match outcome(curve, along) {
-        Some(MinimumOutcome::Found { at, .. }) => format!("{at:.3e}"),
+        Some(Minimum { at, .. }) => format!("{at:.3e}"),
         _ => "-".to_owned(),
     };
     let place = |along| match outcome(Curve::Cubic, along) {
-        Some(MinimumOutcome::Found { place: Interval::None { .. }, .. }) => "open".to_owned(),
-        Some(MinimumOutcome::Found { place, .. }) => ends(place.bounds()),
+        Some(Minimum { place: Interval::None { .. }, .. }) => "open".to_owned(),
+        Some(Minimum { place, .. }) => ends(place.bounds()),
         _ => "-".to_owned(),
     };
     // Of N*, by the shape of the curve alone.
     let bias = |curve| match outcome(curve, Along::Params) {
-        Some(MinimumOutcome::Found { bias: Some(bias), .. }) => format!("{:+.1} %", 100.0 * bias),
+        Some(Minimum { bias: Some(bias), .. }) => format!("{:+.1} %", 100.0 * bias),
         _ => "-".to_owned(),
     };
     let sizes = match budget.size_count() {
@@ -149,7 +147,7 @@ fn refusals(group: &IsoflopGroup) -> Vec<String> {
     for budget in group.budgets.iter().filter(|budget| budget.size_count() >= SIZES) {
         for along in Along::ALL {
             let refused = budget.minimum(Curve::Cubic, along).map(|minimum| &minimum.outcome);
-            if let Some(MinimumOutcome::Refused { reason }) = refused {
+            if let Some(Outcome::Refused { reason }) = refused {
                 let line =
                     terminal::paragraph("note: ", &format!("{:.2e}: no minimum: {reason}", budget.budget));
                 if !lines.contains(&line) {
@@ -167,8 +165,8 @@ fn growth(group: &IsoflopGroup) -> String {
         for (what, outcome) in [("N*", &path.params), ("D*", &path.tokens), ("least loss", &path.loss)] {
             let mut row = vec![what.to_owned(), path.curve.name().to_owned()];
             row.extend(match outcome {
-                PathOutcome::Refused { .. } => ["-", "-", "-", "-", "-", "-"].map(str::to_owned),
-                PathOutcome::Fitted(law) => [
+                Outcome::Refused { .. } => ["-", "-", "-", "-", "-", "-"].map(str::to_owned),
+                Outcome::Fitted(law) => [
                     format!("{:.4}", law.exponent.value),
                     interval(&law.exponent),
                     interval(&law.exponent_by_runs),
@@ -191,8 +189,8 @@ fn floors(group: &IsoflopGroup) -> Vec<String> {
     let line = |path: &relscale_laws::OptimumPath| {
         let curve = path.curve.name();
         let text = match &path.loss_with_floor {
-            FloorOutcome::Refused { reason } => format!("least loss with a floor, {curve}: none, {reason}"),
-            FloorOutcome::Fitted(law) => format!(
+            Outcome::Refused { reason } => format!("least loss with a floor, {curve}: none, {reason}"),
+            Outcome::Fitted(law) => format!(
                 "least loss with a floor, {curve}: {:.4} + {:.3e} C^-{:.4}, the floor {}{}",
                 law.floor.value,
                 law.prefactor.value,
@@ -205,7 +203,7 @@ fn floors(group: &IsoflopGroup) -> Vec<String> {
     };
     let mut lines: Vec<String> = group.paths.iter().map(line).collect();
     // Both curves are refused for one reason: too few budgets.
-    if group.paths.iter().all(|path| path.loss_with_floor.law().is_none()) {
+    if group.paths.iter().all(|path| path.loss_with_floor.fit().is_none()) {
         lines.truncate(1);
     }
     lines
@@ -230,8 +228,8 @@ fn surfaces(group: &IsoflopGroup) -> String {
     let mut text = terminal::fitting(&header, 1, &[rows], &["B", "A"]);
     for surface in &group.surfaces {
         let notes: Vec<String> = match &surface.outcome {
-            SurfaceOutcome::Refused { reason } => vec![format!("{}: none, {reason}", surface.method.name())],
-            SurfaceOutcome::Fitted(law) => {
+            Outcome::Refused { reason } => vec![format!("{}: none, {reason}", surface.method.name())],
+            Outcome::Fitted(law) => {
                 law.flags.iter().map(|flag| format!("{}: {}", surface.method.name(), flag.message)).collect()
             }
         };
