@@ -1,6 +1,7 @@
-//! Seconds of a maximum-likelihood fit of each kind to a histogram in which every rank of GPT-2's vocabulary occurs: 50 257
-//! different values, two million observations. The limit it is measured against is a summation over all values a hundred times,
-//! what a search without the histogram's nodes would cost.
+//! Seconds of a maximum-likelihood fit of each kind to a histogram in which every rank of GPT-2's
+//! vocabulary occurs: 50 257 different values, two million observations. The limit it is measured
+//! against is a summation over all values a hundred times, what a search without the histogram's
+//! nodes would cost.
 //!
 //!     cargo bench -p relscale-stats --bench discrete
 #![allow(clippy::print_stdout, reason = "a bench reports on the terminal")]

@@ -1,4 +1,5 @@
-//! The rank law of GPT-2 from four published points: does it hold, how surely, and what does it predict?
+//! The rank law of GPT-2 from four published points: does it hold, how surely, and what does it
+//! predict?
 //!
 //! `cargo run -p relscale-stats --example gpt2`
 
@@ -7,7 +8,8 @@
 use relscale_stats::{StatsError, forms::power};
 
 fn main() -> Result<(), StatsError> {
-    // Non-embedding parameters and -ln RBP_1 in nats, read off a figure of arXiv 2510.20387 (Wikipedia).
+    // Non-embedding parameters and -ln RBP_1 in nats, read off a figure of arXiv 2510.20387
+    // (Wikipedia).
     let parameters = [85_056_000.0, 302_311_424.0, 708_390_400.0, 1_475_561_600.0];
     let values = [0.877, 0.803, 0.7695, 0.748];
 
@@ -21,7 +23,8 @@ fn main() -> Result<(), StatsError> {
         law.line.r_squared.unwrap_or(f64::NAN)
     );
 
-    // The largest model from the three smaller ones: the paper gives no interval, three points give a wide one.
+    // The largest model from the three smaller ones: the paper gives no interval, three points give
+    // a wide one.
     let smaller = power::fit(&parameters[..3], &values[..3])?;
     let predicted = smaller.prediction_interval(parameters[3], 0.95)?;
     println!(

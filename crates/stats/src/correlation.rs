@@ -1,4 +1,5 @@
-//! Do two quantities go together? Pearson's correlation for a straight relation, Spearman's for any rising or falling one.
+//! Do two quantities go together? Pearson's correlation for a straight relation, Spearman's for any
+//! rising or falling one.
 //!
 //! ```text
 //! r = Σ(x - x̄)(y - ȳ) / sqrt(Σ(x - x̄)² Σ(y - ȳ)²)       Spearman: the same of the ranks, equal values sharing theirs
@@ -6,13 +7,13 @@
 //! p: Student t of r sqrt((n - 2)/(1 - r²)), n - 2 degrees of freedom; for ranks of up to 8 pairs all orders are tried
 //! ```
 //!
-//! Pearson's interval supposes pairs of a bivariate normal distribution; with few pairs one far point may decide it, which
-//! Spearman's shows.
+//! Pearson's interval supposes pairs of a bivariate normal distribution; with few pairs one far
+//! point may decide it, which Spearman's shows.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
+use crate::check;
 use crate::error::StatsError;
-use crate::interval::check_level;
 
 /// Pairs up to which every order of the ranks is tried.
 const ALL_ORDERS: usize = 8;
@@ -24,7 +25,8 @@ pub struct Correlation {
     pub value: f64,
     /// Interval by Fisher's z; absent for three pairs and where the correlation is perfect.
     pub interval: Option<(f64, f64)>,
-    /// Chance of a correlation at least this strong, of either sign, between quantities that have nothing to do with each other.
+    /// Chance of a correlation at least this strong, of either sign, between quantities that have
+    /// nothing to do with each other.
     pub p_value: f64,
     /// Number of pairs.
     pub pairs: usize,
@@ -38,8 +40,8 @@ pub struct Correlation {
 /// ```
 ///
 /// # Errors
-/// Slices of different length; fewer than three pairs; all x or all y equal; an entry that is not finite; a level that is no
-/// probability.
+/// Slices of different length; fewer than three pairs; all x or all y equal; an entry that is not
+/// finite; a level that is no probability.
 pub fn pearson(x: &[f64], y: &[f64], level: f64) -> Result<Correlation, StatsError> {
     let value = coefficient(x, y, level)?;
     Ok(Correlation {
@@ -69,7 +71,7 @@ pub fn spearman(x: &[f64], y: &[f64], level: f64) -> Result<Correlation, StatsEr
 }
 
 fn coefficient(x: &[f64], y: &[f64], level: f64) -> Result<f64, StatsError> {
-    check_level(level)?;
+    check::level(level)?;
     if x.len() != y.len() {
         return Err(StatsError::Lengths {
             left: "x",

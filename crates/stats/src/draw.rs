@@ -5,10 +5,12 @@ use rand_core::{Rng, SeedableRng};
 
 use crate::error::StatsError;
 
-/// How often each index comes up in `draws` independent draws, index i with probability `masses[i] / sum`.
+/// How often each index comes up in `draws` independent draws, index i with probability
+/// `masses[i] / sum`.
 ///
-/// A draw is a uniform number with 53 bits, looked up in the running sums: the first whose share exceeds it. The numbers are
-/// those of ChaCha8 under `seed`, so the same seed gives the same counts.
+/// A draw is a uniform number with 53 bits, looked up in the running sums: the first whose share
+/// exceeds it. The numbers are those of ChaCha8 under `seed`, so the same seed gives the same
+/// counts.
 ///
 /// ```
 /// let counts = relscale_stats::draw::counts(&[3.0, 0.0, 1.0], 1000, 7).unwrap();

@@ -205,7 +205,8 @@ pub enum StatsError {
         /// `from below` or `from above`.
         side: &'static str,
     },
-    /// A statistic does not move with any parameter, or the points leave no scatter, so no interval can be traced.
+    /// A statistic does not move with any parameter, or the points leave no scatter, so no interval
+    /// can be traced.
     #[error("it does not move with the fit, or the points leave no scatter, so there is no interval")]
     NoSpringScale,
     /// A formula has fewer parameters than were asked for.

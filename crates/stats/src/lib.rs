@@ -17,14 +17,15 @@
 //! | [`select`] | which of several forms the points speak for |
 //! | [`outcome`] | what a caller must know about a fit before quoting it |
 //!
-//! Invariants: this crate knows no token, file or clock. Randomness enters as a seed, and the same seed
-//! draws the same resamples on any machine and number of threads (logarithms are the system's). A fit either has finite numbers or is
-//! refused with a [`StatsError`]; what cannot be known (an interval from two points) is refused with its
-//! reason, never filled with NaN or zero.
+//! Invariants: this crate knows no token, file or clock. Randomness enters as a seed, and the same
+//! seed draws the same resamples on any machine and number of threads (logarithms are the
+//! system's). A fit either has finite numbers or is refused with a [`StatsError`]; what cannot be
+//! known (an interval from two points) is refused with its reason, never filled with NaN or zero.
 
 #![forbid(unsafe_code)]
 
 pub mod bootstrap;
+mod check;
 pub mod correlation;
 pub mod discrete;
 pub mod draw;

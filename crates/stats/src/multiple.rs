@@ -1,19 +1,21 @@
-//! Many claims at once: is a slope other than zero, is it as good as zero, and which of many such claims may be made.
+//! Many claims at once: is a slope other than zero, is it as good as zero, and which of many such
+//! claims may be made.
 //!
-//! That a test does not reject is no finding. So there are two tests of a slope `b` with standard error `s` and `f` degrees of
-//! freedom, both by Student t:
+//! That a test does not reject is no finding. So there are two tests of a slope `b` with standard
+//! error `s` and `f` degrees of freedom, both by Student t:
 //!
 //! ```text
 //! difference    p = P(|t_f| >= |b|/s)                                   small: b is not 0
 //! equivalence   p = max(P(t_f >= (b + m)/s), P(t_f <= (b - m)/s))       small: |b| is below the margin m
 //! ```
 //!
-//! The second is Schuirmann's two one-sided tests (1987); the margin is a statement of what would not matter, made before looking.
-//! Equivalence at 5 % is the same as the 90 % interval of b lying inside `(-m, m)`.
+//! The second is Schuirmann's two one-sided tests (1987); the margin is a statement of what would
+//! not matter, made before looking. Equivalence at 5 % is the same as the 90 % interval of b lying
+//! inside `(-m, m)`.
 //!
-//! [`adjusted`] controls the share of false claims among all that are made (Benjamini and Hochberg 1995). That is proven for
-//! independent and positively dependent claims (Benjamini and Yekutieli 2001); two-sided claims that share one baseline are beyond
-//! the proof, and are simulated instead.
+//! [`adjusted`] controls the share of false claims among all that are made (Benjamini and Hochberg
+//! 1995). That is proven for independent and positively dependent claims (Benjamini and Yekutieli
+//! 2001); two-sided claims that share one baseline are beyond the proof, and are simulated instead.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -73,8 +75,8 @@ pub fn tests(slope: f64, error: f64, freedom: f64, margin: f64) -> Result<SlopeT
     })
 }
 
-/// The p-values adjusted for their number, in their order: claiming all that are at most q makes, in the mean, at most the
-/// share q of the claims false.
+/// The p-values adjusted for their number, in their order: claiming all that are at most q makes,
+/// in the mean, at most the share q of the claims false.
 ///
 /// `q_(i) = min over j >= i of p_(j) n / j`, p ascending.
 ///

@@ -1,17 +1,19 @@
 //! Tails of the normal distribution to full precision, also where their area underflows.
 //!
-//! Written out here because a rank's probability is a difference of two tails: `statrs` 0.19 computes `erfc` to ten digits,
-//! of which such a difference far out keeps five.
+//! Written out here because a rank's probability is a difference of two tails: `statrs` 0.19
+//! computes `erfc` to ten digits, of which such a difference far out keeps five.
 
 /// From here on Laplace's continued fraction, below it the series.
 const FRACTION_FROM: f64 = 2.0;
 
-/// Terms of the fraction. Its error falls as `exp(-1.8 x sqrt(n))`: below 1e-16 where it is used first.
+/// Terms of the fraction. Its error falls as `exp(-1.8 x sqrt(n))`: below 1e-16 where it is used
+/// first.
 const TERMS: u32 = 120;
 
 /// `1 - Phi(x)`: the area above x.
 ///
-/// Relative error below 2e-14 up to x = 12; beyond, below `1e-16 x²`, as that of any `exp(-x²/2)`. 0 from x = 38.6.
+/// Relative error below 2e-14 up to x = 12; beyond, below `1e-16 x²`, as that of any `exp(-x²/2)`.
+/// 0 from x = 38.6.
 ///
 /// ```
 /// assert_eq!(relscale_stats::normal::upper_tail(0.0), 0.5);
@@ -28,8 +30,8 @@ pub fn upper_tail(x: f64) -> f64 {
 
 /// `ln` of the Mills ratio `(1 - Phi(x)) / phi(x)`: the area above x over the density at x.
 ///
-/// Finite for every finite x: about `-ln x` far above 0, and `x²/2 + ln sqrt(2 pi)` far below. Error below 2e-14, relative
-/// where the logarithm exceeds 1.
+/// Finite for every finite x: about `-ln x` far above 0, and `x²/2 + ln sqrt(2 pi)` far below.
+/// Error below 2e-14, relative where the logarithm exceeds 1.
 ///
 /// ```
 /// // At 0 the area is 1/2 and the density 1/sqrt(2 pi).
@@ -50,7 +52,8 @@ fn mills_fraction(x: f64) -> f64 {
     1.0 / (1..=TERMS).rev().fold(x, |below, term| x + f64::from(term) / below)
 }
 
-/// `(Phi(x) - 1/2) / phi(x) = x + x³/3 + x⁵/(3·5) + ...` (Abramowitz and Stegun, 26.2.11): all terms of one sign.
+/// `(Phi(x) - 1/2) / phi(x) = x + x³/3 + x⁵/(3·5) + ...` (Abramowitz and Stegun, 26.2.11): all
+/// terms of one sign.
 fn series(x: f64) -> f64 {
     let (mut term, mut sum, mut odd) = (x, x, 1.0);
     while term.abs() > 1e-17 * sum.abs() {

@@ -8,7 +8,8 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Caution {
-    /// As many points as parameters: the fit is exact by construction and nothing is known of scatter.
+    /// As many points as parameters: the fit is exact by construction and nothing is known of
+    /// scatter.
     NoScatter,
     /// All y are equal: the slope is zero and R² undefined.
     Constant,
@@ -29,7 +30,8 @@ pub enum Caution {
         /// Ratio of the largest to the smallest singular value of the scaled derivatives.
         condition: f64,
     },
-    /// Two optimisers that started apart did not arrive at the same sum of squares; the lower is given.
+    /// Two optimisers that started apart did not arrive at the same sum of squares; the lower is
+    /// given.
     Unconfirmed,
     /// The residuals bend along x beyond chance: the form is not the shape of the data.
     LackOfFit {

@@ -4,14 +4,16 @@
 //! AICc = n ln(Σ residual² / n) + 2 K + 2 K (K + 1) / (n - K - 1),   K = parameters + 1
 //! ```
 //!
-//! The one more is the variance of the scatter (Hurvich and Tsai 1989, *Biometrika* 76, 297; Burnham and Anderson
-//! 2002, ch. 2). The correction needs `n > K + 1`: a form of p parameters has an AICc from `p + 3` points on. Values compare only when
-//! made from residuals of the same quantity, as all of [`forms`](crate::forms) are: of `ln y`.
+//! The one more is the variance of the scatter (Hurvich and Tsai 1989, *Biometrika* 76, 297;
+//! Burnham and Anderson 2002, ch. 2). The correction needs `n > K + 1`: a form of p parameters has
+//! an AICc from `p + 3` points on. Values compare only when made from residuals of the same
+//! quantity, as all of [`forms`](crate::forms) are: of `ln y`.
 
 use crate::error::StatsError;
 use crate::forms::Curve;
 
-/// Residual variance of `ln y` below which there is only rounding, so that the logarithm stays finite.
+/// Residual variance of `ln y` below which there is only rounding, so that the logarithm stays
+/// finite.
 const ROUNDING: f64 = 1e-28;
 
 /// AICc of a fitted curve; lower is better, differences alone mean something.
@@ -30,8 +32,8 @@ pub fn aicc(curve: &Curve) -> Result<f64, StatsError> {
     Ok(n * variance.ln() + 2.0 * k + 2.0 * k * (k + 1.0) / (n - k - 1.0))
 }
 
-/// Akaike's weights, `exp(-Δ/2)` normalised to sum to 1: how the evidence is shared among the candidates, if the
-/// truth is like one of them.
+/// Akaike's weights, `exp(-Δ/2)` normalised to sum to 1: how the evidence is shared among the
+/// candidates, if the truth is like one of them.
 pub fn weights(criteria: &[f64]) -> Vec<f64> {
     let least = criteria.iter().fold(f64::INFINITY, |a, &b| a.min(b));
     let raw: Vec<f64> = criteria.iter().map(|value| (-(value - least) / 2.0).exp()).collect();
@@ -48,8 +50,9 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        // ln y = 0, -1, -1, -2, -3 at u = -2..2 (in units of ln 2): slope -0.7, residuals 0, 0.3, -0.4, 0.3, -0.2... of
-        // mean -1.4: fitted 0, -0.7, -1.4, -2.1, -2.8; residuals 0, -0.3, 0.4, 0.1, -0.2; sum of squares 0.30.
+        // ln y = 0, -1, -1, -2, -3 at u = -2..2 (in units of ln 2): slope -0.7, residuals 0, 0.3,
+        // -0.4, 0.3, -0.2... of mean -1.4: fitted 0, -0.7, -1.4, -2.1, -2.8; residuals 0, -0.3,
+        // 0.4, 0.1, -0.2; sum of squares 0.30.
         let y = [0.0_f64, -1.0, -1.0, -2.0, -3.0].map(f64::exp);
         let fit = forms::fit(&PowerForm, &X, &y).unwrap();
         assert!((fit.residual_sum_of_squares - 0.30).abs() < 1e-14);

@@ -87,8 +87,8 @@ fn the_interval_of_a_crossing_covers_what_it_says() {
     }
 }
 
-/// Why laws use Student t over models: percentiles of refits to resampled residuals promise 95 % and keep
-/// much less, the less the fewer the models.
+/// Why laws use Student t over models: percentiles of refits to resampled residuals promise 95 %
+/// and keep much less, the less the fewer the models.
 #[test]
 fn percentiles_over_few_models_promise_too_much() {
     const REPETITIONS: usize = 1000;
@@ -128,8 +128,9 @@ fn bootstrap_error_of_a_share_equals_the_binomial_one() {
 
 #[test]
 fn bootstrap_sees_that_tokens_of_a_document_are_alike() {
-    // Documents of 100 tokens whose hit rates scatter by 0.1 about 0.5. The variance of the overall share is
-    // (tau² + (p (1 - p) - tau²) / 100) / documents; tokens taken as independent give p (1 - p) / (100 documents).
+    // Documents of 100 tokens whose hit rates scatter by 0.1 about 0.5. The variance of the overall
+    // share is (tau² + (p (1 - p) - tau²) / 100) / documents; tokens taken as independent give p (1
+    // - p) / (100 documents).
     const DOCUMENTS: usize = 800;
     const TOKENS: f64 = 100.0;
     let tau = 0.1;
@@ -169,13 +170,15 @@ fn document_intervals_of_a_ratio_cover() {
         let (low, high) = Sample::new(drawn.rows().map(|row| row[0] / row[1])).interval(0.95).unwrap();
         covered += usize::from(low <= 0.4 && 0.4 <= high);
     }
-    // Three standard errors of 400 repetitions are 0.033; percentiles of 120 documents fall a little short.
+    // Three standard errors of 400 repetitions are 0.033; percentiles of 120 documents fall a
+    // little short.
     let share = covered as f64 / REPETITIONS as f64;
     assert!((0.905..=0.98).contains(&share), "{share}");
 }
 
-/// When models lie exactly on a law and only the documents differ, the test for scatter beyond the sample's
-/// noise must seldom cry out, although all models read the same documents and err together.
+/// When models lie exactly on a law and only the documents differ, the test for scatter beyond the
+/// sample's noise must seldom cry out, although all models read the same documents and err
+/// together.
 #[test]
 fn residuals_that_are_sampling_noise_pass_for_it() {
     const REPETITIONS: usize = 500;
@@ -185,7 +188,8 @@ fn residuals_that_are_sampling_noise_pass_for_it() {
     let mut normal = Normal::seeded(77);
     let mut cried = 0;
     for repetition in 0..REPETITIONS {
-        // A model's loss on a document: the law, times the document's difficulty, and noise of its own.
+        // A model's loss on a document: the law, times the document's difficulty, and noise of its
+        // own.
         let rows: Vec<f64> = (0..DOCUMENTS)
             .flat_map(|_| {
                 let difficulty = 1.0 + 0.3 * normal.draw();
@@ -210,7 +214,8 @@ fn residuals_that_are_sampling_noise_pass_for_it() {
         let chance = hotelling_tail(fit.chi_squared, fit.degrees_of_freedom, DOCUMENTS).unwrap();
         cried += usize::from(chance < 0.05);
     }
-    // Three standard errors of 500 repetitions are 0.029; a covariance from 300 resamples adds a little.
+    // Three standard errors of 500 repetitions are 0.029; a covariance from 300 resamples adds a
+    // little.
     let share = cried as f64 / REPETITIONS as f64;
     assert!((0.02..=0.085).contains(&share), "{share}");
 }

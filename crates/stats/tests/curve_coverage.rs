@@ -1,12 +1,14 @@
-//! How often the intervals of curves are right: of the power law and of the power law with floor, for few models.
+//! How often the intervals of curves are right: of the power law and of the power law with floor,
+//! for few models.
 
 // The long simulation reports its table.
 #![allow(clippy::print_stderr)]
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
+use relscale_stats::bootstrap::wild;
 use relscale_stats::forms::{self, Form, Shape, power::PowerForm, power_floor::PowerFloor};
-use relscale_stats::interval::{profile, wild};
+use relscale_stats::interval::profile;
 use relscale_stats::outcome::Caution;
 
 /// Standard normal numbers, Box and Muller's way.
@@ -84,7 +86,8 @@ impl Truth {
     }
 }
 
-/// What an interval is asked for, and its true value on a text that is `hard` times as hard as all texts.
+/// What an interval is asked for, and its true value on a text that is `hard` times as hard as all
+/// texts.
 struct Statistic {
     name: &'static str,
     of: fn(&Shape) -> f64,
@@ -159,7 +162,8 @@ fn simulate(
     out
 }
 
-/// The short version of the table: intervals by profile for the exponent, and for a model that is yet to come.
+/// The short version of the table: intervals by profile for the exponent, and for a model that is
+/// yet to come.
 #[test]
 fn profiles_cover_what_they_say() {
     let floor = Truth { alpha: 0.3, share: 0.3, scatter: 0.01, unequal: 1.0, documents: 100 };

@@ -1,5 +1,5 @@
-//! The rival forms: derivatives, known truth, units, and SciPy's answers (`testdata/fits/curves.toml`, written by
-//! `tools/goldens/curves.py`).
+//! The rival forms: derivatives, known truth, units, and SciPy's answers
+//! (`testdata/fits/curves.toml`, written by `tools/goldens/curves.py`).
 
 use std::path::Path;
 
@@ -157,7 +157,8 @@ fn units_and_order_change_nothing_but_names() {
     }
 }
 
-/// No point of a dense search lies below the optimum, and the second optimiser agrees, on points of any shape.
+/// No point of a dense search lies below the optimum, and the second optimiser agrees, on points of
+/// any shape.
 #[test]
 fn nothing_lower_is_found_by_brute_force() {
     let mut random = ChaCha8Rng::seed_from_u64(12);
@@ -211,7 +212,8 @@ fn a_constant_a_rise_and_a_pair_of_sizes_are_no_accident() {
         let flat = forms::fit(form, &X, &[2.5; 8]).unwrap();
         assert!(flat.cautions.contains(&Caution::Constant) && flat.r_squared.is_none(), "{}", form.name());
         assert!(close(flat.shape.at(1e9).unwrap(), 2.5, 1e-9), "{}", form.name());
-        // Rising data: every form gives some fit, finite everywhere on the data, that is no better than exact.
+        // Rising data: every form gives some fit, finite everywhere on the data, that is no better
+        // than exact.
         let rise = forms::fit(form, &X, &X.map(|x| x.powf(0.1))).unwrap();
         assert!(X.iter().all(|x| rise.shape.at(*x).is_some()), "{}", form.name());
     }

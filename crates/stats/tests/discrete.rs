@@ -1,5 +1,5 @@
-//! Distributions against mpmath, SciPy and the `powerlaw` package: `testdata/fits/discrete.toml`, written by
-//! `tools/goldens/discrete.py`.
+//! Distributions against mpmath, SciPy and the `powerlaw` package: `testdata/fits/discrete.toml`,
+//! written by `tools/goldens/discrete.py`.
 
 use std::path::Path;
 
@@ -132,7 +132,8 @@ fn the_exponent_of_a_zeta_equals_powerlaws_and_not_its_short_cut() {
     assert!((exponent.value - sample.parameters[0]).abs() < 2e-4, "{exponent:?}");
     assert!((ours.log_likelihood - sample.log_likelihood).abs() < 1e-4);
     assert!(ours.log_likelihood >= sample.log_likelihood - 1e-9);
-    // `estimate_discrete`, its default, is the formula 1 + n / sum ln(k / (1 - 1/2)): not the maximum for data from 1.
+    // `estimate_discrete`, its default, is the formula 1 + n / sum ln(k / (1 - 1/2)): not the
+    // maximum for data from 1.
     let short_cut = sample.estimate_discrete.unwrap()[0];
     assert!((exponent.value - short_cut).abs() > 10.0 * exponent.standard_error.unwrap());
 }
@@ -153,8 +154,9 @@ fn a_lognormal_far_from_one_equals_powerlaws() {
     assert!((ours.log_likelihood - sample.log_likelihood).abs() < 0.05);
 }
 
-/// On ranks the package's lognormal is one rounded to the nearest and conditional on being above 1/2: another
-/// distribution, so its mu and sigma on `ceil(lognormal(0.8, 2))` are far from 0.8 and 2.
+/// On ranks the package's lognormal is one rounded to the nearest and conditional on being above
+/// 1/2: another distribution, so its mu and sigma on `ceil(lognormal(0.8, 2))` are far from 0.8 and
+/// 2.
 #[test]
 fn a_lognormal_near_one_is_another_distribution_in_powerlaw() {
     let sample = cases().powerlaw.lognormal_near;
@@ -168,7 +170,8 @@ fn a_lognormal_near_one_is_another_distribution_in_powerlaw() {
         "{:?}",
         sample.parameters
     );
-    // Theirs, conditional on more than 1/2, written with tails of the normal: the same likelihood to the last digits.
+    // Theirs, conditional on more than 1/2, written with tails of the normal: the same likelihood
+    // to the last digits.
     let [mu, sigma] = [sample.parameters[0], sample.parameters[1]];
     let tail = |x: f64| relscale_stats::normal::upper_tail((x.ln() - mu) / sigma);
     let total = tail(0.5) - tail(f64::from(sample.upper.unwrap()) + 0.5);
@@ -210,7 +213,8 @@ fn point_masses_and_vuong_equal_powerlaws() {
     assert_eq!(vuong(&ours, &ours, &data).unwrap().p_value, 1.0);
 }
 
-/// Data from a power law leave a lognormal's parameters open, and data of one kind push another to its limit: told.
+/// Data from a power law leave a lognormal's parameters open, and data of one kind push another to
+/// its limit: told.
 #[test]
 fn limits_are_told_by_name() {
     let masses: Vec<f64> = (1..=2000).map(|k| f64::from(k).powi(-2)).collect();
@@ -228,8 +232,8 @@ fn limits_are_told_by_name() {
     assert!(!shifted.cautions.contains(&Caution::Unconfirmed), "{:?}", shifted.cautions);
 }
 
-/// How often `value ± 1.96 standard errors` holds the truth over 1000 samples of 5000 independent observations; the figures stand in
-/// `record/2026-11-28-discrete.md`.
+/// How often `value ± 1.96 standard errors` holds the truth over 1000 samples of 5000 independent
+/// observations; the figures stand in `record/2026-11-28-discrete.md`.
 ///
 ///     cargo test -p relscale-stats --test discrete -- --ignored --nocapture
 #[test]

@@ -1,5 +1,5 @@
-//! Against exact rational arithmetic, NIST's certificate, SciPy and NumPy: `testdata/fits/lines.toml` and
-//! `quantiles.toml`, written by `tools/goldens/stats.py`.
+//! Against exact rational arithmetic, NIST's certificate, SciPy and NumPy:
+//! `testdata/fits/lines.toml` and `quantiles.toml`, written by `tools/goldens/stats.py`.
 
 use std::path::Path;
 
@@ -121,7 +121,8 @@ fn lines_equal_exact_arithmetic() {
             let scale = case.slope.abs() + case.slope_standard_error;
             assert!((ours - exact).abs() < 1e-9 * scale, "{name} slope interval {ours} {exact}");
         }
-        // A value is a sum of numbers as large as the intercept and the data: the scale of its rounding.
+        // A value is a sum of numbers as large as the intercept and the data: the scale of its
+        // rounding.
         let scale = case.y.iter().fold(case.intercept.abs(), |most, y| most.max(y.abs()));
         assert!((fit.intercept - case.intercept).abs() < 1e-13 * scale, "{name} intercept");
         assert!((fit.at(case.at) - case.prediction).abs() < 1e-13 * scale, "{name} prediction");

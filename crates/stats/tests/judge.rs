@@ -1,4 +1,5 @@
-//! How often the tests of a line reject a true one, and how often they see what is there, by simulation.
+//! How often the tests of a line reject a true one, and how often they see what is there, by
+//! simulation.
 
 #![allow(clippy::print_stdout)] // The long simulation prints its table.
 
@@ -227,10 +228,12 @@ fn the_curvature_is_the_coefficient_of_the_square() {
     // y = x²/2 + (1, -1, 0, -1, 1, ...) at -2..2: the square takes out what it can of the rest.
     let x = [-2.0, -1.0, 0.0, 1.0, 2.0];
     let y = [3.0, -0.5, 0.0, -0.5, 3.0];
-    // The part of x² beside a line: 2, -1, -2, -1, 2, squares 14; along it y has 6 + 0.5 + 0 + 0.5 + 6 = 13.
+    // The part of x² beside a line: 2, -1, -2, -1, 2, squares 14; along it y has 6 + 0.5 + 0 + 0.5
+    // + 6 = 13.
     let bend = judged(&x, &y).bend.unwrap();
     assert!((bend.curvature - 13.0 / 14.0).abs() < 1e-12);
-    // y less its mean 1 has squares 14.5, of which 169 / 14 are the bend's; two degrees of freedom are left.
+    // y less its mean 1 has squares 14.5, of which 169 / 14 are the bend's; two degrees of freedom
+    // are left.
     let rest = (4.0 + 2.25 + 1.0 + 2.25 + 4.0 - 169.0 / 14.0) / 2.0;
     assert!((bend.standard_error - (rest / 14.0_f64).sqrt()).abs() < 1e-12);
     assert_eq!(bend.degrees_of_freedom, 2);
@@ -258,7 +261,8 @@ struct Case {
 fn curvature_and_chances_are_those_of_numpy() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/fits/judge.toml");
     let cases: Cases = toml::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
-    // Four kinds of 4999 draws each: of a chance p the largest is known to some sqrt(p / 4999), upwards if anything.
+    // Four kinds of 4999 draws each: of a chance p the largest is known to some sqrt(p / 4999),
+    // upwards if anything.
     let close = |a: f64, b: f64| (a - b).abs() < 1e-4 + 4.0 * (b.max(2e-4) / 5000.0).sqrt();
     for case in &cases.case {
         let found = judged(&case.x, &case.y);

@@ -1,5 +1,6 @@
-//! How often intervals are right when models and texts are both random, and when the form of a law is open. Short versions run always;
-//! the long ones print the tables of `record/2026-11-28-models-and-text.md` and `record/2026-11-28-open-form.md`.
+//! How often intervals are right when models and texts are both random, and when the form of a law
+//! is open. Short versions run always; the long ones print the tables of
+//! `record/2026-11-28-models-and-text.md` and `record/2026-11-28-open-form.md`.
 
 // The long simulations report their tables.
 #![allow(clippy::print_stderr)]
@@ -29,8 +30,8 @@ impl Normal {
     }
 }
 
-/// A study: models that scatter about a line, documents that are hard or easy (`level`), that get easier with size faster or
-/// slower than others (`slope`), and noise of each model on each.
+/// A study: models that scatter about a line, documents that are hard or easy (`level`), that get
+/// easier with size faster or slower than others (`slope`), and noise of each model on each.
 #[derive(Clone, Copy)]
 struct Study {
     models: usize,
@@ -177,7 +178,8 @@ struct Law {
 }
 
 impl Law {
-    /// Whether intervals of a new model at once, ten and a hundred times the largest hold it: open form, and straight line.
+    /// Whether intervals of a new model at once, ten and a hundred times the largest hold it: open
+    /// form, and straight line.
     fn draw(&self, models: usize, normal: &mut Normal) -> [(bool, bool); 3] {
         let x: Vec<f64> = (0..models).map(|i| 1e6 * 1e3_f64.powf(i as f64 / (models - 1) as f64)).collect();
         let mut at = |x: f64| {

@@ -10,7 +10,7 @@
 
 use relscale_stats::forms::power::{self, Power};
 use relscale_stats::interval::student;
-use relscale_stats::optimise::straight;
+use relscale_stats::judge::straight;
 
 use super::chain::Chain;
 use crate::result::{Estimate, Flag, FlagCode, Interval, Route, RouteValue, StageFormTest};

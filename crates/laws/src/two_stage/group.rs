@@ -1,7 +1,7 @@
 //! One group of points: how predictable its loss is, its curves, and how they do on points they have not seen.
 
 use relscale_stats::forms::power;
-use relscale_stats::optimise::parabola;
+use relscale_stats::optimise::polynomial;
 
 use super::chain::{Chain, FROM_X};
 use super::{HeldOut, StagesOptions, words};
@@ -43,7 +43,8 @@ fn predictability(points: &[&StagesPoint]) -> Predictability {
     let x: Vec<f64> = points.iter().map(|point| point.x).collect();
     let log_x: Vec<f64> = x.iter().map(|x| x.ln()).collect();
     let loss: Vec<f64> = points.iter().map(|point| point.loss).collect();
-    let quadratic = parabola::fit(&log_x, &loss).ok();
+    // Three points lie on every parabola.
+    let quadratic = polynomial::fit(&log_x, &loss, 2, None).ok().filter(|_| points.len() > 3);
     // Two points lie on every line.
     let power = power::fit(&x, &loss).ok().filter(|_| points.len() > 2);
     let power_left_out = power.as_ref().and_then(|fit| {
@@ -55,8 +56,8 @@ fn predictability(points: &[&StagesPoint]) -> Predictability {
         (total > 0.0).then(|| 1.0 - left_out / total)
     });
     Predictability {
-        quadratic: quadratic.as_ref().and_then(|fit| fit.r_squared),
-        quadratic_left_out: quadratic.as_ref().and_then(|fit| fit.left_out_r_squared),
+        quadratic: quadratic.as_ref().and_then(|fit| fit.r_squared(&loss)),
+        quadratic_left_out: quadratic.as_ref().and_then(|fit| fit.left_out_r_squared(&loss)),
         power: power.as_ref().and_then(|fit| fit.line.r_squared),
         power_left_out,
     }

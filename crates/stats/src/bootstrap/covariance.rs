@@ -4,7 +4,8 @@ use crate::error::StatsError;
 
 /// Covariance (`n - 1` in the denominator) of paired replicates: `series × series`, row-major.
 ///
-/// A resample in which any series has no finite value is left out for all, so that the pairs stay pairs.
+/// A resample in which any series has no finite value is left out for all, so that the pairs stay
+/// pairs.
 ///
 /// # Errors
 /// Series of different length; fewer than two complete resamples.

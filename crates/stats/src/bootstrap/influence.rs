@@ -1,23 +1,27 @@
-//! How statistics move together when one unit is left out: their joint covariance over units, corrected for few and uneven ones.
+//! How statistics move together when one unit is left out: their joint covariance over units,
+//! corrected for few and uneven ones.
 //!
 //! ```text
 //! V = (u - 1)/u Σ_i (θ_(i) - mean)(θ_(i) - mean)ᵀ,     θ_(i) all statistics without unit i
 //! ```
 //!
-//! The jackknife of whole units (Tukey 1958). For a ratio of sums its terms are the residuals of the units over `1 - leverage`, so that
-//! a unit which makes up much of the sum is not taken for a quiet one, as it is by resampling, whose covariance is too small by
-//! about (u - 1)/u for even units and by more for uneven ones (MacKinnon and White 1985 call it HC3).
+//! The jackknife of whole units (Tukey 1958). For a ratio of sums its terms are the residuals of
+//! the units over `1 - leverage`, so that a unit which makes up much of the sum is not taken for a
+//! quiet one, as it is by resampling, whose covariance is too small by about (u - 1)/u for even
+//! units and by more for uneven ones (MacKinnon and White 1985 call it HC3).
 //!
-//! How well V is known does not follow from the number of units where some are much longer, or err much more, than others:
+//! How well V is known does not follow from the number of units where some are much longer, or err
+//! much more, than others:
 //!
 //! ```text
 //! by their sizes      (Σ n)² / Σ n² - 1                              Kish 1965
 //! by what they do     2 q² / (Σ r⁴ - q²/u),   r = w'z, q = Σ r²        Satterthwaite 1946
 //! ```
 //!
-//! The smaller of the two counts. And the loudest unit counts twice: a sample of few units may lack the like of it, and then the
-//! variance is far too small (a document that makes most of an exponent's variance is absent from every third sample of 35). With 36
-//! units that cost 12 % of the width. `record/2026-11-28-models-and-text.md` says what each of these gains.
+//! The smaller of the two counts. And the loudest unit counts twice: a sample of few units may lack
+//! the like of it, and then the variance is far too small (a document that makes most of an
+//! exponent's variance is absent from every third sample of 35). With 36 units that cost 12 % of
+//! the width. `record/2026-11-28-models-and-text.md` says what each of these gains.
 
 use crate::error::StatsError;
 use crate::interval::mixed::Shared;
@@ -27,14 +31,15 @@ use crate::interval::mixed::Shared;
 pub struct LeftOut {
     /// Their covariance, and how well it is known.
     pub shared: Shared,
-    /// The loudest unit's share of the variance along the first combination that was asked about, before it is counted twice; 0 where
-    /// none was.
+    /// The loudest unit's share of the variance along the first combination that was asked about,
+    /// before it is counted twice; 0 where none was.
     pub loudest: f64,
 }
 
-/// Covariance of statistics over units from their values without each unit: a series a statistic, in the order of the units, whose
-/// sizes are given beside them. `along` are the combinations of the statistics whose variance is wanted: they decide the degrees of
-/// freedom, and the first of them which unit is the loudest.
+/// Covariance of statistics over units from their values without each unit: a series a statistic,
+/// in the order of the units, whose sizes are given beside them. `along` are the combinations of
+/// the statistics whose variance is wanted: they decide the degrees of freedom, and the first of
+/// them which unit is the loudest.
 ///
 /// ```
 /// use relscale_stats::bootstrap::left_out_covariance;
@@ -47,7 +52,8 @@ pub struct LeftOut {
 /// ```
 ///
 /// # Errors
-/// Fewer than two units; a value that is not finite (a statistic that does not exist without some unit); slices of different length.
+/// Fewer than two units; a value that is not finite (a statistic that does not exist without some
+/// unit); slices of different length.
 pub fn left_out_covariance(
     series: &[Vec<f64>],
     sizes: &[f64],
@@ -112,7 +118,8 @@ fn loudest(moved: &[Vec<f64>], weights: &[f64], units: usize) -> Option<(usize, 
     (sum > 0.0).then(|| (unit, most / sum))
 }
 
-/// Degrees of freedom of the sum of squares of `Σ weights statistic` over units; `None` where it does not move.
+/// Degrees of freedom of the sum of squares of `Σ weights statistic` over units; `None` where it
+/// does not move.
 fn by_deed(moved: &[Vec<f64>], weights: &[f64], units: usize) -> Option<f64> {
     let squares = squares(moved, weights, units);
     let sum: f64 = squares.iter().sum();

@@ -1,14 +1,17 @@
-//! Noise of several series that err together, drawn from their covariance: the parametric bootstrap's raw material.
+//! Noise of several series that err together, drawn from their covariance: the parametric
+//! bootstrap's raw material.
 //!
-//! With the covariance V known, the noise is `L z`, `L Lᵀ = V`, z standard normal. When V was itself estimated from u units, a
-//! normal would be too sure of it: the noise is then multivariate t, a normal over the root of a scaled chi-squared,
+//! With the covariance V known, the noise is `L z`, `L Lᵀ = V`, z standard normal. When V was
+//! itself estimated from u units, a normal would be too sure of it: the noise is then multivariate
+//! t, a normal over the root of a scaled chi-squared,
 //!
 //! ```text
 //! L z · sqrt((u - 1) / chi²),   chi² with u - d degrees of freedom
 //! ```
 //!
 //! whose quadratic form in d dimensions is Hotelling's T² exactly, so that a simulated tail and
-//! [`hotelling_tail`](crate::goodness::hotelling_tail) tell the same story (Gelman et al., *Bayesian Data Analysis*, 3rd ed., 3.6).
+//! [`hotelling_tail`](crate::goodness::hotelling_tail) tell the same story (Gelman et al.,
+//! *Bayesian Data Analysis*, 3rd ed., 3.6).
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -35,17 +38,18 @@ enum Spread {
 }
 
 impl Noise {
-    /// Normal noise of a known covariance: `size × size`, row-major, symmetric. A series without error, or one that errs
-    /// exactly as others do, is allowed.
+    /// Normal noise of a known covariance: `size × size`, row-major, symmetric. A series without
+    /// error, or one that errs exactly as others do, is allowed.
     ///
     /// # Errors
-    /// A covariance of another length, one with an entry that is not finite, one that no noise can have.
+    /// A covariance of another length, one with an entry that is not finite, one that no noise can
+    /// have.
     pub fn known(covariance: &[f64], size: usize) -> Result<Self, StatsError> {
         Ok(Self { factor: semi_cholesky(covariance, size)?, size, spread: Spread::Known })
     }
 
-    /// Noise whose covariance was estimated from `units` sampling units, for use in `dimensions` of its dimensions (a
-    /// residual about a line through n points has n - 2).
+    /// Noise whose covariance was estimated from `units` sampling units, for use in `dimensions` of
+    /// its dimensions (a residual about a line through n points has n - 2).
     ///
     /// # Errors
     /// As [`known`](Self::known); units that are no more than the dimensions.
@@ -92,8 +96,8 @@ impl Noise {
     }
 }
 
-/// L with `L Lᵀ = matrix`; a pivot that is zero to rounding makes a column of zeros, where [`crate::optimise::correlated`]
-/// would refuse, since drawing needs no inverse.
+/// L with `L Lᵀ = matrix`; a pivot that is zero to rounding makes a column of zeros, where
+/// [`crate::optimise::correlated`] would refuse, since drawing needs no inverse.
 fn semi_cholesky(matrix: &[f64], size: usize) -> Result<Vec<f64>, StatsError> {
     if matrix.len() != size * size {
         return Err(StatsError::Lengths {

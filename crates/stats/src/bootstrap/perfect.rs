@@ -1,8 +1,9 @@
 //! What a perfect straight line looks like under known noise.
 //!
-//! `y = slope x + noise` is drawn again and again and fitted as data would be. The residuals of such a fit depend on the
-//! noise alone, not on the slope, so their size tests whether noise explains a scatter. R² depends on both: noise of one
-//! size leaves a steep line a good R² and a flat one none, which is why it is told for a slope.
+//! `y = slope x + noise` is drawn again and again and fitted as data would be. The residuals of
+//! such a fit depend on the noise alone, not on the slope, so their size tests whether noise
+//! explains a scatter. R² depends on both: noise of one size leaves a steep line a good R² and a
+//! flat one none, which is why it is told for a slope.
 
 use super::noise::Noise;
 use crate::error::StatsError;
@@ -20,10 +21,12 @@ pub struct PerfectFit {
     pub r_squared: f64,
 }
 
-/// Fits `draws` lines of `slope` at `x` with drawn noise; the same seed and stream give the same noise for any slope.
+/// Fits `draws` lines of `slope` at `x` with drawn noise; the same seed and stream give the same
+/// noise for any slope.
 ///
 /// # Errors
-/// Fewer than three points (two leave no scatter); x that does not pair with the noise, is not finite, or all equal.
+/// Fewer than three points (two leave no scatter); x that does not pair with the noise, is not
+/// finite, or all equal.
 pub fn perfect_lines(
     x: &[f64],
     slope: f64,

@@ -58,8 +58,8 @@ impl Totals {
 
 /// How often each unit is drawn in one resample; the counts sum to their number.
 ///
-/// Resample `r` of seed `s` is the r-th stream of ChaCha8 with that seed, so it is the same whatever the
-/// number of resamples asked for, on every machine.
+/// Resample `r` of seed `s` is the r-th stream of ChaCha8 with that seed, so it is the same
+/// whatever the number of resamples asked for, on every machine.
 pub fn multiplicities(seed: u64, resample: u64, counts: &mut [u32]) {
     let units = counts.len() as u32;
     counts.fill(0);
@@ -70,8 +70,9 @@ pub fn multiplicities(seed: u64, resample: u64, counts: &mut [u32]) {
     }
 }
 
-/// How often each unit is drawn in one resample when units are drawn within strata: as many of each as it has, so that none is ever lost. A
-/// stratum lists positions in `counts`; what no stratum lists is drawn once.
+/// How often each unit is drawn in one resample when units are drawn within strata: as many of each
+/// as it has, so that none is ever lost. A stratum lists positions in `counts`; what no stratum
+/// lists is drawn once.
 ///
 /// Streams as in [`multiplicities`].
 pub fn multiplicities_within(strata: &[Vec<usize>], seed: u64, resample: u64, counts: &mut [u32]) {
@@ -88,7 +89,8 @@ pub fn multiplicities_within(strata: &[Vec<usize>], seed: u64, resample: u64, co
     }
 }
 
-/// A random sign for each entry: Rademacher's weights of the wild bootstrap, streams as in [`multiplicities`].
+/// A random sign for each entry: Rademacher's weights of the wild bootstrap, streams as in
+/// [`multiplicities`].
 pub fn signs(seed: u64, resample: u64, signs: &mut [f64]) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(resample);
@@ -100,8 +102,9 @@ pub fn signs(seed: u64, resample: u64, signs: &mut [f64]) {
     }
 }
 
-/// A uniform number below `bound`, without bias: the high half of a 32 × 32 bit product, drawn again
-/// in the rare case that the low half falls into the incomplete stretch (Lemire 2019, arXiv 1805.10941).
+/// A uniform number below `bound`, without bias: the high half of a 32 × 32 bit product, drawn
+/// again in the rare case that the low half falls into the incomplete stretch (Lemire 2019, arXiv
+/// 1805.10941).
 fn below(bound: u32, random: &mut impl Rng) -> u32 {
     loop {
         let product = u64::from(random.next_u32()) * u64::from(bound);
@@ -117,8 +120,8 @@ const BLOCK: usize = 8;
 
 /// Column totals of `resamples` draws of the units of `table`.
 ///
-/// Cost: `0.63 × resamples × units × columns` multiply-adds; units are added in their order, so the totals
-/// are the same bits on every machine.
+/// Cost: `0.63 × resamples × units × columns` multiply-adds; units are added in their order, so the
+/// totals are the same bits on every machine.
 ///
 /// # Errors
 /// Fewer than two resamples; more than `u32::MAX` units.
@@ -179,7 +182,8 @@ mod tests {
             drawn.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         }
         assert_eq!((drawn[4], drawn[5], drawn[7]), (6_000, 6_000, 6_000), "alone, or in no stratum");
-        // Binomial with 6000 times 3 draws of 1/3 (or 2 of 1/2): four standard deviations are 253 (or 219).
+        // Binomial with 6000 times 3 draws of 1/3 (or 2 of 1/2): four standard deviations are 253
+        // (or 219).
         assert!([0, 3, 6].iter().all(|&unit| drawn[unit].abs_diff(6_000) < 253), "{drawn:?}");
         assert!([1, 2].iter().all(|&unit| drawn[unit].abs_diff(6_000) < 219), "{drawn:?}");
     }

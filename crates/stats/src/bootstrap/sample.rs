@@ -5,8 +5,8 @@ use crate::interval::percentile;
 
 /// The finite values of a statistic over resamples, ascending.
 ///
-/// A resample may have no value, for instance `ln(-ln p)` when no miss was drawn; such replicates are
-/// [`dropped`](Self::dropped), counted, and in no average.
+/// A resample may have no value, for instance `ln(-ln p)` when no miss was drawn; such replicates
+/// are [`dropped`](Self::dropped), counted, and in no average.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     ascending: Vec<f64>,

@@ -1,6 +1,7 @@
 //! Random numbers a point: weights that all stay above 0, and normal scatter.
 //!
-//! Streams as in [`multiplicities`](super::multiplicities): number r of a seed is the r-th stream of ChaCha8.
+//! Streams as in [`multiplicities`](super::multiplicities): number r of a seed is the r-th stream
+//! of ChaCha8.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -10,8 +11,9 @@ fn uniform(random: &mut ChaCha8Rng) -> f64 {
     ((random.next_u64() >> 11) + 1) as f64 * (-53.0_f64).exp2()
 }
 
-/// An exponential weight of mean 1 and variance 1 for each entry: the points weighed at random instead of drawn again (Rubin 1981; for M-estimators
-/// Jin, Ying and Wei 2001). No point is ever lost, so no resample lacks what defines a fit.
+/// An exponential weight of mean 1 and variance 1 for each entry: the points weighed at random
+/// instead of drawn again (Rubin 1981; for M-estimators Jin, Ying and Wei 2001). No point is ever
+/// lost, so no resample lacks what defines a fit.
 pub fn exponentials(seed: u64, resample: u64, weights: &mut [f64]) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(resample);

@@ -2,19 +2,21 @@
 
 use std::fmt;
 
-/// A fact about a fitted distribution that changes how its parameters may be read. The masses stand all the same.
+/// A fact about a fitted distribution that changes how its parameters may be read. The masses stand
+/// all the same.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Caution {
-    /// The likelihood rises towards a limit of the distribution, and the parameter is the end of the range searched.
+    /// The likelihood rises towards a limit of the distribution, and the parameter is the end of
+    /// the range searched.
     AtLimit {
         /// The parameter.
         parameter: &'static str,
         /// What the distribution becomes.
         limit: &'static str,
     },
-    /// The parameters stand in for one another: along a ridge of the likelihood they change together and the masses
-    /// hardly do, so neither is identified apart.
+    /// The parameters stand in for one another: along a ridge of the likelihood they change
+    /// together and the masses hardly do, so neither is identified apart.
     Ridge {
         /// Correlation of the two parameters' errors.
         correlation: f64,

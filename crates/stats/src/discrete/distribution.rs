@@ -26,10 +26,12 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// The distribution of this kind with these parameters, in the order of [`Kind::parameter_names`], cut off above `upper`.
+    /// The distribution of this kind with these parameters, in the order of
+    /// [`Kind::parameter_names`], cut off above `upper`.
     ///
     /// # Errors
-    /// Another number of parameters; one outside its domain; parameters so extreme that every mass is zero in `f64`.
+    /// Another number of parameters; one outside its domain; parameters so extreme that every mass
+    /// is zero in `f64`.
     pub fn new(kind: Kind, parameters: &[f64], upper: u32) -> Result<Self, StatsError> {
         let family = kind.family();
         let names = family.names();
@@ -102,7 +104,8 @@ impl Distribution {
         }
     }
 
-    /// `sum_k p_k f(k, ln p_k)`, term by term over all values: with `-ln p_k` the entropy in nats, with `ln k` the mean logarithm.
+    /// `sum_k p_k f(k, ln p_k)`, term by term over all values: with `-ln p_k` the entropy in nats,
+    /// with `ln k` the mean logarithm.
     pub fn expectation(&self, function: impl Fn(u32, f64) -> f64) -> f64 {
         let mut sum = super::sum::Sum::default();
         for k in 1..=self.upper {

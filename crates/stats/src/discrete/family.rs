@@ -1,4 +1,5 @@
-//! What every distribution must tell: two numbers of it at given parameters, and how a fit walks over the parameters.
+//! What every distribution must tell: two numbers of it at given parameters, and how a fit walks
+//! over the parameters.
 
 use std::fmt::Debug;
 
@@ -11,14 +12,16 @@ pub(super) trait Shape: Debug + Send + Sync {
     /// Logarithm of the weight of `k >= 1`.
     fn ln_weight(&self, k: f64) -> f64;
 
-    /// Logarithm of the weights of all whole numbers above `low` up to `high`, for whole `0 <= low < high`.
+    /// Logarithm of the weights of all whole numbers above `low` up to `high`, for whole
+    /// `0 <= low < high`.
     fn ln_between(&self, low: f64, high: f64) -> f64;
 }
 
 /// A kind of distribution.
 ///
-/// *Parameters* are what is reported. *Free coordinates* are what a fit walks in: as many, without constraints but
-/// those of [`bounds`](Self::bounds), and chosen so that the likelihood is close to a paraboloid in them.
+/// *Parameters* are what is reported. *Free coordinates* are what a fit walks in: as many, without
+/// constraints but those of [`bounds`](Self::bounds), and chosen so that the likelihood is close to
+/// a paraboloid in them.
 pub(super) trait Family: Sync {
     /// Names of the parameters, in order.
     fn names(&self) -> &'static [&'static str];
@@ -26,7 +29,8 @@ pub(super) trait Family: Sync {
     /// The scale of each parameter: what values it can have and how they are spaced.
     fn scales(&self) -> &'static [Scale];
 
-    /// Lowest and highest free coordinates; where a fit ends at one, the data ask for a limit of the distribution.
+    /// Lowest and highest free coordinates; where a fit ends at one, the data ask for a limit of
+    /// the distribution.
     fn bounds(&self) -> &'static [Bounds];
 
     /// Parameters of free coordinates.
@@ -109,8 +113,9 @@ impl Scale {
     }
 }
 
-/// Two points through which a start puts a distribution with a closed cumulative: the smallest value and one in the middle
-/// of what is above it, with the shares of observations up to them. The shares are kept off 0 and 1.
+/// Two points through which a start puts a distribution with a closed cumulative: the smallest
+/// value and one in the middle of what is above it, with the shares of observations up to them. The
+/// shares are kept off 0 and 1.
 pub(super) fn anchors(data: &Histogram) -> [(f64, f64); 2] {
     let first = data.smallest();
     let above = data.total() - data.iter().next().map_or(0, |(_, count)| count);

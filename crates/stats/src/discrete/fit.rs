@@ -10,8 +10,8 @@ use super::kind::Kind;
 use super::maximise::{End, Maximum, maximise};
 use super::sum::Sum;
 
-/// Correlation from which two parameters count as not identified apart: the error of each is then more than seven times
-/// what it would be if the other were known, `1 / sqrt(1 - 0.99²)`.
+/// Correlation from which two parameters count as not identified apart: the error of each is then
+/// more than seven times what it would be if the other were known, `1 / sqrt(1 - 0.99²)`.
 const RIDGE: f64 = 0.99;
 
 /// One parameter of a fitted distribution.
@@ -21,8 +21,8 @@ pub struct Parameter {
     pub name: &'static str,
     /// The value of largest likelihood.
     pub value: f64,
-    /// From the curvature of the likelihood, taking observations as independent; `None` where it has none (see the
-    /// cautions).
+    /// From the curvature of the likelihood, taking observations as independent; `None` where it
+    /// has none (see the cautions).
     pub standard_error: Option<f64>,
 }
 
@@ -41,8 +41,8 @@ pub struct Fit {
     pub log_likelihood: f64,
     /// `2 x parameters - 2 x log-likelihood`.
     pub aic: f64,
-    /// Kolmogorov and Smirnov's distance, the largest `|share up to k - P(R <= k)|` over all k. A distance only: with
-    /// parameters from the same data, its tabulated p-values do not hold.
+    /// Kolmogorov and Smirnov's distance, the largest `|share up to k - P(R <= k)|` over all k. A
+    /// distance only: with parameters from the same data, its tabulated p-values do not hold.
     pub ks: f64,
     /// What to know before quoting the parameters.
     pub cautions: Vec<Caution>,
@@ -66,7 +66,8 @@ impl Fit {
         self.distribution.survival(k)
     }
 
-    /// Whether the parameters may be quoted apart from each other: no ridge, no limit, no flat direction.
+    /// Whether the parameters may be quoted apart from each other: no ridge, no limit, no flat
+    /// direction.
     pub fn is_identified(&self) -> bool {
         !self
             .cautions
@@ -134,7 +135,8 @@ pub(super) fn climb(family: &dyn Family, data: &Histogram, upper: u32) -> Result
         .ok_or(StatsError::Overflow { what: "the log-likelihood at every start" })
 }
 
-/// The log-likelihood over the histogram's nodes: what a search walks on, equal to the exact one to about 1e-12 of it.
+/// The log-likelihood over the histogram's nodes: what a search walks on, equal to the exact one to
+/// about 1e-12 of it.
 pub(super) fn quick_log_likelihood(
     family: &dyn Family,
     parameters: &[f64],
@@ -210,7 +212,8 @@ fn cautions(family: &dyn Family, maximum: &Maximum, correlation: Option<f64>) ->
     cautions
 }
 
-/// The largest distance of two staircases: at a value that occurs, or just below the next that does.
+/// The largest distance of two staircases: at a value that occurs, or just below the next that
+/// does.
 fn kolmogorov_smirnov(distribution: &Distribution, data: &Histogram) -> f64 {
     let (mut largest, mut seen, mut k) = (0.0_f64, 0_u64, 0);
     let mut cumulative = Sum::default();

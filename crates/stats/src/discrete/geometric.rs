@@ -1,4 +1,5 @@
-//! The geometric distribution, `p_k = p (1 - p)^(k - 1)`: what ranks would be if each better entry were passed by chance alone.
+//! The geometric distribution, `p_k = p (1 - p)^(k - 1)`: what ranks would be if each better entry
+//! were passed by chance alone.
 
 use super::family::{Bounds, Family, Scale, Shape};
 use super::histogram::Histogram;

@@ -37,7 +37,8 @@ impl Histogram {
     /// `counts[i]` observations of `values[i]`, the values ascending from 1 or above.
     ///
     /// # Errors
-    /// Slices of different lengths; a value of 0, or not above the one before it; no observation at all.
+    /// Slices of different lengths; a value of 0, or not above the one before it; no observation at
+    /// all.
     pub fn new(values: &[u32], counts: &[u64]) -> Result<Self, StatsError> {
         if values.len() != counts.len() {
             return Err(StatsError::Lengths {
@@ -118,10 +119,11 @@ impl Histogram {
 
     /// Points whose weighted sum of a function, smooth in `ln k`, is its sum over all observations.
     ///
-    /// A histogram of ranks has up to 10^5 different values and a fit needs some hundred such sums. A function smooth in
-    /// `ln k` is, within a cell of width 0.1, a polynomial of degree 5 to about 1e-12 of its sixth derivative; so each
-    /// cell's observations are replaced by six nodes with the weights `sum n_k l_j(ln k)`, `l_j` Lagrange's polynomials.
-    /// Weights may be negative. What is quoted of a fit is summed over all values again.
+    /// A histogram of ranks has up to 10^5 different values and a fit needs some hundred such sums.
+    /// A function smooth in `ln k` is, within a cell of width 0.1, a polynomial of degree 5 to
+    /// about 1e-12 of its sixth derivative; so each cell's observations are replaced by six nodes
+    /// with the weights `sum n_k l_j(ln k)`, `l_j` Lagrange's polynomials. Weights may be negative.
+    /// What is quoted of a fit is summed over all values again.
     pub(super) fn nodes(&self) -> &[Node] {
         &self.nodes
     }
@@ -145,7 +147,8 @@ fn nodes(values: &[u32], counts: &[u64]) -> Vec<Node> {
     nodes
 }
 
-/// Chebyshev's nodes of the cell that the values span, each with the sum of its Lagrange polynomial.
+/// Chebyshev's nodes of the cell that the values span, each with the sum of its Lagrange
+/// polynomial.
 fn interpolating(values: &[u32], counts: &[u64]) -> [Node; NODES] {
     let (low, high) = (f64::from(values[0]).ln(), f64::from(values[values.len() - 1]).ln());
     let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
@@ -184,7 +187,8 @@ mod tests {
         assert_eq!(with.share_up_to(8), 0.6);
     }
 
-    /// Fifty thousand different values become some hundred nodes, and sums of the functions that fits need stay the same.
+    /// Fifty thousand different values become some hundred nodes, and sums of the functions that
+    /// fits need stay the same.
     #[test]
     fn nodes_sum_as_the_observations_do() {
         let values: Vec<u32> = (1..=50_257).collect();

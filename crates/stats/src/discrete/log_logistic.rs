@@ -1,6 +1,8 @@
-//! The log-logistic at whole numbers, `P(R > k) = 1 / (1 + (k / scale)^shape)`: as the lognormal, with the tail of a power law.
+//! The log-logistic at whole numbers, `P(R > k) = 1 / (1 + (k / scale)^shape)`: as the lognormal,
+//! with the tail of a power law.
 //!
-//! Reported are `ln_scale = ln(scale)`, the median of the logarithm as mu is the lognormal's, and the shape.
+//! Reported are `ln_scale = ln(scale)`, the median of the logarithm as mu is the lognormal's, and
+//! the shape.
 
 use super::family::{Bounds, Family, Scale, Shape, anchors};
 use super::histogram::Histogram;
@@ -26,7 +28,8 @@ impl Shape for At {
         self.ln_between(k - 1.0, k)
     }
 
-    /// `1/(1 + e^a) - 1/(1 + e^b) = e^b (1 - e^(a - b)) / ((1 + e^a)(1 + e^b))` for log odds a and b.
+    /// `1/(1 + e^a) - 1/(1 + e^b) = e^b (1 - e^(a - b)) / ((1 + e^a)(1 + e^b))` for log odds a and
+    /// b.
     fn ln_between(&self, low: f64, high: f64) -> f64 {
         let b = self.odds(high);
         let upto = b - ln_one_plus_exp(b);
@@ -38,7 +41,8 @@ impl Shape for At {
     }
 }
 
-/// The free coordinates are the log odds of `R <= 1`, `-shape ln(scale)`, and the shape's logarithm.
+/// The free coordinates are the log odds of `R <= 1`, `-shape ln(scale)`, and the shape's
+/// logarithm.
 impl Family for LogLogistic {
     fn names(&self) -> &'static [&'static str] {
         &["ln_scale", "shape"]

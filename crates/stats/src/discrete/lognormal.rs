@@ -4,9 +4,10 @@
 //! P(R = k) = [F(ln k) - F(ln(k - 1))] / F(ln V),   F(t) = Phi((t - mu) / sigma),   F(ln 0) = 0.
 //! ```
 //!
-//! The paper's lognormal (eq. 9) taken at whole numbers. Not the same as [`point_mass`](super::point_mass), the density
-//! at k: here all of the variable up to 1 belongs to rank 1, so `P(R = 1) = Phi(-mu / sigma)` before truncation. mu and
-//! sigma are those of the logarithm (natural), in SciPy's `lognorm` `ln(scale)` and `s`.
+//! The paper's lognormal (eq. 9) taken at whole numbers. Not the same as
+//! [`point_mass`](super::point_mass), the density at k: here all of the variable up to 1 belongs to
+//! rank 1, so `P(R = 1) = Phi(-mu / sigma)` before truncation. mu and sigma are those of the
+//! logarithm (natural), in SciPy's `lognorm` `ln(scale)` and `s`.
 
 use statrs::function::erf::erfc_inv;
 

@@ -1,13 +1,15 @@
 //! Climbing a log-likelihood of one or two coordinates in a box.
 //!
-//! From each start and from the best point of a coarse lattice a simplex, from the best of their ends Newton's steps with derivatives by central differences, then a second
-//! simplex from some standard errors away as a cross-check. Differences are taken over a fraction of a standard error,
-//! found from the curvature itself: there the likelihood is close to a parabola and the differences stand far above
-//! rounding. No step's claim to have converged is believed: what is returned is the best point that was ever evaluated, and
-//! whether the two methods agree on it.
+//! From each start and from the best point of a coarse lattice a simplex, from the best of their
+//! ends Newton's steps with derivatives by central differences, then a second simplex from some
+//! standard errors away as a cross-check. Differences are taken over a fraction of a standard
+//! error, found from the curvature itself: there the likelihood is close to a parabola and the
+//! differences stand far above rounding. No step's claim to have converged is believed: what is
+//! returned is the best point that was ever evaluated, and whether the two methods agree on it.
 
 use crate::optimise::nelder_mead::{self, Effort};
-use crate::optimise::newton::Bound;
+use crate::optimise::search::{self, Found, Search};
+use crate::optimise::{Bound, Minimum};
 
 /// The top of a likelihood.
 #[derive(Debug, Clone)]
@@ -18,7 +20,8 @@ pub(super) struct Maximum {
     pub(super) value: f64,
     /// Coordinates that ended at an end of the box.
     pub(super) at_bound: Vec<Option<End>>,
-    /// The inverse of minus the second derivatives, row by row; `None` at a bound or where the top is flat in some direction.
+    /// The inverse of minus the second derivatives, row by row; `None` at a bound or where the top
+    /// is flat in some direction.
     pub(super) covariance: Option<Vec<f64>>,
     /// Newton's steps and the simplex came to the same height.
     pub(super) confirmed: bool,
@@ -34,7 +37,11 @@ pub(super) enum End {
 /// A box: lowest and highest value of each coordinate.
 pub(super) type Ranges = [(f64, f64)];
 
-/// Log-likelihoods closer than this are the same: a hundred-thousandth of what would be noticed in any test.
+/// Times that the cross-check is made.
+const ROUNDS: usize = 3;
+
+/// Log-likelihoods closer than this are the same: a hundred-thousandth of what would be noticed in
+/// any test.
 const SAME: f64 = 1e-5;
 
 /// The top of `value` within the box. `None` when no start has a finite value.
@@ -49,41 +56,75 @@ pub(super) fn maximise(
     };
     let wide = vec![0.3; bounds.len()];
     let lattice = lattice(&value, bounds);
-    let mut best = starts
+    let (rough, _) = starts
         .iter()
         .chain(&lattice)
         .map(|start| simplex(&value, &inside(start, bounds), &wide, bounds, 30, 1e-2))
         .filter(|vertex| vertex.1.is_finite())
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let mut confirmed = false;
-    let mut covariance = None;
-    for _ in 0..3 {
-        let climbed = newton(&value, &best, bounds);
-        best = climbed.best;
-        covariance = climbed.covariance;
-        let errors: Vec<f64> = (0..bounds.len())
-            .map(|i| covariance.as_ref().map_or(0.1, |c| c[i * bounds.len() + i].sqrt().min(1.0)))
-            .collect();
-        let away: Vec<f64> = best.0.iter().zip(&errors).map(|(x, error)| x + 2.0 * error).collect();
-        let check = simplex(&value, &inside(&away, bounds), &errors, bounds, 100, 0.1 * SAME);
-        confirmed = (check.1 - best.1).abs() <= SAME;
-        if check.1 <= best.1 + SAME {
-            // No higher; and if lower, the simplex was the one that got stuck, from a place of its own choosing.
-            confirmed |= simplex(&value, &best.0, &errors, bounds, 50, 0.1 * SAME).1 <= best.1 + SAME;
-            break;
-        }
-        best = check;
-    }
-    let at_bound: Vec<Option<End>> = best.0.iter().zip(bounds).map(|(&x, &ends)| end(x, ends)).collect();
+    let start = std::iter::once(rough);
+    let mut methods = Climb { value: &value, bounds, covariance: None };
+    let Found { best, confirmed } = search::search(&mut methods, start, ROUNDS)?;
+    let mut covariance = methods.covariance;
+    let at_bound: Vec<Option<End>> = best.point.iter().zip(bounds).map(|(&x, &ends)| end(x, ends)).collect();
     if at_bound.iter().any(Option::is_some) {
         covariance = None;
     }
-    Some(Maximum { point: best.0, value: best.1, at_bound, covariance, confirmed })
+    Some(Maximum { point: best.point, value: -best.value, at_bound, covariance, confirmed })
 }
 
 type Vertex = (Vec<f64>, f64);
 
-/// The highest point of a coarse lattice over the box, where the box is finite: the start of last resort.
+/// Newton's steps, and a simplex from some standard errors away as a cross-check; of minus the
+/// likelihood.
+struct Climb<'a, F> {
+    value: &'a F,
+    bounds: &'a Ranges,
+    /// At the place that Newton's steps came to last.
+    covariance: Option<Vec<f64>>,
+}
+
+impl<F: Fn(&[f64]) -> f64> Climb<'_, F> {
+    /// Standard errors of the coordinates, or what stands in for them.
+    fn errors(&self) -> Vec<f64> {
+        let size = self.bounds.len();
+        let error = |i: usize| self.covariance.as_ref().map_or(0.1, |c| c[i * size + i].sqrt().min(1.0));
+        (0..size).map(error).collect()
+    }
+
+    fn simplex(&self, start: &[f64], evaluations: usize) -> Minimum {
+        let start = inside(start, self.bounds);
+        let (point, value) =
+            simplex(self.value, &start, &self.errors(), self.bounds, evaluations, 0.1 * SAME);
+        Minimum { point, value: -value }
+    }
+}
+
+impl<F: Fn(&[f64]) -> f64> Search for Climb<'_, F> {
+    const FOLLOWED: f64 = SAME;
+
+    fn polish(&mut self, start: &[f64]) -> Minimum {
+        let from = (start.to_vec(), (self.value)(start));
+        let climbed = newton(self.value, &from, self.bounds);
+        self.covariance = climbed.covariance;
+        Minimum { point: climbed.best.0, value: -climbed.best.1 }
+    }
+
+    fn second(&mut self, best: &Minimum) -> Minimum {
+        let away: Vec<f64> = best.point.iter().zip(self.errors()).map(|(x, error)| x + 2.0 * error).collect();
+        self.simplex(&away, 100)
+    }
+
+    fn agree(&mut self, before: &Minimum, second: &Minimum, _: &Minimum) -> bool {
+        let gain = before.value - second.value;
+        // No higher; and if lower, the simplex was the one that got stuck, from a place of its own
+        // choosing.
+        gain.abs() <= SAME || gain < 0.0 && self.simplex(&before.point, 50).value >= before.value - SAME
+    }
+}
+
+/// The highest point of a coarse lattice over the box, where the box is finite: the start of last
+/// resort.
 fn lattice(value: &impl Fn(&[f64]) -> f64, bounds: &Ranges) -> Option<Vec<f64>> {
     const LINES: usize = 9;
     if bounds.iter().any(|(low, high)| !(high - low).is_finite()) {
@@ -183,7 +224,8 @@ struct Local {
     second: Vec<f64>,
 }
 
-/// Derivatives by central differences of fourth order; one-sided of second order where the box leaves no room.
+/// Derivatives by central differences of fourth order; one-sided of second order where the box
+/// leaves no room.
 fn differences(value: &impl Fn(&[f64]) -> f64, at: &Vertex, steps: &[f64], bounds: &Ranges) -> Local {
     let n = steps.len();
     let shifted = |moves: &[(usize, f64)]| {
@@ -224,8 +266,9 @@ fn differences(value: &impl Fn(&[f64]) -> f64, at: &Vertex, steps: &[f64], bound
     Local { first, second }
 }
 
-/// Newton's step on the coordinates that are not held, or, where the likelihood is not curved downwards, a step uphill of
-/// the size that the curvature's magnitude suggests. `None` when all are held.
+/// Newton's step on the coordinates that are not held, or, where the likelihood is not curved
+/// downwards, a step uphill of the size that the curvature's magnitude suggests. `None` when all
+/// are held.
 fn uphill(local: &Local, held: &[bool]) -> Option<Vec<f64>> {
     let n = held.len();
     if held.iter().all(|&held| held) || local.first.iter().any(|g| !g.is_finite()) {
@@ -245,8 +288,8 @@ fn uphill(local: &Local, held: &[bool]) -> Option<Vec<f64>> {
     Some((0..n).map(along).collect())
 }
 
-/// Inverse of minus the second derivatives over the coordinates not held, zero in the others. `None` unless it is positive
-/// definite beyond rounding.
+/// Inverse of minus the second derivatives over the coordinates not held, zero in the others.
+/// `None` unless it is positive definite beyond rounding.
 fn negative_inverse(second: &[f64], held: &[bool]) -> Option<Vec<f64>> {
     let n = held.len();
     match n {
@@ -266,7 +309,8 @@ fn negative_inverse(second: &[f64], held: &[bool]) -> Option<Vec<f64>> {
     }
 }
 
-/// The crate's simplex, upside down, with a number of evaluations a dimension and a height below which all is level.
+/// The crate's simplex, upside down, with a number of evaluations a dimension and a height below
+/// which all is level.
 fn simplex(
     value: &impl Fn(&[f64]) -> f64,
     start: &[f64],

@@ -1,4 +1,5 @@
-//! Distributions on the whole numbers 1, 2, ..., upper, fitted by maximum likelihood from a histogram.
+//! Distributions on the whole numbers 1, 2, ..., upper, fitted by maximum likelihood from a
+//! histogram.
 //!
 //! | file | what |
 //! |---|---|
@@ -14,9 +15,10 @@
 //! | `maximise` | two ways up a likelihood that check each other |
 //! | `sum`, `special` | sums over all values, and logarithms of special functions |
 //!
-//! Invariants: every distribution is cut off at `upper` and its masses add up to 1; masses, tails and likelihoods are
-//! computed as logarithms and never as one minus something close to one; what is quoted of a fit is summed over every
-//! value that occurs. Parameters without an error, or whose errors belong together, come with a [`Caution`].
+//! Invariants: every distribution is cut off at `upper` and its masses add up to 1; masses, tails
+//! and likelihoods are computed as logarithms and never as one minus something close to one; what
+//! is quoted of a fit is summed over every value that occurs. Parameters without an error, or whose
+//! errors belong together, come with a [`Caution`].
 
 mod caution;
 mod distribution;

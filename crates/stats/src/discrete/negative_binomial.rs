@@ -1,5 +1,6 @@
-//! The negative binomial of `k - 1`: `p_k = Γ(k - 1 + r) / (Γ(r) (k - 1)!) p^r (1 - p)^(k - 1)`, a geometric distribution (r = 1) whose
-//! p varies from token to token, as gamma and Poisson make it. SciPy's `nbinom(r, p)` shifted by one.
+//! The negative binomial of `k - 1`: `p_k = Γ(k - 1 + r) / (Γ(r) (k - 1)!) p^r (1 - p)^(k - 1)`, a
+//! geometric distribution (r = 1) whose p varies from token to token, as gamma and Poisson make it.
+//! SciPy's `nbinom(r, p)` shifted by one.
 
 use super::family::{Bounds, Family, Scale, Shape};
 use super::histogram::Histogram;
@@ -27,7 +28,8 @@ impl Shape for At {
     }
 }
 
-/// The free coordinates are ln r and the logarithm of the mean of `k - 1`, `r (1 - p) / p`, before truncation.
+/// The free coordinates are ln r and the logarithm of the mean of `k - 1`, `r (1 - p) / p`, before
+/// truncation.
 impl Family for NegativeBinomial {
     fn names(&self) -> &'static [&'static str] {
         &["r", "p"]

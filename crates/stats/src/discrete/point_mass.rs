@@ -1,13 +1,16 @@
-//! The normalised point masses of the paper's Appendix B (eqs. 10-11): a lognormal density read off at whole numbers.
+//! The normalised point masses of the paper's Appendix B (eqs. 10-11): a lognormal density read off
+//! at whole numbers.
 //!
 //! ```text
 //! p_k = psi(k) / c,   psi(x) = exp(-(ln x - mu)² / (2 sigma²)) / (x sigma sqrt(2 pi)),   c = sum_{j <= V} psi(j).
 //! ```
 //!
-//! In `ln k` the mass is the exponential of a parabola, `ln p_k = -s (ln k - 2) - g (ln k - 2)² + const` with
-//! `g = 1/(2 sigma²)` and `s = 1 + (2 - mu)/sigma²`, so the likelihood has one maximum in `(s, g)`. As g goes to 0 this is a power
-//! law of exponent s, and mu and sigma run off to minus and plus infinity together: data near a power law hold s, and
-//! say next to nothing of mu and sigma apart. Fits there are told so by the correlation of the two.
+//! In `ln k` the mass is the exponential of a parabola,
+//! `ln p_k = -s (ln k - 2) - g (ln k - 2)² + const` with `g = 1/(2 sigma²)` and
+//! `s = 1 + (2 - mu)/sigma²`, so the likelihood has one maximum in `(s, g)`. As g goes to 0 this is
+//! a power law of exponent s, and mu and sigma run off to minus and plus infinity together: data
+//! near a power law hold s, and say next to nothing of mu and sigma apart. Fits there are told so
+//! by the correlation of the two.
 
 use super::family::{Bounds, Family, Scale, Shape};
 use super::histogram::Histogram;

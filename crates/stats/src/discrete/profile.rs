@@ -18,9 +18,11 @@ pub struct ProfileInterval {
     pub high: Option<f64>,
 }
 
-/// `(value, log-likelihood)` of parameter number `index` at each value of `grid`, the other parameter at its best for it.
+/// `(value, log-likelihood)` of parameter number `index` at each value of `grid`, the other
+/// parameter at its best for it.
 ///
-/// A profile that falls by less than 1.92 within the grid on one side leaves the parameter's 95 % interval open there.
+/// A profile that falls by less than 1.92 within the grid on one side leaves the parameter's 95 %
+/// interval open there.
 ///
 /// # Errors
 /// Those of [`fit`](super::fit()); no such parameter; a grid value outside its domain.
@@ -46,11 +48,11 @@ pub fn profile(
     Ok(grid.iter().copied().zip(heights).collect())
 }
 
-/// The interval of parameter number `index` within which the profile is no more than half the chi-squared quantile below
-/// its top (Wilks 1938).
+/// The interval of parameter number `index` within which the profile is no more than half the
+/// chi-squared quantile below its top (Wilks 1938).
 ///
-/// It is searched outwards in doubling steps up to 2^16 times the first; an end not met by then is given as `None`: the
-/// data do not bound the parameter on that side.
+/// It is searched outwards in doubling steps up to 2^16 times the first; an end not met by then is
+/// given as `None`: the data do not bound the parameter on that side.
 ///
 /// # Errors
 /// As [`profile`]; a level that is no probability.
@@ -93,8 +95,8 @@ pub fn profile_interval(
     Ok(ProfileInterval { low: end(-1.0)?, high: end(1.0)? })
 }
 
-/// Where `excess` crosses zero between `inside`, where it is below, and `outside`: false position with the Illinois change
-/// (Dowell and Jarratt 1971), to a hundred-thousandth of `step`.
+/// Where `excess` crosses zero between `inside`, where it is below, and `outside`: false position
+/// with the Illinois change (Dowell and Jarratt 1971), to a hundred-thousandth of `step`.
 fn root(
     mut inside: f64,
     mut outside: f64,

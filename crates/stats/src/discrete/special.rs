@@ -1,12 +1,15 @@
-//! Special functions in the form that masses of ranks need: logarithms, and differences that keep their digits.
+//! Special functions in the form that masses of ranks need: logarithms, and differences that keep
+//! their digits.
 
 use std::f64::consts::LN_2;
 
 use crate::normal::{ln_density, ln_mills_ratio, upper_tail};
 
-/// `ln(exp(x) - 1)` for `x > 0`, and `ln(1 - exp(-x))` are both needed; this is the second, for `x >= 0`.
+/// `ln(exp(x) - 1)` for `x > 0`, and `ln(1 - exp(-x))` are both needed; this is the second, for
+/// `x >= 0`.
 ///
-/// Mächler 2012, "Accurately computing log(1 - exp(-|a|))": which of the two functions keeps the digits depends on x.
+/// Mächler 2012, "Accurately computing log(1 - exp(-|a|))": which of the two functions keeps the
+/// digits depends on x.
 pub(super) fn ln_one_minus_exp(x: f64) -> f64 {
     if x < LN_2 { (-(-x).exp_m1()).ln() } else { (-(-x).exp()).ln_1p() }
 }
@@ -29,8 +32,9 @@ pub(super) fn ln_normal_up_to(z: f64) -> f64 {
 
 /// `ln P(z - width < Z <= z)` of the standard normal for `width > 0`.
 ///
-/// A narrow piece is its density at the middle with Taylor's corrections (Hermite polynomials of the middle), since the
-/// difference of two tails would lose digits; a wide one is a difference of the two smaller tails, in logarithms.
+/// A narrow piece is its density at the middle with Taylor's corrections (Hermite polynomials of
+/// the middle), since the difference of two tails would lose digits; a wide one is a difference of
+/// the two smaller tails, in logarithms.
 pub(super) fn ln_normal_piece(z: f64, width: f64) -> f64 {
     let middle = z - 0.5 * width;
     if width * middle.abs().max(1.0) < 0.03 {
@@ -51,9 +55,9 @@ pub(super) fn ln_normal_piece(z: f64, width: f64) -> f64 {
 
 /// `ln Γ(x + a) - ln Γ(x)` for `x > 0` and `x + a > 0`.
 ///
-/// The two logarithms are large and close; their difference by Stirling's series keeps the digits that subtracting them
-/// would lose: at `x = 150 000` each is about 1.6e6 and known to 2e-10 only. Small arguments are raised first by
-/// `Γ(x + 1) = x Γ(x)`.
+/// The two logarithms are large and close; their difference by Stirling's series keeps the digits
+/// that subtracting them would lose: at `x = 150 000` each is about 1.6e6 and known to 2e-10 only.
+/// Small arguments are raised first by `Γ(x + 1) = x Γ(x)`.
 pub(super) fn ln_gamma_ratio(x: f64, a: f64) -> f64 {
     const LARGE: f64 = 16.0;
     let (mut x, mut raised) = (x, 0.0);

@@ -1,22 +1,23 @@
-//! Sums of a smooth weight over all whole numbers of a range, for weights whose sums have no closed form.
+//! Sums of a smooth weight over all whole numbers of a range, for weights whose sums have no closed
+//! form.
 //!
-//! A vocabulary has up to 152 000 entries and a fit asks for its normaliser some hundred times. So the first terms are
-//! added one by one, until the weight changes by little from one number to the next, and the rest is Euler and Maclaurin's
-//! in its midpoint form:
+//! A vocabulary has up to 152 000 entries and a fit asks for its normaliser some hundred times. So
+//! the first terms are added one by one, until the weight changes by little from one number to the
+//! next, and the rest is Euler and Maclaurin's in its midpoint form:
 //!
 //! ```text
 //! sum_{m < j <= high} f(j) = I - [f'/24]  + [7 f'''/5760] - ...,   I = integral of f over (m + 1/2, high + 1/2),
 //! ```
 //!
-//! the brackets being differences between the two ends. The integral is taken over `ln x` by Gauss and Legendre on panels
-//! that are halved until halving changes nothing. Measured against term-by-term sums in the tests: relative error below
-//! 1e-12.
+//! the brackets being differences between the two ends. The integral is taken over `ln x` by Gauss
+//! and Legendre on panels that are halved until halving changes nothing. Measured against
+//! term-by-term sums in the tests: relative error below 1e-12.
 
 /// Terms that are always added one by one.
 const FIRST: f64 = 128.0;
 
-/// Abscissae and weights of the ten-point rule on (-1, 1), of which the negative half mirrors this (Abramowitz and Stegun,
-/// table 25.4).
+/// Abscissae and weights of the ten-point rule on (-1, 1), of which the negative half mirrors this
+/// (Abramowitz and Stegun, table 25.4).
 const GAUSS: [(f64, f64); 5] = [
     (0.148_874_338_981_631_2, 0.295_524_224_714_752_9),
     (0.433_395_394_129_247_2, 0.269_266_719_309_996_3),
@@ -27,7 +28,8 @@ const GAUSS: [(f64, f64); 5] = [
 
 /// `ln sum_{low < j <= high} exp(ln_weight(j))` for whole `low < high`.
 ///
-/// The weight must be defined for every real number from 1/2 below the first term on, with at most one peak.
+/// The weight must be defined for every real number from 1/2 below the first term on, with at most
+/// one peak.
 pub(super) fn ln_sum(ln_weight: &dyn Fn(f64) -> f64, low: f64, high: f64) -> f64 {
     if high - low <= 2.0 * FIRST {
         return ln_sum_of(ln_weight, low, high);
@@ -87,14 +89,15 @@ impl Sum {
     }
 }
 
-/// About the largest value of a weight with at most one peak: close enough for a shift of logarithms.
+/// About the largest value of a weight with at most one peak: close enough for a shift of
+/// logarithms.
 fn peak(ln_weight: &dyn Fn(f64) -> f64, first: f64, last: f64) -> f64 {
     let step = (last / first).ln() / 48.0;
     (0..=48).map(|i| ln_weight(first * (step * f64::from(i)).exp())).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// First and third derivative by central differences. They correct the integral by a thousandth and less, so a
-/// relative error of 1e-8 in them is none in the sum.
+/// First and third derivative by central differences. They correct the integral by a thousandth and
+/// less, so a relative error of 1e-8 in them is none in the sum.
 fn derivatives(weight: &dyn Fn(f64) -> f64, x: f64) -> (f64, f64) {
     let h = 0.5;
     let one = weight(x + h) - weight(x - h);

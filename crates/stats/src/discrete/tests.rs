@@ -85,7 +85,8 @@ fn free_coordinates_and_parameters_are_each_others_inverse() {
     }
 }
 
-/// Every kind finds its own truth again, is confirmed by the second optimiser, and beats every other kind where they differ.
+/// Every kind finds its own truth again, is confirmed by the second optimiser, and beats every
+/// other kind where they differ.
 #[test]
 fn every_kind_recovers_its_truth() {
     for (kind, parameters) in CASES {
@@ -97,7 +98,8 @@ fn every_kind_recovers_its_truth() {
             "{kind:?} {parameters:?}: {:?}",
             fitted.cautions
         );
-        // Twice the log-likelihood ratio of the truth is chi-squared; 18 is beyond 0.9999 for two parameters.
+        // Twice the log-likelihood ratio of the truth is chi-squared; 18 is beyond 0.9999 for two
+        // parameters.
         let at_truth: f64 = data.iter().map(|(k, n)| n as f64 * truth.ln_mass(k)).sum();
         let gain = fitted.log_likelihood - at_truth;
         assert!((-1e-6..9.0).contains(&gain), "{kind:?} {parameters:?}: {gain} {:?}", fitted.parameters);
@@ -140,7 +142,8 @@ fn rounded_up_lognormals_give_back_mu_and_sigma() {
     assert!(test.statistic > 5.0 && test.p_value < 1e-6, "{test:?}");
 }
 
-/// What the paper published for GPT-2: on such data mu and sigma are not identified, and the fit must say so.
+/// What the paper published for GPT-2: on such data mu and sigma are not identified, and the fit
+/// must say so.
 #[test]
 fn the_published_gpt2_fit_is_a_ridge() {
     let published = Distribution::new(Kind::PointMass, &[-65.19, 12.89], 50_257).unwrap();
@@ -164,7 +167,8 @@ fn the_published_gpt2_fit_is_a_ridge() {
     assert!(interval.low.is_none_or(|low| low < -150.0), "{interval:?}");
 }
 
-/// What a search walks on is the likelihood: with every value occurring, and each kind at typical and extreme parameters.
+/// What a search walks on is the likelihood: with every value occurring, and each kind at typical
+/// and extreme parameters.
 #[test]
 fn the_likelihood_over_nodes_is_that_over_all_values() {
     let truth = Distribution::new(Kind::Lognormal, &[0.8, 2.6], 20_000).unwrap();
@@ -180,8 +184,8 @@ fn the_likelihood_over_nodes_is_that_over_all_values() {
     }
 }
 
-/// Ends of the likelihood interval lie where the profile is half the quantile below its top; near enough to a
-/// parabola they are 1.96 standard errors away, and of one parameter they hold as well.
+/// Ends of the likelihood interval lie where the profile is half the quantile below its top; near
+/// enough to a parabola they are 1.96 standard errors away, and of one parameter they hold as well.
 #[test]
 fn profile_intervals_end_where_the_likelihood_has_dropped() {
     let drop = 0.5 * 3.841_458_820_694_124;
@@ -223,8 +227,9 @@ fn what_cannot_be_fitted_is_refused() {
     assert!(matches!(profile(Kind::Zeta, &data, 9, 1, &[1.0]), Err(StatsError::NoParameter { .. })));
 }
 
-/// Made-up histograms, from two values to two hundred, of any shape: every kind is fitted or refused, nothing is NaN, and no
-/// point of a random search over the whole box of parameters is higher than the maximum that was found.
+/// Made-up histograms, from two values to two hundred, of any shape: every kind is fitted or
+/// refused, nothing is NaN, and no point of a random search over the whole box of parameters is
+/// higher than the maximum that was found.
 #[test]
 fn no_random_search_finds_a_higher_likelihood() {
     let mut random = ChaCha8Rng::seed_from_u64(5);

@@ -10,22 +10,26 @@ use super::histogram::Histogram;
 /// The outcome of Vuong's test of a first against a second distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Vuong {
-    /// `sqrt(n) m / w` with m and w the mean and standard deviation of `ln(p_k / q_k)` over observations: standard normal
-    /// if both are equally close, large where the first is closer, and 0 where the two are the same everywhere.
+    /// `sqrt(n) m / w` with m and w the mean and standard deviation of `ln(p_k / q_k)` over
+    /// observations: standard normal if both are equally close, large where the first is closer,
+    /// and 0 where the two are the same everywhere.
     pub statistic: f64,
     /// Chance of a statistic at least this far from 0 if both are equally close.
     pub p_value: f64,
-    /// Mean of `ln(p_k / q_k)`, nats an observation; times n it is the logarithm of the likelihood ratio.
+    /// Mean of `ln(p_k / q_k)`, nats an observation; times n it is the logarithm of the likelihood
+    /// ratio.
     pub mean_difference: f64,
     /// Observations.
     pub n: u64,
 }
 
-/// Vuong's test (1989, eqs. 5.4 to 5.6) of two fits to the same histogram; for rivals of which neither contains the other.
+/// Vuong's test (1989, eqs. 5.4 to 5.6) of two fits to the same histogram; for rivals of which
+/// neither contains the other.
 ///
-/// Observations are taken as independent. Tokens of one document are not, which makes the p-value too small: by how much,
-/// a bootstrap of documents says. Where one fit contains the other (a zeta in its Zipf-Mandelbrot), twice the
-/// log-likelihood ratio against chi-squared is the test, and this one is too timid.
+/// Observations are taken as independent. Tokens of one document are not, which makes the p-value
+/// too small: by how much, a bootstrap of documents says. Where one fit contains the other (a zeta
+/// in its Zipf-Mandelbrot), twice the log-likelihood ratio against chi-squared is the test, and
+/// this one is too timid.
 ///
 /// # Errors
 /// A value to which either distribution gives no mass.

@@ -1,4 +1,5 @@
-//! The discrete Weibull of Nakagawa and Osaki (1975), `P(R > k) = q^(k^beta)`: a stretched exponential at whole numbers.
+//! The discrete Weibull of Nakagawa and Osaki (1975), `P(R > k) = q^(k^beta)`: a stretched
+//! exponential at whole numbers.
 //!
 //! Reported are `rate = -ln q`, which keeps its digits where q is close to 1, and beta.
 

@@ -1,5 +1,5 @@
-//! Yule and Simon, `p_k = rho B(k, rho + 1)`, with `P(R > k) = k B(k, rho + 1)`: what "the rich get richer" leads to.
-//! Its tail is a power law of exponent `rho + 1`.
+//! Yule and Simon, `p_k = rho B(k, rho + 1)`, with `P(R > k) = k B(k, rho + 1)`: what "the rich get
+//! richer" leads to. Its tail is a power law of exponent `rho + 1`.
 
 use super::family::{Bounds, Family, Scale, Shape};
 use super::histogram::Histogram;

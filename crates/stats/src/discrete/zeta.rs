@@ -1,4 +1,5 @@
-//! The zeta distribution, `p_k = k^-s / sum_{j <= V} j^-s`: a power law. Truncated it exists for every s, also at 1 and below.
+//! The zeta distribution, `p_k = k^-s / sum_{j <= V} j^-s`: a power law. Truncated it exists for
+//! every s, also at 1 and below.
 
 use super::family::{Bounds, Family, Scale, Shape};
 use super::histogram::Histogram;

@@ -1,5 +1,6 @@
-//! Zipf and Mandelbrot, `p_k = (k + q)^-s / sum_{j <= V} (j + q)^-s` with `q > -1`: a power law that is flat (q > 0) or steep (q < 0)
-//! at its head. With q and s growing together it becomes the geometric distribution.
+//! Zipf and Mandelbrot, `p_k = (k + q)^-s / sum_{j <= V} (j + q)^-s` with `q > -1`: a power law
+//! that is flat (q > 0) or steep (q < 0) at its head. With q and s growing together it becomes the
+//! geometric distribution.
 
 use super::family::{Bounds, Family, Scale, Shape};
 use super::histogram::Histogram;

@@ -1,16 +1,18 @@
-//! The broken power law: exponent `alpha_1` up to a break, `alpha_2` beyond it, one value where they meet.
+//! The broken power law: exponent `alpha_1` up to a break, `alpha_2` beyond it, one value where
+//! they meet.
 //!
 //! ```text
 //! y = y_b (x / x_b)^-alpha_1   for x <= x_b,     y = y_b (x / x_b)^-alpha_2   for x > x_b
 //! ```
 //!
-//! The smoothly broken laws of Caballero et al. (arXiv 2210.14891, eq. 1) with one break, no floor, and the sharpness
-//! at its limit `f_1 -> 0`. Sharp, since the few models of a family cannot show how wide a break is, and a free width
-//! would be a fifth parameter; for a given break the rest is two straight lines in `ln x`, linear least squares.
-//! The break lies between the second and the last but one x, so that at least two points decide each slope.
+//! The smoothly broken laws of Caballero et al. (arXiv 2210.14891, eq. 1) with one break, no floor,
+//! and the sharpness at its limit `f_1 -> 0`. Sharp, since the few models of a family cannot show
+//! how wide a break is, and a free width would be a fifth parameter; for a given break the rest is
+//! two straight lines in `ln x`, linear least squares. The break lies between the second and the
+//! last but one x, so that at least two points decide each slope.
 
 use super::{Domain, Form, Frame, Span};
-use crate::optimise::newton::Bound;
+use crate::optimise::Bound;
 use crate::optimise::varpro::{Axis, Row};
 
 /// Starts between two neighbouring points.

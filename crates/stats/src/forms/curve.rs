@@ -1,9 +1,8 @@
-//! Fitting a form to points, and what a fitted form can be asked.
+//! A fitted form, and what it can be asked.
 
-use super::{Form, Frame, Span, judge, power};
-use crate::error::StatsError;
-use crate::optimise::Symmetric;
-use crate::optimise::varpro::{self, Axis, Row, Separable, Solution};
+use super::{Form, Frame, Span};
+use crate::optimise::varpro::{self, Axis, Row, Separable};
+use crate::optimise::{Symmetric, orthonormal};
 use crate::outcome::Caution;
 
 /// A form with numbers in it.
@@ -20,8 +19,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The value at `x > 0`, in the unit of y; `None` where the form has none above zero or the value exceeds the
-    /// range of numbers.
+    /// The value at `x > 0`, in the unit of y; `None` where the form has none above zero or the
+    /// value exceeds the range of numbers.
     pub fn at(&self, x: f64) -> Option<f64> {
         Some(self.log_at(x)?.exp()).filter(|value| value.is_finite() && *value > 0.0)
     }
@@ -32,11 +31,15 @@ impl Shape {
         Some(self.frame.log_y + row.value(&self.beta)).filter(|value| value.is_finite())
     }
 
-    /// The parameters of the formula, in the units of x and y. One that exceeds the range of numbers is infinite.
+    /// The parameters of the formula, in the units of x and y. One that exceeds the range of
+    /// numbers is infinite.
     pub fn values(&self) -> Vec<f64> {
         self.form.report(&self.frame, &self.theta, &self.beta)
     }
 }
+
+/// Share of a derivative that no other has, up to which it is rounding.
+pub(super) const PARALLEL: f64 = 1e-10;
 
 /// One parameter of a fitted formula.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,8 +48,8 @@ pub struct Parameter {
     pub name: &'static str,
     /// Its value, in the units of x and y; infinite when it exceeds the range of numbers.
     pub value: f64,
-    /// By the curvature at the optimum (delta method), the parameters at their bounds held there; absent when it has no
-    /// meaning.
+    /// By the curvature at the optimum (delta method), the parameters at their bounds held there;
+    /// absent when it has no meaning.
     pub standard_error: Option<f64>,
 }
 
@@ -57,13 +60,15 @@ pub struct Curve {
     pub shape: Shape,
     /// `ln y - ln fitted`, in the order of the points.
     pub residuals: Vec<f64>,
-    /// Each point's own weight in its fitted value, to first order; they sum to the number of free parameters.
+    /// Each point's own weight in its fitted value, to first order; they sum to the number of free
+    /// parameters.
     pub leverage: Vec<f64>,
     /// `Σ residual²`.
     pub residual_sum_of_squares: f64,
     /// `1 - Σ residual² / Σ (ln y - mean)²`; absent when all y are equal.
     pub r_squared: Option<f64>,
-    /// How nearly two parameters can stand in for one another: the condition number of the scaled derivatives.
+    /// How nearly two parameters can stand in for one another: the condition number of the scaled
+    /// derivatives.
     pub condition: f64,
     /// What to know before quoting the fit.
     pub cautions: Vec<Caution>,
@@ -77,7 +82,7 @@ pub(crate) struct Points {
     pub(crate) span: Span,
     pub(crate) u: Vec<f64>,
     pub(crate) v: Vec<f64>,
-    axes: Vec<Axis>,
+    pub(super) axes: Vec<Axis>,
 }
 
 impl Separable for Points {
@@ -98,81 +103,7 @@ impl Separable for Points {
     }
 }
 
-/// Fits `form` to `y` at `x`, both above zero, in any order.
-///
-/// ```
-/// use relscale_stats::forms::{self, power_floor::PowerFloor};
-/// let x = [1e6, 1e7, 1e8, 1e9, 1e10];
-/// let y = x.map(|x: f64| 40.0 * x.powf(-0.3) + 0.5);
-/// let fit = forms::fit(&PowerFloor, &x, &y).unwrap();
-/// let [a, alpha, c] = fit.shape.values()[..] else { unreachable!() };
-/// assert!((a - 40.0).abs() < 1e-4 && (alpha - 0.3).abs() < 1e-7 && (c - 0.5).abs() < 1e-7);
-/// ```
-///
-/// # Errors
-/// No more points than parameters (nothing would be left to judge the fit by); an x or y that is not above zero;
-/// slices of different length; all x equal; no parameters at which the form is above zero at every point.
-pub fn fit(form: &'static dyn Form, x: &[f64], y: &[f64]) -> Result<Curve, StatsError> {
-    if x.len() != y.len() {
-        return Err(StatsError::Lengths {
-            left: "x",
-            left_length: x.len(),
-            right: "y",
-            right_length: y.len(),
-        });
-    }
-    for (what, values) in [("x", x), ("y", y)] {
-        if let Some(index) = values.iter().position(|value| !value.is_finite()) {
-            return Err(StatsError::NonFinite { what, index, value: values[index] });
-        }
-    }
-    let (log_x, log_y) = (power::logarithms("x", x)?, power::logarithms("y", y)?);
-    let needed = form.parameters().len() + 1;
-    if x.len() < needed {
-        return Err(StatsError::TooFewForForm {
-            form: form.name(),
-            parameters: needed - 1,
-            given: x.len(),
-            needed,
-        });
-    }
-    if x.iter().all(|value| *value == x[0]) {
-        return Err(StatsError::NoSpread { points: x.len(), x: x[0] });
-    }
-    let (mean_x, u) = centred(&log_x);
-    let (mean_y, v) = centred(&log_y);
-    let (axes, span) = {
-        let mut order: Vec<usize> = (0..u.len()).collect();
-        order.sort_by(|&a, &b| u[a].total_cmp(&u[b]));
-        let sorted = |values: &[f64]| -> Vec<f64> { order.iter().map(|&at| values[at]).collect() };
-        let ascending = sorted(&u);
-        let span = Span { low: ascending[0], high: ascending[ascending.len() - 1] };
-        (form.axes(&ascending, &sorted(&v)), span)
-    };
-    let points = Points { form, span, u, v, axes };
-    let found = varpro::fit(&points, &points.v).ok_or(StatsError::NoStart { form: form.name() })?;
-    let frame = Frame { log_x: mean_x, log_y: mean_y, span };
-    Ok(Curve::new(points, frame, found))
-}
-
 impl Curve {
-    fn new(points: Points, frame: Frame, found: Solution) -> Self {
-        let total: f64 = points.v.iter().map(|v| v * v).sum();
-        let constant = points.v.iter().all(|v| *v == points.v[0]);
-        let mut curve = Self {
-            shape: Shape { form: points.form, frame, theta: found.theta, beta: found.beta },
-            residuals: found.residuals,
-            leverage: Vec::new(),
-            residual_sum_of_squares: found.sum,
-            r_squared: (!constant && total > 0.0).then(|| (1.0 - found.sum / total).clamp(0.0, 1.0)),
-            condition: 1.0,
-            cautions: Vec::new(),
-            points,
-        };
-        judge::judge(&mut curve, found.confirmed, constant);
-        curve
-    }
-
     /// Number of points.
     pub fn points(&self) -> usize {
         self.residuals.len()
@@ -204,8 +135,9 @@ impl Curve {
             .collect()
     }
 
-    /// Standard error of any smooth function of the curve by the delta method: `sqrt(s² g' (J'J)⁻¹ g)`, over the
-    /// parameters that are not at a bound. `None` when the derivatives are parallel, or the function does not move.
+    /// Standard error of any smooth function of the curve by the delta method:
+    /// `sqrt(s² g' (J'J)⁻¹ g)`, over the parameters that are not at a bound. `None` when the
+    /// derivatives are parallel, or the function does not move.
     pub fn standard_error(&self, statistic: impl Fn(&Shape) -> f64) -> Option<f64> {
         let free = self.free();
         let inverse = Symmetric::of(&self.columns(&self.shape, &free)).inverse()?;
@@ -224,8 +156,8 @@ impl Curve {
         (error.is_finite() && error > 0.0).then_some(error)
     }
 
-    /// The fit to other values at the same x, from the optimum here and from the middle of the form's range: for resamples.
-    /// `values` are logarithms less [`Frame::log_y`].
+    /// The fit to other values at the same x, from the optimum here and from the middle of the
+    /// form's range: for resamples. `values` are logarithms less [`Frame::log_y`].
     pub(crate) fn refit(&self, values: &[f64]) -> Option<Shape> {
         let mut starts = vec![self.shape.theta.clone()];
         // From the middle of each axis too, should the optimum have moved away from a bound.
@@ -242,8 +174,8 @@ impl Curve {
     }
 
     /// Limits of each parameter, linear ones first.
-    pub(crate) fn bounds(&self) -> Vec<crate::optimise::newton::Bound> {
-        let linear = std::iter::repeat_n(crate::optimise::newton::Bound::NONE, self.shape.beta.len());
+    pub(crate) fn bounds(&self) -> Vec<crate::optimise::Bound> {
+        let linear = std::iter::repeat_n(crate::optimise::Bound::NONE, self.shape.beta.len());
         linear.chain(self.points.axes.iter().map(|axis| axis.bound)).collect()
     }
 
@@ -273,13 +205,14 @@ impl Curve {
         (0..self.shape.beta.len() + self.shape.theta.len()).filter(|axis| !held.contains(axis)).collect()
     }
 
-    /// An orthonormal basis of the directions in which the fitted `ln y` can move, parameters at a bound held there.
+    /// An orthonormal basis of the directions in which the fitted `ln y` can move, parameters at a
+    /// bound held there.
     pub(crate) fn tangent(&self) -> Vec<Vec<f64>> {
-        judge::orthonormal(&self.columns(&self.shape, &self.free()))
+        orthonormal(self.columns(&self.shape, &self.free()), PARALLEL)
     }
 
-    /// What each `ln y` weighs in a statistic of the curve, to first order: the gradient carried through the normal equations. Zeros
-    /// where the derivatives are parallel.
+    /// What each `ln y` weighs in a statistic of the curve, to first order: the gradient carried
+    /// through the normal equations. Zeros where the derivatives are parallel.
     pub(crate) fn weights(&self, tangent: &[Vec<f64>], statistic: impl Fn(&Shape) -> f64) -> Vec<f64> {
         let free = self.free();
         let columns = self.columns(&self.shape, &free);
@@ -344,12 +277,4 @@ impl Curve {
         let ((above, high), (below, low)) = (there(value + 1e-6 * scale), there(value - 1e-6 * scale));
         (above - below) / (high - low)
     }
-}
-
-/// The mean, and the values less it.
-fn centred(values: &[f64]) -> (f64, Vec<f64>) {
-    let count = values.len() as f64;
-    let first = values[0];
-    let mean = first + values.iter().map(|value| value - first).sum::<f64>() / count;
-    (mean, values.iter().map(|value| value - mean).collect())
 }

@@ -1,9 +1,10 @@
-//! The exponential, `y = a exp(-b x)`: a value that falls by the same factor for every so many parameters.
+//! The exponential, `y = a exp(-b x)`: a value that falls by the same factor for every so many
+//! parameters.
 //!
-//! The plain two-parameter decay in x itself, as the rival that the rank law's specification names. It has as many
-//! parameters as the power law, so a comparison of the two is one of shape alone. `ln y = ln a - b x` is a straight
-//! line in x: closed form, no search. Other exponentials have a third parameter (a floor, or a power of x inside) and
-//! contain or imitate the power law.
+//! The plain two-parameter decay in x itself, as the rival that the rank law's specification names.
+//! It has as many parameters as the power law, so a comparison of the two is one of shape alone.
+//! `ln y = ln a - b x` is a straight line in x: closed form, no search. Other exponentials have a
+//! third parameter (a floor, or a power of x inside) and contain or imitate the power law.
 
 use super::{Domain, Form, Frame, Span};
 use crate::optimise::varpro::{Axis, Row};

@@ -1,11 +1,11 @@
 //! The log-linear law, `y = a - b ln x`: a constant gain for every doubling, until nothing is left.
 //!
-//! Fitted as `y = A (1 - s u)` with A the value at the centre of the data. y must be above zero at every point, which
-//! bounds s on both sides; beyond the data the form reaches zero at `u = 1/s`, and from there on it has no value: a
-//! prediction is refused rather than given as zero or less.
+//! Fitted as `y = A (1 - s u)` with A the value at the centre of the data. y must be above zero at
+//! every point, which bounds s on both sides; beyond the data the form reaches zero at `u = 1/s`,
+//! and from there on it has no value: a prediction is refused rather than given as zero or less.
 
 use super::{Domain, Form, Frame, Span};
-use crate::optimise::newton::Bound;
+use crate::optimise::Bound;
 use crate::optimise::varpro::{Axis, Row};
 
 /// How near to the end of its range s may come.

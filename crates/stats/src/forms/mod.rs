@@ -8,25 +8,28 @@
 //! | [`log_linear`] | `a - b ln x` | 2 |
 //! | [`broken_power`] | two power laws that meet at a break | 4 |
 //!
-//! Every form is fitted by least squares of `ln y`, whatever its formula, so that sums of squares, and the AICc made
-//! of them, compare like with like: that is maximum likelihood for relative errors of equal size. A form is
-//! described about the centre of its data, `u = ln x - mean ln x`, and its level is a linear parameter of `ln y`;
-//! so neither the unit of x nor that of y can change a fit, only rename its numbers.
+//! Every form is fitted by least squares of `ln y`, whatever its formula, so that sums of squares,
+//! and the AICc made of them, compare like with like: that is maximum likelihood for relative
+//! errors of equal size. A form is described about the centre of its data, `u = ln x - mean ln x`,
+//! and its level is a linear parameter of `ln y`; so neither the unit of x nor that of y can change
+//! a fit, only rename its numbers.
 //!
-//! Beside them [`sigmoid`] is the shape of a share (an accuracy) on a loss, fitted to the share itself.
+//! Beside them [`sigmoid`] is the shape of a share (an accuracy) on a loss, fitted to the share
+//! itself.
 //!
 //! To add a form: a file with a unit struct that implements [`Form`], and a line in [`ALL`].
 
 pub mod broken_power;
 mod curve;
 pub mod exponential;
-mod judge;
+mod fit;
 pub mod log_linear;
 pub mod power;
 pub mod power_floor;
 pub mod sigmoid;
 
-pub use curve::{Curve, Parameter, Shape, fit};
+pub use curve::{Curve, Parameter, Shape};
+pub use fit::fit;
 
 use crate::optimise::varpro::{Axis, Row};
 
@@ -78,8 +81,8 @@ pub trait Form: Sync {
     /// As it would be printed.
     fn formula(&self) -> &'static str;
 
-    /// Names of the parameters of [`formula`](Self::formula), in the order of [`report`](Self::report); their number is
-    /// the form's number of parameters.
+    /// Names of the parameters of [`formula`](Self::formula), in the order of
+    /// [`report`](Self::report); their number is the form's number of parameters.
     fn parameters(&self) -> &'static [&'static str];
 
     /// Which values each of them can have, in the same order.
@@ -88,7 +91,8 @@ pub trait Form: Sync {
     /// How many of them are linear in `ln y`.
     fn linear(&self) -> usize;
 
-    /// The others: limits, and a grid of starts laid on the data (`u` ascending, `v` the log values there).
+    /// The others: limits, and a grid of starts laid on the data (`u` ascending, `v` the log values
+    /// there).
     fn axes(&self, u: &[f64], v: &[f64]) -> Vec<Axis>;
 
     /// What it means that the data push θ number `axis` to its upper (or lower) limit.

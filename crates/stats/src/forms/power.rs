@@ -6,8 +6,8 @@
 
 use super::{Domain, Form, Frame, Span};
 use crate::error::StatsError;
-use crate::interval::student::{self, StudentInterval};
 use crate::optimise::least_squares::{self, Line};
+use crate::optimise::student::{self, StudentInterval};
 use crate::optimise::varpro::{Axis, Row};
 
 /// A fitted power law.
@@ -105,7 +105,8 @@ impl Power {
     }
 }
 
-/// The power law as one of the rival [`Form`]s; [`fit`] has the same numbers and exact intervals besides.
+/// The power law as one of the rival [`Form`]s; [`fit`] has the same numbers and exact intervals
+/// besides.
 pub struct PowerForm;
 
 impl Form for PowerForm {

@@ -1,14 +1,16 @@
 //! The power law with a floor, `y = a x^-alpha + c` with `c >= 0`: what is left at any size.
 //!
-//! Fitted as `y = y_1 [(1 - f) (x / x_1)^-alpha + f]`: y_1 the value at the smallest x, f the floor's share of
-//! it. f lies between 0 and 1 and is of the order of the smallest over the largest value, whatever the units, and
-//! the floor cannot become negative. alpha is held between [`FLATTEST`] and [`STEEPEST`] over the logarithm of the range
-//! of x: beyond them the form is a straight line in ln x, or one free point and a constant.
+//! Fitted as `y = y_1 [(1 - f) (x / x_1)^-alpha + f]`: y_1 the value at the smallest x, f the
+//! floor's share of it. f lies between 0 and 1 and is of the order of the smallest over the largest
+//! value, whatever the units, and the floor cannot become negative. alpha is held between
+//! [`FLATTEST`] and [`STEEPEST`] over the logarithm of the range of x: beyond them the form is a
+//! straight line in ln x, or one free point and a constant.
 //!
-//! f at 0 is the plain power law, and is flagged as a parameter at its bound: then the data show no floor.
+//! f at 0 is the plain power law, and is flagged as a parameter at its bound: then the data show no
+//! floor.
 
 use super::{Domain, Form, Frame, Span};
-use crate::optimise::newton::Bound;
+use crate::optimise::Bound;
 use crate::optimise::varpro::{Axis, Row};
 
 /// `alpha ln(x_max / x_min)` at least.

@@ -4,23 +4,28 @@
 //! share = lower + (upper - lower) / (1 + exp(rate (loss - midpoint))),   rate > 0,  0 <= lower <= upper <= 1
 //! ```
 //!
-//! It is no [`Form`](super::Form): those are shapes of `ln y` on `ln x`, this is fitted to the share as it is, by least squares,
-//! and its loss may have any sign (`-ln x` makes it a curve of x directly).
+//! It is no [`Form`](super::Form): those are shapes of `ln y` on `ln x`, this is fitted to the
+//! share as it is, by least squares, and its loss may have any sign (`-ln x` makes it a curve of x
+//! directly).
 //!
-//! From a fixed start such fits diverge or stop on the plateau. So the loss is described about the middle of its range in units of that
-//! range; a grid of rates and midpoints is laid on it, each with its best limits; the lowest places of the grid are walked down by
-//! [`newton`]; and a simplex that starts from the grid by itself must arrive at the same sum of squares.
+//! From a fixed start such fits diverge or stop on the plateau. So the loss is described about the
+//! middle of its range in units of that range; a grid of rates and midpoints is laid on it, each
+//! with its best limits; the lowest places of the grid are where the
+//! [search](crate::optimise::search) starts.
 //!
-//! The upper limit is known from points near the plateau alone. Where there are none the fit runs to a limit of 1, which is said, and what
-//! the curve says beyond the points is then that assumption.
+//! The upper limit is known from points near the plateau alone. Where there are none the fit runs
+//! to a limit of 1, which is said, and what the curve says beyond the points is then that
+//! assumption.
 
-use super::judge::{EXACT, ILL};
+use super::fit::{EXACT, ILL};
 use crate::error::StatsError;
-use crate::optimise::newton::{self, Bound, Residuals};
-use crate::optimise::{Symmetric, nelder_mead};
+use crate::optimise::newton::Residuals;
+use crate::optimise::search::{Found, LeastSquares, lowest, search};
+use crate::optimise::{Bound, Symmetric};
 use crate::outcome::Caution;
 
-/// Rate times the range of the losses, at least and at most: a straight line, and a step between two neighbours.
+/// Rate times the range of the losses, at least and at most: a straight line, and a step between
+/// two neighbours.
 const RATES: Bound = Bound { low: 0.02, high: 200.0 };
 
 /// Midpoint from the middle of the losses, in ranges of the losses.
@@ -34,9 +39,6 @@ const MIDPOINT_STARTS: [f64; 13] = [-5.0, -3.0, -2.0, -1.2, -0.8, -0.5, -0.25, 0
 
 /// Places of the grid that are walked down.
 const WALKS: usize = 6;
-
-/// Relative difference of two sums of squares that is no difference.
-const SAME: f64 = 1e-6;
 
 /// Condition number of the columns of all parameters from which on one at its limit is held there.
 const TOLD_APART: f64 = 1e6;
@@ -64,17 +66,18 @@ pub struct Sigmoid {
     pub r_squared: Option<f64>,
     /// What to know before quoting the fit.
     pub cautions: Vec<Caution>,
-    /// Standard error of rate, midpoint, upper and lower limit by the curvature at the optimum; `None` for one that is given, stands at
-    /// its limit, or is not determined.
+    /// Standard error of rate, midpoint, upper and lower limit by the curvature at the optimum;
+    /// `None` for one that is given, stands at its limit, or is not determined.
     pub standard_errors: [Option<f64>; 4],
-    /// Which of the four the error of the curve counts: all that are not given, or, where the points do not determine those, all
-    /// that stand at no limit besides.
+    /// Which of the four the error of the curve counts: all that are not given, or, where the
+    /// points do not determine those, all that stand at no limit besides.
     moving: Vec<usize>,
     /// Covariance of those, row-major; `None` when the points do not determine them.
     covariance: Option<Vec<f64>>,
 }
 
-/// Fits a sigmoid to `share` at `loss`, in any order; `lower` is the limit at large losses, where it is known.
+/// Fits a sigmoid to `share` at `loss`, in any order; `lower` is the limit at large losses, where
+/// it is known.
 ///
 /// ```
 /// use relscale_stats::forms::sigmoid;
@@ -85,8 +88,8 @@ pub struct Sigmoid {
 /// ```
 ///
 /// # Errors
-/// Slices of different length; no more points than parameters (3, or 4 with a lower limit to find); a loss that is not finite; a share that
-/// does not lie between 0 and 1; all losses equal.
+/// Slices of different length; no more points than parameters (3, or 4 with a lower limit to find);
+/// a loss that is not finite; a share that does not lie between 0 and 1; all losses equal.
 pub fn fit(loss: &[f64], share: &[f64], lower: Option<f64>) -> Result<Sigmoid, StatsError> {
     check(loss, share, lower)?;
     let low = loss.iter().copied().fold(f64::INFINITY, f64::min);
@@ -100,8 +103,8 @@ pub fn fit(loss: &[f64], share: &[f64], lower: Option<f64>) -> Result<Sigmoid, S
     if lower.is_none() {
         bounds.push(Bound { low: 0.0, high: mean });
     }
-    let (point, sum, confirmed) = search(&mut problem, &bounds, mean);
-    Ok(describe(&problem, &point, sum, confirmed, &bounds, (centre, range)))
+    let found = best(&mut problem, &bounds, mean).ok_or(StatsError::NoStart { form: NAME })?;
+    Ok(describe(&problem, &found, &bounds, (centre, range)))
 }
 
 impl Sigmoid {
@@ -131,10 +134,12 @@ impl Sigmoid {
         self.residual_sum_of_squares / self.degrees_of_freedom() as f64
     }
 
-    /// Standard error of the curve at a loss by the delta method; `None` when the points do not determine the parameters.
+    /// Standard error of the curve at a loss by the delta method; `None` when the points do not
+    /// determine the parameters.
     ///
-    /// A parameter at a limit of its range counts as if it were free: it may stand elsewhere, and to hold it would take for known what no
-    /// point shows (an upper limit of 1). Only where the points cannot tell it from the others is it held.
+    /// A parameter at a limit of its range counts as if it were free: it may stand elsewhere, and
+    /// to hold it would take for known what no point shows (an upper limit of 1). Only where the
+    /// points cannot tell it from the others is it held.
     pub fn mean_standard_error(&self, loss: f64) -> Option<f64> {
         let all = gradient(self.upper - self.lower, self.rate * (loss - self.midpoint));
         // By rate and midpoint in the units of the loss.
@@ -161,15 +166,16 @@ fn logistic(z: f64) -> f64 {
     }
 }
 
-/// Derivatives of the share at `z = rate (loss - midpoint)`: by rate (to be multiplied by the distance from the midpoint), by midpoint
-/// (by the rate), by upper and by lower limit.
+/// Derivatives of the share at `z = rate (loss - midpoint)`: by rate (to be multiplied by the
+/// distance from the midpoint), by midpoint (by the rate), by upper and by lower limit.
 fn gradient(height: f64, z: f64) -> [f64; 4] {
     let g = logistic(z);
     let steep = height * g * (1.0 - g);
     [-steep, steep, g, 1.0 - g]
 }
 
-/// The points in units of the range of the losses; a point of the search is rate, midpoint, upper limit and, unless given, lower.
+/// The points in units of the range of the losses; a point of the search is rate, midpoint, upper
+/// limit and, unless given, lower.
 struct Problem<'a> {
     u: Vec<f64>,
     share: &'a [f64],
@@ -187,7 +193,8 @@ impl Problem<'_> {
         self.u.iter().zip(self.share).map(|(u, share)| (fitted(*u) - share).powi(2)).sum()
     }
 
-    /// Rate and midpoint with the limits that fit best there, each cut at its bounds: a start, no more.
+    /// Rate and midpoint with the limits that fit best there, each cut at its bounds: a start, no
+    /// more.
     fn start(&self, rate: f64, midpoint: f64, bounds: &[Bound], mean: f64) -> Vec<f64> {
         let g: Vec<f64> = self.u.iter().map(|u| logistic(rate * (u - midpoint))).collect();
         let pairs = || g.iter().zip(self.share);
@@ -232,38 +239,18 @@ impl Residuals for Problem<'_> {
     }
 }
 
-/// The best point seen, its sum of squares, and whether two methods agree on that.
-fn search(problem: &mut Problem<'_>, bounds: &[Bound], mean: f64) -> (Vec<f64>, f64, bool) {
-    let mut starts: Vec<(Vec<f64>, f64)> = RATE_STARTS
-        .iter()
-        .flat_map(|rate| MIDPOINT_STARTS.iter().map(move |midpoint| (*rate, *midpoint)))
-        .map(|(rate, midpoint)| {
-            let start = problem.start(rate, midpoint, bounds, mean);
-            let sum = problem.sum(&start);
-            (start, sum)
-        })
-        .collect();
-    starts.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let first = starts[0].clone();
-    let mut best = first.clone();
-    for (start, _) in starts.iter().take(WALKS) {
-        let mut point = start.clone();
-        if let Some(sum) = newton::polish(problem, &mut point, bounds)
-            && sum < best.1
-        {
-            best = (point, sum);
-        }
-    }
-    let steps: Vec<f64> = [0.3 * first.0[0], 0.2, 0.1, 0.1][..bounds.len()].to_vec();
-    let simplex = nelder_mead::minimise(|point| problem.sum(point), &first.0, &steps, bounds);
+/// The best point seen, and whether two methods agree on it; `None` when no place of the grid is
+/// allowed.
+fn best(problem: &mut Problem<'_>, bounds: &[Bound], mean: f64) -> Option<Found> {
+    let places = RATE_STARTS.iter().flat_map(|rate| MIDPOINT_STARTS.map(|midpoint| (*rate, midpoint)));
+    let places: Vec<Vec<f64>> =
+        places.map(|(rate, midpoint)| problem.start(rate, midpoint, bounds, mean)).collect();
+    let starts = lowest(places, |start| problem.sum(start), WALKS);
+    let from = starts.first()?.0.clone();
+    let steps = [0.3 * from[0], 0.2, 0.1, 0.1];
     let noise = EXACT * problem.share.iter().map(|share| share * share).sum::<f64>();
-    if simplex.value < best.1 {
-        let mut point = simplex.point.clone();
-        let sum = newton::polish(problem, &mut point, bounds).unwrap_or(f64::INFINITY);
-        best = if sum < simplex.value { (point, sum) } else { (simplex.point, simplex.value) };
-    }
-    let confirmed = simplex.value - best.1 <= SAME * best.1 + noise;
-    (best.0, best.1, confirmed)
+    let mut methods = LeastSquares { problem, bounds, from: &from, steps: &steps[..bounds.len()], noise };
+    search(&mut methods, starts.into_iter().map(|(start, _)| start), 1)
 }
 
 /// What each bound means, for rate, midpoint, upper and lower limit.
@@ -281,14 +268,8 @@ fn at_bound(axis: usize, upper: bool) -> &'static str {
     }
 }
 
-fn describe(
-    problem: &Problem<'_>,
-    point: &[f64],
-    sum: f64,
-    confirmed: bool,
-    bounds: &[Bound],
-    (centre, range): (f64, f64),
-) -> Sigmoid {
+fn describe(problem: &Problem<'_>, found: &Found, bounds: &[Bound], (centre, range): (f64, f64)) -> Sigmoid {
+    let (point, sum) = (&found.best.point, found.best.value);
     let lower = problem.lower(point);
     let (rate, midpoint, upper) = (point[0] / range, centre + range * point[1], point[2]);
     let mean = problem.share.iter().sum::<f64>() / problem.share.len() as f64;
@@ -326,7 +307,7 @@ fn describe(
     if condition > ILL {
         cautions.push(Caution::IllConditioned { condition });
     }
-    if !confirmed {
+    if !found.confirmed {
         cautions.push(Caution::Unconfirmed);
     }
 
@@ -408,8 +389,9 @@ fn check(loss: &[f64], share: &[f64], lower: Option<f64>) -> Result<(), StatsErr
 mod tests {
     use super::*;
 
-    /// MMLU humanities of OLMo ladder models up to 1B: bits a byte and accuracy. scipy 1.17 (`least_squares`, 96 starts) has rate
-    /// 11.00583535, midpoint 0.68101915, upper limit 0.39032522, sum of squares 0.0001150681619703064 with lower limit 0.25.
+    /// MMLU humanities of OLMo ladder models up to 1B: bits a byte and accuracy. scipy 1.17
+    /// (`least_squares`, 96 starts) has rate 11.00583535, midpoint 0.68101915, upper limit
+    /// 0.39032522, sum of squares 0.0001150681619703064 with lower limit 0.25.
     const HUMANITIES: [(f64, f64); 16] = [
         (1.059488, 0.256961),
         (0.996486, 0.260149),
@@ -442,7 +424,8 @@ mod tests {
 
     #[test]
     fn a_plateau_at_either_end_does_not_stop_the_search() {
-        // Most points on the plateau, where a start at the mean sees no slope (scipy issues 5980, 10652).
+        // Most points on the plateau, where a start at the mean sees no slope (scipy issues 5980,
+        // 10652).
         let loss: Vec<f64> = (0..40).map(|at| 0.1 * f64::from(at)).collect();
         for (rate, midpoint) in [(25.0, 3.5), (25.0, 0.4), (3.0, 2.0), (40.0, 1.95)] {
             let share: Vec<f64> =

@@ -1,17 +1,19 @@
 //! Where a straight line reaches a level: the size at which a law takes a given value.
 //!
-//! The line `y = ȳ + b (x - x̄)` reaches `y0` at `x* = x̄ + (y0 - ȳ)/b`, a ratio of two estimates, whose error is neither normal nor
-//! always finite. Its interval is the set of x at which `y0` lies inside the band about the line (Fieller 1954):
+//! The line `y = ȳ + b (x - x̄)` reaches `y0` at `x* = x̄ + (y0 - ȳ)/b`, a ratio of two estimates,
+//! whose error is neither normal nor always finite. Its interval is the set of x at which `y0` lies
+//! inside the band about the line (Fieller 1954):
 //!
 //! ```text
 //! (ȳ - y0 + b d)² <= t² s² (c + d²/Sxx)        d = x - x̄
 //! ```
 //!
-//! with `c = 1/W` for the line itself and `c = 1 + 1/W` for one new observation. The set is an interval only where the slope's own
-//! interval excludes zero (`b² > t² s²/Sxx`); else it has no end, and is refused.
+//! with `c = 1/W` for the line itself and `c = 1 + 1/W` for one new observation. The set is an
+//! interval only where the slope's own interval excludes zero (`b² > t² s²/Sxx`); else it has no
+//! end, and is refused.
 
-use super::check_level;
 use super::student::{StudentInterval, two_sided_quantile};
+use crate::check;
 use crate::error::StatsError;
 use crate::optimise::least_squares::Line;
 
@@ -46,10 +48,10 @@ pub fn at(line: &Line, y0: f64) -> Result<f64, StatsError> {
 /// Interval of the x at which `y0` is reached.
 ///
 /// # Errors
-/// Two points; a slope whose interval at this level holds zero ([`StatsError::EndlessCrossing`]); a level that is no
-/// probability; ends beyond the range of numbers.
+/// Two points; a slope whose interval at this level holds zero ([`StatsError::EndlessCrossing`]); a
+/// level that is no probability; ends beyond the range of numbers.
 pub fn interval(line: &Line, y0: f64, band: Band, level: f64) -> Result<StudentInterval, StatsError> {
-    check_level(level)?;
+    check::level(level)?;
     let unknown = StatsError::NoDegreesOfFreedom;
     let slope_error = line.slope_standard_error().ok_or(unknown.clone())?;
     let line_error = line.mean_standard_error(line.centre_x).ok_or(unknown.clone())?;
@@ -59,7 +61,8 @@ pub fn interval(line: &Line, y0: f64, band: Band, level: f64) -> Result<StudentI
     };
     let degrees_of_freedom = line.degrees_of_freedom();
     let t = two_sided_quantile(level, degrees_of_freedom)?;
-    // a d² + 2 b D d + (D² - t² variance) <= 0, with D = centre_y - y0 and a the slope's distance from zero.
+    // a d² + 2 b D d + (D² - t² variance) <= 0, with D = centre_y - y0 and a the slope's distance
+    // from zero.
     let a = line.slope.powi(2) - (t * slope_error).powi(2);
     if a <= 0.0 {
         return Err(StatsError::EndlessCrossing { level });

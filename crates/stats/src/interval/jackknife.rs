@@ -4,8 +4,8 @@
 //! s² = (n - 1)/n Σ (statistic without unit i - their mean)²,   estimate ± t(n - 1) s
 //! ```
 //!
-//! A unit's observations may go together as they please; units are independent (Quenouille 1956; Tukey 1958). Of a mean over units it is Student's
-//! t interval to the digit.
+//! A unit's observations may go together as they please; units are independent (Quenouille 1956;
+//! Tukey 1958). Of a mean over units it is Student's t interval to the digit.
 
 use super::student::{StudentInterval, two_sided_quantile};
 use crate::error::StatsError;

@@ -1,25 +1,28 @@
-//! Lines and curves whose points err for two reasons: each model by itself, and all of them through the text that they share.
+//! Lines and curves whose points err for two reasons: each model by itself, and all of them through
+//! the text that they share.
 //!
 //! ```text
 //! y = X b + m + s,   m ~ N(0, τ² I)  models,   s ~ N(0, V)  text,   V known from so many documents
 //! ```
 //!
-//! Residuals show the models' scatter and that part of the text's which does not lie along the line; what lies along it moves
-//! level and slope without leaving a trace. For a linear function `w'y` (a slope, a value) of a least-squares fit with p parameters:
+//! Residuals show the models' scatter and that part of the text's which does not lie along the
+//! line; what lies along it moves level and slope without leaving a trace. For a linear function
+//! `w'y` (a slope, a value) of a least-squares fit with p parameters:
 //!
 //! ```text
 //! variance = s² w'w + max(0, w'Vw - w'w tr(MV)/(n - p)),   s² = Σ e²/(n - p),   M = I - X (X'X)⁻¹ X'
 //!                     what residuals cannot show
 //! ```
 //!
-//! which estimates `τ² w'w + w'Vw` without bias (the second term not below zero), is Student's t where V is zero or a multiple of
-//! the unit matrix, and tends to the text's own error where the models do not scatter. Degrees of freedom follow Satterthwaite
-//! (1946): n - p of the first term, those of V of the second. Plain addition, `s² w'w + w'Vw`, counts part of the text twice.
+//! which estimates `τ² w'w + w'Vw` without bias (the second term not below zero), is Student's t
+//! where V is zero or a multiple of the unit matrix, and tends to the text's own error where the
+//! models do not scatter. Degrees of freedom follow Satterthwaite (1946): n - p of the first term,
+//! those of V of the second. Plain addition, `s² w'w + w'Vw`, counts part of the text twice.
 //!
 //! Coverage of this and of what lost against it: `tests/mixed_coverage.rs`.
 
-use super::check_level;
 use super::student::quantile;
+use crate::check;
 use crate::error::StatsError;
 use crate::optimise::least_squares::Line;
 
@@ -32,7 +35,8 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// From a covariance, `points × points`, row-major, symmetric, and the degrees of freedom with which it is known.
+    /// From a covariance, `points × points`, row-major, symmetric, and the degrees of freedom with
+    /// which it is known.
     ///
     /// # Errors
     /// Another length; an entry that is not finite; degrees of freedom that are not above zero.
@@ -135,8 +139,8 @@ pub struct Mixed<'a> {
 }
 
 impl<'a> Mixed<'a> {
-    /// A fit with `residual_variance` on `freedom` degrees of freedom; `tangent` is an orthonormal basis of the directions in which
-    /// the fit can move, a column of n entries each.
+    /// A fit with `residual_variance` on `freedom` degrees of freedom; `tangent` is an orthonormal
+    /// basis of the directions in which the fit can move, a column of n entries each.
     ///
     /// # Errors
     /// No degrees of freedom; noise of another number of points.
@@ -168,7 +172,8 @@ impl<'a> Mixed<'a> {
         Ok(Self { residual_variance, freedom: freedom as f64, shared, seen })
     }
 
-    /// The spread of `Σ weights y`, plus the scatter of `fresh` new points (0 or 1) of the same kind.
+    /// The spread of `Σ weights y`, plus the scatter of `fresh` new points (0 or 1) of the same
+    /// kind.
     pub fn spread(&self, weights: &[f64], fresh: f64) -> Spread {
         let shown = self.residual_variance * (squares(weights) + fresh);
         Spread::of(shown, self.freedom, self.hidden(weights), self.shared_freedom(), self.text(weights))
@@ -192,12 +197,14 @@ fn squares(weights: &[f64]) -> f64 {
     weights.iter().map(|weight| weight * weight).sum()
 }
 
-/// A straight line (of weight 1 a point) with both kinds of noise: the spread of its slope, of its values, of a new point.
+/// A straight line (of weight 1 a point) with both kinds of noise: the spread of its slope, of its
+/// values, of a new point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MixedLine {
     line: Line,
     residual_variance: f64,
-    /// Variances of the value at the centre and of the slope by the models, per unit of residual variance.
+    /// Variances of the value at the centre and of the slope by the models, per unit of residual
+    /// variance.
     unit: (f64, f64),
     /// Text: variance of the value at the centre, covariance with the slope, variance of the slope.
     text: [f64; 3],
@@ -276,15 +283,15 @@ impl MixedLine {
         Spread::of(self.residual_variance * unit, self.freedom(), hidden, self.shared_freedom, text)
     }
 
-    /// Interval of the x at which the line (and `fresh` new points beside it) takes the value `y0`, as
-    /// [`crossing`](super::crossing) has it for one source of noise: all x at which `y0` lies inside the band. With the degrees of
-    /// freedom at the crossing itself.
+    /// Interval of the x at which the line (and `fresh` new points beside it) takes the value `y0`,
+    /// as [`crossing`](super::crossing) has it for one source of noise: all x at which `y0` lies
+    /// inside the band. With the degrees of freedom at the crossing itself.
     ///
     /// # Errors
-    /// A slope whose interval at this level holds zero ([`StatsError::EndlessCrossing`]); a level that is no probability; ends beyond
-    /// the range of numbers.
+    /// A slope whose interval at this level holds zero ([`StatsError::EndlessCrossing`]); a level
+    /// that is no probability; ends beyond the range of numbers.
     pub fn crossing(&self, y0: f64, fresh: f64, level: f64) -> Result<(f64, f64, f64), StatsError> {
-        check_level(level)?;
+        check::level(level)?;
         let at = super::crossing::at(&self.line, y0).map_err(|_| StatsError::EndlessCrossing { level })?;
         let freedom = self.value(at, fresh).degrees_of_freedom.min(self.slope().degrees_of_freedom);
         let squared = quantile(level, freedom)?.powi(2);

@@ -1,8 +1,9 @@
 //! Predictions that leave the form open: a power law, which may flatten towards a floor.
 //!
-//! A power law that is extrapolated is as right as its form. `a x^-alpha + c` holds it as the case c = 0, so the interval by profile
-//! of that form ([`profile`]) is of all floors that the points allow, none included: where a floor of a tenth is true, the
-//! straight line's interval covers 66 % at ten and 10 % at a hundred times the largest of twelve models, this one 95.
+//! A power law that is extrapolated is as right as its form. `a x^-alpha + c` holds it as the case
+//! c = 0, so the interval by profile of that form ([`profile`]) is of all floors that the points
+//! allow, none included: where a floor of a tenth is true, the straight line's interval covers 66 %
+//! at ten and 10 % at a hundred times the largest of twelve models, this one 95.
 //!
 //! | points | what |
 //! |---|---|
@@ -10,11 +11,13 @@
 //! | 4 | the same, with the scatter about the straight line where that makes it narrower: one degree of freedom is too few |
 //! | 3 | none: three points on a line by chance promise anything, and show nothing of the form |
 //!
-//! What [`scatter`] and [`mixed`](super::mixed) know is added: scatter that may grow with x, and a text that all points share.
+//! What [`scatter`] and [`mixed`](super::mixed) know is added: scatter that may grow with x, and a
+//! text that all points share.
 
 use super::mixed::{Mixed, Shared};
 use super::profile::{self, ProfileInterval};
-use super::{check_level, scatter, student};
+use super::{scatter, student};
+use crate::check;
 use crate::error::StatsError;
 use crate::forms::power_floor::PowerFloor;
 use crate::forms::{self, Curve, Form, Shape, power};
@@ -113,7 +116,7 @@ impl OpenForm {
     /// # Errors
     /// Fewer than four points; a level that is no probability; a value beyond the range of numbers.
     pub fn at(&self, x: f64, of: Of, level: f64) -> Result<Open, StatsError> {
-        check_level(level)?;
+        check::level(level)?;
         match &self.curve {
             None if self.line.degrees_of_freedom() == 0 => Err(StatsError::NoDegreesOfFreedom),
             None => Err(StatsError::FormUnknown { points: self.log_x.len(), needed: FLOOR_FROM }),
@@ -167,7 +170,8 @@ impl OpenForm {
         })
     }
 
-    /// How far from the optimum the profile goes, in units of the curve's scatter, with the degrees of freedom of that.
+    /// How far from the optimum the profile goes, in units of the curve's scatter, with the degrees
+    /// of freedom of that.
     fn radius(&self, curve: &Curve, level: f64) -> Result<(f64, usize), StatsError> {
         let freedom = curve.degrees_of_freedom();
         let t = student::two_sided_quantile(level, freedom)?;

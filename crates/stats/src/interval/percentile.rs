@@ -1,10 +1,10 @@
 //! Quantiles of a sample and the interval between two of them.
 
-use super::check_level;
+use crate::check;
 use crate::error::StatsError;
 
-/// The `probability` quantile of an ascending sample, by linear interpolation between order statistics:
-/// definition 7 of Hyndman and Fan (1996), the default of NumPy and R.
+/// The `probability` quantile of an ascending sample, by linear interpolation between order
+/// statistics: definition 7 of Hyndman and Fan (1996), the default of NumPy and R.
 ///
 /// # Errors
 /// An empty sample; a probability outside `[0, 1]`.
@@ -27,7 +27,7 @@ pub fn quantile(ascending: &[f64], probability: f64) -> Result<f64, StatsError> 
 /// # Errors
 /// Fewer than two values; a level that is no probability.
 pub fn central(ascending: &[f64], level: f64) -> Result<(f64, f64), StatsError> {
-    check_level(level)?;
+    check::level(level)?;
     if ascending.len() < 2 {
         return Err(StatsError::TooFewReplicates { replicates: ascending.len() });
     }

@@ -4,20 +4,23 @@
 //! R(g) = min { Σ residual² : statistic = g },   { g : (R(g) - R(ĝ)) / s² <= t² },   s² = R(ĝ) / (n - p)
 //! ```
 //!
-//! with t of `n - p` degrees of freedom, so that t² is the F quantile of 1 and n - p. For a straight line this is
-//! Student's t interval to the digit; for a curve it follows the valley as it bends, does not depend on how the curve
-//! is parametrised, respects limits, and says when the points bound a parameter on one side only (Bates and Watts
-//! 1988, *Nonlinear Regression Analysis*, ch. 6).
+//! with t of `n - p` degrees of freedom, so that t² is the F quantile of 1 and n - p. For a
+//! straight line this is Student's t interval to the digit; for a curve it follows the valley as it
+//! bends, does not depend on how the curve is parametrised, respects limits, and says when the
+//! points bound a parameter on one side only (Bates and Watts 1988, *Nonlinear Regression
+//! Analysis*, ch. 6).
 //!
-//! [`prediction`] is the same idea for an observation that is still to come: it is added to the points, and the
-//! interval is of those values whose addition raises the least sum of squares by no more than `t² s²`.
+//! [`prediction`] is the same idea for an observation that is still to come: it is added to the
+//! points, and the interval is of those values whose addition raises the least sum of squares by no
+//! more than `t² s²`.
 //!
-//! The constraint is a spring: `Σ residual² + w (statistic - g0)²` is minimised for a g0 that moves outwards; its
-//! minimiser is exactly on the profile at the statistic it arrives at, whatever w.
+//! The constraint is a spring: `Σ residual² + w (statistic - g0)²` is minimised for a g0 that moves
+//! outwards; its minimiser is exactly on the profile at the statistic it arrives at, whatever w.
 
 use super::student;
 use crate::error::StatsError;
 use crate::forms::{Curve, Domain, Shape};
+use crate::optimise::Minimum;
 use crate::optimise::newton::{self, Residuals};
 use crate::outcome::Caution;
 
@@ -68,7 +71,8 @@ impl ProfileInterval {
 /// The statistic must be smooth; where it has no finite value the curve is taken as not allowed.
 ///
 /// # Errors
-/// A level that is no probability; [`StatsError::NoSpringScale`] when the statistic does not move with the curve.
+/// A level that is no probability; [`StatsError::NoSpringScale`] when the statistic does not move
+/// with the curve.
 pub fn interval(
     curve: &Curve,
     statistic: impl Fn(&Shape) -> f64,
@@ -77,8 +81,8 @@ pub fn interval(
     walk(curve, statistic, level, Of::Curve)
 }
 
-/// Interval of parameter `index` of the curve's formula, in the units of x and y. Where a parameter cannot be below
-/// zero and no value is low enough to be excluded, the lower end is 0.
+/// Interval of parameter `index` of the curve's formula, in the units of x and y. Where a parameter
+/// cannot be below zero and no value is low enough to be excluded, the lower end is 0.
 ///
 /// # Errors
 /// As [`interval`]; a formula without that parameter.
@@ -108,8 +112,8 @@ pub fn prediction(curve: &Curve, x: f64, level: f64) -> Result<ProfileInterval, 
     walk(curve, |shape| shape.log_at(x).unwrap_or(f64::NAN), level, Of::Observation)
 }
 
-/// As [`interval`], so far from the optimum as the sum of squares rises by `radius² s²`, for a radius that is not the t quantile of
-/// the curve's own degrees of freedom.
+/// As [`interval`], so far from the optimum as the sum of squares rises by `radius² s²`, for a
+/// radius that is not the t quantile of the curve's own degrees of freedom.
 ///
 /// # Errors
 /// As [`interval`].
@@ -183,7 +187,8 @@ fn within(
         Of::Observation => (1.0, error.hypot(variance.sqrt())),
     };
     if curve.cautions.contains(&Caution::Exact) {
-        // Sums of squares that are rounding have no profile; so close to the optimum the curve is straight.
+        // Sums of squares that are rounding have no profile; so close to the optimum the curve is
+        // straight.
         let (low, high) = (Some(estimate - t * step), Some(estimate + t * step));
         return Ok(ProfileInterval { low, high, level, degrees_of_freedom });
     }
@@ -194,7 +199,8 @@ fn within(
     Ok(found.about(estimate))
 }
 
-/// A scale for a statistic that only moves with a parameter at its bound: by the derivatives of all parameters.
+/// A scale for a statistic that only moves with a parameter at its bound: by the derivatives of all
+/// parameters.
 fn at_bound_error(curve: &Curve, statistic: &impl Fn(&Shape) -> f64) -> Option<f64> {
     let largest = (0..curve.shape.beta.len() + curve.shape.theta.len())
         .map(|axis| {
@@ -240,9 +246,11 @@ impl<F: Fn(&Shape) -> f64> Spring<'_, F> {
     /// Relaxes the spring fixed at `target`, from the parameters of a neighbour.
     fn relax(&mut self, target: f64, from: &[f64]) -> Option<Traced> {
         self.target = target;
-        let mut parameters = from.to_vec();
         let bounds = self.curve.bounds();
-        let total = newton::polish(self, &mut parameters, &bounds)?;
+        let Minimum { point: parameters, value: total } = newton::polish(self, from, &bounds);
+        if total.is_infinite() {
+            return None;
+        }
         self.put(&parameters);
         let value = (self.statistic)(&self.shape);
         let pull = self.weight * (value - target) * (value - target);

@@ -1,31 +1,34 @@
 //! Scatter that changes with size: how much wider an interval must be where it may have grown.
 //!
-//! Least squares gives one s for all points. Where models scatter more the larger they are, an interval beyond the largest with that
-//! s is too narrow (83 to 91 % for 95 where the scatter grows fourfold). How it changes cannot be known from a few points, but what
-//! they say of it can be weighed:
+//! Least squares gives one s for all points. Where models scatter more the larger they are, an
+//! interval beyond the largest with that s is too narrow (83 to 91 % for 95 where the scatter grows
+//! fourfold). How it changes cannot be known from a few points, but what they say of it can be
+//! weighed:
 //!
 //! ```text
 //! sd_i ∝ exp(γ p_i),  p_i the place of a point in the range of x, from -1/2 to 1/2;  γ ~ N(0, WIDTH²) beforehand
 //! weight(γ) ∝ exp(-γ²/(2 WIDTH²)) Π sd_i⁻¹ R(γ)^(-f/2),   R(γ) = Σ z_i²/sd_i² f/n,  z_i = e_i/sqrt(1 - h_i)
 //! ```
 //!
-//! The new point is then a mixture of Student t's, and the factor is the quantile of that mixture over the one of equal scatter, and
-//! at least 1: scatter that seems to fall promises nothing. The new point scatters as the nearest end of the range. With equal scatter
-//! the factor is 1.15 to 1.3 for 6 to 12 points. A Bayesian's answer (Gelman et al., *Bayesian Data Analysis*, 3rd ed., 14.7), judged
-//! by how often it covers: `tests/mixed_coverage.rs`.
+//! The new point is then a mixture of Student t's, and the factor is the quantile of that mixture
+//! over the one of equal scatter, and at least 1: scatter that seems to fall promises nothing. The
+//! new point scatters as the nearest end of the range. With equal scatter the factor is 1.15 to 1.3
+//! for 6 to 12 points. A Bayesian's answer (Gelman et al., *Bayesian Data Analysis*, 3rd ed.,
+//! 14.7), judged by how often it covers: `tests/mixed_coverage.rs`.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::error::StatsError;
 
-/// Standard deviation beforehand of the logarithm of the ratio of scatter at the two ends: a factor of 3.5 is as usual as none.
+/// Standard deviation beforehand of the logarithm of the ratio of scatter at the two ends: a factor
+/// of 3.5 is as usual as none.
 const WIDTH: f64 = 1.25;
 
 /// Places of γ: from -3 to 3, a factor of 20 either way.
 const PLACES: i32 = 24;
 
-/// The factor for a new point at `at`, from standardised residuals `z` of points at `x` (places in any order) with `freedom` degrees of
-/// freedom.
+/// The factor for a new point at `at`, from standardised residuals `z` of points at `x` (places in
+/// any order) with `freedom` degrees of freedom.
 ///
 /// # Errors
 /// A level that is no probability; no degrees of freedom.
@@ -92,7 +95,8 @@ mod tests {
         let growing: Vec<f64> = even.iter().zip(X).map(|(z, x)| z * (0.4 * x).exp()).collect();
         let falling: Vec<f64> = growing.iter().rev().copied().collect();
         let of = |z: &[f64], at| factor(&X, z, 5, at, 0.95).unwrap();
-        // By SciPy 1.17: the mixture written out, its quantile by brentq. Of the falling one it is 0.639, which promises nothing.
+        // By SciPy 1.17: the mixture written out, its quantile by brentq. Of the falling one it is
+        // 0.639, which promises nothing.
         let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-5, "{found} {expected}");
         near(of(&even, 10.0), 1.263_634_888);
         near(of(&growing, 10.0), 1.295_103_821);

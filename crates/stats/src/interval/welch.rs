@@ -1,4 +1,5 @@
-//! Errors made of several parts, each with degrees of freedom of its own (Welch 1947, Satterthwaite 1946).
+//! Errors made of several parts, each with degrees of freedom of its own (Welch 1947, Satterthwaite
+//! 1946).
 //!
 //! ```text
 //! df = (Σ v)² / Σ v²/df
@@ -6,22 +7,24 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::check_level;
+use crate::check;
 use crate::error::StatsError;
 
-/// The number t for which a Student t variable of `degrees_of_freedom`, a whole number or not, lies in `[-t, t]` with probability `level`.
+/// The number t for which a Student t variable of `degrees_of_freedom`, a whole number or not, lies
+/// in `[-t, t]` with probability `level`.
 ///
 /// # Errors
 /// Degrees of freedom that are not above 0; a level that is no probability.
 pub fn two_sided_quantile(level: f64, degrees_of_freedom: f64) -> Result<f64, StatsError> {
-    check_level(level)?;
+    check::level(level)?;
     // Above this it is normal to all digits, and the library's inverse is slow.
     let freedom = degrees_of_freedom.min(1e6);
     let distribution = StudentsT::new(0.0, 1.0, freedom).map_err(|_| StatsError::NoDegreesOfFreedom)?;
     Ok(distribution.inverse_cdf(0.5 + level / 2.0))
 }
 
-/// Degrees of freedom of the sum of independent variances, each given with its own; `None` where there is no variance at all.
+/// Degrees of freedom of the sum of independent variances, each given with its own; `None` where
+/// there is no variance at all.
 pub fn degrees_of_freedom(parts: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
     let (mut sum, mut shares) = (0.0, 0.0);
     for (variance, freedom) in parts {

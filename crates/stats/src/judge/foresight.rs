@@ -2,19 +2,21 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::geometry::{Geometry, dot};
+use super::geometry::Geometry;
 use super::{FEWEST_FOR_BEND, LEVEL};
 use crate::normal::upper_tail;
+use crate::optimise::dot;
 
 /// Halvings in the search for the share.
 const HALVINGS: usize = 40;
 
-/// The smallest floor, as a share of the value at the largest x, that a test of the bend at [`LEVEL`] would see with the chance
-/// `chance`: the truth falls from end to end as the line of `ln y` of slope `slope` over `x` does, and scatters by
-/// `scatter` in `ln y`. `None` where no floor would be seen, and for a line that does not fall.
+/// The smallest floor, as a share of the value at the largest x, that a test of the bend at
+/// [`LEVEL`] would see with the chance `chance`: the truth falls from end to end as the line of
+/// `ln y` of slope `slope` over `x` does, and scatters by `scatter` in `ln y`. `None` where no
+/// floor would be seen, and for a line that does not fall.
 ///
-/// The chance is that of a noncentral t, to the approximation of Johnson and Kotz 1970 (ch. 31), whose error is below 0.02 from
-/// two degrees of freedom on; scatter is taken to be equal.
+/// The chance is that of a noncentral t, to the approximation of Johnson and Kotz 1970 (ch. 31),
+/// whose error is below 0.02 from two degrees of freedom on; scatter is taken to be equal.
 ///
 /// ```
 /// // Eight points over three decades, exponent 0.12, scatter 2 %.
@@ -51,7 +53,8 @@ pub fn floor_seen(x: &[f64], slope: f64, scatter: f64, chance: f64) -> Option<f6
     Some(shown)
 }
 
-/// `ln y` at a place in `[0, 1]` of a power law with a floor that is `share` of its value at 1, from 0 at 0 to `fall` at 1.
+/// `ln y` at a place in `[0, 1]` of a power law with a floor that is `share` of its value at 1,
+/// from 0 at 0 to `fall` at 1.
 fn with_floor(share: f64, fall: f64, place: f64) -> f64 {
     let end = fall.exp();
     let floor = share * end;

@@ -1,6 +1,7 @@
 //! The directions that a set of x has, and the shares of residuals along them.
 
 use super::{FEWEST_FOR_BEND, FEWEST_FOR_LUMPED};
+use crate::optimise::{dot, subtract, unit};
 
 /// A direction shorter than this, of one that was as long as its points, is rounding.
 const ROUNDING: f64 = 1e-9;
@@ -19,7 +20,8 @@ pub(super) struct Geometry {
     bend: Option<(Vec<f64>, f64)>,
     /// Two lines by turns.
     by_turns: Vec<Vec<f64>>,
-    /// How far the lines of two groups are apart at each place: the same everywhere, and growing from the smallest on.
+    /// How far the lines of two groups are apart at each place: the same everywhere, and growing
+    /// from the smallest on.
     apart: [Vec<f64>; 2],
     /// Fewest points of a group.
     group: usize,
@@ -46,12 +48,12 @@ impl Geometry {
         let flat = vec![(points as f64).sqrt().recip(); points];
         let mean = places.iter().sum::<f64>() / points as f64;
         let centred: Vec<f64> = places.iter().map(|place| place - mean).collect();
-        let (slope, _) = unit(centred.clone(), std::slice::from_ref(&flat))?;
+        let (slope, _) = unit(centred.clone(), std::slice::from_ref(&flat), ROUNDING)?;
         let line = [flat, slope];
         let freedom =
             (0..points).map(|at| (1.0 - line.iter().map(|l| l[at] * l[at]).sum::<f64>()).max(0.0)).collect();
         let bend = (points >= FEWEST_FOR_BEND)
-            .then(|| unit(centred.iter().map(|place| place * place).collect(), &line))
+            .then(|| unit(centred.iter().map(|place| place * place).collect(), &line, ROUNDING))
             .flatten();
         let distinct = places.windows(2).all(|pair| pair[1] - pair[0] > ROUNDING);
         let by_turns = if points >= FEWEST_FOR_LUMPED && distinct {
@@ -60,7 +62,7 @@ impl Geometry {
             let direction = |apart: fn(f64) -> f64| {
                 places.iter().enumerate().map(|(at, &p)| turn(at) * apart(p)).collect()
             };
-            apart.into_iter().filter_map(|apart| Some(unit(direction(apart), &line)?.0)).collect()
+            apart.into_iter().filter_map(|apart| Some(unit(direction(apart), &line, ROUNDING)?.0)).collect()
         } else {
             Vec::new()
         };
@@ -78,8 +80,10 @@ impl Geometry {
     pub(super) fn residuals(&self, values: &[f64]) -> Vec<f64> {
         let mut rest = values.to_vec();
         // Twice, as a large offset leaves its rounding the first time.
-        remove(&mut rest, &self.line);
-        remove(&mut rest, &self.line);
+        for direction in self.line.iter().chain(&self.line) {
+            let share = dot(direction, &rest);
+            subtract(&mut rest, direction, share);
+        }
         rest
     }
 
@@ -105,7 +109,8 @@ impl Geometry {
         self.bend.as_ref().map_or((0.0, 1.0), |(direction, length)| (dot(direction, residuals), *length))
     }
 
-    /// The sum of squares that leaving out a point takes away; `None` where the others define no line.
+    /// The sum of squares that leaving out a point takes away; `None` where the others define no
+    /// line.
     pub(super) fn of_point(&self, at: usize, residual: f64) -> Option<f64> {
         (self.freedom[at] > ROUNDING).then(|| residual * residual / self.freedom[at])
     }
@@ -115,8 +120,9 @@ impl Geometry {
         residual / self.freedom[at]
     }
 
-    /// The most that any two groups explain, as far as a search finds: the points split by the order of their residuals, then
-    /// single points moved while that helps. Data and draws are searched alike, so the test needs no more.
+    /// The most that any two groups explain, as far as a search finds: the points split by the
+    /// order of their residuals, then single points moved while that helps. Data and draws are
+    /// searched alike, so the test needs no more.
     fn two_groups(&self, residuals: &[f64], apart: &[f64]) -> f64 {
         let points = residuals.len();
         let mut order: Vec<usize> = (0..points).collect();
@@ -151,7 +157,8 @@ impl Geometry {
     }
 }
 
-/// Points in two groups: the direction `±apart`, kept as its products with the residuals and with the basis of the lines.
+/// Points in two groups: the direction `±apart`, kept as its products with the residuals and with
+/// the basis of the lines.
 struct Split<'a> {
     geometry: &'a Geometry,
     residuals: &'a [f64],
@@ -201,30 +208,6 @@ impl<'a> Split<'a> {
             self.with_residuals * self.with_residuals / length
         }
     }
-}
-
-/// A direction without its parts along `known`, of length 1, and its length before; `None` where nothing is left.
-pub(super) fn unit(mut direction: Vec<f64>, known: &[Vec<f64>]) -> Option<(Vec<f64>, f64)> {
-    let whole = dot(&direction, &direction).sqrt();
-    remove(&mut direction, known);
-    remove(&mut direction, known);
-    let length = dot(&direction, &direction).sqrt();
-    if length.is_nan() || length <= ROUNDING * whole {
-        return None;
-    }
-    direction.iter_mut().for_each(|value| *value /= length);
-    Some((direction, length))
-}
-
-fn remove(values: &mut [f64], known: &[Vec<f64>]) {
-    for direction in known {
-        let share = dot(direction, values);
-        values.iter_mut().zip(direction).for_each(|(value, direction)| *value -= share * direction);
-    }
-}
-
-pub(super) fn dot(left: &[f64], right: &[f64]) -> f64 {
-    left.iter().zip(right).map(|(l, r)| l * r).sum()
 }
 
 #[cfg(test)]

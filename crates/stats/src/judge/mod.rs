@@ -1,4 +1,5 @@
-//! Tests of a straight line, each with a level: does it bend, does a point lie off it, are two lines lumped together?
+//! Tests of a straight line, each with a level: does it bend, does a point lie off it, are two
+//! lines lumped together?
 //!
 //! All are shares: how much of the sum of squared residuals one more thing would explain.
 //!
@@ -10,23 +11,27 @@
 //! two groups    max_c (c'e)² / e'e      the same for any two groups of points, each a third of them or more
 //! ```
 //!
-//! A share knows neither the line nor the size of the scatter, so its distribution under a true line depends on the x and
-//! on the *kind* of scatter alone and can be drawn. Four kinds are drawn ([`Scatter`]), and the p-value is the largest of
-//! the four: a test holds its level under each of them. For the bend under equal normal scatter Student's t is exact and
-//! stands in for the draws. The two shares of lumped lines are judged together, by Bonferroni.
+//! A share knows neither the line nor the size of the scatter, so its distribution under a true
+//! line depends on the x and on the *kind* of scatter alone and can be drawn. Four kinds are drawn
+//! ([`Scatter`]), and the p-value is the largest of the four: a test holds its level under each of
+//! them. For the bend under equal normal scatter Student's t is exact and stands in for the draws.
+//! The two shares of lumped lines are judged together, by Bonferroni.
 //!
 //! | file | what |
 //! |---|---|
 //! | `geometry` | the directions of a set of x, and the shares of residuals along them |
 //! | `null` | what the shares are under a true line |
+//! | [`straight`] | the bend alone, where the noise of each point may be known: F tests against a parabola and a cubic |
 //! | `foresight` | how large a floor so many points would show |
 //!
-//! Sources: Davison and Hinkley 1997, ch. 4 (Monte Carlo tests); Cook and Weisberg 1982, ch. 2 (the outlier's share). Levels and
-//! power: `tests/judge.rs`. That the largest of several p-values holds the level under each is Lehmann and Romano 2005, ch. 3.
+//! Sources: Davison and Hinkley 1997, ch. 4 (Monte Carlo tests); Cook and Weisberg 1982, ch. 2 (the
+//! outlier's share). Levels and power: `tests/judge.rs`. That the largest of several p-values holds
+//! the level under each is Lehmann and Romano 2005, ch. 3.
 
 mod foresight;
 mod geometry;
 mod null;
+pub mod straight;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -40,8 +45,8 @@ use geometry::Geometry;
 /// The level of every test here: the largest share of true lines that one may reject.
 pub const LEVEL: f64 = 0.05;
 
-/// Points that a test of the bend needs: the line takes two, the bend one, and with one degree of freedom left nothing is
-/// ever seen.
+/// Points that a test of the bend needs: the line takes two, the bend one, and with one degree of
+/// freedom left nothing is ever seen.
 pub const FEWEST_FOR_BEND: usize = 5;
 
 /// Points that a test of single points needs.
@@ -50,14 +55,15 @@ pub const FEWEST_FOR_OUTLIER: usize = 4;
 /// Points that a test for two lines needs, three each.
 pub const FEWEST_FOR_LUMPED: usize = 6;
 
-/// Of the level of the lumped test, the part for points that belong to two lines by turns; the rest is for any two groups.
+/// Of the level of the lumped test, the part for points that belong to two lines by turns; the rest
+/// is for any two groups.
 const BY_TURNS: f64 = 0.6;
 
 /// Residuals below this share of the variation of y are rounding.
 const EXACT: f64 = 1e-24;
 
-/// What the tests say of a line. A test that the points are too few for, or that scatter of the size of rounding forbids, is
-/// absent.
+/// What the tests say of a line. A test that the points are too few for, or that scatter of the
+/// size of rounding forbids, is absent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Judgement {
     /// Whether it bends.
@@ -73,7 +79,8 @@ pub struct Judgement {
 /// The test of the bend.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bend {
-    /// The coefficient of x² beside the line, unit of y by unit of x squared. Above zero: a falling line flattens.
+    /// The coefficient of x² beside the line, unit of y by unit of x squared. Above zero: a falling
+    /// line flattens.
     pub curvature: f64,
     /// Its standard error under equal scatter.
     pub standard_error: f64,
@@ -108,7 +115,8 @@ pub struct Lumped {
     pub p_value: f64,
     /// Whether the two lines are those of every other point.
     pub by_turns: bool,
-    /// Whether two lines explain more than a bend or a single point does: else the rejection has another name.
+    /// Whether two lines explain more than a bend or a single point does: else the rejection has
+    /// another name.
     pub explains_most: bool,
 }
 

@@ -1,4 +1,5 @@
-//! What the shares of a line's residuals are under a true line: drawn once for a set of x, and remembered.
+//! What the shares of a line's residuals are under a true line: drawn once for a set of x, and
+//! remembered.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,13 +47,15 @@ fn uniform(random: &mut ChaCha8Rng) -> f64 {
     ((random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
 }
 
-/// The seed of the draws, a stream a kind. It is no option: a p-value is to be the same whoever computes it.
+/// The seed of the draws, a stream a kind. It is no option: a p-value is to be the same whoever
+/// computes it.
 const SEED: u64 = 20_387;
 
 /// Draws of each kind: a share of 5 % is then known to 0.3 %.
 const DRAWS: usize = 4999;
 
-/// Numbers drawn for a kind, at most: from 50 points on there are fewer draws, but never fewer than [`FEWEST`].
+/// Numbers drawn for a kind, at most: from 50 points on there are fewer draws, but never fewer than
+/// [`FEWEST`].
 const NUMBERS: usize = 250_000;
 
 const FEWEST: usize = 999;
@@ -60,7 +63,8 @@ const FEWEST: usize = 999;
 /// Sets of x that are remembered.
 const REMEMBERED: usize = 16;
 
-/// Places are remembered, and drawn for, to so many parts of their range, so that neither the unit of x nor its rounding matters.
+/// Places are remembered, and drawn for, to so many parts of their range, so that neither the unit
+/// of x nor its rounding matters.
 const PARTS: f64 = 1e9;
 
 /// Shares under a true line, ascending, one list a kind of scatter.
@@ -73,7 +77,8 @@ pub(super) struct Null {
 }
 
 impl Null {
-    /// Chance of a bend's share this large, under any scatter but equal normal one, for which Student's t is exact.
+    /// Chance of a bend's share this large, under any scatter but equal normal one, for which
+    /// Student's t is exact.
     pub(super) fn bend(&self, share: f64) -> f64 {
         largest_tail(&self.bend[1..], share)
     }
@@ -102,10 +107,11 @@ fn largest_tail(kinds: &[Vec<f64>], share: f64) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// The shares under a true line through these places in `[0, 1]`, ascending: at least four, not all alike.
+/// The shares under a true line through these places in `[0, 1]`, ascending: at least four, not all
+/// alike.
 ///
-/// Drawing takes tens of milliseconds and the laws of a study share their x, so the last sets are remembered. What is
-/// remembered is what would be drawn again: nobody can tell but by the clock.
+/// Drawing takes tens of milliseconds and the laws of a study share their x, so the last sets are
+/// remembered. What is remembered is what would be drawn again: nobody can tell but by the clock.
 pub(super) fn of(places: &[f64]) -> Arc<Null> {
     static MEMORY: Mutex<VecDeque<(Vec<u64>, Arc<Null>)>> = Mutex::new(VecDeque::new());
     let key: Vec<u64> = places.iter().map(|place| (place * PARTS).round() as u64).collect();

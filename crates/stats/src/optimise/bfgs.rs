@@ -1,21 +1,17 @@
-//! Quasi-Newton descent for smooth functions of a few parameters (Broyden, Fletcher, Goldfarb, Shanno 1970).
+//! Quasi-Newton descent for smooth functions of a few parameters (Broyden, Fletcher, Goldfarb,
+//! Shanno 1970).
 //!
-//! It stops when steps gain nothing in the digits of the function's own value, never at an absolute tolerance: an objective of 1e-3 is
-//! minimised as well as one of 1e3. (SciPy's L-BFGS-B stops at the start on Chinchilla's points, and reports success.)
+//! It stops when steps gain nothing in the digits of the function's own value, never at an absolute
+//! tolerance: an objective of 1e-3 is minimised as well as one of 1e3. (SciPy's L-BFGS-B stops at
+//! the start on Chinchilla's points, and reports success.)
 
-/// A point and its value.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Minimum {
-    /// The point.
-    pub point: Vec<f64>,
-    /// The function there.
-    pub value: f64,
-}
+use super::{Minimum, dot};
 
 /// Steps at most.
 const STEPS: usize = 500;
 
-/// Walks downhill from `start`; `function` writes its gradient and returns its value (NaN or infinity: not allowed). Never ends above the start.
+/// Walks downhill from `start`; `function` writes its gradient and returns its value (NaN or
+/// infinity: not allowed). Never ends above the start.
 pub fn minimise(mut function: impl FnMut(&[f64], &mut [f64]) -> f64, start: &[f64]) -> Minimum {
     let size = start.len();
     let mut point = start.to_vec();
@@ -76,7 +72,8 @@ pub fn minimise(mut function: impl FnMut(&[f64], &mut [f64]) -> f64, start: &[f6
     Minimum { point, value }
 }
 
-/// `H ← (1 - ρ s yᵀ) H (1 - ρ y sᵀ) + ρ s sᵀ`, left out where the curvature along the step is not positive.
+/// `H ← (1 - ρ s yᵀ) H (1 - ρ y sᵀ) + ρ s sᵀ`, left out where the curvature along the step is not
+/// positive.
 fn update(inverse: &mut [f64], step: &[f64], change: &[f64], fresh: bool) {
     let size = step.len();
     let along = dot(step, change);
@@ -99,10 +96,6 @@ fn update(inverse: &mut [f64], step: &[f64], change: &[f64], fresh: bool) {
 
 fn identity(size: usize) -> Vec<f64> {
     (0..size * size).map(|at| if at / size == at % size { 1.0 } else { 0.0 }).collect()
-}
-
-fn dot(left: &[f64], right: &[f64]) -> f64 {
-    left.iter().zip(right).map(|(l, r)| l * r).sum()
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! A straight line through points whose errors are known and go together.
 //!
-//! Models measured on the same documents err together: a hard sample is hard for all of them. With the
-//! covariance V of the errors of y, generalised least squares minimises `(y - Xb)ᵀ V⁻¹ (y - Xb)`; the minimum is
-//! chi-squared with n - 2 degrees of freedom if the line is true and V is all the noise there is
-//! (Aitken 1936). Computed by whitening with the Cholesky factor, `L⁻¹y` on `L⁻¹X`.
+//! Models measured on the same documents err together: a hard sample is hard for all of them. With
+//! the covariance V of the errors of y, generalised least squares minimises
+//! `(y - Xb)ᵀ V⁻¹ (y - Xb)`; the minimum is chi-squared with n - 2 degrees of freedom if the line
+//! is true and V is all the noise there is (Aitken 1936).
 
+use super::linear::Design;
+use crate::check;
 use crate::error::StatsError;
 
 /// The line and how far the points lie from it, in units of their known errors.
@@ -20,7 +22,8 @@ pub struct CorrelatedLine {
     pub degrees_of_freedom: usize,
 }
 
-/// Fits a line to `y` at `x`, given the covariance of the errors of y: `n × n`, row-major, symmetric.
+/// Fits a line to `y` at `x`, given the covariance of the errors of y: `n × n`, row-major,
+/// symmetric.
 ///
 /// ```
 /// use relscale_stats::optimise::correlated::line;
@@ -32,94 +35,43 @@ pub struct CorrelatedLine {
 /// ```
 ///
 /// # Errors
-/// Sizes that do not match; fewer than two points; a number that is not finite; all x equal; a covariance that
-/// is not positive definite (an error of zero, or two points that err exactly together).
+/// Sizes that do not match; fewer than two points; a number that is not finite; all x equal; a
+/// covariance that is not positive definite (an error of zero, or two points that err exactly
+/// together).
 pub fn line(x: &[f64], y: &[f64], covariance: &[f64]) -> Result<CorrelatedLine, StatsError> {
     let points = x.len();
-    check(x, y, covariance)?;
-    let factor = cholesky(covariance, points)?;
-    // About the mean of x, so that a large offset costs no digits.
-    let centre = x.iter().sum::<f64>() / points as f64;
-    let shifted: Vec<f64> = x.iter().map(|x| x - centre).collect();
-    let one = whitened(&factor, &vec![1.0; points]);
-    let along = without(&one, &whitened(&factor, &shifted));
-    let rest = without(&one, &whitened(&factor, y));
-    let spread = dot(&along, &along);
-    let residual = without(&along, &rest);
-    let fit = CorrelatedLine {
-        slope: dot(&along, &rest) / spread,
-        slope_standard_error: spread.sqrt().recip(),
-        chi_squared: dot(&residual, &residual),
-        degrees_of_freedom: points - 2,
-    };
-    if fit.slope.is_finite() && fit.slope_standard_error.is_finite() && fit.chi_squared.is_finite() {
-        Ok(fit)
-    } else {
-        Err(StatsError::Overflow { what: "line through correlated points" })
+    check::lengths(&[("x", x), ("y", y)])?;
+    if covariance.len() != points * points {
+        return Err(StatsError::Lengths {
+            left: "x",
+            left_length: points,
+            right: "rows of the covariance",
+            right_length: covariance.len(),
+        });
     }
-}
-
-fn check(x: &[f64], y: &[f64], covariance: &[f64]) -> Result<(), StatsError> {
-    let points = x.len();
-    for (right, right_length, expected) in
-        [("y", y.len(), points), ("rows of the covariance", covariance.len(), points * points)]
-    {
-        if right_length != expected {
-            return Err(StatsError::Lengths { left: "x", left_length: points, right, right_length });
-        }
-    }
-    for (what, values) in [("x", x), ("y", y), ("covariance", covariance)] {
-        if let Some(index) = values.iter().position(|value| !value.is_finite()) {
-            return Err(StatsError::NonFinite { what, index, value: values[index] });
-        }
-    }
+    check::finite(&[("x", x), ("y", y), ("covariance", covariance)])?;
     if points < 2 {
         return Err(StatsError::TooFewPoints { given: points, needed: 2 });
     }
+    let no_spread = StatsError::NoSpread { points, x: x[0] };
     if x.iter().all(|value| *value == x[0]) {
-        return Err(StatsError::NoSpread { points, x: x[0] });
+        return Err(no_spread);
     }
-    Ok(())
-}
-
-/// L, lower triangular and row-major, with `L Lᵀ = matrix`.
-fn cholesky(matrix: &[f64], size: usize) -> Result<Vec<f64>, StatsError> {
-    let mut factor = vec![0.0; size * size];
-    for row in 0..size {
-        for column in 0..=row {
-            let (above, left) = (&factor[row * size..][..column], &factor[column * size..][..column]);
-            let rest = matrix[row * size + column] - dot(above, left);
-            factor[row * size + column] = if row > column {
-                rest / factor[column * size + column]
-            } else if rest > size as f64 * f64::EPSILON * matrix[row * size + row] {
-                rest.sqrt()
-            } else {
-                return Err(StatsError::NotPositiveDefinite { row });
-            };
-        }
+    // About the mean of x, so that a large offset costs no digits.
+    let centre = x.iter().sum::<f64>() / points as f64;
+    let shifted = x.iter().map(|x| x - centre).collect();
+    let design = Design::new(y, vec![vec![1.0; points], shifted]).whitened(covariance)?;
+    let fit = design.fit(0.0).ok_or(no_spread)?;
+    let found = CorrelatedLine {
+        slope: fit.coefficients[1],
+        slope_standard_error: fit.length(1).recip(),
+        chi_squared: fit.residual_sum_of_squares,
+        degrees_of_freedom: fit.degrees_of_freedom(),
+    };
+    match [found.slope, found.slope_standard_error, found.chi_squared].iter().all(|value| value.is_finite()) {
+        true => Ok(found),
+        false => Err(StatsError::Overflow { what: "line through correlated points" }),
     }
-    Ok(factor)
-}
-
-/// `L⁻¹ values`, by forward substitution.
-fn whitened(factor: &[f64], values: &[f64]) -> Vec<f64> {
-    let size = values.len();
-    let mut out: Vec<f64> = Vec::with_capacity(size);
-    for (row, value) in values.iter().enumerate() {
-        let known = dot(&factor[row * size..][..row], &out);
-        out.push((value - known) / factor[row * size + row]);
-    }
-    out
-}
-
-/// `values` less their projection on `direction`.
-fn without(direction: &[f64], values: &[f64]) -> Vec<f64> {
-    let share = dot(direction, values) / dot(direction, direction);
-    values.iter().zip(direction).map(|(value, direction)| value - share * direction).collect()
-}
-
-fn dot(left: &[f64], right: &[f64]) -> f64 {
-    left.iter().zip(right).map(|(l, r)| l * r).sum()
 }
 
 #[cfg(test)]

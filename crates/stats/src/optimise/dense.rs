@@ -1,7 +1,7 @@
 //! Linear algebra for matrices of a few rows: the normal equations of at most five parameters.
 //!
-//! Columns are scaled to length one before anything is multiplied or inverted, so that the unit of a parameter
-//! neither costs digits nor passes for ill conditioning.
+//! Columns are scaled to length one before anything is multiplied or inverted, so that the unit of
+//! a parameter neither costs digits nor passes for ill conditioning.
 
 /// `XᵀX` of the columns of X, each scaled to length one, with the lengths that were divided out.
 #[derive(Debug, Clone)]
@@ -32,8 +32,8 @@ impl Symmetric {
         Self { values, lengths }
     }
 
-    /// Ratio of the largest to the smallest singular value of the scaled columns; infinite when one of them is a
-    /// combination of the others to within rounding.
+    /// Ratio of the largest to the smallest singular value of the scaled columns; infinite when one
+    /// of them is a combination of the others to within rounding.
     pub(crate) fn condition(&self) -> f64 {
         let eigenvalues = self.eigenvalues();
         let largest = eigenvalues.iter().fold(0.0_f64, |a, &b| a.max(b));
@@ -87,8 +87,8 @@ impl Symmetric {
     }
 }
 
-/// Solves `(A + damping · I) x = b` for a symmetric positive definite A by Cholesky's factor; `None` when a pivot
-/// is no more than rounding.
+/// Solves `(A + damping · I) x = b` for a symmetric positive definite A by Cholesky's factor;
+/// `None` when a pivot is no more than rounding.
 pub(crate) fn solve(matrix: &[f64], right: &[f64], damping: f64) -> Option<Vec<f64>> {
     let size = right.len();
     let mut factor = vec![0.0; size * size];
@@ -118,8 +118,41 @@ pub(crate) fn solve(matrix: &[f64], right: &[f64], damping: f64) -> Option<Vec<f
     Some(x)
 }
 
-fn dot(left: &[f64], right: &[f64]) -> f64 {
+pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
     left.iter().zip(right).map(|(l, r)| l * r).sum()
+}
+
+/// Takes `share` times a direction off values.
+pub(crate) fn subtract(values: &mut [f64], direction: &[f64], share: f64) {
+    values.iter_mut().zip(direction).for_each(|(value, direction)| *value -= share * direction);
+}
+
+/// What of a column none of the orthonormal `known` has, and its length; `None` where that is no
+/// more than `rounding` of the column's own.
+pub(crate) fn remainder(mut column: Vec<f64>, known: &[Vec<f64>], rounding: f64) -> Option<(Vec<f64>, f64)> {
+    let length = dot(&column, &column).sqrt();
+    // Gram and Schmidt, twice for columns that are nearly parallel.
+    for direction in known.iter().chain(known) {
+        let share = dot(direction, &column);
+        subtract(&mut column, direction, share);
+    }
+    let left = dot(&column, &column).sqrt();
+    (left > rounding * length).then_some((column, left))
+}
+
+/// [`remainder`] divided by its length, which is returned beside it.
+pub(crate) fn unit(column: Vec<f64>, known: &[Vec<f64>], rounding: f64) -> Option<(Vec<f64>, f64)> {
+    let (mut column, length) = remainder(column, known, rounding)?;
+    column.iter_mut().for_each(|value| *value /= length);
+    Some((column, length))
+}
+
+/// An orthonormal basis of the columns' span; columns that add nothing are left out.
+pub(crate) fn orthonormal(columns: Vec<Vec<f64>>, rounding: f64) -> Vec<Vec<f64>> {
+    columns.into_iter().fold(Vec::new(), |mut basis, column| {
+        basis.extend(unit(column, &basis, rounding).map(|(direction, _)| direction));
+        basis
+    })
 }
 
 #[cfg(test)]

@@ -4,8 +4,11 @@
 //! intercept = mean(y - slope x),   s² = Σ e² / (n - 1),   var(intercept) = s² / n,   var(new observation) = s² (1 + 1/n)
 //! ```
 //!
-//! Known as a regression with an offset; no distance to the points makes the line less certain, for its slope is taken to be exact.
+//! Known as a regression with an offset; no distance to the points makes the line less certain, for
+//! its slope is taken to be exact.
 
+use super::linear::Design;
+use crate::check;
 use crate::error::StatsError;
 
 /// The line, and what is needed to judge it.
@@ -17,7 +20,8 @@ pub struct HeldSlope {
     pub intercept: f64,
     /// `y - fitted`, in the order of the points.
     pub residuals: Vec<f64>,
-    /// `1 - Σ e² / Σ (y - mean)²`, which a slope unlike the points' own makes negative; absent when all y are equal.
+    /// `1 - Σ e² / Σ (y - mean)²`, which a slope unlike the points' own makes negative; absent when
+    /// all y are equal.
     pub r_squared: Option<f64>,
 }
 
@@ -32,30 +36,22 @@ pub struct HeldSlope {
 /// # Errors
 /// Slices of different length, no point, an entry or a slope that is not finite.
 pub fn fit(x: &[f64], y: &[f64], slope: f64) -> Result<HeldSlope, StatsError> {
-    if x.len() != y.len() {
-        return Err(StatsError::Lengths {
-            left: "x",
-            left_length: x.len(),
-            right: "y",
-            right_length: y.len(),
-        });
-    }
-    for (what, values) in [("x", x), ("y", y), ("slope", &[slope][..])] {
-        if let Some(index) = values.iter().position(|value| !value.is_finite()) {
-            return Err(StatsError::NonFinite { what, index, value: values[index] });
-        }
-    }
+    check::lengths(&[("x", x), ("y", y)])?;
+    check::finite(&[("x", x), ("y", y), ("slope", &[slope])])?;
     if x.is_empty() {
         return Err(StatsError::TooFewPoints { given: 0, needed: 1 });
     }
     let count = x.len() as f64;
-    let left: Vec<f64> = x.iter().zip(y).map(|(x, y)| y - slope * x).collect();
-    let intercept = left.iter().sum::<f64>() / count;
-    let residuals: Vec<f64> = left.iter().map(|left| left - intercept).collect();
+    let fit = Design::new(y, vec![vec![1.0; y.len()]]).held(x, slope).fit(0.0);
+    let fit = fit.ok_or(StatsError::Undetermined)?;
     let mean = y.iter().sum::<f64>() / count;
     let total: f64 = y.iter().map(|y| (y - mean).powi(2)).sum();
-    let squares: f64 = residuals.iter().map(|r| r * r).sum();
-    Ok(HeldSlope { slope, intercept, r_squared: (total > 0.0).then(|| 1.0 - squares / total), residuals })
+    Ok(HeldSlope {
+        slope,
+        intercept: fit.coefficients[0],
+        r_squared: (total > 0.0).then(|| 1.0 - fit.residual_sum_of_squares / total),
+        residuals: fit.residuals,
+    })
 }
 
 impl HeldSlope {

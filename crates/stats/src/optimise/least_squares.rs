@@ -1,7 +1,7 @@
 //! A straight line `y = intercept + slope x` by least squares, with or without weights.
 //!
-//! Closed form about the weighted means, so that neither a large offset nor a large scale of x or y costs
-//! digits (NIST's certified Norris set, shifted by 1e9, is among the tests):
+//! Closed form about the weighted means, so that neither a large offset nor a large scale of x or y
+//! costs digits (NIST's certified Norris set, shifted by 1e9, is among the tests):
 //!
 //! ```text
 //! x̄ = Σw x / W,   Sxx = Σw (x - x̄)²,   slope = Σw (x - x̄)(y - ȳ) / Sxx,   intercept = ȳ - slope x̄
@@ -10,14 +10,16 @@
 //!
 //! Source: Draper and Smith, *Applied Regression Analysis*, 3rd ed., chapters 1, 3 and 8.
 
+use super::linear::Design;
+use crate::check;
 use crate::error::StatsError;
 use crate::outcome::Caution;
 
 /// A fitted line and what is needed to judge it.
 ///
-/// Weights are relative: only their ratios matter to [`slope`](Self::slope) and to the standard errors, as
-/// the residual variance is estimated from the scatter. (For weights `1/σ²` with known σ,
-/// [`residual_sum_of_squares`](Self::residual_sum_of_squares) is chi-squared.)
+/// Weights are relative: only their ratios matter to [`slope`](Self::slope) and to the standard
+/// errors, as the residual variance is estimated from the scatter. (For weights `1/σ²` with known
+/// σ, [`residual_sum_of_squares`](Self::residual_sum_of_squares) is chi-squared.)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// Change of y for one unit of x.
@@ -32,8 +34,8 @@ pub struct Line {
     pub residuals: Vec<f64>,
     /// Each point's weight in its own fitted value, `w/W + w (x - x̄)²/Sxx`; they sum to 2.
     pub leverage: Vec<f64>,
-    /// `y - prediction` of each point by the line through all others, `e / (1 - leverage)`; absent where
-    /// the others define no line.
+    /// `y - prediction` of each point by the line through all others, `e / (1 - leverage)`; absent
+    /// where the others define no line.
     pub left_out_errors: Vec<Option<f64>>,
     /// `Σ w e²`.
     pub residual_sum_of_squares: f64,
@@ -63,8 +65,8 @@ impl Line {
         self.points() - 2
     }
 
-    /// s², the residual variance of a point of weight 1, with `n - 2` in the denominator; `None` for two
-    /// points, whose scatter is unknown rather than zero.
+    /// s², the residual variance of a point of weight 1, with `n - 2` in the denominator; `None`
+    /// for two points, whose scatter is unknown rather than zero.
     pub fn residual_variance(&self) -> Option<f64> {
         match self.degrees_of_freedom() {
             0 => None,
@@ -92,8 +94,8 @@ impl Line {
         Some(self.residual_variance()?.sqrt() * self.variance_factor(x).sqrt())
     }
 
-    /// Standard error of a new observation of weight `weight` at `x`: that of the line and the scatter
-    /// of one point together; `None` for two points.
+    /// Standard error of a new observation of weight `weight` at `x`: that of the line and the
+    /// scatter of one point together; `None` for two points.
     pub fn prediction_standard_error(&self, x: f64, weight: f64) -> Option<f64> {
         Some(self.residual_variance()?.sqrt() * (1.0 / weight + self.variance_factor(x)).sqrt())
     }
@@ -114,8 +116,8 @@ impl Line {
 /// ```
 ///
 /// # Errors
-/// Slices of different length, fewer than two points, a NaN or infinite entry, all x equal, a result out
-/// of range.
+/// Slices of different length, fewer than two points, a NaN or infinite entry, all x equal, a
+/// result out of range.
 pub fn line(x: &[f64], y: &[f64]) -> Result<Line, StatsError> {
     weighted_line(x, y, &vec![1.0; x.len()])
 }
@@ -125,137 +127,47 @@ pub fn line(x: &[f64], y: &[f64]) -> Result<Line, StatsError> {
 /// # Errors
 /// As [`line()`], and a weight that is not above zero.
 pub fn weighted_line(x: &[f64], y: &[f64], weights: &[f64]) -> Result<Line, StatsError> {
-    check(x, y, weights)?;
-    let weight: f64 = weights.iter().sum();
-    let (centre_x, mut dx) = centred(x, weights);
-    let (centre_y, mut dy) = centred(y, weights);
-
-    // All y equal: their mean may be off by a rounding, which must not pass for a slope.
-    let constant = y.iter().all(|value| *value == y[0]);
-    if constant {
-        dy.fill(0.0);
-    }
-
-    // Products of numbers of size one cannot overflow; the scales come back at the end.
-    let scale_x = largest(&dx);
-    let scale_y = if constant { 1.0 } else { largest(&dy) };
-    dx.iter_mut().for_each(|value| *value /= scale_x);
-    dy.iter_mut().for_each(|value| *value /= scale_y);
-
-    let sxx = weighted_sum(weights, &dx, &dx);
-    let sxy = weighted_sum(weights, &dx, &dy);
-    let syy = weighted_sum(weights, &dy, &dy);
-    let unit_slope = sxy / sxx;
-    let unit_residuals: Vec<f64> = dx.iter().zip(&dy).map(|(dx, dy)| dy - unit_slope * dx).collect();
-    let unit_rss = weighted_sum(weights, &unit_residuals, &unit_residuals);
-
-    let slope = unit_slope * (scale_y / scale_x);
-    let residuals: Vec<f64> = unit_residuals.iter().map(|e| e * scale_y).collect();
-    let leverage: Vec<f64> = weights.iter().zip(&dx).map(|(w, dx)| w / weight + w * dx * dx / sxx).collect();
-    let left_out_errors = residuals
-        .iter()
-        .zip(&leverage)
-        .map(|(e, h)| (x.len() > 2 && 1.0 - h > DECISIVE).then(|| e / (1.0 - h)))
-        .collect();
-    let r_squared = (!constant).then(|| (1.0 - unit_rss / syy).clamp(0.0, 1.0));
-
-    let fit = Line {
-        slope,
-        intercept: centre_y - slope * centre_x,
-        centre_x,
-        centre_y,
-        residuals,
-        leverage,
-        left_out_errors,
-        residual_sum_of_squares: unit_rss * scale_y * scale_y,
-        r_squared,
-        cautions: Vec::new(),
-        weight,
-        spread: sxx.sqrt() * scale_x,
-    };
-    for (what, value) in [
-        ("slope", fit.slope),
-        ("intercept", fit.intercept),
-        ("sum of squared residuals", fit.residual_sum_of_squares),
-        ("spread of x", fit.spread),
-        ("sum of weights", fit.weight),
-        ("standard error of the slope", fit.slope_standard_error().unwrap_or(0.0)),
-    ] {
-        if !value.is_finite() {
-            return Err(StatsError::Overflow { what });
-        }
-    }
-    let cautions = cautions(&fit, constant, unit_rss, syy);
-    Ok(Line { cautions, ..fit })
-}
-
-/// `1 - leverage` at or below which the other points are taken to define no line: a few roundings.
-const DECISIVE: f64 = 64.0 * f64::EPSILON;
-
-/// Share of the variation of y below which residuals are rounding, not scatter.
-const EXACT: f64 = 1e-24;
-
-fn cautions(fit: &Line, constant: bool, rss: f64, syy: f64) -> Vec<Caution> {
-    let mut found = Vec::new();
-    if fit.degrees_of_freedom() == 0 {
-        found.push(Caution::NoScatter);
-    } else {
-        if constant {
-            found.push(Caution::Constant);
-        } else if rss <= EXACT * syy {
-            found.push(Caution::Exact);
-        }
-        found.extend(
-            fit.left_out_errors
-                .iter()
-                .enumerate()
-                .filter(|(_, error)| error.is_none())
-                .map(|(point, _)| Caution::Decisive { point }),
-        );
-    }
-    found
-}
-
-/// Weighted mean and the distances from it. The distances are taken twice: the second pass removes the
-/// rounding of the mean, which is as large as the data's own spread when the offset is large.
-fn centred(values: &[f64], weights: &[f64]) -> (f64, Vec<f64>) {
-    let weight: f64 = weights.iter().sum();
-    let mean = values.iter().zip(weights).map(|(value, w)| value * (w / weight)).sum::<f64>();
-    let mut distances: Vec<f64> = values.iter().map(|value| value - mean).collect();
-    let rest = distances.iter().zip(weights).map(|(distance, w)| distance * (w / weight)).sum::<f64>();
-    distances.iter_mut().for_each(|distance| *distance -= rest);
-    (mean + rest, distances)
-}
-
-fn largest(values: &[f64]) -> f64 {
-    values.iter().fold(0.0, |most, value| value.abs().max(most))
-}
-
-fn weighted_sum(weights: &[f64], left: &[f64], right: &[f64]) -> f64 {
-    weights.iter().zip(left.iter().zip(right)).map(|(w, (l, r))| w * l * r).sum()
-}
-
-fn check(x: &[f64], y: &[f64], weights: &[f64]) -> Result<(), StatsError> {
-    for (right, length) in [("y", y.len()), ("weights", weights.len())] {
-        if x.len() != length {
-            return Err(StatsError::Lengths { left: "x", left_length: x.len(), right, right_length: length });
-        }
-    }
-    for (what, values) in [("x", x), ("y", y), ("weights", weights)] {
-        if let Some(index) = values.iter().position(|value| !value.is_finite()) {
-            return Err(StatsError::NonFinite { what, index, value: values[index] });
-        }
-    }
+    check::columns(&[("x", x), ("y", y), ("weights", weights)])?;
     if let Some(index) = weights.iter().position(|weight| *weight <= 0.0) {
         return Err(StatsError::NotPositive { what: "weights", index, value: weights[index] });
     }
     if x.len() < 2 {
         return Err(StatsError::TooFewPoints { given: x.len(), needed: 2 });
     }
+    let no_spread = StatsError::NoSpread { points: x.len(), x: x[0] };
     if x.iter().all(|value| *value == x[0]) {
-        return Err(StatsError::NoSpread { points: x.len(), x: x[0] });
+        return Err(no_spread);
     }
-    Ok(())
+    let fit = Design::new(y, vec![x.to_vec()]).weighted(weights).with_constant();
+    let fit = fit.fit(0.0).ok_or(no_spread)?;
+    let (slope, centre_x, centre_y) = (fit.coefficients[0], fit.means[0], fit.means[1]);
+    let line = Line {
+        slope,
+        intercept: centre_y - slope * centre_x,
+        centre_x,
+        centre_y,
+        weight: weights.iter().sum(),
+        spread: fit.length(0),
+        left_out_errors: fit.left_out_errors(),
+        cautions: fit.cautions(),
+        residual_sum_of_squares: fit.residual_sum_of_squares,
+        r_squared: fit.r_squared,
+        residuals: fit.residuals,
+        leverage: fit.leverage,
+    };
+    for (what, value) in [
+        ("slope", line.slope),
+        ("intercept", line.intercept),
+        ("sum of squared residuals", line.residual_sum_of_squares),
+        ("spread of x", line.spread),
+        ("sum of weights", line.weight),
+        ("standard error of the slope", line.slope_standard_error().unwrap_or(0.0)),
+    ] {
+        if !value.is_finite() {
+            return Err(StatsError::Overflow { what });
+        }
+    }
+    Ok(line)
 }
 
 #[cfg(test)]
@@ -273,7 +185,8 @@ mod tests {
         assert!((fit.slope_standard_error().unwrap() - (0.9f64 / 5.0).sqrt()).abs() < 1e-15);
         assert!((fit.covariance().unwrap() + 0.9 * 1.5 / 5.0).abs() < 1e-15);
         assert!((fit.leverage[0] - 0.7).abs() < 1e-15 && (fit.leverage[1] - 0.3).abs() < 1e-15);
-        // Without the first point: slope 1.5, value 2 at x = 0, error 1 - 2 = -1 = -0.3 / (1 - 0.7).
+        // Without the first point: slope 1.5, value 2 at x = 0, error 1 - 2 = -1 = -0.3 / (1 -
+        // 0.7).
         assert!((fit.left_out_errors[0].unwrap() + 1.0).abs() < 1e-14);
         assert!(fit.cautions.is_empty());
     }

@@ -1,22 +1,12 @@
 //! The simplex of Nelder and Mead (1965): a minimiser that asks for values alone.
 //!
-//! It is here to disagree. It knows no derivative, so a wrong derivative, a kink or a flat valley that stops
-//! [`newton`](super::newton) does not stop it. Coefficients adapted to the dimension (Gao and Han 2012,
-//! *Comput. Optim. Appl.* 51, 259); restarted from its best point until a restart gains nothing, since a simplex can
-//! collapse without being anywhere near a minimum (McKinnon 1998). Points are clamped to the box.
+//! It is here to disagree. It knows no derivative, so a wrong derivative, a kink or a flat valley
+//! that stops [`newton`](super::newton) does not stop it. Coefficients adapted to the dimension
+//! (Gao and Han 2012, *Comput. Optim. Appl.* 51, 259); restarted from its best point until a
+//! restart gains nothing, since a simplex can collapse without being anywhere near a minimum
+//! (McKinnon 1998). Points are clamped to the box.
 
-use super::newton::Bound;
-
-/// A point and its value.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Best {
-    /// The point.
-    pub point: Vec<f64>,
-    /// The function there.
-    pub value: f64,
-    /// Times the function was asked.
-    pub evaluations: usize,
-}
+use super::{Bound, Minimum};
 
 /// When to stop looking.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +15,8 @@ pub struct Effort {
     pub simplices: usize,
     /// Evaluations of one simplex for each dimension.
     pub evaluations: usize,
-    /// A simplex whose values differ by less has arrived; so has one of the size of rounding, whatever this says.
+    /// A simplex whose values differ by less has arrived; so has one of the size of rounding,
+    /// whatever this says.
     pub same: f64,
 }
 
@@ -36,15 +27,21 @@ impl Effort {
 
 /// Minimises `function` in the box from `start`, with a first simplex of the edges `steps`.
 ///
-/// A value of NaN or infinity means "not allowed". The answer is the best point seen, the start included.
+/// A value of NaN or infinity means "not allowed". The answer is the best point seen, the start
+/// included.
 ///
 /// ```
-/// use relscale_stats::optimise::{nelder_mead, newton::Bound};
+/// use relscale_stats::optimise::{Bound, nelder_mead};
 /// let rosenbrock = |p: &[f64]| (1.0 - p[0]).powi(2) + 100.0 * (p[1] - p[0] * p[0]).powi(2);
 /// let found = nelder_mead::minimise(rosenbrock, &[-1.2, 1.0], &[0.5, 0.5], &[Bound::NONE; 2]);
 /// assert!(found.value < 1e-12 && (found.point[0] - 1.0).abs() < 1e-5);
 /// ```
-pub fn minimise(function: impl FnMut(&[f64]) -> f64, start: &[f64], steps: &[f64], bounds: &[Bound]) -> Best {
+pub fn minimise(
+    function: impl FnMut(&[f64]) -> f64,
+    start: &[f64],
+    steps: &[f64],
+    bounds: &[Bound],
+) -> Minimum {
     minimise_with(function, start, steps, bounds, Effort::FULL)
 }
 
@@ -55,10 +52,8 @@ pub fn minimise_with(
     steps: &[f64],
     bounds: &[Bound],
     effort: Effort,
-) -> Best {
-    let mut evaluations = 0;
+) -> Minimum {
     let mut value = |point: &[f64]| {
-        evaluations += 1;
         let value = function(point);
         if value.is_nan() { f64::INFINITY } else { value }
     };
@@ -71,7 +66,7 @@ pub fn minimise_with(
             break;
         }
     }
-    Best { point: best.0, value: best.1, evaluations }
+    Minimum { point: best.0, value: best.1 }
 }
 
 type Vertex = (Vec<f64>, f64);

@@ -4,30 +4,11 @@
 //! (JᵀJ + λ D) step = -Jᵀr,   D = diag(JᵀJ)
 //! ```
 //!
-//! with the columns of J scaled to length one, which is D. λ falls tenfold after a step that lowers the sum and
-//! rises tenfold after one that does not. A parameter that stands at its bound and is pushed outwards is held there
-//! for the step; a step that would leave the box is cut at the bound.
+//! with the columns of J scaled to length one, which is D. λ falls tenfold after a step that lowers
+//! the sum and rises tenfold after one that does not. A parameter that stands at its bound and is
+//! pushed outwards is held there for the step; a step that would leave the box is cut at the bound.
 
-use super::{Symmetric, solve};
-
-/// Where a parameter may lie.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bound {
-    /// Smallest value allowed.
-    pub low: f64,
-    /// Largest value allowed.
-    pub high: f64,
-}
-
-impl Bound {
-    /// Anywhere.
-    pub const NONE: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY };
-
-    /// The nearest allowed value.
-    pub fn clamp(self, value: f64) -> f64 {
-        value.max(self.low).min(self.high)
-    }
-}
+use super::{Bound, Minimum, Symmetric, dot, solve};
 
 /// What is minimised is `Σ r²` of these.
 pub trait Residuals {
@@ -42,21 +23,20 @@ pub trait Residuals {
 /// Steps at most; each costs a Jacobian.
 const STEPS: usize = 60;
 
-/// Walks downhill from `point`, in place, and returns the sum of squares there: never more than at the start.
-///
-/// `None` when the start itself is not allowed.
-pub fn polish(problem: &mut impl Residuals, point: &mut [f64], bounds: &[Bound]) -> Option<f64> {
+/// Walks downhill from `start`, clamped to the bounds: never ends above it. Of infinite value when
+/// the start itself is not allowed.
+pub fn polish(problem: &mut impl Residuals, start: &[f64], bounds: &[Bound]) -> Minimum {
     let mut residuals = Vec::new();
     let mut trial = Vec::new();
-    point.iter_mut().zip(bounds).for_each(|(value, bound)| *value = bound.clamp(*value));
-    if !problem.residuals(point, &mut residuals) {
-        return None;
+    let mut point: Vec<f64> = start.iter().zip(bounds).map(|(value, bound)| bound.clamp(*value)).collect();
+    if !problem.residuals(&point, &mut residuals) {
+        return Minimum { point, value: f64::INFINITY };
     }
     let mut sum = squares(&residuals);
     let mut columns = vec![Vec::new(); point.len()];
     let mut damping = 1e-4;
     for _ in 0..STEPS {
-        problem.jacobian(point, &mut columns);
+        problem.jacobian(&point, &mut columns);
         let gradient: Vec<f64> = columns.iter().map(|column| dot(column, &residuals)).collect();
         let free: Vec<usize> = (0..point.len())
             .filter(|&axis| {
@@ -78,7 +58,7 @@ pub fn polish(problem: &mut impl Residuals, point: &mut [f64], bounds: &[Bound])
                 damping *= 10.0;
                 continue;
             };
-            let mut next = point.to_vec();
+            let mut next = point.clone();
             for ((&axis, step), length) in free.iter().zip(&step).zip(&normal.lengths) {
                 next[axis] = bounds[axis].clamp(point[axis] + step / length);
             }
@@ -93,20 +73,16 @@ pub fn polish(problem: &mut impl Residuals, point: &mut [f64], bounds: &[Bound])
             damping *= 10.0;
         }
         // The Jacobian of the next round belongs to `point`, not to the last trial.
-        if !moved || before - sum <= 1e-15 * before || !problem.residuals(point, &mut residuals) {
+        if !moved || before - sum <= 1e-15 * before || !problem.residuals(&point, &mut residuals) {
             break;
         }
     }
-    Some(sum)
+    Minimum { point, value: sum }
 }
 
 fn squares(values: &[f64]) -> f64 {
     let sum = dot(values, values);
     if sum.is_nan() { f64::INFINITY } else { sum }
-}
-
-fn dot(left: &[f64], right: &[f64]) -> f64 {
-    left.iter().zip(right).map(|(l, r)| l * r).sum()
 }
 
 #[cfg(test)]
@@ -131,17 +107,15 @@ mod tests {
 
     #[test]
     fn the_valley_is_walked_to_its_end() {
-        let mut point = [-1.2, 1.0];
-        let sum = polish(&mut Valley, &mut point, &[Bound::NONE; 2]).unwrap();
+        let Minimum { point, value: sum } = polish(&mut Valley, &[-1.2, 1.0], &[Bound::NONE; 2]);
         assert!(sum < 1e-25 && (point[0] - 1.0).abs() < 1e-12, "{sum} {point:?}");
     }
 
     #[test]
     fn a_wall_stops_it_at_the_best_point_of_the_wall() {
         // With x <= 0.5 the least is at x = 0.5, y = 0.25: sum 0.25.
-        let mut point = [-1.2, 1.0];
         let walls = [Bound { low: f64::NEG_INFINITY, high: 0.5 }, Bound::NONE];
-        let sum = polish(&mut Valley, &mut point, &walls).unwrap();
+        let Minimum { point, value: sum } = polish(&mut Valley, &[-1.2, 1.0], &walls);
         assert!((sum - 0.25).abs() < 1e-12 && point[0] == 0.5 && (point[1] - 0.25).abs() < 1e-7, "{point:?}");
     }
 
@@ -154,6 +128,6 @@ mod tests {
             }
             fn jacobian(&mut self, _: &[f64], _: &mut [Vec<f64>]) {}
         }
-        assert_eq!(polish(&mut Never, &mut [0.0], &[Bound::NONE]), None);
+        assert_eq!(polish(&mut Never, &[0.0], &[Bound::NONE]).value, f64::INFINITY);
     }
 }

@@ -1,10 +1,12 @@
 //! The plane `y = c + a x_1 + b x_2` with the least sum of squared residuals.
 
-use super::{Symmetric, solve};
+use super::linear::Design;
+use crate::check;
 use crate::error::StatsError;
 
-/// Condition number of the centred columns from which on the two slopes cannot be told apart.
-const COLLINEAR: f64 = 1e6;
+/// Sine of the angle between the centred columns up to which the two slopes cannot be told apart: a
+/// condition number of 1e6.
+const COLLINEAR: f64 = 2e-6;
 
 /// A fitted plane.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,55 +30,28 @@ pub struct Plane {
 /// ```
 ///
 /// # Errors
-/// Slices of different length; fewer than four points; an entry that is not finite; points on one line, seen from above.
+/// Slices of different length; fewer than four points; an entry that is not finite; points on one
+/// line, seen from above.
 pub fn fit(x_1: &[f64], x_2: &[f64], y: &[f64]) -> Result<Plane, StatsError> {
-    for (right, values) in [("x_2", x_2), ("y", y)] {
-        if values.len() != x_1.len() {
-            return Err(StatsError::Lengths {
-                left: "x_1",
-                left_length: x_1.len(),
-                right,
-                right_length: values.len(),
-            });
-        }
-    }
-    for (what, values) in [("x_1", x_1), ("x_2", x_2), ("y", y)] {
-        if let Some(index) = values.iter().position(|value| !value.is_finite()) {
-            return Err(StatsError::NonFinite { what, index, value: values[index] });
-        }
-    }
+    check::columns(&[("x_1", x_1), ("x_2", x_2), ("y", y)])?;
     if y.len() < 4 {
         return Err(StatsError::TooFewForForm { form: "plane", parameters: 3, given: y.len(), needed: 4 });
     }
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let centre = [mean(x_1), mean(x_2), mean(y)];
-    let less = |values: &[f64], mean: f64| -> Vec<f64> { values.iter().map(|value| value - mean).collect() };
-    let columns = [less(x_1, centre[0]), less(x_2, centre[1])];
-    let v = less(y, centre[2]);
-    for (column, centre) in columns.iter().zip(centre) {
+    for x in [x_1, x_2] {
+        let mean = x.iter().sum::<f64>() / x.len() as f64;
         // What is left of equal numbers is the rounding of their mean.
-        if column.iter().all(|entry| entry.abs() <= 1e-12 * centre.abs()) {
-            return Err(StatsError::NoSpread { points: y.len(), x: centre });
+        if x.iter().all(|x| (x - mean).abs() <= 1e-12 * mean.abs()) {
+            return Err(StatsError::NoSpread { points: y.len(), x: mean });
         }
     }
-    let normal = Symmetric::of(&columns);
-    if normal.condition() >= COLLINEAR {
-        return Err(StatsError::Collinear { points: y.len() });
-    }
-    let right: Vec<f64> = columns
-        .iter()
-        .zip(&normal.lengths)
-        .map(|(column, length)| column.iter().zip(&v).map(|(entry, v)| entry * v).sum::<f64>() / length)
-        .collect();
-    let scaled = solve(&normal.values, &right, 0.0).ok_or(StatsError::Collinear { points: y.len() })?;
-    let slopes = [scaled[0] / normal.lengths[0], scaled[1] / normal.lengths[1]];
-    let residuals: Vec<f64> = (0..y.len())
-        .map(|point| v[point] - slopes[0] * columns[0][point] - slopes[1] * columns[1][point])
-        .collect();
-    let squares = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>();
-    let varies = y.iter().any(|value| *value != y[0]);
-    let r_squared = varies.then(|| (1.0 - squares(&residuals) / squares(&v)).clamp(0.0, 1.0));
-    Ok(Plane { slopes, centre, residuals, r_squared })
+    let fit = Design::new(y, vec![x_1.to_vec(), x_2.to_vec()]).with_constant().fit(COLLINEAR);
+    let fit = fit.ok_or(StatsError::Collinear { points: y.len() })?;
+    Ok(Plane {
+        slopes: [fit.coefficients[0], fit.coefficients[1]],
+        centre: [fit.means[0], fit.means[1], fit.means[2]],
+        r_squared: fit.r_squared,
+        residuals: fit.residuals,
+    })
 }
 
 #[cfg(test)]

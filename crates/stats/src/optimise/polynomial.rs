@@ -1,9 +1,11 @@
 //! Polynomials of low degree by least squares or by Huber's loss, and their minimum.
 //!
-//! x is shifted and scaled to [-1, 1] first. With Huber's loss, `r²/2` up to a threshold and linear beyond, the fit is found by reweighting
-//! (Holland and Welsch 1977), each round a least-squares fit.
+//! x is shifted and scaled to [-1, 1] first. With Huber's loss, `r²/2` up to a threshold and linear
+//! beyond, the fit is found by reweighting (Holland and Welsch 1977), each round a least-squares
+//! fit.
 //!
-//! Where several points share an x ([`Polynomial::with_repeats`]) their own scatter is a second witness of the error beside that about the curve:
+//! Where several points share an x ([`Polynomial::with_repeats`]) their own scatter is a second
+//! witness of the error beside that about the curve:
 //!
 //! ```text
 //! Σ r² = Σ_x Σ (y - mean_x)²  +  Σ_x m_x (mean_x - fitted)²,   points - sizes and sizes - coefficients degrees of freedom
@@ -11,9 +13,10 @@
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-use super::{Symmetric, solve};
+use super::linear::{Design, Linear};
+use super::student;
+use crate::check;
 use crate::error::StatsError;
-use crate::interval::student;
 
 /// The scatter of single points about a polynomial.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,8 +25,8 @@ pub struct Scatter {
     pub variance: f64,
     /// Degrees of freedom that it was found with, at least 1.
     pub degrees_of_freedom: usize,
-    /// Points share an x: how likely means would lie so far from the curve by the scatter of such points alone (F test); the smaller, the less it is
-    /// the curve of these points.
+    /// Points share an x: how likely means would lie so far from the curve by the scatter of such
+    /// points alone (F test); the smaller, the less it is the curve of these points.
     pub lack_of_fit: Option<f64>,
 }
 
@@ -36,21 +39,26 @@ pub struct Polynomial {
     half: f64,
     /// `y - fitted`, in the order of the points.
     pub residuals: Vec<f64>,
-    /// Each point's own weight in its fitted value; they sum to the number of coefficients (least squares).
+    /// Each point's own weight in its fitted value; they sum to the number of coefficients (least
+    /// squares).
     pub leverage: Vec<f64>,
-    /// Inverse of the normal equations in u, row-major.
-    inverse: Vec<f64>,
+    /// The fit, whose coefficients and residuals stand above.
+    fit: Linear,
     scatter: Option<Scatter>,
 }
 
-/// A lack of fit that is less likely than this by chance is believed: then the distance of the means from the curve is the error, not the scatter of
-/// points of one x.
+/// A lack of fit that is less likely than this by chance is believed: then the distance of the
+/// means from the curve is the error, not the scatter of points of one x.
 const LACK_OF_FIT: f64 = 0.05;
+
+/// Share of a power of u that is its own, up to which it is rounding.
+pub(crate) const ROUNDING: f64 = 6e-8;
 
 /// Rounds of reweighting at most.
 const ROUNDS: usize = 200;
 
-/// Steps between a minimum and the end of the points in which the end of its interval is looked for.
+/// Steps between a minimum and the end of the points in which the end of its interval is looked
+/// for.
 const STEPS: u32 = 400;
 
 /// Fits a polynomial of `degree` to points of at least `degree + 1` different x.
@@ -62,21 +70,10 @@ const STEPS: u32 = 400;
 /// ```
 ///
 /// # Errors
-/// Slices of different length; too few different x; an entry that is not finite; a threshold of Huber's loss that is not above 0.
+/// Slices of different length; too few different x; an entry that is not finite; a threshold of
+/// Huber's loss that is not above 0.
 pub fn fit(x: &[f64], y: &[f64], degree: usize, huber: Option<f64>) -> Result<Polynomial, StatsError> {
-    if x.len() != y.len() {
-        return Err(StatsError::Lengths {
-            left: "x",
-            left_length: x.len(),
-            right: "y",
-            right_length: y.len(),
-        });
-    }
-    for (what, values) in [("x", x), ("y", y)] {
-        if let Some(index) = values.iter().position(|value| !value.is_finite()) {
-            return Err(StatsError::NonFinite { what, index, value: values[index] });
-        }
-    }
+    check::columns(&[("x", x), ("y", y)])?;
     let mut different = x.to_vec();
     different.sort_unstable_by(f64::total_cmp);
     different.dedup();
@@ -85,66 +82,52 @@ pub fn fit(x: &[f64], y: &[f64], degree: usize, huber: Option<f64>) -> Result<Po
     }
     let (low, high) = (different[0], different[different.len() - 1]);
     let (centre, half) = ((low + high) / 2.0, (high - low) / 2.0);
-    let powers = |value: &f64| -> Vec<f64> {
-        let u = (value - centre) / half;
-        (0..=degree).map(|power| u.powi(power as i32)).collect()
-    };
-    let rows: Vec<Vec<f64>> = x.iter().map(powers).collect();
+    let columns = powers(x, centre, half, degree);
+    let weighted = |weights: &[f64]| Design::new(y, columns.clone()).weighted(weights).fit(ROUNDING);
     let mut weights = vec![1.0; x.len()];
-    let (mut coefficients, mut inverse) = weighted(&rows, y, &weights).ok_or(StatsError::Undetermined)?;
-    let value =
-        |coefficients: &[f64], row: &[f64]| row.iter().zip(coefficients).map(|(p, c)| p * c).sum::<f64>();
+    let mut fit = weighted(&weights).ok_or(StatsError::Undetermined)?;
     if let Some(threshold) = huber {
         for _ in 0..ROUNDS {
-            for ((weight, row), y) in weights.iter_mut().zip(&rows).zip(y) {
-                let residual = (y - value(&coefficients, row)).abs();
-                *weight = if residual <= threshold { 1.0 } else { threshold / residual };
+            for (weight, residual) in weights.iter_mut().zip(&fit.residuals) {
+                *weight = if residual.abs() <= threshold { 1.0 } else { threshold / residual.abs() };
             }
-            let Some((next, next_inverse)) = weighted(&rows, y, &weights) else { break };
-            let moved = next.iter().zip(&coefficients).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            (coefficients, inverse) = (next, next_inverse);
-            if moved <= 1e-14 * coefficients.iter().fold(0.0_f64, |a, b| a.max(b.abs())) {
+            let Some(next) = weighted(&weights) else { break };
+            let pairs = next.coefficients.iter().zip(&fit.coefficients);
+            let moved = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            fit = next;
+            if moved <= 1e-14 * fit.coefficients.iter().fold(0.0_f64, |a, b| a.max(b.abs())) {
                 break;
             }
         }
     }
-    let residuals = rows.iter().zip(y).map(|(row, y)| y - value(&coefficients, row)).collect();
-    let size = degree + 1;
-    let leverage = rows
-        .iter()
-        .zip(&weights)
-        .map(|(row, weight)| {
-            let of = |at: usize| (0..size).map(|to| inverse[at * size + to] * row[to]).sum::<f64>();
-            (weight * (0..size).map(|at| row[at] * of(at)).sum::<f64>()).clamp(0.0, 1.0)
-        })
-        .collect();
-    let mut found = Polynomial { coefficients, centre, half, residuals, leverage, inverse, scatter: None };
+    let mut found = Polynomial {
+        coefficients: std::mem::take(&mut fit.coefficients),
+        residuals: std::mem::take(&mut fit.residuals),
+        leverage: fit.leverage.iter().map(|leverage| leverage.clamp(0.0, 1.0)).collect(),
+        scatter: None,
+        centre,
+        half,
+        fit,
+    };
     found.scatter = scatter(found.squares(), found.degrees_of_freedom(), None);
     Ok(found)
+}
+
+/// `Σ (y - mean)²`; `None` when all are equal.
+fn variation(y: &[f64]) -> Option<f64> {
+    let mean = y.iter().sum::<f64>() / y.len() as f64;
+    let total: f64 = y.iter().map(|y| (y - mean).powi(2)).sum();
+    (total > 0.0 && y.iter().any(|value| *value != y[0])).then_some(total)
+}
+
+/// Powers of `(x - centre) / half` from the constant on, a column each.
+pub(crate) fn powers(x: &[f64], centre: f64, half: f64, degree: usize) -> Vec<Vec<f64>> {
+    (0..=degree).map(|power| x.iter().map(|x| ((x - centre) / half).powi(power as i32)).collect()).collect()
 }
 
 fn scatter(squares: f64, degrees_of_freedom: usize, lack_of_fit: Option<f64>) -> Option<Scatter> {
     let variance = squares / degrees_of_freedom as f64;
     (degrees_of_freedom > 0).then_some(Scatter { variance, degrees_of_freedom, lack_of_fit })
-}
-
-/// Coefficients of weighted least squares and the inverse of the normal equations; `None` where the rows do not determine them.
-pub(super) fn weighted(rows: &[Vec<f64>], y: &[f64], weights: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
-    let size = rows[0].len();
-    let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
-    let columns: Vec<Vec<f64>> =
-        (0..size).map(|at| rows.iter().zip(&roots).map(|(row, root)| row[at] * root).collect()).collect();
-    let normal = Symmetric::of(&columns);
-    let right: Vec<f64> = columns
-        .iter()
-        .zip(&normal.lengths)
-        .map(|(column, length)| {
-            column.iter().zip(y).zip(&roots).map(|((c, y), root)| c * y * root).sum::<f64>() / length
-        })
-        .collect();
-    let scaled = solve(&normal.values, &right, 0.0)?;
-    let coefficients = scaled.iter().zip(&normal.lengths).map(|(value, length)| value / length).collect();
-    Some((coefficients, normal.inverse()?))
 }
 
 impl Polynomial {
@@ -163,14 +146,29 @@ impl Polynomial {
         self.residuals.iter().map(|residual| residual * residual).sum()
     }
 
+    /// `1 - Σ residual² / Σ (y - mean)²` of the y that it was fitted to; `None` when all are equal.
+    pub fn r_squared(&self, y: &[f64]) -> Option<f64> {
+        Some((1.0 - self.squares() / variation(y)?).clamp(0.0, 1.0))
+    }
+
+    /// The same for each point predicted from all others; `None` when all are equal or a point
+    /// alone decides the fit. It falls below 0 when the mean of the others would predict better.
+    pub fn left_out_r_squared(&self, y: &[f64]) -> Option<f64> {
+        let told = self.leverage.iter().all(|leverage| *leverage < 1.0 - 1e-9);
+        let points = self.residuals.iter().zip(&self.leverage);
+        let left_out: f64 = points.map(|(residual, leverage)| (residual / (1.0 - leverage)).powi(2)).sum();
+        Some(1.0 - left_out / variation(y)?).filter(|_| told)
+    }
+
     /// The scatter of single points; `None` without degrees of freedom.
     pub fn scatter(&self) -> Option<Scatter> {
         self.scatter
     }
 
-    /// The same polynomial, its scatter judged knowing which points share an x: `group` numbers the x of each point. Scatter of points of one x and
-    /// distance of their means from the curve are taken together, unless the means lie further away than such scatter allows (F test at 5 %): then
-    /// the curve is not that of the points, and the means alone tell how far it is off.
+    /// The same polynomial, its scatter judged knowing which points share an x: `group` numbers the
+    /// x of each point. Scatter of points of one x and distance of their means from the curve are
+    /// taken together, unless the means lie further away than such scatter allows (F test at 5 %):
+    /// then the curve is not that of the points, and the means alone tell how far it is off.
     #[must_use]
     pub fn with_repeats(mut self, group: &[usize]) -> Self {
         let groups = group.iter().copied().max().map_or(0, |last| last + 1);
@@ -200,8 +198,9 @@ impl Polynomial {
         self
     }
 
-    /// The x between `low` and `high` at which it is least, lower than at either of them; `None` where there is no such place (it falls or
-    /// rises throughout, or is lower still at an end). Of a cubic there is one at most.
+    /// The x between `low` and `high` at which it is least, lower than at either of them; `None`
+    /// where there is no such place (it falls or rises throughout, or is lower still at an end). Of
+    /// a cubic there is one at most.
     pub fn minimum(&self, low: f64, high: f64) -> Option<f64> {
         let c = |power: usize| self.coefficients.get(power).copied().unwrap_or(0.0);
         // c1 + 2 c2 u + 3 c3 u² = 0, the root at which it turns upwards.
@@ -214,8 +213,8 @@ impl Polynomial {
             if discriminant <= 0.0 {
                 return None;
             }
-            // The root (-linear + sqrt(discriminant)) / (2 quadratic), where the second derivative is that square root; written so that
-            // nothing cancels.
+            // The root (-linear + sqrt(discriminant)) / (2 quadratic), where the second derivative
+            // is that square root; written so that nothing cancels.
             let root = discriminant.sqrt();
             if linear > 0.0 { -2.0 * constant / (linear + root) } else { (root - linear) / (2.0 * quadratic) }
         };
@@ -224,7 +223,8 @@ impl Polynomial {
         (low < x && x < high && least < self.at(low) && least < self.at(high)).then_some(x)
     }
 
-    /// Standard error of the place of a minimum, to first order: that of the slope there over the curvature; `None` without degrees of freedom.
+    /// Standard error of the place of a minimum, to first order: that of the slope there over the
+    /// curvature; `None` without degrees of freedom.
     pub fn minimum_standard_error(&self, at: f64) -> Option<f64> {
         let (_, variance) = self.combination(&self.derivative_direction(self.scaled(at), 1));
         Some(variance?.sqrt() / self.curvature(at).0)
@@ -235,8 +235,9 @@ impl Polynomial {
         self.combination(&self.derivative_direction(self.scaled(x), 0)).1.map(f64::sqrt)
     }
 
-    /// Where the minimum `at` may be, at a coverage, between `low` and `high`: the stretch about it in which the slope is not told from zero,
-    /// `|f'(x)| <= t se(f'(x))`, t Student's with those of the scatter (Fieller's argument, exact for normal scatter). An end is `None` where that
+    /// Where the minimum `at` may be, at a coverage, between `low` and `high`: the stretch about it
+    /// in which the slope is not told from zero, `|f'(x)| <= t se(f'(x))`, t Student's with those
+    /// of the scatter (Fieller's argument, exact for normal scatter). An end is `None` where that
     /// stretch reaches `low` or `high`, so that the points leave it open.
     ///
     /// # Errors
@@ -274,7 +275,8 @@ impl Polynomial {
         Ok((end(low), end(high)))
     }
 
-    /// The second derivative at a place, and its standard error from the scatter (`None` without degrees of freedom).
+    /// The second derivative at a place, and its standard error from the scatter (`None` without
+    /// degrees of freedom).
     pub fn curvature(&self, x: f64) -> (f64, Option<f64>) {
         let (value, variance) = self.combination(&self.derivative_direction(self.scaled(x), 2));
         (value, variance.map(f64::sqrt))
@@ -291,19 +293,11 @@ impl Polynomial {
             .collect()
     }
 
-    /// A combination of the coefficients, and its variance from the scatter (`None` without degrees of freedom).
+    /// A combination of the coefficients, and its variance from the scatter (`None` without degrees
+    /// of freedom).
     fn combination(&self, direction: &[f64]) -> (f64, Option<f64>) {
         let value = direction.iter().zip(&self.coefficients).map(|(d, c)| d * c).sum();
-        let size = self.coefficients.len();
-        let variance = self.scatter.map(|scatter| {
-            let mut factor = 0.0;
-            for (at, left) in direction.iter().enumerate() {
-                for (to, right) in direction.iter().enumerate() {
-                    factor += left * self.inverse[at * size + to] * right;
-                }
-            }
-            scatter.variance * factor.max(0.0)
-        });
+        let variance = self.scatter.map(|scatter| scatter.variance * self.fit.variance_factor(direction));
         (value, variance)
     }
 
@@ -337,7 +331,8 @@ mod tests {
         assert!((cubic.minimum(-0.9, 3.0).unwrap() - 2.0).abs() < 1e-9);
     }
 
-    /// Three points at each of five x: what lies about the means is one witness, what they lie about the curve the other.
+    /// Three points at each of five x: what lies about the means is one witness, what they lie
+    /// about the curve the other.
     #[test]
     fn points_of_one_x_tell_the_scatter_and_a_curve_that_is_not_theirs() {
         let (mut x, mut y, mut group) = (Vec::new(), Vec::new(), Vec::new());
@@ -385,7 +380,8 @@ mod tests {
         assert!((least(Some(0.1)) - 4.0).abs() < 0.01 && (least(None) - 4.0).abs() > 0.3);
     }
 
-    /// A parabola's minimum is a ratio of normals, `-b / 2c`, for which Fieller's interval is known in closed form.
+    /// A parabola's minimum is a ratio of normals, `-b / 2c`, for which Fieller's interval is known
+    /// in closed form.
     #[test]
     fn the_interval_of_a_minimum_is_fiellers() {
         let x = [-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0];
@@ -393,7 +389,8 @@ mod tests {
         let fit = fit(&x, &y, 2, None).unwrap();
         let at = fit.minimum(-3.0, 3.0).unwrap();
         let (low, high) = fit.minimum_interval(at, -3.0, 3.0, 0.95).unwrap();
-        // y = a + b x + c x² on symmetric x: b and c are independent, b = Sxy / 28, c = Σ (x² - 4) y / 84, var s²/28 and s²/84.
+        // y = a + b x + c x² on symmetric x: b and c are independent, b = Sxy / 28, c = Σ (x² - 4)
+        // y / 84, var s²/28 and s²/84.
         let b = x.iter().zip(&y).map(|(x, y)| x * y).sum::<f64>() / 28.0;
         let c = x.iter().zip(&y).map(|(x, y)| (x * x - 4.0) * y).sum::<f64>() / 84.0;
         let s2 = fit.residuals.iter().map(|r| r * r).sum::<f64>() / 4.0;
@@ -434,5 +431,30 @@ mod tests {
                 prop_assert!(product.abs() < 1e-9);
             }
         }
+    }
+
+    #[test]
+    fn each_point_left_out_as_if_refitted() {
+        let x = [1.0, 2.0, 3.5, 4.0, 6.0, 7.5];
+        let y = [3.0, 2.2, 2.0, 1.4, 1.5, 1.1];
+        let whole = fit(&x, &y, 2, None).unwrap();
+        let mean = y.iter().sum::<f64>() / 6.0;
+        let mut press = 0.0;
+        for out in 0..6 {
+            let without = |values: &[f64]| -> Vec<f64> {
+                values.iter().enumerate().filter(|(at, _)| *at != out).map(|(_, value)| *value).collect()
+            };
+            press += (y[out] - fit(&without(&x), &without(&y), 2, None).unwrap().at(x[out])).powi(2);
+        }
+        let total: f64 = y.iter().map(|y| (y - mean).powi(2)).sum();
+        assert!((whole.left_out_r_squared(&y).unwrap() - (1.0 - press / total)).abs() < 1e-12);
+        assert!((whole.leverage.iter().sum::<f64>() - 3.0).abs() < 1e-12);
+        // Residuals of a least-squares fit are orthogonal to what is fitted.
+        for power in 0..3 {
+            let product: f64 = x.iter().zip(&whole.residuals).map(|(x, r)| x.powi(power) * r).sum();
+            assert!(product.abs() < 1e-12);
+        }
+        let flat = fit(&[1.0, 2.0, 3.0, 4.0], &[0.3; 4], 2, None).unwrap();
+        assert_eq!((flat.r_squared(&[0.3; 4]), flat.left_out_r_squared(&[0.3; 4])), (None, None));
     }
 }

@@ -1,18 +1,20 @@
-//! Curves that are linear in some of their parameters: variable projection (Golub and Pereyra 1973).
+//! Curves that are linear in some of their parameters: variable projection (Golub and Pereyra
+//! 1973).
 //!
 //! ```text
 //! target ≈ offset(θ) + Σ_j β_j basis_j(θ),   r(θ) = P⊥ (target - offset(θ))
 //! ```
 //!
-//! For each θ the β are a linear least-squares problem and are never searched for, so only one or two
-//! parameters are left to go wrong. The derivative of r is Kaufman's (1975), `-P⊥ (∂offset + Σ β ∂basis)`.
+//! For each θ the β are a linear least-squares problem and are never searched for, so only one or
+//! two parameters are left to go wrong. The derivative of r is Kaufman's (1975),
+//! `-P⊥ (∂offset + Σ β ∂basis)`.
 //!
-//! The search trusts nothing: every point of a grid laid by the form on its data is asked; each valley of the grid is
-//! walked down by [`newton`]; [`nelder_mead`] starts from the grid by itself and must arrive at the same
-//! sum of squares ([`Solution::confirmed`]); whatever was lowest wins.
+//! Every point of a grid laid by the form on its data is asked; the valleys of the grid are where
+//! the [search](super::search) starts.
 
-use super::nelder_mead;
-use super::newton::{self, Bound, Residuals};
+use super::newton::{self, Residuals};
+use super::search::{LeastSquares, lowest, search, walked};
+use super::{Bound, dot, subtract};
 
 /// Most linear parameters of a form.
 pub const LINEAR: usize = 3;
@@ -81,9 +83,6 @@ pub struct Solution {
     pub confirmed: bool,
 }
 
-/// Relative difference of two sums of squares that is no difference.
-const SAME: f64 = 1e-6;
-
 /// Share of the target's sum of squares below which sums are rounding.
 const ROUNDING: f64 = 1e-18;
 
@@ -99,45 +98,21 @@ pub fn fit(problem: &impl Separable, target: &[f64]) -> Option<Solution> {
     }
     let mut projected = Projected::new(problem, target);
     let valleys = valleys(&mut projected);
-    let (first, _) = valleys.first()?.clone();
-    let mut best: Option<(Vec<f64>, f64)> = None;
-    for (start, _) in &valleys {
-        let mut theta = start.clone();
-        if let Some(sum) = newton::polish(&mut projected, &mut theta, &bounds)
-            && best.as_ref().is_none_or(|(_, least)| sum < *least)
-        {
-            best = Some((theta, sum));
-        }
-    }
-    let (mut theta, mut sum) = best?;
+    let from = valleys.first()?.clone();
     let steps: Vec<f64> = problem.axes().iter().map(step).collect();
-    let second = nelder_mead::minimise(|theta| projected.sum(theta), &first, &steps, &bounds);
     let noise = ROUNDING * target.iter().map(|value| value * value).sum::<f64>();
-    if second.value < sum {
-        // The simplex saw something better: go on from there.
-        let mut from = second.point.clone();
-        let polished = newton::polish(&mut projected, &mut from, &bounds).unwrap_or(f64::INFINITY);
-        (theta, sum) =
-            if polished < second.value { (from, polished) } else { (second.point.clone(), second.value) };
-    }
-    let confirmed = second.value - sum <= SAME * sum + noise;
-    projected.at(&theta).then(|| projected.solution(&theta, confirmed))
+    let mut methods =
+        LeastSquares { problem: &mut projected, bounds: &bounds, from: &from, steps: &steps, noise };
+    let found = search(&mut methods, valleys, 1)?;
+    let theta = found.best.point;
+    projected.at(&theta).then(|| projected.solution(&theta, found.confirmed))
 }
 
 /// Fits again to a slightly different target, from the given starts alone: for resamples.
 pub fn refit(problem: &impl Separable, target: &[f64], starts: &[&[f64]]) -> Option<Solution> {
     let bounds: Vec<Bound> = problem.axes().iter().map(|axis| axis.bound).collect();
     let mut projected = Projected::new(problem, target);
-    let mut best: Option<(Vec<f64>, f64)> = None;
-    for start in starts {
-        let mut theta = start.to_vec();
-        if let Some(sum) = newton::polish(&mut projected, &mut theta, &bounds)
-            && best.as_ref().is_none_or(|(_, least)| sum < *least)
-        {
-            best = Some((theta, sum));
-        }
-    }
-    let (theta, _) = best?;
+    let theta = walked(starts, |start| newton::polish(&mut projected, start, &bounds))?.point;
     projected.at(&theta).then(|| projected.solution(&theta, false))
 }
 
@@ -150,36 +125,24 @@ fn step(axis: &Axis) -> f64 {
     if width > 0.0 && width.is_finite() { 0.1 * width } else { 1.0 }
 }
 
-/// Where to walk down from: the points of the grid that are lowest among their neighbours along the first axis,
-/// each with the best of the second axis, lowest first.
-fn valleys<P: Separable>(projected: &mut Projected<'_, P>) -> Vec<(Vec<f64>, f64)> {
+/// Where to walk down from: the points of the grid that are lowest among their neighbours along the
+/// first axis, each with the best of the second axis, lowest first.
+fn valleys<P: Separable>(projected: &mut Projected<'_, P>) -> Vec<Vec<f64>> {
     let axes = projected.problem.axes().to_vec();
     let second: &[f64] = axes.get(1).map_or(&[f64::NAN], |axis| &axis.starts);
     let ridge: Vec<(Vec<f64>, f64)> = axes[0]
         .starts
         .iter()
-        .map(|&first| {
-            second
-                .iter()
-                .map(|&second| {
-                    let theta: Vec<f64> = [first, second].into_iter().take(axes.len()).collect();
-                    let sum = projected.sum(&theta);
-                    (theta, sum)
-                })
-                .min_by(|a, b| a.1.total_cmp(&b.1))
-                .unwrap_or((vec![first], f64::INFINITY))
+        .flat_map(|&first| {
+            let places = second.iter().map(|&second| [first, second][..axes.len()].to_vec());
+            lowest(places, |theta| projected.sum(theta), 1)
         })
         .collect();
     let value = |at: usize| ridge.get(at).map_or(f64::INFINITY, |point| point.1);
-    let mut found: Vec<(Vec<f64>, f64)> = (0..ridge.len())
-        .filter(|&at| {
-            value(at).is_finite() && value(at) <= value(at.wrapping_sub(1)) && value(at) <= value(at + 1)
-        })
-        .map(|at| ridge[at].clone())
-        .collect();
-    found.sort_by(|a, b| a.1.total_cmp(&b.1));
-    found.truncate(VALLEYS);
-    found
+    let low = (0..ridge.len()).filter(|&at| {
+        value(at).is_finite() && value(at) <= value(at.wrapping_sub(1)) && value(at) <= value(at + 1)
+    });
+    lowest(low, |at| value(*at), VALLEYS).into_iter().map(|(at, _)| ridge[at].0.clone()).collect()
 }
 
 /// The problem with its linear parameters projected out.
@@ -285,14 +248,6 @@ impl<P: Separable> Residuals for Projected<'_, P> {
             }
         }
     }
-}
-
-fn subtract(values: &mut [f64], direction: &[f64], share: f64) {
-    values.iter_mut().zip(direction).for_each(|(value, direction)| *value -= share * direction);
-}
-
-fn dot(left: &[f64], right: &[f64]) -> f64 {
-    left.iter().zip(right).map(|(l, r)| l * r).sum()
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::{Search, Surface, SurfaceFit, centre, check, project};
 use crate::error::StatsError;
-use crate::optimise::newton::Bound;
-use crate::optimise::{bfgs, nelder_mead};
+use crate::optimise::search::{self, Found};
+use crate::optimise::{Bound, Minimum, bfgs, nelder_mead};
 
 /// Of what a residual is the difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,7 +18,8 @@ pub enum Residual {
 /// What is minimised.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Huber {
-    /// Where the loss turns from square to linear, in the unit of the residual. One far above all residuals makes it least squares.
+    /// Where the loss turns from square to linear, in the unit of the residual. One far above all
+    /// residuals makes it least squares.
     pub delta: f64,
     /// Of what.
     pub residual: Residual,
@@ -34,20 +35,28 @@ impl Default for Huber {
 /// Starts of the grid that are walked down from, besides the least-squares surface.
 const WALKS: usize = 24;
 
+/// Times that the simplex is asked.
+const ROUNDS: usize = 3;
+
 /// Relative difference of two objectives that is none.
 const SAME: f64 = 1e-5;
 
-/// Where a refit begins besides the surface it begins from and the least-squares surface of its own points: factors of the exponents.
+/// Where a refit begins besides the surface it begins from and the least-squares surface of its own
+/// points: factors of the exponents.
 const ABOUT: [f64; 2] = [0.67, 1.5];
 
-/// Fits the surface by the sum of Huber's loss of `ln fitted - ln L` (or of `fitted - L`), `r²/2` up to delta and `delta (|r| - delta/2)` beyond.
+/// Fits the surface by the sum of Huber's loss of `ln fitted - ln L` (or of `fitted - L`), `r²/2`
+/// up to delta and `delta (|r| - delta/2)` beyond.
 ///
-/// The 4500 starts are those of the published refits (alpha, beta from 0 to 2, ln E from -1 to 1, ln A, ln B from 0 to 25); all are asked, the
-/// best are walked down from, and so is the least-squares surface; a simplex must then gain nothing. With [`Search::from`] there are four: that
-/// surface, the least-squares surface of these points, and steeper and flatter ones; with [`Search::near`] that surface alone.
+/// The 4500 starts are those of the published refits (alpha, beta from 0 to 2, ln E from -1 to 1,
+/// ln A, ln B from 0 to 25); all are asked, the best are walked down from, and so is the
+/// least-squares surface; a simplex must then gain nothing. With [`Search::from`] there are four:
+/// that surface, the least-squares surface of these points, and steeper and flatter ones; with
+/// [`Search::near`] that surface alone.
 ///
 /// # Errors
-/// What [`project`](fn@super::project) refuses of the points and of the exponent to hold; a delta that is not above 0.
+/// What [`project`](fn@super::project) refuses of the points and of the exponent to hold; a delta
+/// that is not above 0.
 pub fn huber(
     n: &[f64],
     d: &[f64],
@@ -104,35 +113,10 @@ pub fn huber_weighted(
         Some(surface) => points.about(points.of_surface(&surface, n0, d0), least_squares()),
         None => points.grid(n0.ln(), d0.ln()).into_iter().chain(least_squares()).collect(),
     };
-    let walk = |start: &[f64]| bfgs::minimise(|p, gradient| points.free_objective(p, Some(gradient)), start);
-    let mut best = starts
-        .iter()
-        .map(|start| walk(points.free(start)))
-        .min_by(|a, b| a.value.total_cmp(&b.value))
-        .filter(|best| best.value.is_finite())
-        .ok_or(StatsError::Undetermined)?;
-    let mut confirmed = false;
-    if search.from.is_none() {
-        // It knows no derivative; where it gains, the walk goes on from there.
-        let free = best.point.len();
-        for _ in 0..3 {
-            let simplex = nelder_mead::minimise(
-                |p| points.free_objective(p, None),
-                &best.point,
-                &[0.05; 5][..free],
-                &[Bound::NONE; 5][..free],
-            );
-            let gain = best.value - simplex.value;
-            let again = walk(&simplex.point);
-            if again.value < best.value {
-                best = again;
-            }
-            if gain <= SAME * best.value {
-                confirmed = true;
-                break;
-            }
-        }
-    }
+    let starts: Vec<Vec<f64>> = starts.iter().map(|start| points.free(start).to_vec()).collect();
+    let rounds = if search.from.is_none() { ROUNDS } else { 0 };
+    let Found { best, confirmed } =
+        search::search(&mut Walks(&points), starts, rounds).ok_or(StatsError::Undetermined)?;
     let [e, a, b, alpha, beta] = points.whole(&best.point);
     let surface = Surface { e: e.exp(), a: a.exp(), b: b.exp(), alpha, beta, n0, d0 };
     for (exponent, what) in [(alpha, "size"), (beta, "tokens")] {
@@ -160,6 +144,28 @@ struct Points<'a> {
     ratio: Option<f64>,
 }
 
+/// Quasi-Newton descent, and a simplex from where it ends, which knows no derivative and must gain
+/// nothing.
+struct Walks<'a>(&'a Points<'a>);
+
+impl search::Search for Walks<'_> {
+    const FOLLOWED: f64 = 0.0;
+
+    fn polish(&mut self, start: &[f64]) -> Minimum {
+        bfgs::minimise(|p, gradient| self.0.free_objective(p, Some(gradient)), start)
+    }
+
+    fn second(&mut self, best: &Minimum) -> Minimum {
+        let free = best.point.len();
+        let objective = |p: &[f64]| self.0.free_objective(p, None);
+        nelder_mead::minimise(objective, &best.point, &[0.05; 5][..free], &[Bound::NONE; 5][..free])
+    }
+
+    fn agree(&mut self, before: &Minimum, second: &Minimum, best: &Minimum) -> bool {
+        before.value - second.value <= SAME * best.value
+    }
+}
+
 impl Points<'_> {
     /// Of `(ln E, ln a, ln b, alpha, beta)` in the frame of the points.
     fn value(&self, p: &[f64; 5], gradient: Option<&mut [f64; 5]>) -> f64 {
@@ -171,7 +177,8 @@ impl Points<'_> {
             let largest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let parts = terms.map(|term| (term - largest).exp());
             let total: f64 = parts.iter().sum();
-            // The logarithm of the fitted loss never overflows; the loss itself may, far from any optimum.
+            // The logarithm of the fitted loss never overflows; the loss itself may, far from any
+            // optimum.
             let log_fitted = largest + total.ln();
             let (difference, scale) = match residual {
                 Residual::Logarithm => (log_fitted - target, 1.0),
@@ -235,7 +242,8 @@ impl Points<'_> {
         log_loss + share.ln()
     }
 
-    /// A floor near 0 hardly moves in its logarithm: it starts at no less than a hundredth of the loss.
+    /// A floor near 0 hardly moves in its logarithm: it starts at no less than a hundredth of the
+    /// loss.
     fn lifted(&self, from: [f64; 5]) -> [f64; 5] {
         [from[0].max(self.share(0.01)), from[1], from[2], from[3], from[4]]
     }
@@ -252,7 +260,7 @@ impl Points<'_> {
         let exponents = [0.0, 0.5, 1.0, 1.5, 2.0];
         let floors = [-1.0, -0.5, 0.0, 0.5, 1.0];
         let heights = [0.0, 5.0, 10.0, 15.0, 20.0, 25.0];
-        let mut grid: Vec<([f64; 5], f64)> = Vec::with_capacity(4500);
+        let mut grid: Vec<[f64; 5]> = Vec::with_capacity(4500);
         for alpha in exponents {
             // One beta a start where it follows from alpha.
             let betas = self.ratio.map_or_else(|| exponents.to_vec(), |ratio| vec![ratio * alpha]);
@@ -260,15 +268,14 @@ impl Points<'_> {
                 for e in floors {
                     for a in heights {
                         for b in heights {
-                            let start = [e, a - alpha * log_n0, b - beta * log_d0, alpha, beta];
-                            grid.push((start, self.value(&start, None)));
+                            grid.push([e, a - alpha * log_n0, b - beta * log_d0, alpha, beta]);
                         }
                     }
                 }
             }
         }
-        grid.sort_by(|left, right| left.1.total_cmp(&right.1));
-        grid.into_iter().take(WALKS).map(|(start, _)| start).collect()
+        let best = search::lowest(grid, |start| self.value(start, None), WALKS);
+        best.into_iter().map(|(start, _)| start).collect()
     }
 }
 

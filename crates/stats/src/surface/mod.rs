@@ -1,4 +1,5 @@
-//! The loss of models over size and tokens: `L(N, D) = E + A N^-alpha + B D^-beta`, all five parameters at least 0.
+//! The loss of models over size and tokens: `L(N, D) = E + A N^-alpha + B D^-beta`, all five
+//! parameters at least 0.
 //!
 //! | member | what |
 //! |---|---|
@@ -8,8 +9,9 @@
 //! | [`Search`] | what both share: where to begin, and an exponent that is held |
 //! | [`Tangent`] | the surface about a fit: leverage of the points, degrees of freedom of a quantity's error |
 //!
-//! Invariants: N and D are divided by their geometric means, so that units neither cost digits nor decide where a search begins. Each fit says
-//! whether a second method from another start confirmed it.
+//! Invariants: N and D are divided by their geometric means, so that units neither cost digits nor
+//! decide where a search begins. Each fit says whether a second method from another start confirmed
+//! it.
 
 mod huber;
 mod project;
@@ -26,7 +28,8 @@ pub struct Search {
     pub from: Option<Surface>,
     /// From that surface alone: for resamples, which move the optimum a little.
     pub near: bool,
-    /// The exponent a of `N* ∝ C^a` to hold, between 0 and 1: `beta = alpha a / (1 - a)`; 0.5 is alpha = beta.
+    /// The exponent a of `N* ∝ C^a` to hold, between 0 and 1: `beta = alpha a / (1 - a)`; 0.5 is
+    /// alpha = beta.
     pub size_exponent: Option<f64>,
 }
 
@@ -108,7 +111,8 @@ impl Surface {
         self.alpha / (self.alpha + self.beta)
     }
 
-    /// `(N, D)` with the least loss among those with `N D = product`: `N* = (alpha A / (beta B))^(1/(alpha+beta)) product^(beta/(alpha+beta))`.
+    /// `(N, D)` with the least loss among those with `N D = product`:
+    /// `N* = (alpha A / (beta B))^(1/(alpha+beta)) product^(beta/(alpha+beta))`.
     pub fn optimum(&self, product: f64) -> (f64, f64) {
         // In logarithms relative to the references: nothing overflows.
         let ratio = (self.alpha * self.a / (self.beta * self.b)).ln();
@@ -131,7 +135,8 @@ fn centre(values: &[f64]) -> f64 {
 /// Refuses what defines no surface.
 ///
 /// # Errors
-/// Slices of different length, fewer than six points, an entry that is not finite and above 0, N or D all alike.
+/// Slices of different length, fewer than six points, an entry that is not finite and above 0, N or
+/// D all alike.
 fn check(n: &[f64], d: &[f64], loss: &[f64]) -> Result<(), crate::StatsError> {
     use crate::StatsError;
     for (what, values) in [("tokens", d), ("losses", loss)] {

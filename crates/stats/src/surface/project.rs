@@ -2,7 +2,7 @@
 
 use super::{Search, Surface, SurfaceFit, centre, check};
 use crate::error::StatsError;
-use crate::optimise::newton::Bound;
+use crate::optimise::Bound;
 use crate::optimise::varpro::{self, Axis, Row, Separable, Solution};
 
 /// Exponents that are looked at.
@@ -91,8 +91,9 @@ impl Separable for Points {
 /// Where the best E is below 0 the surface is fitted again with E at 0.
 ///
 /// # Errors
-/// Slices of different length, fewer than six points, an entry that is not above 0, N or D all alike; an exponent to hold that is not between 0
-/// and 1; [`StatsError::NoFall`] when the loss does not fall with size, or not with tokens.
+/// Slices of different length, fewer than six points, an entry that is not above 0, N or D all
+/// alike; an exponent to hold that is not between 0 and 1; [`StatsError::NoFall`] when the loss
+/// does not fall with size, or not with tokens.
 pub fn project(n: &[f64], d: &[f64], loss: &[f64], search: Search) -> Result<SurfaceFit, StatsError> {
     check(n, d, loss)?;
     let (n0, d0) = (centre(n), centre(d));

@@ -1,17 +1,21 @@
-//! The surface as a plane in its parameters about a fit: how much each point tells, and how well a quantity's error is known.
+//! The surface as a plane in its parameters about a fit: how much each point tells, and how well a
+//! quantity's error is known.
 //!
-//! With J the derivatives of the fitted losses by the parameters and `Q` an orthonormal basis of its columns, the leverage of a point is
-//! `h = |q|²`. To first order a quantity of the surface moves by `Σ c r`, c its gradient taken back to the points. Its variance by the residuals
-//! themselves, `Σ c² r² / (1 - h)`, is right on average for equal scatter; as a sum of few squares it is known with
+//! With J the derivatives of the fitted losses by the parameters and `Q` an orthonormal basis of
+//! its columns, the leverage of a point is `h = |q|²`. To first order a quantity of the surface
+//! moves by `Σ c r`, c its gradient taken back to the points. Its variance by the residuals
+//! themselves, `Σ c² r² / (1 - h)`, is right on average for equal scatter; as a sum of few squares
+//! it is known with
 //!
 //! ```text
 //! df = (Σ c²)² / tr (G'G)²,   G'G_ij = a_i a_j (1_ij - h_ij),   a = c / sqrt(1 - h)
 //! ```
 //!
-//! degrees of freedom (Bell and McCaffrey 2002, Imbens and Kolesár 2016): fewer than points less parameters, as a few points decide most of it.
+//! degrees of freedom (Bell and McCaffrey 2002, Imbens and Kolesár 2016): fewer than points less
+//! parameters, as a few points decide most of it.
 
 use super::{Residual, Surface};
-use crate::optimise::{Symmetric, solve};
+use crate::optimise::{Symmetric, dot, orthonormal, solve};
 
 /// Leverage is kept below 1 by so much: a point that decides its own value has no scatter.
 const MOST: f64 = 0.999;
@@ -29,28 +33,17 @@ pub struct Tangent {
 }
 
 impl Tangent {
-    /// Of a surface at points, residuals in the losses or in their logarithms. `held`: `beta / alpha` is kept, so that alpha moves both. `None` where
-    /// the points do not determine the parameters.
+    /// Of a surface at points, residuals in the losses or in their logarithms. `held`:
+    /// `beta / alpha` is kept, so that alpha moves both. `None` where the points do not determine
+    /// the parameters.
     pub fn new(surface: Surface, n: &[f64], d: &[f64], residual: Residual, held: bool) -> Option<Self> {
         let rows: Vec<Vec<f64>> =
             n.iter().zip(d).map(|(n, d)| row(&surface, *n, *d, residual, held)).collect();
         let size = rows.first()?.len();
-        let mut columns: Vec<Vec<f64>> =
-            (0..size).map(|at| rows.iter().map(|row| row[at]).collect()).collect();
-        // Gram and Schmidt, twice for columns that are nearly parallel.
-        for at in 0..size {
-            let (done, rest) = columns.split_at_mut(at);
-            let current = &mut rest[0];
-            let length = dot(current, current).sqrt();
-            for known in done.iter().chain(done.iter()) {
-                let share = dot(known, current);
-                current.iter_mut().zip(known).for_each(|(value, known)| *value -= share * known);
-            }
-            let left = dot(current, current).sqrt();
-            if left.is_nan() || left <= 1e-11 * length {
-                return None;
-            }
-            current.iter_mut().for_each(|value| *value /= left);
+        let columns = (0..size).map(|at| rows.iter().map(|row| row[at]).collect()).collect();
+        let columns = orthonormal(columns, 1e-11);
+        if columns.len() < size {
+            return None;
         }
         let basis: Vec<Vec<f64>> =
             (0..rows.len()).map(|point| columns.iter().map(|column| column[point]).collect()).collect();
@@ -63,7 +56,8 @@ impl Tangent {
         &self.leverage
     }
 
-    /// Degrees of freedom of the variance of a quantity; `None` where it does not depend on the surface.
+    /// Degrees of freedom of the variance of a quantity; `None` where it does not depend on the
+    /// surface.
     pub fn degrees_of_freedom(&self, quantity: impl Fn(&Surface) -> f64) -> Option<f64> {
         let pull = self.pull(quantity)?;
         let a2: Vec<f64> = pull.iter().zip(&self.leverage).map(|(c, h)| c * c / (1.0 - h)).collect();
@@ -143,10 +137,6 @@ fn row(surface: &Surface, n: f64, d: f64, residual: Residual, held: bool) -> Vec
         false => vec![1.0, size, tokens, of_alpha, of_beta],
     };
     all.into_iter().map(|value| value * scale).collect()
-}
-
-fn dot(left: &[f64], right: &[f64]) -> f64 {
-    left.iter().zip(right).map(|(l, r)| l * r).sum()
 }
 
 #[cfg(test)]

@@ -1,17 +1,20 @@
-//! Is it a straight line? A test against a parabola and a cubic, with a level that does not rest on one model of the noise.
+//! Is it a straight line? A test against a parabola and a cubic, with a level that does not rest on
+//! one model of the noise.
 //!
 //! ```text
 //! F_d = ((R_1 - R_d) / (d - 1)) / (R_d / (n - d - 1)),   d = 2, 3;     p_d = P(F >= F_d),  the largest over the weights given
 //! p = min(1, 2 min(p_2, p_3))
 //! ```
 //!
-//! R are weighted sums of squared residuals. A parabola sees one bend, a cubic two of opposite sense (a sigmoid), which a parabola all but
-//! misses; twice the smaller p (Bonferroni) holds the level for both together. Where it is not known whether all points scatter alike or each by
-//! its own known factor, both sets of weights are given, and a bend counts when both see it.
+//! R are weighted sums of squared residuals. A parabola sees one bend, a cubic two of opposite
+//! sense (a sigmoid), which a parabola all but misses; twice the smaller p (Bonferroni) holds the
+//! level for both together. Where it is not known whether all points scatter alike or each by its
+//! own known factor, both sets of weights are given, and a bend counts when both see it.
 
-use super::polynomial;
 use crate::error::StatsError;
 use crate::goodness;
+use crate::optimise::linear::Design;
+use crate::optimise::polynomial::{self, ROUNDING, powers};
 
 /// Degrees of the curves a line is held against.
 const DEGREES: [usize; 2] = [2, 3];
@@ -33,7 +36,7 @@ pub struct Straightness {
 /// Tests points for a bend; `weights` are one or more sets, `1 / variance` up to a factor.
 ///
 /// ```
-/// use relscale_stats::optimise::straight;
+/// use relscale_stats::judge::straight;
 /// let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
 /// let even = [1.0; 6];
 /// let bent = straight::test(&x, &x.map(|x| 0.1 * x * x + 0.01 * (3.1 * x).cos()), &[&even]).unwrap();
@@ -42,9 +45,11 @@ pub struct Straightness {
 /// ```
 ///
 /// # Errors
-/// Slices of different length; an entry that is not finite; a weight that is not above zero; no weights; fewer than four points of four different x.
+/// Slices of different length; an entry that is not finite; a weight that is not above zero; no
+/// weights; fewer than four points of four different x.
 pub fn test(x: &[f64], y: &[f64], weights: &[&[f64]]) -> Result<Straightness, StatsError> {
-    // The polynomial's own checks of x and y, of which at least a parabola and one point more must be there.
+    // The polynomial's own checks of x and y, of which at least a parabola and one point more must
+    // be there.
     polynomial::fit(x, y, DEGREES[0], None)?;
     let mut different = x.to_vec();
     different.sort_unstable_by(f64::total_cmp);
@@ -82,14 +87,8 @@ fn tail(x: &[f64], y: &[f64], weights: &[f64], degree: usize) -> Option<f64> {
     let (low, high) = x.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
     let (centre, half) = (low + (high - low) / 2.0, (high - low) / 2.0);
     let sum_of_squares = |degree: usize| -> Option<f64> {
-        let rows: Vec<Vec<f64>> = x
-            .iter()
-            .map(|x| (0..=degree).map(|power| ((x - centre) / half).powi(power as i32)).collect())
-            .collect();
-        let (coefficients, _) = polynomial::weighted(&rows, y, weights)?;
-        let residual =
-            |row: &[f64], y: f64| y - row.iter().zip(&coefficients).map(|(p, c)| p * c).sum::<f64>();
-        Some(rows.iter().zip(y).zip(weights).map(|((row, y), w)| w * residual(row, *y).powi(2)).sum())
+        let design = Design::new(y, powers(x, centre, half, degree)).weighted(weights);
+        Some(design.fit(ROUNDING)?.residual_sum_of_squares)
     };
     let (line, curve) = (sum_of_squares(1)?, sum_of_squares(degree)?);
     let total: f64 = y.iter().zip(weights).map(|(y, weight)| weight * y * y).sum();
@@ -109,7 +108,8 @@ mod tests {
 
     #[test]
     fn f_against_a_parabola_is_the_square_of_its_t() {
-        // statsmodels 0.15.0, `compare_f_test` of OLS on 1, x, x² (and x³) with OLS on 1, x; then WLS with the weights below.
+        // statsmodels 0.15.0, `compare_f_test` of OLS on 1, x, x² (and x³) with OLS on 1, x; then
+        // WLS with the weights below.
         let y = [2.1, 1.4, 0.9, 0.8, 0.55, 0.6, 0.35];
         let found = test(&X, &y, &[&[1.0; 7]]).unwrap();
         assert!((found.parabola - 0.014_102_190_819).abs() < 1e-6, "{found:?}");

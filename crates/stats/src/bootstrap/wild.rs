@@ -4,19 +4,20 @@
 //! y*_i = fitted_i + w_i e_i / sqrt(1 - h_i),   w_i = ±1 with equal chance
 //! ```
 //!
-//! The curve is fitted again to each such set; the standard deviation of a statistic over the refits, times the
-//! Student t quantile of `n - p` degrees of freedom, is half the interval. Signs are drawn for each point by itself, so
-//! points may scatter unequally (Liu 1988; Davidson and Flachaire 2008 for the signs, and for
-//! dividing by `sqrt(1 - h)`, which makes up for residuals being smaller than errors). Percentiles of the same refits
-//! promise far too much for 4 to 8 points.
+//! The curve is fitted again to each such set; the standard deviation of a statistic over the
+//! refits, times the Student t quantile of `n - p` degrees of freedom, is half the interval. Signs
+//! are drawn for each point by itself, so points may scatter unequally (Liu 1988; Davidson and
+//! Flachaire 2008 for the signs, and for dividing by `sqrt(1 - h)`, which makes up for residuals
+//! being smaller than errors). Percentiles of the same refits promise far too much for 4 to 8
+//! points.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 
-use super::student;
-use crate::bootstrap::Sample;
+use super::Sample;
 use crate::error::StatsError;
 use crate::forms::{Curve, Shape};
+use crate::optimise::student;
 
 /// An interval from refits, and what it is made of.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,14 +1,14 @@
 //! Student t intervals for a straight line.
 //!
-//! `estimate ± t(1 - (1 - level)/2, n - 2) × standard error`, exact for independent normal scatter of
-//! equal variance (or variance inverse to the weights). Two points leave `n - 2 = 0`: refused with
-//! [`StatsError::NoDegreesOfFreedom`], whose message is the reason to show.
+//! `estimate ± t(1 - (1 - level)/2, n - 2) × standard error`, exact for independent normal scatter
+//! of equal variance (or variance inverse to the weights). Two points leave `n - 2 = 0`: refused
+//! with [`StatsError::NoDegreesOfFreedom`], whose message is the reason to show.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::check_level;
+use super::least_squares::Line;
+use crate::check;
 use crate::error::StatsError;
-use crate::optimise::least_squares::Line;
 
 /// A two-sided Student t interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,7 +36,7 @@ pub fn two_sided_quantile(level: f64, degrees_of_freedom: usize) -> Result<f64, 
 /// # Errors
 /// Degrees of freedom that are not above zero; a level that is no probability.
 pub fn quantile(level: f64, degrees_of_freedom: f64) -> Result<f64, StatsError> {
-    check_level(level)?;
+    check::level(level)?;
     let distribution =
         StudentsT::new(0.0, 1.0, degrees_of_freedom).map_err(|_| StatsError::NoDegreesOfFreedom)?;
     Ok(distribution.inverse_cdf(0.5 + level / 2.0))
@@ -80,7 +80,7 @@ fn about(
     standard_error: Option<f64>,
     level: f64,
 ) -> Result<StudentInterval, StatsError> {
-    check_level(level)?;
+    check::level(level)?;
     let standard_error = standard_error.ok_or(StatsError::NoDegreesOfFreedom)?;
     let degrees_of_freedom = line.degrees_of_freedom();
     let half = two_sided_quantile(level, degrees_of_freedom)? * standard_error;
