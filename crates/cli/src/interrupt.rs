@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use crate::{exit, progress};
+use crate::exit;
 
 /// The flag: one for the program, as there is one Ctrl-C.
 static FLAG: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
@@ -13,11 +13,12 @@ pub(crate) fn flag() -> Arc<AtomicBool> {
     Arc::clone(&FLAG)
 }
 
-/// Installs the handler and returns the flag that it sets. Termination (`kill`) counts as Ctrl-C.
+/// Installs the handler, which says so at the first Ctrl-C, and returns the flag that it sets. Termination
+/// (`kill`) counts as Ctrl-C.
 ///
 /// # Errors
 /// The system allows no handler.
-pub(crate) fn watch() -> anyhow::Result<Arc<AtomicBool>> {
+pub(crate) fn watch(say: fn(&str)) -> anyhow::Result<Arc<AtomicBool>> {
     let (cancel, flag) = (flag(), flag());
     ctrlc::set_handler(move || {
         if flag.swap(true, Ordering::Relaxed) {
@@ -25,7 +26,7 @@ pub(crate) fn watch() -> anyhow::Result<Arc<AtomicBool>> {
             #[allow(clippy::exit, reason = "the user asked twice")]
             std::process::exit(exit::INTERRUPTED.into());
         }
-        progress::say("stopping after this step; Ctrl-C once more stops at once");
+        say("stopping after this step; Ctrl-C once more stops at once");
     })?;
     Ok(cancel)
 }

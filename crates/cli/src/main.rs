@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         Ok(program) => program,
         Err(error) => return exit::usage(&error),
     };
-    let cancel = match interrupt::watch() {
+    let cancel = match interrupt::watch(progress::say) {
         Ok(cancel) => cancel,
         Err(error) => return exit::tell(&error),
     };

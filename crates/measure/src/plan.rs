@@ -4,8 +4,8 @@
 
 use relscale_records::Provenance;
 use relscale_records::provenance::{
-    CorpusProvenance, LimitProvenance, ProtocolProvenance, ScoringProvenance, TieRule, TokenizerProvenance,
-    ToolProvenance, VocabularySizes,
+    CorpusProvenance, LimitProvenance, ProtocolProvenance, ScoringProvenance, TieRule, ToolProvenance,
+    VocabularySizes,
 };
 use relscale_records::study::{RunPlan, RunRecord};
 use relscale_records::version::FORMAT;
@@ -13,21 +13,8 @@ use relscale_records::version::FORMAT;
 use crate::engine::Vocabulary;
 use crate::error::{Error, Result};
 use crate::layout::{Layout, Windows};
-use crate::source::ModelFacts;
+use crate::source::{ModelFacts, TokenizerFacts};
 use crate::text::TokenisedCorpus;
-
-/// What the plan needs to know of a tokenizer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TokenizerFacts {
-    /// Hash and origin.
-    pub provenance: TokenizerProvenance,
-    /// Entries of its own vocabulary.
-    pub size: u32,
-    /// The same with added tokens.
-    pub with_added: u32,
-    /// The largest id that it can give.
-    pub largest_id: u32,
-}
 
 /// What is asked of a run beyond model, corpus and tokenizer.
 #[derive(Debug, Clone, PartialEq)]

@@ -17,7 +17,7 @@ use relscale_records::{Provenance, Study};
 use crate::engine::Vocabulary;
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::known::{Known, RunFacts, Summary, TextFacts};
+use crate::known::{Known, RunFacts, Summary};
 use crate::layout::ProtocolWindows;
 use crate::plan::{Asked, plan, provenance};
 use crate::run::{Job, carry_out, finished_before};
@@ -25,7 +25,7 @@ use crate::scratch::Place;
 use crate::settings::{Settings, choose_prefix};
 use crate::source::{CorpusSource, LoadedModel, ModelFacts, ModelSource};
 use crate::tell::{self, Covered};
-use crate::text::TokenisedCorpus;
+use crate::text::{TextFacts, TokenisedCorpus};
 
 /// One finished run of a session.
 #[derive(Debug, Clone)]

@@ -12,7 +12,6 @@ use relscale_records::provenance::{ModelProvenance, TokenizerProvenance};
 use crate::engine::{Engine, EngineIdentity, Vocabulary};
 use crate::error::{Error, Result};
 use crate::known::Files;
-use crate::plan::TokenizerFacts;
 use crate::scratch::Place;
 use crate::text::TokenisedCorpus;
 
@@ -58,6 +57,19 @@ pub struct ModelFacts {
     pub files_not_read: Vec<String>,
     /// Beginning-of-text id of its configuration.
     pub bos: Option<u32>,
+}
+
+/// What the plan needs to know of a tokenizer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenizerFacts {
+    /// Hash and origin.
+    pub provenance: TokenizerProvenance,
+    /// Entries of its own vocabulary.
+    pub size: u32,
+    /// The same with added tokens.
+    pub with_added: u32,
+    /// The largest id that it can give.
+    pub largest_id: u32,
 }
 
 /// A model, loaded.

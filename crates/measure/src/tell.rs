@@ -7,9 +7,10 @@ use relscale_records::{Provenance, Study};
 
 use crate::error::Result;
 use crate::event::{Event, Warning};
-use crate::known::{RunFacts, TextFacts};
+use crate::known::RunFacts;
 use crate::layout::{CutPrompts, Layout};
 use crate::source::{CorpusSource, ModelFacts, ModelSource};
+use crate::text::TextFacts;
 
 /// What a run covers of its corpus, planned or finished.
 #[derive(Debug, Clone, Copy)]

@@ -175,7 +175,7 @@ fn a_mark_names_its_model_under_the_pointer_and_by_keys() {
     assert_eq!(tab.evaluate(&format!("{tip}.hidden")), false);
     let point = &group.rank_laws[0].points[last];
     let text = tab.text(&format!("{tip}.textContent"));
-    assert!(text.starts_with(&format!("{} on {}", point.model, group.corpus)), "{text}");
+    assert!(text.starts_with(&format!("{} on {}", point.label, group.corpus)), "{text}");
     assert!(text.contains("95 %: ") && text.contains("tokens missed"), "{text}");
     let numbers = stated(&mut tab, "#tip");
     assert_eq!(numbers.len(), 4);
@@ -185,9 +185,9 @@ fn a_mark_names_its_model_under_the_pointer_and_by_keys() {
     // One stop of the Tab key for all marks; arrows go from there.
     tab.evaluate("document.querySelector('#explore-figure [tabindex=\"0\"]').focus()");
     let named = |tab: &mut Tab<'_>| tab.text("document.activeElement.getAttribute('aria-label')");
-    assert!(named(&mut tab).contains(&group.rank_laws[0].points[0].model));
+    assert!(named(&mut tab).contains(&group.rank_laws[0].points[0].label));
     tab.key("ArrowRight");
-    assert!(named(&mut tab).contains(&group.rank_laws[0].points[1].model));
+    assert!(named(&mut tab).contains(&group.rank_laws[0].points[1].label));
     assert_eq!(tab.evaluate(&format!("{tip}.hidden")), false);
     tab.key("ArrowDown");
     assert!(named(&mut tab).contains(&format!("on {}", home.study.groups[1].corpus)), "{}", named(&mut tab));

@@ -3,11 +3,12 @@
 //! * [`data`]: published numbers, texts of others, and the word for a test that is skipped.
 //! * [`model`]: a tiny Llama folder with random weights, to run.
 //! * [`tokenizer`]: its byte-level tokenizer of about three hundred entries.
-//! * [`ranks`]: the cases of `testdata/ranks`, which every head, engine and kernel faces, and a model whose logits are given.
+//! * [`ranks`]: the cases of `testdata/ranks`, which every head, engine and kernel faces, and a
+//!   model whose logits are given.
 //! * [`study`]: a study whose ranks follow a law that one knows, to fit.
 //!
-//! Everything follows from a seed or from nothing at all, so that a test sees the same on every machine. Functions panic where a
-//! test would have to: no caller can do better.
+//! Everything follows from a seed or from nothing at all, so that a test sees the same on every
+//! machine. Functions panic where a test would have to: no caller can do better.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! A tiny Llama folder with random weights: `config.json`, `model.safetensors` (f32), `tokenizer.json`.
+//! A tiny Llama folder with random weights: `config.json`, `model.safetensors` (f32),
+//! `tokenizer.json`.
 
 use std::collections::HashMap;
 use std::fs;

@@ -1,4 +1,5 @@
-//! The cases of `testdata/ranks`: rows of logits, and what the definitions of `docs/methods.md` say of each. They know no engine.
+//! The cases of `testdata/ranks`: rows of logits, and what the definitions of `docs/methods.md` say
+//! of each. They know no engine.
 
 use std::fs;
 use std::path::Path;
@@ -107,8 +108,9 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-/// Writes a Llama folder whose logits are `logits`, whatever it reads: two channels, an embedding of ones, a block of zeros,
-/// a norm without epsilon (so that ones stay ones) whose gain keeps the first channel alone, and a head with the logits in it.
+/// Writes a Llama folder whose logits are `logits`, whatever it reads: two channels, an embedding
+/// of ones, a block of zeros, a norm without epsilon (so that ones stay ones) whose gain keeps the
+/// first channel alone, and a head with the logits in it.
 ///
 /// # Panics
 /// The folder cannot be written.

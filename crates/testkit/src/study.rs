@@ -43,7 +43,8 @@ const VOCABULARY: u32 = 1_000;
 
 /// Adds the family to the study in `folder`, which is made where it is not there.
 ///
-/// The law holds to about one token in all of them: the ranks are its quantiles, spread over the documents.
+/// The law holds to about one token in all of them: the ranks are its quantiles, spread over the
+/// documents.
 ///
 /// # Panics
 /// The folder cannot be written.
@@ -65,7 +66,8 @@ fn write_run(study: &mut Study, family: &MadeUpFamily, size: u64) -> relscale_re
     let nll = 8.0 * (size as f64).powf(-family.beta);
     for document in 0..documents {
         let token = |position: u32| {
-            // A stride without common divisor with the total visits every quantile once, in no order.
+            // A stride without common divisor with the total visits every quantile once, in no
+            // order.
             let at = u64::from(document * DOCUMENT + position) * 7_919 % u64::from(total);
             let quantile = (at as f64 + 0.5) / f64::from(total);
             let rank = rank(quantile, size, family.alpha);

@@ -1,4 +1,5 @@
-//! A byte-level BPE tokenizer in a few lines: every byte, some pairs that English has many of, one special token.
+//! A byte-level BPE tokenizer in a few lines: every byte, some pairs that English has many of, one
+//! special token.
 
 use serde_json::{Map, Value, json};
 
@@ -36,7 +37,8 @@ pub const SPECIAL: &str = "<|endoftext|>";
 /// Entries with the special token.
 pub const ENTRIES: usize = 256 + MERGES.len() + 1;
 
-/// The text of a `tokenizer.json`. Ids: bytes in the order of their spelling, merges, the special token.
+/// The text of a `tokenizer.json`. Ids: bytes in the order of their spelling, merges, the special
+/// token.
 pub fn json() -> String {
     let mut vocabulary = Map::new();
     let mut add = |token: String| {
@@ -72,7 +74,8 @@ pub fn json() -> String {
     tokenizer.to_string()
 }
 
-/// How byte-level alphabets (GPT-2's) spell a byte: itself where it is printable, a letter from U+0100 on where not.
+/// How byte-level alphabets (GPT-2's) spell a byte: itself where it is printable, a letter from
+/// U+0100 on where not.
 fn spelling(byte: u8) -> char {
     let printable = |byte: u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
     if printable(byte) {

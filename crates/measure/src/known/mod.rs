@@ -28,10 +28,11 @@ use std::path::PathBuf;
 use relscale_decoder::families::ReadWeights;
 use relscale_records::Study;
 use relscale_records::atomic::write_whole;
-use relscale_records::provenance::{CorpusProvenance, ToolProvenance};
+use relscale_records::provenance::ToolProvenance;
 use serde::{Deserialize, Serialize};
 
 use crate::layout::CutPrompts;
+use crate::text::TextFacts;
 pub use stamp::{Files, SETTLING, Stamp};
 
 /// Name of the file in the study folder.
@@ -39,45 +40,6 @@ pub const FILE: &str = ".known.json";
 
 /// Rises when the members below change their meaning.
 const VERSION: u32 = 2;
-
-/// What a corpus was found to be under one tokenizer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TextFacts {
-    /// Hash over the documents.
-    pub sha256: String,
-    /// Documents.
-    pub documents: u64,
-    /// Bytes of text.
-    pub bytes: u64,
-    /// Questions whose options (some of) the documents are.
-    pub items: u64,
-    /// Tokens of the documents that were tokenised.
-    pub tokens: u64,
-    /// Whether these were all.
-    pub whole: bool,
-    /// Tokens that are specials which the text spells out.
-    pub specials: u64,
-    /// What is to be known of its files: left out, passed over.
-    pub notices: Vec<String>,
-}
-
-impl TextFacts {
-    /// The text in a run's provenance, under the names that people gave it.
-    pub fn provenance(&self, name: &str, description: &str) -> CorpusProvenance {
-        CorpusProvenance {
-            name: name.to_owned(),
-            description: described(description, &self.notices),
-            text_sha256: self.sha256.clone(),
-            documents: self.documents,
-            bytes: self.bytes,
-        }
-    }
-}
-
-/// A corpus's loader and options, and what was said of its files: what was left out stands in the record of every run.
-pub(crate) fn described(description: &str, notices: &[String]) -> String {
-    [&[description.to_owned()], notices].concat().join("; ")
-}
 
 /// What there is to tell of a finished run besides its totals.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

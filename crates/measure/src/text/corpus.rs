@@ -8,10 +8,10 @@ use relscale_records::provenance::CorpusProvenance;
 use relscale_records::units::words;
 
 use super::document::TokenisedDocument;
+use super::facts::{TextFacts, described};
 use super::items::{BadItem, Items};
 use super::store::{Documents, Store, StoreWriter};
 use crate::error::{Error, Result};
-use crate::known::{TextFacts, described};
 use crate::scratch::Place;
 
 /// Documents tokenised at a time, in parallel: so many, or as many as make so many bytes.

@@ -8,6 +8,7 @@
 //! | file | what |
 //! |---|---|
 //! | `corpus` | [`TokenisedCorpus`]: reads documents, hashes and tokenises them, knows what there is to know of them all |
+//! | `facts` | [`TextFacts`]: what there is to know of a corpus without its tokens |
 //! | `document` | [`TokenisedDocument`], and how one is written down |
 //! | `items` | questions: counted, and refused where nobody could judge them |
 //! | `store` | [`Documents`]: one after another in [`crate::scratch`], found by their number |
@@ -20,9 +21,11 @@
 
 mod corpus;
 mod document;
+mod facts;
 mod items;
 mod store;
 
 pub use corpus::TokenisedCorpus;
 pub use document::TokenisedDocument;
+pub use facts::TextFacts;
 pub use store::Documents;
