@@ -48,7 +48,7 @@ pub fn search<S: Search>(
         let followed = before.value - second.value >= S::FOLLOWED;
         if followed {
             let again = methods.polish(&second.point);
-            for candidate in [second.clone(), again] {
+            for candidate in [again, second.clone()] {
                 if candidate.value < best.value {
                     best = candidate;
                 }
