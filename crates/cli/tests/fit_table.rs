@@ -34,7 +34,7 @@ fn several_columns_by_family() {
     outcome.shows("fit-table");
     let laws: Value = serde_json::from_slice(&std::fs::read(place.path("laws.json")).unwrap()).unwrap();
     let law = &laws["groups"][0]["laws"][0];
-    assert_eq!((laws["format"].as_u64(), law["symbol"].as_str()), (Some(2), Some("-ln rbp1")));
+    assert_eq!((laws["format"].as_u64(), law["quantity"]["symbol"].as_str()), (Some(4), Some("-ln rbp1")));
     let alpha = law["outcome"]["exponent"]["value"].as_f64().unwrap();
     assert!((alpha - 0.056).abs() < 5e-4, "{alpha}");
 

@@ -38,7 +38,7 @@ fn a_table_of_four_distributions() {
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     outcome.shows("relative");
     let found: Value = serde_json::from_slice(&std::fs::read(place.path("gaps.json")).unwrap()).unwrap();
-    assert_eq!((found["format"].as_u64(), found["options"]["margin"].as_f64()), (Some(2), Some(0.002)));
+    assert_eq!((found["format"].as_u64(), found["options"]["margin"].as_f64()), (Some(4), Some(0.002)));
     for (at, trend, slope) in [(0, "widens", 0.01), (1, "closes", -0.02), (2, "parallel", 0.0)] {
         let law = &found["families"][0]["gaps"][at]["outcome"];
         assert_eq!((law["status"].as_str(), law["trend"].as_str()), (Some("fitted"), Some(trend)));
@@ -158,7 +158,7 @@ fn subjects_averaged_into_domains_by_the_built_in_map() {
     };
     let first = |out: &str, distribution: usize| {
         let found: Value = serde_json::from_str(out).unwrap();
-        found["families"][0]["absolute"][distribution]["points"][0]["error"].as_f64().unwrap()
+        found["families"][0]["absolute"][distribution]["points"][0]["value"].as_f64().unwrap()
     };
     let stem = first(&by("lm-eval").out, 0);
     assert!((stem + ((100.0_f64 * 0.2 + 135.0 * 0.3) / 235.0).ln()).abs() < 1e-12, "{stem}");

@@ -37,7 +37,7 @@ fn a_sweep_of_four_budgets() {
         serde_json::from_slice(&std::fs::read(place.path("sweep/isoflop.json")).unwrap()).unwrap();
     let group = &fit["groups"][0];
     assert_eq!(
-        (group["budgets"].as_array().unwrap().len(), group["left_out"][0]["run"].as_str()),
+        (group["budgets"].as_array().unwrap().len(), group["left_out"][0]["label"].as_str()),
         (4, Some("bad"))
     );
     let exponent = group["paths"][0]["params"]["exponent"]["value"].as_f64().unwrap();

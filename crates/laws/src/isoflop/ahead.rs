@@ -4,8 +4,9 @@ use relscale_stats::surface::Surface;
 
 use super::agree;
 use super::floor;
+use super::minima::Quantity;
 use super::options::IsoflopOptions;
-use super::path::{Quantity, through};
+use super::path::through;
 use super::spread::Scale;
 use super::surface::Drawn;
 use super::words;

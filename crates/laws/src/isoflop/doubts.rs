@@ -1,30 +1,12 @@
 //! The flags of a group.
 
-use relscale_records::units::FlopsConvention;
-
-use super::options::{IsoflopOptions, formula};
-use super::read::Runs;
+use super::facts::Facts;
+use super::options::formula;
 use super::{bias, unit};
 use crate::result::{Along, Curve, Flag, FlagCode, Interval, IsoflopBudget, LossForm, Minimum, OptimumAhead};
 
 /// How far FLOPs by N D may spread over runs, as a ratio, before the surface's optimum of a budget is flagged.
 const SPREAD: f64 = 1.5;
-
-/// What there is to doubt.
-pub(super) struct Facts<'a> {
-    pub(super) runs: &'a Runs,
-    pub(super) budgets: &'a [IsoflopBudget],
-    pub(super) ahead: &'a [OptimumAhead],
-    /// FLOPs of a run by its N D: median, smallest, largest.
-    pub(super) per_product: Option<(f64, f64, f64)>,
-    /// Exponents of N* and D* by the cubic, where none is held.
-    pub(super) exponents: Option<(f64, f64)>,
-    /// What FLOPs count, where it is said.
-    pub(super) flops: Option<FlopsConvention>,
-    /// Whether it is said what sizes count.
-    pub(super) params_stated: bool,
-    pub(super) options: &'a IsoflopOptions,
-}
 
 /// All of them.
 pub(super) fn flags(facts: &Facts<'_>) -> Vec<Flag> {

@@ -6,7 +6,8 @@ use relscale_records::units::FlopsConvention;
 use relscale_stats::surface::Residual;
 
 use super::ahead::Methods;
-use super::doubts::{self, Facts};
+use super::doubts;
+use super::facts::Facts;
 use super::options::{IsoflopOptions, formula};
 use super::read::{self, Run, Runs};
 use super::{agree, budget, path, surface, unit, words};

@@ -14,7 +14,7 @@ use relscale_stats::interval::student::two_sided_quantile;
 use relscale_stats::optimise::least_squares::line;
 use relscale_stats::outcome::Caution;
 
-use super::path::{Quantity, minima};
+use super::minima::{Quantity, minima};
 use crate::intervals::traced;
 use crate::result::{Curve, Estimate, FloorLaw, IsoflopBudget, Outcome};
 

@@ -13,7 +13,8 @@
 //! | `spread` | from the spread of draws to an interval |
 //! | `ahead` | what each method says of a budget |
 //! | `agree` | the methods' numbers beside one another |
-//! | `doubts` | the flags of a group; `unit`: numbers that are likely in another unit |
+//! | `minima` | which quantity of the minima is followed |
+//! | `doubts` | the flags of a group, from its `facts`; `unit`: numbers that are likely in another unit |
 //! | `fit` | a table to a result: the entrance [`fit_isoflop`] |
 //! | `words` | sentences with their numbers |
 //!
@@ -29,8 +30,10 @@ mod bias;
 mod budget;
 mod computed;
 mod doubts;
+mod facts;
 mod fit;
 mod floor;
+mod minima;
 mod options;
 mod path;
 mod read;

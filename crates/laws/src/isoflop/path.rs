@@ -21,53 +21,11 @@ use relscale_stats::optimise::polynomial::Polynomial;
 
 use super::budget::{OfBudget, ends, fitted, logarithms};
 use super::floor;
+use super::minima::{Quantity, minima};
 use super::options::IsoflopOptions;
 use super::spread::{Scale, estimate};
 use crate::intervals::student_t;
 use crate::result::{Along, Curve, Estimate, Interval, IsoflopBudget, OptimumPath, Outcome, PathLaw};
-
-/// Which quantity of the minima.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quantity {
-    Params,
-    Tokens,
-    /// The least loss of the curve along tokens.
-    Loss,
-}
-
-impl Quantity {
-    fn along(self) -> Along {
-        match self {
-            Self::Params => Along::Params,
-            Self::Tokens | Self::Loss => Along::Tokens,
-        }
-    }
-
-    fn of(self, (at, loss): (f64, f64)) -> f64 {
-        match self {
-            Self::Params | Self::Tokens => at,
-            Self::Loss => loss,
-        }
-    }
-
-    /// Unit of the quantity.
-    pub(super) fn unit(self) -> &'static str {
-        match self {
-            Self::Params => "parameters",
-            Self::Tokens => "tokens",
-            Self::Loss => "loss",
-        }
-    }
-
-    /// The exponent that it is held to: N* that of the option, D* what is left of the budget.
-    fn held(self, options: &IsoflopOptions) -> Option<f64> {
-        match self {
-            Self::Params => options.size_exponent,
-            Self::Tokens => options.size_exponent.map(|a| 1.0 - a),
-            Self::Loss => None,
-        }
-    }
-}
 
 /// A line through the logarithms of budgets and minima.
 pub(super) enum Growth {
@@ -196,15 +154,6 @@ pub(super) fn describe(
         loss: law(Quantity::Loss),
         loss_with_floor: floor::describe(&floor::through(curve, budgets, options.level), options.level),
     }
-}
-
-/// Budgets with a minimum, and the quantity there.
-pub(super) fn minima(curve: Curve, quantity: Quantity, budgets: &[IsoflopBudget]) -> (Vec<f64>, Vec<f64>) {
-    let point = |budget: &IsoflopBudget| {
-        let found = budget.minimum(curve, quantity.along())?.found()?;
-        Some((budget.budget, quantity.of(found)))
-    };
-    budgets.iter().filter_map(point).unzip()
 }
 
 /// The line through the logarithms of budgets and minima.

@@ -3,7 +3,7 @@
 //! FLOPs by N D tell it: 2 (forward) or 6 (training), a little more where attention and vocabulary count. Where they are far from it, or sizes are
 //! smaller than any model, the units are tried that would mend it, and the likeliest is named.
 
-use super::doubts::Facts;
+use super::facts::Facts;
 use super::read::Run;
 use crate::result::{Curve, Flag, FlagCode, Outcome, PathLaw};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::series::{ModelFamily, Series, SeriesPoint, Units};
-use super::study::{StudySource, tell_apart};
+use super::series::{ModelFamily, Series, SeriesPoint, Units, tell_apart};
+use super::source::StudySource;
 use crate::choices::{ChoiceMeasure, Draw, Grouping, Means, Panel};
 use crate::error::LawsError;
 use crate::result::{Flag, FlagCode, LeftOut};

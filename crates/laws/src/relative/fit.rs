@@ -7,8 +7,8 @@ use super::series::{Measurements, ModelFamily, Series, SeriesPoint, log_error};
 use super::{RelativeOptions, gap, words};
 use crate::error::LawsError;
 use crate::result::{
-    Estimate, Flag, FlagCode, Gap, GapTests, Law, Outcome, Point, Quantity, RESULT_FORMAT, RelativeFamily,
-    RelativeFit, Trend,
+    Flag, FlagCode, Gap, GapTests, Law, Outcome, Point, Quantity, RESULT_FORMAT, RelativeFamily, RelativeFit,
+    Trend,
 };
 use crate::series::{self, Setting};
 
@@ -149,7 +149,7 @@ fn claim(gaps: &mut [Gap], options: &RelativeOptions, heights: bool) {
         .iter_mut()
         .filter_map(|gap| {
             let law = gap.outcome.fit_mut()?;
-            let crosses = heights && crossing(&law.at_smallest, &law.at_largest) == Some(true);
+            let crosses = heights && gap::crossing(&law.at_smallest, &law.at_largest) == Some(true);
             let claimed = Claimed { slope: law.delta_beta.value, crosses };
             Some((claimed, law.tests.as_mut()?, &mut law.trend))
         })
@@ -183,19 +183,6 @@ struct Claimed {
     slope: f64,
     /// G goes through 1 inside the range, beyond doubt.
     crosses: bool,
-}
-
-/// Whether G goes through 1 between the smallest and the largest x: `Some(true)` where the intervals of the law exclude 1 at both ends, on different
-/// sides; `Some(false)` where its values alone lie on different sides, so that it may; `None` where they lie on one.
-pub(super) fn crossing(smallest: &Estimate, largest: &Estimate) -> Option<bool> {
-    let above = |value: f64| value > 1.0;
-    if above(smallest.value) == above(largest.value) {
-        return None;
-    }
-    let excludes = |end: &Estimate| {
-        end.bounds().is_some_and(|(low, high)| if above(end.value) { low > 1.0 } else { high < 1.0 })
-    };
-    Some(excludes(smallest) && excludes(largest))
 }
 
 /// The law of one distribution by itself.

@@ -213,6 +213,19 @@ fn turned(exponent: Estimate) -> Estimate {
     Estimate { value: 0.0 - exponent.value, interval, ..exponent }
 }
 
+/// Whether G goes through 1 between the smallest and the largest x: `Some(true)` where the intervals of the law exclude 1 at both ends, on different
+/// sides; `Some(false)` where its values alone lie on different sides, so that it may; `None` where they lie on one.
+pub(super) fn crossing(smallest: &Estimate, largest: &Estimate) -> Option<bool> {
+    let above = |value: f64| value > 1.0;
+    if above(smallest.value) == above(largest.value) {
+        return None;
+    }
+    let excludes = |end: &Estimate| {
+        end.bounds().is_some_and(|(low, high)| if above(end.value) { low > 1.0 } else { high < 1.0 })
+    };
+    Some(excludes(smallest) && excludes(largest))
+}
+
 /// What a gap that lies further from 1 below it than above it says: the words for a falling and a rising G are those for one above.
 fn beside_one(law: &GapLaw) -> Option<String> {
     let (first, last) = (law.at_smallest.value, law.at_largest.value);

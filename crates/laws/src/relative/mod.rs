@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`Measurements`] | what is compared: families of models, in each a series of errors for each distribution |
 //! | [`RelativeOptions`] | baseline, margin, level, what is asked for |
+//! | `source` | which numbers of a study are compared |
 //! | `study` | measurements from the tallies of a study; a distribution is a corpus, or a tag's value |
 //! | `choices` | measurements from a study's questions with options: accuracies and losses of a choice |
 //! | `table` | measurements from a user's table |
@@ -33,6 +34,7 @@ mod optimum;
 mod options;
 mod ranks;
 mod series;
+mod source;
 mod study;
 mod table;
 mod words;
@@ -43,5 +45,6 @@ pub use means::{Means, Weighting};
 pub use options::RelativeOptions;
 pub use ranks::counted_ranks;
 pub use series::{Counted, Measurements, ModelFamily, Series, SeriesPoint, Units};
-pub use study::{ErrorMeasure, StudySource, of_study};
+pub use source::{ErrorMeasure, StudySource};
+pub use study::of_study;
 pub use table::{RelativeTable, of_table};

@@ -188,3 +188,14 @@ pub(super) fn log_error(replicates: &Result<Vec<f64>, String>) -> Option<f64> {
     let replicates = replicates.as_ref().ok()?;
     Sample::new(replicates.iter().map(|value| value.ln())).standard_error().ok()
 }
+
+/// Puts their corpus before names that two corpora share.
+pub(super) fn tell_apart(mut family: ModelFamily, corpora: &[String]) -> ModelFamily {
+    let names: Vec<String> = family.series.iter().map(|series| series.distribution.clone()).collect();
+    for ((series, corpus), name) in family.series.iter_mut().zip(corpora).zip(&names) {
+        if names.iter().filter(|other| *other == name).count() > 1 {
+            series.distribution = format!("{corpus}/{name}");
+        }
+    }
+    family
+}

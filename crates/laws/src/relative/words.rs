@@ -1,7 +1,7 @@
 //! Sentences with their numbers.
 
 use super::RelativeOptions;
-use super::fit::crossing;
+use super::gap::crossing;
 use crate::result::{Estimate, Gap, GapLaw, Outcome, Trend};
 use crate::verdict::{magnitude, r_squared_digits};
 

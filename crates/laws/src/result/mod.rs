@@ -31,6 +31,7 @@ mod estimate;
 mod finite;
 mod flag;
 mod group;
+mod held_out;
 mod isoflop;
 mod json;
 mod outcome;
@@ -60,6 +61,7 @@ pub use emergence::{
 pub use estimate::{Estimate, Interval};
 pub use flag::{Flag, FlagCode, Severity};
 pub use group::{GroupFit, ModelSummary};
+pub use held_out::{AuditStep, HeldOut};
 pub use isoflop::{
     Agreement, Along, Curve, FloorLaw, IsoflopBudget, IsoflopFit, IsoflopGroup, IsoflopMinimum, IsoflopRun,
     IsoflopSize, IsoflopSurface, Judged, LossForm, MethodOptimum, MethodValue, Minimum, OptimumAhead,
@@ -81,9 +83,7 @@ pub use relative::{
     RankGap, RanksOfGap, RelativeFamily, RelativeFit, RelativeRanks, Trend,
 };
 pub use rivals::{FloorShown, FormFinding, FormTest, Rival, RivalFit, RivalHeldOut, Rivals};
-pub use series::{
-    AuditStep, ChiSquared, HeldOut, Law, LeftOut, Point, PowerLaw, Quantity, Regime, Series, TextNoise,
-};
+pub use series::{ChiSquared, Law, LeftOut, Point, PowerLaw, Quantity, Regime, Series, TextNoise};
 pub use size_tokens::{Direction, Plane, SizeTokens, SizeTokensFit, Slice, Split};
 pub use study::StudyFit;
 pub use table::{TableFit, TableGroup};

@@ -1,0 +1,33 @@
+//! Points as fits predict them that have not seen them.
+
+use serde::{Deserialize, Serialize};
+
+use super::Estimate;
+
+/// A point predicted by a fit that has not seen it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HeldOut {
+    /// As in [`Point`](super::Point).
+    pub label: String,
+    /// As in [`Point`](super::Point).
+    pub x: f64,
+    /// The point's value.
+    pub observed: f64,
+    /// The prediction, in the same unit; the interval is that of a new point (Student t).
+    pub predicted: Estimate,
+    /// `predicted / observed - 1`.
+    pub relative_error: f64,
+    /// Whether the interval holds the value; absent when there is no interval.
+    pub covered: Option<bool>,
+}
+
+/// One step of the extrapolation audit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuditStep {
+    /// How many points were fitted, those of smallest x.
+    pub fitted_points: u32,
+    /// Exponent from these alone.
+    pub exponent: f64,
+    /// The other points, as this fit predicts them.
+    pub predictions: Vec<HeldOut>,
+}
