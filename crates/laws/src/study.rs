@@ -9,6 +9,7 @@ use crate::result::{Estimate, Flag, FlagCode, GroupFit, Law, ModelSummary, RESUL
 use crate::table::Group;
 use crate::{breakdown, cross_entropy, emergence, predict, rank, rank_distribution, summary, verdict};
 use relscale_records::RunTally;
+use relscale_records::digits::count;
 
 /// Documents below which resampling them says little about their variety.
 const FEW_DOCUMENTS: u64 = 30;
@@ -148,7 +149,7 @@ fn flags(models: &[ModelSummary], documents: u64) -> Vec<Flag> {
     {
         flag(
             FlagCode::FewTokens,
-            format!("{tokens} scored tokens a point; the paper asks for {PAPER_TOKENS}"),
+            format!("{} scored tokens a point; the paper asks for {}", count(tokens), count(PAPER_TOKENS)),
         );
     }
     let sizes: Vec<String> = models

@@ -1,5 +1,8 @@
 //! Sentences with their numbers: what a reader would be told who asks once and reads no table.
 
+use relscale_records::digits;
+pub(crate) use relscale_records::digits::{given as magnitude, r_squared as r_squared_digits};
+
 use crate::judged::chance;
 use crate::result::{
     Estimate, FlagCode, FormFinding, FormTest, Interval, Law, Outcome, PowerLaw, Quantity, Regime, Rival,
@@ -192,9 +195,9 @@ fn extrapolation(quantity: &Quantity, fit: &PowerLaw) -> Option<String> {
         None => "",
     };
     Some(format!(
-        "Fitted to the {half} smallest models alone, it predicts {} of the largest with an error of {:+.1} %{within}.",
+        "Fitted to the {half} smallest models alone, it predicts {} of the largest with an error of {}{within}.",
         quantity.symbol(),
-        100.0 * largest.relative_error
+        digits::deviation(largest.relative_error)
     ))
 }
 
@@ -220,11 +223,11 @@ fn slope(fit: &PowerLaw) -> String {
     slope_in("S", &fit.exponent, fit.r_squared)
 }
 
-/// `, for this very text in [0.083, 0.098]`: the interval from the scatter of the models alone, where the headline has more in it.
+/// `, for this very text in [0.0830, 0.0981]`: the interval from the scatter of the models alone, where the headline has more in it.
 fn of_this_text(fit: &PowerLaw) -> String {
     let alone = fit.exponent_of_this_text.as_ref().filter(|_| fit.exponent.interval.text_share().is_some());
-    let ends = alone.and_then(Estimate::bounds);
-    ends.map_or(String::new(), |(low, high)| format!(" (for this very text in [{low:.3}, {high:.3}])"))
+    let ends = alone.and_then(|alone| digits::estimate(alone.value, alone.bounds()).interval());
+    ends.map_or(String::new(), |ends| format!(" (for this very text in {ends})"))
 }
 
 /// How many values of models that a fit to smaller ones had not seen lie in their intervals: of the rank law told and of the cross
@@ -243,16 +246,20 @@ fn held(laws: &[&PowerLaw], level: f64) -> Option<String> {
     })
 }
 
-/// `S^-0.120 (exponent in [0.104, 0.137] at 95 %), R² 0.991`, with the name of x for S.
+/// `S^-0.1203 (exponent in [0.1041, 0.1366] at 95 %), R² 0.9913`, with the name of x for S.
 pub(crate) fn slope_in(x: &str, exponent: &Estimate, r_squared: Option<f64>) -> String {
-    let interval = match (exponent.bounds(), exponent.interval.level()) {
-        (Some((low, high)), Some(level)) => {
-            format!("exponent in [{low:.3}, {high:.3}] at {} %", 100.0 * level)
-        }
+    let spelled = digits::estimate(exponent.value, exponent.bounds());
+    let interval = match (spelled.interval(), exponent.interval.level()) {
+        (Some(ends), Some(level)) => format!("exponent in {ends} at {} %", 100.0 * level),
         _ => "no interval".to_owned(),
     };
     let r_squared = r_squared.map_or(String::new(), |r| format!(", R² {}", r_squared_digits(r)));
-    format!("{x}^{:.3} ({interval}){r_squared}", 0.0 - exponent.value)
+    let power = match spelled.value.strip_prefix('-') {
+        Some(positive) => positive.to_owned(),
+        None if exponent.value == 0.0 => spelled.value,
+        None => format!("-{}", spelled.value),
+    };
+    format!("{x}^{power} ({interval}){r_squared}")
 }
 
 fn slope_over(fit: &PowerLaw) -> String {
@@ -270,29 +277,5 @@ fn slope_over(fit: &PowerLaw) -> String {
 /// `in [0.412, 0.431] at 95 %`.
 pub(crate) fn within(low: f64, high: f64, interval: &Interval) -> String {
     let level = interval.level().map_or(String::new(), |level| format!(" at {} %", 100.0 * level));
-    format!("in [{low:.4}, {high:.4}]{level}")
-}
-
-/// R² with three digits, and never rounded up to a perfect 1.
-pub(crate) fn r_squared_digits(r: f64) -> String {
-    if r < 1.0 && r > 0.9995 { format!("{:.4}", (r * 1e4).floor() / 1e4) } else { format!("{r:.3}") }
-}
-
-/// `2.19e6`, or `0.0705` as it stands.
-pub(crate) fn magnitude(x: f64) -> String {
-    if (0.001..1000.0).contains(&x) { x.to_string() } else { format!("{x:.2e}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_as_people_read_them() {
-        assert_eq!(magnitude(12.0), "12");
-        assert_eq!(magnitude(2_187_344.0), "2.19e6");
-        assert_eq!(r_squared_digits(0.99999), "0.9999");
-        assert_eq!(r_squared_digits(0.98342), "0.983");
-        assert_eq!(r_squared_digits(1.0), "1.000");
-    }
+    format!("in [{}, {}]{level}", digits::number(low), digits::number(high))
 }

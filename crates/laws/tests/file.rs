@@ -31,6 +31,18 @@ fn what_is_saved_is_what_is_loaded() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
+/// A file is known to last only once its folder is synced: whoever saves hears when it is not.
+#[cfg(unix)]
+#[test]
+fn the_folder_of_a_saved_file_is_synced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("laws.json");
+    let _dying = relscale_records::atomic::faults::dying(folder.path());
+    for saved in [study().save(&path), study().save_named(&path)] {
+        assert!(saved.unwrap_err().to_string().contains("the disk died"));
+    }
+}
+
 /// Others read this file: these paths are promised as long as [`RESULT_FORMAT`] stays.
 #[test]
 fn the_layout_is_stable() {

@@ -152,8 +152,17 @@ pub fn folder(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Ok(());
     }
-    fs::create_dir_all(path).map_err(Error::write(path))?;
-    sync_folder(parent(path))
+    // Every folder above it that is new is an entry of the one above that.
+    let above = parent(path);
+    if !above.exists() {
+        folder(above)?;
+    }
+    match fs::create_dir(path) {
+        // Another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => return Ok(()),
+        made => made.map_err(Error::write(path))?,
+    }
+    sync_folder(above)
 }
 
 /// Makes a folder inside a study or sweep, or finds it there.
@@ -302,7 +311,7 @@ fn parent(path: &Path) -> &Path {
 fn sync_folder(folder: &Path) -> Result<()> {
     if cfg!(unix) {
         let opened = File::open(folder).map_err(Error::read(folder))?;
-        opened.sync_all().map_err(Error::write(folder))?;
+        faults::sync(folder, &opened).map_err(Error::write(folder))?;
     }
     Ok(())
 }

@@ -23,6 +23,7 @@
 //! | [`atomic`], [`lock`] | files that appear whole; one writer at a time in a folder |
 //! | [`guard`] | a library's panics as refusals |
 //! | [`shell`], [`spreadsheet`] | a path as a word of a command; a text as a cell that is no formula |
+//! | [`digits`] | numbers as people read them |
 //! | [`version`] | the version of the formats on disk |
 //!
 //! **Files on disk** (all of them inside one *study* folder):
@@ -50,6 +51,7 @@
 pub mod atomic;
 pub mod classes;
 pub mod content;
+pub mod digits;
 pub mod error;
 pub mod guard;
 pub mod lock;

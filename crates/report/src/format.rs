@@ -1,6 +1,9 @@
-//! Numbers as people read them.
+//! Numbers and names of figures, and the words of intervals; numbers by the rules of `relscale_records::digits`.
 
 use relscale_laws::{Estimate, Interval};
+use relscale_records::digits;
+use relscale_records::digits::trimmed;
+pub(crate) use relscale_records::digits::{count, percent};
 
 /// `3.1k`, `2.2M`, `12B`: two digits, for axes and sentences.
 pub(crate) fn scale(value: f64) -> String {
@@ -45,23 +48,6 @@ fn superscript(digit: char) -> char {
     }
 }
 
-fn trimmed(text: String) -> String {
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
-/// `1,475,561,600`.
-pub(crate) fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// A size, a number of tokens or of FLOPs: whole where people can read it, `1.234e19` beyond.
 pub(crate) fn quantity(value: f64) -> String {
     // Whole numbers of this size are exact in 64 bits.
@@ -91,58 +77,32 @@ pub(crate) fn fixed(value: f64, places: usize) -> String {
     }
 }
 
-/// A small error with five decimals.
-pub(crate) fn small_error(value: f64) -> String {
-    if value < 0.5e-5 { "< 0.00001".to_owned() } else { fixed(value, 5) }
-}
-
-/// A value with four significant digits.
+/// A real number.
 pub(crate) fn significant(value: f64) -> String {
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    let magnitude = value.abs().log10().floor() as i32;
-    if !(-4..=6).contains(&magnitude) {
-        return format!("{value:.3e}").replace('-', "−");
-    }
-    fixed(value, usize::try_from(3 - magnitude).unwrap_or(0))
+    minus(digits::number(value))
 }
 
-/// `4.004 ± 0.022`: two digits of the standard error, and the value to match.
+/// `4.0040 ± 0.0221`.
 pub(crate) fn with_error(value: f64, error: Option<f64>) -> String {
     match error {
-        Some(error) if error > 0.0 => {
-            let places = (1 - error.log10().floor() as i64).clamp(0, 9) as usize;
-            format!("{} ± {}", fixed(value, places), fixed(error, places))
-        }
-        _ => significant(value),
+        Some(error) => format!("{} ± {}", significant(value), significant(error)),
+        None => significant(value),
     }
 }
 
-/// Decimals that show two digits of half the interval, three to five.
-pub(crate) fn places(bounds: Option<(f64, f64)>) -> usize {
-    let Some((low, high)) = bounds else { return 3 };
-    let half = (high - low) / 2.0;
-    if half > 0.0 { ((-half.log10()).ceil() as i64 + 1).clamp(3, 5) as usize } else { 3 }
-}
-
-/// `0.104 [0.098, 0.110]`, or the value and that there is no interval.
+/// `0.1040 [0.0981, 0.1104]`, or the value and that there is no interval.
 pub(crate) fn estimate(estimate: &Estimate) -> String {
-    let places = places(estimate.bounds());
-    let value = fixed(estimate.value, places);
-    match estimate.bounds() {
-        Some((low, high)) => format!("{value} [{}, {}]", fixed(low, places), fixed(high, places)),
-        None => format!("{value} (no interval)"),
-    }
+    minus(digits::estimate(estimate.value, estimate.bounds()).to_string())
 }
 
-/// R² with three digits, with four from 0.99 on, and never rounded up to a perfect 1.
+/// R², never rounded up to a perfect 1.
 pub(crate) fn r_squared(value: Option<f64>) -> String {
-    match value {
-        None => "none (all values equal)".to_owned(),
-        Some(r) if (0.99..1.0).contains(&r) => format!("{:.4}", (r * 1e4).floor() / 1e4),
-        Some(r) => format!("{r:.3}"),
-    }
+    value.map_or("none (all values equal)".to_owned(), |r| minus(digits::r_squared(r)))
+}
+
+/// With real minus signs, as a page has them.
+pub(crate) fn minus(text: String) -> String {
+    text.replace('-', "−")
 }
 
 /// How an interval was found, in words, or why there is none.
@@ -164,7 +124,7 @@ pub(crate) fn interval_method(interval: &Interval) -> String {
         Interval::ModelsAndText { level, degrees_of_freedom, text_share, .. } => format!(
             "{} for texts like this and models like these: {} of the variance is the text's, {degrees_of_freedom:.1} degrees of freedom",
             percent(*level),
-            share(*text_share)
+            format!("{:.0} %", 100.0 * text_share)
         ),
         Interval::OpenForm { level, degrees_of_freedom, .. } => {
             over_models(*level, "of every floor that the points allow, none included", *degrees_of_freedom)
@@ -179,16 +139,6 @@ pub(crate) fn interval_method(interval: &Interval) -> String {
         // The list of methods may grow; an interval by a method unknown here still has its ends.
         _ => "interval".to_owned(),
     }
-}
-
-/// `63 %`: a part of a whole, in whole per cents.
-pub(crate) fn share(part: f64) -> String {
-    format!("{:.0} %", 100.0 * part)
-}
-
-/// `95 %`.
-pub(crate) fn percent(share: f64) -> String {
-    format!("{} %", trimmed(format!("{:.3}", 100.0 * share)))
 }
 
 /// `−ln RBP₁₀`: for figures, where there is no markup.
@@ -227,8 +177,6 @@ mod tests {
         assert_eq!(scale(98_000.0), "98k");
         assert_eq!(scale(999_900.0), "1M");
         assert_eq!(scale(1_475_561_600.0), "1.5B");
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
         assert_eq!(count(1_475_561_600), "1,475,561,600");
         assert_eq!(fixed(-0.0001, 3), "0.000");
         assert_eq!(fixed(-0.104, 3), "−0.104");
@@ -237,29 +185,27 @@ mod tests {
         assert_eq!(tick(2.5e7), "2.5×10⁷");
         assert_eq!(tick(-1e6), "−10⁶");
         assert_eq!(tick(0.75), "0.75");
-        assert_eq!(significant(1.23456), "1.235");
-        assert_eq!(significant(0.000012345), "1.234e−5");
-        assert_eq!(significant(12_345.6), "12346");
-        assert_eq!(with_error(4.00401, Some(0.0221)), "4.004 ± 0.022");
-        assert_eq!(with_error(4.00401, None), "4.004");
-        assert_eq!(small_error(5.1e-5), "0.00005");
-        assert_eq!(small_error(2e-16), "< 0.00001");
+        assert_eq!(with_error(4.00401, Some(0.0221)), "4.0040 ± 0.0221");
+        assert_eq!(with_error(4.00401, None), "4.0040");
     }
 
     #[test]
     fn a_fit_that_is_not_perfect_does_not_look_it() {
         assert_eq!(r_squared(Some(0.999_999_9)), "0.9999");
-        assert_eq!(r_squared(Some(0.9834)), "0.983");
-        assert_eq!(r_squared(Some(1.0)), "1.000");
+        assert_eq!(r_squared(Some(0.9834)), "0.9834");
+        assert_eq!(r_squared(Some(1.0)), "1.0000");
     }
 
     #[test]
-    fn an_interval_decides_the_digits() {
+    fn an_interval_is_written_as_its_value() {
         let interval = |low, high| Interval::StudentT { low, high, level: 0.95, degrees_of_freedom: 5 };
         let of = |value, interval| Estimate { value, unit: "1".into(), standard_error: None, interval };
         assert_eq!(estimate(&of(0.1042, interval(0.1008, 0.1076))), "0.1042 [0.1008, 0.1076]");
-        assert_eq!(estimate(&of(0.1, interval(-0.2, 0.4))), "0.100 [−0.200, 0.400]");
-        assert_eq!(estimate(&of(0.1, Interval::None { reason: "two points".into() })), "0.100 (no interval)");
+        assert_eq!(estimate(&of(0.1, interval(-0.2, 0.4))), "0.1000 [−0.2000, 0.4000]");
+        assert_eq!(
+            estimate(&of(0.1, Interval::None { reason: "two points".into() })),
+            "0.1000 (no interval)"
+        );
     }
 
     #[test]

@@ -40,6 +40,7 @@ mod format;
 mod page;
 mod plot;
 mod results;
+pub mod shown;
 mod write;
 
 use std::path::{Path, PathBuf};

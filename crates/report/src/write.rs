@@ -78,6 +78,18 @@ mod tests {
         assert_eq!(left, ["greedy--new.svg", "greedy--notes.txt", "mine--x.svg"]);
     }
 
+    /// As every file of ours: known to last only once its folder is synced.
+    #[cfg(unix)]
+    #[test]
+    fn the_folder_is_synced() {
+        let home = tempfile::tempdir().unwrap();
+        let _dying = atomic::faults::dying(home.path());
+        let made = [whole(&home.path().join("report.html"), "new"), folder(&home.path().join("figures"))];
+        for made in made {
+            assert!(made.unwrap_err().to_string().contains("the disk died"));
+        }
+    }
+
     /// A disk that is really full, as the kernel plays it.
     #[cfg(target_os = "linux")]
     #[test]

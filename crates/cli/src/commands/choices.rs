@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use relscale_laws::ChoicesFit;
 use relscale_laws::choices::{
-    ChoiceMeasure, ChoicesOptions, ChoicesSource, fit_choices, options_of_items, save_means, save_options,
+    ChoicesOptions, ChoicesSource, fit_choices, options_of_items, save_means, save_options,
 };
-use relscale_laws::{ChoiceMean, ChoicesFit, ChoicesGroup, ChoicesModel};
 use relscale_records::Study;
+use relscale_report::shown::{self, At, Questions};
 
 use super::json::{self, Json};
 use super::measured::{condition, documents, tag};
@@ -101,10 +102,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let fit = fit_choices(&source, &options)?;
     let default = Json::Own(arguments.study.join("choices.json"));
     json::deliver(&fit, Some(arguments.json.as_ref().unwrap_or(&default)), || {
-        for group in &fit.groups {
-            terminal::print(&show(group, arguments))?;
-        }
-        Ok(())
+        let how = Questions { groups: arguments.groups, beyond_shuffled: arguments.beyond_shuffled };
+        terminal::print(&terminal::shown(&shown::choices(&At::file("choices.json", &fit), how)))
     })?;
     let csv = arguments.csv.clone().unwrap_or_else(|| arguments.study.join("choices.csv"));
     if arguments.csv.is_none() {
@@ -133,89 +132,4 @@ fn next(fit: &ChoicesFit, study: &std::path::Path) {
             relscale_records::shell::word(first.as_ref())
         ));
     }
-}
-
-fn show(group: &ChoicesGroup, arguments: &Arguments) -> String {
-    let several_formats = group.models.iter().flat_map(|model| &model.means).any(|mean| {
-        group
-            .models
-            .first()
-            .and_then(|model| model.means.first())
-            .is_some_and(|first| first.format != mean.format)
-    });
-    let accuracy = if arguments.beyond_shuffled { "accuracy -" } else { "accuracy" };
-    let mut header = vec!["model", "distribution"];
-    header.extend(several_formats.then_some("format"));
-    header.extend([
-        "items",
-        accuracy,
-        "95 % interval",
-        "by byte",
-        "by token",
-        "bits/byte",
-        "-ln p",
-        "chance",
-    ]);
-    let rows: Vec<Vec<Vec<String>>> = group
-        .models
-        .iter()
-        .map(|model| {
-            let shown = model.means.iter().filter(|mean| arguments.groups || mean.group.is_none());
-            shown.map(|mean| row(model, mean, several_formats, arguments.beyond_shuffled)).collect()
-        })
-        .collect();
-    let title = format!("{} on {}", group.family, group.corpus);
-    let left = if several_formats { 3 } else { 2 };
-    let first_to_go = ["by token", "chance", "by byte", "items", "95 % interval"];
-    let mut lines = vec![title, String::new(), terminal::fitting(&header, left, &rows, &first_to_go)];
-    if arguments.beyond_shuffled {
-        lines.push(terminal::paragraph(
-            "",
-            "Shown are differences from the mean with the gold shuffled over the questions of each group: an \
-             accuracy above 0 or a loss below 0 is knowledge.",
-        ));
-    }
-    lines.push(terminal::paragraph("", &group.verdict));
-    lines.extend(group.flags.iter().map(|flag| terminal::paragraph("  note: ", &flag.message)));
-    lines.push(String::new());
-    lines.join("\n")
-}
-
-fn row(model: &ChoicesModel, mean: &ChoiceMean, format: bool, beyond: bool) -> Vec<String> {
-    let name = match (&mean.distribution, &mean.group) {
-        (None, _) => "(all)".to_owned(),
-        (Some(distribution), None) => distribution.clone(),
-        (Some(_), Some(group)) => format!("  {group}"),
-    };
-    let value = |measure| mean.value(measure);
-    let number = |measure| {
-        value(measure).map_or_else(
-            || "-".to_owned(),
-            |value| match beyond {
-                true => format!("{:+.4}", value.mean.value - value.shuffled.mean),
-                false => format!("{:.4}", value.mean.value),
-            },
-        )
-    };
-    let interval = value(ChoiceMeasure::Accuracy).map_or("-".to_owned(), |value| {
-        let shift = if beyond { value.shuffled.mean } else { 0.0 };
-        match (value.mean.bounds(), beyond) {
-            (Some((low, high)), true) => format!("[{:+.4}, {:+.4}]", low - shift, high - shift),
-            (Some((low, high)), false) => format!("[{low:.4}, {high:.4}]"),
-            (None, _) => "none".to_owned(),
-        }
-    });
-    let mut row = vec![model.model.clone(), name];
-    row.extend(format.then(|| mean.format.clone()));
-    row.extend([
-        terminal::count(mean.items),
-        number(ChoiceMeasure::Accuracy),
-        interval,
-        number(ChoiceMeasure::AccuracyBytes),
-        number(ChoiceMeasure::AccuracyTokens),
-        number(ChoiceMeasure::GoldBpb),
-        number(ChoiceMeasure::ChoiceNll),
-        format!("{:.4}", mean.chance),
-    ]);
-    row
 }

@@ -7,6 +7,7 @@ use relscale_corpus::loaders::crates::Distribution;
 use relscale_decoder::families::LoadOptions;
 use relscale_laws::FitOptions;
 use relscale_measure::Settings;
+use relscale_report::shown::{self, At};
 use serde::Serialize;
 
 use super::json::{self, AsJson, Json};
@@ -87,8 +88,7 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
         figures: report.figures.iter().map(|figure| json::text(figure)).collect(),
     };
     json::hand_over(&made, arguments.json.destination(), || {
-        terminal::print(&fit::table(&laws))?;
-        terminal::print(&fit::notes(&laws))?;
+        terminal::print(&terminal::shown(&shown::laws(&At::file(fit::LAWS, &laws), false)))?;
         terminal::print(&format!("\n{gaps}"))?;
         terminal::print(&epilogue(arguments))
     })

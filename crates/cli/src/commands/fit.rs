@@ -1,15 +1,11 @@
 //! `relscale fit`: the laws of a study.
 
-mod emergence;
-mod notes;
-
 use relscale_laws::Saved as _;
 use std::path::{Path, PathBuf};
 
-use relscale_laws::{Estimate, FitOptions, GroupFit, Law, StudyFit};
+use relscale_laws::{FitOptions, StudyFit};
 use relscale_records::{SequenceGrid, Study, TallyOptions};
-
-pub(super) use notes::notes;
+use relscale_report::shown::{self, At};
 
 use super::fit_table;
 use super::json::{self, Json};
@@ -95,11 +91,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let laws = fit(study, &options)?;
     json::deliver(&laws, arguments.json.as_ref(), || {
-        terminal::print(&table(&laws))?;
-        if !(options.emergence_k.is_empty() && options.emergence_n.is_empty()) {
-            terminal::print(&format!("\n{}", emergence::table(&laws)))?;
-        }
-        terminal::print(&notes(&laws))
+        let in_a_row = !(options.emergence_k.is_empty() && options.emergence_n.is_empty());
+        terminal::print(&terminal::shown(&shown::laws(&At::file(LAWS, &laws), in_a_row)))
     })?;
     terminal::message(&format!("wrote {}", study.join(LAWS).display()));
     refuse_if_empty(&laws)?;
@@ -150,63 +143,4 @@ pub(super) fn refuse_if_empty(laws: &StudyFit) -> anyhow::Result<()> {
     let reason = laws.groups.first().map_or_else(String::new, |g| g.cross_entropy_law.verdict.clone());
     let hint = "measure at least three models of one family, of different sizes";
     Err(Refusal::new(format!("no law could be fitted: {}", reason.trim_end_matches('.')), hint).into())
-}
-
-/// The table of all laws: distribution, k, alpha with interval, R², cross-entropy exponent.
-pub(super) fn table(laws: &StudyFit) -> String {
-    let header = ["distribution", "k", "alpha", "95 % interval", "R²", "CE exponent"];
-    let groups: Vec<Vec<Vec<String>>> =
-        laws.groups.iter().map(|group| rows(title(laws, group), group)).collect();
-    let header = header.map(|name| match name {
-        "95 % interval" => format!("{:.0} % interval", 100.0 * laws.options.level),
-        other => other.to_owned(),
-    });
-    terminal::table(&header.each_ref().map(String::as_str), 1, &groups)
-}
-
-/// What a group is called in a table: its corpus, with the family where there are several.
-fn title(laws: &StudyFit, group: &GroupFit) -> String {
-    match laws.groups.windows(2).any(|pair| pair[0].family != pair[1].family) {
-        true => format!("{} on {}", group.family, group.corpus),
-        false => group.corpus.clone(),
-    }
-}
-
-/// The rows of one family on one corpus; what holds for all k stands in the first.
-fn rows(title: String, group: &GroupFit) -> Vec<Vec<String>> {
-    let entropy = match group.cross_entropy_law.fit() {
-        Some(fit) => format!("{} {}", exponent(&fit.exponent, true), interval(&fit.exponent)),
-        None => "-".to_owned(),
-    };
-    let mut first = Some((title, entropy));
-    let row = |law: &Law| {
-        let (title, entropy) = first.take().unwrap_or_default();
-        let k = law.k().map(|k| k.to_string()).unwrap_or_default();
-        let (alpha, interval, r_squared) = match law.fit() {
-            None => ["-"; 3].map(str::to_owned).into(),
-            Some(fit) => (
-                exponent(&fit.exponent, fit.claimed),
-                interval(&fit.exponent),
-                // A line through two points is always perfect.
-                fit.r_squared.filter(|_| fit.points > 2).map_or("-".to_owned(), r_squared),
-            ),
-        };
-        vec![title, k, alpha, interval, r_squared, entropy]
-    };
-    group.rank_laws.iter().map(row).collect()
-}
-
-/// An exponent; in brackets where no slope is claimed.
-fn exponent(estimate: &Estimate, claimed: bool) -> String {
-    if claimed { format!("{:.3}", estimate.value) } else { format!("({:.3})", estimate.value) }
-}
-
-fn interval(estimate: &Estimate) -> String {
-    estimate.bounds().map_or("none".to_owned(), |(low, high)| format!("[{low:.3}, {high:.3}]"))
-}
-
-/// R² with four digits, and never rounded up to a perfect 1.
-fn r_squared(r: f64) -> String {
-    let digits = if r < 1.0 { r.min(0.9999) } else { r };
-    format!("{digits:.4}")
 }

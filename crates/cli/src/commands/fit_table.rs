@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use relscale_laws::user_table::{HarnessOptions, Kind, TableOptions, fit_harness, fit_table};
-use relscale_laws::{Estimate, Law, TableFit, TableGroup};
+use relscale_laws::{Law, TableFit};
+use relscale_report::shown::{self, At};
 
 use super::json::{self, Json};
 use crate::exit::Refusal;
@@ -139,8 +140,7 @@ impl Table {
 
 fn show(fit: &TableFit, json: Option<&Json>) -> anyhow::Result<()> {
     json::deliver(fit, json, || {
-        terminal::print(&table(fit))?;
-        terminal::print(&notes(fit))
+        terminal::print(&terminal::shown(&shown::table_fit(&At::file("laws.json", fit))))
     })?;
     refuse_if_empty(fit)
 }
@@ -154,59 +154,4 @@ fn refuse_if_empty(fit: &TableFit) -> anyhow::Result<()> {
     let reason = laws.first().map_or("", |law| law.verdict.trim_end_matches('.'));
     let hint = "give at least three rows of different sizes a group";
     Err(Refusal::new(format!("no law could be fitted: {reason}"), hint).into())
-}
-
-fn table(fit: &TableFit) -> String {
-    let level = format!("{:.0} % interval", 100.0 * fit.level);
-    let header = ["group", "law", "exponent", &level, "R²", "points", "worst left out"];
-    let groups: Vec<Vec<Vec<String>>> = fit.groups.iter().map(rows).collect();
-    terminal::table(&header, 2, &groups)
-}
-
-fn rows(group: &TableGroup) -> Vec<Vec<String>> {
-    let mut title = Some(group.name.clone());
-    let row = |law: &Law| {
-        let mut row = vec![title.take().unwrap_or_default(), law.quantity.symbol()];
-        let dash = || "-".to_owned();
-        match law.fit() {
-            None => row.extend([dash(), dash(), dash(), law.points.len().to_string(), dash()]),
-            Some(fit) => {
-                let errors = fit.leave_one_out.iter().map(|held| held.relative_error);
-                let worst = errors.max_by(|a, b| a.abs().total_cmp(&b.abs()));
-                row.extend([
-                    format!("{:.4}", fit.exponent.value),
-                    interval(&fit.exponent),
-                    // A line through two points is always perfect.
-                    fit.r_squared.filter(|_| fit.points > 2).map_or_else(dash, r_squared),
-                    fit.points.to_string(),
-                    worst.map_or_else(dash, |error| format!("{:+.1} %", 100.0 * error)),
-                ]);
-            }
-        }
-        row
-    };
-    group.laws.iter().map(row).collect()
-}
-
-fn interval(estimate: &Estimate) -> String {
-    estimate.bounds().map_or("none".to_owned(), |(low, high)| format!("[{low:.4}, {high:.4}]"))
-}
-
-/// R² with four digits, and never rounded up to a perfect 1.
-fn r_squared(r: f64) -> String {
-    format!("{:.4}", if r < 1.0 { r.min(0.9999) } else { r })
-}
-
-/// Verdicts and doubts, in words.
-fn notes(fit: &TableFit) -> String {
-    let mut lines = Vec::new();
-    for group in &fit.groups {
-        for law in &group.laws {
-            let title = if fit.groups.len() > 1 { format!("{}: ", group.name) } else { String::new() };
-            lines.push(format!("\n{}", terminal::paragraph("", &format!("{title}{}", law.verdict))));
-            lines.extend(law.rivals.iter().map(|rivals| terminal::paragraph("  ", &rivals.verdict)));
-            lines.extend(law.flags.iter().map(|flag| terminal::paragraph("  note: ", &flag.message)));
-        }
-    }
-    lines.join("\n")
 }

@@ -7,9 +7,9 @@ use relscale_corpus::protocols;
 use relscale_decoder::families::LoadOptions;
 use relscale_decoder::kernels;
 use relscale_measure::{CorpusSource, Measured, Prefix, Settings};
-use relscale_records::Study;
 use relscale_records::provenance::VocabularyRule;
 use relscale_records::study::Totals;
+use relscale_records::{Study, digits};
 use serde::Serialize;
 
 use super::Threads;
@@ -252,7 +252,7 @@ fn runs(study: &Study, measured: &[Measured]) -> anyhow::Result<Vec<Run>> {
 /// What came out, a line a model and corpus.
 fn summary(measured: &[Measured]) -> String {
     let mut groups: Vec<Vec<Vec<String>>> = Vec::new();
-    let number = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.4}"));
+    let number = |value: Option<f64>| value.map_or("-".to_owned(), digits::number);
     let mut last = None;
     for one in measured {
         let row = vec![

@@ -4,10 +4,8 @@ use std::path::{Path, PathBuf};
 
 use relscale_laws::Saved as _;
 use relscale_laws::predict::{Question, Size, Target, predict};
-use relscale_laws::{
-    Basis, Flag, GroupPredictions, Interval, LawsError, Outcome, Predictions, SizePrediction, StudyFit,
-    ValuePrediction,
-};
+use relscale_laws::{LawsError, Predictions, StudyFit};
+use relscale_report::shown::{self, At};
 
 use super::fit::LAWS;
 use super::json::{self, Json};
@@ -103,7 +101,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     spare(&[Json::file(arguments.json.as_ref())], &inputs)?;
     let laws = StudyFit::load(&laws)?;
     let predictions = predict(&laws, &question)?;
-    json::deliver(&predictions, arguments.json.as_ref(), || show(&predictions))?;
+    json::deliver(&predictions, arguments.json.as_ref(), || {
+        terminal::print(&terminal::shown(&shown::predictions(&At::file("predictions.json", &predictions))))
+    })?;
     refuse_if_empty(&predictions)
 }
 
@@ -126,164 +126,4 @@ fn refuse_if_empty(predictions: &Predictions) -> anyhow::Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-fn show(predictions: &Predictions) -> anyhow::Result<()> {
-    let several = predictions.groups.windows(2).any(|pair| pair[0].family != pair[1].family);
-    let title = |group: &GroupPredictions| match several {
-        true => format!("{} on {}", group.family, group.corpus),
-        false => group.corpus.clone(),
-    };
-    let percent = format!("{:.0} %", 100.0 * predictions.level);
-    let (model, law) = (format!("one model, {percent}"), format!("the law, {percent}"));
-    let groups = |rows: fn(&GroupPredictions) -> Vec<Vec<String>>| -> Vec<Vec<Vec<String>>> {
-        let titled = |group: &GroupPredictions| {
-            let mut rows = rows(group);
-            for (at, row) in rows.iter_mut().enumerate() {
-                row.insert(0, if at == 0 { title(group) } else { String::new() });
-            }
-            rows
-        };
-        predictions.groups.iter().map(titled).filter(|rows| !rows.is_empty()).collect()
-    };
-    let values = groups(value_rows);
-    if !values.is_empty() {
-        let header = ["corpus", "quantity", "S", "value", &model, &law, "other forms", "decades beyond"];
-        terminal::print(&terminal::table(&header, 2, &values))?;
-    }
-    let sizes = groups(size_rows);
-    if !sizes.is_empty() {
-        if !values.is_empty() {
-            terminal::print("")?;
-        }
-        let header = ["corpus", "target", "S", &law, &model, "other forms", "decades beyond"];
-        terminal::print(&terminal::table(&header, 2, &sizes))?;
-    }
-    terminal::print(&notes(predictions, &title))
-}
-
-fn value_rows(group: &GroupPredictions) -> Vec<Vec<String>> {
-    let row = |value: &ValuePrediction| {
-        let mut row = vec![value.quantity.symbol(), size_of(value.parameters)];
-        match &value.outcome {
-            Outcome::Refused { .. } => row.extend(dashes(5)),
-            Outcome::Fitted(found) => row.extend([
-                number(found.value.value),
-                interval(&found.value.interval, number),
-                interval(&found.law_interval, number),
-                span(found.rivals.iter().filter(|r| possible(r.weight)).map(|r| r.value), number),
-                decades(value.decades_beyond),
-            ]),
-        }
-        row
-    };
-    group.values.iter().map(row).collect()
-}
-
-fn size_rows(group: &GroupPredictions) -> Vec<Vec<String>> {
-    let row = |size: &SizePrediction| {
-        let mut row = vec![size.quantity.reaching(size.target)];
-        match &size.outcome {
-            Outcome::Refused { .. } => row.extend(dashes(5)),
-            Outcome::Fitted(found) => row.extend([
-                size_of(found.parameters.value),
-                interval(&found.parameters.interval, size_of),
-                interval(&found.for_one_model, size_of),
-                span(
-                    found.rivals.iter().filter(|r| possible(r.weight)).filter_map(|r| r.parameters),
-                    size_of,
-                ),
-                decades(found.decades_beyond),
-            ]),
-        }
-        row
-    };
-    group.sizes.iter().map(row).collect()
-}
-
-fn dashes(n: usize) -> impl Iterator<Item = String> {
-    std::iter::repeat_n("-".to_owned(), n)
-}
-
-fn interval(interval: &Interval, form: fn(f64) -> String) -> String {
-    interval.bounds().map_or("none".to_owned(), |(low, high)| format!("[{}, {}]", form(low), form(high)))
-}
-
-/// Whether the points leave a form open: its weight is a hundredth at least, or unknown.
-fn possible(weight: Option<f64>) -> bool {
-    weight.is_none_or(|weight| weight >= 0.01)
-}
-
-/// From the least to the greatest.
-fn span(values: impl Iterator<Item = f64>, form: fn(f64) -> String) -> String {
-    let ends = values.fold(None, |ends: Option<(f64, f64)>, value| {
-        Some(ends.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
-    });
-    match ends.map(|(low, high)| (form(low), form(high))) {
-        None => "-".to_owned(),
-        Some((low, high)) if low == high => low,
-        Some((low, high)) => format!("{low} to {high}"),
-    }
-}
-
-/// Three or four digits, whatever the magnitude.
-fn number(value: f64) -> String {
-    if value == 0.0 || (0.001..1000.0).contains(&value.abs()) {
-        format!("{value:.4}")
-    } else {
-        format!("{value:.2e}")
-    }
-}
-
-/// `7.00B`; sizes beyond all counting by their power of ten.
-fn size_of(parameters: f64) -> String {
-    if (1.0..1e12).contains(&parameters) {
-        terminal::size(parameters.round() as u64)
-    } else {
-        format!("{parameters:.1e}")
-    }
-}
-
-fn decades(decades: f64) -> String {
-    if decades == 0.0 { "0".to_owned() } else { format!("{decades:+.1}") }
-}
-
-/// What must be said: refusals, and each kind of doubt once a group with the first one's words.
-fn notes(predictions: &Predictions, title: &dyn Fn(&GroupPredictions) -> String) -> String {
-    let mut lines = Vec::new();
-    for group in &predictions.groups {
-        let mut said: Vec<(Option<&Flag>, String, usize)> = Vec::new();
-        let values = group.values.iter().map(|value| match &value.outcome {
-            Outcome::Fitted(found) => (value.flags.as_slice(), basis(found.basis), None),
-            Outcome::Refused { .. } => (value.flags.as_slice(), None, Some(&value.verdict)),
-        });
-        let sizes = group.sizes.iter().map(|size| match &size.outcome {
-            Outcome::Fitted(found) => (size.flags.as_slice(), basis(found.basis), Some(&size.verdict)),
-            Outcome::Refused { .. } => (size.flags.as_slice(), None, Some(&size.verdict)),
-        });
-        for (flags, basis, verdict) in values.chain(sizes) {
-            for line in verdict.into_iter().cloned().chain(basis.map(str::to_owned)) {
-                if !said.iter().any(|(_, there, _)| *there == line) {
-                    said.push((None, line, 1));
-                }
-            }
-            for flag in flags {
-                match said.iter_mut().find(|(there, ..)| there.is_some_and(|there| there.code == flag.code)) {
-                    Some((.., times)) => *times += 1,
-                    None => said.push((Some(flag), flag.message.clone(), 1)),
-                }
-            }
-        }
-        for (_, line, times) in said {
-            let more = if times > 1 { format!(" (and {} more)", times - 1) } else { String::new() };
-            lines.push(terminal::paragraph("  note: ", &format!("({}) {line}{more}", title(group))));
-        }
-    }
-    lines.join("\n")
-}
-
-/// What is said of the law behind a chance of several tokens.
-fn basis(basis: Basis) -> Option<&'static str> {
-    (basis == Basis::CountedWindows)
-        .then_some("chances of tokens in a row are from the law of windows as they were counted")
 }

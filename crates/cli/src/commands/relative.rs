@@ -8,7 +8,8 @@ use relscale_laws::relative::{
     Covariates, ErrorMeasure, Means, Measurements, RelativeOptions, RelativeTable, fit_relative, of_table,
 };
 use relscale_laws::user_table::Kind;
-use relscale_laws::{Estimate, FitOptions, Gap, LawsError, RelativeFamily, RelativeFit};
+use relscale_laws::{FitOptions, LawsError, RelativeFit};
+use relscale_report::shown::{self, At};
 
 use super::json::{self, Json};
 use super::means::means;
@@ -212,8 +213,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     fit.add_ranks(&ranks)?;
     let default = arguments.study.as_ref().map(|study| Json::Own(study.join(RELATIVE)));
     json::deliver(&fit, arguments.json.as_ref().or(default.as_ref()), || {
-        terminal::print(&table(&fit))?;
-        terminal::print(&notes(&fit))
+        terminal::print(&terminal::shown(&shown::relative(&At::file(RELATIVE, &fit))))
     })?;
     refuse_if_empty(&fit)
 }
@@ -268,15 +268,7 @@ pub(super) fn summary(study: &Path, baseline: &str) -> anyhow::Result<String> {
     let mut fit = fit_relative(&choice.errors(&measured)?, &RelativeOptions::new(baseline), None)?;
     fit.add_ranks(&choice.ranks(&measured)?)?;
     fit.save(&study.join(RELATIVE))?;
-    let mut lines = Vec::new();
-    for family in &fit.families {
-        lines.push(terminal::paragraph("", &family.verdict));
-        for gap in &family.gaps {
-            let told = gap.flags.iter().map(|flag| format!("({}) {}", gap.name, flag.message));
-            lines.extend(told.map(|line| terminal::paragraph("  note: ", &line)));
-        }
-    }
-    Ok(format!("{}\n\n{}", table(&fit), lines.join("\n")))
+    Ok(terminal::shown(&shown::relative_summary(&At::file(RELATIVE, &fit))))
 }
 
 /// Refuses when there is not one gap.
@@ -288,100 +280,4 @@ fn refuse_if_empty(fit: &RelativeFit) -> anyhow::Result<()> {
     let reason = gaps.next().map_or("", |gap| gap.verdict.trim_end_matches('.'));
     let hint = "measure at least three models of different sizes on the baseline and on another distribution";
     Err(Refusal::new(format!("no gap could be fitted: {reason}"), hint).into())
-}
-
-fn table(fit: &RelativeFit) -> String {
-    let level = format!("{:.0} % interval", 100.0 * fit.options.level);
-    let header =
-        ["distribution", "models", "beta", "G first", "G last", "delta_beta", &level, "R²", "q", "gap"];
-    let groups: Vec<Vec<Vec<String>>> = fit.families.iter().map(|family| rows(family, fit)).collect();
-    let title = format!("E = {}, G = E / E of {}, x = {}", fit.error, fit.options.baseline, fit.x);
-    format!("{title}\n\n{}", terminal::table(&header, 1, &groups))
-}
-
-fn rows(family: &RelativeFamily, fit: &RelativeFit) -> Vec<Vec<String>> {
-    let named = fit.families.len() > 1;
-    let row = |law: &relscale_laws::Law| {
-        let dash = || "-".to_owned();
-        let name = if named { format!("{}: {}", family.name, law.name) } else { law.name.clone() };
-        let beta = law.fit().map_or_else(dash, |law| format!("{:.4}", law.exponent.value));
-        let mut row = vec![name, law.points.len().to_string(), beta];
-        let gap = family.gap(&law.name);
-        row.extend(match gap.map(Gap::fit) {
-            None => ["", "", "", "", "", "", "baseline"].map(str::to_owned),
-            Some(None) => ["-", "-", "-", "-", "-", "-", "none"].map(str::to_owned),
-            Some(Some(law)) => [
-                format!("{:.3}", law.at_smallest.value),
-                format!("{:.3}", law.at_largest.value),
-                format!("{:+.4}", law.delta_beta.value),
-                interval(&law.delta_beta),
-                law.power.r_squared.map_or_else(dash, r_squared),
-                law.tests.map_or_else(dash, |tests| {
-                    let q =
-                        if law.trend.name() == "parallel" { tests.equivalence_q } else { tests.difference_q };
-                    if q < 1e-4 { "<0.0001".to_owned() } else { format!("{q:.4}") }
-                }),
-                law.trend.name().to_owned(),
-            ],
-        });
-        row
-    };
-    family.absolute.iter().map(row).collect()
-}
-
-fn interval(estimate: &Estimate) -> String {
-    estimate.bounds().map_or("none".to_owned(), |(low, high)| format!("[{low:+.4}, {high:+.4}]"))
-}
-
-/// R² with four digits, and never rounded up to a perfect 1.
-fn r_squared(r: f64) -> String {
-    format!("{:.4}", if r < 1.0 { r.min(0.9999) } else { r })
-}
-
-/// Verdicts, where gaps go, and doubts, in words.
-fn notes(fit: &RelativeFit) -> String {
-    let mut lines = Vec::new();
-    for family in &fit.families {
-        let title = if fit.families.len() > 1 { format!("{}: ", family.name) } else { String::new() };
-        lines.push(format!("\n{}", terminal::paragraph("", &format!("{title}{}", family.verdict))));
-        lines.extend(family.flags.iter().map(|flag| terminal::paragraph("  note: ", &flag.message)));
-        for gap in &family.gaps {
-            lines.push(terminal::paragraph("- ", &gap.verdict));
-            lines.extend(ahead(gap).into_iter().map(|line| terminal::paragraph("  ", &line)));
-            lines.extend(gap.flags.iter().map(|flag| terminal::paragraph("  note: ", &flag.message)));
-        }
-        if let Some(ranks) = &family.ranks {
-            lines.push(format!("\n{}", terminal::paragraph("", &ranks.verdict)));
-        }
-        if let Some(link) = &family.covariate {
-            lines.push(format!("\n{}", terminal::paragraph("", &link.verdict)));
-            let left_out =
-                link.left_out.iter().map(|left| format!("{} left out: {}", left.label, left.reason));
-            lines.extend(left_out.map(|line| terminal::paragraph("  note: ", &line)));
-        }
-    }
-    lines.join("\n")
-}
-
-/// The text sample's error of the slope, predictions, crossings.
-fn ahead(gap: &Gap) -> Vec<String> {
-    let Some(law) = gap.fit() else { return Vec::new() };
-    let mut lines = Vec::new();
-    if let Some(error) = law.delta_beta_sampling.standard_error {
-        lines.push(format!("the documents drawn again move delta_beta by {error:.4} (standard error)"));
-    }
-    for predicted in &law.predictions {
-        let place = match predicted.decades_beyond {
-            0.0 => "inside the data".to_owned(),
-            decades if decades > 0.0 => format!("{decades:.1} decades beyond the data"),
-            decades => format!("{:.1} decades below the data", -decades),
-        };
-        let ends = predicted
-            .model
-            .bounds()
-            .map_or("no interval".to_owned(), |(low, high)| format!("a new model in [{low:.3}, {high:.3}]"));
-        lines.push(format!("G at x = {:.2e}, {place}: {:.3}, {ends}", predicted.x, predicted.law.value));
-    }
-    lines.extend(law.crossings.iter().map(|crossing| crossing.verdict.trim_end_matches('.').to_owned()));
-    lines
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use relscale_laws::manifest::Manifest;
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens, split_measured};
 use relscale_laws::user_table::{Kind, TableError};
-use relscale_laws::{Direction, FitOptions, LawsError, SizeTokens, SizeTokensFit};
+use relscale_laws::{FitOptions, LawsError, SizeTokens, SizeTokensFit};
+use relscale_report::shown::{self, At};
 
 use super::json::{self, Json};
 use super::measured::{self, Choice};
@@ -115,8 +116,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let default = arguments.study.as_ref().map(|study| Json::Own(study.join("size-tokens.json")));
     json::deliver(&fit, arguments.json.as_ref().or(default.as_ref()), || {
-        terminal::print(&table(&fit))?;
-        terminal::print(&notes(&fit))
+        terminal::print(&terminal::shown(&shown::size_tokens(&At::file("size-tokens.json", &fit))))
     })?;
     refuse_if_empty(&fit)
 }
@@ -175,67 +175,4 @@ fn refuse_if_empty(fit: &SizeTokensFit) -> anyhow::Result<()> {
     }
     let hint = "give at least three sizes with as many tokens, or three numbers of tokens for a size";
     Err(Refusal::new("no slope along size or tokens could be had", hint).into())
-}
-
-fn table(fit: &SizeTokensFit) -> String {
-    let level = format!("{:.0} %", 100.0 * fit.level);
-    let header = [
-        "distribution",
-        "of",
-        "along size",
-        &level,
-        "times",
-        "slices",
-        "along tokens",
-        &level,
-        "times",
-        "slices",
-    ];
-    let groups: Vec<Vec<Vec<String>>> = fit.distributions.iter().map(rows).collect();
-    let title = format!(
-        "E = {}, G = E / E of {}; slopes of the logarithms; times: over {} from {:.2e} to {:.2e}, {} from {:.2e} to {:.2e}",
-        fit.error,
-        fit.baseline,
-        fit.params,
-        fit.params_range.0,
-        fit.params_range.1,
-        fit.tokens,
-        fit.tokens_range.0,
-        fit.tokens_range.1
-    );
-    format!("{title}\n\n{}", terminal::table(&header, 2, &groups))
-}
-
-fn rows(found: &SizeTokens) -> Vec<Vec<String>> {
-    let mut rows = Vec::new();
-    let quantities = [("E", Some(&found.absolute)), ("G", found.gap.as_ref())];
-    for (quantity, split) in quantities.into_iter().filter_map(|(name, split)| Some((name, split?))) {
-        let name = if rows.is_empty() { found.name.clone() } else { String::new() };
-        let mut row = vec![name, quantity.to_owned()];
-        row.extend(cells(&split.along_size));
-        row.extend(cells(&split.along_tokens));
-        rows.push(row);
-    }
-    rows
-}
-
-fn cells(direction: &Direction) -> [String; 4] {
-    let Some(slope) = &direction.slope else { return ["-"; 4].map(str::to_owned) };
-    [
-        format!("{:+.4}", slope.value),
-        slope.bounds().map_or("none".to_owned(), |(low, high)| format!("[{low:+.4}, {high:+.4}]")),
-        direction.factor.map_or("-".to_owned(), |factor| format!("{factor:.3}")),
-        direction.slices.len().to_string(),
-    ]
-}
-
-/// Verdicts and doubts, in words.
-fn notes(fit: &SizeTokensFit) -> String {
-    let mut lines = vec![String::new()];
-    lines.extend(fit.flags.iter().map(|flag| terminal::paragraph("note: ", &flag.message)));
-    for found in &fit.distributions {
-        lines.push(terminal::paragraph("- ", &found.verdict));
-        lines.extend(found.flags.iter().map(|flag| terminal::paragraph("  note: ", &flag.message)));
-    }
-    lines.join("\n")
 }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use relscale_laws::two_stage::{HeldOut, StagesOptions, fit_stages};
-use relscale_laws::{Route, StagesFit, StagesGroup};
+use relscale_laws::{StagesFit, StagesGroup};
+use relscale_report::shown::{self, At};
 
 use super::json::{self, Json};
 use crate::exit::Refusal;
@@ -107,8 +108,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     spare(&[Json::file(arguments.json.as_ref())], &inputs)?;
     let fit = fit_stages(&arguments.table, &options)?;
     json::deliver(&fit, arguments.json.as_ref(), || {
-        terminal::print(&table(&fit))?;
-        terminal::print(&notes(&fit))
+        terminal::print(&terminal::shown(&shown::stages(&At::file("stages.json", &fit))))
     })?;
     refuse_if_empty(&fit)
 }
@@ -124,68 +124,4 @@ fn refuse_if_empty(fit: &StagesFit) -> anyhow::Result<()> {
     let reason = reason.map_or("", |flag| flag.message.as_str());
     let hint = "give at least five rows of different x a group";
     Err(Refusal::new(format!("no stage could be fitted: {reason}"), hint).into())
-}
-
-fn table(fit: &StagesFit) -> String {
-    let mut header = vec!["group", "points", "predictable", "held out", "loss error"];
-    header.extend(Route::ALL.map(Route::name));
-    let rows: Vec<Vec<String>> = fit.groups.iter().map(row).collect();
-    let title = format!(
-        "x = {}, loss = {}, accuracy = {}; mean errors of the held-out points, those of accuracy as shares",
-        fit.x, fit.loss, fit.accuracy
-    );
-    format!("{title}\n\n{}", terminal::table(&header, 1, &[rows]))
-}
-
-fn row(group: &StagesGroup) -> Vec<String> {
-    let dash = || "-".to_owned();
-    let held_out = group.held_out.as_ref();
-    let mut row = vec![
-        group.name.clone(),
-        group.points.len().to_string(),
-        group
-            .predictability
-            .quadratic
-            .map_or_else(dash, |r| format!("{:.4}", if r < 1.0 { r.min(0.9999) } else { r })),
-        held_out.map_or_else(dash, |held_out| held_out.points.len().to_string()),
-        held_out
-            .and_then(|held_out| held_out.loss_error)
-            .map_or_else(dash, |error| format!("{:.1} %", 100.0 * error)),
-    ];
-    row.extend(Route::ALL.map(|route| {
-        let errors = held_out.and_then(|held_out| held_out.route(route));
-        errors.map_or_else(dash, |errors| format!("{:.4}", errors.mean_absolute))
-    }));
-    row
-}
-
-/// Verdicts, predictions and doubts, in words.
-fn notes(fit: &StagesFit) -> String {
-    let mut lines = Vec::new();
-    for group in &fit.groups {
-        let title = if fit.groups.len() > 1 { format!("{}: ", group.name) } else { String::new() };
-        lines.push(format!("\n{}", terminal::paragraph("", &format!("{title}{}", group.verdict))));
-        for ahead in &group.ahead {
-            let routes: Vec<String> = ahead
-                .accuracy
-                .iter()
-                .map(|value| {
-                    let ends = value
-                        .accuracy
-                        .bounds()
-                        .map_or("no interval".to_owned(), |(low, high)| format!("[{low:.3}, {high:.3}]"));
-                    format!("{:.3} {ends} by {}", value.accuracy.value, value.route.name())
-                })
-                .collect();
-            let place = match ahead.decades_beyond {
-                0.0 => "inside the data".to_owned(),
-                decades if decades > 0.0 => format!("{decades:.1} decades beyond the data"),
-                decades => format!("{:.1} decades below the data", -decades),
-            };
-            let line = format!("accuracy at x = {:.2e}, {place}: {}", ahead.x, routes.join(", "));
-            lines.push(terminal::paragraph("  ", &line));
-        }
-        lines.extend(group.flags.iter().map(|flag| terminal::paragraph("  note: ", &flag.message)));
-    }
-    lines.join("\n")
 }

@@ -23,6 +23,7 @@ pub(crate) mod classes;
 mod points;
 mod words;
 
+use relscale_records::digits;
 use relscale_stats::bootstrap::{Noise, PerfectFit, Sample, perfect_lines};
 use relscale_stats::interval::{percentile, student};
 
@@ -229,5 +230,5 @@ fn visible(
 
 /// R² as the verdicts tell it: cut, not rounded, so that 0.8996 is not told as the 0.9 that it misses.
 fn r_squared(fit: &PowerLaw) -> String {
-    fit.r_squared.map_or("no R²".to_owned(), |r| format!("R² {:.3}", (r * 1e3).floor() / 1e3))
+    fit.r_squared.map_or("no R²".to_owned(), |r| format!("R² {}", digits::r_squared(r)))
 }

@@ -1,10 +1,11 @@
 //! The findings as sentences with their numbers.
 
 use super::{Bent, FEWEST_MODELS, HOLDS, described, finding_of, form_of, r_squared, seen};
+use relscale_records::digits;
+
 use crate::judged::chance;
 use crate::result::{Finding, FlagCode, FormFinding, Law, Outcome, PerfectLaw, ScatterTest};
 use crate::series::BEYOND_NOISE;
-use crate::verdict::r_squared_digits as digits;
 
 /// Chance below which noise is only said to be a possible reason.
 const DOUBTFUL: f64 = 0.05;
@@ -78,8 +79,11 @@ pub(super) fn of_law(law: &Law, finding: Finding, test: &ScatterTest, bent: Opti
         Finding::SamplingNoise => format!(
             "{at}{found}; {noise}: sampling noise alone {may} the scatter ({chance}){}.",
             match fit.exponent.bounds().filter(|_| seen(fit)) {
-                Some((low, high)) =>
-                    format!(", and the slope is still seen, its exponent in [{low:.3}, {high:.3}]"),
+                Some((low, high)) => format!(
+                    ", and the slope is still seen, its exponent in [{}, {}]",
+                    digits::number(low),
+                    digits::number(high)
+                ),
                 None => power(perfect, ", and this sample would show a slope as at", "only with chance"),
             }
         ),
@@ -96,8 +100,8 @@ fn direction(exponent: f64) -> &'static str {
 fn noise_alone(perfect: &PerfectLaw) -> String {
     format!(
         "a perfect law with the sample's noise would reach {} (above {} in 95 % of samples)",
-        digits(perfect.r_squared_median),
-        digits(perfect.r_squared_low)
+        digits::r_squared(perfect.r_squared_median),
+        digits::r_squared(perfect.r_squared_low)
     )
 }
 
@@ -134,7 +138,12 @@ pub(super) fn would_change(law: &Law, finding: Finding) -> String {
 
 fn power(perfect: &PerfectLaw, before: &str, after: &str) -> String {
     perfect.reference.as_ref().map_or(String::new(), |reference| {
-        format!("{before} k = {} (S^-{:.3}) {after} {:.2}", reference.k, reference.exponent, reference.power)
+        format!(
+            "{before} k = {} (S^-{}) {after} {:.2}",
+            reference.k,
+            digits::number(reference.exponent),
+            reference.power
+        )
     })
 }
 

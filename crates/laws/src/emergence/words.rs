@@ -1,5 +1,7 @@
 //! Verdicts on sequences: does independence hold, and where is p one half?
 
+use relscale_records::digits::number;
+
 use crate::options::FitOptions;
 use crate::result::{EmergenceAtK, Estimate, HitOrder, Outcome, SequencePoint, SequencesOfLength};
 
@@ -56,8 +58,9 @@ fn independence(
     let neighbours = match (&order.after_hit, &order.rbp) {
         (Some(after), Some(rbp)) => {
             format!(
-                "; a hit follows a hit with chance {:.3}, any token is one with {:.3}",
-                after.value, rbp.value
+                "; a hit follows a hit with chance {}, any token is one with {}",
+                number(after.value),
+                number(rbp.value)
             )
         }
         _ => String::new(),
@@ -68,8 +71,8 @@ fn independence(
         order.model,
         times(ratio.value),
         within(ratio),
-        share(p.value),
-        share(point.independent?),
+        number(p.value),
+        number(point.independent?),
     ))
 }
 
@@ -103,10 +106,9 @@ fn half(found: &EmergenceAtK, own: &SequencesOfLength) -> Option<String> {
     match &length.half {
         Outcome::Refused { reason } => Some(format!("No size is given for p = 0.5 at N = {n}: {reason}.")),
         Outcome::Fitted(found) => {
-            let interval = found
-                .parameters
-                .bounds()
-                .map_or(String::new(), |(low, high)| format!(" (between {low:.1e} and {high:.1e})"));
+            let interval = found.parameters.bounds().map_or(String::new(), |(low, high)| {
+                format!(" (between {} and {})", number(low), number(high))
+            });
             let decades = found.decades_beyond;
             let place = if decades > 0.0 {
                 format!("{decades:.1} decades beyond the largest model")
@@ -117,12 +119,12 @@ fn half(found: &EmergenceAtK, own: &SequencesOfLength) -> Option<String> {
             };
             let independent = found
                 .independent
-                .map_or(String::new(), |size| format!("; by RBP^{n} it would be {size:.1e}"));
+                .map_or(String::new(), |size| format!("; by RBP^{n} it would be {}", number(size)));
             let claim =
                 if found.claimed { "" } else { ", which is not claimed as some model has too few counts" };
             Some(format!(
-                "p = 0.5 at N = {n} needs S = {:.1e}{interval}, {place}{claim}{independent}.",
-                found.parameters.value
+                "p = 0.5 at N = {n} needs S = {}{interval}, {place}{claim}{independent}.",
+                number(found.parameters.value)
             ))
         }
     }
@@ -142,9 +144,4 @@ fn times(ratio: f64) -> String {
         ..9999.5 => format!("{ratio:.0}"),
         _ => format!("{ratio:.1e}"),
     }
-}
-
-/// A probability in two or three digits.
-fn share(p: f64) -> String {
-    if p > 0.0 && p < 0.01 { format!("{p:.1e}") } else { format!("{p:.3}") }
 }

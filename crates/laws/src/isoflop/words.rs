@@ -1,8 +1,9 @@
 //! Sentences with their numbers.
 
+use relscale_records::digits;
+
 use super::path::HELD;
 use crate::result::{Agreement, Curve, Estimate, IsoflopGroup, Judged, PathLaw};
-use crate::verdict::magnitude;
 
 /// Whether the methods agree, quantity by quantity.
 pub(super) fn of_agreement(agreement: &[Agreement]) -> String {
@@ -38,14 +39,7 @@ pub(super) fn of_agreement(agreement: &[Agreement]) -> String {
 /// From the smallest to the largest value, and how much that is.
 fn range(agreement: &Agreement) -> String {
     let (low, high) = (agreement.smallest.value, agreement.largest.value);
-    let ratio = high / low;
-    // Methods that differ by a per cent should not read as if they differed by nothing.
-    let ratio = if ratio < 1.1 { format!("{ratio:.3}") } else { format!("{ratio:.2}") };
-    let number = |value: f64| match value.abs() {
-        0.001..1000.0 => format!("{value:.4}"),
-        _ => magnitude(value),
-    };
-    format!("{} to {}, ratio {ratio}", number(low), number(high))
+    format!("{} to {}, ratio {:.3}", digits::number(low), digits::number(high), high / low)
 }
 
 /// What a reader would be told who asks once.
@@ -90,8 +84,9 @@ fn power(law: &PathLaw) -> String {
 
 fn with_interval(estimate: &Estimate) -> String {
     match estimate.bounds() {
-        Some((low, high)) => format!("{:.3} [{low:.3}, {high:.3}]", estimate.value),
-        None if estimate.interval.reason() == Some(HELD) => format!("{:.3} (held)", estimate.value),
-        None => format!("{:.3} (no interval)", estimate.value),
+        None if estimate.interval.reason() == Some(HELD) => {
+            format!("{} (held)", digits::number(estimate.value))
+        }
+        bounds => digits::estimate(estimate.value, bounds).to_string(),
     }
 }

@@ -3,6 +3,7 @@
 use super::value;
 use crate::result::{FoundValue, GroupFit, Interval, NextSize, NextValue, Predicted, Quantity};
 use crate::verdict::magnitude;
+use relscale_records::digits;
 
 /// The next size over the largest measured one. Predictions reach further less and less safely; a decade is what families
 /// are extended by.
@@ -51,13 +52,21 @@ fn sentence(largest: &str, parameters: f64, values: &[NextValue]) -> Option<Stri
         .iter()
         .map(|(next, found)| {
             let value = found.value.value;
-            format!("{} {value:.3}{} instead of {:.3}", symbol(next), ends(found), next.measured)
+            format!(
+                "{} {}{} instead of {}",
+                symbol(next),
+                digits::number(value),
+                ends(found),
+                digits::number(next.measured)
+            )
         })
         .collect();
     let pure = |(next, found): &(&NextValue, &FoundValue)| {
         let line = &found.power_law.as_ref()?.value;
-        let ends = line.bounds().map_or(String::new(), |(low, high)| format!(" [{low:.3}, {high:.3}]"));
-        Some(format!("{} {:.3}{ends}", symbol(next), line.value))
+        let ends = line.bounds().map_or(String::new(), |(low, high)| {
+            format!(" [{}, {}]", digits::number(low), digits::number(high))
+        });
+        Some(format!("{} {}{ends}", symbol(next), digits::number(line.value)))
     };
     let excluded = |(_, found): &&(&NextValue, &FoundValue)| {
         let line = found.power_law.as_ref().map(|line| line.value.value);
@@ -90,7 +99,7 @@ fn sentence(largest: &str, parameters: f64, values: &[NextValue]) -> Option<Stri
 
 fn ends(found: &FoundValue) -> String {
     match (found.value.bounds(), &found.value.interval) {
-        (Some((low, high)), _) => format!(" [{low:.3}, {high:.3}]"),
+        (Some((low, high)), _) => format!(" [{}, {}]", digits::number(low), digits::number(high)),
         (None, Interval::None { .. }) => " (no interval)".to_owned(),
         (None, _) => String::new(),
     }

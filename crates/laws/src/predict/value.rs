@@ -1,5 +1,6 @@
 //! The value at a size.
 
+use relscale_records::digits;
 use relscale_stats::interval::open_form::Of;
 
 use super::rivals;
@@ -60,10 +61,10 @@ fn independent(group: &GroupFit, quantity: Predicted, source: &Source<'_>, param
 
 fn sentence(symbol: &str, parameters: f64, found: &FoundValue) -> String {
     let size = magnitude(parameters);
-    let value = found.value.value;
+    let value = digits::number(found.value.value);
     match (found.value.bounds(), found.law_interval.bounds()) {
         (Some(model), Some(law)) => format!(
-            "At S = {size}, {symbol} is {value:.4}: one new model {}, the law {}.",
+            "At S = {size}, {symbol} is {value}: one new model {}, the law {}.",
             within(model.0, model.1, &found.value.interval),
             within(law.0, law.1, &found.law_interval),
         ),
@@ -72,7 +73,7 @@ fn sentence(symbol: &str, parameters: f64, found: &FoundValue) -> String {
                 Interval::None { reason } => reason.as_str(),
                 _ => "no interval",
             };
-            format!("At S = {size}, {symbol} is {value:.4}, without an interval ({reason}).")
+            format!("At S = {size}, {symbol} is {value}, without an interval ({reason}).")
         }
     }
 }

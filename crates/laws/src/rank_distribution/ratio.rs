@@ -4,6 +4,7 @@
 //! in ln S, and a power law of `|mu/sigma|`. Both by unweighted least squares with Student t intervals from the scatter of the models,
 //! as every law here.
 
+use relscale_records::digits;
 use relscale_stats::StatsError;
 use relscale_stats::discrete::Kind;
 use relscale_stats::forms::power;
@@ -86,7 +87,8 @@ fn words(
     reasons: &[String],
     left_out: usize,
 ) -> String {
-    let r_squared = |r: Option<f64>| r.map_or_else(|| "no R²".to_owned(), |r| format!("R² {r:.3}"));
+    let r_squared =
+        |r: Option<f64>| r.map_or_else(|| "no R²".to_owned(), |r| format!("R² {}", digits::r_squared(r)));
     let form = kind.title();
     let without = match left_out {
         0 => String::new(),
@@ -103,7 +105,13 @@ fn words(
     };
     let power = power.map_or_else(
         || reasons.join("; "),
-        |power| format!("|mu/sigma| goes as S^{:.3} ({})", power.exponent.value, r_squared(power.r_squared)),
+        |power| {
+            format!(
+                "|mu/sigma| goes as S^{} ({})",
+                digits::number(power.exponent.value),
+                r_squared(power.r_squared)
+            )
+        },
     );
     format!(
         "mu/sigma of the {form}{without} {direction}: {:+.4} for each e-fold of S ({}); {power}.",

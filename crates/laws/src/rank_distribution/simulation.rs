@@ -5,6 +5,7 @@
 //! entropy is the mean of `-ln p_R`: that of a model that gives every rank its own probability. Both are fitted by the same power law
 //! as the measured values, and set beside those.
 
+use relscale_records::digits;
 use relscale_stats::discrete::{Distribution, Kind};
 use relscale_stats::forms::power::{self, Power};
 use relscale_stats::{StatsError, draw};
@@ -144,10 +145,10 @@ fn words(kind: Kind, laws: &[SimulatedLaw]) -> String {
                     let inside =
                         measured.bounds().is_none_or(|(low, high)| (low..=high).contains(&exponent.value));
                     let held = if inside { "" } else { ", whose interval does not hold it" };
-                    format!("measured {:.3}{held}", measured.value)
+                    format!("measured {}{held}", digits::number(measured.value))
                 },
             );
-            format!("{symbol} has exponent {:.3} ({measured})", exponent.value)
+            format!("{symbol} has exponent {} ({measured})", digits::number(exponent.value))
         })
         .collect();
     format!(

@@ -1,5 +1,6 @@
 //! One treatment against the baseline: the line of `ln G` on `ln x`.
 
+use relscale_records::digits;
 use relscale_stats::outcome::Caution;
 
 use super::series::{Counted, Series, SeriesPoint, log_error};
@@ -230,7 +231,7 @@ pub(super) fn crossing(smallest: &Estimate, largest: &Estimate) -> Option<bool> 
 fn beside_one(law: &GapLaw) -> Option<String> {
     let (first, last) = (law.at_smallest.value, law.at_largest.value);
     let further = |below: f64, above: f64| below < 1.0 && below.ln().abs() > above.ln().abs();
-    let numbers = format!("G goes from {first:.3} to {last:.3}");
+    let numbers = format!("G goes from {} to {}", digits::number(first), digits::number(last));
     if last < first && further(last, first) {
         return Some(format!(
             "{numbers}, further below 1 than it began: at the largest x the treatment has the smaller error, and the two lie further apart than at the smallest"

@@ -1,5 +1,7 @@
 //! Sentences with their numbers.
 
+use relscale_records::digits;
+
 use super::RelativeOptions;
 use super::gap::crossing;
 use crate::result::{Estimate, Gap, GapLaw, Outcome, Trend};
@@ -15,10 +17,10 @@ pub(super) fn of_gap(gap: &Gap, options: &RelativeOptions) -> String {
     let against = format!("{treatment} against {}", options.baseline);
     let slope = slope(law);
     let ends = format!(
-        "G goes from {:.3} at x = {} to {:.3} at {}",
-        law.at_smallest.value,
+        "G goes from {} at x = {} to {} at {}",
+        digits::number(law.at_smallest.value),
         magnitude(law.power.range.0),
-        law.at_largest.value,
+        digits::number(law.at_largest.value),
         magnitude(law.power.range.1)
     );
     let margin = options.margin;
@@ -37,12 +39,12 @@ pub(super) fn of_gap(gap: &Gap, options: &RelativeOptions) -> String {
             let nonetheless =
                 if tests.difference_q <= options.false_discovery { ", though it is not zero" } else { "" };
             format!(
-                "{against}: parallel, {slope}; the slope is inside ±{margin} (q = {}){nonetheless}; {ends}.",
+                "{against}: parallel, {slope}; the slope is inside ±{margin} (q {}){nonetheless}; {ends}.",
                 q(tests.equivalence_q)
             )
         }
         (_, Some(tests)) => format!(
-            "{against}: undecided, {slope}; neither a slope (q = {}) nor one inside ±{margin} (q = {}) is shown.",
+            "{against}: undecided, {slope}; neither a slope (q {}) nor one inside ±{margin} (q {}) is shown.",
             q(tests.difference_q),
             q(tests.equivalence_q)
         ),
@@ -138,27 +140,25 @@ fn held_out(laws: &[(&str, &GapLaw)]) -> Option<String> {
     ))
 }
 
-/// `delta_beta -0.0128 (in [-0.0137, -0.0119] at 95 %), R² 0.982`.
+/// `delta_beta -0.0128 (in [-0.0137, -0.0119] at 95 %), R² 0.9823`.
 fn slope(law: &GapLaw) -> String {
     let r_squared = law.power.r_squared.map_or(String::new(), |r| format!(", R² {}", r_squared_digits(r)));
     format!("delta_beta {}{r_squared}", with_interval(&law.delta_beta))
 }
 
 fn with_interval(estimate: &Estimate) -> String {
-    let ends = match (estimate.interval.level(), estimate.bounds()) {
-        (Some(level), Some((low, high))) => {
-            format!("in [{low:+.4}, {high:+.4}] at {} %", 100.0 * level)
-        }
+    let spelled = digits::estimate(estimate.value, estimate.bounds()).signed();
+    let ends = match (estimate.interval.level(), spelled.interval()) {
+        (Some(level), Some(ends)) => format!("in {ends} at {} %", 100.0 * level),
         _ => "no interval".to_owned(),
     };
-    format!("{:+.4} ({ends})", estimate.value)
+    format!("{} ({ends})", spelled.value)
 }
 
-/// A q-value as far as it matters.
+/// A q-value as far as it matters: `= 0.018`, `< 0.001`.
 pub(super) fn q(value: f64) -> String {
-    match value {
-        ..1e-4 => "below 0.0001".to_owned(),
-        ..0.01 => format!("{value:.4}"),
-        _ => format!("{value:.2}"),
+    match digits::probability(value) {
+        below if below.starts_with('<') => below,
+        q => format!("= {q}"),
     }
 }

@@ -1,5 +1,7 @@
 //! Sentences with their numbers.
 
+use relscale_records::digits;
+
 use crate::result::{Direction, Estimate, Outcome, Plane, SizeTokens};
 
 /// What a reader would be told who asks once.
@@ -61,12 +63,9 @@ fn along(what: &str, direction: &Direction) -> String {
     let (Some(found), Some(factor)) = (&direction.slope, direction.factor) else {
         return format!("nothing along {what}");
     };
-    format!("along {what} {}, {factor:.3} times over the range", slope(found))
+    format!("along {what} {}, {} times over the range", slope(found), digits::number(factor))
 }
 
 fn slope(found: &Estimate) -> String {
-    match found.bounds() {
-        Some((low, high)) => format!("{:+.4} [{low:+.4}, {high:+.4}]", found.value),
-        None => format!("{:+.4} (no interval)", found.value),
-    }
+    digits::estimate(found.value, found.bounds()).signed().to_string()
 }

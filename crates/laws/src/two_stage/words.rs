@@ -1,5 +1,7 @@
 //! Sentences with their numbers.
 
+use relscale_records::digits;
+
 use super::forms;
 use crate::result::{HeldOutStages, Route, RouteErrors, StagesGroup};
 use crate::verdict::r_squared_digits;
@@ -35,12 +37,15 @@ fn of_held_out(held_out: &HeldOutStages) -> String {
     let mut text = format!("With {} held out ({whom}), ", held_out.which);
     match (held_out.loss_error, held_out.route(Route::SecondStage)) {
         (Some(loss), Some(second)) => text.push_str(&format!(
-            "the first stage misses the loss by {:.1} % and the second, given the loss, the accuracy by {:.4}",
+            "the first stage misses the loss by {:.1} % and the second, given the loss, the accuracy by {}",
             100.0 * loss,
-            second.mean_absolute
+            digits::number(second.mean_absolute)
         )),
         (Some(loss), None) => {
-            text.push_str(&format!("the first stage misses the loss by {:.1} %; there is no second", 100.0 * loss));
+            text.push_str(&format!(
+                "the first stage misses the loss by {:.1} %; there is no second",
+                100.0 * loss
+            ));
         }
         (None, _) => text.push_str("there is no first stage"),
     }
@@ -48,7 +53,11 @@ fn of_held_out(held_out: &HeldOutStages) -> String {
         text.push_str(", so there is no chain.");
         return text;
     };
-    text.push_str(&format!("; both together miss it by {:.4}{}", chain.mean_absolute, covered(chain)));
+    text.push_str(&format!(
+        "; both together miss it by {}{}",
+        digits::number(chain.mean_absolute),
+        covered(chain)
+    ));
     let direct =
         [Route::DirectPower, Route::DirectSigmoid].into_iter().filter_map(|route| held_out.route(route));
     let Some(best) = direct.min_by(|a, b| a.mean_absolute.total_cmp(&b.mean_absolute)) else {
@@ -57,9 +66,9 @@ fn of_held_out(held_out: &HeldOutStages) -> String {
     };
     let better = if best.mean_absolute < chain.mean_absolute { "better" } else { "no better" };
     text.push_str(&format!(
-        ". Straight from x, the {} misses it by {:.4}{}, {better} than by way of the loss.",
+        ". Straight from x, the {} misses it by {}{}, {better} than by way of the loss.",
         best.route.name(),
-        best.mean_absolute,
+        digits::number(best.mean_absolute),
         covered(best)
     ));
     text

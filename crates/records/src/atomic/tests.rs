@@ -153,3 +153,39 @@ fn a_full_disk_is_named_and_leaves_nothing() {
     drop(full);
     write_whole(&target, b"{}").unwrap();
 }
+
+/// After the rename the folder is synced, by every way to write a file: a power cut cannot take the new name away again.
+#[cfg(unix)]
+#[test]
+fn the_folder_is_synced_after_the_rename() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("study");
+    fs::create_dir(&folder).unwrap();
+    let dying = faults::dying(&folder);
+    let at = |name: &str| folder.join(name);
+    let commit = |name: &str| AtomicFile::create(&at(name)).unwrap().commit();
+    let content = |out: &mut dyn Write| out.write_all(b"x");
+    for (name, written) in [
+        ("a.json", write_whole(&at("a.json"), b"x")),
+        ("b.json", write_with(&at("b.json"), content)),
+        ("c.json", write_named(&at("c.json"), b"x")),
+        ("d.json", write_named_with(&at("d.json"), content)),
+        ("e.json", commit("e.json")),
+        ("figures", inner_folder(&at("figures"))),
+        ("new/deeper", super::folder(&at("new/deeper"))),
+    ] {
+        let message = written.unwrap_err().to_string();
+        assert!(message.contains("study") && message.contains("the disk died"), "{name}: {message}");
+    }
+    let aside = at("model.7");
+    fs::create_dir(&aside).unwrap();
+    publish_folder(&aside, &at("model")).unwrap_err();
+    drop(dying);
+    write_whole(&at("f.json"), b"x").unwrap();
+    super::folder(&at("far/below")).unwrap();
+    // Only the names were not known to last.
+    for name in ["a.json", "b.json", "c.json", "d.json", "e.json", "f.json", "figures", "model", "far/below"]
+    {
+        assert!(at(name).exists(), "{name}");
+    }
+}

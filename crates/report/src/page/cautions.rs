@@ -3,13 +3,15 @@
 //! Flags are found by walking the result as JSON, wherever it holds a member `flags`: a part of a result that is newer than
 //! this file has its flags on the page all the same. What a flag is about is read off the members on the way to it.
 
-use relscale_laws::{Flag, Severity};
+use relscale_laws::{Flag, GroupFit, Severity};
+use relscale_records::digits::count;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::source::{Html, Place};
-use super::view::Switch;
-use crate::format;
+use super::source::Html;
+use super::view::switch::Switch;
+use crate::shown::place::{At, at};
+use crate::shown::{Cell, Piece, Place};
 
 /// Things that share a flag are named one by one up to this number.
 const NAMED: usize = 16;
@@ -88,26 +90,20 @@ impl Cautions {
     /// The points that no law of these groups has.
     pub(super) fn leave_out<'a>(
         &mut self,
-        groups: impl Iterator<Item = (&'a relscale_laws::GroupFit, usize, Switch, &'static str)>,
+        groups: impl Iterator<Item = (At<'a, GroupFit>, usize, Switch, &'static str)>,
     ) {
-        for (group, at, switch, _) in groups {
-            let place = Place::file("laws.json").at("groups").at(at);
-            let rank_laws = group.rank_laws.iter().enumerate();
-            let laws = rank_laws
-                .map(|(at, law)| (law, place.at("rank_laws").at(at)))
-                .chain([(&group.cross_entropy_law, place.at("cross_entropy_law"))]);
-            let mut points = Vec::new();
-            for (law, place) in laws {
-                for (at, left) in law.left_out.iter().enumerate() {
-                    let place = place.at("left_out").at(at);
-                    points.push(LeftOut {
-                        quantity: law.quantity.symbol(),
-                        model: left.label.clone(),
-                        parameters: place.at("x").count(left.x.unwrap_or_default() as u64),
-                        reason: place.at("reason").said(&left.reason),
-                    });
-                }
-            }
+        for (group, _, switch, _) in groups {
+            let laws = at!(group.rank_laws).each().chain([at!(group.cross_entropy_law)]);
+            let points = laws.flat_map(|law| {
+                let quantity = law.quantity.symbol();
+                at!(law.left_out).each().map(move |left| LeftOut {
+                    quantity: quantity.clone(),
+                    model: left.label.clone(),
+                    parameters: Html::from(&Cell::or_none(at!(left.x).there().map(|x| x.whole()))),
+                    reason: Html::from(&at!(left.reason).sentence()),
+                })
+            });
+            let points: Vec<LeftOut> = points.collect();
             if !points.is_empty() {
                 let title = format!("{} on {}", group.family, group.corpus);
                 self.left_out.push(GroupLeftOut { title, switch, points });
@@ -122,7 +118,7 @@ fn walk(value: &Value, place: &Place, group: String, labels: &[String], found: &
     match value {
         Value::Array(entries) => {
             for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.is_number()) {
-                walk(entry, &place.at(at), group.clone(), labels, found);
+                walk(entry, &place.step(&at.to_string()), group.clone(), labels, found);
             }
         }
         Value::Object(members) => {
@@ -134,7 +130,7 @@ fn walk(value: &Value, place: &Place, group: String, labels: &[String], found: &
             let mut labels = labels.to_vec();
             labels.extend(label(members));
             for (name, member) in members {
-                let place = place.at(name);
+                let place = place.step(name);
                 if name != "flags" {
                     walk(member, &place, group.clone(), &labels, found);
                     continue;
@@ -143,7 +139,7 @@ fn walk(value: &Value, place: &Place, group: String, labels: &[String], found: &
                     let code = entry.get("code").and_then(Value::as_str).unwrap_or("note").to_owned();
                     if let Ok(flag) = serde_json::from_value::<Flag>(entry.clone()) {
                         let (group, about) = (group.clone(), labels.clone());
-                        found.push(Found { group, about, flag, code, place: place.at(at) });
+                        found.push(Found { group, about, flag, code, place: place.step(&at.to_string()) });
                     }
                 }
             }
@@ -159,7 +155,7 @@ fn label(members: &serde_json::Map<String, Value>) -> Option<String> {
     if let Some(quantity) = members.get("quantity").and_then(Value::as_object) {
         let of = |name: &str| quantity.get(name).and_then(Value::as_u64);
         return Some(match (of("k"), of("length")) {
-            (Some(k), None) => format!("k = {}", format::count(k)),
+            (Some(k), None) => format!("k = {}", count(k)),
             (Some(k), Some(length)) => format!("p of {length} tokens at k = {k}"),
             // A column, a distribution; CE.
             _ => text("name").unwrap_or("CE").to_owned(),
@@ -201,16 +197,22 @@ fn row(kind: &[Found]) -> Option<Caution> {
         code: first.code.clone(),
         group: first.group.clone(),
         about: condensed(&same),
-        message: first.place.at("message").said(&first.flag.message),
+        message: said(first),
         others: different
             .iter()
             .map(|found| {
                 let about = found.about.join(", ");
                 let about = if about.is_empty() { about } else { format!("{about}: ") };
-                Html::text(&about).with(&found.place.at("message").said(&found.flag.message))
+                Html::text(&about).with(&said(found))
             })
             .collect(),
     })
+}
+
+/// The message of a flag.
+fn said(found: &Found) -> Html {
+    let (text, place) = (found.flag.message.clone(), found.place.step("message"));
+    Html::from(&Cell { pieces: vec![Piece::Sentence { text, place }], ..Cell::default() })
 }
 
 /// What several flags are about, said once: `k = 1, 2, 5 (power law with floor); CE`.
@@ -279,8 +281,8 @@ mod tests {
         );
         assert_eq!(cautions.rows[0].group, "f on c");
         assert_eq!(cautions.counts, [("serious", 1), ("caution", 1), ("note", 1)]);
-        let place =
-            Place::file("laws.json").at("groups").at(0).at("newer").at("part").at(0).at("flags").at(0);
-        assert_eq!(cautions.rows[1].message, place.at("message").said("far"));
+        let place = "laws.json#/groups/0/newer/part/0/flags/0/message";
+        let said = Html::text("far");
+        assert_eq!(cautions.rows[1].message, Html::source(place, &said));
     }
 }

@@ -7,7 +7,7 @@
 use relscale_laws::{GroupFit, Law, StudyFit};
 use serde::Serialize;
 
-use super::view;
+use super::view::switch::{corpora, groups};
 use crate::figures::Family;
 
 /// All groups.
@@ -59,13 +59,13 @@ struct Fit {
 
 impl<'a> Data<'a> {
     pub(super) fn of(study: &'a StudyFit, families: &'a [Family<'a>]) -> Self {
-        let groups: Vec<Group<'a>> = view::groups(study, families)
+        let groups: Vec<Group<'a>> = groups(study, families)
             .map(|(group, at, switch, colour)| Group {
                 family: switch.family,
                 corpus: switch.corpus,
                 colour,
                 at,
-                laws: laws(group),
+                laws: laws(group.it),
             })
             .collect();
         let mut grid: Vec<u32> = groups
@@ -77,7 +77,7 @@ impl<'a> Data<'a> {
         Self {
             grid,
             families: families.iter().map(|family| family.name).collect(),
-            corpora: view::corpora(study),
+            corpora: corpora(study),
             groups,
         }
     }

@@ -8,10 +8,11 @@
 //! | file | what |
 //! |---|---|
 //! | `view` | what is said of the rank laws |
-//! | `others` | what is said of relative laws, questions, sweeps |
-//! | `tables` | the numbers of questions, stages, sizes against tokens and sweeps |
+//! | `others` | what is said of the other results, as `shown` has it |
+//! | `tables` | tables as the template takes them |
 //! | `cautions` | every flag of every result, and the points left out |
 //! | `records` | provenance |
+//! | `escape` | text as markup |
 //! | `explore` | the data of the figure that moves with k |
 //! | `source` | numbers with the place from which they come |
 //! | `typeset` | sentences of the laws as they look in print |
@@ -19,6 +20,7 @@
 //! | `script/` | what moves: the slider, the switches, tables that sort. Without scripts the page reads all the same |
 
 mod cautions;
+mod escape;
 mod explore;
 mod others;
 mod records;
@@ -143,18 +145,17 @@ fn page(
     // The ending of the name turns escaping on.
     environment.add_template("page.html", include_str!("page.html"))?;
     let data = explore::Data::of(study, families);
-    let mut values = others::values(results).map_err(json)?;
-    let others = others::Others::of(results, &values);
+    let mut values = results.values().map_err(json)?;
     values.insert(0, ("laws.json".to_owned(), serde_json::to_value(study).map_err(json)?));
     let mut cautions = cautions::Cautions::of(&values);
     // The page is all that is needed from here on, and the values are larger than it.
     drop(values);
-    cautions.leave_out(view::groups(study, families));
+    cautions.leave_out(view::switch::groups(study, families));
     environment.get_template("page.html")?.render(Serde(View {
         style: include_str!("page.css"),
         script: SCRIPT,
         study: view::Study::of(study, families),
-        others,
+        others: others::Others::of(results),
         cautions,
         records: records.view(study),
         sections,

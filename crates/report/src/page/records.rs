@@ -5,13 +5,15 @@ use std::path::Path;
 
 use relscale_laws::StudyFit;
 use relscale_records::Study;
+use relscale_records::digits::count;
 use relscale_records::provenance::{Provenance, TieRule, VocabularyRule};
-use relscale_records::study::RunEntry;
+use relscale_records::study::{RunEntry, Totals};
 use serde::Serialize;
 
-use super::source::{Html, Place};
+use super::source::Html;
 use crate::error::Result;
-use crate::format;
+use crate::shown::Cell;
+use crate::shown::place::{At, at};
 
 /// The runs of a study; none where the folder is no study.
 pub(crate) struct Records {
@@ -118,11 +120,10 @@ impl Records {
 impl Run {
     fn of(run: &RunEntry) -> Self {
         let provenance = &run.record.provenance;
-        let done = Place::file(&format!("runs/{}/done.json", run.folder)).at("totals");
-        let total = |member: &str, count: fn(&relscale_records::study::Totals) -> u64| {
-            run.done
-                .as_ref()
-                .map_or_else(|| Html::text("–"), |found| done.at(member).count(count(&found.totals)))
+        let done = run.done.as_ref().map(|done| At::file(&format!("runs/{}/done.json", run.folder), done));
+        let total = |count: &dyn Fn(&At<'_, Totals>) -> Cell| {
+            let totals = done.as_ref().map(|done| at!(done.totals));
+            totals.map_or_else(|| Html::text("–"), |totals| Html::from(&count(&totals)))
         };
         Self {
             model: provenance.model.name.clone(),
@@ -130,9 +131,9 @@ impl Run {
             key: run.record.key.clone(),
             weights: provenance.model.weights_sha256.clone(),
             config: provenance.model.config_sha256.clone(),
-            tokens: total("scored", |totals| totals.scored),
-            nonfinite: total("nonfinite", |totals| totals.nonfinite),
-            unscored: total("unscored_documents", |totals| totals.unscored_documents),
+            tokens: total(&|totals| at!(totals.scored).count()),
+            nonfinite: total(&|totals| at!(totals.nonfinite).count()),
+            unscored: total(&|totals| at!(totals.unscored_documents).count()),
         }
     }
 }
@@ -142,16 +143,17 @@ fn corpora(runs: &[&RunEntry]) -> Vec<Corpus> {
     let mut texts = BTreeMap::new();
     for run in runs {
         let corpus = &run.record.provenance.corpus;
-        texts.entry((&corpus.name, &corpus.text_sha256)).or_insert((corpus, &run.folder));
+        texts.entry((&corpus.name, &corpus.text_sha256)).or_insert((&run.record, &run.folder));
     }
-    let texts = texts.into_values().map(|(corpus, folder)| {
-        let place = Place::file(&format!("runs/{folder}/run.json")).at("provenance").at("corpus");
+    let texts = texts.into_values().map(|(record, folder)| {
+        let record = At::file(&format!("runs/{folder}/run.json"), record);
+        let corpus = at!(record.provenance.corpus);
         Corpus {
             name: corpus.name.clone(),
             description: corpus.description.clone(),
             sha256: corpus.text_sha256.clone(),
-            documents: place.at("documents").count(corpus.documents),
-            bytes: place.at("bytes").count(corpus.bytes),
+            documents: Html::from(&at!(corpus.documents).count()),
+            bytes: Html::from(&at!(corpus.bytes).count()),
         }
     });
     texts.collect()
@@ -180,8 +182,8 @@ const FACTS: [Reading; 11] = [
     }),
     ("Vocabulary sizes", |p| {
         let sizes = p.scoring.vocabulary;
-        let [tokenizer, added, rows, scored] = [sizes.tokenizer, sizes.with_added, sizes.rows, sizes.scored]
-            .map(|size| format::count(u64::from(size)));
+        let [tokenizer, added, rows, scored] =
+            [sizes.tokenizer, sizes.with_added, sizes.rows, sizes.scored].map(|size| count(u64::from(size)));
         format!(
             "tokenizer {tokenizer}; with added tokens {added}; rows of the output head {rows}; |V| in ranks {scored}"
         )
@@ -192,7 +194,7 @@ const FACTS: [Reading; 11] = [
     ("Architecture", |p| p.model.architecture.clone()),
     ("Tokenizer", |p| format!("{}, sha256 {}", p.tokenizer.source, p.tokenizer.sha256)),
     ("Limit", |p| match p.limit {
-        Some(limit) => format!("the first {} positions of the corpus", format::count(limit.tokens)),
+        Some(limit) => format!("the first {} positions of the corpus", count(limit.tokens)),
         None => "none: the whole corpus".to_owned(),
     }),
 ];
@@ -212,7 +214,7 @@ fn how(runs: &[&RunEntry]) -> String {
         format!(
             "Text is cut by the window protocol {}; ranks are over {rows} ({}); equal logits count {ties}.",
             protocol(provenance),
-            format::count(u64::from(provenance.scoring.vocabulary.scored)),
+            count(u64::from(provenance.scoring.vocabulary.scored)),
         )
     });
     match ways.as_slice() {
@@ -291,8 +293,8 @@ fn stale(study: &StudyFit, runs: &[&RunEntry]) -> Vec<String> {
                     "{} on {}: the laws count {} tokens, the records {}",
                     pair.0,
                     pair.1,
-                    format::count(model.tokens),
-                    format::count(totals.scored)
+                    count(model.tokens),
+                    count(totals.scored)
                 )),
                 Some(_) => {}
             }

@@ -5,7 +5,7 @@
 
 use minijinja::Value;
 
-use super::source::escaped;
+use super::escape::escaped;
 
 /// The filter `typeset` of the template.
 pub(super) fn filter(text: String) -> Value {

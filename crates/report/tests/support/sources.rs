@@ -28,8 +28,16 @@ impl Sources {
         Self { folder: folder.to_owned(), files: BTreeMap::new() }
     }
 
-    /// What is at a place: a value, or the sum over several places.
+    /// What is at a place: a value, or what is computed of several.
     pub(crate) fn find(&mut self, source: &str) -> Value {
+        for (sign, compute) in
+            [(" - ", (|a, b| a - b) as fn(f64, f64) -> f64), (" / ", (|a, b| a / b) as fn(f64, f64) -> f64)]
+        {
+            if let Some((one, other)) = source.split_once(sign) {
+                let [one, other] = [one, other].map(|place| self.find(place).as_f64().unwrap());
+                return compute(one, other).into();
+            }
+        }
         let mut found = Vec::new();
         for place in source.split(" + ") {
             let (file, pointer) = place.split_once('#').unwrap_or_else(|| panic!("no place: {place}"));
@@ -72,6 +80,7 @@ impl Sources {
         let value: f64 = value.parse().unwrap();
         assert_eq!(Some(value), there.as_f64(), "{}", stated.source);
         let text = stated.text.replace('−', "-").replace(',', "");
+        let text = text.strip_prefix("p ").unwrap_or(&text);
         if let Some(limit) = text.strip_prefix("< ") {
             assert!(value < limit.parse().unwrap(), "{stated:?}");
             return;
@@ -82,13 +91,15 @@ impl Sources {
         }
         let (digits, scale) = match text.strip_suffix(" %") {
             Some(digits) => (digits, 0.01),
-            None => (text.as_str(), 1.0),
+            None => (text, 1.0),
         };
         let shown: f64 = digits.parse().unwrap_or_else(|_| panic!("not a number: {stated:?}"));
         let (mantissa, exponent) = digits.split_once('e').unwrap_or((digits, "0"));
         let places = mantissa.split_once('.').map_or(0, |(_, places)| places.len() as i32);
         // R² is rounded down, so a whole unit of the last digit.
         let unit = scale * 10_f64.powi(exponent.parse::<i32>().unwrap() - places);
+        // `1.0 decades below` has its sign in its words.
+        let value = if digits.starts_with('-') { value } else { value.abs() };
         let off = (shown * scale - value).abs();
         assert!(off <= unit * 1.000001, "{stated:?}: off by {off}");
     }

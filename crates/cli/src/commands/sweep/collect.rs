@@ -9,6 +9,7 @@ use relscale_sweep::train::sweep::Status;
 use crate::commands::json::{self, AsJson, Json};
 use crate::spare::{Input, spare};
 use crate::terminal::{self, Style};
+use relscale_records::digits;
 
 /// Read runs back, ours or others', into the table that `relscale sweep fit` takes.
 ///
@@ -125,7 +126,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// The runs, and how they ended.
 fn shown(runs: &[CollectedRun]) -> String {
     let header = ["run", "group", "budget", "params", "tokens", "loss", "status", "notes"];
-    let number = |number: Option<f64>| number.map_or("-".to_owned(), |number| format!("{number:.3e}"));
+    let number = |number: Option<f64>| number.map_or("-".to_owned(), digits::number);
     let with = |number: String, convention: Option<&str>| match convention {
         Some(convention) if number != "-" => format!("{number} {convention}"),
         _ => number,
@@ -139,7 +140,7 @@ fn shown(runs: &[CollectedRun]) -> String {
                 with(number(run.budget), run.flops_convention.map(FlopsConvention::name)),
                 with(number(run.params), run.params_convention.map(ParameterConvention::name)),
                 number(run.tokens),
-                run.loss.map_or("-".to_owned(), |loss| format!("{loss:.4}")),
+                number(run.loss),
                 run.status.map_or("-", Status::name).to_owned(),
                 run.notes.len().to_string(),
             ]

@@ -6,14 +6,13 @@ use relscale_laws::isoflop::{IsoflopColumns, IsoflopOptions, Residual, fit_isofl
 use relscale_laws::user_table::TableError;
 use relscale_laws::{IsoflopFit, IsoflopGroup, LawsError};
 use relscale_records::units::{FlopsConvention, ParameterConvention};
+use relscale_report::shown::{self, At};
 
 use crate::commands::json::{self, Json};
 use crate::commands::measured::condition;
 use crate::exit::Refusal;
 use crate::spare::{Input, spare};
 use crate::terminal;
-
-mod show;
 
 /// Find the best size and tokens of each budget, their growth, and the surface of the loss.
 ///
@@ -195,8 +194,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let fit = fit_isoflop(&table, &options).map_err(with_flags)?;
     let default = sweep.as_ref().map(|sweep| Json::Own(sweep.join("isoflop.json")));
     json::deliver(&fit, arguments.json.as_ref().or(default.as_ref()), || {
-        terminal::print(&show::title(&fit))?;
-        fit.groups.iter().try_for_each(|group| terminal::print(&show::group(group)))
+        terminal::print(&terminal::shown(&shown::sweep(&At::file("isoflop.json", &fit))))
     })?;
     refuse_if_empty(&fit)
 }

@@ -20,6 +20,7 @@ use crate::interrupt;
 use crate::progress::training::{self, Training};
 use crate::spare::{Input, spare};
 use crate::terminal::{self, Style, count, quoted, size};
+use relscale_records::digits;
 
 /// Train the sizes of a family's recipe, or the runs of a plan
 ///
@@ -259,7 +260,7 @@ fn corpus_documents(arguments: &[String]) -> anyhow::Result<(String, Vec<String>
 
 /// The runs as they ended, budget by budget.
 fn show(plan: &Plan, records: &[RunRecord]) -> anyhow::Result<()> {
-    let loss = |loss: Option<f64>| loss.map_or_else(|| "-".to_owned(), |loss| format!("{loss:.4}"));
+    let loss = |loss: Option<f64>| loss.map_or_else(|| "-".to_owned(), digits::number);
     let row = |record: &RunRecord| {
         vec![
             record.run.name.clone(),

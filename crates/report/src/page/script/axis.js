@@ -39,10 +39,10 @@ function sizeText(value) {
 }
 
 // As the page writes numbers: four digits, a real minus, digits of counts in threes.
+// As numbers of a result are written elsewhere: four decimals, powers of ten beyond.
 function significantText(value) {
-  if (value === 0) return "0";
-  const magnitude = Math.floor(Math.log10(Math.abs(value)));
-  const text = magnitude < -4 || magnitude > 6 ? value.toExponential(3) : value.toFixed(Math.max(0, 3 - magnitude));
+  const size = Math.abs(value);
+  const text = value === 0 || (size >= 0.001 && size < 1000) ? value.toFixed(4) : value.toExponential(2);
   return text.replace("e+", "e").replaceAll("-", "−");
 }
 

@@ -1,13 +1,14 @@
 //! One family on one corpus: what is found of it, and its rows in the tables.
 
 use relscale_laws::{GroupFit, Law};
+use relscale_records::digits;
 use serde::Serialize;
 
-use super::Switch;
-use super::law::{Prediction, Row, predictions};
-use super::model::Model;
-use crate::format;
-use crate::page::source::{Html, Place};
+use super::switch::Switch;
+use crate::page::source::Html;
+use crate::page::tables::{Line, View};
+use crate::shown::place::{At, at};
+use crate::shown::{laws, measured};
 
 /// The k of the main table; the nearest of the grid stands for each.
 const HEADLINE: [u32; 3] = [1, 10, 100];
@@ -29,14 +30,19 @@ pub(crate) struct Group {
     /// The other findings.
     more: Vec<Finding>,
     documents: Html,
-    models: Vec<Model>,
+    /// Averages of every model.
+    averages: Option<View>,
+    /// Bytes and vocabularies of every model.
+    sizes: Option<View>,
     /// Rank laws at the k of the main table, then the cross-entropy law.
-    headline: Vec<Row>,
+    headline: Vec<Line>,
     /// All rank laws, then the cross-entropy law.
-    laws: Vec<Row>,
+    laws: Option<View>,
+    /// The same in words.
+    words: Vec<Html>,
     difference: Option<Html>,
     difference_method: String,
-    held_out: Vec<Prediction>,
+    held_out: Option<View>,
 }
 
 /// A finding beyond the exponents.
@@ -47,67 +53,42 @@ struct Finding {
 }
 
 impl Group {
-    /// The group that stands at `place`.
-    pub(super) fn of(group: &GroupFit, place: &Place, switch: Switch, colour: &'static str) -> Self {
-        let rank_place = |at: usize| place.at("rank_laws").at(at);
-        let entropy_place = place.at("cross_entropy_law");
-        let entropy = &group.cross_entropy_law;
+    /// The group as it stands in the file.
+    pub(super) fn of(group: &At<'_, GroupFit>, level: f64, switch: Switch, colour: &'static str) -> Self {
+        let level = digits::percent(level);
+        let findings = laws::findings(group).into_iter();
+        let findings =
+            findings.map(|(subject, said)| Finding { subject, verdict: Html::from(&said.sentence()) });
+        let (first, more): (Vec<_>, Vec<_>) = findings.partition(|one| FIRST.contains(&one.subject));
+        let difference =
+            at!(group.greedy_minus_cross_entropy).there().map(|difference| difference.estimate());
         let headline = headline(group);
-        let row = |&at: &usize| Row::of(&group.rank_laws[at], &rank_place(at));
-        let (first, more): (Vec<_>, Vec<_>) = findings(group, place)
-            .into_iter()
-            .partition(|finding: &Finding| FIRST.contains(&finding.subject));
-        let difference = group.greedy_minus_cross_entropy.as_ref();
+        let all = || at!(group.rank_laws).each().chain([at!(group.cross_entropy_law)]);
+        let table = View::of(&laws::of_group(group, &level));
+        let first_laws = headline.first().and_then(|at| all().nth(*at)).into_iter().chain(all().next_back());
         Self {
             family: group.family.clone(),
             corpus: group.corpus.clone(),
             switch,
             colour,
-            verdict: place.at("verdict").said(&group.verdict),
+            verdict: Html::from(&at!(group.verdict).sentence()),
             first,
             more,
-            documents: place.at("documents").count(group.documents),
-            models: group
-                .models
-                .iter()
-                .enumerate()
-                .map(|(at, model)| Model::of(model, &place.at("models").at(at)))
-                .collect(),
-            headline: headline.iter().map(row).chain([Row::of(entropy, &entropy_place)]).collect(),
-            laws: (0..group.rank_laws.len())
-                .map(|at| row(&at))
-                .chain([Row::of(entropy, &entropy_place)])
-                .collect(),
-            difference: difference.map(|estimate| place.at("greedy_minus_cross_entropy").estimate(estimate)),
-            difference_method: difference
-                .map_or(String::new(), |estimate| format::interval_method(&estimate.interval)),
-            held_out: headline
-                .first()
+            documents: Html::from(&at!(group.documents).count()),
+            averages: View::of(&measured::averages(group)),
+            sizes: View::of(&measured::sizes(group)),
+            headline: headline
                 .into_iter()
-                .flat_map(|&at| predictions(&group.rank_laws[at], &rank_place(at)))
-                .chain(predictions(entropy, &entropy_place))
+                .chain([group.rank_laws.len()])
+                .filter_map(|at| table.as_ref().map(|table| table.line(at)))
                 .collect(),
+            laws: table,
+            words: all().map(|law| Html::from(&at!(law.verdict).sentence())).collect(),
+            difference: difference.as_ref().map(Html::from),
+            difference_method: difference.map_or(String::new(), |difference| difference.hint),
+            held_out: View::of(&laws::held_out(first_laws, &level)),
         }
     }
-}
-
-/// The findings of a group with their places.
-fn findings(group: &GroupFit, place: &Place) -> Vec<Finding> {
-    let rivals = |law: Place| law.at("rivals").at("verdict");
-    let found = group.findings();
-    let found = found.into_iter().map(|(subject, verdict)| {
-        let at = match subject {
-            "shape" => rivals(place.at("rank_laws").at(0)),
-            "shape of CE" => rivals(place.at("cross_entropy_law")),
-            "next size" => place.at("next_size").at("verdict"),
-            "large k" => place.at("breakdown").at("verdict"),
-            "who misses" => place.at("classes").at("verdict"),
-            "in a row" => place.at("emergence").at("verdict"),
-            _ => place.at("rank_distribution").at("verdict"),
-        };
-        Finding { subject, verdict: at.said(verdict) }
-    });
-    found.collect()
 }
 
 /// Which rank laws stand in the main table.

@@ -1,0 +1,41 @@
+//! Results as they are shown: tables and sentences, each number with the place from which it comes.
+//!
+//! A result is read once, here, into [`Shown`]: what the program prints and what the page renders, in the same words and with the
+//! same digits (`relscale_records::digits`). A kind of result is a file; it reads the result through [`At`], so that the place of
+//! a number follows from how it was reached.
+//!
+//! | file | what |
+//! |---|---|
+//! | `place` | values with the place where they stand |
+//! | `cell` | words and numbers in a row; an estimate with its interval |
+//! | `outcome` | what was fitted, or why it was not |
+//! | `table` | tables, sentences, and where each of them is shown |
+//! | `laws`, `emergence`, `measured` | the laws of a study, tokens in a row, what was measured |
+//! | `choices`, `predictions`, `relative`, `size_tokens`, `stages`, `sweep`, `table_fit` | a kind of result each |
+
+mod cell;
+mod choices;
+mod emergence;
+pub(crate) mod laws;
+pub(crate) mod measured;
+mod outcome;
+pub(crate) mod place;
+mod predictions;
+mod relative;
+mod size_tokens;
+mod stages;
+mod sweep;
+mod table;
+mod table_fit;
+
+pub use cell::{Cell, Number, Piece, text};
+pub use choices::{Questions, choices};
+pub use laws::laws;
+pub use place::{At, Place};
+pub use predictions::predictions;
+pub use relative::{relative, relative_summary};
+pub use size_tokens::size_tokens;
+pub use stages::stages;
+pub use sweep::sweep;
+pub use table::{Column, Medium, Part, Role, Row, Said, Shown, Table};
+pub use table_fit::table_fit;
