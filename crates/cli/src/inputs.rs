@@ -3,38 +3,25 @@
 use std::path::{Path, PathBuf};
 
 use relscale_corpus::CorpusSpec;
-use relscale_corpus::loaders::crates::{CrateNotice, CrateSources};
 use relscale_corpus::loaders::reading::Reading;
-use relscale_corpus::spec::CorpusSource as Source;
 use relscale_decoder::families::LoadOptions;
-use relscale_measure::engines::local;
+use relscale_measure::engines::Provider;
 use relscale_measure::hub::ModelRequest;
 use relscale_measure::{CorpusSource, ModelSource};
 
 use crate::interrupt;
 use crate::terminal::{self, Style};
 
-/// The workspace that this program was built from, where it is still there: its lock file pins the crate sources corpus, and its
-/// `assets` hold the shipped family.
-pub(crate) fn workspace() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2)?;
-    root.join("Cargo.lock").is_file().then(|| root.to_path_buf())
+/// The `assets` of the checkout that this program was built from; where that is gone, those of the current folder.
+pub(crate) fn assets() -> PathBuf {
+    let built_from = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new(""));
+    let built_from = built_from.join("assets");
+    if built_from.is_dir() { built_from } else { PathBuf::from("assets") }
 }
 
-/// The crates whose sources are the crate sources corpus; says so when some of them are not on this machine.
-///
-/// # Errors
-/// Those of [`CrateSources::find`].
-pub(crate) fn crate_sources() -> anyhow::Result<CrateSources> {
-    let manifest = workspace().map(|root| root.join("Cargo.toml"));
-    let sources = CrateSources::find(manifest.as_deref())?;
-    warn(&sources.notices());
-    Ok(sources)
-}
-
-/// Tells what makes the crate sources another text than elsewhere.
-fn warn(notices: &[CrateNotice]) {
-    notices.iter().for_each(|notice| terminal::titled("warning:", Style::Warning, &notice.to_string()));
+/// Tells what a user should know before the texts are read.
+pub(crate) fn warn(notices: &[String]) {
+    notices.iter().for_each(|notice| terminal::titled("warning:", Style::Warning, notice));
 }
 
 /// What a token costs beside the products with the weights, as bytes of weights that would cost the same: read off the times of
@@ -99,9 +86,13 @@ fn bytes_of_weights(folder: &Path) -> u64 {
 /// Opens the models far enough to know that they can be read.
 ///
 /// # Errors
-/// Those of [`local::source`].
-pub(crate) fn sources(models: &[Model], options: LoadOptions) -> anyhow::Result<Vec<ModelSource<'static>>> {
-    models.iter().map(|model| Ok(local::source(&model.request, options)?)).collect()
+/// Those of the engine.
+pub(crate) fn sources(
+    models: &[Model],
+    engine: Provider,
+    options: LoadOptions,
+) -> anyhow::Result<Vec<ModelSource<'static>>> {
+    models.iter().map(|model| Ok((engine.open)(&model.request, options)?)).collect()
 }
 
 /// The texts. Files that are not there are noticed now, not after the first model was loaded.
@@ -109,19 +100,20 @@ pub(crate) fn sources(models: &[Model], options: LoadOptions) -> anyhow::Result<
 /// # Errors
 /// A value that does not follow the grammar, a file that is not there.
 pub(crate) fn corpora(arguments: &[String]) -> anyhow::Result<Vec<CorpusSource<'static>>> {
-    let manifest = workspace().map(|root| root.join("Cargo.toml"));
     let specs = arguments
         .iter()
         .map(|argument| Ok(argument.parse()?))
         .collect::<anyhow::Result<Vec<CorpusSpec>>>()?;
-    // One look at the crates serves all their distributions.
-    let of_crates = specs.iter().find(|spec| matches!(spec.source(), Source::Crates { .. }));
-    if let Some(spec) = of_crates {
-        warn(&spec.notices(manifest.as_deref())?);
+    let mut notices: Vec<String> = Vec::new();
+    for spec in &specs {
+        // Several texts of the same crates have the same to say.
+        let more = spec.notices()?.into_iter().filter(|notice| !notices.contains(notice)).collect::<Vec<_>>();
+        notices.extend(more);
     }
+    warn(&notices);
     let corpus = |spec: CorpusSpec| {
         spec.check()?;
-        Ok(CorpusSource::of_spec_with(spec, manifest.clone(), Reading::until(interrupt::flag())))
+        Ok(CorpusSource::of_spec_with(spec, Reading::until(interrupt::flag())))
     };
     specs.into_iter().map(corpus).collect()
 }

@@ -7,7 +7,7 @@ use relscale_corpus::CorpusSpec;
 use relscale_records::atomic;
 
 use crate::exit::Refusal;
-use crate::inputs::{self, Model};
+use crate::inputs::Model;
 
 /// Something that a command reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,9 +31,8 @@ impl Input {
 
     /// The files of texts, by the arguments that name them; those that cannot be listed are refused elsewhere.
     pub(crate) fn corpora(arguments: &[String]) -> Vec<Self> {
-        let manifest = inputs::workspace().map(|root| root.join("Cargo.toml"));
         let specs = arguments.iter().filter_map(|argument| argument.parse::<CorpusSpec>().ok());
-        specs.flat_map(|spec| spec.files(manifest.as_deref()).unwrap_or_default()).map(Self::Path).collect()
+        specs.flat_map(|spec| spec.files().unwrap_or_default()).map(Self::Path).collect()
     }
 
     /// The results of a study that the report shows.

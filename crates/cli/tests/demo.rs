@@ -30,6 +30,38 @@ fn the_whole_job_and_again() {
     assert!(runs == files(&place.path("shown/runs")));
 }
 
+/// A machine without the crates, on which cargo can fetch nothing: the repository's own text, under names of its own.
+#[test]
+fn without_the_crates_the_repository_is_measured() {
+    let place = Place::new();
+    for (number, width) in [8, 16, 24].into_iter().enumerate() {
+        let model = TinyModel { width, hidden: 2 * width, seed: number as u64, ..TinyModel::default() };
+        place.model(&format!("tiny-{width}"), &model);
+    }
+    let bare = |cargo: Option<&str>| {
+        let mut command = place.command(&["demo", "--assets", "models", "--tokens", "300", "--out", "shown"]);
+        command.env("CARGO_HOME", place.path("empty")).env("CARGO_NET_OFFLINE", "true");
+        if let Some(cargo) = cargo {
+            command.env("CARGO", cargo);
+        }
+        let output = command.output().unwrap();
+        (output.status.code(), place.redact(&output.stdout), place.redact(&output.stderr).replace('\n', " "))
+    };
+    let (code, out, err) = bare(None);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(
+        err.contains("warning: the held-out crates are not to be had: ") && err.contains("own-docs"),
+        "{err}"
+    );
+    for corpus in ["own-code", "own-docs", "own-markdown"] {
+        assert!(out.contains(corpus), "{out}");
+    }
+    assert!(!out.contains("crates-code"), "{out}");
+    let (code, _, err) = bare(Some("no-such-program"));
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("cargo cannot be started"), "{err}");
+}
+
 #[test]
 fn a_family_that_is_not_there() {
     let place = Place::new();

@@ -13,7 +13,10 @@ use relscale_corpus::{CorpusError, CorpusSpec, Fingerprint, TokenText, Tokenizer
 fn main() -> Result<(), CorpusError> {
     let mut arguments = std::env::args().skip(1);
     let (Some(folder), Some(corpus)) = (arguments.next(), arguments.next()) else {
-        println!("arguments: TOKENIZER_FOLDER CORPUS [PROTOCOL [LENGTH]]\n\n{}", relscale_corpus::spec::HELP);
+        println!(
+            "arguments: TOKENIZER_FOLDER CORPUS [PROTOCOL [LENGTH]]\n\n{}",
+            relscale_corpus::spec::help()
+        );
         return Ok(());
     };
     let name = arguments.next().unwrap_or_else(|| "document".into());
@@ -30,7 +33,7 @@ fn main() -> Result<(), CorpusError> {
     let spec: CorpusSpec = corpus.parse()?;
     let mut fingerprint = Fingerprint::default();
     let (mut tokens, mut windows, mut scored, mut specials) = (0, 0, 0, 0);
-    for document in spec.open(None)? {
+    for document in spec.open()? {
         let document = document?;
         fingerprint.add(&document);
         let encoded = tokenizer.encode_document(&document)?;

@@ -191,14 +191,11 @@ pub enum CorpusError {
     },
 
     // The crate sources corpus.
-    /// No `Cargo.toml` to start from.
-    #[error(
-        "no Cargo.toml at {}; the crate sources corpus needs a workspace with a lock file: name its Cargo.toml or run inside it",
-        given.as_deref().map_or_else(|| "or above the current directory".into(), |p| p.display().to_string())
-    )]
+    /// No `Cargo.toml` where one was named.
+    #[error("no Cargo.toml at {}; manifest= names that of a workspace with a lock file", given.display())]
     NoManifest {
-        /// The path the user gave, if any.
-        given: Option<PathBuf>,
+        /// The path given.
+        given: PathBuf,
     },
     /// A manifest, but no lock file beside or above it.
     #[error("no Cargo.lock beside or above {}; run `cargo generate-lockfile` there", manifest.display())]
@@ -221,10 +218,12 @@ pub enum CorpusError {
         source: Box<toml::de::Error>,
     },
     /// No usable crate at all.
-    #[error("no crate sources were found by {found_by}; run `cargo fetch` in the workspace first")]
+    #[error(
+        "not one crate of the crate sources is on this machine: {because}; cargo fetches them where it has a network"
+    )]
     NoCrates {
-        /// How they were looked for.
-        found_by: String,
+        /// Why cargo could not be asked.
+        because: String,
     },
 
     // The tokenizer.

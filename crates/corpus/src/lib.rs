@@ -18,7 +18,7 @@
 //! let spec: relscale_corpus::CorpusSpec = "wiki=test.txt?split=titles".parse()?;
 //! let tokenizer = relscale_corpus::Tokenizer::from_folder(folder)?;
 //! let protocol = DocumentWindows::new(1024, 512, None)?;
-//! for document in spec.open(None)? {
+//! for document in spec.open()? {
 //!     let document = document?;
 //!     let encoded = tokenizer.encode_document(&document)?;
 //!     let text = TokenText::of_document(&document, &encoded, tokenizer.special_ids());
@@ -30,9 +30,9 @@
 //! # }
 //! ```
 //!
-//! Files read: those that a `--corpus` value names, the tokenizer files of a model folder, and for the crate sources a
-//! `Cargo.lock` and the sources it pins. Nothing is written, and no socket is opened (`cargo metadata`, which is asked where
-//! crate sources are, may fetch what the lock file names and the machine lacks).
+//! Files read: those that a `--corpus` value names, the tokenizer files of a model folder, and the sources of published crates.
+//! Nothing is written but a manifest in a temporary folder, and no socket is opened (`cargo metadata`, which is asked where crate
+//! sources are, may fetch what the machine lacks).
 //!
 //! Invariants: the text of a file is not changed but for byte-order marks at its beginning (crate sources are taken apart into code
 //! and prose, ICE texts lose their markup); the bytes of a document's

@@ -11,7 +11,7 @@ fn data(name: &str) -> String {
 }
 
 fn load(spec: &str) -> Result<Vec<Document>> {
-    spec.parse::<CorpusSpec>()?.open(None)?.collect()
+    spec.parse::<CorpusSpec>()?.open()?.collect()
 }
 
 fn refusal(spec: &str) -> String {
@@ -425,7 +425,7 @@ fn keys_are_the_same_in_code_help_and_manual() {
             list.split(", ").filter(|key| !["kind", "limit", "concat"].contains(key)).collect();
         assert!(!own.is_empty(), "{message}");
         let row = manual.lines().find(|line| line.starts_with(&format!("| {kind} |"))).unwrap();
-        let help = relscale_corpus::spec::HELP;
+        let help = relscale_corpus::spec::help();
         let start = help.find(&format!("\n  {kind} ")).unwrap() + 1;
         let end = start + help[start..].find("\n  ").map_or(help[start..].len(), |end| end);
         // What belongs to a kind may go on in lines that are further in.
@@ -452,7 +452,7 @@ fn the_whole_of_mmlu_has_its_published_counts() {
     let mut questions: BTreeMap<String, usize> = BTreeMap::new();
     let mut gold = 0;
     let spec: CorpusSpec = format!("{}?kind=mmlu&shots=0&format=text", path.display()).parse().unwrap();
-    for document in spec.open(None).unwrap() {
+    for document in spec.open().unwrap() {
         let document = document.unwrap();
         document.check_spans().unwrap();
         gold += usize::from(document.tags["gold"] == "true");
@@ -475,8 +475,7 @@ fn all_published_behaviours_are_read_in_both_prompts() {
         for format in ["verbatim", "modified"] {
             let spec: CorpusSpec =
                 format!("{}?kind=anthropic&format={format}", path.display()).parse().unwrap();
-            let gold =
-                spec.open(None).unwrap().filter(|d| d.as_ref().unwrap().tags["gold"] == "true").count();
+            let gold = spec.open().unwrap().filter(|d| d.as_ref().unwrap().tags["gold"] == "true").count();
             assert_eq!(gold, wanted, "{folder}, {format}");
         }
     }

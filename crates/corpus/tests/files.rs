@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use relscale_corpus::loaders::reading::Reading;
-use relscale_corpus::spec::CorpusSource;
 use relscale_corpus::{CorpusError, CorpusSpec, Document, Result};
 
 struct Folder(tempfile::TempDir);
@@ -30,9 +29,8 @@ impl Folder {
 
 fn read(spec: &str) -> Result<(Vec<Document>, String)> {
     let reading = Reading::default();
-    let documents = spec.parse::<CorpusSpec>()?.open_with(None, &reading)?.collect::<Result<Vec<_>>>()?;
-    let notices: Vec<String> = reading.take().iter().map(ToString::to_string).collect();
-    Ok((documents, notices.join("\n")))
+    let documents = spec.parse::<CorpusSpec>()?.open_with(&reading)?.collect::<Result<Vec<_>>>()?;
+    Ok((documents, reading.take().join("\n")))
 }
 
 fn texts(spec: &str) -> Vec<String> {
@@ -44,14 +42,7 @@ fn refusal(spec: &str) -> String {
 }
 
 fn kind(spec: &str) -> &'static str {
-    match spec.parse::<CorpusSpec>().unwrap().source() {
-        CorpusSource::Text { .. } => "text",
-        CorpusSource::Jsonl { .. } => "jsonl",
-        CorpusSource::Parquet { .. } => "parquet",
-        CorpusSource::Arrow { .. } => "arrow",
-        CorpusSource::TokenIds { .. } => "ids",
-        _ => "other",
-    }
+    spec.parse::<CorpusSpec>().unwrap().kind()
 }
 
 fn gzipped(bytes: &[u8]) -> Vec<u8> {
@@ -202,7 +193,7 @@ fn links_that_lead_back_are_followed_once() {
     assert_eq!(documents.len(), 2, "{documents:?}");
     assert!(notices.contains("again") && notices.contains("b/up"), "{notices}");
     let spec: CorpusSpec = folder.at("/a").parse().unwrap();
-    assert_eq!(spec.files(None).unwrap().len(), 2);
+    assert_eq!(spec.files().unwrap().len(), 2);
     assert_eq!(texts(&folder.at("/a/**/*.txt")), ["y", "x"]);
     // Also where a folder is listed for another loader.
     assert!(refusal(&folder.at("/a?kind=ice")).contains("text code"));
@@ -396,10 +387,10 @@ fn reading_ends_on_request_in_the_middle_of_a_document() {
     let spec: CorpusSpec = path.parse().unwrap();
     let reading = Reading::until(Arc::clone(&stop));
     stop.store(true, Ordering::Relaxed);
-    let stopped = spec.open_with(None, &reading).err();
+    let stopped = spec.open_with(&reading).err();
     assert!(matches!(stopped, Some(CorpusError::Stopped)), "{stopped:?}");
     stop.store(false, Ordering::Relaxed);
-    assert_eq!(spec.open_with(None, &reading).unwrap().next().unwrap().unwrap().text.len(), 50_000_000);
+    assert_eq!(spec.open_with(&reading).unwrap().next().unwrap().unwrap().text.len(), 50_000_000);
 }
 
 /// A file without blocks on disk, as long as nobody could hold it.
@@ -441,4 +432,27 @@ fn evaluations_in_folders_take_every_spelling_and_say_what_they_leave_out() {
     let (documents, notices) = read(&folder.at("/ice?kind=ice")).unwrap();
     assert_eq!(documents.len(), 2);
     assert!(notices.contains("(1 .me)"), "{notices}");
+}
+
+fn files(spec: &str) -> Result<Vec<PathBuf>> {
+    spec.parse::<CorpusSpec>().unwrap().files()
+}
+
+#[test]
+fn a_file_is_itself_and_a_folder_all_below_it() {
+    let root = tempfile::tempdir().unwrap();
+    let at = |name: &str| root.path().join(name);
+    std::fs::create_dir(at("deep")).unwrap();
+    for name in ["b.txt", "a.md", "deep/c.txt", "deep/other.rs", "map.csv"] {
+        std::fs::write(at(name), "x").unwrap();
+    }
+    let spelled = |rest: &str| format!("{}{rest}", root.path().display());
+    assert_eq!(files(&spelled("/b.txt")).unwrap(), [at("b.txt")]);
+    assert_eq!(files(&spelled("/deep")).unwrap(), [at("deep/c.txt"), at("deep/other.rs")]);
+    let mmlu = format!("{}?kind=mmlu&domains={}", spelled("/deep"), at("map.csv").display());
+    assert_eq!(files(&mmlu).unwrap(), [at("deep/c.txt"), at("deep/other.rs"), at("map.csv")]);
+    let behaviours = format!("{}?kind=anthropic&clusters={}", spelled("/deep"), at("map.csv").display());
+    assert_eq!(files(&behaviours).unwrap().len(), 3);
+    assert!(files("ice:sample").unwrap().is_empty());
+    assert!(files(&spelled("/none.txt")).unwrap_err().to_string().contains("none.txt"));
 }

@@ -22,7 +22,7 @@ impl Folder {
 }
 
 fn load(spec: &str) -> Result<Vec<Document>> {
-    spec.parse::<CorpusSpec>()?.open(None)?.collect()
+    spec.parse::<CorpusSpec>()?.open()?.collect()
 }
 
 fn texts(spec: &str) -> Vec<String> {
@@ -124,7 +124,7 @@ fn jsonl_errors_name_the_row() {
         format!("{}?field=text", folder.file("y.jsonl", "{\"text\":\"a\"}\nx\n{\"text\":\"c\"}\n"))
             .parse()
             .unwrap();
-    let items: Vec<bool> = spec.open(None).unwrap().map(|item| item.is_ok()).collect();
+    let items: Vec<bool> = spec.open().unwrap().map(|item| item.is_ok()).collect();
     assert_eq!(items, [true, false]);
 }
 

@@ -60,7 +60,7 @@ fn main() -> Result<(), Failure> {
 
 fn documents(spec: &CorpusSpec) -> Result<Read, Failure> {
     let mut read = Read { documents: 0, bytes: 0, tokens: 0 };
-    for document in spec.open(None)? {
+    for document in spec.open()? {
         read.documents += 1;
         read.bytes += document?.text.len() as u64;
     }
@@ -69,7 +69,7 @@ fn documents(spec: &CorpusSpec) -> Result<Read, Failure> {
 
 fn hash(spec: &CorpusSpec) -> Result<Read, Failure> {
     let mut hash = Fingerprint::default();
-    for document in spec.open(None)? {
+    for document in spec.open()? {
         hash.add(&document?);
     }
     let summary = hash.finish();
@@ -90,7 +90,7 @@ fn tokens(
         recognise: None,
     };
     let place = Place::new(&std::env::temp_dir());
-    let text = CorpusSource::of_spec(spec, None).read(&model, keep, &place, &AtomicBool::new(false))?;
+    let text = CorpusSource::of_spec(spec).read(&model, keep, &place, &AtomicBool::new(false))?;
     Ok(Read { documents: text.provenance.documents, bytes: text.provenance.bytes, tokens: text.tokens() })
 }
 

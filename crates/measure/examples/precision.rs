@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         folders =
             std::fs::read_dir(family)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
     }
-    let documents = corpus.open(None)?.collect::<Result<Vec<_>, _>>()?;
+    let documents = corpus.open()?.collect::<Result<Vec<_>, _>>()?;
     println!(
         "model         positions  same rank  |d ln rank|: mean  99 %   max   hits lost, gained at k = {K:?}    -ln RBP_1 f32, bf16     CE f32, bf16 (nats)"
     );

@@ -177,20 +177,20 @@ pub struct CorpusSource<'a> {
 }
 
 impl CorpusSource<'static> {
-    /// The corpus that a `--corpus` value names. `manifest` is the workspace whose crates are meant where the value names none.
-    pub fn of_spec(spec: CorpusSpec, manifest: Option<PathBuf>) -> Self {
-        Self::of_spec_with(spec, manifest, Reading::default())
+    /// The corpus that a `--corpus` value names.
+    pub fn of_spec(spec: CorpusSpec) -> Self {
+        Self::of_spec_with(spec, Reading::default())
     }
 
     /// As [`CorpusSource::of_spec`], with a flag that ends the reading of a file in its middle.
-    pub fn of_spec_with(spec: CorpusSpec, manifest: Option<PathBuf>, reading: Reading) -> Self {
-        let (listed, at, with) = (spec.clone(), manifest.clone(), reading.clone());
+    pub fn of_spec_with(spec: CorpusSpec, reading: Reading) -> Self {
+        let (listed, with) = (spec.clone(), reading.clone());
         Self {
-            files: Some(Files::new(spec.to_string(), move || listed.files(at.as_deref()).ok())),
+            files: Some(Files::new(spec.to_string(), move || listed.files().ok())),
             name: spec.name().to_owned(),
             description: spec.description(),
             documents: Box::new(move || {
-                let documents = spec.open_with(manifest.as_deref(), &with)?;
+                let documents = spec.open_with(&with)?;
                 Ok(Box::new(documents.map(|document| Ok(document?))))
             }),
             reading,
@@ -217,7 +217,7 @@ impl CorpusSource<'_> {
         let documents = (self.documents)()?;
         let mut text =
             TokenisedCorpus::read(&self.name, &self.description, documents, encode, keep, place, cancel)?;
-        text.noted(self.reading.take().iter().map(ToString::to_string).collect());
+        text.noted(self.reading.take());
         Ok(text)
     }
 }

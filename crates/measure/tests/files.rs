@@ -14,7 +14,7 @@ use relscale_records::Study;
 
 fn spec(path: &Path, options: &str) -> CorpusSource<'static> {
     let spec = format!("c={}?{options}", path.display()).parse().unwrap();
-    CorpusSource::of_spec(spec, None)
+    CorpusSource::of_spec(spec)
 }
 
 fn of_files(events: &[Event]) -> Vec<String> {
@@ -89,7 +89,6 @@ fn a_reading_that_is_stopped_is_work_that_was_stopped() {
     let stop = Arc::new(AtomicBool::new(true));
     let source = CorpusSource::of_spec_with(
         path.display().to_string().parse().unwrap(),
-        None,
         Reading::until(Arc::clone(&stop)),
     );
     let study = root.path().join("study");

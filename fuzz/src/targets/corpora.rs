@@ -24,7 +24,7 @@ fn read(spec: &str, named: &[&Path]) -> Vec<Document> {
         }
     };
     // Where its name does not say what a file is, parsing looks at it.
-    let documents = match spec.parse::<CorpusSpec>().and_then(|spec| spec.open(None)) {
+    let documents = match spec.parse::<CorpusSpec>().and_then(|spec| spec.open()) {
         Ok(documents) => documents,
         Err(error) => {
             refuse(error);

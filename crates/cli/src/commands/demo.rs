@@ -3,11 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use relscale_corpus::loaders::crates::Distribution;
+use relscale_corpus::CorpusError;
+use relscale_corpus::loaders::crates::find::Missing;
+use relscale_corpus::loaders::crates::{CrateSources, Distribution, Split};
 use relscale_decoder::families::LoadOptions;
 use relscale_laws::FitOptions;
 use relscale_measure::Settings;
 use relscale_report::shown::{self, At};
+use relscale_measure::engines::ENGINES;
 use serde::Serialize;
 
 use super::json::{self, AsJson, Json};
@@ -18,8 +21,9 @@ use crate::{inputs, terminal};
 
 /// Do the whole job on the shipped family: measure, fit, report.
 ///
-/// Measures the models that the repository ships (trained on sources of the crates that this program is built from) on
-/// held-out crates, in three distributions: Rust code, doc-comment prose, Markdown. Needs no network and no download.
+/// Measures the models that the repository ships (trained on the sources of published crates) on held-out crates, in three
+/// distributions: Rust code, doc-comment prose, Markdown. Cargo fetches crates that are not on this machine; where it cannot, text of the
+/// repository is measured in their place.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "Examples:\n  relscale demo\n  relscale demo --tokens 500000 --out demo-full")]
 pub(crate) struct Arguments {
@@ -53,9 +57,6 @@ struct Made {
     figures: Vec<String>,
 }
 
-/// The corpus that the others are compared with.
-const BASELINE: &str = "crates-code";
-
 /// The family's name in tables and files.
 const FAMILY: &str = "small";
 
@@ -69,14 +70,16 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     let read = [Input::Path(assets.clone()), Input::Study(arguments.out.clone())];
     spare(&[Json::file(arguments.json.destination())], &read)?;
     let models = inputs::models(&[assets.to_string_lossy().into_owned()], Some(FAMILY))?;
-    let corpora = inputs::corpora(&Distribution::ALL.map(|one| format!("crates:{one}")))?;
+    let texts = texts(&assets)?;
+    let corpora = inputs::corpora(&texts.corpora)?;
     let settings = Settings { tokens: Some(arguments.tokens), ..Settings::default() };
     let out = &arguments.out;
-    measure::measure(out, &models, &corpora, LoadOptions::default(), &settings, cancel)?;
+    let sources = inputs::sources(&models, ENGINES[0], LoadOptions::default())?;
+    measure::measure(out, &models, &sources, &corpora, &settings, cancel)?;
 
     let laws = fit::fit(out, &FitOptions::default())?;
     fit::refuse_if_empty(&laws)?;
-    let gaps = relative::summary(out, BASELINE)?;
+    let gaps = relative::summary(out, &texts.baseline)?;
     let results = relscale_report::Results::read(out)?;
     let report = relscale_report::render(&results, out, &relscale_report::Options::default())?;
     let made = Made {
@@ -98,7 +101,7 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
 fn assets(given: Option<&Path>) -> anyhow::Result<PathBuf> {
     let folder = match given {
         Some(folder) => folder.to_path_buf(),
-        None => inputs::workspace().unwrap_or_default().join("assets").join("family"),
+        None => inputs::assets().join("family"),
     };
     if folder.is_dir() {
         return Ok(folder);
@@ -109,6 +112,59 @@ fn assets(given: Option<&Path>) -> anyhow::Result<PathBuf> {
     )
     .into())
 }
+
+/// What is measured.
+struct Texts {
+    /// Values of `--corpus`.
+    corpora: Vec<String>,
+    /// The name of the one that the others are compared with: the code.
+    baseline: String,
+}
+
+/// The held-out crates; where they are not to be had the repository's own text, which says so.
+fn texts(family: &Path) -> anyhow::Result<Texts> {
+    let because = match CrateSources::shipped(Split::HeldOut) {
+        Ok(sources) => match sources.missing() {
+            None => {
+                let corpora = Distribution::ALL.map(|one| format!("crates:{one}")).to_vec();
+                return Ok(Texts { corpora, baseline: format!("crates-{}", Distribution::Code) });
+            }
+            Some(Missing { because, crates }) => {
+                format!(
+                    "{} are not on this machine ({}, ...), and cargo could not fetch them: {because}",
+                    crates.len(),
+                    crates[0]
+                )
+            }
+        },
+        Err(CorpusError::NoCrates { because }) => format!("cargo could not fetch them: {because}"),
+        Err(error) => return Err(error.into()),
+    };
+    let beside = family.with_file_name(OWN_TEXT);
+    let folder = if beside.is_dir() { beside } else { inputs::assets().join(OWN_TEXT) };
+    if !folder.is_dir() {
+        let what = format!(
+            "the held-out crates are not to be had ({because}), and the repository's text is not there"
+        );
+        return Err(Refusal::new(
+            what,
+            "run from a checkout of the repository, or where cargo has a network",
+        )
+        .into());
+    }
+    inputs::warn(&[format!(
+        "the held-out crates are not to be had: {because}; measured is text of this repository in their place, as own-code, own-docs \
+         and own-markdown, whose numbers do not compare with those of the crates"
+    )]);
+    let corpus = |one| format!("own-{one}={}?id=id&tag=crate", folder.join(format!("{one}.jsonl")).display());
+    Ok(Texts {
+        corpora: Distribution::ALL.map(corpus).to_vec(),
+        baseline: format!("own-{}", Distribution::Code),
+    })
+}
+
+/// The folder with the repository's own text, beside that of the family.
+const OWN_TEXT: &str = "own-text";
 
 /// Where the files are, and how to go on.
 fn epilogue(arguments: &Arguments) -> String {

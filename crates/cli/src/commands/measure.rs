@@ -6,10 +6,12 @@ use std::sync::atomic::AtomicBool;
 use relscale_corpus::protocols;
 use relscale_decoder::families::LoadOptions;
 use relscale_decoder::kernels;
-use relscale_measure::{CorpusSource, Measured, Prefix, Settings};
+use relscale_measure::engines::{self, ENGINES};
+use relscale_measure::{CorpusSource, Measured, ModelSource, Prefix, Settings};
+use relscale_records::Study;
 use relscale_records::provenance::VocabularyRule;
 use relscale_records::study::Totals;
-use relscale_records::{Study, digits};
+use relscale_records::digits;
 use serde::Serialize;
 
 use super::Threads;
@@ -69,6 +71,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     batch_tokens: Option<usize>,
 
+    /// What runs the models
+    #[arg(long, value_name = "ENGINE", default_value = ENGINES[0].name, hide = ENGINES.len() < 2)]
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(ENGINES.iter().map(|engine| engine.name)))]
+    engine: String,
+
     /// Family within which laws are fitted [default: the architecture's name]
     #[arg(long, value_name = "NAME")]
     family: Option<String>,
@@ -127,7 +134,7 @@ Examples:
 
 Corpora:
 {}",
-        relscale_corpus::spec::HELP
+        relscale_corpus::spec::help()
     )
 }
 
@@ -167,7 +174,10 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
         },
         kernels: kernels::Choice::Best,
     };
-    let measured = measure(&arguments.out, &models, &corpora, options, &settings(arguments), cancel)?;
+    // Others are refused with the arguments.
+    let engine = engines::named(&arguments.engine).copied().unwrap_or(ENGINES[0]);
+    let sources = inputs::sources(&models, engine, options)?;
+    let measured = measure(&arguments.out, &models, &sources, &corpora, &settings(arguments), cancel)?;
     let study = Study::open(&arguments.out)?;
     match arguments.json.destination() {
         // All the k of every run are in its rows, which are read for this alone.
@@ -202,20 +212,19 @@ fn settings(arguments: &Arguments) -> Settings {
 /// Measures with progress; for `demo` as well.
 ///
 /// # Errors
-/// As [`relscale_measure::measure`], and those of opening models and study.
+/// As [`relscale_measure::measure`], and those of opening the study.
 pub(super) fn measure(
     out: &Path,
     models: &[Model],
+    sources: &[ModelSource<'_>],
     corpora: &[CorpusSource<'_>],
-    options: LoadOptions,
     settings: &Settings,
     cancel: &AtomicBool,
 ) -> anyhow::Result<Vec<Measured>> {
-    let sources = inputs::sources(models, options)?;
     let mut study = Study::create_or_open(out)?;
     let mut progress = Measuring::new(models, corpora.len());
     let mut hear = |event| progress.hear(event);
-    Ok(relscale_measure::measure(&mut study, &sources, corpora, settings, &mut hear, cancel)?)
+    Ok(relscale_measure::measure(&mut study, sources, corpora, settings, &mut hear, cancel)?)
 }
 
 /// What came out.

@@ -104,8 +104,7 @@ impl Outcome {
     /// Compares the screen with `tests/screens/<name>.txt`. `RELSCALE_SCREENS=write` writes that file instead, for a person to look
     /// at before it is committed.
     ///
-    /// Plain files on purpose: a snapshot library would enter the lock file, and the lock file is the text that the shipped
-    /// family was trained on.
+    /// Plain files on purpose: no library for so little.
     pub(crate) fn shows(&self, name: &str) {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/screens").join(format!("{name}.txt"));
         let screen = self.screen();

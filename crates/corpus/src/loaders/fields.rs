@@ -1,25 +1,26 @@
 //! Rows with named fields (JSONL, Parquet, Arrow) as documents.
 
+use super::keys::Keys;
 use super::listing::Named;
-use super::reading::{Notice, Reading};
+use super::reading::Reading;
 use crate::document::{Document, check_length};
 use crate::error::{CorpusError, Result};
 
 /// Which fields of a row make a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fields {
+pub(super) struct Fields {
     /// Fields whose texts are joined, in this order.
-    pub text: Vec<String>,
+    pub(super) text: Vec<String>,
     /// What stands between them.
-    pub join: String,
+    pub(super) join: String,
     /// The field that names the document; without one it is `FILE:ROW`.
-    pub id: Option<String>,
+    pub(super) id: Option<String>,
     /// Fields carried along as tags.
-    pub tags: Vec<String>,
+    pub(super) tags: Vec<String>,
     /// Fields of `text` whose tokens are scored; empty: all. The others are context.
-    pub scored: Vec<String>,
+    pub(super) scored: Vec<String>,
     /// Whether rows with null in a field that is needed are passed over, with a word, rather than refused.
-    pub skip_null: bool,
+    pub(super) skip_null: bool,
 }
 
 impl Default for Fields {
@@ -56,6 +57,36 @@ pub(super) struct Row<'a, F, T> {
 }
 
 impl Fields {
+    /// Takes out the keys that name fields.
+    ///
+    /// # Errors
+    /// What is wrong with a value.
+    pub(super) fn read(keys: &mut Keys) -> std::result::Result<Self, String> {
+        let mut fields = Self::default();
+        let text = keys.all("field");
+        if !text.is_empty() {
+            fields.text = text;
+        }
+        fields.join = keys.one("join")?.unwrap_or_default();
+        fields.id = keys.one("id")?;
+        fields.tags = keys.all("tag");
+        fields.scored = keys.all("score");
+        fields.skip_null = match keys.one("null")?.as_deref() {
+            None => false,
+            Some("skip") => true,
+            Some(other) => return Err(format!("null={other} is not skip")),
+        };
+        match fields.scored.iter().find(|name| !fields.text.contains(name)) {
+            Some(name) => Err(format!("score={name} names no field= of the text")),
+            None => Ok(fields),
+        }
+    }
+
+    /// Whether a tag says that the rows are options of questions.
+    pub(super) fn are_questions(&self) -> bool {
+        self.tags.iter().any(|tag| tag == "item")
+    }
+
     /// The names of the fields of text, each once, and those of the other fields that are needed.
     pub(super) fn names(&self) -> (Vec<&str>, Vec<&str>) {
         let mut text: Vec<&str> = Vec::new();
@@ -151,7 +182,10 @@ impl Skipped {
 impl Drop for Skipped {
     fn drop(&mut self) {
         if self.rows > 0 {
-            self.reading.tell(Notice::NullRows { file: self.file.clone(), rows: self.rows });
+            let Self { file, rows, .. } = self;
+            self.reading.tell(format!(
+                "{file}: {rows} rows have null in a field that is asked for; they are passed over"
+            ));
         }
     }
 }

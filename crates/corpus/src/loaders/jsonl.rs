@@ -3,33 +3,61 @@
 //! A field is named by its key; `a.b` is the key `b` of the object under `a` unless the object has a key `a.b` itself.
 //! Empty lines are passed over. Ids and tags may be numbers or truth values, which become text as JSON writes them.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
 use super::fields::{self, Fields, Row, Skipped};
-use super::file_kind::FileKind;
 use super::lines::{Lines, not_an_object};
-use super::listing::{Listing, Named};
+use super::listing::{Files, Named};
+use super::loader::{Kind, Loader};
 use super::reading::Reading;
-use super::{Documents, until_error};
+use super::stream::{Documents, until_error};
 use crate::document::Document;
 use crate::error::{CorpusError, Result};
 
-/// Streams the documents of a JSONL file, or of all below a folder or of a pattern, in order of path.
-///
-/// # Errors
-/// At once: nothing there to read. As an item, with the row: a line that is not a JSON object or not UTF-8, a missing field, a null, a
-/// text field that is not a string, compressed data that end early.
-pub fn read(path: &Path, fields: Fields, reading: &Reading) -> Result<Documents> {
-    let reading = reading.clone();
-    Listing::of_kind(path, FileKind::Jsonl, &reading)?.documents(move |file| {
-        let (mut lines, file) = (Lines::open(&file.path, &reading)?, file.clone());
-        let (fields, mut skipped) = (fields.clone(), Skipped::new(&file, &reading));
-        Ok(until_error(std::iter::from_fn(move || {
-            next(&mut lines, &file, &fields, &mut skipped).transpose()
-        })))
+/// The kind.
+pub(super) static JSONL: Kind = Kind {
+    help: "  jsonl    (.jsonl, .ndjson, .jl, .json with an object a line)  field=NAME (repeatable)  join=TEXT  id=NAME  tag=NAME (repeatable)
+                        score=NAME (repeatable)  null=skip",
+    extensions: &["jsonl", "ndjson", "jl", "jsonlines", "ldjson"],
+    ..Kind::named("jsonl", |place, keys| {
+        Ok(Box::new(Jsonl { files: Files::new(place, &JSONL), fields: Fields::read(keys)? }))
     })
+};
+
+/// Files of rows, and which of their fields are the text.
+#[derive(Debug)]
+struct Jsonl {
+    files: Files,
+    fields: Fields,
+}
+
+impl Loader for Jsonl {
+    fn files(&self) -> Result<Vec<PathBuf>> {
+        self.files.everything()
+    }
+
+    fn check(&self) -> Result<()> {
+        self.files.listing(&Reading::default()).map(drop)
+    }
+
+    /// Errors of a row come as an item: a line that is not a JSON object or not UTF-8, a missing field, a null, a text field that is not
+    /// a string, compressed data that end early.
+    fn open(&self, reading: &Reading) -> Result<Documents> {
+        let (fields, reading) = (self.fields.clone(), reading.clone());
+        self.files.listing(&reading)?.documents(move |file| {
+            let (mut lines, file) = (Lines::open(&file.path, &reading)?, file.clone());
+            let (fields, mut skipped) = (fields.clone(), Skipped::new(&file, &reading));
+            Ok(until_error(std::iter::from_fn(move || {
+                next(&mut lines, &file, &fields, &mut skipped).transpose()
+            })))
+        })
+    }
+
+    fn questions(&self) -> bool {
+        self.fields.are_questions()
+    }
 }
 
 fn next(lines: &mut Lines, file: &Named, fields: &Fields, skipped: &mut Skipped) -> Result<Option<Document>> {

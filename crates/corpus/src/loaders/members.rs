@@ -6,7 +6,7 @@ use std::path::Path;
 
 use flate2::bufread::GzDecoder;
 
-use super::reading::{Notice, Reading};
+use super::reading::Reading;
 
 /// The window that `zstd --long=31` needs, the largest there is: 2^31 bytes, held only by files that were made so.
 const LARGEST_WINDOW: u32 = 31;
@@ -134,7 +134,10 @@ impl<R: BufRead> Members<R> {
     }
 
     fn tell(&self, bytes: u64, padding: bool) {
-        self.reading.tell(Notice::AfterTheEnd { file: self.file.clone(), bytes, padding });
+        let what = if padding { "zeros (padding)" } else { "that are not compressed data" };
+        let file = &self.file;
+        self.reading
+            .tell(format!("{file}: after its last member come {bytes} bytes {what}; they are passed over"));
     }
 }
 

@@ -1,57 +1,100 @@
-//! Where documents come from. A loader a file; [`crate::CorpusSpec`] picks one and opens it.
+//! Where documents come from. A loader a file: its [`Kind`] says how `--corpus` asks for it, its [`Loader`](loader::Loader) which files it reads,
+//! how it opens them, whether it asks questions, and what the user should know.
 //!
 //! | loader | file | one document is |
 //! |---|---|---|
-//! | text | [`mod@text`] | a file, a line, a paragraph or an article |
-//! | JSONL | [`mod@jsonl`] | a line, one or several of its fields |
-//! | Parquet, Arrow | [`mod@parquet`] | a row, one or several of its columns |
-//! | token ids | [`mod@token_ids`] | a line, or what stands between two separators |
+//! | text | `text` | a file, a line, a paragraph or an article |
+//! | JSONL | `jsonl` | a line, one or several of its fields |
+//! | Parquet, Arrow | `parquet` | a row, one or several of its columns |
+//! | token ids | `token_ids` | a line, or what stands between two separators |
 //! | crate sources | [`mod@crates`] | a source file |
 //! | MMLU | [`mod@mmlu`] | an option of a question |
-//! | evaluations of behaviour | [`mod@anthropic`] | an answer to a question |
+//! | evaluations of behaviour | `anthropic` | an answer to a question |
 //! | ICE | [`mod@ice`] | a text, without its markup |
 //!
-//! What they share: [`mod@file_kind`] (which loader a file is for), `listing` and `pattern` (the files of a folder or pattern), `open` and
-//! `members` (a user's file, unpacked), `lines`, [`mod@fields`], `table`, [`mod@reading`] (the flag that ends a reading, and notices).
+//! What they share: `kinds` and `json_shape` (which kind a file is), `place`, `pattern`, `walk` and `listing` (the files of a folder or
+//! pattern), `open` and `members` (a user's file, unpacked), `lines`, `fields`, `table`, `keys`, `stream`, [`mod@reading`] (the flag that ends
+//! a reading, and notices).
 //!
 //! All but the crate sources and MMLU (a subject at a time) stream: one row, or one file, is held at a time. All but Parquet and Arrow may
 //! be compressed (gzip, zstd, told by their bytes). The first error ends a stream.
 
-pub mod anthropic;
+mod anthropic;
 pub mod crates;
-pub mod fields;
-pub mod file_kind;
+mod fields;
 pub mod ice;
-pub mod jsonl;
+mod json_shape;
+mod jsonl;
+pub(crate) mod keys;
+mod kinds;
 mod lines;
-pub(crate) mod listing;
+mod listing;
+pub(crate) mod loader;
 mod members;
 pub mod mmlu;
 mod open;
-pub mod parquet;
+mod parquet;
 mod pattern;
+mod place;
 pub mod reading;
+mod stream;
 mod table;
-pub mod text;
-pub mod token_ids;
+mod text;
+mod token_ids;
+mod walk;
 
-use crate::document::Document;
-use crate::error::Result;
+use loader::{Kind, Kinds};
+pub use stream::Documents;
 
-/// A stream of documents. After an error it ends.
-pub type Documents = Box<dyn Iterator<Item = Result<Document>> + Send>;
+/// All loaders, in the order of the help.
+static LOADERS: &[&Kind] = &[
+    &text::TEXT,
+    &jsonl::JSONL,
+    &parquet::PARQUET,
+    &parquet::ARROW,
+    &token_ids::IDS,
+    &crates::CRATES,
+    &mmlu::MMLU,
+    &anthropic::ANTHROPIC,
+    &ice::ICE,
+];
 
-/// Ends a stream after its first error, so that no loader has to.
-pub(crate) fn until_error(documents: impl Iterator<Item = Result<Document>> + Send + 'static) -> Documents {
-    let mut failed = false;
-    Box::new(documents.take_while(move |item| {
-        let go_on = !failed;
-        failed |= item.is_err();
-        go_on
-    }))
-}
+/// All loaders, and those for files whose names say nothing.
+pub(crate) static KINDS: Kinds = Kinds { all: LOADERS, rows_of_json: &jsonl::JSONL, any_text: &text::TEXT };
 
-/// The last part of a path, for ids and descriptions; the folders above differ between machines.
-pub(crate) fn file_name(path: &std::path::Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::KINDS;
+
+    #[test]
+    fn names_say_kinds_in_any_case() {
+        for (name, kind) in [
+            ("a.JSONL", Some("jsonl")),
+            ("a.jsonl.GZ", Some("jsonl")),
+            ("a.ndjson.zstd", Some("jsonl")),
+            ("a.jsonl.xz", Some("jsonl")),
+            ("a.TXT", Some("text")),
+            ("a.Parquet", Some("parquet")),
+            ("a.json", None),
+            ("a", None),
+            (".txt", None),
+        ] {
+            assert_eq!(KINDS.by_name(Path::new(name)).map(|kind| kind.name), kind, "{name}");
+        }
+    }
+
+    #[test]
+    fn kinds_are_told_apart() {
+        for (at, kind) in KINDS.all.iter().enumerate() {
+            assert!(kind.help.starts_with(&format!("  {} ", kind.name)), "{}", kind.help);
+            assert!(kind.reads_paths || kind.built_in.is_some(), "{} is read from nowhere", kind.name);
+            for other in &KINDS.all[..at] {
+                assert_ne!(kind.name, other.name);
+                assert!(!kind.extensions.iter().any(|extension| other.extensions.contains(extension)));
+                assert!(kind.built_in.is_none() || kind.built_in != other.built_in);
+            }
+        }
+    }
 }

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use relscale_records::content::{Content, HEAD};
 
-use super::file_name;
 use super::members::{Members, Packing};
 use super::reading::{Reading, is_stop};
 use crate::error::{CorpusError, Result};
@@ -16,6 +15,34 @@ const AHEAD: usize = 1 << 16;
 
 /// Archives within archives that are still unpacked: by then it is a mistake, or a trap.
 const MOST_LAYERS: usize = 3;
+
+/// The last part of a path, for ids and descriptions; the folders above differ between machines.
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// A file's extension in lower case, that of its compression looked through.
+pub(super) fn extension(path: &Path) -> Option<String> {
+    let name = bare_name(path);
+    let (stem, extension) = name.rsplit_once('.')?;
+    (!stem.is_empty() && !extension.is_empty()).then(|| extension.to_lowercase())
+}
+
+/// A file's name without the extension of its compression, of those too that are not undone here (which opening will say).
+pub(super) fn bare_name(path: &Path) -> String {
+    let name = file_name(path);
+    let packed = ["xz", "bz2", "lzma", "lz4", "lz", "br", "z"];
+    match name.rsplit_once('.') {
+        Some((stem, extension))
+            if !stem.is_empty()
+                && (Packing::by_name(path).is_some()
+                    || packed.contains(&extension.to_lowercase().as_str())) =>
+        {
+            stem.to_owned()
+        }
+        _ => name,
+    }
+}
 
 /// A reader, and the name of the compression that it undoes.
 pub(super) struct Opened {

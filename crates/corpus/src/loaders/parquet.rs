@@ -1,23 +1,62 @@
 //! Parquet and Arrow: a row a document. `relscale-records` does the reading.
 
-use std::path::Path;
+use std::path::PathBuf;
+
+use relscale_records::content::Content;
 
 use super::fields::{Fields, Row, Skipped, Value};
-use super::file_kind::FileKind;
-use super::listing::{Listing, Named};
+use super::listing::{Files, Named};
+use super::loader::{Kind, Loader};
 use super::reading::Reading;
-use super::{Documents, until_error};
+use super::stream::{Documents, until_error};
 use crate::error::Result;
 
-/// Streams the documents of a Parquet or Arrow file, or of all below a folder or of a pattern, in order of path; texts must be columns of
-/// text, ids and tags may be numbers and truth values as well.
-///
-/// # Errors
-/// At once: nothing there to read. At once for one file, else as an item: it is not what it should be, a column is missing or not text.
-/// As an item, with the row: a null in a field that is needed, damaged data.
-pub fn read(path: &Path, kind: FileKind, fields: Fields, reading: &Reading) -> Result<Documents> {
-    let reading = reading.clone();
-    Listing::of_kind(path, kind, &reading)?.documents(move |file| one_file(file, fields.clone(), &reading))
+/// Parquet.
+pub(super) static PARQUET: Kind = Kind {
+    help: "  parquet  (.parquet)   as jsonl; fields are columns of text, ids and tags may be numbers",
+    extensions: &["parquet", "parq", "pq"],
+    content: Some(Content::Parquet),
+    ..Kind::named("parquet", |place, keys| {
+        Ok(Box::new(Table { files: Files::new(place, &PARQUET), fields: Fields::read(keys)? }))
+    })
+};
+
+/// Arrow IPC, Feather.
+pub(super) static ARROW: Kind = Kind {
+    help: "  arrow    (.arrow, .feather)  as parquet",
+    extensions: &["arrow", "feather", "ipc", "arrows"],
+    content: Some(Content::Arrow),
+    ..Kind::named("arrow", |place, keys| {
+        Ok(Box::new(Table { files: Files::new(place, &ARROW), fields: Fields::read(keys)? }))
+    })
+};
+
+/// Files of rows, and which columns are the text: these are columns of text, ids and tags may be numbers and truth values as well.
+#[derive(Debug)]
+struct Table {
+    files: Files,
+    fields: Fields,
+}
+
+impl Loader for Table {
+    fn files(&self) -> Result<Vec<PathBuf>> {
+        self.files.everything()
+    }
+
+    fn check(&self) -> Result<()> {
+        self.files.listing(&Reading::default()).map(drop)
+    }
+
+    /// At once for one file, else as an item: it is not what it should be, a column is missing or not text. As an item, with the row: a
+    /// null in a field that is needed, damaged data.
+    fn open(&self, reading: &Reading) -> Result<Documents> {
+        let (fields, reading) = (self.fields.clone(), reading.clone());
+        self.files.listing(&reading)?.documents(move |file| one_file(file, fields.clone(), &reading))
+    }
+
+    fn questions(&self) -> bool {
+        self.fields.are_questions()
+    }
 }
 
 fn one_file(file: &Named, fields: Fields, reading: &Reading) -> Result<Documents> {

@@ -7,7 +7,8 @@ use std::path::{Component, Path, PathBuf};
 
 use regex::Regex;
 
-use super::listing::{Walked, entries};
+use super::open::file_name;
+use super::walk::{Walked, entries};
 use crate::error::{CorpusError, Result};
 
 /// Whether a path has letters of a pattern.
@@ -79,7 +80,7 @@ fn descend(folder: &Path, bare: bool, steps: &[Step], found: &mut Vec<PathBuf>) 
     match step {
         Step::Name(name) => {
             for path in below()? {
-                if name.is_match(&super::file_name(&path)) {
+                if name.is_match(&file_name(&path)) {
                     descend(&path, false, rest, found)?;
                 }
             }

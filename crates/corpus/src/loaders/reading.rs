@@ -1,6 +1,5 @@
 //! What goes along while files are read: a flag that ends the reading, and what it has to say besides documents.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug, Clone, Default)]
 pub struct Reading {
     stop: Arc<AtomicBool>,
-    notices: Arc<Mutex<Vec<Notice>>>,
+    notices: Arc<Mutex<Vec<String>>>,
 }
 
 impl Reading {
@@ -19,13 +18,14 @@ impl Reading {
         Self { stop, ..Self::default() }
     }
 
-    /// What was said since the last call, each once.
-    pub fn take(&self) -> Vec<Notice> {
+    /// What a user should know about the files that were read, said since the last call, each once: sentences without a full stop, in
+    /// which names are relative to what was given.
+    pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Says something, once.
-    pub(crate) fn tell(&self, notice: Notice) {
+    pub(super) fn tell(&self, notice: String) {
         let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
         if !notices.contains(&notice) {
             notices.push(notice);
@@ -35,75 +35,6 @@ impl Reading {
     /// A reader that fails as soon as the flag is set.
     pub(super) fn watch<R>(&self, inner: R) -> Watched<R> {
         Watched { inner, stop: Arc::clone(&self.stop) }
-    }
-}
-
-/// What a user should know about the files of a corpus; its `Display` is the sentence to show. Names are relative to what was given.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Notice {
-    /// Files of a folder that are not part of the corpus.
-    LeftOut {
-        /// What was read.
-        kind: &'static str,
-        /// Files that were read.
-        read: usize,
-        /// Extension with its dot (or what stands for none) -> files.
-        files: BTreeMap<String, usize>,
-    },
-    /// Folders that links lead to more than once: read at the first place.
-    MetAgain {
-        /// The places passed over.
-        folders: Vec<String>,
-    },
-    /// Bytes after the last member of a compressed file.
-    AfterTheEnd {
-        /// The file.
-        file: String,
-        /// How many.
-        bytes: u64,
-        /// Whether they are zeros: padding, as tapes and some stores add it.
-        padding: bool,
-    },
-    /// Rows with null in a field that was asked for, passed over as `null=skip` says.
-    NullRows {
-        /// The file.
-        file: String,
-        /// How many.
-        rows: u64,
-    },
-    /// A table that was read as plain text.
-    TableAsText {
-        /// The file.
-        file: String,
-    },
-}
-
-impl fmt::Display for Notice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::LeftOut { kind, read, files } => {
-                let all: usize = files.values().sum();
-                let each: Vec<String> = files.iter().map(|(name, count)| format!("{count} {name}")).collect();
-                write!(f, "{read} files of {kind} are read, {all} others left out ({})", each.join(", "))
-            }
-            Self::MetAgain { folders } => write!(
-                f,
-                "links lead to folders that are read already, so these are passed over: {}",
-                folders.join(", ")
-            ),
-            Self::AfterTheEnd { file, bytes, padding } => {
-                let what = if *padding { "zeros (padding)" } else { "that are not compressed data" };
-                write!(f, "{file}: after its last member come {bytes} bytes {what}; they are passed over")
-            }
-            Self::NullRows { file, rows } => {
-                write!(f, "{file}: {rows} rows have null in a field that is asked for; they are passed over")
-            }
-            Self::TableAsText { file } => write!(
-                f,
-                "{file} is read as plain text, commas, quotation marks and header included; for a column of it, write the table as JSONL or Parquet"
-            ),
-        }
     }
 }
 

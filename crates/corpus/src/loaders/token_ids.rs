@@ -4,20 +4,21 @@
 //! and spans are not to be had for such a corpus.
 
 use std::io::{BufRead, Read};
-use std::path::Path;
+use std::path::PathBuf;
 
-use super::file_kind::FileKind;
+use super::keys::Keys;
 use super::lines::Lines;
-use super::listing::{Listing, Named};
+use super::listing::{Files, Named};
+use super::loader::{Kind, Loader};
 use super::open::{Expected, Opened, broken, open};
 use super::reading::Reading;
-use super::{Documents, until_error};
+use super::stream::{Documents, until_error};
 use crate::document::Document;
 use crate::error::{CorpusError, Result};
 
 /// How ids are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IdFormat {
+enum IdFormat {
     /// 16-bit unsigned, little-endian.
     U16,
     /// 32-bit unsigned, little-endian.
@@ -32,15 +33,58 @@ impl IdFormat {
     }
 }
 
-/// Streams the documents of a file of ids, or of all below a folder or of a pattern. In the binary formats a document ends at each
-/// `separator` (which belongs to none) and with its file; without one a whole file is one document.
-///
-/// # Errors
-/// At once: nothing there to read. As an item: something that is no id (with its row), a file that ends inside an id.
-pub fn read(path: &Path, format: IdFormat, separator: Option<u32>, reading: &Reading) -> Result<Documents> {
-    let reading = reading.clone();
-    Listing::of_kind(path, FileKind::Ids, &reading)?
-        .documents(move |file| one_file(file, format, separator, &reading))
+/// The kind.
+pub(super) static IDS: Kind = Kind {
+    described: "token ids",
+    help: "  ids      (.ids)       format=u16|u32|text  separator=ID",
+    extensions: &["ids"],
+    not_joined: Some("token ids have no text to concat"),
+    ..Kind::named("ids", |place, keys| Ok(Box::new(TokenIds::read(Files::new(place, &IDS), keys)?)))
+};
+
+/// Files of ids. In the binary formats a document ends at each `separator` (which belongs to none) and with its file; without one a whole
+/// file is one document.
+#[derive(Debug)]
+struct TokenIds {
+    files: Files,
+    format: IdFormat,
+    separator: Option<u32>,
+}
+
+impl TokenIds {
+    fn read(files: Files, keys: &mut Keys) -> std::result::Result<Self, String> {
+        let format = match keys.one("format")?.as_deref() {
+            Some("u16") => IdFormat::U16,
+            Some("u32") => IdFormat::U32,
+            Some("text") => IdFormat::Text,
+            Some(other) => return Err(format!("format={other} is not u16, u32 or text")),
+            None => return Err("a file of token ids needs format=u16, format=u32 or format=text".to_owned()),
+        };
+        let separator = match keys.one("separator")? {
+            Some(text) => Some(text.parse().map_err(|_| format!("separator={text} is not a token id"))?),
+            None => None,
+        };
+        if separator.is_some() && format == IdFormat::Text {
+            return Err("separator= is for u16 and u32; in format=text a line is a document".to_owned());
+        }
+        Ok(Self { files, format, separator })
+    }
+}
+
+impl Loader for TokenIds {
+    fn files(&self) -> Result<Vec<PathBuf>> {
+        self.files.everything()
+    }
+
+    fn check(&self) -> Result<()> {
+        self.files.listing(&Reading::default()).map(drop)
+    }
+
+    /// As an item: something that is no id (with its row), a file that ends inside an id.
+    fn open(&self, reading: &Reading) -> Result<Documents> {
+        let (format, separator, reading) = (self.format, self.separator, reading.clone());
+        self.files.listing(&reading)?.documents(move |file| one_file(file, format, separator, &reading))
+    }
 }
 
 fn one_file(file: &Named, format: IdFormat, separator: Option<u32>, reading: &Reading) -> Result<Documents> {

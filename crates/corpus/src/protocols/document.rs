@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{Protocol, Window, bad, check_length, positions};
+use super::protocol::{Protocol, Window, bad, check_length, positions};
 use crate::error::Result;
 
 /// Windows of `L` fed tokens that move by `s`: every token but the first (with a prefix: every token) is scored
@@ -106,7 +106,7 @@ impl Protocol for DocumentWindows {
 mod tests {
     use super::*;
     use crate::document::Document;
-    use crate::protocols::TokenText;
+    use crate::protocols::text::TokenText;
     use crate::tokenizer::Encoded;
 
     fn windows(

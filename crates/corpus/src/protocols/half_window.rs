@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{Protocol, Window, check_length, positions};
+use super::protocol::{Protocol, Window, check_length, positions};
 use crate::error::{CorpusError, Result};
 
 /// Disjoint chunks of `L` tokens of which only the second half is scored; what is left at the end is dropped.

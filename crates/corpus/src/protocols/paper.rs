@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{Protocol, Window, check_length};
+use super::protocol::{Protocol, Window, check_length};
 use crate::error::Result;
 
 /// The authors' length.
@@ -64,8 +64,9 @@ impl Protocol for Paper {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocols::TokenText;
-    use crate::{Document, Encoded};
+    use crate::document::Document;
+    use crate::protocols::text::TokenText;
+    use crate::tokenizer::Encoded;
 
     fn windows(paper: Paper, ids: &[u32], specials: &[u32]) -> Vec<Window> {
         let encoded = Encoded::from_ids(ids.to_vec());

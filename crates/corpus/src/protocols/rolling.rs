@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{Protocol, Window, check_length, positions};
+use super::protocol::{Protocol, Window, check_length, positions};
 use crate::error::Result;
 
 /// Disjoint chunks of `L` predicted tokens, each with the one token before it as context; the first is predicted from

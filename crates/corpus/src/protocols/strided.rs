@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{Protocol, Window, bad, check_length, positions};
+use super::protocol::{Protocol, Window, bad, check_length, positions};
 use crate::error::Result;
 
 /// Windows that begin at 0, s, 2s, ... and hold up to `L` tokens; each scores the tokens that no window before it held.

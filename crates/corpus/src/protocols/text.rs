@@ -73,7 +73,8 @@ fn overlapping(bytes: &[u32], spans: &[std::ops::Range<usize>]) -> Vec<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocols::{DocumentWindows, Protocol};
+    use crate::protocols::document::DocumentWindows;
+    use crate::protocols::protocol::Protocol;
 
     #[test]
     fn tokens_that_touch_a_span_are_scored() {

@@ -7,173 +7,49 @@
 //! ```
 //!
 //! `PATH` is a file, a folder (all files of one kind below it) or a pattern (`data/train-*.parquet`). The loader follows from extensions in
-//! any case (`.gz` and `.zst` are looked through), where these do not say from the file's bytes, or from `kind=`:
+//! any case (`.gz` and `.zst` are looked through), where these do not say from the file's bytes, or from `kind=`. Which kinds there are
+//! and which keys each knows stands in their files ([`mod@crate::loaders`]) and is gathered by [`help`].
 //!
-//! | extension | kind | keys |
-//! |---|---|---|
-//! | `.jsonl`, `.ndjson`, `.jl`, `.json` with an object a line | `jsonl` | `field` (repeatable; default `text`), `join`, `id`, `tag` (repeatable), `score` (repeatable), `null` (`skip`) |
-//! | `.parquet` | `parquet` | the same; fields are columns |
-//! | `.arrow`, `.feather` | `arrow` | the same |
-//! | `.ids` | `ids` | `format` (`u16`, `u32` or `text`; needed), `separator` (an id) |
-//! | any other | `text` | `split` (`file`, `lines`, `paragraphs`, `titles`), `title` (a regular expression), `folders` (tags) |
-//! | none: `kind=mmlu` | `mmlu` | `format`, `shots`, `split`, `subject` (repeatable), `domains`, `questions` |
-//! | none: `kind=anthropic` | `anthropic` | `format`, `clusters`, `questions` |
-//! | none: `kind=ice`, or `ice:sample` | `ice` | `variety`, `pauses`, `extra` |
-//! | `crates:...` | `crates` | `split` (`held-out`, `train`), `manifest` (a `Cargo.toml`) |
-//!
-//! Every kind knows `limit` (that many documents from the beginning, a question with all its options); all but `ids`, `mmlu` and `anthropic` also `concat` (all
-//! documents joined to one, with the given text between them). In values `%XX` is a byte in hexadecimal: `join=%0A` joins with a newline.
-//! A name consists of letters, digits, `.`, `_` and `-`; without one it is the file's name without extensions. A path that is there wins over
-//! the cut at a `?` or a `=` in it; `%3F` in a path is a `?` where no file of that name is there.
+//! Every kind knows `limit` (that many documents from the beginning, a question with all its options); all but those whose documents must
+//! stay apart also `concat` (all documents joined to one, with the given text between them). In values `%XX` is a byte in hexadecimal:
+//! `join=%0A` joins with a newline. A name consists of letters, digits, `.`, `_` and `-`; without one it is the file's name without
+//! extensions. A path that is there wins over the cut at a `?` or a `=` in it; `%3F` in a path is a `?` where no file of that name is
+//! there.
 
-mod evaluations;
-mod files;
-mod keys;
 mod parse;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::document::{Document, check_length};
 use crate::error::{CorpusError, Result};
-use crate::loaders::anthropic::AnthropicOptions;
-use crate::loaders::crates::{CrateNotice, CrateSources, Distribution, Split};
-use crate::loaders::fields::Fields;
-use crate::loaders::file_kind::FileKind;
-use crate::loaders::ice::IceOptions;
-use crate::loaders::mmlu::MmluOptions;
+use crate::loaders::loader::{Kind, Loader};
 use crate::loaders::reading::Reading;
-use crate::loaders::text::TextOptions;
-use crate::loaders::token_ids::IdFormat;
-use crate::loaders::{self, Documents};
+use crate::loaders::{Documents, KINDS};
 
 /// The grammar in the words of `--help`.
-pub const HELP: &str = "\
+pub fn help() -> String {
+    let kinds: Vec<&str> = KINDS.all.iter().map(|kind| kind.help).collect();
+    let apart: Vec<&str> =
+        KINDS.all.iter().filter(|kind| kind.not_joined.is_some()).map(|kind| kind.name).collect();
+    format!(
+        "\
 [name=]PATH[?key=value&...]: a file, a folder or a quoted pattern ('data/train-*.parquet'), or built in: crates:code,
 crates:docs, crates:markdown, ice:sample. The kind follows from the extension, in any case, or from the file's bytes, or from kind=;
 gzip and zstd are looked through. Of a folder all files of one kind are read, by name; what is left out is told.
-  text     (.txt, .md, any other)  split=file|lines|paragraphs|titles  title=REGEX  folders=TAG,TAG (names of a folder's levels)
-  jsonl    (.jsonl, .ndjson, .jl, .json with an object a line)  field=NAME (repeatable)  join=TEXT  id=NAME  tag=NAME (repeatable)
-                        score=NAME (repeatable)  null=skip
-  parquet  (.parquet)   as jsonl; fields are columns of text, ids and tags may be numbers
-  arrow    (.arrow, .feather)  as parquet
-  ids      (.ids)       format=u16|u32|text  separator=ID
-  crates   (crates:...) split=held-out|train  manifest=PATH
-  mmlu     (kind=mmlu)  folder with test/ and dev/  format=standard|text|modified|continuation  shots=0..5 (default 5)
-                        split=test|val|dev  subject=NAME (repeatable)  domains=lm-eval|hendrycks|FILE  questions=N a subject
-  anthropic (kind=anthropic)  JSONL file or folder  format=verbatim|modified  clusters=FILE  questions=N a behaviour
-  ice      (kind=ice)   file or folder, or ice:sample (invented texts)  variety=NAME  pauses=comma|drop  extra=keep|drop
-All kinds: limit=N documents; all but ids, mmlu, anthropic: concat=TEXT joins the documents to one. %XX is a byte: join=%0A.
+{}
+All kinds: limit=N documents; all but {}: concat=TEXT joins the documents to one. %XX is a byte: join=%0A.
 A path that is there wins over the cut at a ? in it; %3F in a path is a ? as well. A document has at most 1 GiB.
 Examples:
   wiki=test.txt?split=titles
   humaneval=HumanEval.jsonl.gz?field=prompt&field=canonical_solution&id=task_id
   crates:docs?split=held-out&limit=200
   mmlu=data?kind=mmlu&format=modified&questions=20
-  ice-sin=ICE-SIN?kind=ice&variety=SIN";
-
-/// The place that stands for the texts in ICE markup that the program carries.
-const ICE_SAMPLE: &str = "ice:sample";
-
-/// Where the documents come from, with the options of its loader.
-#[derive(Debug, Clone)]
-pub enum CorpusSource {
-    /// Plain text: a file or a folder.
-    Text {
-        /// The file, folder or pattern.
-        path: PathBuf,
-        /// Where documents end, tags of folders.
-        options: TextOptions,
-    },
-    /// JSONL.
-    Jsonl {
-        /// The file, folder or pattern.
-        path: PathBuf,
-        /// Which fields.
-        fields: Fields,
-    },
-    /// Parquet.
-    Parquet {
-        /// The file, folder or pattern.
-        path: PathBuf,
-        /// Which columns.
-        fields: Fields,
-    },
-    /// Arrow IPC.
-    Arrow {
-        /// The file, folder or pattern.
-        path: PathBuf,
-        /// Which columns.
-        fields: Fields,
-    },
-    /// Token ids.
-    TokenIds {
-        /// The file, folder or pattern.
-        path: PathBuf,
-        /// How they are written.
-        format: IdFormat,
-        /// The id at which documents end.
-        separator: Option<u32>,
-    },
-    /// Options of MMLU's questions.
-    Mmlu {
-        /// The folder with `test` and `dev`.
-        path: PathBuf,
-        /// Prompt, shots, domains.
-        options: MmluOptions,
-    },
-    /// Answers to questions about behaviour.
-    Anthropic {
-        /// The file or folder.
-        path: PathBuf,
-        /// Prompt, clusters.
-        options: AnthropicOptions,
-    },
-    /// ICE texts.
-    Ice {
-        /// The file or folder; `None`: the texts that the program carries.
-        path: Option<PathBuf>,
-        /// Variety, what the markup leaves.
-        options: IceOptions,
-    },
-    /// The sources of the locked crates.
-    Crates {
-        /// Which of the three kinds of text.
-        distribution: Distribution,
-        /// Which side of the split.
-        split: Split,
-        /// The workspace; `None`: the caller's default.
-        manifest: Option<PathBuf>,
-    },
-}
-
-impl CorpusSource {
-    /// The file, folder or pattern that it is read from; `None` for what the program carries or finds itself.
-    pub fn path(&self) -> Option<&Path> {
-        match self {
-            Self::Text { path, .. }
-            | Self::Jsonl { path, .. }
-            | Self::Parquet { path, .. }
-            | Self::Arrow { path, .. }
-            | Self::TokenIds { path, .. }
-            | Self::Mmlu { path, .. }
-            | Self::Anthropic { path, .. } => Some(path),
-            Self::Ice { path, .. } => path.as_deref(),
-            Self::Crates { .. } => None,
-        }
-    }
-
-    /// Which of a folder's files it reads, where that is by their kind.
-    fn file_kind(&self) -> Option<FileKind> {
-        match self {
-            Self::Text { .. } => Some(FileKind::Text),
-            Self::Jsonl { .. } => Some(FileKind::Jsonl),
-            Self::Parquet { .. } => Some(FileKind::Parquet),
-            Self::Arrow { .. } => Some(FileKind::Arrow),
-            Self::TokenIds { .. } => Some(FileKind::Ids),
-            _ => None,
-        }
-    }
+  ice-sin=ICE-SIN?kind=ice&variety=SIN",
+        kinds.join("\n"),
+        apart.join(", ")
+    )
 }
 
 /// A parsed `--corpus` value.
@@ -184,7 +60,8 @@ pub struct CorpusSpec {
     place: String,
     query: String,
     name: String,
-    source: CorpusSource,
+    kind: &'static Kind,
+    loader: Arc<dyn Loader>,
     limit: Option<usize>,
     concat: Option<String>,
 }
@@ -195,20 +72,14 @@ impl CorpusSpec {
         &self.name
     }
 
-    /// Where the documents come from.
-    pub fn source(&self) -> &CorpusSource {
-        &self.source
+    /// The name of its kind, as in `kind=`.
+    pub fn kind(&self) -> &'static str {
+        self.kind.name
     }
 
     /// Whether its documents are options of questions, as far as the value says: by its kind, or by a tag `item`.
     pub fn is_questions(&self) -> bool {
-        match &self.source {
-            CorpusSource::Mmlu { .. } | CorpusSource::Anthropic { .. } => true,
-            CorpusSource::Jsonl { fields, .. }
-            | CorpusSource::Parquet { fields, .. }
-            | CorpusSource::Arrow { fields, .. } => fields.tags.iter().any(|tag| tag == "item"),
-            _ => false,
-        }
+        self.loader.questions()
     }
 
     /// The loader and its options without the folders of paths, which differ between machines.
@@ -218,71 +89,51 @@ impl CorpusSpec {
         let options = self.query.split('&');
         let options: Vec<&str> =
             options.filter(|pair| !pair.is_empty() && !pair.starts_with("manifest=")).collect();
-        let kind = match self.source {
-            CorpusSource::Text { .. } => "text",
-            CorpusSource::Jsonl { .. } => "jsonl",
-            CorpusSource::Parquet { .. } => "parquet",
-            CorpusSource::Arrow { .. } => "arrow",
-            CorpusSource::TokenIds { .. } => "token ids",
-            CorpusSource::Crates { .. } => "crate sources",
-            CorpusSource::Mmlu { .. } => "mmlu",
-            CorpusSource::Anthropic { .. } => "anthropic",
-            CorpusSource::Ice { .. } => "ice",
-        };
-        [&[kind, what], options.as_slice()].concat().join(" ")
+        [&[self.kind.described, what], options.as_slice()].concat().join(" ")
     }
 
-    /// What the user should be told about this corpus besides its documents; only the crate sources have such notices.
+    /// Every file on which the documents depend, sorted; of folders all files below them, also those that the loader passes over, so
+    /// that a file that comes or goes is seen. While none of them changes (and the program does not), [`CorpusSpec::open`] gives the same
+    /// documents. Empty for the texts that the program carries.
+    ///
+    /// # Errors
+    /// A file or folder that is not there or cannot be listed; the crates cannot be found.
+    pub fn files(&self) -> Result<Vec<PathBuf>> {
+        let mut files = self.loader.files()?;
+        files.sort();
+        Ok(files)
+    }
+
+    /// Refuses, before any work, a file, folder or pattern that names nothing that could be read.
+    ///
+    /// # Errors
+    /// It is not there; it is a pipe or a device; it has no file of its kind.
+    pub fn check(&self) -> Result<()> {
+        self.loader.check()
+    }
+
+    /// What the user should be told about this corpus before its documents are read.
     ///
     /// # Errors
     /// The crates cannot be found.
-    pub fn notices(&self, manifest: Option<&Path>) -> Result<Vec<CrateNotice>> {
-        match &self.source {
-            CorpusSource::Crates { manifest: own, .. } => {
-                Ok(CrateSources::find(own.as_deref().or(manifest))?.notices())
-            }
-            _ => Ok(Vec::new()),
-        }
+    pub fn notices(&self) -> Result<Vec<String>> {
+        self.loader.notices()
     }
 
-    /// Opens the stream of documents. `manifest` is the workspace whose crates are meant where the value names none.
+    /// Opens the stream of documents.
     ///
     /// # Errors
     /// The loader's own, and [`CorpusError::EmptyCorpus`] when there is not a single document.
-    pub fn open(&self, manifest: Option<&Path>) -> Result<Documents> {
-        self.open_with(manifest, &Reading::default())
+    pub fn open(&self) -> Result<Documents> {
+        self.open_with(&Reading::default())
     }
 
     /// As [`CorpusSpec::open`], with a flag that ends the reading and with notices of what was read and what was not.
     ///
     /// # Errors
     /// [`CorpusError::Stopped`], besides.
-    pub fn open_with(&self, manifest: Option<&Path>, reading: &Reading) -> Result<Documents> {
-        let documents: Documents = match &self.source {
-            CorpusSource::Text { path, options } => loaders::text::read(path, options.clone(), reading)?,
-            CorpusSource::Mmlu { path, options } => loaders::mmlu::read(path, options.clone(), reading)?,
-            CorpusSource::Anthropic { path, options } => {
-                loaders::anthropic::read(path, options.clone(), reading)?
-            }
-            CorpusSource::Ice { path: Some(path), options } => {
-                loaders::ice::read(path, options.clone(), reading)?
-            }
-            CorpusSource::Ice { path: None, options } => loaders::ice::sample(options)?,
-            CorpusSource::Jsonl { path, fields } => loaders::jsonl::read(path, fields.clone(), reading)?,
-            CorpusSource::Parquet { path, fields } => {
-                loaders::parquet::read(path, FileKind::Parquet, fields.clone(), reading)?
-            }
-            CorpusSource::Arrow { path, fields } => {
-                loaders::parquet::read(path, FileKind::Arrow, fields.clone(), reading)?
-            }
-            CorpusSource::TokenIds { path, format, separator } => {
-                loaders::token_ids::read(path, *format, *separator, reading)?
-            }
-            CorpusSource::Crates { distribution, split, manifest: own } => {
-                let sources = CrateSources::find(own.as_deref().or(manifest))?;
-                Box::new(sources.documents(*distribution, *split)?.into_iter().map(Ok))
-            }
-        };
+    pub fn open_with(&self, reading: &Reading) -> Result<Documents> {
+        let documents = self.loader.open(reading)?;
         let documents: Documents = match self.limit {
             Some(limit) => limited(documents, limit),
             None => documents,

@@ -1,16 +1,13 @@
 //! A `--corpus` value, read.
 
-use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use super::keys::{Keys, percent_decoded};
-use super::{CorpusSource, CorpusSpec, ICE_SAMPLE, evaluations};
+use super::CorpusSpec;
 use crate::error::{CorpusError, Result};
-use crate::loaders::crates::Split;
-use crate::loaders::fields::Fields;
-use crate::loaders::listing::kind_of;
-use crate::loaders::text::{TextOptions, TextSplit, WIKITEXT_TITLE};
-use crate::loaders::token_ids::IdFormat;
+use crate::loaders::KINDS;
+use crate::loaders::keys::{Keys, Refusal, percent_decoded};
+use crate::loaders::loader::{Kind, Loader, OPTIONS_STAY_APART, Place};
 
 impl FromStr for CorpusSpec {
     type Err = CorpusError;
@@ -27,29 +24,27 @@ impl FromStr for CorpusSpec {
             return Err(wrong("it has no name of its own; give it one, as in `name=/`".into()));
         }
         let mut keys = Keys::parse(query).map_err(wrong)?;
-        let source = source(place, &mut keys).map_err(|error| match error {
+        let (kind, loader) = loader(place, &mut keys).map_err(|refusal| match refusal {
             Refusal::Reason(reason) => wrong(reason),
             Refusal::Error(error) => error,
         })?;
         let limit = keys.number("limit", 1).map_err(wrong)?;
         let concat = keys.one("concat").map_err(wrong)?;
-        if concat.is_some() && matches!(source, CorpusSource::TokenIds { .. }) {
-            return Err(wrong("token ids have no text to concat".into()));
-        }
         keys.none_left(place).map_err(wrong)?;
-        let spec = Self {
+        let apart = kind.not_joined.or_else(|| loader.questions().then_some(OPTIONS_STAY_APART));
+        if let (Some(_), Some(reason)) = (&concat, apart) {
+            return Err(wrong(reason.to_owned()));
+        }
+        Ok(Self {
             given: given.to_owned(),
             place: place.to_owned(),
             query: query.to_owned(),
             name,
-            source,
+            kind,
+            loader: Arc::from(loader),
             limit,
             concat,
-        };
-        if spec.concat.is_some() && spec.is_questions() {
-            return Err(wrong("concat= would join options that are scored each by itself".into()));
-        }
-        Ok(spec)
+        })
     }
 }
 
@@ -84,134 +79,27 @@ fn named(head: &str) -> Option<(Option<String>, &str)> {
     is_name(name).then(|| (Some(name.to_owned()), place))
 }
 
-enum Refusal {
-    Reason(String),
-    Error(CorpusError),
-}
-
-impl From<String> for Refusal {
-    fn from(reason: String) -> Self {
-        Self::Reason(reason)
-    }
-}
-
-fn source(place: &str, keys: &mut Keys) -> std::result::Result<CorpusSource, Refusal> {
-    if let Some(distribution) = place.strip_prefix("crates:") {
-        let distribution = distribution.parse().map_err(Refusal::Error)?;
-        let split = match keys.one("split")?.as_deref() {
-            None | Some("held-out") => Split::HeldOut,
-            Some("train") => Split::Train,
-            Some(other) => return Err(format!("split={other} is not held-out or train").into()),
-        };
-        return Ok(CorpusSource::Crates {
-            distribution,
-            split,
-            manifest: keys.one("manifest")?.map(PathBuf::from),
-        });
-    }
-    if let Some(other) = place.strip_prefix("ice:").filter(|_| place != ICE_SAMPLE) {
-        return Err(format!(
-            "there is no `ice:{other}`; the texts in ICE's markup that are built in are {ICE_SAMPLE}"
-        )
-        .into());
-    }
-    if place == ICE_SAMPLE {
-        return Ok(CorpusSource::Ice { path: None, options: evaluations::ice(keys)? });
-    }
-    let path = PathBuf::from(place);
-    let kind = keys.one("kind")?;
-    let found = match kind.as_deref() {
-        Some(said) => said,
-        None => kind_of(&path).map_err(Refusal::Error)?.name(),
-    };
-    Ok(match found {
-        "text" => {
-            let options =
-                TextOptions { split: text_split(keys)?, folders: folders(keys)?, said: kind.is_some() };
-            CorpusSource::Text { path, options }
-        }
-        "mmlu" => CorpusSource::Mmlu { path, options: evaluations::mmlu(keys)? },
-        "anthropic" => CorpusSource::Anthropic { path, options: evaluations::anthropic(keys)? },
-        "ice" => CorpusSource::Ice { path: Some(path), options: evaluations::ice(keys)? },
-        "jsonl" => CorpusSource::Jsonl { path, fields: fields(keys)? },
-        "parquet" => CorpusSource::Parquet { path, fields: fields(keys)? },
-        "arrow" => CorpusSource::Arrow { path, fields: fields(keys)? },
-        "ids" => {
-            let format = match keys.one("format")?.as_deref() {
-                Some("u16") => IdFormat::U16,
-                Some("u32") => IdFormat::U32,
-                Some("text") => IdFormat::Text,
-                Some(other) => return Err(format!("format={other} is not u16, u32 or text").into()),
-                None => {
-                    return Err("a file of token ids needs format=u16, format=u32 or format=text"
-                        .to_owned()
-                        .into());
-                }
-            };
-            let separator = match keys.one("separator")? {
-                Some(text) => Some(text.parse().map_err(|_| format!("separator={text} is not a token id"))?),
-                None => None,
-            };
-            if separator.is_some() && format == IdFormat::Text {
-                return Err("separator= is for u16 and u32; in format=text a line is a document"
-                    .to_owned()
-                    .into());
+/// The loader of a place: that of what is built in, else that of its files' kind.
+fn loader(place: &str, keys: &mut Keys) -> std::result::Result<(&'static Kind, Box<dyn Loader>), Refusal> {
+    let built_in = |kind: &&&'static Kind| kind.built_in.is_some_and(|prefix| place.starts_with(prefix));
+    let mut place = Place { text: place, kind_said: false, kinds: &KINDS };
+    let kind = match KINDS.all.iter().find(built_in) {
+        Some(kind) => kind,
+        None => match keys.one("kind")? {
+            Some(said) => {
+                place.kind_said = true;
+                KINDS.named(&said).ok_or_else(|| unknown_kind(&said))?
             }
-            CorpusSource::TokenIds { path, format, separator }
-        }
-        other => {
-            return Err(format!(
-                "kind={other} is not text, jsonl, parquet, arrow, ids, mmlu, anthropic or ice"
-            )
-            .into());
-        }
-    })
-}
-
-fn text_split(keys: &mut Keys) -> std::result::Result<TextSplit, String> {
-    let split = keys.one("split")?;
-    let title = keys.one("title")?;
-    match (split.as_deref(), title) {
-        (None | Some("titles"), Some(pattern)) => TextSplit::at_titles(&pattern)
-            .map_err(|error| format!("title= is no regular expression: {error}")),
-        (Some(_), Some(_)) => Err("title= goes with split=titles only".into()),
-        (None | Some("file"), None) => Ok(TextSplit::File),
-        (Some("lines"), None) => Ok(TextSplit::Lines),
-        (Some("paragraphs"), None) => Ok(TextSplit::Paragraphs),
-        (Some("titles"), None) => TextSplit::at_titles(WIKITEXT_TITLE),
-        (Some(other), None) => Err(format!("split={other} is not file, lines, paragraphs or titles")),
-    }
-}
-
-/// The tags that a folder's levels are.
-fn folders(keys: &mut Keys) -> std::result::Result<Vec<String>, String> {
-    let Some(given) = keys.one("folders")? else { return Ok(Vec::new()) };
-    let names: Vec<String> = given.split(',').map(|name| name.trim().to_owned()).collect();
-    match names.iter().any(String::is_empty) {
-        true => Err(format!("folders={given} has an empty name; it is TAG or TAG,TAG")),
-        false => Ok(names),
-    }
-}
-
-fn fields(keys: &mut Keys) -> std::result::Result<Fields, String> {
-    let mut fields = Fields::default();
-    let text = keys.all("field");
-    if !text.is_empty() {
-        fields.text = text;
-    }
-    fields.join = keys.one("join")?.unwrap_or_default();
-    fields.id = keys.one("id")?;
-    fields.tags = keys.all("tag");
-    fields.scored = keys.all("score");
-    fields.skip_null = match keys.one("null")?.as_deref() {
-        None => false,
-        Some("skip") => true,
-        Some(other) => return Err(format!("null={other} is not skip")),
+            None => KINDS.of_path(&place.path())?,
+        },
     };
-    match fields.scored.iter().find(|name| !fields.text.contains(name)) {
-        Some(name) => Err(format!("score={name} names no field= of the text")),
-        None => Ok(fields),
-    }
+    Ok((kind, (kind.loader)(place, keys)?))
+}
+
+fn unknown_kind(said: &str) -> String {
+    let names: Vec<&str> = KINDS.of_paths().map(|kind| kind.name).collect();
+    let (last, others) = names.split_last().unwrap_or((&"", &[]));
+    format!("kind={said} is not {} or {last}", others.join(", "))
 }
 
 fn is_name(text: &str) -> bool {
@@ -230,8 +118,6 @@ fn default_name(place: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     #[test]
@@ -241,10 +127,7 @@ mod tests {
                 .parse()
                 .unwrap();
         assert_eq!(spec.name(), "he");
-        let CorpusSource::Jsonl { path, fields } = spec.source() else { panic!("{spec:?}") };
-        assert_eq!(path, Path::new("data/HumanEval.jsonl.gz"));
-        assert_eq!(fields.text, ["prompt", "canonical_solution"]);
-        assert_eq!((fields.join.as_str(), fields.id.as_deref()), ("\n", Some("task_id")));
+        assert_eq!(spec.kind(), "jsonl");
         let description = spec.description();
         assert!(description.starts_with("jsonl HumanEval.jsonl.gz field=prompt"), "{description}");
 
@@ -252,11 +135,8 @@ mod tests {
         assert_eq!(named("a/b c.test.txt"), "b-c");
         assert_eq!(named("crates:code"), "crates-code");
         assert_eq!(named("./a=b.txt"), "a-b");
-        assert!(matches!("x.txt.zst".parse::<CorpusSpec>().unwrap().source(), CorpusSource::Text { .. }));
-        assert!(matches!(
-            "x.log?kind=jsonl".parse::<CorpusSpec>().unwrap().source(),
-            CorpusSource::Jsonl { .. }
-        ));
+        let kind = |text: &str| text.parse::<CorpusSpec>().unwrap().kind();
+        assert_eq!((kind("x.txt.zst"), kind("x.log?kind=jsonl")), ("text", "jsonl"));
         let crates: CorpusSpec = "crates:docs?split=train&manifest=/a/b".parse().unwrap();
         assert_eq!(crates.description(), "crate sources crates:docs split=train");
     }
@@ -285,7 +165,8 @@ mod tests {
             ("x.ids?format=text&separator=0", "a line is a document"),
             ("x.ids?format=u16&concat=a", "no text"),
             ("x.txt?limit=0", "at least 1"),
-            ("x.txt?kind=xml", "text, jsonl"),
+            ("x.txt?kind=xml", "kind=xml is not text, jsonl, parquet, arrow, ids, mmlu, anthropic or ice"),
+            ("x.txt?kind=crates", "is not text"),
             ("x.jsonl?null=drop", "null=drop is not skip"),
             ("x?kind=mmlu&shots=6", "more than the 5"),
             ("x?kind=mmlu&shots=few", "at least 0"),

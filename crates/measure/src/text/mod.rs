@@ -10,6 +10,7 @@
 //! | `corpus` | [`TokenisedCorpus`]: reads documents, hashes and tokenises them, knows what there is to know of them all |
 //! | `facts` | [`TextFacts`]: what there is to know of a corpus without its tokens |
 //! | `document` | [`TokenisedDocument`], and how one is written down |
+//! | `facts` | [`TextFacts`]: what was found, for the record and for later starts |
 //! | `items` | questions: counted, and refused where nobody could judge them |
 //! | `store` | [`Documents`]: one after another in [`crate::scratch`], found by their number |
 //!

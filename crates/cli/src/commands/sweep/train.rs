@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use relscale_corpus::CorpusSpec;
-use relscale_corpus::loaders::crates::{Distribution, Split};
+use relscale_corpus::loaders::crates::{CrateSources, Distribution, Split};
 use relscale_corpus::loaders::reading::Reading;
 use relscale_sweep::plan::Plan;
 use relscale_sweep::recipes::{Recipe, Size};
@@ -187,10 +187,11 @@ struct Trained {
 
 /// All three kinds of text of one side of the crate sources.
 fn crate_documents(split: Split) -> anyhow::Result<Vec<String>> {
-    let sources = inputs::crate_sources()?;
+    let sources = CrateSources::shipped(split)?;
+    inputs::warn(&sources.notices());
     let mut texts = Vec::new();
     for distribution in Distribution::ALL {
-        texts.extend(sources.documents(distribution, split)?.into_iter().map(|document| document.text));
+        texts.extend(sources.documents(distribution)?.into_iter().map(|document| document.text));
     }
     Ok(texts)
 }
@@ -236,13 +237,12 @@ fn plan(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
 
 /// The texts of corpora, and their names in one.
 fn corpus_documents(arguments: &[String]) -> anyhow::Result<(String, Vec<String>)> {
-    let manifest = inputs::workspace().map(|root| root.join("Cargo.toml"));
     let (mut names, mut texts) = (Vec::new(), Vec::new());
     for argument in arguments {
         let spec: CorpusSpec = argument.parse()?;
         names.push(spec.name().to_owned());
         let reading = Reading::until(interrupt::flag());
-        for document in spec.open_with(manifest.as_deref(), &reading)? {
+        for document in spec.open_with(&reading)? {
             let document = document?;
             if document.ids.is_some() {
                 let what = format!("{argument} is token ids, and a vocabulary is to be trained");

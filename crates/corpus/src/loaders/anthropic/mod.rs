@@ -22,12 +22,14 @@ use std::str::FromStr;
 
 use serde_json::{Map, Value};
 
-use super::file_kind::{FileKind, bare_name};
 use super::lines::{Lines, not_an_object};
 use super::listing::{Listing, Named};
+use super::loader::{Kind, Kinds, Loader, OPTIONS_STAY_APART};
+use super::open::bare_name;
+use super::place::with_table;
 use super::reading::Reading;
+use super::stream::{Documents, until_error};
 use super::table::two_columns;
-use super::{Documents, until_error};
 use crate::choices::Prompted;
 use crate::document::Document;
 use crate::error::{CorpusError, Result};
@@ -37,11 +39,11 @@ use letters::Lettered;
 const CLUSTERS: &str = include_str!("clusters.tsv");
 
 /// The cluster of a behaviour that the table does not have.
-pub const NO_CLUSTER: &str = "other";
+const NO_CLUSTER: &str = "other";
 
 /// How a question is put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Prompt {
+enum Prompt {
     /// As it stands in the file.
     #[default]
     Verbatim,
@@ -69,56 +71,83 @@ impl FromStr for Prompt {
     }
 }
 
-/// How evaluations of behaviour are read.
-#[derive(Debug, Clone, Default)]
-pub struct AnthropicOptions {
-    /// How a question is put.
-    pub prompt: Prompt,
+/// The kind.
+pub(super) static ANTHROPIC: Kind = Kind {
+    help: "  anthropic (kind=anthropic)  JSONL file or folder  format=verbatim|modified  clusters=FILE  questions=N a behaviour",
+    not_joined: Some(OPTIONS_STAY_APART),
+    ..Kind::named("anthropic", |place, keys| {
+        Ok(Box::new(Anthropic {
+            path: place.path(),
+            kinds: place.kinds,
+            prompt: keys.one("format")?.map_or(Ok(Prompt::default()), |format| format.parse())?,
+            clusters: keys.one("clusters")?.map(PathBuf::from),
+            questions: keys.number("questions", 1)?,
+        }))
+    })
+};
+
+/// A file of questions or a folder of them, and how they are put.
+#[derive(Debug)]
+struct Anthropic {
+    path: PathBuf,
+    kinds: &'static Kinds,
+    prompt: Prompt,
     /// A user's table of clusters (header, behaviour, cluster) in place of ours.
-    pub clusters: Option<PathBuf>,
+    clusters: Option<PathBuf>,
     /// Questions of each behaviour, from the first; `None`: all.
-    pub questions: Option<usize>,
+    questions: Option<usize>,
 }
 
-/// Streams both answers to each question of a file, or of all `.jsonl` files (also `.gz`, `.zst`) in a folder, by name.
-///
-/// # Errors
-/// At once: nothing to read, a table of clusters that is none. As an item: a file without a question, and, with file and row, a line that is not a JSON object, a field that
-/// is missing or no text, an empty answer (it has no bits per byte), two equal answers, and for `modified` lettered choices that cannot be
-/// told apart.
-pub fn read(path: &Path, options: AnthropicOptions, reading: &Reading) -> Result<Documents> {
-    let clusters = match &options.clusters {
-        Some(file) => two_columns(file)?,
-        None => CLUSTERS
-            .lines()
-            .skip(1)
-            .filter_map(|line| line.split_once('\t'))
-            .map(|(behaviour, cluster)| (behaviour.to_owned(), cluster.to_owned()))
-            .collect(),
-    };
-    let files = if path.is_dir() { listed(path, reading)? } else { Listing::one(path)?.files };
-    let reading = reading.clone();
-    let documents = files.into_iter().flat_map(move |file| {
-        match Behaviour::open(&file.path, &clusters, &options, &reading) {
-            Ok(behaviour) => Box::new(behaviour.flat_map(|answers| match answers {
-                Ok(answers) => answers.map(Ok).into_iter().collect::<Vec<_>>(),
-                Err(error) => vec![Err(error)],
-            })) as Documents,
-            Err(error) => Box::new(std::iter::once(Err(error))),
-        }
-    });
-    Ok(until_error(documents))
-}
-
-fn listed(folder: &Path, reading: &Reading) -> Result<Vec<Named>> {
-    let is_jsonl = |path: &&PathBuf| FileKind::by_name(path) == Some(FileKind::Jsonl);
-    let takes = |files: &[PathBuf]| files.iter().filter(is_jsonl).cloned().collect();
-    let listing = Listing::in_folder(folder, "behaviour", takes, reading)?;
-    if listing.files.is_empty() {
-        let reason = "no .jsonl file; one a behaviour is expected".to_owned();
-        return Err(CorpusError::BadLayout { path: folder.to_owned(), reason });
+impl Loader for Anthropic {
+    fn files(&self) -> Result<Vec<PathBuf>> {
+        with_table(&self.path, self.clusters.as_deref())
     }
-    Ok(listing.files)
+
+    /// Both answers to each question of a file, or of all files of rows in a folder, by name. At once: nothing to read, a table of
+    /// clusters that is none. As an item: a file without a question, and, with file and row, a line that is not a JSON object, a field
+    /// that is missing or no text, an empty answer (it has no bits per byte), two equal answers, and for `modified` lettered choices that
+    /// cannot be told apart.
+    fn open(&self, reading: &Reading) -> Result<Documents> {
+        let clusters = match &self.clusters {
+            Some(file) => two_columns(file)?,
+            None => CLUSTERS
+                .lines()
+                .skip(1)
+                .filter_map(|line| line.split_once('\t'))
+                .map(|(behaviour, cluster)| (behaviour.to_owned(), cluster.to_owned()))
+                .collect(),
+        };
+        let folder = self.path.is_dir();
+        let files = if folder { self.listed(reading)? } else { Listing::one(&self.path)?.files };
+        let (prompt, questions, reading) = (self.prompt, self.questions, reading.clone());
+        let documents = files.into_iter().flat_map(move |file| {
+            match Behaviour::open(&file.path, &clusters, prompt, questions, &reading) {
+                Ok(behaviour) => Box::new(behaviour.flat_map(|answers| match answers {
+                    Ok(answers) => answers.map(Ok).into_iter().collect::<Vec<_>>(),
+                    Err(error) => vec![Err(error)],
+                })) as Documents,
+                Err(error) => Box::new(std::iter::once(Err(error))),
+            }
+        });
+        Ok(until_error(documents))
+    }
+
+    fn questions(&self) -> bool {
+        true
+    }
+}
+
+impl Anthropic {
+    fn listed(&self, reading: &Reading) -> Result<Vec<Named>> {
+        let of_rows = |path: &&PathBuf| self.kinds.by_name(path) == Some(self.kinds.rows_of_json);
+        let takes = |files: &[PathBuf]| files.iter().filter(of_rows).cloned().collect();
+        let listing = Listing::in_folder(&self.path, "behaviour", takes, reading)?;
+        if listing.files.is_empty() {
+            let reason = "no .jsonl file; one a behaviour is expected".to_owned();
+            return Err(CorpusError::BadLayout { path: self.path.clone(), reason });
+        }
+        Ok(listing.files)
+    }
 }
 
 /// The questions of one file.
@@ -136,7 +165,8 @@ impl Behaviour {
     fn open(
         path: &Path,
         clusters: &BTreeMap<String, String>,
-        options: &AnthropicOptions,
+        prompt: Prompt,
+        questions: Option<usize>,
         reading: &Reading,
     ) -> Result<Self> {
         let file = bare_name(path);
@@ -146,8 +176,8 @@ impl Behaviour {
             empty: true,
             cluster: clusters.get(&name).map_or(NO_CLUSTER, String::as_str).to_owned(),
             name,
-            prompt: options.prompt,
-            left: options.questions.unwrap_or(usize::MAX),
+            prompt,
+            left: questions.unwrap_or(usize::MAX),
         })
     }
 

@@ -1,4 +1,4 @@
-//! The list of crates whose text is kept for measuring, and of those that came too late for either split.
+//! The list of crates whose text is kept for measuring.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,21 +12,16 @@ const SHIPPED: &str = include_str!("../../../../../assets/held-out.toml");
 /// A set of crate names. A crate on it is never trained on, whatever its version.
 ///
 /// As TOML: `[families]`, each entry a list of crates that share code (`regex`, `regex-syntax`, ...). Families are
-/// listed together because near-duplicates must not straddle the split. `[later]`, optional, holds lists of crates that
-/// entered the lock file after the models were trained: all locked crates that are not held out are training text, so
-/// a new one would change that text if it were not named here.
+/// listed together because near-duplicates must not straddle the split.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldOut {
     names: BTreeSet<String>,
-    later: BTreeSet<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     families: BTreeMap<String, Vec<String>>,
-    #[serde(default)]
-    later: BTreeMap<String, Vec<String>>,
 }
 
 impl HeldOut {
@@ -45,18 +40,12 @@ impl HeldOut {
     pub fn parse(text: &str) -> Result<Self, CorpusError> {
         let file: File =
             toml::from_str(text).map_err(|source| CorpusError::HeldOutList { source: Box::new(source) })?;
-        let all = |lists: BTreeMap<String, Vec<String>>| lists.into_values().flatten().collect();
-        Ok(Self { names: all(file.families), later: all(file.later) })
+        Ok(Self { names: file.families.into_values().flatten().collect() })
     }
 
     /// Whether a crate is kept for measuring.
     pub fn contains(&self, name: &str) -> bool {
         self.names.contains(name)
-    }
-
-    /// Whether a crate came after the models were trained: it is neither kept for measuring nor trained on.
-    pub fn is_later(&self, name: &str) -> bool {
-        self.later.contains(name)
     }
 
     /// All names that are kept for measuring, sorted.
@@ -73,8 +62,6 @@ mod tests {
     fn the_shipped_list_is_read() {
         let list = HeldOut::shipped().unwrap();
         assert!(list.contains("regex") && list.contains("regex-automata") && !list.contains("serde"));
-        assert!(list.is_later("png") && !list.contains("png") && !list.is_later("serde"));
-        assert!(list.names.is_disjoint(&list.later), "a crate is held out or later, not both");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::Distribution;
+use super::distribution::Distribution;
 use super::find::SourceCrate;
 use super::licence;
 use crate::document::Document;

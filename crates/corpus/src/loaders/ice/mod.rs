@@ -8,143 +8,96 @@
 //! * The variety is `variety=`, else what the text units say (`<ICE-SIN:...>` gives `SIN`), else the folder that the file is in.
 //! * Bytes that are not UTF-8 are read as ISO-8859-1, a file as a whole; NUL bytes and carriage returns go.
 //!
-//! What each mark becomes is a table in [`mod@markup`]. The program carries a few invented texts in that markup ([`fn@sample`]), so that the
+//! What each mark becomes is a table in [`mod@markup`]. The program carries a few invented texts in that markup (`sample`), so that the
 //! loader can be tried without a licence.
 
 pub mod code;
 mod entities;
 pub mod markup;
 mod sample;
+mod texts;
 
 use std::path::{Path, PathBuf};
 
-use super::file_kind::extension;
+use super::keys::Keys;
 use super::listing::Listing;
-use super::open::{Expected, whole};
+use super::loader::{Kind, Loader};
+use super::open::{Expected, extension, file_name, whole};
+use super::place::everything;
 use super::reading::Reading;
-use super::{Documents, file_name, until_error};
+use super::stream::{Documents, in_turn};
 use crate::document::Document;
 use crate::error::{CorpusError, Result};
-use code::TextCode;
 use markup::Stripping;
-pub use sample::sample;
+use texts::{IceOptions, documents};
 
-/// How ICE files are read.
-#[derive(Debug, Clone, Default)]
-pub struct IceOptions {
-    /// The variety of all texts, in place of what files and folders say.
-    pub variety: Option<String>,
-    /// What is kept of the markup's content.
-    pub stripping: Stripping,
-}
+/// What stands for the texts that the program carries, behind `ice:`.
+const SAMPLE: &str = "sample";
 
-/// Streams the texts of a file, or of all `.txt` files (any case) below a folder, by path.
-///
-/// # Errors
-/// At once: nothing to read. As an item, with the file: no text code in the name or the text, no variety, nothing left when the markup is
-/// gone.
-pub fn read(path: &Path, options: IceOptions, reading: &Reading) -> Result<Documents> {
-    let is_text = |path: &&PathBuf| extension(path).as_deref() == Some("txt");
-    let takes = |files: &[PathBuf]| files.iter().filter(is_text).cloned().collect();
-    let files = match path.is_dir() {
-        true => Listing::below(path, "ICE", takes, reading)?.files,
-        false => Listing::one(path)?.files,
+/// The kind.
+pub(super) static ICE: Kind = Kind {
+    help: "  ice      (kind=ice)   file or folder, or ice:sample (invented texts)  variety=NAME  pauses=comma|drop  extra=keep|drop",
+    built_in: Some("ice:"),
+    ..Kind::named("ice", |place, keys| {
+        let path = match place.text.strip_prefix("ice:") {
+            Some(SAMPLE) => None,
+            Some(other) => {
+                let reason = format!(
+                    "there is no `ice:{other}`; the texts in ICE's markup that are built in are ice:{SAMPLE}"
+                );
+                return Err(reason.into());
+            }
+            None => Some(place.path()),
+        };
+        Ok(Box::new(Ice { path, options: options(keys)? }))
+    })
+};
+
+fn options(keys: &mut Keys) -> std::result::Result<IceOptions, String> {
+    let mut either = |key: &str, yes: &str| match keys.one(key)?.as_deref() {
+        None => Ok(true),
+        Some("drop") => Ok(false),
+        Some(value) if value == yes => Ok(true),
+        Some(other) => Err(format!("{key}={other} is not {yes} or drop")),
     };
-    if files.is_empty() {
-        let reason = "no .txt file; ICE has one a text".to_owned();
-        return Err(CorpusError::BadLayout { path: path.to_owned(), reason });
-    }
-    let reading = reading.clone();
-    let root = if path.is_dir() { path.to_owned() } else { path.parent().unwrap_or(path).to_owned() };
-    let documents =
-        files.into_iter().flat_map(move |file| match texts(&root, &file.path, &options, &reading) {
-            Ok(documents) => documents.into_iter().map(Ok).collect::<Vec<_>>(),
-            Err(error) => vec![Err(error)],
-        });
-    Ok(until_error(documents))
+    let stripping = Stripping { pauses: either("pauses", "comma")?, extra: either("extra", "keep")? };
+    Ok(IceOptions { variety: keys.one("variety")?, stripping })
 }
 
-fn texts(root: &Path, path: &Path, options: &IceOptions, reading: &Reading) -> Result<Vec<Document>> {
+/// A file, or all `.txt` files (any case) below a folder, by path; without a path the texts that the program carries.
+#[derive(Debug)]
+struct Ice {
+    path: Option<PathBuf>,
+    options: IceOptions,
+}
+
+impl Loader for Ice {
+    fn files(&self) -> Result<Vec<PathBuf>> {
+        self.path.as_deref().map_or(Ok(Vec::new()), everything)
+    }
+
+    /// At once: nothing to read. As an item, with the file: no text code in the name or the text, no variety, nothing left when the markup
+    /// is gone.
+    fn open(&self, reading: &Reading) -> Result<Documents> {
+        let Some(path) = &self.path else { return sample::sample(&self.options) };
+        let is_text = |path: &&PathBuf| extension(path).as_deref() == Some("txt");
+        let takes = |files: &[PathBuf]| files.iter().filter(is_text).cloned().collect();
+        let files = match path.is_dir() {
+            true => Listing::below(path, "ICE", takes, reading)?.files,
+            false => Listing::one(path)?.files,
+        };
+        if files.is_empty() {
+            let reason = "no .txt file; ICE has one a text".to_owned();
+            return Err(CorpusError::BadLayout { path: path.clone(), reason });
+        }
+        let root = if path.is_dir() { path.clone() } else { path.parent().unwrap_or(path).to_owned() };
+        let (options, reading) = (self.options.clone(), reading.clone());
+        Ok(in_turn(files.into_iter(), move |file| texts_of_file(&root, &file.path, &options, &reading)))
+    }
+}
+
+fn texts_of_file(root: &Path, path: &Path, options: &IceOptions, reading: &Reading) -> Result<Vec<Document>> {
     let bytes = whole(path, Expected::Text, reading)?;
     let folder = path.parent().filter(|folder| *folder != root).map(file_name);
     documents(path, &bytes, folder.as_deref(), options)
-}
-
-/// All texts of one file, which lies in `folder`.
-fn documents(path: &Path, bytes: &[u8], folder: Option<&str>, options: &IceOptions) -> Result<Vec<Document>> {
-    let content = decoded(bytes);
-    let wrong = |row: u64, reason: &str| CorpusError::BadRow {
-        path: path.to_owned(),
-        row,
-        reason: reason.to_owned(),
-    };
-    let mut documents = Vec::new();
-    for part in parts(path, &content) {
-        let units = code::of_units(&part.text);
-        let code = part.code.or_else(|| units.as_ref().map(|(_, code)| code.clone())).ok_or_else(|| {
-            wrong(part.row, "no text code, neither as the file's name (S1A-001.txt) nor in a text unit (<ICE-SIN:S1A-001#1:1:A>)")
-        })?;
-        let variety = options
-            .variety
-            .clone()
-            .or_else(|| units.map(|(variety, _)| variety))
-            .or_else(|| folder.map(str::to_owned))
-            .ok_or_else(|| {
-                wrong(part.row, "nothing says which variety this is; name it with variety=NAME")
-            })?;
-        let text = markup::strip(&part.text, code.is_east_african(), options.stripping);
-        if text.is_empty() {
-            return Err(wrong(part.row, "nothing is left of this text when its markup is stripped"));
-        }
-        let mut document = Document::new(format!("{variety}/{code}"), text)
-            .with_tag("variety", variety)
-            .with_tag("text_code", code.to_string())
-            .with_tag("category", code.category())
-            .with_tag("mode", code.mode());
-        if let Some(register) = code.register() {
-            document = document.with_tag("register", register);
-        }
-        documents.push(document);
-    }
-    Ok(documents)
-}
-
-/// A text with the code that a file's name, or a line of its own, gives it.
-struct Part {
-    row: u64,
-    code: Option<TextCode>,
-    text: String,
-}
-
-/// A file as one text, or as many where lines are text codes and the file's name is none.
-fn parts(path: &Path, content: &str) -> Vec<Part> {
-    let name = file_name(path);
-    let stem = name.split('.').next().unwrap_or(&name);
-    if let Some(code) = TextCode::parse(stem) {
-        return vec![Part { row: 1, code: Some(code), text: content.to_owned() }];
-    }
-    let mut parts: Vec<Part> = Vec::new();
-    for (row, line) in (1..).zip(content.split_inclusive('\n')) {
-        match TextCode::parse(line.trim()) {
-            Some(code) => parts.push(Part { row, code: Some(code), text: String::new() }),
-            None => match parts.last_mut() {
-                Some(part) => part.text.push_str(line),
-                None if line.trim().is_empty() => {}
-                None => parts.push(Part { row, code: None, text: line.to_owned() }),
-            },
-        }
-    }
-    if parts.is_empty() {
-        parts.push(Part { row: 1, code: None, text: String::new() });
-    }
-    parts
-}
-
-/// UTF-8 if it is, else ISO-8859-1, whose 256 bytes are the first 256 characters.
-fn decoded(bytes: &[u8]) -> String {
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text.trim_start_matches('\u{FEFF}').to_owned(),
-        Err(_) => bytes.iter().map(|&byte| char::from(byte)).collect(),
-    };
-    text.replace('\0', "").replace("\r\n", "\n").replace('\r', "\n")
 }

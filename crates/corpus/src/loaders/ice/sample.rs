@@ -5,9 +5,9 @@
 
 use std::path::Path;
 
-use super::{IceOptions, documents};
+use super::texts::{IceOptions, documents};
 use crate::error::Result;
-use crate::loaders::Documents;
+use crate::loaders::stream::Documents;
 
 /// File, the folder it stands for (its variety), content.
 const FILES: [(&str, &str, &[u8]); 5] = [
@@ -22,7 +22,7 @@ const FILES: [(&str, &str, &[u8]); 5] = [
 ///
 /// # Errors
 /// None of its own: options that leave nothing of a text.
-pub fn sample(options: &IceOptions) -> Result<Documents> {
+pub(super) fn sample(options: &IceOptions) -> Result<Documents> {
     let mut all = Vec::new();
     for (file, variety, bytes) in FILES {
         all.extend(documents(Path::new(file), bytes, Some(variety), options)?);

@@ -13,11 +13,13 @@ use std::path::{Path, PathBuf};
 
 pub use subjects::{Domains, test_questions};
 
-use super::file_kind::bare_name;
+use super::keys::Keys;
 use super::listing::Listing;
-use super::open::{Expected, whole};
+use super::loader::{Kind, Loader, OPTIONS_STAY_APART};
+use super::open::{Expected, bare_name, file_name, whole};
+use super::place::with_table;
 use super::reading::Reading;
-use super::{Documents, file_name, until_error};
+use super::stream::{Documents, in_turn};
 use crate::choices::{Format, Item, LETTERS, Prompted};
 use crate::document::Document;
 use crate::error::{CorpusError, Result};
@@ -26,80 +28,110 @@ use crate::error::{CorpusError, Result};
 const OPTIONS: usize = 4;
 
 /// Solved questions that `dev` has of each subject.
-pub const MOST_SHOTS: usize = 5;
+const MOST_SHOTS: usize = 5;
 
-/// How MMLU is read.
+/// The kind.
+pub(super) static MMLU: Kind = Kind {
+    help: "  mmlu     (kind=mmlu)  folder with test/ and dev/  format=standard|text|modified|continuation  shots=0..5 (default 5)
+                        split=test|val|dev  subject=NAME (repeatable)  domains=lm-eval|hendrycks|FILE  questions=N a subject",
+    not_joined: Some(OPTIONS_STAY_APART),
+    ..Kind::named("mmlu", |place, keys| Ok(Box::new(Mmlu { path: place.path(), asked: Asked::read(keys)? })))
+};
+
+/// The folder with `test` and `dev`, and what is asked of it.
+#[derive(Debug)]
+struct Mmlu {
+    path: PathBuf,
+    asked: Asked,
+}
+
+/// Which questions, and how they are put.
 #[derive(Debug, Clone)]
-pub struct MmluOptions {
+struct Asked {
     /// Prompt and scored strings.
-    pub format: Format,
+    format: Format,
     /// Solved questions in the prompt, 0 to [`MOST_SHOTS`].
-    pub shots: usize,
+    shots: usize,
     /// Folder whose questions are asked: `test`, `val` or `dev`.
-    pub split: String,
+    split: String,
     /// Subjects; empty: all of the folder.
-    pub subjects: Vec<String>,
+    subjects: Vec<String>,
     /// Which domain a subject belongs to.
-    pub domains: Domains,
+    domains: Domains,
     /// Questions of each subject, from the first; `None`: all.
-    pub questions: Option<usize>,
+    questions: Option<usize>,
 }
 
-impl Default for MmluOptions {
-    fn default() -> Self {
-        Self {
-            format: Format::default(),
-            shots: MOST_SHOTS,
-            split: "test".into(),
-            subjects: Vec::new(),
-            domains: Domains::default(),
-            questions: None,
+impl Asked {
+    fn read(keys: &mut Keys) -> std::result::Result<Self, String> {
+        let format = keys.one("format")?.map_or(Ok(Format::default()), |format| format.parse())?;
+        let shots = keys.number("shots", 0)?.unwrap_or(MOST_SHOTS);
+        if shots > MOST_SHOTS {
+            return Err(format!("shots={shots} is more than the {MOST_SHOTS} questions of dev"));
         }
+        let split = keys.one("split")?.unwrap_or_else(|| "test".to_owned());
+        if !["test", "val", "dev"].contains(&split.as_str()) {
+            return Err(format!("split={split} is not test, val or dev"));
+        }
+        if split == "dev" && shots > 0 {
+            return Err("split=dev asks the questions that the shots answer; add shots=0".to_owned());
+        }
+        Ok(Self {
+            format,
+            shots,
+            split,
+            subjects: keys.all("subject"),
+            domains: keys.one("domains")?.map_or_else(Domains::default, |domains| Domains::named(&domains)),
+            questions: keys.number("questions", 1)?,
+        })
     }
 }
 
-/// Streams the options of all questions, a subject's file at a time.
-///
-/// # Errors
-/// At once: no such folder, no file of the split, a subject that is not there, a table of domains that cannot be read. As an
-/// item: a subject without domain, a file without a question, fewer questions in `dev` than shots, and, with file and row, a row without six fields, an empty question,
-/// an empty option (it has no bits per byte), an answer that is no letter.
-pub fn read(path: &Path, options: MmluOptions, reading: &Reading) -> Result<Documents> {
-    let ending = format!("_{}.csv", options.split);
-    let folder = path.join(&options.split);
-    if path.exists() && !folder.is_dir() {
-        let reason = format!(
-            "no folder `{}` here; MMLU is a folder of test, dev and val with a file SUBJECT{ending} a subject",
-            options.split
-        );
-        return Err(CorpusError::BadLayout { path: path.to_owned(), reason });
+impl Loader for Mmlu {
+    fn files(&self) -> Result<Vec<PathBuf>> {
+        with_table(&self.path, self.asked.domains.file())
     }
-    let mut files = subject_files(&folder, &options.split, reading)?;
-    let mut there: Vec<String> = files.keys().cloned().collect();
-    if there.is_empty() {
-        let reason = format!("no file SUBJECT{ending}; the published layout of MMLU has one a subject");
-        return Err(CorpusError::BadLayout { path: folder, reason });
-    }
-    if let Some(missing) = options.subjects.iter().find(|subject| !there.contains(subject)) {
-        let reason = format!("no subject `{missing}`; there are {}", there.join(", "));
-        return Err(CorpusError::BadLayout { path: folder, reason });
-    }
-    there.retain(|subject| options.subjects.is_empty() || options.subjects.contains(subject));
-    let domains = options.domains.table()?;
-    let solved = match options.shots {
-        0 => BTreeMap::new(),
-        _ => subject_files(&path.join("dev"), "dev", reading)?,
-    };
-    let (root, reading) = (path.to_owned(), reading.clone());
-    files.retain(|subject, _| there.contains(subject));
-    let sources = Sources { root, asked: files, solved, reading };
-    let documents = there.into_iter().flat_map(move |subject| {
-        match subject_documents(&sources, &subject, &domains, &options) {
-            Ok(documents) => documents.into_iter().map(Ok).collect::<Vec<_>>(),
-            Err(error) => vec![Err(error)],
+
+    /// The options of all questions, a subject's file at a time. At once: no such folder, no file of the split, a subject that is not
+    /// there, a table of domains that cannot be read. As an item: a subject without domain, a file without a question, fewer questions in
+    /// `dev` than shots, and, with file and row, a row without six fields, an empty question, an empty option (it has no bits per byte),
+    /// an answer that is no letter.
+    fn open(&self, reading: &Reading) -> Result<Documents> {
+        let Self { path, asked } = self;
+        let ending = format!("_{}.csv", asked.split);
+        let folder = path.join(&asked.split);
+        if path.exists() && !folder.is_dir() {
+            let reason = format!(
+                "no folder `{}` here; MMLU is a folder of test, dev and val with a file SUBJECT{ending} a subject",
+                asked.split
+            );
+            return Err(CorpusError::BadLayout { path: path.clone(), reason });
         }
-    });
-    Ok(until_error(documents))
+        let mut files = subject_files(&folder, &asked.split, reading)?;
+        let mut there: Vec<String> = files.keys().cloned().collect();
+        if there.is_empty() {
+            let reason = format!("no file SUBJECT{ending}; the published layout of MMLU has one a subject");
+            return Err(CorpusError::BadLayout { path: folder, reason });
+        }
+        if let Some(missing) = asked.subjects.iter().find(|subject| !there.contains(subject)) {
+            let reason = format!("no subject `{missing}`; there are {}", there.join(", "));
+            return Err(CorpusError::BadLayout { path: folder, reason });
+        }
+        there.retain(|subject| asked.subjects.is_empty() || asked.subjects.contains(subject));
+        let domains = asked.domains.table()?;
+        let solved = match asked.shots {
+            0 => BTreeMap::new(),
+            _ => subject_files(&path.join("dev"), "dev", reading)?,
+        };
+        files.retain(|subject, _| there.contains(subject));
+        let sources = Sources { root: path.clone(), asked: files, solved, reading: reading.clone() };
+        let asked = asked.clone();
+        Ok(in_turn(there.into_iter(), move |subject| subject_documents(&sources, &subject, &domains, &asked)))
+    }
+
+    fn questions(&self) -> bool {
+        true
+    }
 }
 
 /// Where the questions are: subject -> file, of those asked and those of `dev`.
@@ -137,7 +169,7 @@ fn subject_documents(
     sources: &Sources,
     subject: &str,
     domains: &BTreeMap<String, String>,
-    options: &MmluOptions,
+    options: &Asked,
 ) -> Result<Vec<Document>> {
     let expected = |split: &str| sources.root.join(split).join(format!("{subject}_{split}.csv"));
     let file = |files: &BTreeMap<String, PathBuf>, split: &str| {

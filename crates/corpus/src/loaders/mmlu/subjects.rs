@@ -4,10 +4,10 @@
 //! (hendrycks/test) and `stem` in lm-evaluation-harness, with which the relative law was measured.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::super::table::two_columns;
 use crate::error::Result;
+use crate::loaders::table::two_columns;
 
 /// `subject`, its domain in lm-evaluation-harness, its domain in hendrycks/test, questions of its `test` file.
 const SUBJECTS: &str = include_str!("subjects.tsv");
@@ -31,6 +31,14 @@ impl Domains {
             "lm-eval" => Self::Harness,
             "hendrycks" => Self::Hendrycks,
             file => Self::File(PathBuf::from(file)),
+        }
+    }
+
+    /// The user's file.
+    pub(super) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Harness | Self::Hendrycks => None,
         }
     }
 
