@@ -38,6 +38,8 @@ pub struct Job<'a> {
     pub vocabulary: &'a Vocabulary,
     /// Tokens of a batch; does not change the results.
     pub batch_tokens: usize,
+    /// Whether a finished run must have its rows ([`Settings::rows`](crate::Settings)).
+    pub rows: bool,
 }
 
 /// Carries out what is left of a run and makes it the current one of its model x corpus.
@@ -55,7 +57,8 @@ pub fn carry_out(
 ) -> Result<Done> {
     let run = study.start(&job.planned.record)?;
     check_plan(&run, job.planned)?;
-    if let Some(done) = finished_before(&run)? {
+    if let Some(done) = finished_before(&run, job.rows)? {
+        keep_sums(study, &run, &done)?;
         study.set_current(&run)?;
         tell::of_run(&run, &done, true, events);
         return Ok(done);
@@ -97,6 +100,7 @@ pub fn carry_out(
     })?;
     let finished = progress.finished;
     let done = run.finish(finished, job.planned.layout.unscored_documents())?;
+    keep_sums(study, &run, &done)?;
     study.set_current(&run)?;
     tell::of_run(&run, &done, false, events);
     Ok(done)
@@ -112,14 +116,24 @@ fn check_plan(run: &RunFolder, planned: &PlannedRun) -> Result<()> {
     Err(Error::OtherLayout { folder, found: there.scored, wanted: now.scored })
 }
 
-/// The run's end, if it was reached before and its parts are all still there in their full size.
-pub(crate) fn finished_before(run: &RunFolder) -> Result<Option<Done>> {
+/// The run's end, if it was reached before and its parts are all still there in their full size. Parts are not missed where a study
+/// came without any, but with the sums of their rows, unless `rows` are asked for.
+pub(crate) fn finished_before(run: &RunFolder, rows: bool) -> Result<Option<Done>> {
     let Some(done) = run.done()? else { return Ok(None) };
     let whole = done.parts.iter().all(|part| {
         let path = run.part_path(part.part.range.index);
         std::fs::metadata(path).is_ok_and(|there| there.len() == part.size)
     });
-    Ok(whole.then_some(done))
+    let left_behind = || !rows && run.without_rows(&done) && run.has_tally(&done);
+    Ok((whole || left_behind()).then_some(done))
+}
+
+/// Keeps the sums of a run that was finished now, or by a version that kept none.
+pub(crate) fn keep_sums(study: &Study, run: &RunFolder, done: &Done) -> Result<()> {
+    if !run.without_rows(done) {
+        study.keep_tally(run)?;
+    }
+    Ok(())
 }
 
 fn write_documents(run: &RunFolder, job: &Job<'_>) -> Result<()> {

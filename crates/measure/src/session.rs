@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use relscale_corpus::protocols::{self, Protocol};
 use relscale_records::provenance::{PrefixProvenance, ProtocolProvenance, VocabularyRule};
 use relscale_records::study::{Done, RunFolder};
-use relscale_records::{Provenance, Study};
+use relscale_records::{DocumentTally, Provenance, Study};
 
 use crate::engine::Vocabulary;
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ use crate::event::Event;
 use crate::known::{Known, RunFacts, Summary};
 use crate::layout::ProtocolWindows;
 use crate::plan::{Asked, plan, provenance};
-use crate::run::{Job, carry_out, finished_before};
+use crate::run::{Job, carry_out, finished_before, keep_sums};
 use crate::scratch::Place;
 use crate::settings::{Settings, choose_prefix};
 use crate::source::{CorpusSource, LoadedModel, ModelFacts, ModelSource};
@@ -244,7 +244,10 @@ impl Session<'_> {
         if run.record().key != key {
             return Ok(None);
         }
-        let Some(done) = finished_before(&run)? else { return Ok(None) };
+        let Some(done) = finished_before(&run, self.settings.rows)? else { return Ok(None) };
+        if !run.tally_path().exists() {
+            keep_sums(self.study, &run, &done)?;
+        }
         self.study.set_current(&run)?;
         let covered = Covered::of_run(&done, &facts);
         tell::of_plan(&wanted.corpus.name, &covered, self.settings.tokens, self.events);
@@ -278,10 +281,11 @@ impl Session<'_> {
             windows: &windows,
             vocabulary,
             batch_tokens: self.settings.batch_tokens,
+            rows: self.settings.rows,
         };
         let done = carry_out(self.study, &job, self.events, self.cancel)?;
         let run = self.study.run(&Study::run_name(&planned.record.provenance))?;
-        let summary = summary(&run)?;
+        let summary = summary(&self.study.totals(&run)?);
         let facts =
             RunFacts { reached_limit: covered.reached_limit, cut_prompts: covered.cut_prompts, summary };
         self.known.keep_run(&done.key, facts);
@@ -345,13 +349,12 @@ fn measured(run: &RunFolder, done: Done, summary: Summary) -> Measured {
     Measured { model: provenance.model.name.clone(), corpus: provenance.corpus.name.clone(), done, summary }
 }
 
-fn summary(run: &RunFolder) -> Result<Summary> {
-    let totals = run.totals()?;
-    Ok(Summary {
+fn summary(totals: &DocumentTally) -> Summary {
+    Summary {
         rbp_1: totals.rbp().and_then(|rbp| rbp.first().copied()),
         cross_entropy: totals.cross_entropy(),
         bits_per_byte: totals.bits_per_byte(),
-    })
+    }
 }
 
 /// Names are how people tell runs apart, so they must.

@@ -42,6 +42,8 @@ pub struct Settings {
     pub part_tokens: u64,
     /// Bytes of a tokenised text that stay in memory ([`crate::scratch`]); does not change the results.
     pub text_memory: usize,
+    /// Whether a finished run whose rows were left behind is measured again, for the sake of its rows.
+    pub rows: bool,
 }
 
 impl Default for Settings {
@@ -58,6 +60,7 @@ impl Default for Settings {
             batch_tokens: BATCH_TOKENS,
             part_tokens: PART_TOKENS,
             text_memory: scratch::MEMORY,
+            rows: false,
         }
     }
 }

@@ -230,7 +230,17 @@ impl ClassCounter {
         }
     }
 
-    /// The tally of all rows so far.
+    /// From what the classes are made.
+    pub(crate) fn basis(&self) -> ClassBasis {
+        self.tally.basis
+    }
+
+    /// Takes the first documents, which must have ended.
+    pub(crate) fn take(&mut self, documents: usize) -> Vec<DocumentClasses> {
+        self.tally.documents.drain(..documents).collect()
+    }
+
+    /// The tally of all rows so far, but for documents that were taken before.
     pub fn finish(self) -> ClassTally {
         self.tally
     }

@@ -237,6 +237,18 @@ pub enum Error {
         /// What would be accepted.
         expected: &'static str,
     },
+    /// Rows of a run that something needs and that are not there: a study can be copied without them.
+    #[error(
+        "{}: {reason}, and the rows of this run (part-*.parquet) are not here: bring them from where it was \
+         measured, or run the same `relscale measure` command again with --rows",
+        path.display()
+    )]
+    NeedsRows {
+        /// Run folder.
+        path: PathBuf,
+        /// What they are needed for.
+        reason: String,
+    },
     /// Two tallies that do not belong together.
     #[error("tallies cannot be merged: {reason}")]
     Merge {

@@ -15,6 +15,7 @@
 //! | [`tally`] | sufficient statistics per document; they merge exactly |
 //! | [`sequences`] | tokens in a row: windows of hits, pairs at a lag, runs; per document as well |
 //! | [`ranks`] | positions and their nll by exact rank, of a whole run |
+//! | [`count`] | all of these in one pass over the rows |
 //! | [`vocabulary`] | a tokenizer's entries: id, text, kind |
 //! | [`classes`] | positions and misses by class of token, per document |
 //! | [`parquet`] | token parts, tables of documents and vocabularies, text columns of foreign files |
@@ -36,6 +37,7 @@
 //!                                       documents.parquet     ordinal, id, tags, tokens, bytes, scored
 //!                                       part-00000.parquet    scored tokens of whole documents
 //!                                       done.json             totals, size and sha256 of each part
+//!                                       tally.parquet         the sums of all rows, so that laws need none
 //! ```
 //!
 //! **Invariants.**
@@ -43,6 +45,7 @@
 //! * A finished part is never modified. The same inputs give the same bytes, so a run that was killed and
 //!   started again cannot be told from one that was not.
 //! * A changed input changes [`provenance::Provenance::key`], hence the folder: there is no stale hit.
+//! * Sums that are kept are believed only if they were counted in the very rows that `done.json` lists.
 //! * A position with a non-finite logit is a row with nulls: counted, and never part of a sum.
 //! * This crate knows no model and no tokenizer, and opens no socket. It alone knows Parquet.
 
@@ -52,6 +55,7 @@ pub mod atomic;
 pub mod classes;
 pub mod content;
 pub mod digits;
+pub mod count;
 pub mod error;
 pub mod guard;
 pub mod lock;
@@ -74,6 +78,7 @@ pub use error::{Error, Result};
 pub use provenance::Provenance;
 
 pub use classes::{ClassTally, TokenClass};
+pub use count::{DocumentSums, RunCounter, RunSums};
 pub use ranks::{RankCount, RankHistogram};
 pub use sequences::{SequenceGrid, SequenceTally};
 pub use study::Study;

@@ -73,9 +73,7 @@ impl RankHistogram {
     /// Adds the counts of other positions. Associative and commutative, bit for bit.
     pub fn merge(&mut self, other: &Self) {
         for (&rank, bin) in &other.bins {
-            let sum = self.bins.entry(rank).or_default();
-            sum.tokens += bin.tokens;
-            sum.nll += bin.nll;
+            self.add_units(rank, bin.tokens, bin.nll);
         }
     }
 
@@ -86,6 +84,18 @@ impl RankHistogram {
             tokens: bin.tokens,
             sum_nll: bin.nll as f64 / UNITS,
         })
+    }
+
+    /// The ranks that occur, ascending, each with its positions and their nll in units of 2^-40 nats.
+    pub(crate) fn units(&self) -> impl Iterator<Item = (u32, u64, i128)> + '_ {
+        self.bins.iter().map(|(&rank, bin)| (rank, bin.tokens, bin.nll))
+    }
+
+    /// Adds positions of one rank, their nll in units of 2^-40 nats.
+    pub(crate) fn add_units(&mut self, rank: u32, tokens: u64, nll: i128) {
+        let bin = self.bins.entry(rank).or_default();
+        bin.tokens += tokens;
+        bin.nll += nll;
     }
 
     /// Number of positions.

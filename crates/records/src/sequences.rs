@@ -71,6 +71,12 @@ impl SequenceGrid {
         }
         Ok(())
     }
+
+    /// Whether all that `asked` counts is counted here.
+    pub fn covers(&self, asked: &Self) -> bool {
+        let within = |all: &[u32], some: &[u32]| some.iter().all(|value| all.contains(value));
+        within(&self.k, &asked.k) && within(&self.lengths, &asked.lengths) && self.lags == asked.lags
+    }
 }
 
 /// Pairs of positions a lag apart, both in one segment, by the outcome of each.
@@ -287,7 +293,12 @@ impl SequenceCounter {
         self.next = token.position.wrapping_add(1);
     }
 
-    /// The counts of all rows so far.
+    /// Takes the first documents, which must have ended; runs of hits are kept for the end.
+    pub(crate) fn take(&mut self, documents: usize) -> Vec<DocumentSequences> {
+        self.documents.drain(..documents).collect()
+    }
+
+    /// The counts of all rows so far, but for documents that were taken before.
     pub fn finish(mut self) -> SequenceTally {
         self.end_segment();
         let runs = self.runs.into_iter().map(Runs::counts).collect();

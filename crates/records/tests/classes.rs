@@ -173,7 +173,12 @@ fn a_study_classes_tokens_by_its_vocabulary_and_an_old_one_by_frequency() {
     assert_eq!(new.documents[0].tokens[TokenClass::Special as usize], 1);
     assert_eq!(new.documents[1].tokens[TokenClass::PaddingRow as usize], 1);
 
+    // Once counted, they need no vocabulary any more.
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(study.tallies().unwrap().remove(0).classes.unwrap(), new);
+
     // The file of another tokenizer under this name is not believed, and a cut one is written again.
+    std::fs::remove_file(study.current().unwrap()[0].tally_path()).unwrap();
     write_vocabulary(&path, &vocabulary()).unwrap();
     assert!(matches!(study.tallies(), Err(Error::NotOurs { .. })));
     std::fs::write(&path, b"cut").unwrap();

@@ -10,8 +10,9 @@ use relscale_measure::engines::{self, ENGINES};
 use relscale_measure::{CorpusSource, Measured, ModelSource, Prefix, Settings};
 use relscale_records::Study;
 use relscale_records::provenance::VocabularyRule;
-use relscale_records::study::Totals;
 use relscale_records::digits;
+use relscale_records::study::{RunFolder, Totals};
+use relscale_records::tally::k_grid;
 use serde::Serialize;
 
 use super::Threads;
@@ -75,6 +76,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ENGINE", default_value = ENGINES[0].name, hide = ENGINES.len() < 2)]
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(ENGINES.iter().map(|engine| engine.name)))]
     engine: String,
+
+    /// Measure runs again whose rows (part-*.parquet) are not in the study any more; without this their kept sums do
+    #[arg(long)]
+    rows: bool,
 
     /// Family within which laws are fitted [default: the architecture's name]
     #[arg(long, value_name = "NAME")]
@@ -180,7 +185,6 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     let measured = measure(&arguments.out, &models, &sources, &corpora, &settings(arguments), cancel)?;
     let study = Study::open(&arguments.out)?;
     match arguments.json.destination() {
-        // All the k of every run are in its rows, which are read for this alone.
         Some(destination) => {
             let runs = runs(&study, &measured)?;
             json::hand_over(&runs, Some(destination), || terminal::print(&summary(&measured)))?;
@@ -205,6 +209,7 @@ fn settings(arguments: &Arguments) -> Settings {
         vocabulary: arguments.vocab.unwrap_or(base.vocabulary),
         tokens: arguments.tokens,
         batch_tokens: arguments.batch_tokens.unwrap_or(base.batch_tokens),
+        rows: arguments.rows,
         ..base
     }
 }
@@ -229,27 +234,27 @@ pub(super) fn measure(
 
 /// What came out.
 fn runs(study: &Study, measured: &[Measured]) -> anyhow::Result<Vec<Run>> {
-    let tallies = study.tallies()?;
     let folders = study.current()?;
     let runs = measured.iter().map(|one| {
-        let tally = tallies.iter().find(|tally| tally.key == one.done.key && tally.model == one.model);
         let folder = folders.iter().find(|folder| {
             let record = folder.record();
             record.key == one.done.key && record.provenance.model.name == one.model
         });
-        let word_perplexity = match (tally, folder) {
-            (Some(tally), Some(folder)) => folder.word_perplexity(&tally.totals())?,
+        let totals = folder.map(|folder| study.totals(folder)).transpose()?;
+        let word_perplexity = match (&totals, folder) {
+            (Some(totals), Some(folder)) => folder.word_perplexity(totals)?,
             _ => None,
         };
-        let bits_per_byte = tally.and_then(|tally| tally.bits_per_byte());
+        let grid = |folder: &RunFolder| k_grid(folder.record().provenance.scoring.vocabulary.scored);
+        let bits_per_byte = totals.as_ref().and_then(|totals| totals.bits_per_byte());
         Ok(Run {
             model: one.model.clone(),
             corpus: one.corpus.clone(),
             key: one.done.key.clone(),
             totals: one.done.totals,
-            k: tally.map(|tally| tally.k_grid.clone()).unwrap_or_default(),
-            rbp: tally.and_then(|tally| tally.rbp()),
-            cross_entropy: tally.and_then(|tally| tally.cross_entropy()),
+            k: folder.map(grid).unwrap_or_default(),
+            rbp: totals.as_ref().and_then(|totals| totals.rbp()),
+            cross_entropy: totals.as_ref().and_then(|totals| totals.cross_entropy()),
             bits_per_byte,
             byte_perplexity: bits_per_byte.map(f64::exp2),
             word_perplexity,

@@ -2,7 +2,7 @@
 //!
 //! **Actors.** [`Study`] is the folder: opened to read by anybody, or held by one writer at a time. [`RunFolder`] is one
 //! model x corpus in it. [`RunRecord`] (`run.json`) says what a run is and how it is cut into parts, [`Done`] (`done.json`)
-//! that it is finished.
+//! that it is finished. The sums of its rows (`tally.parquet`) are read or made by `tallied`.
 //!
 //! **Files.** See the [crate's door](crate). `study.json` maps `<model> x <corpus>` to the run that is *current*: measuring
 //! the same pair with other weights, text or protocol makes a new run, and once that is finished the old one stays on disk, listed
@@ -15,9 +15,9 @@
 
 mod names;
 mod run;
+mod tallied;
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,6 @@ use crate::atomic::{self, remove_leftovers, write_whole};
 use crate::error::{Error, Result};
 use crate::parquet::{read_vocabulary, write_vocabulary};
 use crate::provenance::{Provenance, ToolProvenance};
-use crate::tally::{RunTally, TallyOptions};
 use crate::version::{self, FORMAT};
 use crate::vocabulary::Vocabulary;
 
@@ -223,67 +222,6 @@ impl Study {
     /// As [`Study::run`].
     pub fn current(&self) -> Result<Vec<RunFolder>> {
         self.record.current.values().map(|folder| self.run(folder)).collect()
-    }
-
-    /// Streams a finished run into its tally; the family set in this study wins.
-    ///
-    /// # Errors
-    /// As [`RunFolder::tally`].
-    pub fn tally(&self, run: &RunFolder) -> Result<RunTally> {
-        self.tally_with(run, &TallyOptions::default())
-    }
-
-    /// As [`Study::tally`], counting what `options` say.
-    ///
-    /// # Errors
-    /// As [`RunFolder::tally_with`].
-    pub fn tally_with(&self, run: &RunFolder, options: &TallyOptions) -> Result<RunTally> {
-        let vocabulary = self.vocabulary(&run.record().provenance.tokenizer.sha256)?;
-        self.tally_of(run, options, vocabulary.as_ref())
-    }
-
-    fn tally_of(
-        &self,
-        run: &RunFolder,
-        options: &TallyOptions,
-        vocabulary: Option<&Vocabulary>,
-    ) -> Result<RunTally> {
-        let mut tally = run.tally_with(options, vocabulary)?;
-        if let Some(family) = self.record.families.get(&tally.model) {
-            tally.family.clone_from(family);
-        }
-        Ok(tally)
-    }
-
-    /// The tallies of all current runs, ordered by corpus, family, `S` and name.
-    ///
-    /// # Errors
-    /// As [`Study::tally`].
-    pub fn tallies(&self) -> Result<Vec<RunTally>> {
-        self.tallies_with(&TallyOptions::default())
-    }
-
-    /// As [`Study::tallies`], counting what `options` say.
-    ///
-    /// # Errors
-    /// As [`Study::tally_with`].
-    pub fn tallies_with(&self, options: &TallyOptions) -> Result<Vec<RunTally>> {
-        // A vocabulary is read once for all runs of its tokenizer.
-        let mut vocabularies: BTreeMap<String, Option<Vocabulary>> = BTreeMap::new();
-        let mut tallies: Vec<RunTally> = Vec::new();
-        for run in self.current()? {
-            let sha256 = &run.record().provenance.tokenizer.sha256;
-            let vocabulary = match vocabularies.entry(sha256.clone()) {
-                Entry::Occupied(entry) => entry.into_mut(),
-                Entry::Vacant(entry) => entry.insert(self.vocabulary(sha256)?),
-            };
-            tallies.push(self.tally_of(&run, options, vocabulary.as_ref())?);
-        }
-        tallies.sort_by(|a, b| {
-            let order = |t: &RunTally| (t.corpus.clone(), t.family.clone(), t.non_embedding);
-            order(a).cmp(&order(b)).then_with(|| a.model.cmp(&b.model))
-        });
-        Ok(tallies)
     }
 
     /// Keeps a tokenizer's vocabulary, once: where it is there and whole, nothing is written.

@@ -7,19 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{format_of, read_json, write_json};
 use crate::atomic::{self, remove_leftovers};
-use crate::classes::{ClassCounter, TokenCounts};
 use crate::error::{Error, Result};
 use crate::parquet::{
     DocumentRow, DocumentWriter, PartMeta, PartRange, TokenReader, TokenWriter, read_documents,
-    read_token_ids, stream_documents, write_documents,
+    stream_documents, write_documents,
 };
-use crate::provenance::{Provenance, sha256_file};
-use crate::ranks::RankHistogram;
-use crate::sequences::SequenceCounter;
-use crate::tally::{DocumentTally, RunTally, TallyOptions, k_grid};
+use crate::provenance::{Provenance, canonical_json, sha256_bytes, sha256_file};
+use crate::tally::DocumentTally;
 use crate::units::{Nats, word_perplexity};
 use crate::version::{self, FORMAT};
-use crate::vocabulary::Vocabulary;
 
 const RUN_FILE: &str = "run.json";
 const DONE_FILE: &str = "done.json";
@@ -97,6 +93,17 @@ pub struct Done {
     pub totals: Totals,
     /// The parts, in order.
     pub parts: Vec<PartFile>,
+}
+
+impl Done {
+    /// sha256 over what the parts say of themselves, the hash over their rows included: which rows
+    /// sums were counted in.
+    pub fn rows_sha256(&self) -> String {
+        let parts: Vec<&PartMeta> = self.parts.iter().map(|file| &file.part).collect();
+        // Numbers and texts, which JSON always has.
+        let parts = serde_json::to_value(parts).unwrap_or_default();
+        sha256_bytes(canonical_json(&parts).as_bytes())
+    }
 }
 
 /// What is there of a part.
@@ -345,80 +352,6 @@ impl RunFolder {
             return Err(Error::ForeignPart { path, reason });
         }
         Ok(reader)
-    }
-
-    /// Streams a finished run into its sufficient statistics, counting what is counted by default.
-    ///
-    /// # Errors
-    /// As [`RunFolder::rows`].
-    pub fn tally(&self) -> Result<RunTally> {
-        self.tally_with(&TallyOptions::default(), None)
-    }
-
-    /// Streams a finished run into its totals, bit for bit those of [`RunTally::totals`], holding one document's sums at a time.
-    ///
-    /// # Errors
-    /// As [`RunFolder::rows`].
-    pub fn totals(&self) -> Result<DocumentTally> {
-        let scoring = &self.record.provenance.scoring;
-        let grid = k_grid(scoring.vocabulary.scored);
-        let mut total = DocumentTally::new(0, grid.len());
-        let mut open = DocumentTally::new(0, grid.len());
-        for rows in self.rows()? {
-            for row in &rows? {
-                if row.document != open.document {
-                    let ended = std::mem::replace(&mut open, DocumentTally::new(row.document, grid.len()));
-                    total.absorb(&ended);
-                }
-                open.add(row, &grid, scoring.tie_rule);
-            }
-        }
-        total.absorb(&open);
-        Ok(total)
-    }
-
-    /// Streams a finished run into its sufficient statistics: its token ids alone, to know how frequent each token is, then all
-    /// of them in one pass over the rows. Without the tokenizer's vocabulary classes are by frequency alone.
-    ///
-    /// # Errors
-    /// As [`RunFolder::rows`]; [`Error::SequenceGrid`].
-    pub fn tally_with(&self, options: &TallyOptions, vocabulary: Option<&Vocabulary>) -> Result<RunTally> {
-        let mut tally = RunTally::new(&self.record.provenance);
-        let mut sequences = SequenceCounter::new(options.sequences.clone(), tally.tie_rule)?;
-        let mut ranks = RankHistogram::default();
-        let counts = self.token_counts()?;
-        let mut classes = ClassCounter::new(&counts, vocabulary, tally.k_grid.clone(), tally.tie_rule);
-        for rows in self.rows()? {
-            for row in &rows? {
-                tally.add(row);
-                sequences.add(row);
-                ranks.add_token(row, tally.tie_rule);
-                classes.add(row);
-            }
-        }
-        tally.sequences = Some(sequences.finish());
-        tally.ranks = Some(ranks);
-        tally.classes = Some(classes.finish());
-        Ok(tally)
-    }
-
-    /// How often each token is the right one in a finished run, rows without a score included.
-    ///
-    /// # Errors
-    /// [`Error::Unfinished`], [`Error::MissingPart`], [`Error::Damaged`], [`Error::Read`].
-    pub fn token_counts(&self) -> Result<TokenCounts> {
-        let done = self.done()?.ok_or_else(|| Error::Unfinished { path: self.path.clone() })?;
-        let mut counts = TokenCounts::default();
-        for file in &done.parts {
-            let path = self.part_path(file.part.range.index);
-            if !path.exists() {
-                return Err(Error::MissingPart { path });
-            }
-            for tokens in read_token_ids(&path)? {
-                counts.extend(tokens?);
-            }
-        }
-        Ok(counts)
     }
 }
 
