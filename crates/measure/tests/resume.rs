@@ -229,3 +229,143 @@ fn a_part_that_cannot_be_written_stops_the_run_with_the_reason() {
     session(folder.path(), &[model(|| mock("m"))], &corpora, &settings()).0.unwrap();
     assert_same(reference.path(), folder.path());
 }
+
+/// What was measured: every file but the parts.
+fn without_parts(folder: &std::path::Path) -> std::collections::BTreeMap<String, Vec<u8>> {
+    files(folder).into_iter().filter(|(name, _)| !name.contains("part-")).collect()
+}
+
+fn remove(folder: &std::path::Path, which: &str) {
+    for name in files(folder).keys().filter(|name| name.contains(which)) {
+        fs::remove_file(folder.join(name)).unwrap();
+    }
+}
+
+fn reused(events: &[Event]) -> Vec<bool> {
+    let reused = |event: &Event| match event {
+        Event::RunFinished { reused, .. } => Some(*reused),
+        _ => None,
+    };
+    events.iter().filter_map(reused).collect()
+}
+
+#[test]
+fn a_study_that_came_without_its_rows_stays_finished_unless_they_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpora = [corpus("a", documents())];
+    let start = |settings: &Settings| {
+        let (result, events) = session(folder.path(), &[model(|| mock("m"))], &corpora, settings);
+        (result.unwrap().remove(0), reused(&events))
+    };
+    let (first, _) = start(&settings());
+    let (whole, rest) = (files(folder.path()), without_parts(folder.path()));
+    let tallies = || Study::open(folder.path()).unwrap().tallies().unwrap();
+    let sums = tallies();
+    remove(folder.path(), "part-");
+
+    // With and without the memory of what was read.
+    for _ in 0..2 {
+        let (again, reused) = start(&settings());
+        assert_eq!((again.done, again.summary, reused), (first.done.clone(), first.summary, vec![true]));
+        assert_eq!(files(folder.path()), rest);
+        assert_eq!(tallies(), sums);
+        let _ = fs::remove_file(folder.path().join(relscale_measure::known::FILE));
+    }
+    assert_eq!(start(&Settings { rows: true, ..settings() }).1, [false]);
+    assert_eq!(files(folder.path()), whole);
+    assert_eq!(start(&Settings { rows: true, ..settings() }).1, [true]);
+
+    // Some of the parts are no study without rows.
+    remove(folder.path(), "part-00001");
+    assert_eq!(start(&settings()).1, [false]);
+    assert_eq!(files(folder.path()), whole);
+}
+
+#[test]
+fn rows_asked_for_and_interrupted_are_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpora = [corpus("a", documents())];
+    let with = |fail_at_window, rows| {
+        let engine = model(move || {
+            let mut engine = mock("m");
+            engine.fail_at_window = fail_at_window;
+            engine
+        });
+        session(folder.path(), &[engine], &corpora, &Settings { rows, ..settings() })
+    };
+    with(None, false).0.unwrap();
+    let whole = files(folder.path());
+    remove(folder.path(), "part-");
+    with(Some(40), true).0.unwrap_err();
+    let some = files(folder.path());
+    assert!(some.len() < whole.len() && some.keys().any(|name| name.contains("part-")));
+    // The sums hold as ever, and the next start finishes the rows, asked for or not.
+    Study::open(folder.path()).unwrap().tallies().unwrap();
+    let (result, events) = with(None, false);
+    result.unwrap();
+    assert_eq!(reused(&events), [false]);
+    assert_eq!(files(folder.path()), whole);
+}
+
+#[test]
+fn sums_that_are_lost_or_wrong_are_written_by_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpora = [corpus("a", documents()), corpus("b", documents().split_off(4))];
+    let start = || {
+        let _ = fs::remove_file(folder.path().join(relscale_measure::known::FILE));
+        let (result, events) = session(folder.path(), &[model(|| mock("m"))], &corpora, &settings());
+        result.unwrap();
+        reused(&events)
+    };
+    start();
+    let whole = files(folder.path());
+    let tallies: Vec<&String> = whole.keys().filter(|name| name.ends_with("tally.parquet")).collect();
+    assert_eq!(tallies.len(), 2);
+    let path = folder.path().join(tallies[0]);
+    let (mine, other) = (&whole[tallies[0]], &whole[tallies[1]]);
+    for wrong in [None, Some(&mine[..mine.len() / 2]), Some(&other[..])] {
+        match wrong {
+            None => fs::remove_file(&path).unwrap(),
+            Some(bytes) => fs::write(&path, bytes).unwrap(),
+        }
+        assert_eq!(start(), [true, true]);
+        assert_eq!(files(folder.path()), whole);
+    }
+    // With nothing but wrong sums a run is not finished.
+    remove(folder.path(), "part-");
+    fs::write(&path, other).unwrap();
+    let reused = start();
+    assert_eq!(reused.iter().filter(|reused| !**reused).count(), 1);
+    assert!(files(folder.path())[tallies[0]] == *mine);
+}
+
+/// Killed between the last part and the sums: a disk that is full then leaves the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_ended_before_its_sums_were_written_ends_with_the_same_bytes() {
+    let reference = tempfile::tempdir().unwrap();
+    let corpora = [corpus("a", documents())];
+    session(reference.path(), &[model(|| mock("m"))], &corpora, &settings()).0.unwrap();
+
+    let folder = tempfile::tempdir().unwrap();
+    let mut study = Study::create_or_open(folder.path()).unwrap();
+    let mut full = None;
+    let mut events = |event| {
+        if let Event::RunStarted { folder, .. } = event {
+            full = Some(relscale_records::atomic::faults::full(&folder.join("tally.parquet")));
+        }
+    };
+    let stop = AtomicBool::new(false);
+    let models = [model(|| mock("m"))];
+    let error = measure(&mut study, &models, &corpora, &settings(), &mut events, &stop).unwrap_err();
+    assert!(error.to_string().contains("tally.parquet: cannot write"), "{error}");
+    drop((study, full));
+    let names = files(folder.path());
+    assert!(names.keys().any(|name| name.ends_with("done.json")));
+    assert!(!names.keys().any(|name| name.contains("tally.parquet")), "{names:?}");
+
+    let (result, events) = session(folder.path(), &[model(|| mock("m"))], &corpora, &settings());
+    result.unwrap();
+    assert_eq!(reused(&events), [true]);
+    assert_same(reference.path(), folder.path());
+}

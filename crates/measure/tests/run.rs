@@ -75,6 +75,7 @@ fn run(
         windows: &windows,
         vocabulary: &vocabulary,
         batch_tokens: 64,
+        rows: false,
     };
     let mut study = Study::create_or_open(folder.path()).unwrap();
     let done = carry_out(&mut study, &job, &mut |_| (), &AtomicBool::new(false));
