@@ -93,6 +93,31 @@ fn tokens_in_a_row_are_counted_for_the_k_and_n_that_are_given() {
 }
 
 #[test]
+fn neither_rows_nor_threads_change_a_byte() {
+    let place = Place::new();
+    made_up_study(&place.path("study"), &MadeUpFamily::default());
+    let fit = |more: &[&str]| {
+        let outcome = place.run(&[&["fit", "study", "--resamples", "100"], more].concat());
+        assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+        std::fs::read(place.path("study/laws.json")).unwrap()
+    };
+    let with_rows = fit(&["--threads", "2"]);
+    assert!(fit(&["--threads", "1"]) == with_rows);
+    let relative = || place.run(&["relative", "study", "--baseline", "prose", "--json", "-"]).out;
+    let related = relative();
+    for run in std::fs::read_dir(place.path("study/runs")).unwrap() {
+        std::fs::remove_file(run.unwrap().path().join("part-00000.parquet")).unwrap();
+    }
+    assert!(fit(&["--threads", "2"]) == with_rows);
+    assert_eq!(relative(), related);
+    // Fewer k and N than were counted are there; others need rows, which is said with what to do.
+    fit(&["--emergence-k", "1", "--emergence-n", "2,5"]);
+    let more = ["fit", "study", "--emergence-k", "7"];
+    place.run(&more).refuses(3, &["counted at k of [1, 10, 100]", "part-*.parquet", "--rows"]);
+    place.run(&["fit", "study", "--threads", "0"]).refuses(2, &["--threads"]);
+}
+
+#[test]
 fn what_is_no_study_is_refused() {
     let place = Place::new();
     place.run(&["fit", "nowhere"]).refuses(3, &["nowhere", "no study here", "relscale measure"]);

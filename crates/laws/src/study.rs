@@ -8,6 +8,7 @@ use crate::options::FitOptions;
 use crate::result::{Estimate, Flag, FlagCode, GroupFit, Law, ModelSummary, RESULT_FORMAT, StudyFit};
 use crate::table::Group;
 use crate::{breakdown, cross_entropy, emergence, predict, rank, rank_distribution, summary, verdict};
+use rayon::prelude::*;
 use relscale_records::RunTally;
 use relscale_records::digits::count;
 
@@ -31,17 +32,20 @@ pub fn fit_study(runs: &[RunTally], options: &FitOptions) -> Result<StudyFit, La
         return Err(LawsError::NoRuns);
     }
     let groups = Group::all(runs, options)?;
+    // Collected before the first error is looked for, so that it is the first in order, not in time.
+    let fits: Vec<_> = groups.par_iter().map(|group| fit_group(group, options)).collect();
     Ok(StudyFit {
         format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         options: options.clone(),
-        groups: groups.iter().map(|group| fit_group(group, options)).collect::<Result<_, _>>()?,
+        groups: fits.into_iter().collect::<Result<_, _>>()?,
     })
 }
 
 fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsError> {
     let models = summary::models(group, options);
-    let mut rank_laws: Vec<Law> = (0..group.k.len()).map(|at| rank::law(group, at, options)).collect();
+    let mut rank_laws: Vec<Law> =
+        (0..group.k.len()).into_par_iter().map(|at| rank::law(group, at, options)).collect();
     let judged = breakdown::judge(group, &mut rank_laws, options);
     let cross_entropy_law = cross_entropy::law(group, options);
     let measured: Vec<&Law> = rank_laws.iter().chain([&cross_entropy_law]).collect();

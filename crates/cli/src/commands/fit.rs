@@ -7,6 +7,7 @@ use relscale_laws::{FitOptions, StudyFit};
 use relscale_records::{SequenceGrid, Study, TallyOptions};
 use relscale_report::shown::{self, At};
 
+use super::Threads;
 use super::fit_table;
 use super::json::{self, Json};
 use crate::exit::Refusal;
@@ -52,6 +53,9 @@ pub(crate) struct Arguments {
     json: Option<Json>,
 
     #[command(flatten)]
+    threads: Threads,
+
+    #[command(flatten)]
     table: fit_table::Table,
 }
 
@@ -71,6 +75,7 @@ pub(super) const LAWS: &str = "laws.json";
 /// # Errors
 /// A study that cannot be read or fitted, and one in which no law could be fitted (its laws.json says why).
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    arguments.threads.set()?;
     let mut inputs = arguments.table.inputs();
     inputs.extend(arguments.study.clone().map(Input::Study));
     spare(&[Json::file(arguments.json.as_ref())], &inputs)?;

@@ -23,6 +23,7 @@ pub(crate) mod classes;
 mod points;
 mod words;
 
+use rayon::prelude::*;
 use relscale_records::digits;
 use relscale_stats::bootstrap::{Noise, PerfectFit, Sample, perfect_lines};
 use relscale_stats::interval::{percentile, student};
@@ -60,7 +61,7 @@ pub(crate) fn judge(group: &Group<'_>, laws: &mut [Law], options: &FitOptions) -
         .find_map(|law| Some(Reference { k: law.k()?, exponent: law.fit()?.exponent.value }));
     // At the smallest k misses are most and noise is least: a bend there is not to be lost sight of.
     let bent = laws.first().and_then(Bent::of);
-    for (at, law) in laws.iter_mut().enumerate() {
+    laws.par_iter_mut().enumerate().for_each(|(at, law)| {
         let replicates = Replicates::new(group, at, law);
         let test = match scatter(law, &replicates, group.documents, reference, options) {
             Ok(perfect) => ScatterTest::Tested(Box::new(perfect)),
@@ -71,7 +72,7 @@ pub(crate) fn judge(group: &Group<'_>, laws: &mut [Law], options: &FitOptions) -
         let verdict = words::of_law(law, finding, &test, bent);
         let would_change = words::would_change(law, finding);
         law.breakdown = Some(Breakdown { finding, noise, test, would_change, verdict });
-    }
+    });
     let unbroken = laws.iter().take_while(|law| finding_of(law) == Some(Finding::Holds));
     let holds_up_to = unbroken.last().and_then(Law::k);
     GroupBreakdown { holds_up_to, verdict: words::of_group(laws, holds_up_to) }

@@ -1,9 +1,10 @@
 //! The counts of sequences as columns that can be resampled, and the statistics of them.
 
+use rayon::prelude::*;
 use relscale_records::sequences::{DocumentSequences, SequenceTally};
-use relscale_stats::bootstrap::{self, Totals, UnitTable};
 
 use crate::options::FitOptions;
+use crate::table::Columns;
 
 /// Where the chosen k and N stand in the grid that was counted.
 pub(super) struct Chosen {
@@ -174,63 +175,35 @@ fn minus_ln_share(part: f64, whole: f64) -> f64 {
     -(-(whole - part) / whole).ln_1p()
 }
 
-/// The counts of all models, over all documents and over every resample of them.
+/// The counts of all models.
 pub(super) struct Table {
     pub(super) chosen: Chosen,
-    totals: Vec<f64>,
-    resampled: Result<Totals, String>,
-}
-
-impl Table {
-    /// A statistic without each document that has tokens in turn, in their order.
-    pub(super) fn left_out(
-        &self,
-        tally: &SequenceTally,
-        (model, k): (usize, usize),
-        scored: &[usize],
-        statistic: impl Fn(Counts<'_>) -> f64,
-    ) -> Vec<f64> {
-        let width = self.chosen.width();
-        let totals = &self.totals[model * width..][..width];
-        let mut columns = vec![0.0; width];
-        let documents = scored.iter().filter_map(|&at| tally.documents.get(at));
-        documents
-            .map(|document| {
-                columns.fill(0.0);
-                self.chosen.fill(&mut columns, document);
-                columns.iter_mut().zip(totals).for_each(|(column, total)| *column = total - *column);
-                statistic(Counts::new(&self.chosen, &columns, k))
-            })
-            .collect()
-    }
+    /// One entry a model.
+    models: Vec<Columns>,
 }
 
 impl Table {
     /// Adds up and resamples. The draws are those of all other statistics of the group, as seed and documents are.
     pub(super) fn new(tallies: &[&SequenceTally], chosen: Chosen, options: &FitOptions) -> Self {
-        let width = chosen.width();
-        let columns = tallies.len() * width;
-        let units = tallies.first().map_or(0, |tally| tally.documents.len());
-        let mut table = vec![0.0; units * columns];
-        for (model, tally) in tallies.iter().enumerate() {
-            for (document, row) in tally.documents.iter().zip(table.chunks_exact_mut(columns)) {
-                chosen.fill(&mut row[model * width..][..width], document);
-            }
-        }
-        let mut totals = vec![0.0; columns];
-        for row in table.chunks_exact(columns) {
-            totals.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
-        }
-        let resampled = UnitTable::new(&table, columns)
-            .and_then(|table| bootstrap::totals(table, options.resamples, options.seed))
-            .map_err(|refusal| format!("no error from the text sample: {refusal}"));
-        Self { chosen, totals, resampled }
+        let fill = |row: &mut [f64], document: &DocumentSequences| chosen.fill(row, document);
+        let columns = |tally: &&SequenceTally| Columns::new(&tally.documents, chosen.width(), options, fill);
+        let models = tallies.par_iter().map(columns).collect();
+        Self { chosen, models }
     }
 
     /// A model's counts at the k with this index, over all documents.
     pub(super) fn counts(&self, model: usize, k: usize) -> Counts<'_> {
-        let width = self.chosen.width();
-        Counts::new(&self.chosen, &self.totals[model * width..][..width], k)
+        Counts::new(&self.chosen, self.models[model].totals(), k)
+    }
+
+    /// A statistic without each of some documents in turn.
+    pub(super) fn left_out(
+        &self,
+        (model, k): (usize, usize),
+        documents: &[usize],
+        statistic: impl Fn(Counts<'_>) -> f64,
+    ) -> Vec<f64> {
+        self.models[model].left_out(documents, |columns| statistic(Counts::new(&self.chosen, columns, k)))
     }
 
     /// A statistic over every resample, in their order.
@@ -243,10 +216,7 @@ impl Table {
         k: usize,
         statistic: impl Fn(Counts<'_>) -> f64,
     ) -> Result<Vec<f64>, &str> {
-        let width = self.chosen.width();
-        let totals = self.resampled.as_ref().map_err(String::as_str)?;
-        let counts = |row: &'_ [f64]| statistic(Counts::new(&self.chosen, &row[model * width..][..width], k));
-        Ok(totals.rows().map(counts).collect())
+        self.models[model].replicates(|columns| statistic(Counts::new(&self.chosen, columns, k)))
     }
 }
 

@@ -65,9 +65,9 @@ fn law(at: At<'_>, length: usize, n: u32, points: &[SequencePoint]) -> Law {
                 hits: Some(successes),
                 value: at.counts(model).minus_ln_p(length),
                 replicates: at.table.replicates(model, at.k, |counts| counts.minus_ln_p(length)),
-                left_out: at.table.left_out(at.tallies[model], (model, at.k), at.group.scored(), |counts| {
-                    counts.minus_ln_p(length)
-                }),
+                left_out: at
+                    .table
+                    .left_out((model, at.k), at.group.scored(), |counts| counts.minus_ln_p(length)),
             });
             continue;
         };

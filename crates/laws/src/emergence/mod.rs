@@ -28,6 +28,7 @@ mod lengths;
 mod order;
 mod words;
 
+use rayon::prelude::*;
 use relscale_records::sequences::SequenceTally;
 use relscale_stats::bootstrap::Sample;
 
@@ -48,6 +49,7 @@ pub(crate) fn emergence(group: &Group<'_>, options: &FitOptions) -> Result<Optio
     let chosen = Chosen::new(tallies[0], options);
     let table = Table::new(&tallies, chosen, options);
     let by_k: Vec<EmergenceAtK> = (0..table.chosen.k.len())
+        .into_par_iter()
         .map(|at| At { group, tallies: &tallies, table: &table, options, k: at }.describe())
         .collect();
     let verdict = words::of_all(&by_k);
@@ -68,9 +70,14 @@ struct At<'a> {
 impl At<'_> {
     fn describe(self) -> EmergenceAtK {
         let k = self.table.chosen.k[self.k];
-        let lengths: Vec<_> =
-            (0..self.table.chosen.lengths.len()).map(|length| lengths::of(self, length)).collect();
-        let models = (0..self.group.runs.len()).map(|model| order::of(self, model, &lengths)).collect();
+        let lengths: Vec<_> = (0..self.table.chosen.lengths.len())
+            .into_par_iter()
+            .map(|length| lengths::of(self, length))
+            .collect();
+        let models = (0..self.group.runs.len())
+            .into_par_iter()
+            .map(|model| order::of(self, model, &lengths))
+            .collect();
         let mut found = EmergenceAtK { k, models, lengths, verdict: String::new() };
         found.verdict = words::of_k(&found, self.options);
         found

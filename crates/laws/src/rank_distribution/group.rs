@@ -1,8 +1,6 @@
 //! All models of a family on a corpus: who wins, mu/sigma against size, the simulation.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-
+use rayon::prelude::*;
 use relscale_records::RunTally;
 use relscale_stats::discrete::Kind;
 
@@ -24,7 +22,8 @@ pub(crate) fn of(group: &Group<'_>, measured: &[&Law], options: &FitOptions) -> 
     }
     let mut models = Vec::new();
     let mut left_out = Vec::new();
-    for (run, found) in runs.iter().zip(each(&runs, |run| model::of(run, options.level))) {
+    let found: Vec<_> = runs.par_iter().map(|run| model::of(run, options.level)).collect();
+    for (run, found) in runs.iter().zip(found) {
         match found {
             Ok(ranks) => models.push(ranks),
             Err(reason) => {
@@ -66,35 +65,6 @@ pub(crate) fn of(group: &Group<'_>, measured: &[&Law], options: &FitOptions) -> 
     }
     let verdict = words(&models, &ratio_laws, &simulations);
     Some(RankDistribution { models, left_out, ratio_laws, simulations, flags, verdict })
-}
-
-/// Applies `work` to each run on as many threads as there are processors; results in the order of the runs.
-fn each<T: Send>(runs: &[&RunTally], work: impl Fn(&RunTally) -> T + Sync) -> Vec<T> {
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(runs.len());
-    let next = AtomicUsize::new(0);
-    let (work, next) = (&work, &next);
-    let mut done: Vec<(usize, T)> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|_| {
-                scope.spawn(move || {
-                    let mut mine = Vec::new();
-                    while let Some(run) = {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        runs.get(index).map(|run| (index, run))
-                    } {
-                        mine.push((run.0, work(run.1)));
-                    }
-                    mine
-                })
-            })
-            .collect();
-        workers
-            .into_iter()
-            .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    });
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Standard error from which on mu/sigma counts as unknown. It is a quantile of the normal distribution: between 0 and 1 lie

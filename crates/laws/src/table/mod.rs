@@ -4,14 +4,16 @@
 //! with their totals, and with the same sums over resampled documents. One draw of documents serves all models and
 //! all k, as all of them read the same documents.
 
+mod columns;
 mod guard;
 
+pub(crate) use columns::Columns;
 pub(crate) use guard::check as check_alike;
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
 use relscale_records::{DocumentTally, RunTally};
-use relscale_stats::bootstrap::{self, Totals, UnitTable};
 
 use crate::error::LawsError;
 use crate::line::DocumentSizes;
@@ -31,21 +33,18 @@ pub(crate) struct Group<'a> {
     pub(crate) sizes: DocumentSizes,
     /// Where they stand among the documents of a run.
     scored: Vec<usize>,
-    /// Where the k stand in the grid of each run.
-    hits_at: Vec<Vec<usize>>,
-    resampled: Resampled,
 }
 
 /// One model's run and its sums.
 pub(crate) struct Run<'a> {
     pub(crate) tally: &'a RunTally,
-    totals: Vec<f64>,
+    columns: Columns,
 }
 
 impl Run<'_> {
     /// Sums over all documents.
     pub(crate) fn sums(&self) -> Sums<'_> {
-        Sums::from_columns(&self.totals)
+        Sums::from_columns(self.columns.totals())
     }
 }
 
@@ -77,13 +76,6 @@ impl<'a> Sums<'a> {
     }
 }
 
-enum Resampled {
-    /// `resamples × (models × (FIXED + k))`.
-    Drawn(Totals),
-    /// Why documents could not be resampled.
-    Not(String),
-}
-
 impl<'a> Group<'a> {
     /// Sorts runs into groups, checks each, adds up its documents and resamples them.
     ///
@@ -112,41 +104,22 @@ impl<'a> Group<'a> {
         k: Vec<u32>,
         options: &FitOptions,
     ) -> Self {
-        let width = FIXED + k.len();
-        let columns = runs.len() * width;
-        let units = runs[0].documents.len();
-        let mut table = vec![0.0; units * columns];
-        let hits_at: Vec<Vec<usize>> = runs
-            .iter()
-            .map(|run| k.iter().filter_map(|k| run.k_grid.binary_search(k).ok()).collect())
-            .collect();
-        for (model, (run, at)) in runs.iter().zip(&hits_at).enumerate() {
-            for (document, row) in run.documents.iter().zip(table.chunks_exact_mut(columns)) {
-                fill(&mut row[model * width..][..width], document, at);
-            }
-        }
-        let mut totals = vec![0.0; columns];
-        for row in table.chunks_exact(columns) {
-            totals.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
-        }
+        let run = |tally: &'a RunTally| {
+            let hits_at: Vec<usize> = k.iter().filter_map(|k| tally.k_grid.binary_search(k).ok()).collect();
+            let fill = |row: &mut [f64], document: &DocumentTally| fill(row, document, &hits_at);
+            Run { tally, columns: Columns::new(&tally.documents, FIXED + k.len(), options, fill) }
+        };
+        let runs: Vec<Run<'a>> = runs.into_par_iter().map(run).collect();
         // Tokens of the model that scored most of a document.
-        let most = |row: &[f64]| row.iter().step_by(width).fold(0.0, |most, tokens| f64::max(most, *tokens));
+        let mut most = vec![0.0; runs[0].tally.documents.len()];
+        for run in &runs {
+            most.iter_mut().zip(run.columns.rows()).for_each(|(most, row)| *most = f64::max(*most, row[0]));
+        }
         let (scored, sizes): (Vec<usize>, Vec<f64>) =
-            table.chunks_exact(columns).map(most).enumerate().filter(|(_, tokens)| *tokens > 0.0).unzip();
-        let resampled = UnitTable::new(&table, columns)
-            .and_then(|table| bootstrap::totals(table, options.resamples, options.seed))
-            .map_or_else(
-                |refusal| Resampled::Not(format!("no error from the text sample: {refusal}")),
-                Resampled::Drawn,
-            );
-        let runs = runs
-            .into_iter()
-            .zip(totals.chunks_exact(width))
-            .map(|(tally, columns)| Run { tally, totals: columns.to_vec() })
-            .collect();
+            most.into_iter().enumerate().filter(|(_, tokens)| *tokens > 0.0).unzip();
         let documents = scored.len() as u64;
         let sizes = DocumentSizes(sizes);
-        Self { family, corpus, runs, k, documents, sizes, scored, hits_at, resampled }
+        Self { family, corpus, runs, k, documents, sizes, scored }
     }
 
     /// Where the documents of [`sizes`](Self::sizes) stand among those of a run.
@@ -156,16 +129,7 @@ impl<'a> Group<'a> {
 
     /// A statistic of one model's sums without each document in turn, in the order of [`sizes`](Self::sizes).
     pub(crate) fn left_out(&self, model: usize, statistic: impl Fn(Sums<'_>) -> f64) -> Vec<f64> {
-        let run = &self.runs[model];
-        let mut columns = vec![0.0; run.totals.len()];
-        self.scored
-            .iter()
-            .map(|&at| {
-                fill(&mut columns, &run.tally.documents[at], &self.hits_at[model]);
-                columns.iter_mut().zip(&run.totals).for_each(|(column, total)| *column = total - *column);
-                statistic(Sums::from_columns(&columns))
-            })
-            .collect()
+        self.runs[model].columns.left_out(&self.scored, |columns| statistic(Sums::from_columns(columns)))
     }
 
     /// A statistic of one model's sums over every resample, in the order of the resamples, so that the
@@ -178,14 +142,7 @@ impl<'a> Group<'a> {
         model: usize,
         statistic: impl Fn(Sums<'_>) -> f64,
     ) -> Result<Vec<f64>, &str> {
-        let width = FIXED + self.k.len();
-        match &self.resampled {
-            Resampled::Drawn(totals) => Ok(totals
-                .rows()
-                .map(|row| statistic(Sums::from_columns(&row[model * width..][..width])))
-                .collect()),
-            Resampled::Not(reason) => Err(reason),
-        }
+        self.runs[model].columns.replicates(|columns| statistic(Sums::from_columns(columns)))
     }
 }
 
