@@ -2,8 +2,8 @@
 //!
 //! *Numbers* that somebody published are facts, and stand in the repository: [`published`]. *Texts,
 //! questions and models* of others are not ours to pass on: [`of_others`] finds them where a person
-//! has put them, and says on the terminal, past the test runner's own capture, what was not checked.
-//! Whatever such a test asks is asked of text made for the purpose as well.
+//! has put them, and says on the terminal, past the test runner's own capture, what was not
+//! checked. Whatever such a test asks is asked of text made for the purpose as well.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -53,9 +53,9 @@ pub fn of_others(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// Says that the running test leaves something unchecked for want of `what`, and why, where a person
-/// sees it: the runner captures what `println!` writes in a test that passes, but not what is written
-/// to the stream itself.
+/// Says that the running test leaves something unchecked for want of `what`, and why, where a
+/// person sees it: the runner captures what `println!` writes in a test that passes, but not what
+/// is written to the stream itself.
 ///
 /// # Panics
 /// When [`REQUIRE`] names `what`.

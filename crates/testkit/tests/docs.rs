@@ -132,7 +132,8 @@ fn every_item_and_member_that_a_document_names_is_in_the_code() {
     for (document, text) in documents() {
         for name in quoted(&text) {
             let known = match name.split_once("::") {
-                // An item of a type, in a file that defines the type or adds to it: `FitOptions::seed`.
+                // An item of a type, in a file that defines the type or adds to it:
+                // `FitOptions::seed`.
                 Some((owner, item)) if is_name(owner) && owner != owner.to_lowercase() && is_name(item) => {
                     code.iter().any(|text| {
                         let defined = ["struct", "enum", "trait", "type", "impl", "mod", "use"];
