@@ -2,14 +2,14 @@
 //!
 //! | room | what |
 //! |---|---|
-//! | [`optimise`] | straight lines: plain, weighted, with correlated errors; curves: variable projection, confirmed by a simplex |
+//! | [`optimise`] | one linear fit and its views: lines, planes, polynomials; one search for the rest |
 //! | [`forms`] | shapes of law: power law, with a floor, exponential, log-linear, broken |
-//! | [`interval`] | Student t for straight lines and where they reach a level, profile and wild bootstrap for curves, percentiles for samples |
-//! | [`bootstrap`] | whole units (documents) drawn again, jointly over every series measured on them |
+//! | [`interval`] | Student's t and where a line reaches a level, profiles of curves, percentiles |
+//! | [`bootstrap`] | whole units drawn again, jointly over all series; residuals of a curve |
 //! | [`normal`] | tails of the normal distribution, far out |
 //! | [`draw`] | random draws from a table of probabilities |
-//! | [`discrete`] | distributions on 1, 2, ..., upper, fitted by maximum likelihood from a histogram |
-//! | [`surface`](mod@surface) | the loss over size and tokens, by variable projection and by Huber's loss |
+//! | [`discrete`] | distributions on 1, 2, ..., upper, by maximum likelihood |
+//! | [`surface`](mod@surface) | the loss over size and tokens |
 //! | [`judge`] | tests of a line, each with a level: a bend, outliers, two lines lumped |
 //! | [`goodness`] | the size of residuals against known errors |
 //! | [`correlation`] | Pearson's and Spearman's, with intervals |
