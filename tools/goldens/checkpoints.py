@@ -1,6 +1,6 @@
 """Writes the tiny random checkpoints and their golden scores under crates/decoder/tests/goldens.
 
-    python tools/goldens/checkpoints.py [--out crates/decoder/tests/goldens] [NAME ...]
+    python tools/goldens/checkpoints.py [--out crates/decoder/tests/goldens] [--parts] [NAME ...]
 
 One folder a case, in Hugging Face layout, plus
 
@@ -27,12 +27,22 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 from transformers import (
+    BloomConfig,
+    FalconConfig,
+    Gemma2Config,
+    Gemma3TextConfig,
+    GemmaConfig,
     GPT2Config,
+    GPTNeoConfig,
     GPTNeoXConfig,
     LlamaConfig,
     MistralConfig,
+    Olmo2Config,
+    OlmoConfig,
     OPTConfig,
     Qwen2Config,
+    Qwen3Config,
+    SmolLM3Config,
 )
 from transformers import AutoModelForCausalLM
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
@@ -78,6 +88,33 @@ def mistral(**over):
     base = dict(vocab_size=39, max_position_embeddings=24, hidden_size=16, intermediate_size=28,
                 num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, sliding_window=None)
     return MistralConfig(**{**base, **over})
+
+
+# What families need that the decoder computes but does not read yet: `--parts`, and `families/unlisted.rs`.
+SMALL = dict(vocab_size=37, max_position_embeddings=24, hidden_size=16, intermediate_size=28, num_hidden_layers=2,
+             num_attention_heads=4, num_key_value_heads=2)
+GEMMA = dict(**SMALL, head_dim=8, hidden_activation="gelu_pytorch_tanh")
+
+
+def parts():
+    # Gains of 1 + w are exact in float32 where w has the bits of bfloat16.
+    return {
+        "qwen3": (Qwen3Config(**SMALL, head_dim=8, rope_theta=500.0), {}),
+        "olmo": (OlmoConfig(**SMALL), {}),
+        "olmo2": (Olmo2Config(**SMALL), {}),
+        "gemma": (GemmaConfig(**GEMMA), dict(dtype=BF16)),
+        "gemma2": (Gemma2Config(**GEMMA, query_pre_attn_scalar=3, attn_logit_softcapping=3.0, final_logit_softcapping=4.0,
+                                sliding_window=5, layer_types=["sliding_attention", "full_attention"]), dict(dtype=BF16)),
+        "gemma3": (Gemma3TextConfig(**GEMMA, query_pre_attn_scalar=8, sliding_window=5, rope_theta=1000.0,
+                                    rope_local_base_freq=10.0,
+                                    layer_types=["sliding_attention", "full_attention"]), dict(dtype=BF16)),
+        "bloom": (BloomConfig(vocab_size=37, hidden_size=24, n_layer=2, n_head=3), {}),
+        "falcon": (FalconConfig(vocab_size=37, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, multi_query=True,
+                                parallel_attn=True, bias=False, new_decoder_architecture=False, alibi=False), {}),
+        "gpt_neo": (GPTNeoConfig(vocab_size=37, max_position_embeddings=24, hidden_size=16, num_layers=2, num_heads=2,
+                                 intermediate_size=40, window_size=5, attention_types=[[["global", "local"], 1]]), {}),
+        "smollm3": (SmolLM3Config(**SMALL, no_rope_layers=[1, 0], pad_token_id=0, rope_theta=100.0), {}),
+    }
 
 
 # --- what can be done to a folder after it is saved --------------------------------------------------------------
@@ -252,7 +289,7 @@ def randomise(model, seed, attention):
             if any(s in name for s in ("q_proj", "k_proj", "query_key_value")):
                 noise *= attention
         elif name.endswith("weight"):
-            noise = 1.0 + 0.3 * noise
+            noise = 0.3 * noise + (0.0 if "gemma" in model.config.model_type else 1.0)
         else:
             noise *= 0.3
         p.data.copy_(noise)
@@ -285,7 +322,7 @@ def golden(model, ids_list, known=None):
                 kind = module.rope_type
                 # Version 5 keeps the plain frequencies beside the table of functions.
                 plain = lambda config, _: module.compute_default_rope_parameters(config)
-                inv_freq, module.attention_scaling = ROPE_INIT_FUNCTIONS.get(kind, plain)(model.config, "cpu")
+                inv_freq, module.attention_scaling = ROPE_INIT_FUNCTIONS.get(kind, plain)(module.config, "cpu")
                 module.register_buffer("inv_freq", inv_freq, persistent=False)
                 module.original_inv_freq = inv_freq
         for n, ids in enumerate(ids_list):
@@ -355,13 +392,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     root = Path(__file__).resolve().parents[2]
     parser.add_argument("--out", type=Path, default=root / "crates/decoder/tests/goldens")
+    parser.add_argument("--parts", action="store_true", help="the cases of crates/decoder/tests/parts")
     parser.add_argument("names", nargs="*", help="cases to write; all by default")
     args = parser.parse_args()
-    if unknown := set(args.names) - set(CASES):
-        sys.exit(f"unknown case {sorted(unknown)}; known: {', '.join(CASES)}")
+    cases = parts() if args.parts else CASES
+    if args.parts:
+        args.out = args.out.parent / "parts"
+    if unknown := set(args.names) - set(cases):
+        sys.exit(f"unknown case {sorted(unknown)}; known: {', '.join(cases)}")
     torch.set_num_threads(1)
-    for name in args.names or CASES:
-        config, options = CASES[name]
+    for name in args.names or cases:
+        config, options = cases[name]
         write(name, config, options, args.out)
         size = sum(f.stat().st_size for f in (args.out / name).iterdir())
         print(f"{name:28} {size:8} bytes")

@@ -70,8 +70,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(limit) = peak(format, 0.5) {
         let spec = model.spec();
         let products = model.parameters().non_embedding
-            + model.parameters().head.max((spec.vocabulary * spec.embedding_width) as u64);
-        let attention = 2 * spec.layers * spec.attention_width() * length;
+            + model.parameters().head.max((spec.vocabulary * spec.embedding_width()) as u64);
+        let attention = 2 * spec.layers.len() * spec.attention_width() * length;
         let work = (2 * products) as f64 + attention as f64;
         println!(
             "{:.0} GFLOP/s of {:.0}: {:.1} %",

@@ -27,7 +27,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let model = Model::load(&folder, LoadOptions::default())?;
     let (spec, count) = (model.spec(), model.parameters());
-    println!("{}: {} blocks of {} channels, {} rows", spec.family, spec.layers, spec.width, spec.vocabulary);
+    println!(
+        "{}: {} blocks of {} channels, {} rows",
+        spec.family,
+        spec.layers.len(),
+        spec.width,
+        spec.vocabulary
+    );
     println!("S = {} of {} parameters", count.non_embedding, count.total);
     if let Some(info) = model.info() {
         println!("read {:?}, stored as {:?}, unused {:?}", info.files, info.stored, info.unused);

@@ -9,9 +9,10 @@
 //! residuals are added there.
 
 use crate::kernels::{Format, Input, Numbers, Packed};
+use crate::lanes::dot;
 use crate::ops::positions::Tables;
 use crate::ops::{activation, attention, linear, norm, rows};
-use crate::spec::{NormPlacement, Positions, Residual, Spec};
+use crate::spec::{NormPlacement, NormSpan, Positions, Residual, Rotary, Spec};
 use crate::weights::{Block, Linear, NormWeights, Weights};
 use rayon::prelude::*;
 
@@ -28,13 +29,17 @@ pub struct Buffers {
     input: Input,
     /// What the MLP reads where it is not the same, and what its second product reads.
     second: Input,
+    /// `[N, C]`: what a part yields, where a norm stands on it.
+    branch: Numbers,
+    /// `[N, H]`: mean squares of heads, where a norm is taken over all of them.
+    squares: Numbers,
 }
 
 impl Buffers {
     /// For models in `format`.
     pub fn new(format: Format) -> Self {
-        let (x, qkv, attended) = Default::default();
-        Self { x, qkv, attended, input: Input::new(format), second: Input::new(format) }
+        let (x, qkv, attended, branch, squares) = Default::default();
+        Self { x, qkv, attended, input: Input::new(format), second: Input::new(format), branch, squares }
     }
 
     /// The residual stream of the last pass, `[N, C]`.
@@ -87,7 +92,10 @@ struct Pass<'a> {
     lengths: Vec<usize>,
     /// Row at which the sequence of each row begins, and that sequence's length.
     places: Vec<(usize, usize)>,
-    tables: Option<Tables>,
+    /// Of each kind of rotation that a block has.
+    tables: Vec<(&'a Rotary, Tables)>,
+    /// Of each head, where scores fall with the distance.
+    slopes: Option<Vec<f64>>,
     /// `0..T` of the longest sequence.
     positions: Vec<u32>,
     buffers: &'a mut Buffers,
@@ -108,19 +116,26 @@ impl<'a> Pass<'a> {
         }
         let longest = lengths.iter().copied().max().unwrap_or(0).max(1);
         let positions = (0..longest as u32).collect();
-        let tables = match &spec.positions {
-            Positions::Rotary(rotary) => Some(Tables::new(rotary, longest)),
-            Positions::Learned { .. } => None,
-        };
+        let mut tables: Vec<(&Rotary, Tables)> = Vec::new();
+        for rotary in spec.layers.iter().filter_map(|layer| layer.rotary.as_ref()) {
+            if tables.iter().all(|(known, _)| *known != rotary) {
+                tables.push((rotary, Tables::new(rotary, longest)));
+            }
+        }
         let ids: Vec<u32> = sequences.iter().copied().flatten().copied().collect();
         let Buffers { x, qkv, attended, input, .. } = &mut *buffers;
         x.resize(count * spec.width);
         qkv.resize(count * spec.qkv_width());
         attended.resize(count * spec.attention_width());
-        let embedding = |i: usize, out: &mut [f32]| weights.token_embedding.row_into(ids[i] as usize, out);
+        let embedding = |i: usize, out: &mut [f32]| {
+            weights.token_embedding.row_into(ids[i] as usize, out);
+            if spec.embedding_scale != 1.0 {
+                out.iter_mut().for_each(|x| *x *= spec.embedding_scale);
+            }
+        };
         match &weights.project_in {
             Some(project) => {
-                input.fill(count, spec.embedding_width, embedding);
+                input.fill(count, spec.embedding_width(), embedding);
                 linear::write(project, input, x);
             }
             None => rows(x, spec.width, |first, x| {
@@ -137,44 +152,104 @@ impl<'a> Pass<'a> {
                 }
             });
         }
-        Self { spec, count, lengths, places, tables, positions, buffers }
+        if let Some(weights) = &weights.embedding_norm {
+            norm_rows(spec, weights, x);
+        }
+        let slopes = spec.alibi_slopes();
+        Self { spec, count, lengths, places, tables, slopes, positions, buffers }
     }
 
     /// One block, by where its norms stand and how its parts join.
     fn block(&mut self, layer: usize, block: &Block<Packed>) {
         let spec = self.spec;
-        match (spec.residual, spec.norm_placement) {
-            (Residual::Sequential, NormPlacement::Pre) => {
-                fill(spec, &mut self.buffers.input, &self.buffers.x, Some(&block.attention_norm));
+        let (first, second) = (block.attention_norm.as_ref(), block.mlp_norm.as_ref());
+        match spec.residual {
+            Residual::Sequential => {
+                // Norms of the stream stand before the parts, or behind their residuals.
+                let after = spec.norm_placement == NormPlacement::AfterResidual;
+                let before = |norm| if after { None } else { norm };
+                fill(spec, &mut self.buffers.input, &self.buffers.x, before(first));
                 self.attention(layer, block);
-                fill(spec, &mut self.buffers.second, &self.buffers.x, Some(&block.mlp_norm));
+                if let Some(norm) = first.filter(|_| after) {
+                    norm_rows(spec, norm, &mut self.buffers.x);
+                }
+                fill(spec, &mut self.buffers.second, &self.buffers.x, before(second));
                 self.mlp(block);
+                if let Some(norm) = second.filter(|_| after) {
+                    norm_rows(spec, norm, &mut self.buffers.x);
+                }
             }
-            (Residual::Sequential, NormPlacement::Post) => {
-                fill(spec, &mut self.buffers.input, &self.buffers.x, None);
-                self.attention(layer, block);
-                self.norm_stream(&block.attention_norm);
-                fill(spec, &mut self.buffers.second, &self.buffers.x, None);
-                self.mlp(block);
-                self.norm_stream(&block.mlp_norm);
-            }
-            (Residual::Parallel, placement) => {
-                // `Spec::check` lets parallel blocks through only with their norms before the parts.
-                debug_assert_eq!(placement, NormPlacement::Pre);
-                // The MLP reads the stream as it was, so its norm is taken before attention is added.
-                fill(spec, &mut self.buffers.input, &self.buffers.x, Some(&block.attention_norm));
-                fill(spec, &mut self.buffers.second, &self.buffers.x, Some(&block.mlp_norm));
+            Residual::Parallel | Residual::ParallelOneNorm => {
+                // `Spec::check` lets parallel blocks through only with their norms before the parts. The MLP reads the
+                // stream as it was, so its norm is taken before attention is added.
+                fill(spec, &mut self.buffers.input, &self.buffers.x, first);
+                fill(spec, &mut self.buffers.second, &self.buffers.x, second.or(first));
                 self.attention(layer, block);
                 self.mlp(block);
             }
         }
     }
 
-    /// `x = norm(x)`.
-    fn norm_stream(&mut self, weights: &NormWeights) {
+    /// Norms and rotation of queries and keys, where the block has them.
+    fn ready(&mut self, layer: usize, block: &Block<Packed>) {
         let spec = self.spec;
-        rows(&mut self.buffers.x, spec.width, |_, x| {
-            norm::in_place(spec.norm, spec.norm_epsilon, weights, x, spec.width);
+        let (d, heads) = (spec.head_width, spec.heads + 2 * spec.kv_heads);
+        if spec.query_key_norm == Some(NormSpan::Width) {
+            self.norm_across_heads(block);
+        }
+        let rotary = spec.layers[layer].rotary.as_ref();
+        let table = rotary.and_then(|rotary| self.tables.iter().find(|(known, _)| *known == rotary));
+        let by_head = spec.query_key_norm == Some(NormSpan::Head);
+        if table.is_none() && !by_head {
+            return;
+        }
+        let (positions, turned) = (&self.positions, spec.heads + spec.kv_heads);
+        one_head_each(&self.lengths, &mut self.buffers.qkv, heads, d)
+            .into_par_iter()
+            .filter(|task| task.head < turned)
+            .for_each(|task| {
+                let norm = if task.head < spec.heads { &block.query_norm } else { &block.key_norm };
+                if let Some(weights) = norm.as_ref().filter(|_| by_head) {
+                    norm::in_place(spec.norm, spec.norm_epsilon, weights, task.rows, d);
+                }
+                if let Some((_, table)) = table {
+                    table.rotate(&positions[..task.length], task.rows, d, 1, d, false);
+                }
+            });
+    }
+
+    /// RMSNorm of queries over all their heads, and of keys over all theirs: the heads of a row lie apart.
+    fn norm_across_heads(&mut self, block: &Block<Packed>) {
+        let spec = self.spec;
+        let (d, heads) = (spec.head_width, spec.heads + 2 * spec.kv_heads);
+        let Buffers { qkv, squares, .. } = &mut *self.buffers;
+        squares.resize(self.count * heads);
+        let parts = one_head_each(&self.lengths, qkv, heads, d);
+        let sums = one_head_each(&self.lengths, squares, heads, 1);
+        parts.into_par_iter().zip(sums).for_each(|(part, sum)| {
+            sum.rows.iter_mut().zip(part.rows.chunks_exact(d)).for_each(|(sum, x)| *sum = dot(x, x));
+        });
+        let squares = &*squares;
+        one_head_each(&self.lengths, qkv, heads, d).into_par_iter().for_each(|task| {
+            let (of, norm, first) = match task.head {
+                head if head < spec.heads => (0..spec.heads, &block.query_norm, 0),
+                head if head < spec.heads + spec.kv_heads => {
+                    (spec.heads..spec.heads + spec.kv_heads, &block.key_norm, spec.heads)
+                }
+                _ => return,
+            };
+            let gain = norm.as_ref().and_then(|norm| norm.gain.as_ref());
+            let gain = gain.map(|gain| &gain[(task.head - first) * d..][..d]);
+            let channels = (of.len() * d) as f32;
+            for (t, row) in task.rows.chunks_exact_mut(d).enumerate() {
+                let at = |head: usize| squares[task.first * heads + head * task.length + t];
+                let mean = of.clone().map(at).sum::<f32>() / channels;
+                let scale = 1.0 / (mean + spec.norm_epsilon).sqrt();
+                row.iter_mut().for_each(|x| *x *= scale);
+                for (x, gain) in row.iter_mut().zip(gain.into_iter().flatten()) {
+                    *x *= gain;
+                }
+            }
         });
     }
 
@@ -182,23 +257,20 @@ impl<'a> Pass<'a> {
     fn attention(&mut self, layer: usize, block: &Block<Packed>) {
         let spec = self.spec;
         let (d, out_row) = (spec.head_width, spec.attention_width());
-        let (places, Buffers { x, qkv, attended, input, .. }) = (&self.places, &mut *self.buffers);
-        linear::write_heads(&block.qkv, input, &self.lengths, d, qkv);
+        linear::write_heads(&block.qkv, &self.buffers.input, &self.lengths, d, &mut self.buffers.qkv);
+        self.ready(layer, block);
+        let (places, Buffers { x, qkv, attended, input, branch, .. }) = (&self.places, &mut *self.buffers);
         let heads = spec.heads + 2 * spec.kv_heads;
-        if let Some(tables) = &self.tables {
-            let turned = spec.heads + spec.kv_heads;
-            one_head_each(&self.lengths, qkv, heads, d)
-                .into_par_iter()
-                .filter(|task| task.head < turned)
-                .for_each(|task| tables.rotate(&self.positions[..task.length], task.rows, d, 1, d, false));
-        }
         let shape = attention::Shape {
             heads: spec.heads,
             kv_heads: spec.kv_heads,
             head_width: d,
-            scale: spec.attention_scale.factor(d, layer),
-            window: spec.window(layer),
+            scale: spec.scale(layer) as f32,
+            window: spec.layers[layer].window,
+            cap: spec.attention_cap,
+            slope: None,
         };
+        let slopes = self.slopes.as_deref();
         let (qkv, format) = (&*qkv, block.qkv.weight.format());
         one_head_each(&self.lengths, attended, spec.heads, d).into_par_iter().for_each_init(
             || attention::Scratch::new(format),
@@ -207,7 +279,8 @@ impl<'a> Pass<'a> {
                     let start = (task.first * heads + part * task.length) * d;
                     &qkv[start..start + task.length * d]
                 });
-                attention::one_head(shape, parts, task.rows, scratch);
+                let slope = slopes.map(|slopes| slopes[task.head] as f32);
+                attention::one_head(attention::Shape { slope, ..shape }, parts, task.rows, scratch);
             },
         );
         input.fill(self.count, out_row, |row, out| {
@@ -217,25 +290,49 @@ impl<'a> Pass<'a> {
                 out.copy_from_slice(&sequence[(head * length + row - first) * d..][..d]);
             }
         });
-        linear::add(&block.attention_output, input, x);
+        join(spec, &block.attention_output, input, block.attention_branch_norm.as_ref(), x, branch);
     }
 
     /// `x += mlp(second)`.
     fn mlp(&mut self, block: &Block<Packed>) {
         let spec = self.spec;
-        let Buffers { x, input, second, .. } = &mut *self.buffers;
+        let Buffers { x, input, second, branch, .. } = &mut *self.buffers;
         let Linear { weight, bias } = &block.up;
         weight.multiply_into(second, input, |first, sums| {
-            if spec.activation.gated() {
+            if spec.gated {
                 let (gate, up) = sums.split_at_mut(sums.len() / 2);
                 let biases = bias.as_ref().map(|bias| (&bias[first..], &bias[spec.hidden + first..]));
-                activation::gate(biases, gate, up);
+                activation::gate(spec.activation, biases, gate, up);
             } else {
                 activation::biased(spec.activation, bias.as_ref().map(|bias| &bias[first..]), sums);
             }
         });
-        linear::add(&block.down, input, x);
+        join(spec, &block.down, input, block.mlp_branch_norm.as_ref(), x, branch);
     }
+}
+
+/// `x = norm(x)`.
+fn norm_rows(spec: &Spec, weights: &NormWeights, x: &mut [f32]) {
+    rows(x, spec.width, |_, x| norm::in_place(spec.norm, spec.norm_epsilon, weights, x, spec.width));
+}
+
+/// `x += map(input)`, or `x += norm(map(input))`.
+fn join(
+    spec: &Spec,
+    map: &Linear<Packed>,
+    input: &Input,
+    norm: Option<&NormWeights>,
+    x: &mut [f32],
+    branch: &mut Numbers,
+) {
+    let Some(norm) = norm else { return linear::add(map, input, x) };
+    branch.resize(x.len());
+    linear::write(map, input, branch);
+    norm_rows(spec, norm, branch);
+    let branch = &*branch;
+    rows(x, spec.width, |first, x| {
+        x.iter_mut().zip(&branch[first * spec.width..]).for_each(|(x, y)| *x += y);
+    });
 }
 
 /// `input = norm(x)`, or `x` itself.

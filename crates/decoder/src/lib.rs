@@ -5,7 +5,8 @@
 //!        --checkpoint-> Weights ------+--> Model --forward--> hidden rows --head--> rank, ties, nll, entropy
 //! ```
 //!
-//! * [`spec`]: the architecture as data; [`weights`]: its numbers.
+//! * [`spec`]: the architecture as data; [`weights`]: its numbers; [`parts`]: which of them a spec has, for whoever reads,
+//!   makes, counts or names them.
 //! * [`families`], [`checkpoint`], [`count`]: from a Hugging Face folder to both, and the exact parameter count.
 //! * [`model`]: a model ready to score; [`forward`]: its pass up to the head.
 //! * [`ops`]: one file an operation: forward, backward where training needs it, and the naive version that judges both.
@@ -14,6 +15,10 @@
 //!
 //! Invariants: local folders only, no socket; results of a row do not depend on which other rows share its batch.
 
+// What tests of the library and of its unlisted families share speaks of the crate by its name.
+#[cfg(test)]
+extern crate self as relscale_decoder;
+
 pub mod checkpoint;
 pub mod count;
 pub mod error;
@@ -21,8 +26,11 @@ pub mod families;
 pub mod forward;
 pub mod head;
 pub mod kernels;
+pub mod lanes;
+pub mod matrix;
 pub mod model;
 pub mod ops;
+pub mod parts;
 pub mod spec;
 pub mod weights;
 

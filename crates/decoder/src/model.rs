@@ -6,6 +6,7 @@ use crate::families::{self, CheckpointInfo, LoadOptions, ReadWeights};
 use crate::forward;
 use crate::head::{Scored, Vocabulary, tiled};
 use crate::kernels::{Choice, Dtype, Format, Packed};
+use crate::parts::sizes;
 use crate::spec::Spec;
 use crate::weights::Weights;
 use std::path::Path;
@@ -92,8 +93,8 @@ impl Model {
     /// As [`Model::new`].
     pub fn with_format(spec: Spec, weights: Weights, format: Format) -> Result<Self> {
         spec.check()?;
-        let sizes = |weights: &Weights| weights.tensors().iter().map(|t| t.len()).collect::<Vec<_>>();
-        if sizes(&weights) != sizes(&Weights::zeros(&spec)) {
+        let found = weights.tensors().into_iter().map(|tensor| tensor.len() as u64);
+        if !found.eq(sizes(&spec).into_iter().map(|(_, size)| size)) {
             return Err(Error::Spec("the weights have other shapes than the spec asks for".to_owned()));
         }
         let weights = weights.packed(&spec, format);
@@ -153,7 +154,7 @@ impl Model {
             start += sequence.fed().len();
         }
         let rows = forward::before_head(&self.spec, &self.weights, &asked, &mut buffers);
-        let scored = tiled::score(self.weights.head(), rows, &targets, vocabulary);
+        let scored = tiled::score(self.weights.head(), rows, &targets, vocabulary, self.spec.logit_cap);
         self.idle.put(buffers);
         let mut scored = scored?.into_iter();
         Ok(sequences.iter().map(|s| scored.by_ref().take(s.scored.len()).collect()).collect())
@@ -197,33 +198,25 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::testing::numbers;
     use crate::spec::*;
+    use relscale_testkit::numbers::numbers;
+
+    fn rotary() -> Layer {
+        Layer { rotary: Some(Rotary { width: 6, base: 1e4, scaling: None }), ..Layer::default() }
+    }
 
     fn spec() -> Spec {
         Spec {
-            family: "test".to_owned(),
             vocabulary: 61,
             width: 24,
-            layers: 2,
             heads: 4,
             kv_heads: 2,
             head_width: 6,
             hidden: 40,
             context: 300,
-            positions: Positions::Rotary(Rotary { width: 6, base: 1e4, scaling: None }),
-            norm: NormKind::Rms,
-            norm_epsilon: 1e-5,
-            norm_placement: NormPlacement::Pre,
-            norm_affine: true,
-            final_norm: true,
-            residual: Residual::Sequential,
-            activation: Activation::SwiGlu,
-            biases: Biases { query_key_value: false, attention_output: false, mlp: false },
-            attention_scale: AttentionScale { by_head_width: true, by_layer: false },
-            windows: Vec::new(),
-            embedding_width: 24,
+            layers: vec![rotary(); 2],
             tied: true,
+            ..Spec::default()
         }
     }
 
@@ -257,16 +250,39 @@ mod tests {
                 norm: NormKind::Layer,
                 residual: Residual::Parallel,
                 activation: Activation::Gelu,
-                windows: vec![Some(7), Some(200)],
+                gated: false,
+                layers: [7, 200].map(|window| Layer { window: Some(window), ..rotary() }).to_vec(),
                 ..spec()
             },
             Spec {
+                layers: vec![Layer::default(); 2],
                 positions: Positions::Learned { offset: 2, rows: 302 },
-                norm_placement: NormPlacement::Post,
+                norm_placement: NormPlacement::AfterResidual,
                 final_norm: false,
                 activation: Activation::Relu,
-                embedding_width: 10,
+                gated: false,
+                projected: Some(10),
                 tied: false,
+                ..spec()
+            },
+            // Every part that only some families have.
+            Spec {
+                layers: vec![Layer { scale: Some(0.3), ..rotary() }, Layer { window: Some(40), ..rotary() }],
+                norm_placement: NormPlacement::Both,
+                query_key_norm: Some(NormSpan::Head),
+                embedding_scale: 4.0,
+                embedding_norm: true,
+                activation: Activation::GeluTanh,
+                attention_cap: Some(2.0),
+                logit_cap: Some(3.0),
+                ..spec()
+            },
+            Spec {
+                layers: vec![Layer::default(); 2],
+                positions: Positions::Alibi,
+                norm_placement: NormPlacement::OnBranch,
+                norm_gain: Gain::None,
+                query_key_norm: Some(NormSpan::Width),
                 ..spec()
             },
         ];

@@ -1,7 +1,9 @@
 //! One decoder-only transformer, as data.
 //!
 //! A family (GPT-2, OPT, GPT-NeoX, Qwen2, Llama) is a point in the space that [`Spec`] spans; the mapping of its
-//! `config.json` onto a spec is the whole of what is peculiar to it. The forward pass reads only the spec.
+//! `config.json` onto a spec is the whole of what is peculiar to it. The forward pass, the weights, their count and the
+//! trainer read only the spec. Everything but sizes has a default, so that a family says what is its own:
+//! `Spec { norm: NormKind::Layer, ..Spec::default() }`.
 //!
 //! Letters, fixed once for all of this crate:
 //!
@@ -27,8 +29,6 @@ pub struct Spec {
     pub vocabulary: usize,
     /// `C`: channels of the residual stream.
     pub width: usize,
-    /// Number of blocks.
-    pub layers: usize,
     /// `H`: query heads.
     pub heads: usize,
     /// `G`: key/value heads; equal to `heads` without grouped-query attention (Qwen2 and Llama 3 have fewer).
@@ -39,38 +39,97 @@ pub struct Spec {
     pub hidden: usize,
     /// Longest sequence the model was made for, in tokens.
     pub context: usize,
-    /// How positions enter.
+    /// The blocks, first to last, by what may differ between them.
+    pub layers: Vec<Layer>,
+    /// What is known of positions beside the rotation that a [`Layer`] may have.
     pub positions: Positions,
+    /// `E` where it is not `C`: OPT-350m projects 512 to 1024 and back (`project_in`, `project_out`).
+    pub projected: Option<usize>,
+    /// Factor of the token embedding: the root of `C` in Gemma, 1 elsewhere.
+    pub embedding_scale: f32,
+    /// Whether a norm stands behind the embedding (BLOOM).
+    pub embedding_norm: bool,
     /// Kind of norm: LayerNorm (GPT-2, OPT, GPT-NeoX) or RMSNorm (Qwen2, Llama).
     pub norm: NormKind,
     /// Added to the variance (or mean square) before the root.
     pub norm_epsilon: f32,
-    /// Pre-norm (all) or post-norm (OPT-350m).
+    /// Where a block's norms stand.
     pub norm_placement: NormPlacement,
-    /// Whether norms carry a gain (and, for LayerNorm, a bias); OPT can switch both off.
-    pub norm_affine: bool,
+    /// What norms carry.
+    pub norm_gain: Gain,
+    /// Norm of queries and keys before they are rotated (Qwen3, OLMo 2, Gemma 3).
+    pub query_key_norm: Option<NormSpan>,
     /// Whether a norm stands before the head; OPT-350m has none.
     pub final_norm: bool,
-    /// Attention and MLP one after the other (most) or side by side on the same input (GPT-NeoX).
+    /// How attention and MLP join.
     pub residual: Residual,
     /// What stands between the two products of the MLP.
     pub activation: Activation,
+    /// Whether the activation is that of a gate, which multiplies a second projection (Llama and its kin).
+    pub gated: bool,
     /// Which linear maps carry a bias.
     pub biases: Biases,
-    /// What attention scores are multiplied with before the softmax.
-    pub attention_scale: AttentionScale,
-    /// Tokens that a query sees at most, itself included, block by block; `None`: all before it. Empty: all, in every block.
-    /// Mistral 0.1 has one in all blocks, Qwen2 can have one in its later ones.
-    pub windows: Vec<Option<usize>>,
-    /// `E`: equal to `width`, except in OPT-350m, which projects 512 to 1024 and back (`project_in`, `project_out`).
-    pub embedding_width: usize,
+    /// `s` of a score `x`, which becomes `s tanh(x / s)` before the softmax (Gemma 2: 50).
+    pub attention_cap: Option<f32>,
+    /// The same of a logit (Gemma 2: 30). Moves no rank, but nll and entropy.
+    pub logit_cap: Option<f32>,
     /// Whether the head is the token embedding.
     pub tied: bool,
 }
 
-/// How positions enter.
-#[derive(Debug, Clone, PartialEq)]
+/// What may differ from block to block.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Layer {
+    /// Tokens that a query sees at most, itself included; `None`: all before it. Mistral 0.1 has a window in all blocks,
+    /// Qwen2 can have one in its later ones, Gemma 2 in every other.
+    pub window: Option<usize>,
+    /// Rotation of queries and keys; `None` where positions enter otherwise, or not at all. Gemma 3 has two bases.
+    pub rotary: Option<Rotary>,
+    /// Factor of the attention scores; `None`: one over the root of `D`. GPT-2 may divide by the number of the layer
+    /// besides, GPT-Neo has 1, Gemma 2 a number of its own.
+    pub scale: Option<f64>,
+}
+
+impl Default for Spec {
+    /// No sizes yet; norms before each part and the head, RMS with a gain; plain residuals; a gated MLP without biases;
+    /// nothing capped or scaled; a head of its own.
+    fn default() -> Self {
+        Self {
+            family: String::new(),
+            vocabulary: 0,
+            width: 0,
+            heads: 0,
+            kv_heads: 0,
+            head_width: 0,
+            hidden: 0,
+            context: 0,
+            layers: Vec::new(),
+            positions: Positions::Unadded,
+            projected: None,
+            embedding_scale: 1.0,
+            embedding_norm: false,
+            norm: NormKind::Rms,
+            norm_epsilon: 1e-5,
+            norm_placement: NormPlacement::Before,
+            norm_gain: Gain::Plain,
+            query_key_norm: None,
+            final_norm: true,
+            residual: Residual::Sequential,
+            activation: Activation::Silu,
+            gated: true,
+            biases: Biases::NONE,
+            attention_cap: None,
+            logit_cap: None,
+            tied: false,
+        }
+    }
+}
+
+/// What is known of positions beside the rotation that a [`Layer`] may have.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Positions {
+    /// Nothing.
+    Unadded,
     /// A table added to the embedding: GPT-2 (offset 0) and OPT (offset 2).
     Learned {
         /// Row of the table that position 0 uses.
@@ -78,8 +137,8 @@ pub enum Positions {
         /// Rows of the table, offset included.
         rows: usize,
     },
-    /// Rotation of queries and keys in the half-split layout: GPT-NeoX, Qwen2, Llama.
-    Rotary(Rotary),
+    /// Scores fall with the distance in tokens, in each head at its own slope (ALiBi, Press et al. 2022: BLOOM).
+    Alibi,
 }
 
 /// Rotary positions (RoPE): channel pair `(i, i + width/2)` of each head turns by `position * base^(-2i/width)`.
@@ -126,19 +185,57 @@ pub enum NormKind {
 /// Where a block's norms stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NormPlacement {
-    /// `x + f(norm(x))`.
-    Pre,
-    /// `norm(x + f(x))`.
-    Post,
+    /// `x + f(norm(x))`: most.
+    Before,
+    /// `norm(x + f(x))`: OPT-350m.
+    AfterResidual,
+    /// `x + norm(f(x))`: OLMo 2.
+    OnBranch,
+    /// `x + norm(f(norm(x)))`: Gemma 2.
+    Both,
+}
+
+impl NormPlacement {
+    /// Whether a norm stands before each part, or behind its residual.
+    pub fn on_stream(self) -> bool {
+        self != Self::OnBranch
+    }
+
+    /// Whether a norm stands on what each part yields.
+    pub fn on_branch(self) -> bool {
+        matches!(self, Self::OnBranch | Self::Both)
+    }
+}
+
+/// What norms carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gain {
+    /// Nothing (OLMo 1, and OPT where it says so).
+    None,
+    /// A gain, and LayerNorm a bias: most.
+    Plain,
+    /// As a plain one, stored as its difference from 1 (Gemma).
+    OnePlus,
+}
+
+/// Over which channels a norm of queries and keys is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NormSpan {
+    /// Those of each head; all heads share a gain of `D` numbers (Qwen3, Gemma 3).
+    Head,
+    /// Those of all heads together, with a gain of `H D` or `G D` numbers (OLMo 2).
+    Width,
 }
 
 /// How attention and MLP join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Residual {
-    /// `x + a(x)`, then `+ m` of that.
+    /// `x + a(x)`, then `+ m` of that: most.
     Sequential,
-    /// `x + a(norm1(x)) + m(norm2(x))`.
+    /// `x + a(norm1(x)) + m(norm2(x))`: GPT-NeoX.
     Parallel,
+    /// `x + a(norm(x)) + m(norm(x))`: Falcon.
+    ParallelOneNorm,
 }
 
 /// Activations of the MLP.
@@ -146,19 +243,12 @@ pub enum Residual {
 pub enum Activation {
     /// `x Phi(x)` with the error function (GPT-NeoX).
     Gelu,
-    /// `x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x³)))` (GPT-2).
+    /// `x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x³)))` (GPT-2; gated: Gemma).
     GeluTanh,
     /// `max(x, 0)` (OPT).
     Relu,
-    /// `x sigmoid(x)` of the gate, times the up projection (Qwen2, Llama).
-    SwiGlu,
-}
-
-impl Activation {
-    /// Whether the MLP has a gate beside its up projection.
-    pub fn gated(self) -> bool {
-        matches!(self, Activation::SwiGlu)
-    }
+    /// `x sigmoid(x)` (gated, as SwiGLU: Qwen2, Llama).
+    Silu,
 }
 
 /// Which linear maps carry a bias.
@@ -172,33 +262,25 @@ pub struct Biases {
     pub mlp: bool,
 }
 
-/// Factor of the attention scores: `1`, over `sqrt(D)`, over `layer + 1`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AttentionScale {
-    /// Divide by `sqrt(D)`: all, unless GPT-2 says `scale_attn_weights: false`.
-    pub by_head_width: bool,
-    /// Divide by the number of the layer, from 1: GPT-2's `scale_attn_by_inverse_layer_idx`.
-    pub by_layer: bool,
-}
-
-impl AttentionScale {
-    /// The factor in block `layer` (from 0).
-    pub fn factor(self, head_width: usize, layer: usize) -> f32 {
-        let mut factor = 1.0;
-        if self.by_head_width {
-            factor /= (head_width as f64).sqrt();
-        }
-        if self.by_layer {
-            factor /= (layer + 1) as f64;
-        }
-        factor as f32
-    }
+impl Biases {
+    /// On none of them.
+    pub const NONE: Self = Self { query_key_value: false, attention_output: false, mlp: false };
+    /// On all of them.
+    pub const ALL: Self = Self { query_key_value: true, attention_output: true, mlp: true };
 }
 
 impl Spec {
-    /// Tokens that a query of block `layer` (from 0) sees at most, itself included; `None`: all before it.
-    pub fn window(&self, layer: usize) -> Option<usize> {
-        self.windows.get(layer).copied().flatten()
+    /// Factor of the attention scores in block `layer` (from 0).
+    ///
+    /// # Panics
+    /// When there is no such block.
+    pub fn scale(&self, layer: usize) -> f64 {
+        self.layers[layer].scale.unwrap_or_else(|| 1.0 / (self.head_width as f64).sqrt())
+    }
+
+    /// Columns of the query, key and value products: `H D`, `G D`, `G D`.
+    pub fn qkv_widths(&self) -> [usize; 3] {
+        [self.heads, self.kv_heads, self.kv_heads].map(|heads| heads * self.head_width)
     }
 
     /// Columns of the joint query/key/value product: `(H + 2 G) D`.
@@ -211,9 +293,21 @@ impl Spec {
         self.heads * self.head_width
     }
 
-    /// Columns of the first product of the MLP: `F`, or `2 F` with a gate (gate first, then up).
-    pub fn up_width(&self) -> usize {
-        if self.activation.gated() { 2 * self.hidden } else { self.hidden }
+    /// `E`: channels of the embedding and the head.
+    pub fn embedding_width(&self) -> usize {
+        self.projected.unwrap_or(self.width)
+    }
+
+    /// What each head's scores lose for a token of distance, where positions are [`Positions::Alibi`]: `2^(-8 i / P)` for head
+    /// `i` of the first `P`, the largest power of two that is no more than `H`; the rest take every other slope of `2 P` heads.
+    pub fn alibi_slopes(&self) -> Option<Vec<f64>> {
+        if self.positions != Positions::Alibi {
+            return None;
+        }
+        let power = self.heads.checked_ilog2().map_or(1, |log| 1_usize << log);
+        let slope = |i: usize, of: usize| (-8.0 * i as f64 / of as f64).exp2();
+        let first = (1..=power.min(self.heads)).map(|i| slope(i, power));
+        Some(first.chain((0..self.heads - power).map(|i| slope(2 * i + 1, 2 * power))).collect())
     }
 
     /// Refuses a spec that contradicts itself.
@@ -221,52 +315,77 @@ impl Spec {
     /// # Errors
     /// [`Error::Spec`] naming the fields at odds.
     pub fn check(&self) -> Result<()> {
+        let refuse = |reason: String| Err(Error::Spec(reason));
         let sizes = [
             ("vocabulary", self.vocabulary),
             ("width", self.width),
-            ("layers", self.layers),
+            ("layers", self.layers.len()),
             ("heads", self.heads),
             ("kv_heads", self.kv_heads),
             ("head_width", self.head_width),
             ("hidden", self.hidden),
             ("context", self.context),
-            ("embedding_width", self.embedding_width),
+            ("embedding_width", self.embedding_width()),
         ];
         if let Some((name, _)) = sizes.iter().find(|(_, size)| *size == 0) {
-            return Err(Error::Spec(format!("{name} is 0")));
-        }
-        if !(self.windows.is_empty() || self.windows.len() == self.layers) || self.windows.contains(&Some(0))
-        {
-            return Err(Error::Spec(format!(
-                "attention windows {:?} do not give each of {} blocks one of at least 1 token",
-                self.windows, self.layers
-            )));
+            return refuse(format!("{name} is 0"));
         }
         if !self.heads.is_multiple_of(self.kv_heads) {
-            return Err(Error::Spec(format!(
+            return refuse(format!(
                 "{} query heads cannot share {} key/value heads evenly",
                 self.heads, self.kv_heads
-            )));
+            ));
         }
-        if self.residual == Residual::Parallel && self.norm_placement == NormPlacement::Post {
-            return Err(Error::Spec("parallel blocks with norms after their parts are not known".to_owned()));
+        if self.residual != Residual::Sequential && self.norm_placement != NormPlacement::Before {
+            return refuse("parallel blocks with norms after their parts are not known".to_owned());
         }
-        match &self.positions {
-            Positions::Learned { offset, rows } if *rows < offset + self.context => {
-                Err(Error::Spec(format!(
-                    "a position table of {rows} rows with offset {offset} is too short for a context of {}",
-                    self.context
-                )))
+        if self.query_key_norm == Some(NormSpan::Width) && self.norm != NormKind::Rms {
+            return refuse("a LayerNorm of queries and keys over all heads is not known".to_owned());
+        }
+        let numbers = [Some(self.embedding_scale), self.attention_cap, self.logit_cap];
+        let scales = (0..self.layers.len()).map(|layer| self.scale(layer) as f32);
+        if let Some(number) =
+            numbers.into_iter().flatten().chain(scales).find(|n| !(*n > 0.0 && n.is_finite()))
+        {
+            return refuse(format!("a cap or a scale of {number} is not positive"));
+        }
+        if let Positions::Learned { offset, rows } = self.positions
+            && rows < offset + self.context
+        {
+            return refuse(format!(
+                "a position table of {rows} rows with offset {offset} is too short for a context of {}",
+                self.context
+            ));
+        }
+        for (number, layer) in self.layers.iter().enumerate() {
+            if layer.window == Some(0) {
+                return refuse(format!(
+                    "attention windows are of at least 1 token; block {number} has one of 0"
+                ));
             }
-            Positions::Rotary(rotary)
-                if !rotary.width.is_multiple_of(2) || rotary.width > self.head_width =>
+            if let Some(rotary) = &layer.rotary
+                && (!rotary.width.is_multiple_of(2) || rotary.width > self.head_width)
             {
-                Err(Error::Spec(format!(
+                return refuse(format!(
                     "{} rotated channels do not fit heads of {}",
                     rotary.width, self.head_width
-                )))
+                ));
             }
-            _ => Ok(()),
         }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slopes_of_any_number_of_heads() {
+        // `build_alibi_tensor` of transformers 4.57 for 2 and for 5 heads.
+        let slopes = |heads| Spec { heads, positions: Positions::Alibi, ..Spec::default() }.alibi_slopes();
+        assert_eq!(slopes(2).unwrap(), [0.0625, 0.00390625]);
+        assert_eq!(slopes(5).unwrap(), [0.25, 0.0625, 0.015625, 0.00390625, 0.5]);
+        assert_eq!(Spec::default().alibi_slopes(), None);
     }
 }

@@ -9,33 +9,8 @@
 use crate::checkpoint::Rows;
 use crate::error::Result;
 use crate::kernels::{Format, Order, Packed};
+pub use crate::matrix::Matrix;
 use crate::spec::Spec;
-
-/// A matrix `[rows, columns]`, row-major.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Matrix {
-    /// Outputs.
-    pub rows: usize,
-    /// Inputs.
-    pub columns: usize,
-    /// `rows * columns` numbers.
-    pub data: Vec<f32>,
-}
-
-impl Matrix {
-    /// A matrix of zeros.
-    pub fn zeros(rows: usize, columns: usize) -> Self {
-        Self { rows, columns, data: vec![0.0; rows * columns] }
-    }
-
-    /// One row.
-    ///
-    /// # Panics
-    /// When `row` is not below `rows`.
-    pub fn row(&self, row: usize) -> &[f32] {
-        &self.data[row * self.columns..(row + 1) * self.columns]
-    }
-}
 
 /// `y = W x + b`, `W` `[out, in]`.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,37 +21,38 @@ pub struct Linear<M = Matrix> {
     pub bias: Option<Vec<f32>>,
 }
 
-impl Linear {
-    /// A map of zeros.
-    pub fn zeros(outputs: usize, inputs: usize, bias: bool) -> Self {
-        Self { weight: Matrix::zeros(outputs, inputs), bias: bias.then(|| vec![0.0; outputs]) }
-    }
-}
-
-/// Gain and bias of a norm, `C` numbers each; both `None` in OPT models without `layer_norm_elementwise_affine`.
+/// Gain and bias of a norm; both `None` in OPT models without `layer_norm_elementwise_affine`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NormWeights {
-    /// The gain.
+    /// The gain, as it is multiplied with.
     pub gain: Option<Vec<f32>>,
     /// The bias; LayerNorm only.
     pub bias: Option<Vec<f32>>,
 }
 
-/// One block.
+/// One block. Which of its norms there are is said by the [`Spec`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block<M = Matrix> {
-    /// Norm of attention: before it, or, post-norm, after its residual.
-    pub attention_norm: NormWeights,
+    /// Norm of the stream for attention: before it, or behind its residual.
+    pub attention_norm: Option<NormWeights>,
     /// `[(H + 2 G) D, C]`: queries, keys, values.
     pub qkv: Linear<M>,
+    /// Norm of the queries, `D` or `H D` numbers.
+    pub query_norm: Option<NormWeights>,
+    /// Norm of the keys, `D` or `G D` numbers.
+    pub key_norm: Option<NormWeights>,
     /// `[C, H D]`.
     pub attention_output: Linear<M>,
-    /// Norm of the MLP.
-    pub mlp_norm: NormWeights,
+    /// Norm of what attention yields.
+    pub attention_branch_norm: Option<NormWeights>,
+    /// Norm of the stream for the MLP.
+    pub mlp_norm: Option<NormWeights>,
     /// `[F, C]`, or `[2 F, C]` with a gate: gate rows, then up rows.
     pub up: Linear<M>,
     /// `[C, F]`.
     pub down: Linear<M>,
+    /// Norm of what the MLP yields.
+    pub mlp_branch_norm: Option<NormWeights>,
 }
 
 /// All weights of one model.
@@ -88,6 +64,8 @@ pub struct Weights<M = Matrix> {
     pub position_embedding: Option<Matrix>,
     /// `[C, E]`, OPT-350m.
     pub project_in: Option<Linear<M>>,
+    /// Norm behind the embedding.
+    pub embedding_norm: Option<NormWeights>,
     /// The blocks, first to last.
     pub blocks: Vec<Block<M>>,
     /// Norm before the head.
@@ -105,6 +83,7 @@ macro_rules! walk {
             token_embedding,
             position_embedding,
             project_in,
+            embedding_norm,
             blocks,
             final_norm,
             project_out,
@@ -120,26 +99,41 @@ macro_rules! walk {
         }
         macro_rules! norm {
             ($norm:expr) => {
-                let NormWeights { gain, bias } = $norm;
-                all.extend(gain.$each().chain(bias.$each()).map(|part| part.$slice()));
+                for NormWeights { gain, bias } in $norm.$each() {
+                    all.extend(gain.$each().chain(bias.$each()).map(|part| part.$slice()));
+                }
             };
         }
         all.extend(position_embedding.$each().map(|table| table.data.$slice()));
         if let Some(project) = project_in {
             linear!(project);
         }
+        norm!(embedding_norm);
         for block in blocks {
-            let Block { attention_norm, qkv, attention_output, mlp_norm, up, down } = block;
+            let Block {
+                attention_norm,
+                qkv,
+                query_norm,
+                key_norm,
+                attention_output,
+                attention_branch_norm,
+                mlp_norm,
+                up,
+                down,
+                mlp_branch_norm,
+            } = block;
             norm!(attention_norm);
             linear!(qkv);
+            norm!(query_norm);
+            norm!(key_norm);
             linear!(attention_output);
+            norm!(attention_branch_norm);
             norm!(mlp_norm);
             linear!(up);
             linear!(down);
+            norm!(mlp_branch_norm);
         }
-        if let Some(last) = final_norm {
-            norm!(last);
-        }
+        norm!(final_norm);
         if let Some(project) = project_out {
             linear!(project);
         }
@@ -194,16 +188,6 @@ impl Role {
     }
 }
 
-/// What the token embedding of a model is for.
-pub fn embedding_role(spec: &Spec) -> Role {
-    if spec.tied { Role::Head } else { Role::Table }
-}
-
-/// What the first matrix of a model's MLP is for.
-pub fn up_role(spec: &Spec) -> Role {
-    if spec.activation.gated() { Role::Gated } else { Role::Linear }
-}
-
 impl Linear {
     fn packed(self, role: Role, format: Format) -> Linear<Packed> {
         Linear { weight: Packed::new(&self.weight, format, role.order()), bias: self.bias }
@@ -222,55 +206,29 @@ impl Weights {
     pub fn packed(self, spec: &Spec, format: Format) -> Weights<Packed> {
         let pack = |matrix: Matrix, role: Role| Packed::new(&matrix, format, role.order());
         let linear = |map: Linear| map.packed(Role::Linear, format);
+        let up = if spec.gated { Role::Gated } else { Role::Linear };
+        let table = if spec.tied { Role::Head } else { Role::Table };
+        let block = |block: Block| Block {
+            attention_norm: block.attention_norm,
+            qkv: linear(block.qkv),
+            query_norm: block.query_norm,
+            key_norm: block.key_norm,
+            attention_output: linear(block.attention_output),
+            attention_branch_norm: block.attention_branch_norm,
+            mlp_norm: block.mlp_norm,
+            up: block.up.packed(up, format),
+            down: linear(block.down),
+            mlp_branch_norm: block.mlp_branch_norm,
+        };
         Weights {
-            token_embedding: pack(self.token_embedding, embedding_role(spec)),
+            token_embedding: pack(self.token_embedding, table),
             position_embedding: self.position_embedding,
             project_in: self.project_in.map(linear),
-            blocks: self
-                .blocks
-                .into_iter()
-                .map(|block| Block {
-                    attention_norm: block.attention_norm,
-                    qkv: linear(block.qkv),
-                    attention_output: linear(block.attention_output),
-                    mlp_norm: block.mlp_norm,
-                    up: block.up.packed(up_role(spec), format),
-                    down: linear(block.down),
-                })
-                .collect(),
+            embedding_norm: self.embedding_norm,
+            blocks: self.blocks.into_iter().map(block).collect(),
             final_norm: self.final_norm,
             project_out: self.project_out.map(linear),
             head: self.head.map(|head| pack(head, Role::Head)),
-        }
-    }
-
-    /// Zeros in the shapes that `spec` asks for; the start of a gradient, an optimiser state or a fresh model.
-    pub fn zeros(spec: &Spec) -> Self {
-        use crate::spec::{NormKind, Positions};
-        let norm = || NormWeights {
-            gain: spec.norm_affine.then(|| vec![0.0; spec.width]),
-            bias: (spec.norm_affine && spec.norm == NormKind::Layer).then(|| vec![0.0; spec.width]),
-        };
-        let projected = spec.embedding_width != spec.width;
-        let block = || Block {
-            attention_norm: norm(),
-            qkv: Linear::zeros(spec.qkv_width(), spec.width, spec.biases.query_key_value),
-            attention_output: Linear::zeros(spec.width, spec.attention_width(), spec.biases.attention_output),
-            mlp_norm: norm(),
-            up: Linear::zeros(spec.up_width(), spec.width, spec.biases.mlp),
-            down: Linear::zeros(spec.width, spec.hidden, spec.biases.mlp),
-        };
-        Self {
-            token_embedding: Matrix::zeros(spec.vocabulary, spec.embedding_width),
-            position_embedding: match spec.positions {
-                Positions::Learned { rows, .. } => Some(Matrix::zeros(rows, spec.width)),
-                Positions::Rotary(_) => None,
-            },
-            project_in: projected.then(|| Linear::zeros(spec.width, spec.embedding_width, false)),
-            blocks: (0..spec.layers).map(|_| block()).collect(),
-            final_norm: spec.final_norm.then(norm),
-            project_out: projected.then(|| Linear::zeros(spec.embedding_width, spec.width, false)),
-            head: (!spec.tied).then(|| Matrix::zeros(spec.vocabulary, spec.embedding_width)),
         }
     }
 

@@ -10,11 +10,8 @@ use relscale_decoder::families::{self, LoadOptions};
 use relscale_decoder::head::Vocabulary;
 use relscale_decoder::kernels::{Choice, Dtype};
 use relscale_decoder::{Model, Sequence, forward};
-use support::golden::{self, Golden, Scores};
+use support::golden::{self, BF16_TOLERANCE, Golden, TOLERANCE, compare, size};
 use support::{case, naive};
-
-/// Error of an f32 logit, relative to the largest logit of its row (or 1).
-const TOLERANCE: f64 = 2e-5;
 
 fn cases() -> Vec<(String, Golden)> {
     let cases: Vec<_> = golden::names().into_iter().map(|name| (name.clone(), Golden::read(&name))).collect();
@@ -22,19 +19,12 @@ fn cases() -> Vec<(String, Golden)> {
     cases
 }
 
-/// The same of a bf16 logit: factors keep 8 bits, and errors of all blocks add up.
-const BF16_TOLERANCE: f64 = 3e-2;
-
 fn load(name: &str) -> Model {
     load_as(name, LoadOptions::default())
 }
 
 fn load_as(name: &str, options: LoadOptions) -> Model {
     Model::load(&case(name), options).unwrap_or_else(|e| panic!("{name}: {e}"))
-}
-
-fn size(row: &[f64]) -> f64 {
-    row.iter().fold(1.0, |top, z| z.abs().max(top))
 }
 
 #[test]
@@ -80,55 +70,6 @@ fn logits_of_the_fast_pass() {
     assert!(worst.0 < TOLERANCE, "off by {:e} in {}", worst.0, worst.1);
 }
 
-/// Compares scores of one sequence; returns (positions, positions whose rank another logit could have moved).
-fn compare(
-    name: &str,
-    model: &Model,
-    ids: &[u32],
-    vocabulary: &Vocabulary,
-    expected: &Scores,
-    logits: &[Vec<f64>],
-) -> (usize, usize) {
-    let tolerance = match model.format().dtype() {
-        Dtype::F32 => TOLERANCE,
-        Dtype::Bf16 => BF16_TOLERANCE,
-    };
-    let scored: Vec<u32> = (1..ids.len() as u32).collect();
-    let found = model.score(&[Sequence { tokens: ids, scored: &scored }], vocabulary).unwrap();
-    assert_eq!(found[0].len(), ids.len() - 1, "{name}");
-    let mut near_ties = 0;
-    for (i, found) in found[0].iter().enumerate() {
-        let found = found.unwrap_or_else(|| panic!("{name}, token {}: not finite", i + 1));
-        let counted: Vec<f64> =
-            (0..).zip(&logits[i]).filter(|(v, _)| vocabulary.contains(*v)).map(|(_, z)| *z).collect();
-        let near = tolerance * size(&counted);
-        assert!((f64::from(found.nll) - expected.nll[i]).abs() < 2.0 * near, "{name}: {found:?}");
-        assert!((f64::from(found.entropy) - expected.entropy[i]).abs() < 4.0 * near, "{name}: {found:?}");
-        let z = logits[i][ids[i + 1] as usize];
-        if expected.gap[i] > 2.0 * near {
-            assert_eq!(
-                (found.rank, found.ties),
-                (expected.rank[i], expected.ties[i]),
-                "{name}: token {}",
-                i + 1
-            );
-        } else {
-            let surely = 1 + counted.iter().filter(|&&other| other > z + 2.0 * near).count() as u32;
-            let maybe = counted.iter().filter(|&&other| other >= z - 2.0 * near).count() as u32;
-            assert!(
-                (surely..=maybe).contains(&found.rank),
-                "{name}: rank {} for {}",
-                found.rank,
-                expected.rank[i]
-            );
-            near_ties += 1;
-        }
-        let top = counted.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        assert!(logits[i][found.argmax as usize] > top - 2.0 * near, "{name}: argmax {}", found.argmax);
-    }
-    (ids.len() - 1, near_ties)
-}
-
 #[test]
 fn ranks_nll_and_entropy() {
     for kernels in [Choice::Best, Choice::Portable] {
@@ -148,12 +89,16 @@ fn ranks_nll_and_entropy_in_bf16() {
 
 /// The share of positions whose rank another logit could have moved.
 fn ranks_nll_and_entropy_with(options: LoadOptions) -> f64 {
+    let tolerance = match options.dtype {
+        Dtype::F32 => TOLERANCE,
+        Dtype::Bf16 => BF16_TOLERANCE,
+    };
     let (mut positions, mut near_ties) = (0, 0);
     for (name, golden) in cases() {
         let model = load_as(&name, options);
         let all = Vocabulary::all(model.spec().vocabulary);
         for (sequence, logits) in golden.sequences.iter().zip(&golden.logits) {
-            let (n, near) = compare(&name, &model, &sequence.ids, &all, &sequence.scores, logits);
+            let (n, near) = compare(&name, &model, &sequence.ids, &all, &sequence.scores, logits, tolerance);
             positions += n;
             near_ties += near;
         }
@@ -173,7 +118,7 @@ fn spare_rows_count_only_when_asked_for() {
     let mut moved = 0;
     for (sequence, logits) in golden.sequences.iter().zip(&golden.logits) {
         let masked = sequence.known_only.as_ref().unwrap();
-        compare(name, &model, &sequence.ids, &only, masked, logits);
+        compare(name, &model, &sequence.ids, &only, masked, logits, TOLERANCE);
         moved += masked.rank.iter().zip(&sequence.scores.rank).filter(|(a, b)| a != b).count();
     }
     assert!(moved > 10, "spare rows of large norm should move most ranks");

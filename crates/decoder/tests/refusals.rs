@@ -145,7 +145,7 @@ fn keys_that_change_nothing_are_accepted() {
         "layer_types": ["full_attention", "full_attention"],
     });
     let loaded = families::load(with_config("llama-gqa", windows).path(), LoadOptions::default()).unwrap();
-    assert!((0..2).all(|layer| loaded.spec.window(layer).is_none()));
+    assert!(loaded.spec.layers.iter().all(|layer| layer.window.is_none()));
 }
 
 #[test]
@@ -199,7 +199,8 @@ fn two_spellings_of_the_rotary_base_must_agree() {
 fn a_sliding_window_holds_where_it_is_switched_on_and_only_there() {
     let windows = |name: &str, keys: Value| {
         let folder = with_config(name, keys);
-        families::load(folder.path(), LoadOptions::default()).unwrap().spec.windows
+        let spec = families::load(folder.path(), LoadOptions::default()).unwrap().spec;
+        spec.layers.iter().map(|layer| layer.window).collect::<Vec<_>>()
     };
     assert_eq!(windows("qwen2-window-on", json!({})), [None, Some(4)]);
     assert_eq!(windows("qwen2-window-off", json!({})), [None, None]);

@@ -7,7 +7,8 @@
 
 use relscale_sweep::recipes::{Recipe, Size};
 use relscale_sweep::train::schedule::Schedule;
-use relscale_sweep::train::trainer::{Settings, Trainer};
+use relscale_sweep::train::settings::Settings;
+use relscale_sweep::train::trainer::Trainer;
 use std::time::Instant;
 
 const LENGTH: usize = 256;

@@ -1,9 +1,10 @@
 //! The preset `small`: a sweep for two cores, whose runs this trainer takes, and how long they would take.
 
 use relscale_sweep::error::Error;
-use relscale_sweep::plan::time::{TimeBasis, estimate};
+use relscale_sweep::plan::time::TimeBasis;
 use relscale_sweep::plan::{self, Plan, SweepRecipe};
-use relscale_sweep::train::planned;
+use relscale_sweep::train::settings::Settings;
+use relscale_sweep::train::timing::estimate;
 
 fn small() -> Plan {
     plan::build(&plan::preset("small").unwrap()).unwrap()
@@ -18,7 +19,7 @@ fn every_budget_has_enough_sizes_and_every_run_can_be_trained() {
         assert!((5..=7).contains(&sizes), "{sizes} sizes at {budget:e}");
     }
     for run in &plan.runs {
-        planned::settings(run).unwrap();
+        Settings::new(&run.architecture, &run.optimiser, run.steps).unwrap();
         assert!(run.flops.off_budget.abs() < 0.01, "{}", run.name);
         assert!((200..=4000).contains(&run.steps), "{}: {} steps", run.name, run.steps);
     }

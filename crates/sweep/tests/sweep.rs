@@ -100,7 +100,7 @@ fn a_plan_becomes_models_curves_and_a_table() {
         assert_eq!(RunRecord::read(&folder).unwrap().as_ref(), Some(record));
         let model = Model::load(&folder, LoadOptions::default()).unwrap();
         assert_eq!(model.parameters().total, run.parameters.total);
-        assert_eq!(model.spec().window(0), Some(8));
+        assert_eq!(model.spec().layers[0].window, Some(8));
         let (name, curve) = read_curve(&folder.join("curve.parquet")).unwrap();
         assert_eq!(name, run.name);
         let evaluated: Vec<_> = curve.iter().filter_map(|point| point.held_out_loss).collect();

@@ -3,8 +3,9 @@
 use relscale_decoder::families::{self, LoadOptions, Loaded};
 use relscale_decoder::weights::Weights;
 use relscale_sweep::train::schedule::Schedule;
+use relscale_sweep::train::settings::Settings;
 use relscale_sweep::train::step::Workspace;
-use relscale_sweep::train::trainer::{Settings, State, Trainer};
+use relscale_sweep::train::trainer::{State, Trainer};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -41,7 +42,11 @@ fn load(name: &str) -> Loaded {
 fn every_gradient_agrees_with_pytorch() {
     let (Loaded { spec, weights, .. }, want) = (load("model"), load("gradient").weights);
     assert!(spec.vocabulary % 10 > 0 && spec.vocabulary > 20);
-    assert!(spec.kv_heads < spec.heads && spec.windows.iter().all(|w| *w == Some(5)) && spec.layers == 3);
+    assert!(
+        spec.kv_heads < spec.heads
+            && spec.layers.iter().all(|l| l.window == Some(5))
+            && spec.layers.len() == 3
+    );
     let steps = steps();
     let batch: Vec<&[u32]> = steps.batches[0].iter().map(Vec::as_slice).collect();
     let tokens = batch.len() * steps.length;

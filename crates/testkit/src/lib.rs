@@ -5,6 +5,7 @@
 //! * [`tokenizer`]: its byte-level tokenizer of about three hundred entries.
 //! * [`ranks`]: the cases of `testdata/ranks`, which every head, engine and kernel faces, and a
 //!   model whose logits are given.
+//! * [`numbers`]: numbers that look random, and gradients against finite differences.
 //! * [`study`]: a study whose ranks follow a law that one knows, to fit.
 //!
 //! Everything follows from a seed or from nothing at all, so that a test sees the same on every
@@ -14,6 +15,7 @@
 
 pub mod data;
 pub mod model;
+pub mod numbers;
 pub mod ranks;
 pub mod study;
 pub mod tokenizer;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::checkpoint::sha256;
 use crate::error::{Error, Result};
-use crate::spec::Activation;
+use crate::spec::{Activation, Layer};
 
 /// Keys of any configuration that do not change what the model computes in evaluation: names, versions, token ids,
 /// dropouts, initialisation, losses, classification heads, implementations of attention, defaults of text generation.
@@ -161,6 +161,9 @@ const MUST_BE_FALSE: &[&str] = &[
 /// Larger counts are in no model, and small enough that no product of ours overflows.
 const MAX_SIZE: u64 = 1 << 24;
 
+/// More blocks are in no model.
+const MAX_LAYERS: usize = 1 << 12;
+
 /// A `config.json` that remembers which keys were asked for.
 #[derive(Debug)]
 pub(super) struct Config {
@@ -192,10 +195,6 @@ impl Config {
 
     pub(super) fn belongs_to(&mut self, family: &'static str) {
         self.family = family;
-    }
-
-    pub(super) fn family(&self) -> &'static str {
-        self.family
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -330,25 +329,36 @@ impl Config {
         }
     }
 
-    /// An activation without gate by the reference implementation's names.
-    pub(super) fn activation(&mut self, key: &str, default: &str) -> Result<Activation> {
-        let value = self.get_unless_null(key)?.unwrap_or_else(|| Value::String(default.to_string()));
-        match value.as_str() {
-            Some("gelu" | "gelu_python") => Ok(Activation::Gelu),
-            // Three names, one formula.
-            Some("gelu_new" | "gelu_fast" | "gelu_pytorch_tanh") => Ok(Activation::GeluTanh),
-            Some("relu") => Ok(Activation::Relu),
-            _ => Err(self.unsupported(key, &value)),
+    /// The blocks, each by its number from 0.
+    pub(super) fn layers(&self, count: usize, layer: impl Fn(usize) -> Layer) -> Result<Vec<Layer>> {
+        if count > MAX_LAYERS {
+            return Err(self.broken(format!("{count} blocks are more than any model has")));
         }
+        Ok((0..count).map(layer).collect())
     }
 
-    /// The activation of a gated MLP; SiLU is the only one we compute.
-    pub(super) fn gated_activation(&mut self, key: &str) -> Result<Activation> {
-        let value = self.get_unless_null(key)?.unwrap_or_else(|| Value::String("silu".to_string()));
-        match value.as_str() {
-            Some("silu" | "swish") => Ok(Activation::SwiGlu),
-            _ => Err(self.unsupported(key, &value)),
-        }
+    /// The activation of an MLP without gate.
+    pub(super) fn activation(&mut self, key: &str, default: Activation) -> Result<Activation> {
+        self.activation_of(key, default, &[Activation::Gelu, Activation::GeluTanh, Activation::Relu])
+    }
+
+    /// The activation of a gate, which is the default or another computation.
+    pub(super) fn gated_activation(&mut self, key: &str, default: Activation) -> Result<Activation> {
+        self.activation_of(key, default, &[default])
+    }
+
+    /// An activation by the reference implementation's names.
+    fn activation_of(&mut self, key: &str, default: Activation, known: &[Activation]) -> Result<Activation> {
+        let Some(value) = self.get_unless_null(key)? else { return Ok(default) };
+        let activation = match value.as_str() {
+            Some("gelu" | "gelu_python") => Some(Activation::Gelu),
+            // Three names, one formula.
+            Some("gelu_new" | "gelu_fast" | "gelu_pytorch_tanh") => Some(Activation::GeluTanh),
+            Some("relu") => Some(Activation::Relu),
+            Some("silu" | "swish") => Some(Activation::Silu),
+            _ => None,
+        };
+        activation.filter(|found| known.contains(found)).ok_or_else(|| self.unsupported(key, &value))
     }
 
     /// Refuses `layer_types` but where all layers see everything: of a family that does not read it.

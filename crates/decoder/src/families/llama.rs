@@ -3,13 +3,11 @@
 //! Source: `LlamaConfig`, `MistralConfig` and their models in transformers 4.57. `pretraining_tp` splits products into
 //! slices and adds them up: the same numbers.
 
-use super::Family;
 use super::config::Config;
+use super::family::Family;
 use super::llama_like::{self, Sizes};
 use crate::error::Result;
-use crate::kernels::Packed;
 use crate::spec::{Biases, Spec};
-use crate::weights::Matrix;
 
 pub(super) const FAMILY: Family = Family {
     name: "llama",
@@ -23,8 +21,7 @@ pub(super) const FAMILY: Family = Family {
         "use_sliding_window",
     ],
     ends: [Some(1), Some(2)],
-    dense: llama_like::weights::<Matrix>,
-    packed: llama_like::weights::<Packed>,
+    names: &llama_like::NAMES,
 };
 
 pub(super) const MISTRAL: Family = Family {
@@ -32,8 +29,7 @@ pub(super) const MISTRAL: Family = Family {
     spec: mistral_spec,
     ignored: &["max_window_layers", "use_sliding_window"],
     ends: [Some(1), Some(2)],
-    dense: llama_like::weights::<Matrix>,
-    packed: llama_like::weights::<Packed>,
+    names: &llama_like::NAMES,
 };
 
 fn spec(config: &mut Config) -> Result<Spec> {
@@ -59,10 +55,9 @@ const SIZES: Sizes = Sizes {
 const MISTRAL_SIZES: Sizes = Sizes { hidden: 14_336, kv_heads: Some(8), context: 4096 * 32, ..SIZES };
 
 fn mistral_spec(config: &mut Config) -> Result<Spec> {
-    let biases = Biases { query_key_value: false, attention_output: false, mlp: false };
-    let mut spec = llama_like::spec(config, biases, &MISTRAL_SIZES)?;
+    let mut spec = llama_like::spec(config, Biases::NONE, &MISTRAL_SIZES)?;
     // Absent is not null: without the key the reference takes a window of 4096.
     let window = config.size_or_null("sliding_window", 4096)?;
-    spec.windows = llama_like::windows(config, window, 0, &spec)?;
+    llama_like::windows(config, window, 0, &mut spec)?;
     Ok(spec)
 }

@@ -3,22 +3,14 @@
 //! Source: `Qwen2Config` and `Qwen2ForCausalLM` of transformers 4.57. The window stands in most configurations and is
 //! switched off by `use_sliding_window: false`; switched on, it holds from layer `max_window_layers` on.
 
-use super::Family;
 use super::config::Config;
+use super::family::Family;
 use super::llama_like::{self, Sizes};
 use crate::error::Result;
-use crate::kernels::Packed;
 use crate::spec::{Biases, Spec};
-use crate::weights::Matrix;
 
-pub(super) const FAMILY: Family = Family {
-    name: "qwen2",
-    spec,
-    ignored: &[],
-    ends: [None, None],
-    dense: llama_like::weights::<Matrix>,
-    packed: llama_like::weights::<Packed>,
-};
+pub(super) const FAMILY: Family =
+    Family { name: "qwen2", spec, ignored: &[], ends: [None, None], names: &llama_like::NAMES };
 
 /// `Qwen2Config`.
 const SIZES: Sizes = Sizes {
@@ -32,7 +24,7 @@ const SIZES: Sizes = Sizes {
 };
 
 fn spec(config: &mut Config) -> Result<Spec> {
-    let biases = Biases { query_key_value: true, attention_output: false, mlp: false };
+    let biases = Biases { query_key_value: true, ..Biases::NONE };
     let mut spec = llama_like::spec(config, biases, &SIZES)?;
     let switched_on = config.flag("use_sliding_window", false)?;
     let window = config.size_or_null("sliding_window", 4096)?;
@@ -42,6 +34,6 @@ fn spec(config: &mut Config) -> Result<Spec> {
         false => config.optional_size("max_window_layers")?.unwrap_or(28),
     };
     let window = window.filter(|_| switched_on);
-    spec.windows = llama_like::windows(config, window, first, &spec)?;
+    llama_like::windows(config, window, first, &mut spec)?;
     Ok(spec)
 }

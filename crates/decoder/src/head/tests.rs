@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::kernels::{Choice, Dtype, Format, Input, Order, Packed, TILE};
-use crate::ops::testing::numbers;
 use crate::weights::Matrix;
 use proptest::prelude::*;
+use relscale_testkit::numbers::numbers;
 use relscale_testkit::ranks::{Said, cases};
 
 type Head = fn(&Matrix, &[f32], &[u32], &Vocabulary) -> Result<Vec<Option<Scored>>>;
@@ -31,7 +31,7 @@ fn tiled_by(
     let width = head.columns;
     input
         .fill(hidden.len() / width, width, |i, out| out.copy_from_slice(&hidden[i * width..(i + 1) * width]));
-    tiled::score(&Packed::new(head, format, Order::Head), &input, targets, vocabulary)
+    tiled::score(&Packed::new(head, format, Order::Head), &input, targets, vocabulary, None)
 }
 
 /// The tiled head in f32 by the best kernels.

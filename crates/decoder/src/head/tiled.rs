@@ -11,12 +11,12 @@
 
 #![allow(
     clippy::needless_range_loop,
-    reason = "see `ops::lanes`: with indices the loops over lanes become vectors"
+    reason = "see `lanes`: with indices the loops over lanes become vectors"
 )]
 
 use crate::error::Result;
 use crate::kernels::{Input, Packed, TILE};
-use crate::ops::lanes::{LANES, LOWEST_EXP2, exp2, vectorised};
+use crate::lanes::{LANES, LOWEST_EXP2, exp2, tanh, vectorised};
 use rayon::prelude::*;
 use std::f32::consts::LOG2_E;
 use std::ops::Range;
@@ -31,7 +31,8 @@ const SHARE: usize = 560;
 const ABSENT: f32 = f32::MIN;
 
 /// Scores hidden rows `[N, E]` against `head` `[V, E]`: for each row its target's rank, ties, nll, entropy, and the argmax;
-/// `None` where a logit was not finite. Rows are split over threads; no result depends on how.
+/// `None` where a logit was not finite. Rows are split over threads; no result depends on how. With a `cap` `c`, a logit `z`
+/// counts as `c tanh(z / c)`; that rises with `z`, so ranks are taken of `z` itself, where rounding makes fewer ties.
 ///
 /// # Errors
 /// A target that is not in the vocabulary, by its index.
@@ -40,6 +41,7 @@ pub fn score(
     hidden: &Input,
     targets: &[u32],
     vocabulary: &Vocabulary,
+    cap: Option<f32>,
 ) -> Result<Vec<Option<Scored>>> {
     for (index, &target) in targets.iter().enumerate() {
         vocabulary.check_target(index, target)?;
@@ -49,7 +51,7 @@ pub fn score(
         .into_par_iter()
         .flat_map_iter(|rows| {
             let (targets, aimed) = (&targets[rows.clone()], &aimed[rows.clone()]);
-            share(head, hidden, rows, targets, aimed, vocabulary)
+            share(head, hidden, rows, targets, aimed, (vocabulary, cap))
         })
         .collect())
 }
@@ -61,7 +63,7 @@ fn share(
     rows: Range<usize>,
     targets: &[u32],
     aimed: &[f32],
-    vocabulary: &Vocabulary,
+    (vocabulary, cap): (&Vocabulary, Option<f32>),
 ) -> Vec<Option<Scored>> {
     let mut running = vec![Running::START; rows.len()];
     let start = rows.start;
@@ -81,12 +83,12 @@ fn share(
                     debug_assert!(
                         own.is_none_or(|own| z[own].to_bits() == aimed[i].to_bits() || z[own].is_nan())
                     );
-                    running[i].fold(z.as_chunks().0, first as u32, aimed[i], own);
+                    running[i].fold(z.as_chunks_mut().0, first as u32, aimed[i], own, cap);
                 }
             },
         );
     });
-    running.into_iter().zip(aimed).map(|(running, aimed)| running.finish(*aimed)).collect()
+    running.into_iter().zip(aimed).map(|(running, aimed)| running.finish(*aimed, cap)).collect()
 }
 
 /// Running sums of one position over the tiles seen so far, lane by lane: logit `i` of the vocabulary counts in lane `i mod 16`, so
@@ -110,6 +112,12 @@ struct Running {
     least: [f32; LANES],
 }
 
+/// `c tanh(z / c)`.
+#[inline(always)]
+fn capped(z: f32, c: f32) -> f32 {
+    c * tanh(z / c)
+}
+
 /// By how much a logit may exceed the reference: the sums of a tile stay far below the largest f32.
 const HEADROOM: f32 = 40.0;
 
@@ -128,7 +136,7 @@ impl Running {
 
     /// Folds the logits of one tile in; `own` is where the target stands in it, if it does.
     #[inline(always)]
-    fn fold(&mut self, z: &[[f32; LANES]], first: u32, aimed: f32, own: Option<usize>) {
+    fn fold(&mut self, z: &mut [[f32; LANES]], first: u32, aimed: f32, own: Option<usize>, cap: Option<f32>) {
         self.count(z, first, aimed);
         if let Some(own) = own {
             // By the bits that stand there, so that it is taken back exactly as it was counted.
@@ -141,11 +149,16 @@ impl Running {
             beyond |= self.top[i] > self.bound;
         }
         if beyond {
-            self.move_reference();
+            self.move_reference(cap);
+        }
+        if let Some(cap) = cap {
+            for z in z.as_flattened_mut() {
+                *z = if *z == ABSENT { ABSENT } else { capped(*z, cap) };
+            }
         }
         let reference = self.reference;
         let (mut mass, mut tilt) = ([0.0; LANES], [0.0; LANES]);
-        for z in z {
+        for z in &*z {
             for i in 0..LANES {
                 let x = (z[i] - reference) * LOG2_E;
                 let x = if x < LOWEST_EXP2 { LOWEST_EXP2 } else { x };
@@ -164,9 +177,11 @@ impl Running {
 
     /// Takes the largest logit so far for the reference.
     #[cold]
-    fn move_reference(&mut self) {
-        let (old, new) = (self.reference, self.largest());
-        (self.reference, self.bound) = (new, new + HEADROOM);
+    fn move_reference(&mut self, cap: Option<f32>) {
+        let top = self.largest();
+        let (old, new) = (self.reference, cap.map_or(top, |cap| capped(top, cap)));
+        // Two logits are never further apart for having been capped.
+        (self.reference, self.bound) = (new, top + HEADROOM);
         if self.mass[0] > 0.0 {
             let drop = (f64::from(old) - f64::from(new)) * f64::from(LOG2_E);
             let shrink = drop.exp2();
@@ -199,7 +214,7 @@ impl Running {
     }
 
     /// The score, once every tile has been seen.
-    fn finish(self, aimed: f32) -> Option<Scored> {
+    fn finish(self, aimed: f32, cap: Option<f32>) -> Option<Scored> {
         let top = self.largest();
         let (mass, tilt) = (self.mass.iter().sum::<f64>(), self.tilt.iter().sum::<f64>());
         let low = self.least.contains(&f32::NEG_INFINITY);
@@ -210,6 +225,7 @@ impl Running {
         let argmax = places.map(|((_, chunk), lane)| chunk * LANES as u32 + lane).min();
         let (above, equal) = (self.above.iter().sum::<u32>(), self.equal.iter().sum::<u32>());
         let log_mass = mass.ln();
+        let aimed = cap.map_or(aimed, |cap| capped(aimed, cap));
         Some(Scored {
             rank: above + equal + 1,
             ties: equal,

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::words::Words;
 use super::{Dtype, Format, MIN_ROWS, rounded};
-use crate::weights::Matrix;
+use crate::matrix::Matrix;
 
 /// Outputs of a tile: six panels of 32 whose weights, with the block of the inner dimension, stay in the second-level
 /// cache while all rows pass by. 96 and 256 do as well within noise, 1536 loses 3 to 7 %.

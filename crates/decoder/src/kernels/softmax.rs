@@ -65,7 +65,7 @@ impl Softmax {
 mod by_hand {
     use super::super::{Dtype, avx512};
     use super::*;
-    use crate::ops::lanes::EXP2;
+    use crate::lanes::EXP2;
     use std::arch::x86_64::{
         __m512, _mm512_add_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_mov_ps, _mm512_maskz_mov_ps,
         _mm512_max_ps, _mm512_mul_ps, _mm512_roundscale_ps, _mm512_scalef_ps, _mm512_set1_ps,
@@ -96,7 +96,7 @@ mod by_hand {
         }
     }
 
-    /// `2^x` as [`crate::ops::lanes::exp2`], exactly 0 below 2^-150.
+    /// `2^x` as [`crate::lanes::exp2`], exactly 0 below 2^-150.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn exp2(x: __m512) -> __m512 {

@@ -3,16 +3,13 @@
 //! Shapes: `[N, F]`; the gated form reads `[N, 2 F]` (gate, then up) and writes `[N, F]`.
 //! GELU: Hendrycks & Gimpel 2016, exact and by tanh (`x/2 (1 + tanh u) = x sigmoid(2 u)`); SwiGLU: Shazeer 2020.
 
-use super::lanes::{erf, sigmoid, vectorised};
+use crate::lanes::{erf, sigmoid, vectorised};
 use crate::spec::Activation;
 
 /// `sqrt(8 / pi)`: twice the factor of the tanh form, since `tanh` is written as a sigmoid.
 const TWO_ROOT_TWO_OVER_PI: f32 = 1.595_769_2;
 
-/// Applies an ungated activation in place.
-///
-/// # Panics
-/// On [`Activation::SwiGlu`], which changes the shape: see [`swiglu`].
+/// Applies an activation in place.
 pub fn in_place(activation: Activation, x: &mut [f32]) {
     vectorised(
         #[inline(always)]
@@ -26,15 +23,15 @@ pub fn in_place(activation: Activation, x: &mut [f32]) {
                 #[inline(always)]
                 |v| *v *= sigmoid(TWO_ROOT_TWO_OVER_PI * *v * (0.044_715 * *v * *v + 1.0)),
             ),
-            Activation::SwiGlu => unreachable!("a gated activation has its own function"),
+            Activation::Silu => x.iter_mut().for_each(
+                #[inline(always)]
+                |v| *v *= sigmoid(*v),
+            ),
         },
     );
 }
 
-/// Adds the bias and applies an ungated activation, in place.
-///
-/// # Panics
-/// As [`in_place`].
+/// Adds the bias and applies an activation, in place.
 pub fn biased(activation: Activation, bias: Option<&[f32]>, x: &mut [f32]) {
     if let Some(bias) = bias {
         vectorised(
@@ -45,21 +42,31 @@ pub fn biased(activation: Activation, bias: Option<&[f32]>, x: &mut [f32]) {
     in_place(activation, x);
 }
 
-/// `gate = gate sigmoid(gate) up`, after their biases have been added.
-pub fn gate(biases: Option<(&[f32], &[f32])>, gate: &mut [f32], up: &mut [f32]) {
-    vectorised(
-        #[inline(always)]
-        || {
-            if let Some((of_gate, of_up)) = biases {
+/// `gate = activation(gate) up`, after their biases have been added.
+pub fn gate(activation: Activation, biases: Option<(&[f32], &[f32])>, gate: &mut [f32], up: &mut [f32]) {
+    if let Some((of_gate, of_up)) = biases {
+        vectorised(
+            #[inline(always)]
+            || {
                 gate.iter_mut().zip(of_gate).for_each(|(v, b)| *v += b);
                 up.iter_mut().zip(of_up).for_each(|(v, b)| *v += b);
-            }
-            gate.iter_mut().zip(&*up).for_each(
-                #[inline(always)]
-                |(g, u)| *g *= sigmoid(*g) * u,
-            );
-        },
-    );
+            },
+        );
+    }
+    if activation == Activation::Silu {
+        vectorised(
+            #[inline(always)]
+            || {
+                gate.iter_mut().zip(&*up).for_each(
+                    #[inline(always)]
+                    |(g, u)| *g *= sigmoid(*g) * u,
+                );
+            },
+        );
+        return;
+    }
+    in_place(activation, gate);
+    gate.iter_mut().zip(&*up).for_each(|(g, u)| *g *= u);
 }
 
 /// `y = gate sigmoid(gate) up`; `x` `[N, 2 F]`, `y` `[N, F]`.
@@ -101,7 +108,7 @@ pub fn swiglu_backward(x: &[f32], dy: &[f32], dx: &mut [f32], hidden: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::testing::{check_gradient, numbers};
+    use relscale_testkit::numbers::{check_gradient, numbers};
 
     #[test]
     fn activations_agree_with_published_values() {

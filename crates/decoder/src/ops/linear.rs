@@ -2,8 +2,8 @@
 //!
 //! Shapes: `x` `[N, I]`, `W` `[O, I]`, `b` `[O]`, `y` `[N, O]`.
 
-use super::lanes::vectorised;
 use crate::kernels::{Input, Packed, View, product};
+use crate::lanes::vectorised;
 use crate::weights::{Linear, Matrix};
 
 /// `y = x W^T + b` over all rows on this thread.
@@ -81,7 +81,7 @@ pub fn backward(
 mod tests {
     use super::*;
     use crate::kernels::{Choice, Dtype, Format, Order};
-    use crate::ops::testing::{check_gradient, numbers};
+    use relscale_testkit::numbers::{check_gradient, numbers};
 
     fn naive(w: &[f32], bias: Option<&[f32]>, x: &[f32], inputs: usize) -> Vec<f64> {
         let outputs = w.len() / inputs;

@@ -4,7 +4,7 @@
 //! LayerNorm: `y = (x - mean) / sqrt(var + eps) * gain + bias` (Ba et al. 2016); RMSNorm: `y = x / sqrt(mean(x²) + eps) * gain`
 //! (Zhang & Sennrich 2019).
 
-use super::lanes::{dot, sum, vectorised};
+use crate::lanes::{dot, sum, vectorised};
 use crate::spec::NormKind;
 use crate::weights::NormWeights;
 
@@ -71,11 +71,11 @@ pub fn rms_backward(epsilon: f32, gain: &[f32], x: &[f32], dy: &[f32], dx: &mut 
             for ((x, dy), dx) in rows.zip(dx.chunks_exact_mut(width)) {
                 let n = width as f32;
                 let r = 1.0 / (dot(x, x) / n + epsilon).sqrt();
-                let mut lanes = [0.0_f32; super::lanes::LANES];
+                let mut lanes = [0.0_f32; crate::lanes::LANES];
                 for (i, ((x, dy), g)) in x.iter().zip(dy).zip(gain).enumerate() {
-                    lanes[i % super::lanes::LANES] += x * dy * g;
+                    lanes[i % crate::lanes::LANES] += x * dy * g;
                 }
-                let mean = super::lanes::fold(lanes, |a, b| a + b) / n;
+                let mean = crate::lanes::fold(lanes, |a, b| a + b) / n;
                 let pull = r * r * mean;
                 for i in 0..width {
                     dx[i] += r * (dy[i] * gain[i] - x[i] * pull);
@@ -89,7 +89,7 @@ pub fn rms_backward(epsilon: f32, gain: &[f32], x: &[f32], dy: &[f32], dx: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::testing::{check_gradient, numbers};
+    use relscale_testkit::numbers::{check_gradient, numbers};
 
     /// The definition, in f64.
     fn naive(kind: NormKind, epsilon: f64, weights: &NormWeights, x: &[f32]) -> Vec<f64> {

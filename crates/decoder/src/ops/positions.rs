@@ -3,7 +3,7 @@
 //! Channel pair `(i, i + R/2)` of the first `R` channels of a head turns by `angle[t, i] = t * frequency[i]`.
 //! Shapes: tables `[T, R/2]`; rows `[N, W]`, of which the first `heads * D` channels are heads to be turned.
 
-use super::lanes::vectorised;
+use crate::lanes::vectorised;
 use crate::spec::{Rotary, RotaryScaling};
 
 /// Cosines and sines for positions `0..T`.
@@ -93,7 +93,7 @@ fn frequencies(rotary: &Rotary) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::testing::numbers;
+    use relscale_testkit::numbers::numbers;
 
     #[test]
     fn a_turn_is_a_complex_product_and_can_be_undone() {

@@ -3,16 +3,21 @@
 //! It judges the mapping of checkpoints apart from the rounding of the fast pass: with the right weights in the right
 //! places it agrees with the goldens to about 1e-11, with any mistake it does not at all.
 
+use relscale_decoder::matrix::Matrix;
 use relscale_decoder::spec::{
-    Activation, NormKind, NormPlacement, Positions, Residual, Rotary, RotaryScaling, Spec,
+    Activation, NormKind, NormPlacement, NormSpan, Positions, Residual, Rotary, RotaryScaling, Spec,
 };
-use relscale_decoder::weights::{Linear, Matrix, NormWeights, Weights};
+use relscale_decoder::weights::{Block, Linear, NormWeights, Weights};
 
 type Row = Vec<f64>;
 
 /// Logits `[T][V]` of one sequence.
 pub fn logits(spec: &Spec, weights: &Weights, ids: &[u32]) -> Vec<Row> {
-    let mut rows: Vec<Row> = ids.iter().map(|&id| to_f64(weights.token_embedding.row(id as usize))).collect();
+    let embedding = |&id: &u32| {
+        let scale = f64::from(spec.embedding_scale);
+        weights.token_embedding.row(id as usize).iter().map(|&x| scale * f64::from(x)).collect()
+    };
+    let mut rows: Vec<Row> = ids.iter().map(embedding).collect();
     if let Some(project) = &weights.project_in {
         rows = rows.iter().map(|row| linear(project, row)).collect();
     }
@@ -21,32 +26,37 @@ pub fn logits(spec: &Spec, weights: &Weights, ids: &[u32]) -> Vec<Row> {
             add(row, &to_f64(table.row(t + offset)));
         }
     }
+    if let Some(norm) = &weights.embedding_norm {
+        rows = normed(spec, norm, &rows);
+    }
     for (layer, block) in weights.blocks.iter().enumerate() {
+        let maybe = |norm: &Option<NormWeights>, rows: Vec<Row>| match norm {
+            Some(norm) => normed(spec, norm, &rows),
+            None => rows,
+        };
         let attention = |rows: &[Row]| {
-            let scale = f64::from(spec.attention_scale.by_head_width as u8);
-            let scale = if scale == 1.0 { 1.0 / (spec.head_width as f64).sqrt() } else { 1.0 };
-            let by_layer = if spec.attention_scale.by_layer { (layer + 1) as f64 } else { 1.0 };
-            let qkv: Vec<Row> = rows.iter().map(|row| linear(&block.qkv, row)).collect();
-            let mixed = attend(spec, spec.window(layer), &qkv, scale / by_layer);
-            mixed.iter().map(|row| linear(&block.attention_output, row)).collect::<Vec<_>>()
+            let mixed = attend(spec, layer, block, rows);
+            let out = mixed.iter().map(|row| linear(&block.attention_output, row)).collect();
+            maybe(&block.attention_branch_norm, out)
         };
         let mlp = |rows: &[Row]| {
             let one = |row: &Row| linear(&block.down, &activate(spec, &linear(&block.up, row)));
-            rows.iter().map(one).collect::<Vec<_>>()
+            maybe(&block.mlp_branch_norm, rows.iter().map(one).collect())
         };
-        let norm1 = |rows: &[Row]| normed(spec, &block.attention_norm, rows);
-        let norm2 = |rows: &[Row]| normed(spec, &block.mlp_norm, rows);
+        let norm1 = |rows: &[Row]| maybe(&block.attention_norm, rows.to_vec());
+        let norm2 = |rows: &[Row]| maybe(&block.mlp_norm, rows.to_vec());
         rows = match (spec.norm_placement, spec.residual) {
-            (NormPlacement::Pre, Residual::Sequential) => {
+            (NormPlacement::AfterResidual, _) => {
+                let middle = norm1(&sum(&rows, &attention(&rows)));
+                norm2(&sum(&middle, &mlp(&middle)))
+            }
+            (_, Residual::Sequential) => {
                 let middle = sum(&rows, &attention(&norm1(&rows)));
                 sum(&middle, &mlp(&norm2(&middle)))
             }
-            (NormPlacement::Pre, Residual::Parallel) => {
-                sum(&sum(&rows, &attention(&norm1(&rows))), &mlp(&norm2(&rows)))
-            }
-            (NormPlacement::Post, _) => {
-                let middle = norm1(&sum(&rows, &attention(&rows)));
-                norm2(&sum(&middle, &mlp(&middle)))
+            (_, Residual::Parallel) => sum(&sum(&rows, &attention(&norm1(&rows))), &mlp(&norm2(&rows))),
+            (_, Residual::ParallelOneNorm) => {
+                sum(&sum(&rows, &attention(&norm1(&rows))), &mlp(&norm1(&rows)))
             }
         };
     }
@@ -56,7 +66,13 @@ pub fn logits(spec: &Spec, weights: &Weights, ids: &[u32]) -> Vec<Row> {
     if let Some(project) = &weights.project_out {
         rows = rows.iter().map(|row| linear(project, row)).collect();
     }
-    rows.iter().map(|row| product(weights.head(), row)).collect()
+    let logits =
+        |row: &Row| product(weights.head(), row).into_iter().map(|z| capped(spec.logit_cap, z)).collect();
+    rows.iter().map(logits).collect()
+}
+
+fn capped(cap: Option<f32>, x: f64) -> f64 {
+    cap.map_or(x, |cap| f64::from(cap) * (x / f64::from(cap)).tanh())
 }
 
 fn to_f64(row: &[f32]) -> Row {
@@ -107,13 +123,15 @@ fn activate(spec: &Spec, row: &[f64]) -> Row {
         let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3));
         0.5 * x * (1.0 + inner.tanh())
     };
-    let (first, second) = row.split_at(row.len().min(spec.hidden));
-    match spec.activation {
-        Activation::Gelu => row.iter().map(|&x| 0.5 * x * (1.0 + erf(x / 2_f64.sqrt()))).collect(),
-        Activation::GeluTanh => row.iter().map(|&x| tanh_gelu(x)).collect(),
-        Activation::Relu => row.iter().map(|&x| x.max(0.0)).collect(),
-        Activation::SwiGlu => first.iter().zip(second).map(|(g, u)| g / (1.0 + (-g).exp()) * u).collect(),
-    }
+    let (first, second) = row.split_at(spec.hidden);
+    let of = |x: f64| match spec.activation {
+        Activation::Gelu => 0.5 * x * (1.0 + erf(x / 2_f64.sqrt())),
+        Activation::GeluTanh => tanh_gelu(x),
+        Activation::Relu => x.max(0.0),
+        Activation::Silu => x / (1.0 + (-x).exp()),
+    };
+    let up = |i: usize| if spec.gated { second[i] } else { 1.0 };
+    first.iter().enumerate().map(|(i, &x)| of(x) * up(i)).collect()
 }
 
 /// Error function by its Maclaurin series below 3 and the continued fraction above; both to about 1e-15.
@@ -134,27 +152,47 @@ fn erf(x: f64) -> f64 {
     1.0 - (-x * x).exp() / std::f64::consts::PI.sqrt() / fraction
 }
 
-/// Causal attention over joint rows (all queries, all keys, all values), heads one after another.
-fn attend(spec: &Spec, window: Option<usize>, qkv: &[Row], scale: f64) -> Vec<Row> {
+/// Causal attention of one block, heads one after another.
+fn attend(spec: &Spec, layer: usize, block: &Block, rows: &[Row]) -> Vec<Row> {
     let d = spec.head_width;
     let (h, g) = (spec.heads, spec.kv_heads);
-    let rotated = |row: &Row, t: usize, start: usize| -> Row {
-        let mut part = row[start..start + d].to_vec();
-        if let Positions::Rotary(rotary) = &spec.positions {
-            rotate(rotary, &mut part, t);
-        }
-        part
+    let (scale, window) = (spec.scale(layer), spec.layers[layer].window);
+    let slopes = spec.alibi_slopes();
+    // Queries, keys and values of each row, the first two normed and turned.
+    let ready = |(t, row): (usize, &Row)| -> [Row; 3] {
+        let qkv = linear(&block.qkv, row);
+        let (q, rest) = qkv.split_at(h * d);
+        let (k, v) = rest.split_at(g * d);
+        let turned = |part: &[f64], norm: &Option<NormWeights>| -> Row {
+            let part = match (norm, spec.query_key_norm) {
+                (Some(norm), Some(NormSpan::Width)) => normed(spec, norm, &[part.to_vec()]).concat(),
+                (Some(norm), Some(NormSpan::Head)) => {
+                    let heads: Vec<Row> = part.chunks(d).map(<[f64]>::to_vec).collect();
+                    normed(spec, norm, &heads).concat()
+                }
+                _ => part.to_vec(),
+            };
+            let mut heads: Vec<Row> = part.chunks(d).map(<[f64]>::to_vec).collect();
+            if let Some(rotary) = &spec.layers[layer].rotary {
+                heads.iter_mut().for_each(|head| rotate(rotary, head, t));
+            }
+            heads.concat()
+        };
+        [turned(q, &block.query_norm), turned(k, &block.key_norm), v.to_vec()]
     };
+    let qkv: Vec<[Row; 3]> = rows.iter().enumerate().map(ready).collect();
     let mut out = vec![Vec::with_capacity(h * d); qkv.len()];
     for head in 0..h {
         let group = head / (h / g);
         for t in 0..qkv.len() {
-            let query = rotated(&qkv[t], t, head * d);
+            let query = &qkv[t][0][head * d..(head + 1) * d];
             let first = window.map_or(0, |window| (t + 1).saturating_sub(window));
             let scores: Vec<f64> = (first..=t)
                 .map(|s| {
-                    let key = rotated(&qkv[s], s, (h + group) * d);
-                    scale * query.iter().zip(&key).map(|(a, b)| a * b).sum::<f64>()
+                    let key = &qkv[s][1][group * d..(group + 1) * d];
+                    let score = scale * query.iter().zip(key).map(|(a, b)| a * b).sum::<f64>();
+                    let lost = slopes.as_ref().map_or(0.0, |slopes| slopes[head] * (t - s) as f64);
+                    capped(spec.attention_cap, score) - lost
                 })
                 .collect();
             let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -162,7 +200,7 @@ fn attend(spec: &Spec, window: Option<usize>, qkv: &[Row], scale: f64) -> Vec<Ro
             let total: f64 = weights.iter().sum();
             let mut mixed = vec![0.0; d];
             for (s, weight) in (first..).zip(&weights) {
-                let value = &qkv[s][(h + g + group) * d..(h + g + group + 1) * d];
+                let value = &qkv[s][2][group * d..(group + 1) * d];
                 mixed.iter_mut().zip(value).for_each(|(m, v)| *m += weight / total * v);
             }
             out[t].extend(mixed);

@@ -240,7 +240,7 @@ fn set_params(run: &mut CollectedRun, logged: &Logged, options: &CollectOptions)
                 run.params = Some(counted as f64);
                 run.params_convention = Some(options.params);
                 run.width = Some(spec.width as f64);
-                run.layers = Some(spec.layers as f64);
+                run.layers = Some(spec.layers.len() as f64);
                 return;
             }
             Err(error) => run.notes.push(format!("config.json does not tell the parameters: {error}")),

@@ -3,10 +3,10 @@
 
 use crate::error::{Error, Result};
 use crate::tokenizer::{SEPARATOR, SEPARATOR_ID};
-use crate::train::curve::Training;
 use half::f16;
-use relscale_decoder::spec::{Positions, RotaryScaling, Spec};
-use relscale_decoder::weights::{Matrix, Weights};
+use relscale_decoder::families::named_tensors;
+use relscale_decoder::spec::{RotaryScaling, Spec};
+use relscale_decoder::weights::Weights;
 use relscale_records::atomic;
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
@@ -22,7 +22,7 @@ pub fn write(
     spec: &Spec,
     weights: &Weights,
     tokenizer: &tokenizers::Tokenizer,
-    training: &Training,
+    training: &impl serde::Serialize,
 ) -> Result<()> {
     // A hidden name, so that a folder in the making is not taken for a model.
     let mut name = std::ffi::OsString::from(".");
@@ -35,7 +35,7 @@ pub fn write(
     for (name, bytes) in files(spec, weights, tokenizer)? {
         atomic::write_whole(&aside.join(name), &bytes)?;
     }
-    atomic::write_whole(&aside.join("training.json"), pretty(&training).as_bytes())?;
+    atomic::write_whole(&aside.join("training.json"), pretty(training).as_bytes())?;
     Ok(atomic::publish_folder(&aside, folder)?)
 }
 
@@ -78,9 +78,10 @@ fn pretty(value: &impl serde::Serialize) -> String {
 /// `config.json` as transformers' `LlamaConfig` writes it, or `MistralConfig` where attention has a window: the same model
 /// otherwise, under the same names.
 fn config(spec: &Spec) -> serde_json::Value {
-    let (base, scaling) = match &spec.positions {
-        Positions::Rotary(rotary) => (rotary.base, rotary.scaling.as_ref().map(rope_scaling)),
-        Positions::Learned { .. } => (10_000.0, None),
+    let layer = spec.layers.first();
+    let (base, scaling) = match layer.and_then(|layer| layer.rotary.as_ref()) {
+        Some(rotary) => (rotary.base, rotary.scaling.as_ref().map(rope_scaling)),
+        None => (10_000.0, None),
     };
     // By way of its digits, so that 1e-5 stays what it is in a type of more digits.
     let epsilon: f64 = spec.norm_epsilon.to_string().parse().unwrap_or(1e-5);
@@ -90,7 +91,7 @@ fn config(spec: &Spec) -> serde_json::Value {
         "vocab_size": spec.vocabulary,
         "hidden_size": spec.width,
         "intermediate_size": spec.hidden,
-        "num_hidden_layers": spec.layers,
+        "num_hidden_layers": spec.layers.len(),
         "num_attention_heads": spec.heads,
         "num_key_value_heads": spec.kv_heads,
         "head_dim": spec.head_width,
@@ -104,7 +105,7 @@ fn config(spec: &Spec) -> serde_json::Value {
         "eos_token_id": SEPARATOR_ID,
         "torch_dtype": "float16",
     });
-    let more = match spec.window(0) {
+    let more = match layer.and_then(|layer| layer.window) {
         Some(window) => json!({
             "architectures": ["MistralForCausalLM"], "model_type": "mistral", "sliding_window": window,
         }),
@@ -133,42 +134,12 @@ fn rope_scaling(scaling: &RotaryScaling) -> serde_json::Value {
 
 /// The tensors under Llama's names, as f16.
 fn tensors(spec: &Spec, weights: &Weights) -> Result<Vec<u8>> {
-    let mut named: Vec<(String, Vec<usize>, Vec<u8>)> = Vec::new();
-    let mut push = |name: String, shape: &[usize], data: &[f32]| {
-        named.push((
-            name,
-            shape.to_vec(),
-            data.iter().flat_map(|w| f16::from_f32(*w).to_le_bytes()).collect(),
-        ));
-    };
-    let embedding = &weights.token_embedding;
-    push("model.embed_tokens.weight".into(), &[embedding.rows, embedding.columns], &embedding.data);
-    for (layer, block) in weights.blocks.iter().enumerate() {
-        let name = |part: &str| format!("model.layers.{layer}.{part}.weight");
-        let (q, k) = (spec.attention_width(), spec.kv_heads * spec.head_width);
-        for (part, first, rows) in [("q", 0, q), ("k", q, k), ("v", q + k, k)] {
-            push(
-                name(&format!("self_attn.{part}_proj")),
-                &[rows, spec.width],
-                band(&block.qkv.weight, first, rows),
-            );
-        }
-        let matrix = |m: &Matrix| [m.rows, m.columns];
-        let output = &block.attention_output.weight;
-        push(name("self_attn.o_proj"), &matrix(output), &output.data);
-        for (part, first) in [("gate", 0), ("up", spec.hidden)] {
-            let rows = band(&block.up.weight, first, spec.hidden);
-            push(name(&format!("mlp.{part}_proj")), &[spec.hidden, spec.width], rows);
-        }
-        push(name("mlp.down_proj"), &matrix(&block.down.weight), &block.down.weight.data);
-        for (part, norm) in
-            [("input_layernorm", &block.attention_norm), ("post_attention_layernorm", &block.mlp_norm)]
-        {
-            norm.gain.iter().for_each(|gain| push(name(part), &[spec.width], gain));
-        }
-    }
-    let last = weights.final_norm.iter().flat_map(|norm| &norm.gain);
-    last.for_each(|gain| push("model.norm.weight".into(), &[spec.width], gain));
+    let half =
+        |numbers: &[f32]| numbers.iter().flat_map(|w| f16::from_f32(*w).to_le_bytes()).collect::<Vec<u8>>();
+    let named: Vec<_> = named_tensors("llama", spec, weights)?
+        .into_iter()
+        .map(|(name, shape, numbers)| (name, shape, half(numbers)))
+        .collect();
     let views = named
         .iter()
         .map(|(name, shape, bytes)| Ok((name.as_str(), TensorView::new(Dtype::F16, shape.clone(), bytes)?)))
@@ -180,18 +151,20 @@ fn tensors(spec: &Spec, weights: &Weights) -> Result<Vec<u8>> {
     })
 }
 
-/// Rows `first..first + rows` of a matrix.
-fn band(matrix: &Matrix, first: usize, rows: usize) -> &[f32] {
-    &matrix.data[first * matrix.columns..(first + rows) * matrix.columns]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::recipes::Recipe;
-    use crate::train::initial::initial_weights;
-    use relscale_decoder::count::ParameterCount;
     use relscale_decoder::families::{self, LoadOptions};
+
+    /// Weights of which no two tensors are alike.
+    fn numbered(spec: &Spec) -> Weights {
+        let mut weights = Weights::zeros(spec);
+        for (seed, tensor) in weights.tensors_mut().into_iter().enumerate() {
+            tensor.copy_from_slice(&relscale_testkit::numbers::numbers(tensor.len(), seed as u64 + 1));
+        }
+        weights
+    }
 
     /// What is written is what is read: sizes, windows, every weight to the precision of f16, and no key that the reader
     /// does not know.
@@ -203,27 +176,13 @@ mod tests {
             let recipe = Recipe { window, vocabulary: 300, ..Recipe::named("small").unwrap() };
             let size = &recipe.sizes[2];
             let spec = recipe.spec(size);
-            let weights = initial_weights(&spec, 1);
-            let training = Training {
-                command: String::new(),
-                recipe: recipe.clone(),
-                size: size.clone(),
-                non_embedding_parameters: ParameterCount::of(&spec).non_embedding,
-                tokens: 0,
-                text_tokens: 0,
-                passes: 0.0,
-                text_sha256: String::new(),
-                final_loss: 0.0,
-                curve: Vec::new(),
-            };
+            let weights = numbered(&spec);
             let place = tempfile::tempdir().unwrap();
             let folder = place.path().join("model");
-            write(&folder, &spec, &weights, &tokenizer, &training).unwrap();
+            write(&folder, &spec, &weights, &tokenizer, &"a record").unwrap();
             let loaded = families::load(&folder, LoadOptions::default()).unwrap();
-            let windows: Vec<_> = (0..spec.layers).map(|layer| loaded.spec.window(layer)).collect();
-            assert_eq!(windows, vec![window; spec.layers]);
             let family = spec.family.clone();
-            assert_eq!(Spec { family, windows: spec.windows.clone(), ..loaded.spec.clone() }, spec);
+            assert_eq!(Spec { family, ..loaded.spec.clone() }, spec);
             assert!(loaded.info.unused.is_empty());
             for (read, written) in loaded.weights.tensors().iter().zip(weights.tensors()) {
                 assert_eq!(read.len(), written.len());
@@ -258,14 +217,14 @@ mod tests {
             }),
             norm_epsilon: 1e-6,
         };
-        let spec = architecture.spec().unwrap();
+        let spec = architecture.spec();
         let tokenizer = crate::tokenizer::train(["some words, and some more"].into_iter(), 300).unwrap();
         let place = tempfile::tempdir().unwrap();
-        for (name, bytes) in files(&spec, &initial_weights(&spec, 1), &tokenizer).unwrap() {
+        for (name, bytes) in files(&spec, &numbered(&spec), &tokenizer).unwrap() {
             std::fs::write(place.path().join(name), bytes).unwrap();
         }
         let loaded = families::load(place.path(), LoadOptions::default()).unwrap();
-        let (family, windows) = (spec.family.clone(), spec.windows.clone());
-        assert_eq!(Spec { family, windows, ..loaded.spec }, spec);
+        let family = spec.family.clone();
+        assert_eq!(Spec { family, ..loaded.spec }, spec);
     }
 }

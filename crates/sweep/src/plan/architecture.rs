@@ -1,10 +1,7 @@
 //! One planned model: its sizes, and how many parameters that makes by each convention.
 
-use crate::error::{Error, Result};
-use relscale_decoder::spec::{
-    Activation, AttentionScale, Biases, NormKind, NormPlacement, Positions, Residual, Rotary, RotaryScaling,
-    Spec,
-};
+use relscale_decoder::count::ParameterCount;
+use relscale_decoder::spec::{Layer, NormSpan, Rotary, RotaryScaling, Spec};
 use serde::{Deserialize, Serialize};
 
 /// A decoder of Llama's kind: RMSNorm before each part and the head, gated MLP, rotary positions, no biases.
@@ -67,19 +64,13 @@ pub struct Parameters {
 }
 
 impl Architecture {
-    /// Exact parameters: `L (C (H + 2 G) D + H D C + 3 C F + 2 C [+ 2 D with QK-norm]) + C`, and V C for table and head.
+    /// Exact parameters.
     pub fn parameters(&self) -> Parameters {
-        let n = |size: usize| size as u64;
-        let (c, f) = (n(self.width), n(self.hidden));
-        let (queries, keys) = (n(self.heads * self.head_width), n(self.kv_heads * self.head_width));
-        let gains = 2 * c + if self.qk_norm { 2 * n(self.head_width) } else { 0 };
-        let block = c * (queries + 2 * keys) + queries * c + 3 * c * f + gains;
-        let non_embedding = n(self.layers) * block + c;
-        let table = n(self.vocabulary) * c;
+        let count = ParameterCount::of(&self.spec());
         Parameters {
-            non_embedding,
-            non_embedding_and_head: non_embedding + table,
-            total: non_embedding + if self.tied { table } else { 2 * table },
+            non_embedding: count.non_embedding,
+            non_embedding_and_head: count.non_embedding + count.token_embedding,
+            total: count.total,
         }
     }
 
@@ -88,60 +79,37 @@ impl Architecture {
         self.window.map_or(self.sequence, |window| window.min(self.sequence))
     }
 
-    /// The model as this program computes it.
-    ///
-    /// # Errors
-    /// [`Error::Untrainable`] for QK-norm, which the decoder does not have; [`Error::Decoder`] for sizes at odds.
-    pub fn spec(&self) -> Result<Spec> {
-        if self.qk_norm {
-            return Err(Error::Untrainable {
-                family: "qwen3".to_owned(),
-                reason: "queries and keys are normalised (QK-norm); export the plan to an engine that has it"
-                    .to_owned(),
-            });
-        }
-        let spec = Spec {
-            family: "llama".to_owned(),
+    /// The model as the decoder describes it.
+    pub fn spec(&self) -> Spec {
+        let scaling = self.rope_scaling.map(|scaling| RotaryScaling::Llama3 {
+            factor: scaling.factor,
+            low_frequency_factor: scaling.low_frequency_factor,
+            high_frequency_factor: scaling.high_frequency_factor,
+            original_context: scaling.original_context,
+        });
+        let rotary = Rotary { width: self.head_width, base: self.rope_base, scaling };
+        let layer = Layer { window: self.window, rotary: Some(rotary), scale: None };
+        Spec {
+            family: if self.qk_norm { "qwen3" } else { "llama" }.to_owned(),
             vocabulary: self.vocabulary,
             width: self.width,
-            layers: self.layers,
             heads: self.heads,
             kv_heads: self.kv_heads,
             head_width: self.head_width,
             hidden: self.hidden,
             context: self.sequence,
-            positions: Positions::Rotary(Rotary {
-                width: self.head_width,
-                base: self.rope_base,
-                scaling: self.rope_scaling.map(|scaling| RotaryScaling::Llama3 {
-                    factor: scaling.factor,
-                    low_frequency_factor: scaling.low_frequency_factor,
-                    high_frequency_factor: scaling.high_frequency_factor,
-                    original_context: scaling.original_context,
-                }),
-            }),
-            norm: NormKind::Rms,
+            layers: vec![layer; self.layers],
             norm_epsilon: self.norm_epsilon as f32,
-            norm_placement: NormPlacement::Pre,
-            norm_affine: true,
-            final_norm: true,
-            residual: Residual::Sequential,
-            activation: Activation::SwiGlu,
-            biases: Biases { query_key_value: false, attention_output: false, mlp: false },
-            attention_scale: AttentionScale { by_head_width: true, by_layer: false },
-            windows: vec![self.window; self.layers],
-            embedding_width: self.width,
+            query_key_norm: self.qk_norm.then_some(NormSpan::Head),
             tied: self.tied,
-        };
-        spec.check()?;
-        Ok(spec)
+            ..Spec::default()
+        }
     }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use relscale_decoder::count::ParameterCount;
 
     pub(crate) fn small() -> Architecture {
         Architecture {
@@ -162,22 +130,20 @@ pub(crate) mod tests {
         }
     }
 
+    /// `L (C (H + 2 G) D + H D C + 3 C F + 2 C [+ 2 D with QK-norm]) + C`, and V C for table and head: 3 blocks of 2 heads of 4
+    /// with 1 key/value head, C = 8, F = 24, V = 50.
     #[test]
-    fn parameters_are_those_that_the_decoder_counts() {
-        for tied in [true, false] {
-            let architecture = Architecture { tied, ..small() };
-            let (mine, decoder) =
-                (architecture.parameters(), ParameterCount::of(&architecture.spec().unwrap()));
-            assert_eq!((mine.non_embedding, mine.total), (decoder.non_embedding, decoder.total));
-            assert_eq!(mine.non_embedding_and_head, decoder.non_embedding + 50 * 8);
+    fn parameters_are_those_of_the_formula() {
+        let block = 8 * (2 + 2) * 4 + 8 * 8 + 3 * 8 * 24 + 2 * 8;
+        for (tied, qk_norm) in [(true, false), (false, false), (true, true)] {
+            let non_embedding = 3 * (block + if qk_norm { 2 * 4 } else { 0 }) + 8;
+            let table = 50 * 8;
+            let wanted = Parameters {
+                non_embedding,
+                non_embedding_and_head: non_embedding + table,
+                total: non_embedding + if tied { table } else { 2 * table },
+            };
+            assert_eq!(Architecture { tied, qk_norm, ..small() }.parameters(), wanted);
         }
-    }
-
-    #[test]
-    fn qk_norm_adds_two_gains_a_block_and_is_not_trained_here() {
-        let with = Architecture { qk_norm: true, ..small() };
-        assert_eq!(with.parameters().total - small().parameters().total, 3 * 2 * 4);
-        let refusal = with.spec().unwrap_err().to_string();
-        assert!(refusal.contains("QK-norm"), "{refusal}");
     }
 }

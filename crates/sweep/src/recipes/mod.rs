@@ -3,9 +3,10 @@
 mod small;
 
 use crate::error::{Error, Result};
-use relscale_decoder::spec::{
-    Activation, AttentionScale, Biases, NormKind, NormPlacement, Positions, Residual, Rotary, Spec,
-};
+use crate::plan::Architecture;
+use crate::plan::recipe::OptimiserKind;
+use crate::plan::run::Optimiser;
+use relscale_decoder::spec::Spec;
 use serde::Serialize;
 
 /// A family to train: every size sees the same tokens in the same order.
@@ -100,35 +101,44 @@ impl Recipe {
         self.learning_rate * (Self::LEARNING_RATE_WIDTH / size.width as f64).powf(self.learning_rate_exponent)
     }
 
-    /// The architecture of a size: Llama's, tied.
-    pub fn spec(&self, size: &Size) -> Spec {
-        Spec {
-            family: "llama".to_owned(),
+    /// A size as a plan would have it: Llama's, tied.
+    pub fn architecture(&self, size: &Size) -> Architecture {
+        Architecture {
             vocabulary: self.vocabulary,
+            sequence: self.context,
             width: size.width,
             layers: size.layers,
             heads: size.heads,
             kv_heads: size.heads,
             head_width: size.width / size.heads,
             hidden: size.hidden,
-            context: self.context,
-            positions: Positions::Rotary(Rotary {
-                width: size.width / size.heads,
-                base: 10_000.0,
-                scaling: None,
-            }),
-            norm: NormKind::Rms,
-            norm_epsilon: 1e-5,
-            norm_placement: NormPlacement::Pre,
-            norm_affine: true,
-            final_norm: true,
-            residual: Residual::Sequential,
-            activation: Activation::SwiGlu,
-            biases: Biases { query_key_value: false, attention_output: false, mlp: false },
-            attention_scale: AttentionScale { by_head_width: true, by_layer: false },
-            windows: vec![self.window; size.layers],
-            embedding_width: size.width,
             tied: true,
+            qk_norm: false,
+            window: self.window,
+            rope_base: 10_000.0,
+            rope_scaling: None,
+            norm_epsilon: 1e-5,
+        }
+    }
+
+    /// The architecture of a size as the decoder describes it.
+    pub fn spec(&self, size: &Size) -> Spec {
+        self.architecture(size).spec()
+    }
+
+    /// How a size is optimised.
+    pub fn optimiser(&self, size: &Size) -> Optimiser {
+        Optimiser {
+            kind: OptimiserKind::AdamW,
+            learning_rate: self.peak_learning_rate(size),
+            beta1: self.betas[0].into(),
+            beta2: self.betas[1].into(),
+            epsilon: self.epsilon.into(),
+            weight_decay: self.weight_decay.into(),
+            clip: self.clip,
+            z_loss: 0.0,
+            warm_up: self.warm_up,
+            decay: self.decay,
         }
     }
 }

@@ -42,6 +42,11 @@ impl<'a> Batches<'a> {
         Ok(batches)
     }
 
+    /// Tokens of a step that are learnt from.
+    pub fn tokens(&self) -> usize {
+        self.batch * self.context
+    }
+
     /// Passes over the text that `steps` steps make.
     pub fn passes(&self, steps: u32) -> f64 {
         f64::from(steps) * self.batch as f64 / self.order.len() as f64

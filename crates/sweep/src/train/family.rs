@@ -1,14 +1,18 @@
 //! A whole family: one text, one vocabulary, every size; folders that are whole are not made again.
 
-use super::curve::Training;
-use super::run;
+use super::batches::Batches;
+use super::course::Course;
+use super::curve::{Point, Training};
+use super::settings::Settings;
 use crate::error::{Error, Result};
 use crate::export::huggingface;
 use crate::recipes::{Recipe, Size};
 use crate::tokenizer;
 use relscale_decoder::count::ParameterCount;
+use relscale_decoder::weights::Weights;
 use relscale_records::atomic;
 use relscale_records::lock::Lock;
+use relscale_records::parquet::CurvePoint;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use tokenizers::Tokenizer;
@@ -114,8 +118,7 @@ pub fn train(
             watch(Event::Kept { size });
             continue;
         }
-        let trained =
-            run::train(recipe, size, &text.stream, |step, loss| watch(Event::Step { size, step, loss }))?;
+        let trained = one(recipe, size, &text.stream, |step, loss| watch(Event::Step { size, step, loss }))?;
         let spec = recipe.spec(size);
         let training = Training {
             command: command.to_owned(),
@@ -133,6 +136,48 @@ pub fn train(
         watch(Event::Written { size, final_loss: trained.final_loss });
     }
     Ok(())
+}
+
+/// Steps between two points of the loss curve.
+const POINT_STEPS: u32 = 25;
+
+/// A finished size.
+#[derive(Debug)]
+struct Trained {
+    weights: Weights,
+    curve: Vec<Point>,
+    /// Mean loss over the last tenth of the steps, nats a token.
+    final_loss: f64,
+    /// Times the text was passed over.
+    passes: f64,
+}
+
+/// Trains one size on `stream`. `progress(step, loss)` is called after each step; training stops when it returns `false`.
+fn one(
+    recipe: &Recipe,
+    size: &Size,
+    stream: &[u32],
+    mut progress: impl FnMut(u32, f64) -> bool,
+) -> Result<Trained> {
+    let batches = Batches::new(stream, recipe.context, recipe.batch, recipe.seed)?;
+    let settings = Settings::new(&recipe.architecture(size), &recipe.optimiser(size), recipe.steps)?;
+    let mut course = Course::new(settings, batches, POINT_STEPS, recipe.seed, None)?;
+    let model = || size.name.to_owned();
+    course.run(|course, step, taken| {
+        if !taken.moved {
+            return Err(Error::Diverged { model: model(), step, loss: taken.loss });
+        }
+        course.note(step, taken, None);
+        if progress(step, taken.loss) { Ok(None) } else { Err(Error::Cancelled { model: model(), step }) }
+    })?;
+    let point =
+        |point: &CurvePoint| Point { step: point.step, loss: point.loss, learning_rate: point.learning_rate };
+    Ok(Trained {
+        curve: course.progress.curve.iter().map(point).collect(),
+        final_loss: course.final_loss(),
+        passes: course.passes(recipe.steps),
+        weights: course.trainer.into_weights(),
+    })
 }
 
 /// Refuses a folder whose record names another recipe, size or text.
@@ -173,5 +218,37 @@ mod tests {
         let error = train(&recipe, &[&recipe.sizes[0]], &["text"], out.path(), "", told).unwrap_err();
         assert!(matches!(&error, Error::Records(relscale_records::Error::Locked { .. })), "{error}");
         assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 1);
+    }
+
+    fn quick() -> Recipe {
+        let mut recipe = Recipe::named("small").unwrap();
+        recipe.vocabulary = 32;
+        recipe.context = 16;
+        recipe.batch = 6;
+        recipe.steps = 60;
+        recipe
+    }
+
+    #[test]
+    fn a_repeating_text_is_learnt_and_a_run_is_repeatable_on_any_number_of_threads() {
+        let recipe = quick();
+        let stream: Vec<u32> = (0..4000).map(|i| (i * i + i / 3) % 31).collect();
+        let run = || one(&recipe, &recipe.sizes[2], &stream, |_, _| true).unwrap();
+        let one = run();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let two = pool.install(run);
+        assert_eq!(one.weights, two.weights);
+        assert_eq!(one.curve, two.curve);
+        let (first, last) = (one.curve[0].loss, one.final_loss);
+        assert!((first - 32f64.ln()).abs() < 1.0, "{first}");
+        assert!(last < 0.5 * first, "{first} -> {last}");
+    }
+
+    #[test]
+    fn a_run_stops_when_asked() {
+        let recipe = quick();
+        let stream: Vec<u32> = (0..4000).map(|i| i % 31).collect();
+        let error = one(&recipe, &recipe.sizes[0], &stream, |step, _| step < 3).unwrap_err();
+        assert!(matches!(error, Error::Cancelled { step: 3, .. }), "{error}");
     }
 }

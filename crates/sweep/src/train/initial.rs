@@ -15,16 +15,15 @@ pub fn initial_weights(spec: &Spec, seed: u64) -> Weights {
         data.iter_mut().for_each(|w| *w = (random.next() * deviation) as f32);
     };
     let by_inputs = |inputs: usize| 1.0 / (inputs as f64).sqrt();
-    let branch = 1.0 / (2.0 * spec.layers as f64).sqrt();
+    let branch = 1.0 / (2.0 * spec.layers.len() as f64).sqrt();
     fill(&mut weights.token_embedding.data, by_inputs(spec.width));
     for block in &mut weights.blocks {
         fill(&mut block.qkv.weight.data, by_inputs(spec.width));
         fill(&mut block.attention_output.weight.data, by_inputs(spec.attention_width()) * branch);
         fill(&mut block.up.weight.data, by_inputs(spec.width));
         fill(&mut block.down.weight.data, by_inputs(spec.hidden) * branch);
-        for norm in [&mut block.attention_norm, &mut block.mlp_norm] {
-            norm.gain.iter_mut().for_each(|gain| gain.fill(1.0));
-        }
+        let norms = [&mut block.attention_norm, &mut block.mlp_norm];
+        norms.into_iter().flatten().flat_map(|norm| &mut norm.gain).for_each(|gain| gain.fill(1.0));
     }
     weights.final_norm.iter_mut().flat_map(|norm| &mut norm.gain).for_each(|gain| gain.fill(1.0));
     weights

@@ -1,19 +1,25 @@
 //! The trainer: one pass of a stream of tokens through one Llama-like model.
 //!
-//! * [`step`]: loss and gradient of a few sequences, op by op; [`initial`]: fresh weights; [`schedule`]: the learning rate of
-//!   each step; [`batches`]: which sequences a step sees; [`trainer`]: gradients into steps,
-//!   `tensors`: what they walk over.
-//! * [`run`]: one size of a family, [`curve`]: what is remembered of it; [`family`]: all its sizes.
-//! * [`planned`]: what the trainer needs of a planned run; [`sweep`]: a whole plan.
+//! * [`settings`]: what the trainer needs to know, of a family's size or of a planned run; [`initial`]: fresh weights;
+//!   [`schedule`]: the learning rate of each step; [`batches`]: which sequences a step sees.
+//! * [`step`]: loss and gradient of a few sequences, op by op, [`cross_entropy`] the last of them; [`trainer`]: gradients into
+//!   steps, by [`adamw`], over the `tensors` of a model.
+//! * [`course`]: the loop from the first step to the last; [`divergence`]: when a run is given up; [`timing`]: how long one
+//!   takes here.
+//! * [`family`]: all sizes of a recipe, [`curve`]: what is remembered of each; [`sweep`]: all runs of a plan.
 
+pub mod adamw;
 pub mod batches;
+pub mod course;
+pub mod cross_entropy;
 pub mod curve;
+pub mod divergence;
 pub mod family;
 pub mod initial;
-pub mod planned;
-pub mod run;
 pub mod schedule;
+pub mod settings;
 pub mod step;
 pub mod sweep;
 mod tensors;
+pub mod timing;
 pub mod trainer;

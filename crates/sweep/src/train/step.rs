@@ -4,11 +4,16 @@
 //! and values `[N, 3 C]`, MLP `[N, 2 F]` and `[N, F]`. What the backward pass needs of each block is kept (`Kept`);
 //! attention probabilities and logits are not, they are computed again.
 
+use super::cross_entropy;
+use super::tensors::{gain, gain_mut};
 use crate::error::{Error, Result};
+use relscale_decoder::matrix::Matrix;
 use relscale_decoder::ops::positions::Tables;
-use relscale_decoder::ops::{activation, attention, cross_entropy, linear, norm};
-use relscale_decoder::spec::{Activation, NormKind, NormPlacement, Positions, Residual, Spec};
-use relscale_decoder::weights::{Block, Matrix, Weights};
+use relscale_decoder::ops::{activation, attention, linear, norm};
+use relscale_decoder::spec::{
+    Activation, Biases, Gain, NormKind, NormPlacement, Positions, Residual, Rotary, Spec,
+};
+use relscale_decoder::weights::{Block, NormWeights, Weights};
 
 /// Everything one thread needs beside weights and gradient; kept from step to step.
 #[derive(Debug)]
@@ -45,30 +50,39 @@ struct Kept {
 /// Refuses what this pass does not compute: anything but a tied, Llama-like model.
 ///
 /// # Errors
-/// [`Error::Untrainable`], naming the field.
+/// [`Error::Untrainable`], naming the field; [`Error::Decoder`] for sizes at odds.
 pub fn check(spec: &Spec) -> Result<()> {
     let llama = [
-        (matches!(spec.positions, Positions::Rotary(_)), "positions are not rotary"),
-        (spec.norm == NormKind::Rms && spec.norm_affine, "norms are not RMSNorm with a gain"),
         (
-            spec.norm_placement == NormPlacement::Pre && spec.final_norm,
+            spec.query_key_norm.is_none(),
+            "queries and keys are normalised (QK-norm); export the plan to an engine that has it",
+        ),
+        (rotary(spec).is_some(), "positions are not rotary, the same in all blocks"),
+        (spec.norm == NormKind::Rms && spec.norm_gain == Gain::Plain, "norms are not RMSNorm with a gain"),
+        (
+            spec.norm_placement == NormPlacement::Before && spec.final_norm && !spec.embedding_norm,
             "norms are not before each part and the head",
         ),
         (spec.residual == Residual::Sequential, "attention and MLP are parallel"),
-        (spec.activation == Activation::SwiGlu, "the MLP is not SwiGLU"),
-        (
-            !(spec.biases.query_key_value || spec.biases.attention_output || spec.biases.mlp),
-            "linear maps have biases",
-        ),
-        (spec.embedding_width == spec.width, "the embedding is projected"),
+        (spec.activation == Activation::Silu && spec.gated, "the MLP is not SwiGLU"),
+        (spec.biases == Biases::NONE, "linear maps have biases"),
+        (spec.projected.is_none() && spec.embedding_scale == 1.0, "the embedding is projected or scaled"),
+        (spec.attention_cap.is_none() && spec.logit_cap.is_none(), "scores or logits are capped"),
         (spec.tied, "the head is not tied to the embedding"),
     ];
     match llama.iter().find(|(holds, _)| !holds) {
         Some((_, reason)) => {
             Err(Error::Untrainable { family: spec.family.clone(), reason: (*reason).to_owned() })
         }
-        None => Ok(()),
+        None => Ok(spec.check()?),
     }
+}
+
+/// The rotation of all blocks, where it is one.
+fn rotary(spec: &Spec) -> Option<&Rotary> {
+    let rotary = spec.layers.first()?.rotary.as_ref()?;
+    let same = spec.layers.iter().all(|layer| layer.rotary.as_ref() == Some(rotary));
+    (same && spec.positions == Positions::Unadded).then_some(rotary)
 }
 
 impl Workspace {
@@ -78,11 +92,11 @@ impl Workspace {
     /// What [`check`] refuses.
     pub fn new(spec: &Spec, length: usize) -> Result<Self> {
         check(spec)?;
-        let Positions::Rotary(rotary) = &spec.positions else { unreachable!("checked above") };
+        let Some(rotary) = rotary(spec) else { unreachable!("checked above") };
         Ok(Self {
             tables: Tables::new(rotary, length),
             positions: (0..length as u32).collect(),
-            kept: vec![Kept::default(); spec.layers],
+            kept: vec![Kept::default(); spec.layers.len()],
             stream: Vec::new(),
             slope: Vec::new(),
             last: Vec::new(),
@@ -137,9 +151,7 @@ impl Workspace {
         }
         resize(&mut self.last, &x);
         resize(&mut self.normed, &x);
-        let (Some(final_norm), Some(gradient_norm)) = (&weights.final_norm, &mut gradient.final_norm) else {
-            unreachable!("checked when the workspace was made")
-        };
+        let final_norm = there(&weights.final_norm);
         norm::forward(spec.norm, spec.norm_epsilon, final_norm, &self.last, &mut self.normed, c);
 
         self.targets.clear();
@@ -157,8 +169,8 @@ impl Workspace {
         );
         dx.clear();
         dx.resize(rows * c, 0.0);
-        let (gain, dgain) = (gain(&final_norm.gain), gain_mut(&mut gradient_norm.gain));
-        norm::rms_backward(spec.norm_epsilon, gain, &self.last, dnormed, &mut dx, dgain);
+        let (last, dgain) = (gain(&weights.final_norm), gain_mut(&mut gradient.final_norm));
+        norm::rms_backward(spec.norm_epsilon, last, &self.last, dnormed, &mut dx, dgain);
         for (layer, block) in weights.blocks.iter().enumerate().rev() {
             self.block_backward(spec, layer, block, &mut dx, &mut gradient.blocks[layer], rows);
         }
@@ -177,7 +189,7 @@ impl Workspace {
         let kept = &mut self.kept[layer];
         resize(&mut kept.input, x);
         resize(&mut kept.normed, x);
-        norm::forward(spec.norm, spec.norm_epsilon, &block.attention_norm, x, &mut kept.normed, c);
+        norm::forward(spec.norm, spec.norm_epsilon, there(&block.attention_norm), x, &mut kept.normed, c);
         kept.qkv.resize(rows * w, 0.0);
         linear::forward(&block.qkv, &kept.normed, &mut kept.qkv, rows);
         kept.attended.resize(rows * spec.attention_width(), 0.0);
@@ -199,7 +211,7 @@ impl Workspace {
 
         resize(&mut kept.middle, x);
         resize(&mut kept.normed_middle, x);
-        norm::forward(spec.norm, spec.norm_epsilon, &block.mlp_norm, x, &mut kept.normed_middle, c);
+        norm::forward(spec.norm, spec.norm_epsilon, there(&block.mlp_norm), x, &mut kept.normed_middle, c);
         kept.gate_up.resize(rows * 2 * f, 0.0);
         linear::forward(&block.up, &kept.normed_middle, &mut kept.gate_up, rows);
         kept.activated.resize(rows * f, 0.0);
@@ -230,8 +242,8 @@ impl Workspace {
         wider.resize(rows * 2 * f, 0.0);
         activation::swiglu_backward(&kept.gate_up, wide, wider, f);
         through(&block.up.weight, &kept.normed_middle, wider, narrow, &mut gradient.up.weight);
-        let dgain = gain_mut(&mut gradient.mlp_norm.gain);
-        norm::rms_backward(spec.norm_epsilon, gain(&block.mlp_norm.gain), &kept.middle, narrow, dx, dgain);
+        let dgain = gain_mut(&mut gradient.mlp_norm);
+        norm::rms_backward(spec.norm_epsilon, gain(&block.mlp_norm), &kept.middle, narrow, dx, dgain);
 
         let output = &mut gradient.attention_output.weight;
         through(&block.attention_output.weight, &kept.attended, dx, wide, output);
@@ -245,15 +257,8 @@ impl Workspace {
             self.tables.rotate(&self.positions, dqkv, w, turned, spec.head_width, true);
         }
         through(&block.qkv.weight, &kept.normed, wider, narrow, &mut gradient.qkv.weight);
-        let dgain = gain_mut(&mut gradient.attention_norm.gain);
-        norm::rms_backward(
-            spec.norm_epsilon,
-            gain(&block.attention_norm.gain),
-            &kept.input,
-            narrow,
-            dx,
-            dgain,
-        );
+        let dgain = gain_mut(&mut gradient.attention_norm);
+        norm::rms_backward(spec.norm_epsilon, gain(&block.attention_norm), &kept.input, narrow, dx, dgain);
         debug_assert_eq!(dx.len(), rows * c);
     }
 }
@@ -263,18 +268,17 @@ fn shape(spec: &Spec, layer: usize) -> attention::Shape {
         heads: spec.heads,
         kv_heads: spec.kv_heads,
         head_width: spec.head_width,
-        scale: spec.attention_scale.factor(spec.head_width, layer),
-        window: spec.window(layer),
+        scale: spec.scale(layer) as f32,
+        window: spec.layers[layer].window,
+        cap: None,
+        slope: None,
     }
 }
 
-/// The gain of a norm that [`check`] has seen to have one.
-fn gain(gain: &Option<Vec<f32>>) -> &[f32] {
-    gain.as_deref().unwrap_or_default()
-}
-
-fn gain_mut(gain: &mut Option<Vec<f32>>) -> &mut [f32] {
-    gain.as_deref_mut().unwrap_or_default()
+/// A norm that [`check`] has seen to be there.
+fn there(norm: &Option<NormWeights>) -> &NormWeights {
+    let Some(norm) = norm else { unreachable!("checked when the workspace was made") };
+    norm
 }
 
 /// `to` becomes a copy of `from`.
@@ -293,6 +297,7 @@ mod tests {
     use crate::train::initial::initial_weights;
     use relscale_decoder::forward;
     use relscale_decoder::kernels::{Choice, Dtype, Format, Packed};
+    use relscale_decoder::spec::{Layer, NormSpan};
 
     /// Grouped heads, several blocks of everything, two sequences.
     fn tiny() -> Spec {
@@ -300,20 +305,19 @@ mod tests {
         Spec {
             vocabulary: 23,
             width: 12,
-            layers: 2,
             heads: 2,
             kv_heads: 1,
             head_width: 6,
             hidden: 10,
             context: 16,
             // Shorter than a sequence: what lies before it must get no gradient.
-            windows: vec![Some(3), None],
-            embedding_width: 12,
-            positions: Positions::Rotary(relscale_decoder::spec::Rotary {
-                width: 6,
-                base: 50.0,
-                scaling: None,
-            }),
+            layers: [Some(3), None]
+                .map(|window| Layer {
+                    window,
+                    rotary: Some(Rotary { width: 6, base: 50.0, scaling: None }),
+                    scale: None,
+                })
+                .to_vec(),
             ..recipe.spec(&recipe.sizes[0])
         }
     }
@@ -410,5 +414,8 @@ mod tests {
         let spec = Spec { residual: Residual::Parallel, ..tiny() };
         let error = Workspace::new(&spec, 4).unwrap_err().to_string();
         assert!(error.contains("parallel"), "{error}");
+        let spec = Spec { family: "qwen3".to_owned(), query_key_norm: Some(NormSpan::Head), ..tiny() };
+        let error = check(&spec).unwrap_err().to_string();
+        assert!(error.contains("QK-norm") && error.contains("qwen3"), "{error}");
     }
 }

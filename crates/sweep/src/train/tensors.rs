@@ -5,9 +5,9 @@
 //! model's, falls on all threads; a block is one piece. Pieces are the same on any number of threads, and so are the bits of
 //! what is summed by them.
 
+use super::adamw::AdamW;
 use rayon::prelude::*;
-use relscale_decoder::ops::adamw::AdamW;
-use relscale_decoder::weights::{Block, Weights};
+use relscale_decoder::weights::{Block, NormWeights, Weights};
 
 /// Tensors of a block.
 const OF_BLOCK: usize = 6;
@@ -20,43 +20,41 @@ const PIECE: usize = 1 << 16;
 
 /// The tensors of a block, in the order of [`Weights::tensors`].
 fn of_block(block: &Block) -> [&[f32]; OF_BLOCK] {
-    let Block { attention_norm, qkv, attention_output, mlp_norm, up, down } = block;
     [
-        attention_norm.gain.as_deref().unwrap_or_default(),
-        &qkv.weight.data,
-        &attention_output.weight.data,
-        mlp_norm.gain.as_deref().unwrap_or_default(),
-        &up.weight.data,
-        &down.weight.data,
+        gain(&block.attention_norm),
+        &block.qkv.weight.data,
+        &block.attention_output.weight.data,
+        gain(&block.mlp_norm),
+        &block.up.weight.data,
+        &block.down.weight.data,
     ]
 }
 
 fn of_block_mut(block: &mut Block) -> [&mut [f32]; OF_BLOCK] {
-    let Block { attention_norm, qkv, attention_output, mlp_norm, up, down } = block;
     [
-        attention_norm.gain.as_deref_mut().unwrap_or_default(),
-        &mut qkv.weight.data,
-        &mut attention_output.weight.data,
-        mlp_norm.gain.as_deref_mut().unwrap_or_default(),
-        &mut up.weight.data,
-        &mut down.weight.data,
+        gain_mut(&mut block.attention_norm),
+        &mut block.qkv.weight.data,
+        &mut block.attention_output.weight.data,
+        gain_mut(&mut block.mlp_norm),
+        &mut block.up.weight.data,
+        &mut block.down.weight.data,
     ]
 }
 
-/// The gain of the last norm.
-fn last(weights: &Weights) -> &[f32] {
-    weights.final_norm.as_ref().and_then(|norm| norm.gain.as_deref()).unwrap_or_default()
+/// The gain of a norm; every norm that is trained has one.
+pub(super) fn gain(norm: &Option<NormWeights>) -> &[f32] {
+    norm.as_ref().and_then(|norm| norm.gain.as_deref()).unwrap_or_default()
 }
 
-fn last_mut(weights: &mut Weights) -> &mut [f32] {
-    weights.final_norm.as_mut().and_then(|norm| norm.gain.as_deref_mut()).unwrap_or_default()
+pub(super) fn gain_mut(norm: &mut Option<NormWeights>) -> &mut [f32] {
+    norm.as_mut().and_then(|norm| norm.gain.as_deref_mut()).unwrap_or_default()
 }
 
 /// Every number becomes 0.
 pub(super) fn clear(weights: &mut Weights) {
     weights.token_embedding.data.fill(0.0);
     weights.blocks.iter_mut().flat_map(of_block_mut).for_each(|tensor| tensor.fill(0.0));
-    last_mut(weights).fill(0.0);
+    gain_mut(&mut weights.final_norm).fill(0.0);
 }
 
 /// Pieces of a model: the length of what [`gather`] writes its sums to.
@@ -84,7 +82,7 @@ pub(super) fn gather<'a>(
             .map(|(number, sum)| add(sum, rest.clone().map(|part| of_block(&part.blocks[layer])[number])))
             .sum();
     });
-    of_last[0] = add(last_mut(sum), rest.map(last));
+    of_last[0] = add(gain_mut(&mut sum.final_norm), rest.map(|part| gain(&part.final_norm)));
     squares.iter().sum()
 }
 
@@ -122,7 +120,8 @@ pub(super) fn update(
             adam.step(step, scale, p, g, m, v);
         }
     });
-    of_gains.step(step, scale, last_mut(weights), last(gradient), last_mut(first), last_mut(second));
+    let [p, m, v] = [weights, first, second].map(|set| gain_mut(&mut set.final_norm));
+    of_gains.step(step, scale, p, gain(&gradient.final_norm), m, v);
 }
 
 #[cfg(test)]
@@ -136,7 +135,6 @@ mod tests {
         let recipe = Recipe::named("small").unwrap();
         let mut spec = recipe.spec(&recipe.sizes[0]);
         spec.vocabulary = PIECE / spec.width + 37;
-        spec.embedding_width = spec.width;
         initial_weights(&spec, seed)
     }
 
@@ -146,7 +144,7 @@ mod tests {
         let mut weights = some(1);
         let mut named = vec![weights.token_embedding.data.as_slice()];
         named.extend(weights.blocks.iter().flat_map(of_block));
-        named.push(last(&weights));
+        named.push(gain(&weights.final_norm));
         let places = |tensors: &[&[f32]]| tensors.iter().map(|t| (t.as_ptr(), t.len())).collect::<Vec<_>>();
         assert_eq!(places(&named), places(&weights.tensors()));
         clear(&mut weights);

@@ -1,37 +1,18 @@
 //! Weights, moments and the step that moves them: gradients summed over shards, clipped, and handed to AdamW.
 
+use super::adamw::AdamW;
 use super::initial::initial_weights;
-use super::schedule::Schedule;
+use super::settings::Settings;
 use super::step::Workspace;
 use super::tensors;
 use crate::error::Result;
 use rayon::prelude::*;
-use relscale_decoder::ops::adamw::AdamW;
 use relscale_decoder::spec::Spec;
 use relscale_decoder::weights::Weights;
 
 /// Parts of a batch whose gradients are computed apart and summed in this order. A constant, not the number of threads,
 /// so that a run gives the same bits however many there are.
 const SHARDS: usize = 4;
-
-/// What a step needs to know.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// The model.
-    pub spec: Spec,
-    /// The learning rate by step.
-    pub schedule: Schedule,
-    /// AdamW's decay of the first and second moments.
-    pub betas: [f32; 2],
-    /// AdamW's epsilon.
-    pub epsilon: f32,
-    /// Decoupled weight decay of the matrices (not of gains).
-    pub weight_decay: f32,
-    /// Largest norm of a step's gradient.
-    pub clip: f64,
-    /// Factor of the z-loss; 0: none. Losses are told without it.
-    pub z_loss: f32,
-}
 
 /// A model in training.
 #[derive(Debug)]

@@ -9,8 +9,9 @@ use relscale_records::units::FlopsConvention;
 use relscale_sweep::export::{self, Exported};
 use relscale_sweep::plan::presets::PRESETS;
 use relscale_sweep::plan::recipe::Widths;
-use relscale_sweep::plan::time::{self, TimeBasis};
+use relscale_sweep::plan::time::TimeBasis;
 use relscale_sweep::plan::{self, Plan, PlannedRun, SweepRecipe};
+use relscale_sweep::train::timing;
 
 use crate::commands::Threads;
 use crate::commands::json::Json;
@@ -138,7 +139,7 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
         if arguments.time {
             terminal::message(&format!("timing a few steps of {}", several(runs as u64, "run")));
         }
-        time::estimate(&mut plan, basis, |_| !cancel.load(Ordering::Relaxed))?;
+        timing::estimate(&mut plan, basis, |_| !cancel.load(Ordering::Relaxed))?;
     }
     let forms = forms(arguments, &plan)?;
     if arguments.json == Some(Json::Screen) {

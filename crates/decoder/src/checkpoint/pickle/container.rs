@@ -10,11 +10,11 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 
 use zip::{CompressionMethod, ZipArchive};
 
-use super::error::{PickleError, Result};
 use super::machine;
 use super::state_dict;
 use super::value::{Tensor, Value};
 use crate::checkpoint::tensor::Entry;
+use crate::error::{PickleError, PickleResult as Result};
 
 /// First bytes of the old container: protocol 2, then `LONG1 0x1950a86a20f9469cfc6c` and STOP.
 const LEGACY_MAGIC: [u8; 15] =

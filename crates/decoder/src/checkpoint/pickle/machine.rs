@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use super::error::{PickleError, Result};
 use super::value::{Global, Id, Storage, Tensor, Value};
+use crate::error::{PickleError, PickleResult as Result};
 
 /// Bytes of one pickle; the largest published state dicts need a tenth of a megabyte.
 const MAX_BYTES: u64 = 16 << 20;

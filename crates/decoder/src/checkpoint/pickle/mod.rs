@@ -13,12 +13,11 @@
 //! never skipped; memory grows with the bytes really read, never with a number that a file states.
 
 mod container;
-mod error;
 mod machine;
 mod state_dict;
 mod value;
 
-pub use error::PickleError;
+pub use crate::error::PickleError;
 
 use std::fs::File;
 use std::path::Path;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::error::{PickleError, Result};
 use super::machine::Object;
 use super::value::{Tensor, Value};
 use crate::checkpoint::tensor::{Entry, row_major};
+use crate::error::{PickleError, PickleResult as Result};
 
 /// Name -> tensor, as the file states them. A later entry of the same name replaces an earlier one, as in Python.
 pub(super) fn tensors(object: &Object) -> Result<BTreeMap<String, Tensor>> {

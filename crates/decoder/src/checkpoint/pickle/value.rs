@@ -1,7 +1,7 @@
 //! The values that a state dict is made of, and the only Python names that are understood.
 
-use super::error::{PickleError, Result};
 use crate::checkpoint::tensor::StoredType;
+use crate::error::{PickleError, PickleResult as Result};
 
 /// A value's number in the arena.
 pub(super) type Id = u32;

@@ -2,7 +2,7 @@
 
 use super::Shape;
 use crate::kernels::{View, product};
-use crate::ops::lanes::{dot, exp, max, reduce, vectorised};
+use crate::lanes::{dot, exp, max, reduce, vectorised};
 
 /// Queries taken together.
 pub const QUERY_BLOCK: usize = 128;
@@ -44,6 +44,7 @@ fn probabilities(shape: Shape, [q, k]: [&[f32]; 2], stride: usize, first: usize,
     let keys = first + rows - from;
     let queries = View::rows(&q[first * stride..], rows, d, stride);
     product(p, keys, queries, View::rows(&k[from * stride..], keys, d, stride).transposed(), false);
+    shape.alter(&mut p[..rows * keys], [keys, from], [rows, first], |key, query| query * keys + key);
     vectorised(
         #[inline(always)]
         || {
@@ -110,7 +111,7 @@ pub(super) use tests::naive;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::testing::{check_gradient, numbers};
+    use relscale_testkit::numbers::{check_gradient, numbers};
 
     /// The definition, in f64.
     pub(in super::super) fn naive(shape: Shape, qkv: &[f32]) -> Vec<f64> {
@@ -122,7 +123,11 @@ mod tests {
             for h in 0..shape.heads {
                 let [q, k, v] = shape.starts(h);
                 let score = |s: usize| (0..d).map(|c| at(t, q + c) * at(s, k + c)).sum::<f64>();
-                let weight = |s: usize| (score(s) * f64::from(shape.scale)).exp();
+                let capped = |score: f64| {
+                    shape.cap.map_or(score, |cap| f64::from(cap) * (score / f64::from(cap)).tanh())
+                };
+                let lost = |s: usize| f64::from(shape.slope.unwrap_or(0.0)) * (t - s) as f64;
+                let weight = |s: usize| (capped(score(s) * f64::from(shape.scale)) - lost(s)).exp();
                 let seen = || (0..=t).filter(|s| shape.window.is_none_or(|window| s + window > t));
                 let total: f64 = seen().map(weight).sum();
                 for c in 0..d {
@@ -134,7 +139,8 @@ mod tests {
         out
     }
 
-    const GROUPED: Shape = Shape { heads: 4, kv_heads: 2, head_width: 3, scale: 0.7, window: None };
+    const GROUPED: Shape =
+        Shape { heads: 4, kv_heads: 2, head_width: 3, scale: 0.7, window: None, cap: None, slope: None };
 
     /// No window; shorter than a block of queries; longer than one, so that it reaches into the block before.
     const WINDOWS: [Option<usize>; 4] = [None, Some(1), Some(5), Some(QUERY_BLOCK + 3)];
@@ -175,7 +181,8 @@ mod tests {
     #[test]
     fn backward_joins_its_blocks() {
         for window in WINDOWS {
-            let shape = Shape { heads: 1, kv_heads: 1, head_width: 2, scale: 1.0, window };
+            let shape =
+                Shape { heads: 1, kv_heads: 1, head_width: 2, scale: 1.0, window, cap: None, slope: None };
             let length = QUERY_BLOCK + 5;
             let (qkv, dout) = (numbers(length * 6, 1), numbers(length * 2, 2));
             let mut dqkv = vec![0.0; qkv.len()];

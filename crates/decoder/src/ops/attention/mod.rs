@@ -11,6 +11,7 @@
 //! * `strips`: by small products over keys and values that are laid out once a head; what scoring uses where it can.
 
 use crate::kernels::Format;
+use crate::lanes::soft_cap;
 
 mod blocks;
 mod strips;
@@ -30,12 +31,38 @@ pub struct Shape {
     pub scale: f32,
     /// Tokens that a query sees at most, itself included; `None`: all before it.
     pub window: Option<usize>,
+    /// `c` of a scaled score `s`, which becomes `c tanh(s / c)` before the softmax; forward only.
+    pub cap: Option<f32>,
+    /// What a score loses for each token between key and query, once scaled and capped; forward of [`one_head`] only.
+    pub slope: Option<f32>,
 }
 
 impl Shape {
     /// `W`: channels of a row of `qkv`.
     pub fn row(&self) -> usize {
         (self.heads + 2 * self.kv_heads) * self.head_width
+    }
+
+    /// Scores as products leave them become what the softmax, whose factor is still to come, is taken of. `scores[key][query]`
+    /// lies at `at(key, query)` for keys from `from` on and queries from `first` on.
+    fn alter(
+        &self,
+        scores: &mut [f32],
+        [keys, from]: [usize; 2],
+        [queries, first]: [usize; 2],
+        at: impl Fn(usize, usize) -> usize,
+    ) {
+        if let Some(cap) = self.cap {
+            soft_cap(cap / self.scale, scores);
+        }
+        if let Some(slope) = self.slope {
+            let slope = slope / self.scale;
+            for key in 0..keys {
+                for query in 0..queries {
+                    scores[at(key, query)] += slope * ((from + key) as f32 - (first + query) as f32);
+                }
+            }
+        }
     }
 
     /// First key that the query at `position` sees.
@@ -86,7 +113,7 @@ pub fn one_head(shape: Shape, [q, k, v]: [&[f32]; 3], out: &mut [f32], scratch: 
 mod tests {
     use super::*;
     use crate::kernels::{Choice, Dtype};
-    use crate::ops::testing::numbers;
+    use relscale_testkit::numbers::numbers;
 
     /// Queries, keys and values of one head, `[T, D]` each.
     fn parts(shape: Shape, qkv: &[f32], head: usize) -> [Vec<f32>; 3] {
@@ -108,8 +135,15 @@ mod tests {
             let mut scratch = Scratch::new(format);
             let by_bf16 = format.by_hand() && format.dtype() == Dtype::Bf16;
             for (length, d) in [(1, 8), (13, 5), (15, 32), (64, 64), (200, 40)] {
-                for window in [None, Some(1), Some(7), Some(50)] {
-                    let shape = Shape { heads: 4, kv_heads: 2, head_width: d, scale: 0.4, window };
+                for (window, cap, slope) in [
+                    (None, None, None),
+                    (Some(1), None, None),
+                    (Some(7), None, Some(0.25)),
+                    (Some(50), Some(0.3), None),
+                    (None, Some(2.0), Some(0.01)),
+                ] {
+                    let shape =
+                        Shape { heads: 4, kv_heads: 2, head_width: d, scale: 0.4, window, cap, slope };
                     let qkv = numbers(length * shape.row(), 1);
                     let want = blocks::naive(shape, &qkv);
                     for head in 0..shape.heads {
@@ -134,7 +168,8 @@ mod tests {
     /// Scores that rise from block to block of keys, and fall: sums taken so far are scaled to the largest.
     #[test]
     fn sums_follow_the_largest_score() {
-        let shape = Shape { heads: 1, kv_heads: 1, head_width: 8, scale: 1.0, window: None };
+        let shape =
+            Shape { heads: 1, kv_heads: 1, head_width: 8, scale: 1.0, window: None, cap: None, slope: None };
         for (dtype, most) in [(Dtype::F32, 1e-5), (Dtype::Bf16, 0.05)] {
             let mut scratch = Scratch::new(Format::new(dtype, Choice::Best));
             for slope in [0.5_f32, 0.02, -0.02, -0.5] {
@@ -163,7 +198,15 @@ mod tests {
         for dtype in [Dtype::F32, Dtype::Bf16] {
             let mut scratch = Scratch::new(Format::new(dtype, Choice::Best));
             for window in [None, Some(9)] {
-                let shape = Shape { heads: 2, kv_heads: 1, head_width: 16, scale: 1.0, window };
+                let shape = Shape {
+                    heads: 2,
+                    kv_heads: 1,
+                    head_width: 16,
+                    scale: 1.0,
+                    window,
+                    cap: None,
+                    slope: None,
+                };
                 let qkv = numbers(90 * shape.row(), 4);
                 let mut run = |length: usize| {
                     let mut out = vec![0.0; length * 16];

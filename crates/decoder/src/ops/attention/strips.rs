@@ -56,7 +56,9 @@ pub(super) fn one_head(shape: Shape, [q, k, v]: [&[f32]; 3], out: &mut [f32], bu
         for from in (begin..first + rows).step_by(BLOCK) {
             let panels = from / TALL..(from + BLOCK).min(first + rows).div_ceil(TALL);
             let (count, resume) = (panels.len() * TALL, from > begin);
-            keys.times(panels, 0, queries, weights.numbers_mut(count), false);
+            let scores = weights.numbers_mut(count);
+            keys.times(panels, 0, queries, scores, false);
+            shape.alter(scores, [count, from], [WIDTH, first], |key, query| key * WIDTH + query);
             softmax.weigh(from, weights, resume.then_some(&mut *sums));
             values.times(0..values.panels(), from / weights.per_word(), weights, sums, resume);
         }

@@ -1,6 +1,6 @@
 //! One run: from its checkpoint, or from the first step, to the end or to its divergence.
 
-use super::checkpoint::{self, Progress};
+use super::checkpoint;
 use super::evaluate::HeldOut;
 use super::record::{RUN_FORMAT, RunRecord, Status};
 use super::text::SweepText;
@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 use crate::export::huggingface;
 use crate::plan::{Plan, PlannedRun};
 use crate::train::batches::Batches;
-use crate::train::planned;
-use crate::train::trainer::{Settings, Taken, Trainer};
+use crate::train::course::Course;
+use crate::train::settings::Settings;
 use relscale_records::atomic;
-use relscale_records::parquet::{CurvePoint, write_curve};
+use relscale_records::parquet::write_curve;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -58,161 +58,106 @@ pub fn carry_out(
     given: &Given<'_>,
     mut watch: impl FnMut(Told) -> bool,
 ) -> Result<RunRecord> {
-    let settings = planned::settings(run)?;
+    let settings = Settings::new(&run.architecture, &run.optimiser, run.steps)?;
+    let spec = settings.spec.clone();
     let length = run.architecture.sequence;
-    let mut batches = Batches::new(&given.text.stream, length, run.batch, run.seed)?;
-    let passes = |steps| batches.passes(steps);
-    let passes = [passes(run.steps), passes(1)];
+    let batches = Batches::new(&given.text.stream, length, run.batch, run.seed)?;
     atomic::inner_folder(given.folder)?;
     atomic::remove_leftovers(given.folder)?;
-    let mut going = match checkpoint::read(given.folder, given.key, &settings.spec)? {
-        Some((state, progress)) => {
-            watch(Told::Resumed(state.taken));
-            Going { trainer: Trainer::resume(settings.clone(), length, state)?, progress }
-        }
-        None => Going {
-            trainer: Trainer::new(settings.clone(), length, run.seed)?,
-            progress: Progress::default(),
-        },
-    };
-    batches.skip(going.trainer.taken());
+    let from = checkpoint::read(given.folder, given.key, &spec)?;
+    if let Some((state, _)) = &from {
+        watch(Told::Resumed(state.taken));
+    }
+    let mut course = Course::new(settings, batches, run.steps.div_ceil(POINTS), run.seed, from)?;
     let mut saved = Instant::now();
-    let mut held_out_loss = None;
-    for step in going.trainer.taken() + 1..=run.steps {
-        let taken = going.trainer.step(batches.next_batch());
-        if let Some(note) = going.progress.watch.note(step, &taken) {
-            return going.give_up(run, given, step, note, f64::from(step) * passes[1]);
+    let mut last = None;
+    let end = course.run(|course, step, taken| {
+        if let Some(note) = course.progress.watch.note(step, taken) {
+            return Ok(Some(note));
         }
+        let mut held_out_loss = None;
         if evaluates(step, run.steps, given.evaluations) {
-            held_out_loss = given.held_out.loss(&settings.spec, going.trainer.weights())?;
-            let Some(loss) = held_out_loss else {
-                let note = format!("the held-out loss was no number after step {step}");
-                return going.give_up(run, given, step, note, f64::from(step) * passes[1]);
-            };
-            going.note(run, step, &taken, Some(loss));
+            held_out_loss = given.held_out.loss(&spec, course.trainer.weights())?;
+            if held_out_loss.is_none() {
+                return Ok(Some(format!("the held-out loss was no number after step {step}")));
+            }
+        }
+        course.note(step, taken, held_out_loss);
+        if let Some(loss) = held_out_loss {
             watch(Told::Evaluated(step, loss));
-        } else {
-            going.note(run, step, &taken, None);
+            last = held_out_loss;
         }
-        if step == run.steps {
-            break;
+        if step < run.steps {
+            let stop = !watch(Told::Step(step, taken.loss));
+            if stop || saved.elapsed() >= given.checkpoint_every {
+                let [first, second] = course.trainer.moments();
+                let sets = [course.trainer.weights(), first, second];
+                checkpoint::write(given.folder, given.key, sets, course.trainer.taken(), &course.progress)?;
+                saved = Instant::now();
+            }
+            if stop {
+                return Err(Error::Cancelled { model: run.name.clone(), step });
+            }
         }
-        let stop = !watch(Told::Step(step, taken.loss));
-        if stop || saved.elapsed() >= given.checkpoint_every {
-            going.save(given)?;
-            saved = Instant::now();
+        Ok(None)
+    })?;
+    let record = match end {
+        Some((step, note)) => RunRecord {
+            status: Status::Diverged,
+            note: Some(note),
+            steps_taken: step,
+            // As one pass a step at a time makes them, to the last bit.
+            passes: f64::from(step) * course.passes(1),
+            ..record(run, given, &course)
+        },
+        None => {
+            let loss = course.progress.curve.last().map_or(f64::NAN, |point| point.loss);
+            watch(Told::Step(run.steps, loss));
+            RunRecord {
+                passes: course.passes(run.steps),
+                train_loss: Some(course.final_loss()),
+                held_out_loss: last,
+                ..record(run, given, &course)
+            }
         }
-        if stop {
-            return Err(Error::Cancelled { model: run.name.clone(), step });
+    };
+    write_curve(&given.folder.join("curve.parquet"), &run.name, &course.progress.curve)?;
+    if record.status == Status::Finished {
+        let config = huggingface::tokenizer_config(&spec);
+        atomic::write_whole(&given.folder.join("tokenizer_config.json"), &config)?;
+        for (name, bytes) in huggingface::files(&spec, course.trainer.weights(), &given.text.tokenizer)? {
+            atomic::write_whole(&given.folder.join(name), &bytes)?;
         }
     }
-    watch(Told::Step(run.steps, going.progress.curve.last().map_or(f64::NAN, |point| point.loss)));
-    going.finish(run, given, &settings, held_out_loss, passes[0])
+    record.write(given.folder)?;
+    checkpoint::remove(given.folder)?;
+    Ok(record)
+}
+
+/// What is said of a run however it ended.
+fn record(run: &PlannedRun, given: &Given<'_>, course: &Course<'_>) -> RunRecord {
+    RunRecord {
+        format: RUN_FORMAT,
+        status: Status::Finished,
+        note: None,
+        key: given.key.to_owned(),
+        run: PlannedRun { seconds: None, ..run.clone() },
+        flops_convention: given.plan.recipe.flops,
+        flops_formula: given.plan.flops_formula.clone(),
+        text: given.text.identity.clone(),
+        evaluations: given.evaluations,
+        held_out_tokens: given.held_out.tokens() as u64,
+        steps_taken: course.trainer.taken(),
+        passes: 0.0,
+        train_loss: None,
+        held_out_loss: None,
+    }
 }
 
 /// Whether the held-out text is scored after a step: `times` times, evenly, and after the last.
 fn evaluates(step: u32, steps: u32, times: u32) -> bool {
     let share = |step: u32| u64::from(step) * u64::from(times) / u64::from(steps);
     step == steps || share(step) > share(step - 1)
-}
-
-struct Going {
-    trainer: Trainer,
-    progress: Progress,
-}
-
-impl Going {
-    /// Takes note of a step in the sums, and in the curve where it has a point.
-    fn note(&mut self, run: &PlannedRun, step: u32, taken: &Taken, held_out_loss: Option<f64>) {
-        let progress = &mut self.progress;
-        progress.since = (progress.since.0 + taken.loss, progress.since.1 + 1);
-        if step > run.steps - run.steps.div_ceil(10) {
-            progress.tail = (progress.tail.0 + taken.loss, progress.tail.1 + 1);
-        }
-        if held_out_loss.is_some() || step == 1 || step.is_multiple_of(run.steps.div_ceil(POINTS)) {
-            progress.curve.push(CurvePoint {
-                step,
-                tokens: u64::from(step) * (run.batch * run.architecture.sequence) as u64,
-                loss: progress.since.0 / f64::from(progress.since.1),
-                learning_rate: taken.learning_rate,
-                held_out_loss,
-            });
-            progress.since = (0.0, 0);
-        }
-    }
-
-    fn save(&self, given: &Given<'_>) -> Result<()> {
-        let [first, second] = self.trainer.moments();
-        let sets = [self.trainer.weights(), first, second];
-        checkpoint::write(given.folder, given.key, sets, self.trainer.taken(), &self.progress)
-    }
-
-    fn record(&self, run: &PlannedRun, given: &Given<'_>) -> RunRecord {
-        RunRecord {
-            format: RUN_FORMAT,
-            status: Status::Finished,
-            note: None,
-            key: given.key.to_owned(),
-            run: PlannedRun { seconds: None, ..run.clone() },
-            flops_convention: given.plan.recipe.flops,
-            flops_formula: given.plan.flops_formula.clone(),
-            text: given.text.identity.clone(),
-            evaluations: given.evaluations,
-            held_out_tokens: given.held_out.tokens() as u64,
-            steps_taken: self.trainer.taken(),
-            passes: 0.0,
-            train_loss: None,
-            held_out_loss: None,
-        }
-    }
-
-    fn give_up(
-        self,
-        run: &PlannedRun,
-        given: &Given<'_>,
-        step: u32,
-        note: String,
-        passes: f64,
-    ) -> Result<RunRecord> {
-        let record = RunRecord {
-            status: Status::Diverged,
-            note: Some(note),
-            steps_taken: step,
-            passes,
-            ..self.record(run, given)
-        };
-        write_curve(&given.folder.join("curve.parquet"), &run.name, &self.progress.curve)?;
-        record.write(given.folder)?;
-        checkpoint::remove(given.folder)?;
-        Ok(record)
-    }
-
-    fn finish(
-        self,
-        run: &PlannedRun,
-        given: &Given<'_>,
-        settings: &Settings,
-        held_out_loss: Option<f64>,
-        passes: f64,
-    ) -> Result<RunRecord> {
-        let (sum, steps) = self.progress.tail;
-        let record = RunRecord {
-            passes,
-            train_loss: Some(sum / f64::from(steps)),
-            held_out_loss,
-            ..self.record(run, given)
-        };
-        write_curve(&given.folder.join("curve.parquet"), &run.name, &self.progress.curve)?;
-        let config = huggingface::tokenizer_config(&settings.spec);
-        atomic::write_whole(&given.folder.join("tokenizer_config.json"), &config)?;
-        let files = huggingface::files(&settings.spec, self.trainer.weights(), &given.text.tokenizer)?;
-        for (name, bytes) in files {
-            atomic::write_whole(&given.folder.join(name), &bytes)?;
-        }
-        record.write(given.folder)?;
-        checkpoint::remove(given.folder)?;
-        Ok(record)
-    }
 }
 
 #[cfg(test)]

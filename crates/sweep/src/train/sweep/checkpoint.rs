@@ -2,33 +2,18 @@
 //! [`Weights::tensors`]), and in its metadata the run's key and, as JSON, all else that going on needs.
 
 use crate::error::{Error, Result};
-use crate::train::sweep::divergence::Watch;
+use crate::train::course::Progress;
 use crate::train::trainer::State;
 use relscale_decoder::spec::Spec;
 use relscale_decoder::weights::Weights;
 use relscale_records::atomic;
-use relscale_records::parquet::CurvePoint;
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::Path;
 
 /// Name of the file in a run's folder.
 pub const FILE: &str = "checkpoint.safetensors";
-
-/// What a run has come to beside its weights.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Progress {
-    /// The curve so far.
-    pub curve: Vec<CurvePoint>,
-    /// Sum of the losses of the steps since its last point, and how many they are.
-    pub since: (f64, u32),
-    /// Sum of the losses of the last tenth of the steps, and how many they are.
-    pub tail: (f64, u32),
-    /// What has been seen of the losses.
-    pub watch: Watch,
-}
 
 const KEY: &str = "relscale.key";
 const TAKEN: &str = "relscale.steps";

@@ -94,7 +94,7 @@ mod tests {
             rope_scaling: None,
             norm_epsilon: 1e-5,
         };
-        architecture.spec().unwrap()
+        architecture.spec()
     }
 
     /// The decoder that measures and the step that trains are two programs; they agree on the loss.

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! * [`session`]: all runs of a plan; [`carry_out`]: one of them; [`text`]: what they are trained and evaluated on;
-//!   [`evaluate`]: loss on held-out text; [`divergence`]: when a run is given up; [`checkpoint`]; [`record`]: `run.json`;
+//!   [`evaluate`]: loss on held-out text; [`checkpoint`]; [`record`]: `run.json`;
 //!   [`table`]: `runs.csv`.
 //!
 //! Invariants: a file appears whole or not at all, `run.json` last; a run's files depend on the plan, the text and the
@@ -19,7 +19,6 @@
 
 pub mod carry_out;
 pub mod checkpoint;
-pub mod divergence;
 pub mod evaluate;
 pub mod record;
 pub mod session;

@@ -8,7 +8,7 @@ use super::text::SweepText;
 use crate::error::{Error, Result};
 use crate::plan::{Plan, PlannedRun};
 use crate::train::batches::Batches;
-use crate::train::planned;
+use crate::train::settings::Settings;
 use relscale_records::atomic;
 use relscale_records::lock::Lock;
 use std::path::Path;
@@ -60,7 +60,7 @@ pub fn train(
     let length = plan.recipe.sequence;
     let held_out = HeldOut::new(&text.held_out, length, options.held_out_tokens)?;
     for run in &plan.runs {
-        planned::settings(run)?;
+        Settings::new(&run.architecture, &run.optimiser, run.steps)?;
         Batches::new(&text.stream, length, run.batch, run.seed)?;
     }
     atomic::folder(out)?;

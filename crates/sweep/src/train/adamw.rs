@@ -1,6 +1,6 @@
 //! AdamW (Loshchilov & Hutter 2019): Adam with weight decay apart from the gradient.
 
-use super::lanes::vectorised;
+use relscale_decoder::lanes::vectorised;
 
 /// Settings of one step.
 #[derive(Debug, Clone, Copy, PartialEq)]

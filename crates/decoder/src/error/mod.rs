@@ -1,6 +1,11 @@
 //! What can go wrong between a folder and a logit. Each variant says what, where, and what to do next.
 
+mod pickle;
+
 use std::path::PathBuf;
+
+pub use pickle::PickleError;
+pub(crate) use pickle::PickleResult;
 
 /// Shorthand for results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -107,7 +112,7 @@ pub enum Error {
         path: PathBuf,
         /// Why.
         #[source]
-        source: crate::checkpoint::pickle::PickleError,
+        source: PickleError,
     },
     /// A tensor that the architecture needs was neither found nor derivable.
     #[error("{}: tensor {tensor} is missing ({hint})", path.display())]

@@ -11,34 +11,17 @@
 //! The backward walk runs from the last tile, of which the exponentials are still there, to the first. So a head whose block
 //! fits into one tile costs three products, as if its logits had been kept, and one of `n` tiles costs `4 - 1 / n`.
 
+mod losses;
 mod rows;
 #[cfg(test)]
 mod tests;
 mod tiling;
 
-use crate::kernels::{View, product};
-use crate::weights::Matrix;
+pub use losses::{Factors, Losses};
+use relscale_decoder::kernels::{View, product};
+use relscale_decoder::matrix::Matrix;
 use rows::Row;
 use tiling::Tiling;
-
-/// What the gradient is taken of: `weight (nll + z_loss squares)`, in the words of [`Losses`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Factors {
-    /// Factor of all; one over the tokens of a step, for a mean.
-    pub weight: f32,
-    /// Factor of the z-loss beside the cross entropy; 0 leaves it out.
-    pub z_loss: f32,
-}
-
-/// Sums over the rows, not weighted.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Losses {
-    /// Negative log-likelihoods of the targets, nats.
-    pub nll: f64,
-    /// Squares of the softmax's log normaliser, `(ln sum_v exp z[v])²`: the z-loss, a pull of the normaliser towards 1
-    /// (Chowdhery et al. 2022, section 5).
-    pub squares: f64,
-}
 
 /// Memory of the walk, kept from call to call: at most 4 MB of logits whatever the rows and the vocabulary, and a few numbers
 /// for each of at most 1024 rows.

@@ -1,12 +1,12 @@
 //! Time of the head's forward and backward in training, one thread, against that of its three products by themselves.
 //!
-//!     cargo bench -p relscale-decoder --bench cross_entropy -- [ROWS] [V] [E] [REPEATS] [R T]
+//!     cargo bench -p relscale-sweep --bench cross_entropy -- [ROWS] [V] [E] [REPEATS] [R T]
 //!
 //! `R T` are the rows and entries of a tile in place of those that are chosen.
 #![allow(clippy::print_stdout, reason = "a bench reports on the terminal")]
 
-use relscale_decoder::ops::cross_entropy::{Factors, Scratch, forward_backward};
-use relscale_decoder::weights::Matrix;
+use relscale_decoder::matrix::Matrix;
+use relscale_sweep::train::cross_entropy::{Factors, Scratch, forward_backward};
 use std::time::Instant;
 
 fn numbers(len: usize, seed: u64) -> Vec<f32> {

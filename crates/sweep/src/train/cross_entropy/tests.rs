@@ -4,8 +4,8 @@
 
 use super::*;
 
-use crate::ops::testing::{check_gradient, numbers};
 use proptest::prelude::*;
+use relscale_testkit::numbers::{check_gradient, numbers};
 
 /// What the walk gives, or should.
 struct Answer {

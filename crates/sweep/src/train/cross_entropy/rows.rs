@@ -4,8 +4,8 @@
 //! `nll = ln s + m - z[target]`, log normaliser `l = ln s + m`, and
 //! `dz[v] = weight (exp(z[v] - m) / s (1 + 2 z_loss l) - [v = target])`.
 
-use super::{Factors, Losses};
-use crate::ops::lanes::{exp, max, sum, vectorised};
+use super::losses::{Factors, Losses};
+use relscale_decoder::lanes::{exp, max, sum, vectorised};
 use std::ops::Range;
 
 /// What is known of one row.

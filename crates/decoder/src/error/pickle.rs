@@ -60,5 +60,5 @@ pub enum PickleError {
     },
 }
 
-/// Results of this room.
-pub(super) type Result<T, E = PickleError> = std::result::Result<T, E>;
+/// What reading one gives.
+pub(crate) type PickleResult<T> = Result<T, PickleError>;

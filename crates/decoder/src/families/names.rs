@@ -1,0 +1,206 @@
+//! How a family names its tensors: a table, for reading a folder and for writing one.
+
+use std::ops::Range;
+
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::parts::{BlockPart, Part, Source, Vector, build};
+use crate::spec::{Gain, Spec};
+use crate::weights::{Role, Weights};
+
+/// Names of all parts, without `.weight` and `.bias`. `""`: the family has none.
+pub(super) struct Names {
+    /// What may stand before all names of the body, in the order tried.
+    pub(super) prefixes: &'static [&'static str],
+    /// Beginning of the names of blocks, after the prefix.
+    pub(super) block: &'static str,
+    /// Endings of stored buffers that hold no parameters: causal masks, rotary frequencies.
+    pub(super) buffers: &'static [&'static str],
+    /// Whether the linear maps of blocks are stored `[inputs, outputs]`, as GPT-2's `Conv1D` does.
+    pub(super) transposed: bool,
+    /// Every model has it; it finds the prefix.
+    pub(super) token_embedding: &'static str,
+    pub(super) position_embedding: &'static str,
+    pub(super) project_in: &'static str,
+    pub(super) embedding_norm: &'static str,
+    pub(super) final_norm: &'static str,
+    pub(super) project_out: &'static str,
+    /// The full name: the head is not in the body.
+    pub(super) head: &'static str,
+    pub(super) attention_norm: &'static str,
+    pub(super) query_key_value: Stored,
+    pub(super) query_norm: &'static str,
+    pub(super) key_norm: &'static str,
+    pub(super) attention_output: &'static str,
+    pub(super) attention_branch_norm: &'static str,
+    pub(super) mlp_norm: &'static str,
+    pub(super) up: Stored,
+    pub(super) down: &'static str,
+    pub(super) mlp_branch_norm: &'static str,
+}
+
+/// Where the outputs of a map of several kinds are.
+#[derive(Clone, Copy)]
+pub(super) enum Stored {
+    /// In one tensor, in our order.
+    Whole(&'static str),
+    /// In a tensor a kind.
+    Apart(&'static [&'static str]),
+    /// In one tensor, in another order.
+    Ordered(&'static str, Order),
+}
+
+/// The ranges of a tensor's outputs that are in our order one after another.
+pub(super) type Order = fn(&Spec) -> Vec<Range<usize>>;
+
+impl Names {
+    /// Nothing but the usual head.
+    pub(super) const NONE: Self = Self {
+        prefixes: &[""],
+        block: "",
+        buffers: &[],
+        transposed: false,
+        token_embedding: "",
+        position_embedding: "",
+        project_in: "",
+        embedding_norm: "",
+        final_norm: "",
+        project_out: "",
+        head: "lm_head",
+        attention_norm: "",
+        query_key_value: Stored::Whole(""),
+        query_norm: "",
+        key_norm: "",
+        attention_output: "",
+        attention_branch_norm: "",
+        mlp_norm: "",
+        up: Stored::Whole(""),
+        down: "",
+        mlp_branch_norm: "",
+    };
+
+    /// The tensors of a part, each by its full name without its ending and with the outputs of it, of which there are `rows`
+    /// in kinds; and the order in which these are taken.
+    ///
+    /// # Errors
+    /// [`Error::Spec`] when the family has no such part.
+    pub(super) fn of(
+        &self,
+        part: Part,
+        prefix: &str,
+        rows: &[usize],
+    ) -> Result<(Vec<(String, usize)>, Option<Order>)> {
+        let stored = match part {
+            Part::TokenEmbedding => Stored::Whole(self.token_embedding),
+            Part::PositionEmbedding => Stored::Whole(self.position_embedding),
+            Part::ProjectIn => Stored::Whole(self.project_in),
+            Part::EmbeddingNorm => Stored::Whole(self.embedding_norm),
+            Part::FinalNorm => Stored::Whole(self.final_norm),
+            Part::ProjectOut => Stored::Whole(self.project_out),
+            Part::Head => Stored::Whole(self.head),
+            Part::Block(_, part) => match part {
+                BlockPart::AttentionNorm => Stored::Whole(self.attention_norm),
+                BlockPart::QueryKeyValue => self.query_key_value,
+                BlockPart::QueryNorm => Stored::Whole(self.query_norm),
+                BlockPart::KeyNorm => Stored::Whole(self.key_norm),
+                BlockPart::AttentionOutput => Stored::Whole(self.attention_output),
+                BlockPart::AttentionBranchNorm => Stored::Whole(self.attention_branch_norm),
+                BlockPart::MlpNorm => Stored::Whole(self.mlp_norm),
+                BlockPart::Up => self.up,
+                BlockPart::Down => Stored::Whole(self.down),
+                BlockPart::MlpBranchNorm => Stored::Whole(self.mlp_branch_norm),
+            },
+        };
+        let (names, order) = match &stored {
+            Stored::Whole(name) => (std::slice::from_ref(name), None),
+            Stored::Apart(names) => (*names, None),
+            Stored::Ordered(name, order) => (std::slice::from_ref(name), Some(*order)),
+        };
+        if names.contains(&"") || (names.len() > 1 && names.len() != rows.len()) {
+            return Err(Error::Spec(format!("the family has no name for {part:?}")));
+        }
+        let whole = [rows.iter().sum()];
+        let rows = if names.len() == 1 { &whole[..] } else { rows };
+        let full = |name: &&str| match part {
+            Part::Head => (*name).to_owned(),
+            Part::Block(number, _) => format!("{prefix}{}{number}.{name}", self.block),
+            _ => format!("{prefix}{name}"),
+        };
+        Ok((names.iter().map(full).zip(rows.iter().copied()).collect(), order))
+    }
+}
+
+/// A tensor of a model, as a file stores it.
+pub type Named<'a> = (String, Vec<usize>, &'a [f32]);
+
+/// The tensors of `weights` by the names of `names`, with their shapes.
+///
+/// # Errors
+/// [`Error::Spec`] for a model whose tensors the family stores otherwise than they lie in memory.
+pub(super) fn named<'a>(names: &Names, spec: &Spec, weights: &'a Weights) -> Result<Vec<Named<'a>>> {
+    let mut writer = Writer { names, rest: weights.tensors().into_iter(), named: Vec::new() };
+    if spec.norm_gain == Gain::OnePlus || names.transposed {
+        return writer.refuse();
+    }
+    build(spec, &mut writer)?;
+    Ok(writer.named)
+}
+
+/// Takes tensor by tensor from a model, as they come.
+struct Writer<'a, 'n> {
+    names: &'n Names,
+    rest: std::vec::IntoIter<&'a [f32]>,
+    named: Vec<Named<'a>>,
+}
+
+impl Writer<'_, '_> {
+    fn refuse<T>(&self) -> Result<T> {
+        Err(Error::Spec("the tensors of this model cannot be written as they lie".to_owned()))
+    }
+
+    fn push(&mut self, part: Part, ending: &str, rows: &[usize], columns: Option<usize>) -> Result<()> {
+        let (tensors, order) = self.names.of(part, self.names.prefixes[0], rows)?;
+        let Some(mut rest) = self.rest.next() else { return self.refuse() };
+        if order.is_some() {
+            return self.refuse();
+        }
+        for (name, rows) in tensors {
+            let Some((numbers, after)) = rest.split_at_checked(rows * columns.unwrap_or(1)) else {
+                return self.refuse();
+            };
+            rest = after;
+            let shape = [rows].into_iter().chain(columns).collect();
+            self.named.push((format!("{name}.{ending}"), shape, numbers));
+        }
+        Ok(())
+    }
+}
+
+impl Source for Writer<'_, '_> {
+    type Matrix = ();
+    type Error = Error;
+
+    fn matrix(&mut self, part: Part, rows: &[usize], columns: usize, _: Role) -> Result<()> {
+        self.push(part, "weight", rows, Some(columns))
+    }
+
+    fn vector(&mut self, part: Part, which: Vector, lengths: &[usize]) -> Result<Vec<f32>> {
+        self.push(part, which.ending(), lengths, None)?;
+        Ok(Vec::new())
+    }
+
+    fn positions(&mut self, rows: usize, columns: usize) -> Result<Matrix> {
+        self.push(Part::PositionEmbedding, "weight", &[rows], Some(columns))?;
+        Ok(Matrix::zeros(0, 0))
+    }
+}
+
+impl Vector {
+    /// What its name ends in.
+    pub(super) fn ending(self) -> &'static str {
+        match self {
+            Self::Gain => "weight",
+            Self::Bias => "bias",
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Which tensors a model has, in which shapes: the one walk over a [`Spec`] from which weights are read, made, counted and
+//! named.
+
+use crate::matrix::Matrix;
+use crate::spec::{Gain, NormKind, NormSpan, Positions, Residual, Spec};
+use crate::weights::{Block, Linear, NormWeights, Role, Weights};
+use std::convert::Infallible;
+
+/// A linear map, a norm or a table of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// `[V, E]`.
+    TokenEmbedding,
+    /// `[rows, C]` where positions are learned.
+    PositionEmbedding,
+    /// `[C, E]`.
+    ProjectIn,
+    /// Norm behind the embedding.
+    EmbeddingNorm,
+    /// A part of a block, by the block's number.
+    Block(usize, BlockPart),
+    /// Norm before the head.
+    FinalNorm,
+    /// `[E, C]`.
+    ProjectOut,
+    /// `[V, E]`.
+    Head,
+}
+
+/// A part of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockPart {
+    /// Norm of the stream for attention.
+    AttentionNorm,
+    /// Queries, keys and values.
+    QueryKeyValue,
+    /// Norm of the queries.
+    QueryNorm,
+    /// Norm of the keys.
+    KeyNorm,
+    /// `[C, H D]`.
+    AttentionOutput,
+    /// Norm of what attention yields.
+    AttentionBranchNorm,
+    /// Norm of the stream for the MLP.
+    MlpNorm,
+    /// The first product of the MLP: its gate, if it has one, then up.
+    Up,
+    /// The second.
+    Down,
+    /// Norm of what the MLP yields.
+    MlpBranchNorm,
+}
+
+/// The vectors of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Vector {
+    /// The gain of a norm, as it is multiplied with.
+    Gain,
+    /// The bias of a norm or a linear map.
+    Bias,
+}
+
+/// Where the numbers come from, or what is done in their place. Asked for each tensor once, in the order of
+/// [`Weights::tensors`].
+pub trait Source {
+    /// What a matrix becomes.
+    type Matrix;
+    /// What can go wrong.
+    type Error;
+
+    /// A matrix; its rows may be of several kinds, one below the other.
+    ///
+    /// # Errors
+    /// The source's own.
+    fn matrix(
+        &mut self,
+        part: Part,
+        rows: &[usize],
+        columns: usize,
+        role: Role,
+    ) -> Result<Self::Matrix, Self::Error>;
+
+    /// A vector, likewise.
+    ///
+    /// # Errors
+    /// The source's own.
+    fn vector(&mut self, part: Part, which: Vector, lengths: &[usize]) -> Result<Vec<f32>, Self::Error>;
+
+    /// The table of positions, which stays plain whatever other matrices become.
+    ///
+    /// # Errors
+    /// The source's own.
+    fn positions(&mut self, rows: usize, columns: usize) -> Result<Matrix, Self::Error>;
+
+    /// The head, `None` when it is the embedding.
+    ///
+    /// # Errors
+    /// The source's own.
+    fn head(&mut self, spec: &Spec) -> Result<Option<Self::Matrix>, Self::Error> {
+        if spec.tied {
+            return Ok(None);
+        }
+        self.matrix(Part::Head, &[spec.vocabulary], spec.embedding_width(), Role::Head).map(Some)
+    }
+}
+
+/// All parts of a model, from `source`.
+///
+/// # Errors
+/// The first of the source's.
+pub fn build<S: Source>(spec: &Spec, source: &mut S) -> Result<Weights<S::Matrix>, S::Error> {
+    let mut builder = Builder { spec, source };
+    let (c, e) = (spec.width, spec.embedding_width());
+    let table = if spec.tied { Role::Head } else { Role::Table };
+    Ok(Weights {
+        token_embedding: builder.source.matrix(Part::TokenEmbedding, &[spec.vocabulary], e, table)?,
+        position_embedding: match spec.positions {
+            Positions::Learned { rows, .. } => Some(builder.source.positions(rows, c)?),
+            _ => None,
+        },
+        project_in: builder.projection(Part::ProjectIn, c, e)?,
+        embedding_norm: builder.norm(spec.embedding_norm, Part::EmbeddingNorm, c)?,
+        blocks: (0..spec.layers.len()).map(|layer| builder.block(layer)).collect::<Result<_, _>>()?,
+        final_norm: builder.norm(spec.final_norm, Part::FinalNorm, c)?,
+        project_out: builder.projection(Part::ProjectOut, e, c)?,
+        head: builder.source.head(spec)?,
+    })
+}
+
+struct Builder<'a, S> {
+    spec: &'a Spec,
+    source: &'a mut S,
+}
+
+impl<S: Source> Builder<'_, S> {
+    fn block(&mut self, layer: usize) -> Result<Block<S::Matrix>, S::Error> {
+        let spec = self.spec;
+        let (c, f, d) = (spec.width, spec.hidden, spec.head_width);
+        let part = |part| Part::Block(layer, part);
+        let (on_stream, on_branch) = (spec.norm_placement.on_stream(), spec.norm_placement.on_branch());
+        let (of_queries, of_keys) = match spec.query_key_norm {
+            Some(NormSpan::Width) => (spec.attention_width(), spec.kv_heads * d),
+            _ => (d, d),
+        };
+        let normed = spec.query_key_norm.is_some();
+        let (up, up_role) = if spec.gated { (&[f, f][..], Role::Gated) } else { (&[f][..], Role::Linear) };
+        let biases = spec.biases;
+        let widths = spec.qkv_widths();
+        Ok(Block {
+            attention_norm: self.norm(on_stream, part(BlockPart::AttentionNorm), c)?,
+            qkv: self.linear(
+                part(BlockPart::QueryKeyValue),
+                &widths,
+                c,
+                biases.query_key_value,
+                Role::Linear,
+            )?,
+            query_norm: self.norm(normed, part(BlockPart::QueryNorm), of_queries)?,
+            key_norm: self.norm(normed, part(BlockPart::KeyNorm), of_keys)?,
+            attention_output: self.linear(
+                part(BlockPart::AttentionOutput),
+                &[c],
+                widths[0],
+                biases.attention_output,
+                Role::Linear,
+            )?,
+            attention_branch_norm: self.norm(on_branch, part(BlockPart::AttentionBranchNorm), c)?,
+            mlp_norm: self.norm(
+                on_stream && spec.residual != Residual::ParallelOneNorm,
+                part(BlockPart::MlpNorm),
+                c,
+            )?,
+            up: self.linear(part(BlockPart::Up), up, c, biases.mlp, up_role)?,
+            down: self.linear(part(BlockPart::Down), &[c], f, biases.mlp, Role::Linear)?,
+            mlp_branch_norm: self.norm(on_branch, part(BlockPart::MlpBranchNorm), c)?,
+        })
+    }
+
+    fn linear(
+        &mut self,
+        part: Part,
+        outputs: &[usize],
+        inputs: usize,
+        bias: bool,
+        role: Role,
+    ) -> Result<Linear<S::Matrix>, S::Error> {
+        let weight = self.source.matrix(part, outputs, inputs, role)?;
+        let bias = bias.then(|| self.source.vector(part, Vector::Bias, outputs)).transpose()?;
+        Ok(Linear { weight, bias })
+    }
+
+    fn projection(
+        &mut self,
+        part: Part,
+        outputs: usize,
+        inputs: usize,
+    ) -> Result<Option<Linear<S::Matrix>>, S::Error> {
+        let there = outputs != inputs;
+        there.then(|| self.linear(part, &[outputs], inputs, false, Role::Linear)).transpose()
+    }
+
+    fn norm(&mut self, there: bool, part: Part, width: usize) -> Result<Option<NormWeights>, S::Error> {
+        if !there {
+            return Ok(None);
+        }
+        let gain = self.spec.norm_gain != Gain::None;
+        let bias = gain && self.spec.norm == NormKind::Layer;
+        let mut vector = |which| self.source.vector(part, which, &[width]);
+        Ok(Some(NormWeights {
+            gain: gain.then(|| vector(Vector::Gain)).transpose()?,
+            bias: bias.then(|| vector(Vector::Bias)).transpose()?,
+        }))
+    }
+}
+
+impl Weights {
+    /// Zeros in the shapes that `spec` asks for: the start of a gradient, an optimiser state or a fresh model.
+    pub fn zeros(spec: &Spec) -> Self {
+        let Ok(weights) = build(spec, &mut Zeros);
+        weights
+    }
+}
+
+struct Zeros;
+
+impl Source for Zeros {
+    type Matrix = Matrix;
+    type Error = Infallible;
+
+    fn matrix(&mut self, _: Part, rows: &[usize], columns: usize, _: Role) -> Result<Matrix, Infallible> {
+        Ok(Matrix::zeros(rows.iter().sum(), columns))
+    }
+
+    fn vector(&mut self, _: Part, _: Vector, lengths: &[usize]) -> Result<Vec<f32>, Infallible> {
+        Ok(vec![0.0; lengths.iter().sum()])
+    }
+
+    fn positions(&mut self, rows: usize, columns: usize) -> Result<Matrix, Infallible> {
+        Ok(Matrix::zeros(rows, columns))
+    }
+}
+
+/// How many numbers each tensor has, with its part, in the order of [`Weights::tensors`].
+pub fn sizes(spec: &Spec) -> Vec<(Part, u64)> {
+    let mut sizes = Sizes(Vec::new());
+    let Ok(_) = build(spec, &mut sizes);
+    sizes.0
+}
+
+struct Sizes(Vec<(Part, u64)>);
+
+impl Sizes {
+    fn push(&mut self, part: Part, rows: &[usize], columns: usize) {
+        self.0.push((part, rows.iter().map(|rows| *rows as u64).sum::<u64>() * columns as u64));
+    }
+}
+
+impl Source for Sizes {
+    type Matrix = ();
+    type Error = Infallible;
+
+    fn matrix(&mut self, part: Part, rows: &[usize], columns: usize, _: Role) -> Result<(), Infallible> {
+        self.push(part, rows, columns);
+        Ok(())
+    }
+
+    fn vector(&mut self, part: Part, _: Vector, lengths: &[usize]) -> Result<Vec<f32>, Infallible> {
+        self.push(part, lengths, 1);
+        Ok(Vec::new())
+    }
+
+    fn positions(&mut self, rows: usize, columns: usize) -> Result<Matrix, Infallible> {
+        self.push(Part::PositionEmbedding, &[rows], columns);
+        Ok(Matrix::zeros(0, 0))
+    }
+}
