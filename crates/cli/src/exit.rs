@@ -175,6 +175,9 @@ fn code_of(error: &anyhow::Error) -> u8 {
     if let Some(error) = error.downcast_ref::<relscale_laws::LawsError>() {
         return if matches!(error, relscale_laws::LawsError::Write { .. }) { FAILURE } else { REFUSED };
     }
+    if error.is::<relscale_laws::tables::TableError>() {
+        return REFUSED;
+    }
     if let Some(error) = error.downcast_ref::<Report>() {
         return match error {
             Report::Records(error) => of_records(error),

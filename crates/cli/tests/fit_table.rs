@@ -105,3 +105,48 @@ fn results_of_the_harness() {
         .run(&["fit", "--harness", ".", "--metric", "f1"])
         .refuses(3, &["no result has f1", "lambada_openai acc"]);
 }
+
+/// The same options mean the same, whichever law reads the table.
+#[test]
+fn one_set_of_options_for_every_command() {
+    let place = Place::new();
+    let mut table = "id,kind,set,state,params,tokens,final,ice,acc\n".to_owned();
+    for (kind, level) in [("g1", 1.0), ("g2", 1.2)] {
+        for (at, params) in [1e6, 4e6, 1.6e7_f64].into_iter().enumerate() {
+            for (step, tokens) in [2e9, 8e9, 3.2e10_f64].into_iter().enumerate() {
+                let wobble = [0.003, -0.002, 0.001][(at + 2 * step) % 3];
+                let loss = level * (1.5 + 60.0 * params.powf(-0.3) + 100.0 * tokens.powf(-0.25) + wobble);
+                let (ice, acc) = (1.3 * loss * params.powf(-0.01), 1.2 - loss / 4.0);
+                table += &format!(
+                    "{kind}-{at}-{step},{kind},a,finished,{params},{tokens},{loss:.4},{ice:.4},{acc:.4}\n"
+                );
+            }
+        }
+    }
+    table += "zz9,g1,a,crashed,2e6,2e9,9,9,0.1\nother,g1,b,finished,2e6,2e9,abc,abc,abc\n";
+    place.text("t.csv", &table);
+    let common = ["--table", "t.csv", "--where", "set=a", "--group", "kind", "--label", "id", "--json", "-"];
+    let two = ["--x", "params", "--x", "tokens"];
+    let compute = ["--x", "6*params*tokens"];
+    let commands: [(&[&str], &[&str], &[&str]); 5] = [
+        (&["fit"], &["--x", "params"], &["--y", "final", "--as", "loss"]),
+        (&["relative", "--baseline", "final"], &compute, &["--y", "final,ice", "--as", "loss"]),
+        (&["size-tokens", "--baseline", "final"], &two, &["--y", "final,ice", "--as", "loss"]),
+        (&["stages"], &compute, &["--y", "final,acc", "--as", "loss,accuracy"]),
+        (&["sweep", "fit", "--resamples", "5"], &two, &["--y", "final", "--as", "loss"]),
+    ];
+    for (command, x, y) in commands {
+        let outcome = place.run(&[command, x, y, &common].concat());
+        assert_eq!(outcome.code, Some(0), "{command:?}: {}", outcome.screen());
+        for told in ["g1", "g2", "zz9", "crashed"] {
+            assert!(outcome.out.contains(told), "{command:?}, {told}: {}", outcome.out);
+        }
+        let said = place.run(&[command, x, y, &["--table", "t.csv", "--label", "id"][..]].concat());
+        said.refuses(3, &["t.csv, line 21: column `final` is `abc`", "hint: mend"]);
+    }
+    // Two x where a law has one, and the other way round.
+    let one = place
+        .run(&["fit", "--table", "t.csv", "--x", "params", "--x", "tokens", "--y", "final", "--as", "loss"]);
+    one.refuses(3, &["`x` is params, tokens", "one column"]);
+    place.run(&["sweep", "fit", "--table", "t.csv", "--x", "params"]).refuses(3, &["parameters and tokens"]);
+}

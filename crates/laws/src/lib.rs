@@ -18,13 +18,13 @@
 //! | `power_law` | what the laws of a study share: measured points, the noise of their text |
 //! | `audit` | predictions of models that a fit has not seen |
 //! | `judged` | tests of a power law with a level: a bend, outliers, two families lumped |
-//! | [`manifest`] | models with their parameters, tokens, compute, families and runs |
 //! | [`rank_distribution`] | which distribution ranks follow, what that says of both laws, Appendix B of the paper |
 //! | [`relative`] | the gap between two distributions: closes, widens, crosses 1, parallel |
 //! | `rivals` | other forms on the same points, by AICc and by the largest models held out |
 //! | `breakdown` | whether noise of the text sample, or what else, breaks a rank law at large k |
 //! | [`predict`] | a value at a size, or the size for a target, from the laws of a study; `sizes` says how far from the data |
 //! | [`size_tokens`] | errors and gaps along size at fixed tokens, and along tokens at fixed size |
+//! | [`tables`] | tables, manifests and results of others, read for all laws alike |
 //! | [`two_stage`] | compute to loss to accuracy, beside accuracy straight from compute |
 //! | [`user_table`] | the same fits on a user's own table, or on results of lm-evaluation-harness |
 //! | `verdict` | sentences with their numbers |
@@ -46,8 +46,8 @@ mod extrapolate;
 mod intervals;
 pub mod isoflop;
 mod judged;
+mod kind;
 mod line;
-pub mod manifest;
 mod options;
 mod power_law;
 pub mod predict;
@@ -62,6 +62,7 @@ mod sizes;
 mod study;
 mod summary;
 mod table;
+pub mod tables;
 pub mod two_stage;
 pub mod user_table;
 mod verdict;
@@ -70,3 +71,4 @@ pub use error::{Difference, LawsError};
 pub use options::FitOptions;
 pub use result::*;
 pub use study::fit_study;
+pub use tables::manifest;

@@ -5,7 +5,8 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use relscale_laws::isoflop::{IsoflopColumns, IsoflopOptions, fit_isoflop};
+use relscale_laws::isoflop::{IsoflopOptions, fit_isoflop};
+use relscale_laws::tables::Select;
 use relscale_laws::{Along, Curve, FlagCode, SurfaceMethod};
 use relscale_stats::surface::Surface;
 use relscale_testkit::data::published;
@@ -40,8 +41,8 @@ fn chinchilla_as_refitted_by_epoch() {
 #[test]
 fn the_sweep_of_the_relative_laws_paper() {
     let path = published("marin/isoflops.csv");
-    let columns = IsoflopColumns { group: Some("dataset".into()), ..IsoflopColumns::default() };
-    let found = fit_isoflop(&path, &IsoflopOptions { columns, ..options() }).unwrap();
+    let select = Select { group: vec!["dataset".into()], ..options().select };
+    let found = fit_isoflop(&path, &IsoflopOptions { select, ..options() }).unwrap();
     for (name, prefactor, tokens, params, alpha, beta, e) in [
         ("comma", 0.0495, 0.5724, 0.4049, 0.7245, 0.4111, 2.809),
         ("dclm", 0.1107, 0.5521, 0.4236, 0.7413, 0.4972, 2.715),
@@ -71,12 +72,8 @@ fn gemstones_from_many_starts() {
         ("cool_end", 2.0594e-4),
     ] {
         let path = published(&format!("gemstones/{file}.jsonl"));
-        let columns = IsoflopColumns {
-            params: "params_active_precise".into(),
-            loss: "final_loss".into(),
-            ..IsoflopColumns::default()
-        };
-        let found = fit_isoflop(&path, &IsoflopOptions { columns, huber_delta: 1e-4, ..options() }).unwrap();
+        let select = Select::new(&["params_active_precise", "tokens"], &["final_loss"]);
+        let found = fit_isoflop(&path, &IsoflopOptions { select, huber_delta: 1e-4, ..options() }).unwrap();
         let huber = surface(&found.groups[0], SurfaceMethod::Huber);
         assert!(huber.objective <= objective * (1.0 + 1e-4), "{file}: {} {objective}", huber.objective);
         if file == "slim_chinchilla" {
@@ -236,8 +233,8 @@ fn bad_tables_are_refused_with_file_and_line() {
         let message = refusal(table, &options());
         assert!(message.contains("runs.csv") && message.contains(reason), "{message}");
     }
-    let named = IsoflopColumns { budget: "C".into(), ..IsoflopColumns::default() };
-    let message = refusal("params,tokens,loss\n1,2,3\n", &IsoflopOptions { columns: named, ..options() });
+    let named = IsoflopOptions { budget: Some("C".into()), ..options() };
+    let message = refusal("params,tokens,loss\n1,2,3\n", &named);
     assert!(message.contains("no column `C`"), "{message}");
     let message = refusal("params,tokens,loss\n1,2,3\n", &IsoflopOptions { at: vec![-1.0], ..options() });
     assert!(message.contains("`at` is -1"), "{message}");

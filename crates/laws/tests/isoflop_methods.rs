@@ -3,7 +3,7 @@
 mod support;
 
 use relscale_laws::Saved;
-use relscale_laws::isoflop::{IsoflopColumns, IsoflopOptions, fit_isoflop};
+use relscale_laws::isoflop::{IsoflopOptions, fit_isoflop};
 use relscale_laws::{
     Along, Curve, FlagCode, Interval, IsoflopGroup, Judged, LawsError, LossForm, Minimum, SurfaceMethod,
 };
@@ -283,8 +283,7 @@ fn tables_of_others_are_read_as_they_are_or_doubted() {
         let gflops = cells[1].parse::<f64>().unwrap() / 1e9;
         table += &format!("{},{},{},{gflops:e},train,total\n", cells[2], cells[3], cells[4]);
     }
-    let columns = IsoflopColumns { budget: "gflops".into(), ..IsoflopColumns::default() };
-    let wanted = IsoflopOptions { columns, ..options() };
+    let wanted = IsoflopOptions { budget: Some("gflops".into()), ..options() };
     let doubted = fitted(&table, &wanted).unwrap();
     let message = flag(&doubted.groups[0], FlagCode::UnlikelyUnit).unwrap();
     assert!(message.contains("6.0e-9 times N D") && message.contains("--budget-unit"), "{message}");

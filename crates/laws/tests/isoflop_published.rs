@@ -4,7 +4,8 @@ mod support;
 
 use std::fs;
 
-use relscale_laws::isoflop::{IsoflopColumns, IsoflopOptions, Residual};
+use relscale_laws::isoflop::{IsoflopOptions, Residual};
+use relscale_laws::tables::Select;
 use relscale_laws::{Along, Curve, FlagCode, SurfaceMethod};
 use relscale_records::units::FlopsConvention;
 use relscale_stats::surface::Surface;
@@ -78,9 +79,9 @@ fn losses_and_laws_by_the_sweeps_own_label() {
         let (budget, rest) = rest.split_once(',').unwrap();
         table += &format!("{dataset},{:e},{rest}\n", budget.parse::<f64>().unwrap() / 3.0);
     }
-    let columns =
-        IsoflopColumns { budget: "C".into(), group: Some("dataset".into()), ..IsoflopColumns::default() };
-    let wanted = IsoflopOptions { columns, flops: Some(FlopsConvention::Forward), ..options() };
+    let select = Select { group: vec!["dataset".into()], ..options().select };
+    let budget = Some("C".into());
+    let wanted = IsoflopOptions { select, budget, flops: Some(FlopsConvention::Forward), ..options() };
     let found = fitted(&table, &wanted).unwrap();
     for (name, prefactor, losses, slope) in
         [("comma", 0.0929, [3.916, 3.489, 3.114], -0.0490), ("dclm", 0.203, [3.759, 3.315, 2.952], -0.0524)]

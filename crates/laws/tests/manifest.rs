@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use relscale_laws::FlagCode;
 use relscale_laws::manifest::{Compute, Manifest, ModelAxis};
 use relscale_laws::relative::{
     ErrorMeasure, Measurements, RelativeOptions, RelativeTable, StudySource, fit_relative, of_study, of_table,
 };
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens, split_measured};
+use relscale_laws::tables::{Select, TableError};
 use relscale_laws::two_stage::{StagesOptions, fit_stages};
-use relscale_laws::{FlagCode, LawsError};
 use relscale_records::RunTally;
 use relscale_records::units::{FlopsConvention, ParameterConvention};
 use support::{document, run};
@@ -30,13 +31,13 @@ impl Place {
         path
     }
 
-    fn manifest(&self, text: &str) -> Result<Manifest, LawsError> {
+    fn manifest(&self, text: &str) -> Result<Manifest, TableError> {
         Manifest::read(&self.file("models.toml", text))
     }
 }
 
 /// The message of a refusal, which must have these words.
-fn refused<T>(result: Result<T, LawsError>, words: &[&str]) {
+fn refused<T, E: std::fmt::Display + std::fmt::Debug>(result: Result<T, E>, words: &[&str]) {
     let said = result.map(drop).unwrap_err().to_string();
     for word in words {
         assert!(said.contains(word), "no `{word}` in: {said}");
@@ -207,15 +208,12 @@ fn a_measured_study_is_split_into_size_and_tokens() {
     }
     let sizes = listed(&SIZES, &STEPS, |size, _| format!("params = {size}\nparams_convention = \"total\"\n"));
     let options = SizeTokensTable {
-        params: "params".to_owned(),
-        tokens: "1e9*step".to_owned(),
-        errors: vec!["loss".to_owned()],
-        kinds: Vec::new(),
-        distribution: Some("corpus".to_owned()),
+        select: Select {
+            distribution: Some("corpus".to_owned()),
+            models: Some(place.file("sizes.toml", &sizes)),
+            ..Select::new(&["params", "1e9*step"], &["loss"])
+        },
         baseline: "web".to_owned(),
-        label: None,
-        only: Vec::new(),
-        models: Some(place.file("sizes.toml", &sizes)),
         level: 0.95,
     };
     let by_table = fit_size_tokens(&place.file("t.csv", &table), &options).unwrap();
@@ -372,10 +370,11 @@ fn a_table_takes_what_it_lacks_from_the_manifest() {
     }
     let (table, models) = (place.file("t.csv", &table), place.file("models.toml", &models));
     let options = RelativeTable {
-        x: "flops".to_owned(),
-        errors: vec!["loss".to_owned()],
-        distribution: Some("corpus".to_owned()),
-        models: Some(models.clone()),
+        select: Select {
+            distribution: Some("corpus".to_owned()),
+            models: Some(models.clone()),
+            ..Select::new(&["flops"], &["loss"])
+        },
         ..RelativeTable::default()
     };
     let found = of_table(&table, &options).unwrap();
@@ -387,8 +386,11 @@ fn a_table_takes_what_it_lacks_from_the_manifest() {
 
     let web = ("corpus".to_owned(), "web".to_owned());
     let stages = StagesOptions {
-        models: Some(models),
-        only: vec![web],
+        select: Select {
+            models: Some(models),
+            only: vec![web],
+            ..StagesOptions::new("flops", "loss", "accuracy").select
+        },
         ..StagesOptions::new("flops", "loss", "accuracy")
     };
     let fit = fit_stages(&table, &stages).unwrap();
@@ -396,7 +398,13 @@ fn a_table_takes_what_it_lacks_from_the_manifest() {
 
     let few = place.file("few.toml", "[[model]]\nmodel = \"a\"\nflops = 1\n");
     refused(
-        of_table(&table, &RelativeTable { models: Some(few), ..options.clone() }),
+        of_table(
+            &table,
+            &RelativeTable {
+                select: Select { models: Some(few), ..options.clone().select },
+                ..options.clone()
+            },
+        ),
         &["few.toml: no row has model `b`"],
     );
     let nameless = place.file("nameless.csv", "corpus,loss\nweb,1\n");

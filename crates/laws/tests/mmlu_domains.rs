@@ -7,7 +7,8 @@ use relscale_laws::manifest::Manifest;
 use relscale_laws::relative::{
     Means, Measurements, RelativeOptions, RelativeTable, Weighting, fit_relative, of_table,
 };
-use relscale_laws::user_table::Kind;
+use relscale_laws::tables::{Kind, Select};
+
 use relscale_laws::{FlagCode, LawsError};
 use relscale_testkit::data::published;
 
@@ -33,10 +34,11 @@ fn map(weighting: Weighting) -> Means {
 
 fn options(kind: Kind, means: Means) -> RelativeTable {
     RelativeTable {
-        x: "params".to_owned(),
-        errors: vec!["value".to_owned()],
-        kinds: vec![kind],
-        distribution: Some("task".to_owned()),
+        select: Select {
+            kinds: vec![kind],
+            distribution: Some("task".to_owned()),
+            ..Select::new(&["params"], &["value"])
+        },
         means: Some(means),
         ..RelativeTable::default()
     }
@@ -136,7 +138,7 @@ fn maps_from_files_and_what_is_refused() {
     refused("a,1,law,0.2\na,1,law,0.3\n", &shares(), &["bad.csv, line 3", "one row", "--where"]);
     refused("a,1,law,20\n", &shares(), &["line 2", "a share from 0 to 1"]);
     refused("a,1,piqa,0.2\n", &shares(), &["no distribution `of a map`", "there are: piqa"]);
-    let wide = RelativeTable { distribution: None, ..shares() };
+    let wide = RelativeTable { select: Select { distribution: None, ..shares().select }, ..shares() };
     refused("a,1,law,0.2\n", &wide, &["`means` is without a column of distributions"]);
 }
 
@@ -224,8 +226,11 @@ fn the_domains_of_mmlu_over_the_sizes_of_pythia() {
     let is = |column: &str, value: &str| (column.to_owned(), value.to_owned());
     for kind in [Kind::Accuracy, Kind::Wrong] {
         let options = RelativeTable {
-            only: vec![is("metric", "acc"), is("step", "143000")],
-            models: Some(manifest.clone()),
+            select: Select {
+                only: vec![is("metric", "acc"), is("step", "143000")],
+                models: Some(manifest.clone()),
+                ..options(kind, means.clone()).select
+            },
             ..options(kind, means.clone())
         };
         let found = of_table(&table, &options).unwrap();

@@ -10,7 +10,8 @@ use relscale_laws::relative::{
     Covariates, ErrorMeasure, Measurements, ModelFamily, RelativeOptions, RelativeTable, Series, SeriesPoint,
     StudySource, fit_relative, of_study, of_table,
 };
-use relscale_laws::user_table::Kind;
+use relscale_laws::tables::{Kind, Select};
+
 use relscale_laws::{FlagCode, Gap, Interval, RelativeFamily, Trend};
 use relscale_records::RunTally;
 use relscale_records::parquet::DocumentRow;
@@ -288,11 +289,22 @@ fn long_and_wide_tables_say_the_same() {
     let long = of(
         &long,
         "long.csv",
-        RelativeTable { x: x.clone(), errors, distribution, ..RelativeTable::default() },
+        RelativeTable {
+            select: Select { x: vec![x.clone()], y: errors, distribution, ..Select::default() },
+            ..RelativeTable::default()
+        },
         "web",
     );
     let errors = vec!["loss_web".to_owned(), "loss_code".to_owned()];
-    let wide = of(&wide, "wide.csv", RelativeTable { x, errors, ..RelativeTable::default() }, "loss_web");
+    let wide = of(
+        &wide,
+        "wide.csv",
+        RelativeTable {
+            select: Select { x: vec![x], y: errors, ..Select::default() },
+            ..RelativeTable::default()
+        },
+        "loss_web",
+    );
     assert_eq!(long.fit(), wide.fit());
     assert_eq!(long.points[0].x, 6.0 * 1e6 * 2e7);
 }
@@ -304,15 +316,13 @@ fn tables_are_refused_with_file_and_line() {
         of_table(&written(&folder, "t.csv", text), options).unwrap_err().to_string()
     };
     let options = RelativeTable {
-        x: "F".to_owned(),
-        errors: vec!["loss".to_owned()],
-        distribution: Some("corpus".to_owned()),
+        select: Select { distribution: Some("corpus".to_owned()), ..Select::new(&["F"], &["loss"]) },
         ..RelativeTable::default()
     };
     for (text, words) in [
         ("F,corpus,loss\n1,a,2\n0,a,2\n", &["t.csv, line 3", "`F`", "above 0"][..]),
         ("F,corpus,loss\n1,a,2\n2,a,-2\n", &["line 3", "`loss`", "at least 0"]),
-        ("F,corpus,loss\n1,a,\n", &["line 2", "`loss` is empty"]),
+        ("F,corpus,loss\n1,a,\n", &["line 2", "its loss is not given"]),
         ("F,corpus,loss\n1,,1\n", &["line 2", "`corpus` is empty"]),
         ("F,corpus\n1,a\n", &["no column `loss`", "F, corpus"]),
         ("F,corpus,loss\n", &["no row"]),
@@ -320,9 +330,15 @@ fn tables_are_refused_with_file_and_line() {
         let message = refused(text, &options);
         assert!(words.iter().all(|word| message.contains(word)), "{message}");
     }
-    let two = RelativeTable { errors: vec!["loss".to_owned(), "loss_2".to_owned()], ..options.clone() };
+    let two = RelativeTable {
+        select: Select { y: vec!["loss".to_owned(), "loss_2".to_owned()], ..options.clone().select },
+        ..options.clone()
+    };
     assert!(refused("F,corpus,loss,loss_2\n1,a,2,2\n", &two).contains("one column"));
-    let other = RelativeTable { only: vec![("corpus".to_owned(), "c".to_owned())], ..options };
+    let other = RelativeTable {
+        select: Select { only: vec![("corpus".to_owned(), "c".to_owned())], ..options.select },
+        ..options
+    };
     assert!(refused("F,corpus,loss\n1,a,2\n", &other).contains("corpus = c"));
 }
 
@@ -331,12 +347,18 @@ fn a_wide_table_need_not_have_every_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = written(&folder, "t.csv", "model,F,loss_a,loss_b\nx,1,2,3\ny,10,1.8,\nz,100,1.5,2\n");
     let errors = vec!["loss_a".to_owned(), "loss_b".to_owned()];
-    let found =
-        of_table(&path, &RelativeTable { x: "F".to_owned(), errors, ..RelativeTable::default() }).unwrap();
+    let found = of_table(
+        &path,
+        &RelativeTable {
+            select: Select { x: vec!["F".to_owned()], y: errors, ..Select::default() },
+            ..RelativeTable::default()
+        },
+    )
+    .unwrap();
     let fit = fit_relative(&found, &RelativeOptions::new("loss_a"), None).unwrap();
     let gap = &fit.families[0].gaps[0];
     assert_eq!((gap.points.len(), gap.left_out.len()), (2, 1));
-    assert!(gap.left_out[0].reason.contains("line 3: loss_b is empty"), "{}", gap.left_out[0].reason);
+    assert!(gap.left_out[0].reason.contains("line 3: its loss_b is not given"), "{}", gap.left_out[0].reason);
 }
 
 /// Runs of one corpus whose documents have tags; the two kinds of document follow laws of their own.
@@ -473,8 +495,11 @@ fn olmo_ladder() {
         ("mmlu_other_test_bpb", 0.07616, 0.9891, Some((-0.03581, 0.9863))),
     ];
     let options = RelativeTable {
-        x: "6*params*tokens".to_owned(),
-        errors: wanted.iter().map(|(column, ..)| (*column).to_owned()).collect(),
+        select: Select {
+            x: vec!["6*params*tokens".to_owned()],
+            y: wanted.iter().map(|(column, ..)| (*column).to_owned()).collect(),
+            ..Select::default()
+        },
         ..RelativeTable::default()
     };
     let found = of_table(&written(&folder, "final.tsv", &table), &options).unwrap();
@@ -534,9 +559,7 @@ fn errors_at_the_fitted_optimum_give_the_slope_of_the_optima() {
     let path = folder.path().join("runs.csv");
     fs::write(&path, table).unwrap();
     let options = RelativeTable {
-        x: "budget".into(),
-        errors: vec!["web".into(), "code".into()],
-        kinds: vec![Kind::Loss],
+        select: Select { kinds: vec![Kind::Loss], ..Select::new(&["budget"], &["web", "code"]) },
         optimum: Some("params".into()),
         ..RelativeTable::default()
     };

@@ -3,6 +3,7 @@
 mod support;
 
 use relscale_laws::Saved as _;
+use relscale_laws::tables::Select;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
@@ -28,15 +29,11 @@ impl Place {
 
 fn long(baseline: &str) -> SizeTokensTable {
     SizeTokensTable {
-        params: "params".to_owned(),
-        tokens: "tokens".to_owned(),
-        errors: vec!["loss".to_owned()],
-        kinds: Vec::new(),
-        distribution: Some("distribution".to_owned()),
+        select: Select {
+            distribution: Some("distribution".to_owned()),
+            ..Select::new(&["params", "tokens"], &["loss"])
+        },
         baseline: baseline.to_owned(),
-        label: None,
-        only: Vec::new(),
-        models: None,
         level: 0.95,
     }
 }
@@ -114,8 +111,11 @@ fn in_the_olmo_ladder_tokens_do_move_the_gap_of_code() {
     let lines: Vec<&str> = text.lines().filter(kept).collect();
     let place = Place::new();
     let options = SizeTokensTable {
-        errors: vec!["loss_c4_en".to_owned(), "loss_dolma_stack".to_owned()],
-        distribution: None,
+        select: Select {
+            y: vec!["loss_c4_en".to_owned(), "loss_dolma_stack".to_owned()],
+            distribution: None,
+            ..long("").select
+        },
         baseline: "loss_c4_en".to_owned(),
         ..long("")
     };
@@ -202,8 +202,11 @@ fn runs_of_different_lengths_have_a_plane() {
         }
     }
     let options = SizeTokensTable {
-        errors: vec!["c4_loss".to_owned(), "ice_loss".to_owned()],
-        distribution: None,
+        select: Select {
+            y: vec!["c4_loss".to_owned(), "ice_loss".to_owned()],
+            distribution: None,
+            ..long("").select
+        },
         baseline: "c4_loss".to_owned(),
         ..long("")
     };

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use relscale_laws::relative::{Measurements, RelativeOptions, RelativeTable, fit_relative, of_table};
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
+use relscale_laws::tables::{Kind, Select};
 use relscale_laws::two_stage::{StagesOptions, fit_stages};
-use relscale_laws::user_table::{Kind, TableOptions, fit_table};
+use relscale_laws::user_table::{TableOptions, fit_table};
 use relscale_laws::{FlagCode, LawsError, RelativeFamily, TableFit, Trend};
 
 struct Place(tempfile::TempDir);
@@ -31,7 +32,10 @@ impl Place {
 }
 
 fn table(options: impl FnOnce(&mut TableOptions)) -> TableOptions {
-    let mut chosen = TableOptions { y: vec!["loss".to_owned()], ..TableOptions::default() };
+    let mut chosen = TableOptions {
+        select: Select { y: vec!["loss".to_owned()], ..TableOptions::default().select },
+        ..TableOptions::default()
+    };
     options(&mut chosen);
     chosen
 }
@@ -61,7 +65,7 @@ fn a_model_that_was_pasted_thrice_is_refused_with_its_lines() {
     assert!(fit_table(&place.file("t.csv", &pasted(1)), &table(|_| {})).is_ok());
     // Other values under one name are no other model.
     let path = place.file("t.csv", "model,S,loss,of\nm,1e6,3.1,a\nm,1e6,3.0,a\nn,1e7,2,a\nm,1e6,3.2,b\n");
-    let by = table(|options| options.group = vec!["of".to_owned()]);
+    let by = table(|options| options.select.group = vec!["of".to_owned()]);
     assert_eq!(
         place.said(fit_table(&path, &by)),
         format!("t.csv: model `m` of a is there 2 times, in line 2 and line 3; {HINT}")
@@ -69,7 +73,7 @@ fn a_model_that_was_pasted_thrice_is_refused_with_its_lines() {
     // A group, or a choice of rows, makes of one name one row.
     let path = place.file("t.csv", "model,S,loss,of\nm,1e6,3.1,a\nm,1e6,3.0,b\nn,1e7,2,a\nn,1e7,2.2,b\n");
     assert_eq!(fit_table(&path, &by).unwrap().groups.len(), 2);
-    let chosen = table(|options| options.only = vec![("of".to_owned(), "a".to_owned())]);
+    let chosen = table(|options| options.select.only = vec![("of".to_owned(), "a".to_owned())]);
     assert!(fit_table(&path, &chosen).is_ok());
 }
 
@@ -84,8 +88,8 @@ fn one_label_with_two_sizes_is_refused_with_both_lines() {
     );
     // Checkpoints of a model share its name: another column names the rows, or the name parts them.
     let path = place.file("t.csv", "model,step,S,loss\nm,a,1e6,3.1\nm,b,1e7,2.5\nm,c,1e8,2.1\n");
-    assert!(fit_table(&path, &table(|options| options.label = Some("step".to_owned()))).is_ok());
-    assert!(fit_table(&path, &table(|options| options.group = vec!["model".to_owned()])).is_ok());
+    assert!(fit_table(&path, &table(|options| options.select.label = Some("step".to_owned()))).is_ok());
+    assert!(fit_table(&path, &table(|options| options.select.group = vec!["model".to_owned()])).is_ok());
 }
 
 fn law(fit: &TableFit) -> &relscale_laws::Law {
@@ -116,14 +120,17 @@ fn relative_laws_take_each_model_once_and_at_one_x() {
     let read = |text: &str, distribution: Option<&str>| {
         let errors: &[&str] = if distribution.is_some() { &["loss"] } else { &["loss_a", "loss_b"] };
         let options = RelativeTable {
-            x: "S".to_owned(),
-            errors: errors.iter().map(ToString::to_string).collect(),
-            distribution: distribution.map(str::to_owned),
+            select: Select {
+                x: vec!["S".to_owned()],
+                y: errors.iter().map(ToString::to_string).collect(),
+                distribution: distribution.map(str::to_owned),
+                ..Select::default()
+            },
             ..RelativeTable::default()
         };
         of_table(&place.file("r.csv", text), &options)
     };
-    let hint = HINT.replace("--group", "--family");
+    let hint = HINT;
     let long = "model,S,of,loss\nm,1e6,a,3\nm,1e6,b,2\nn,1e7,a,2.5\nn,1e7,b,1.9\n";
     assert!(read(long, Some("of")).is_ok());
     assert_eq!(
@@ -163,19 +170,12 @@ fn stages_and_checkpoints_take_each_model_once() {
     let path = place.file("s.csv", "model,S,loss,acc\nm,1e6,0,0.3\n");
     assert_eq!(
         place.said(fit_stages(&path, &options)),
-        "s.csv, line 2: column `loss` is `0`, expected a loss above 0 (0 has no logarithm); mend the value or take the row out"
+        "s.csv: no row is left of 1, e.g. m (line 2): loss is 0: it has no logarithm; see what the table says of how its runs ended, and of their numbers"
     );
 
     let options = SizeTokensTable {
-        params: "S".to_owned(),
-        tokens: "D".to_owned(),
-        errors: vec!["loss".to_owned()],
-        kinds: Vec::new(),
-        distribution: Some("of".to_owned()),
+        select: Select { distribution: Some("of".to_owned()), ..Select::new(&["S", "D"], &["loss"]) },
         baseline: "a".to_owned(),
-        label: None,
-        only: Vec::new(),
-        models: None,
         level: 0.95,
     };
     let path = place.file("c.csv", "run,S,D,of,loss\nr,1e6,1e9,a,3\nr,1e6,2e9,a,2\nr,1e6,1e9,a,3\n");
@@ -183,7 +183,7 @@ fn stages_and_checkpoints_take_each_model_once() {
         place.said(fit_size_tokens(&path, &options)),
         format!(
             "c.csv: model `r, 1000000 parameters, 1000000000 tokens` of a is there 2 times, in line 2 and line 4; {}",
-            HINT.replace("--group", "--distribution")
+            HINT
         )
     );
     let path = place.file("c.csv", "run,S,D,of,loss\nr,1e6,1e9,a,3\nr,2e6,2e9,a,2\n");
@@ -201,8 +201,8 @@ fn a_value_without_a_logarithm_is_named_with_its_line() {
     let path = place.file("z.csv", text);
     let told = |y: &str, kind: Kind| {
         let options = table(|options| {
-            options.y = vec![y.to_owned()];
-            options.kinds = vec![kind];
+            options.select.y = vec![y.to_owned()];
+            options.select.kinds = vec![kind];
         });
         law(&fit_table(&path, &options).unwrap()).flags[0].message.clone()
     };
@@ -215,9 +215,7 @@ fn a_value_without_a_logarithm_is_named_with_its_line() {
         "1 of 4 rows left out of the fit: c (line 4: acc is 1: its -ln is 0 and has no logarithm)"
     );
     let options = RelativeTable {
-        x: "S".to_owned(),
-        errors: vec!["loss".to_owned(), "acc".to_owned()],
-        kinds: vec![Kind::Loss, Kind::Accuracy],
+        select: Select { kinds: vec![Kind::Loss, Kind::Accuracy], ..Select::new(&["S"], &["loss", "acc"]) },
         ..RelativeTable::default()
     };
     let read = of_table(&path, &options).unwrap();
@@ -243,9 +241,7 @@ fn gap(from: f64, slope: f64, own: f64, kinds: Vec<Kind>) -> RelativeFamily {
         },
     );
     let options = RelativeTable {
-        x: "S".to_owned(),
-        errors: vec!["loss_a".to_owned(), "loss_b".to_owned()],
-        kinds,
+        select: Select { kinds, ..Select::new(&["S"], &["loss_a", "loss_b"]) },
         ..RelativeTable::default()
     };
     let read: Measurements = of_table(&place.file("g.csv", &text), &options).unwrap();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use relscale_laws::isoflop::{IsoflopOptions, fit_isoflop};
 use relscale_laws::relative::{RelativeOptions, RelativeTable, fit_relative, of_table};
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
+use relscale_laws::tables::Select;
 use relscale_laws::two_stage::{StagesOptions, fit_stages};
 use relscale_laws::user_table::{HarnessOptions, TableOptions, fit_harness, fit_table};
 use relscale_laws::{Flag, FlagCode, IsoflopFit, TableFit};
@@ -57,7 +58,10 @@ impl Place {
 }
 
 fn options(y: &str) -> TableOptions {
-    TableOptions { y: vec![y.to_owned()], ..TableOptions::default() }
+    TableOptions {
+        select: Select { y: vec![y.to_owned()], ..TableOptions::default().select },
+        ..TableOptions::default()
+    }
 }
 
 fn testdata() -> PathBuf {
@@ -101,7 +105,10 @@ fn what_can_be_read_in_two_ways_is_refused_with_its_place() {
     let text = refusal("S,loss\n70 million,3\n");
     assert!(text.contains("column `S` is `70 million`, expected a number"), "{text}");
     assert!(refusal("S,loss\n1e7,3\n2e7").contains("line 3: the file ends inside this line"));
-    let twice = TableOptions { y: vec!["loss".to_owned(); 2], ..TableOptions::default() };
+    let twice = TableOptions {
+        select: Select { y: vec!["loss".to_owned(); 2], ..TableOptions::default().select },
+        ..TableOptions::default()
+    };
     let text = fit_table(&place.file("t.csv", "S,loss\n1,2\n"), &twice).unwrap_err().to_string();
     assert!(text.contains("`loss` is named twice"), "{text}");
 }
@@ -137,11 +144,8 @@ fn a_run_that_did_not_finish_is_left_out_by_every_reader_of_every_format() {
                 "{what}"
             );
 
-            let table = RelativeTable {
-                x: "S".to_owned(),
-                errors: vec!["loss".to_owned(), "acc".to_owned()],
-                ..RelativeTable::default()
-            };
+            let table =
+                RelativeTable { select: Select::new(&["S"], &["loss", "acc"]), ..RelativeTable::default() };
             let read = of_table(&path, &table).unwrap();
             let family = &read.families[0];
             assert!(
@@ -152,15 +156,8 @@ fn a_run_that_did_not_finish_is_left_out_by_every_reader_of_every_format() {
             assert!(serde_json::to_string(&relative).unwrap().contains(word), "{what}");
 
             let table = SizeTokensTable {
-                params: "S".to_owned(),
-                tokens: "tokens".to_owned(),
-                errors: vec!["loss".to_owned()],
-                kinds: Vec::new(),
-                distribution: None,
+                select: Select::new(&["S", "tokens"], &["loss"]),
                 baseline: "loss".to_owned(),
-                label: None,
-                only: Vec::new(),
-                models: None,
                 level: 0.95,
             };
             let fit = fit_size_tokens(&path, &table).unwrap();
@@ -178,7 +175,11 @@ fn a_run_that_did_not_finish_is_left_out_by_every_reader_of_every_format() {
     let path =
         place.file("v.csv", "name,S,loss,state\na,1e7,3,crashed\nb,2e7,2.5,crashed\nc,4e7,2,finished\n");
     let only = vec![("state".to_owned(), "crashed".to_owned())];
-    let fit = fit_table(&path, &TableOptions { only, ..options("loss") }).unwrap();
+    let fit = fit_table(
+        &path,
+        &TableOptions { select: Select { only, ..options("loss").select }, ..options("loss") },
+    )
+    .unwrap();
     assert_eq!(fit.groups[0].laws[0].points.len(), 2);
 }
 
@@ -265,7 +266,7 @@ fn runs_that_crashed_or_diverged_are_no_runs_of_a_sweep() {
     let options = IsoflopOptions { resamples: 50, ..IsoflopOptions::default() };
     let none = place.file("none.csv", &runs(|_, row| row[2] = "killed".to_owned()));
     let text = fit_isoflop(&none, &options).unwrap_err().to_string();
-    assert!(text.contains("no run is left of 15, e.g. r0: killed"), "{text}");
+    assert!(text.contains("no row is left of 15, e.g. r0 (line 2): killed"), "{text}");
 }
 
 #[test]
@@ -359,7 +360,10 @@ fn harness(metrics: &str, edit: impl Fn(String) -> String, leave_out_nan: bool) 
         }
     }
     let sizes = place.file("sizes.csv", "model,S\nm1,1e7\nm2,3e7\nm3,1e8\nm4,3e8\n");
-    let options = HarnessOptions { sizes: Some(sizes), leave_out_nan, ..HarnessOptions::default() };
+    let options = HarnessOptions {
+        select: Select { sizes: Some(sizes), leave_out_nan, ..HarnessOptions::default().select },
+        ..HarnessOptions::default()
+    };
     fit_harness(&[place.0.path().join("r")], &options).map_err(|error| error.to_string())
 }
 
@@ -442,7 +446,11 @@ fn a_result_that_is_no_number_is_told_with_its_model_and_passed_over_on_request(
             .to_string()
             .contains("line 3: column `loss` is `nan`")
     );
-    let fit = fit_table(&table, &TableOptions { leave_out_nan: true, ..options("loss") }).unwrap();
+    let fit = fit_table(
+        &table,
+        &TableOptions { select: Select { leave_out_nan: true, ..options("loss").select }, ..options("loss") },
+    )
+    .unwrap();
     assert_eq!((fit.groups[0].laws[0].points.len(), fit.groups[0].laws[0].left_out.len()), (2, 1));
 }
 
@@ -450,9 +458,10 @@ fn a_result_that_is_no_number_is_told_with_its_model_and_passed_over_on_request(
 fn a_gap_that_ends_further_below_one_than_it_began_above_is_told() {
     let place = Place::new();
     let table = RelativeTable {
-        x: "params".to_owned(),
-        errors: vec!["web".to_owned(), "code".to_owned()],
-        kinds: vec![relscale_laws::user_table::Kind::Loss],
+        select: Select {
+            kinds: vec![relscale_laws::tables::Kind::Loss],
+            ..Select::new(&["params"], &["web", "code"])
+        },
         ..RelativeTable::default()
     };
     let gap = |first: f64, ratio: f64| {

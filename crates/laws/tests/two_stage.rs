@@ -5,6 +5,7 @@
 mod support;
 
 use relscale_laws::Saved as _;
+use relscale_laws::tables::Select;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -108,7 +109,10 @@ fn the_olmo_ladder_with_its_largest_size_held_out() {
     let fit = fit_stages(
         &path,
         &StagesOptions {
-            group: vec!["task".to_owned()],
+            select: Select {
+                group: vec!["task".to_owned()],
+                ..StagesOptions::new("6*params*tokens", "loss", "acc").select
+            },
             held_out: HeldOut::Where("size".to_owned(), "3B".to_owned()),
             chance: Some(0.25),
             ..StagesOptions::new("6*params*tokens", "loss", "acc")
@@ -260,7 +264,7 @@ fn bad_numbers_are_refused_with_file_and_line() {
         }
     };
     refuses("flops,bpb,acc\n1e18,1,0.3\n1e19,0.9,45\n", &options, &["bad.csv, line 3", "`45`", "share"]);
-    refuses("flops,bpb,acc\n1e18,0,0.3\n", &options, &["line 2", "loss above 0"]);
+    refuses("flops,bpb,acc\n1e18,0,0.3\n", &options, &["line 2: bpb is 0: it has no logarithm"]);
     refuses("flops,bpb,acc\n0,1,0.3\n", &options, &["line 2", "above 0"]);
     refuses("flops,bpb\n1e18,1\n", &options, &["no column `acc`", "flops, bpb"]);
     refuses("flops,bpb,acc\n", &options, &["no row"]);

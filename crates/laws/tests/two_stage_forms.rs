@@ -8,6 +8,7 @@ mod support;
 
 use std::fmt::Write as _;
 
+use relscale_laws::tables::Select;
 use relscale_laws::two_stage::{HeldOut, StagesOptions, fit_stages};
 use relscale_laws::{Estimate, FlagCode, Route, StagesFit, StagesGroup};
 use support::random::Random;
@@ -93,14 +94,17 @@ fn simulate(truth: Truth, models: usize, scatter: f64, worlds: u64) -> Found {
     }
     std::fs::write(&path, text).unwrap();
     let options = StagesOptions {
-        group: vec!["world".to_owned()],
+        select: Select {
+            group: vec!["world".to_owned()],
+            ..StagesOptions::new("x", "loss", "accuracy").select
+        },
         held_out: HeldOut::Where("new".to_owned(), "1".to_owned()),
         ..StagesOptions::new("x", "loss", "accuracy")
     };
     let near = fit_stages(&path, &options).unwrap();
     let options = StagesOptions {
+        select: Select { only: vec![("new".to_owned(), "0".to_owned())], ..options.select },
         at: vec![1e18 * (last + 10f64.ln()).exp()],
-        only: vec![("new".to_owned(), "0".to_owned())],
         ..options
     };
     let ahead = fit_stages(&path, &options).unwrap();

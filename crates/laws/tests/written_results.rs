@@ -12,6 +12,7 @@ use relscale_laws::isoflop::{IsoflopOptions, fit_isoflop};
 use relscale_laws::predict::{Question, Size, predict};
 use relscale_laws::relative::{RelativeOptions, RelativeTable, fit_relative, of_table};
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
+use relscale_laws::tables::Select;
 use relscale_laws::two_stage::{StagesOptions, fit_stages};
 use relscale_laws::user_table::{TableOptions, fit_table};
 use relscale_laws::{FitOptions, LawsError, Saved, fit_study};
@@ -43,9 +44,12 @@ fn all(rows: &[(f64, f64, f64, f64, u8)]) {
     let (out, text) = (folder.path(), text.as_str());
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
     let options = TableOptions {
-        x: "params".to_owned(),
-        y: names(&["loss", "acc"]),
-        group: names(&["kind"]),
+        select: Select {
+            x: vec!["params".to_owned()],
+            y: names(&["loss", "acc"]),
+            group: names(&["kind"]),
+            ..TableOptions::default().select
+        },
         ..TableOptions::default()
     };
     goes_round(fit_table(&path, &options), out, text);
@@ -54,8 +58,11 @@ fn all(rows: &[(f64, f64, f64, f64, u8)]) {
     let held = IsoflopOptions { size_exponent: Some(0.5), ..options };
     goes_round(fit_isoflop(&path, &held), out, text);
     let table = RelativeTable {
-        x: "params".to_owned(),
-        errors: names(&["loss", "other", "acc"]),
+        select: Select {
+            x: vec!["params".to_owned()],
+            y: names(&["loss", "other", "acc"]),
+            ..Select::default()
+        },
         ..RelativeTable::default()
     };
     let options = RelativeOptions {
@@ -65,15 +72,12 @@ fn all(rows: &[(f64, f64, f64, f64, u8)]) {
     };
     goes_round(of_table(&path, &table).and_then(|read| fit_relative(&read, &options, None)), out, text);
     let table = SizeTokensTable {
-        params: "params".to_owned(),
-        tokens: "tokens".to_owned(),
-        errors: names(&["loss", "acc"]),
-        kinds: Vec::new(),
-        distribution: None,
+        select: Select {
+            x: vec!["params".to_owned(), "tokens".to_owned()],
+            y: names(&["loss", "acc"]),
+            ..Select::default()
+        },
         baseline: "loss".to_owned(),
-        label: None,
-        only: Vec::new(),
-        models: None,
         level: 0.95,
     };
     goes_round(fit_size_tokens(&path, &table), out, text);

@@ -54,8 +54,8 @@
 pub mod atomic;
 pub mod classes;
 pub mod content;
-pub mod digits;
 pub mod count;
+pub mod digits;
 pub mod error;
 pub mod guard;
 pub mod lock;

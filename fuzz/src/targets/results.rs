@@ -6,8 +6,9 @@ use relscale_laws::isoflop::{IsoflopOptions, fit_isoflop};
 use relscale_laws::predict::{Question, predict};
 use relscale_laws::relative::{RelativeOptions, RelativeTable, fit_relative, of_table};
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
+use relscale_laws::tables::{Kind, Select};
 use relscale_laws::two_stage::{StagesOptions, fit_stages};
-use relscale_laws::user_table::{Kind, TableOptions, fit_table};
+use relscale_laws::user_table::{TableOptions, fit_table};
 use relscale_laws::{
     ChoicesFit, FitOptions, IsoflopFit, Predictions, RelativeFit, Saved, SizeTokensFit, StagesFit, StudyFit,
     TableFit, fit_study,
@@ -102,9 +103,7 @@ pub fn saved_seeds() -> Vec<Vec<u8>> {
     let laws = fitted();
     let predictions = predict(&laws, &Question::default()).expect("laws");
     let options = TableOptions {
-        x: "params".to_owned(),
-        y: vec!["loss".to_owned()],
-        kinds: vec![Kind::Loss],
+        select: Select { kinds: vec![Kind::Loss], ..Select::new(&["params"], &["loss"]) },
         ..TableOptions::default()
     };
     let table = fit_table(&put(first(tables::user_table_seeds())), &options).expect("a table");
@@ -114,29 +113,23 @@ pub fn saved_seeds() -> Vec<Vec<u8>> {
     );
     let stages = fit_stages(&put(first(tables::stages_seeds())), &StagesOptions::new("flops", "bpb", "acc"));
     let checkpoints = SizeTokensTable {
-        params: "params".to_owned(),
-        tokens: "tokens".to_owned(),
-        errors: vec!["loss".to_owned()],
-        kinds: vec![Kind::Loss],
-        distribution: Some("distribution".to_owned()),
+        select: Select {
+            kinds: vec![Kind::Loss],
+            distribution: Some("distribution".to_owned()),
+            ..Select::new(&["params", "tokens"], &["loss"])
+        },
         baseline: "web".to_owned(),
-        label: None,
-        only: Vec::new(),
-        models: None,
         level: 0.95,
     };
     let size_tokens = fit_size_tokens(&put(first(tables::size_tokens_seeds())), &checkpoints);
     let points = tables::relative_seeds();
     let path = place.put("relative.csv", files::<3>(&points[0])[0]);
     let of = RelativeTable {
-        x: "params".to_owned(),
-        errors: vec!["loss".to_owned()],
-        kinds: vec![Kind::Loss],
-        distribution: Some("distribution".to_owned()),
-        family: None,
-        label: None,
-        only: Vec::new(),
-        models: None,
+        select: Select {
+            kinds: vec![Kind::Loss],
+            distribution: Some("distribution".to_owned()),
+            ..Select::new(&["params"], &["loss"])
+        },
         optimum: None,
         means: None,
     };

@@ -8,8 +8,9 @@ use relscale_laws::isoflop::{IsoflopOptions, fit_isoflop};
 use relscale_laws::manifest::Manifest;
 use relscale_laws::relative::{Covariates, Means, RelativeOptions, RelativeTable, fit_relative, of_table};
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
+use relscale_laws::tables::{Kind, Select};
 use relscale_laws::two_stage::{StagesOptions, fit_stages};
-use relscale_laws::user_table::{HarnessOptions, Kind, TableOptions, fit_harness, fit_table};
+use relscale_laws::user_table::{HarnessOptions, TableOptions, fit_harness, fit_table};
 use relscale_laws::{LawsError, Saved};
 use relscale_records::parquet::{TableColumn, write_table};
 
@@ -58,10 +59,11 @@ pub fn user_table(data: &[u8]) {
     let place = Place::of("user_table");
     let Some(path) = table(&place, data) else { return };
     let options = TableOptions {
-        x: "params".to_owned(),
-        y: vec!["loss".to_owned()],
-        kinds: vec![Kind::Loss],
-        group: vec!["group".to_owned()],
+        select: Select {
+            kinds: vec![Kind::Loss],
+            group: vec!["group".to_owned()],
+            ..Select::new(&["params"], &["loss"])
+        },
         ..TableOptions::default()
     };
     check(&place, &path, fit_table(&path, &options));
@@ -77,9 +79,12 @@ pub fn sizes_table(data: &[u8]) {
     let path = place.put("points.csv", points);
     let sizes = place.put("sizes.csv", sizes);
     let options = TableOptions {
-        y: vec!["acc".to_owned()],
-        group: vec!["family".to_owned()],
-        sizes: Some(sizes),
+        select: Select {
+            y: vec!["acc".to_owned()],
+            group: vec!["family".to_owned()],
+            sizes: Some(sizes),
+            ..TableOptions::default().select
+        },
         ..TableOptions::default()
     };
     match fit_table(&path, &options) {
@@ -212,14 +217,11 @@ pub fn relative(data: &[u8]) {
         }
     };
     let options = RelativeTable {
-        x: "params".to_owned(),
-        errors: vec!["loss".to_owned()],
-        kinds: vec![Kind::Loss],
-        distribution: Some("distribution".to_owned()),
-        family: None,
-        label: None,
-        only: Vec::new(),
-        models: None,
+        select: Select {
+            kinds: vec![Kind::Loss],
+            distribution: Some("distribution".to_owned()),
+            ..Select::new(&["params"], &["loss"])
+        },
         optimum: None,
         means,
     };
@@ -275,15 +277,12 @@ pub fn size_tokens(data: &[u8]) {
     let place = Place::of("size_tokens");
     let Some(path) = table(&place, data) else { return };
     let options = SizeTokensTable {
-        params: "params".to_owned(),
-        tokens: "2*tokens".to_owned(),
-        errors: vec!["loss".to_owned()],
-        kinds: vec![Kind::Loss],
-        distribution: Some("distribution".to_owned()),
+        select: Select {
+            kinds: vec![Kind::Loss],
+            distribution: Some("distribution".to_owned()),
+            ..Select::new(&["params", "2*tokens"], &["loss"])
+        },
         baseline: "web".to_owned(),
-        label: None,
-        only: Vec::new(),
-        models: None,
         level: 0.95,
     };
     check(&place, &path, fit_size_tokens(&path, &options));

@@ -10,7 +10,8 @@ use relscale_records::Study;
 use relscale_report::shown::{self, At, Questions};
 
 use super::json::{self, Json};
-use super::measured::{condition, documents, tag};
+use super::measured::{documents, tag, tags};
+use super::table::condition;
 use crate::spare::{Input, spare};
 use crate::terminal;
 
@@ -95,7 +96,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         family: arguments.family.as_deref(),
         corpus: arguments.corpus.as_deref(),
         by: arguments.by.as_deref(),
-        only: &arguments.only,
+        only: &tags(&arguments.only),
     };
     let options =
         ChoicesOptions { resamples: arguments.resamples, seed: arguments.seed, ..ChoicesOptions::default() };

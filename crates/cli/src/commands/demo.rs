@@ -9,8 +9,8 @@ use relscale_corpus::loaders::crates::{CrateSources, Distribution, Split};
 use relscale_decoder::families::LoadOptions;
 use relscale_laws::FitOptions;
 use relscale_measure::Settings;
-use relscale_report::shown::{self, At};
 use relscale_measure::engines::ENGINES;
+use relscale_report::shown::{self, At};
 use serde::Serialize;
 
 use super::json::{self, AsJson, Json};

@@ -27,6 +27,9 @@ use crate::terminal::{self, Style, quoted, some_of};
 /// With --table or --harness the same power law is fitted to numbers that others measured, one point a row.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
+#[command(mut_arg("table", |table| table.requires("y")))]
+#[command(mut_arg("y", |y| y.requires("table")))]
+#[command(mut_arg("x", |x| x.help("Column of sizes, or a product of columns and numbers as \"6*params*tokens\"; what the table lacks is looked up in --models [default: S]")))]
 pub(crate) struct Arguments {
     /// The study folder that `relscale measure` made
     #[arg(required_unless_present_any = ["table", "harness"], conflicts_with_all = fit_table::OPTIONS)]
@@ -65,6 +68,7 @@ Examples:
   relscale fit study --emergence-k 1,10 --emergence-n 5,20,100
   relscale fit --table points.csv --x S --y rbp1,rbp10 --group family
   relscale fit --table results.tsv --where task=lambada_openai --where metric=acc --y value --as accuracy --sizes sizes.csv
+  relscale fit --table points.csv --models models.toml --x flops --y loss
   relscale fit --harness results/ --task lambada_openai --sizes sizes.csv --json laws.json";
 
 /// File of a study that holds its laws.

@@ -2,17 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use relscale_laws::user_table::{HarnessOptions, Kind, TableOptions, fit_harness, fit_table};
+use relscale_laws::tables::Select;
+use relscale_laws::user_table::{HarnessOptions, TableOptions, fit_harness, fit_table};
 use relscale_laws::{Law, TableFit};
 use relscale_report::shown::{self, At};
 
 use super::json::{self, Json};
+use super::table::TableArguments;
 use crate::exit::Refusal;
 use crate::spare::Input;
 use crate::terminal;
 
 /// The options of a [`Table`], none of which means anything for a study.
-pub(super) const OPTIONS: [&str; 12] = [
+pub(super) const OPTIONS: [&str; 13] = [
     "table",
     "harness",
     "x",
@@ -21,52 +23,23 @@ pub(super) const OPTIONS: [&str; 12] = [
     "group",
     "label",
     "only",
+    "models",
     "sizes",
     "task",
     "metric",
     "leave_out_nan",
 ];
 
-/// A table instead of a study.
+/// A table instead of a study, or results.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "A table instead of a study")]
+#[command(next_help_heading = "Results instead of a study")]
 pub(super) struct Table {
-    /// Fit the columns of a table (.csv, .tsv, .jsonl, .parquet): one row a model
-    #[arg(long, value_name = "FILE", requires = "y", conflicts_with = "harness")]
-    table: Option<PathBuf>,
+    #[command(flatten)]
+    of: TableArguments,
 
     /// Fit results of lm-evaluation-harness: results_*.json, or folders of them
-    #[arg(long, value_name = "PATH", num_args = 1..)]
+    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with_all = ["table", "y", "label", "only"])]
     harness: Vec<PathBuf>,
-
-    /// Column of sizes
-    #[arg(long, value_name = "COLUMN", default_value = "S", conflicts_with = "sizes")]
-    x: String,
-
-    /// Columns of values, separated by commas or given again
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', requires = "table")]
-    y: Vec<String>,
-
-    /// What the values are, one for all or one each: rbp or accuracy (the law is about -ln of it), wrong (1 - accuracy), perplexity (ln), ce, bpb or
-    /// loss (as given) [default: what the columns' names say]
-    #[arg(long = "as", value_name = "KIND", value_delimiter = ',', value_parser = kind)]
-    kinds: Vec<Kind>,
-
-    /// Columns to group by: rows that agree in them share a law
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    group: Vec<String>,
-
-    /// Column that names a row [default: model or name, where there is one]
-    #[arg(long, value_name = "COLUMN", requires = "table")]
-    label: Option<String>,
-
-    /// Take the rows that have this value only; may be given again
-    #[arg(long = "where", value_name = "COLUMN=VALUE", value_parser = condition, requires = "table")]
-    only: Vec<(String, String)>,
-
-    /// A table of sizes: columns model and S (or non_embedding), others to group by
-    #[arg(long, value_name = "FILE")]
-    sizes: Option<PathBuf>,
 
     /// Tasks of the results [default: all]
     #[arg(long, value_name = "TASK", value_delimiter = ',', requires = "harness")]
@@ -76,24 +49,15 @@ pub(super) struct Table {
     #[arg(long, value_name = "METRIC", value_delimiter = ',', requires = "harness")]
     metric: Vec<String>,
 
-    /// Leave rows and models out whose value is NaN or infinite, by name, and fit the others; they are refused otherwise
-    #[arg(long)]
-    leave_out_nan: bool,
-}
-
-fn kind(text: &str) -> Result<Kind, String> {
-    text.parse().map_err(|error: relscale_laws::user_table::TableError| error.to_string())
-}
-
-fn condition(text: &str) -> Result<(String, String), String> {
-    let (column, value) = text.split_once('=').ok_or("expected COLUMN=VALUE")?;
-    Ok((column.trim().to_owned(), value.trim().to_owned()))
+    /// A table of sizes, of results or of the models of a table: columns model and S (or non_embedding), others to group by
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["x", "models"])]
+    sizes: Option<PathBuf>,
 }
 
 impl Table {
     /// What is read.
     pub(super) fn inputs(&self) -> Vec<Input> {
-        Input::paths(self.table.iter().chain(&self.harness).chain(&self.sizes))
+        Input::paths(self.of.files().chain(&self.harness).chain(&self.sizes))
     }
 
     /// Fits the table, if one was given.
@@ -101,7 +65,7 @@ impl Table {
     /// # Errors
     /// What the table is refused for; no law could be fitted.
     pub(super) fn run(&self, json: Option<&Json>) -> Option<anyhow::Result<()>> {
-        let fit = match &self.table {
+        let fit = match &self.of.table {
             Some(table) => self.fit_table(table),
             None if self.harness.is_empty() => return None,
             None => self.fit_harness(),
@@ -110,31 +74,22 @@ impl Table {
     }
 
     fn fit_table(&self, table: &Path) -> anyhow::Result<TableFit> {
-        let options = TableOptions {
-            x: self.x.clone(),
-            y: self.y.clone(),
-            kinds: self.kinds.clone(),
-            group: self.group.clone(),
-            label: self.label.clone(),
-            only: self.only.clone(),
-            sizes: self.sizes.clone(),
-            leave_out_nan: self.leave_out_nan,
-            ..TableOptions::default()
-        };
+        let options = TableOptions { select: self.select(&[]), ..TableOptions::default() };
         Ok(fit_table(table, &options)?)
     }
 
     fn fit_harness(&self) -> anyhow::Result<TableFit> {
+        let metrics: Vec<&str> = self.metric.iter().map(String::as_str).collect();
         let options = HarnessOptions {
             tasks: self.task.clone(),
-            metrics: self.metric.clone(),
-            kinds: self.kinds.clone(),
-            sizes: self.sizes.clone(),
-            group: self.group.clone(),
-            leave_out_nan: self.leave_out_nan,
+            select: self.select(&metrics),
             ..HarnessOptions::default()
         };
         Ok(fit_harness(&self.harness, &options)?)
+    }
+
+    fn select(&self, y: &[&str]) -> Select {
+        Select { sizes: self.sizes.clone(), ..self.of.select(&["S"], y) }
     }
 }
 

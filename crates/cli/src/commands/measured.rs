@@ -139,11 +139,10 @@ pub(super) fn error(named: &[String]) -> anyhow::Result<ErrorMeasure> {
     }
 }
 
-/// `NAME=VALUE`: a tag of the documents of a study, or a column of a table.
-pub(super) fn condition(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
-    let name = name.trim();
-    Ok((name.strip_prefix("tag:").unwrap_or(name).to_owned(), value.trim().to_owned()))
+/// Conditions on tags, which may be written as `tag:domain=stem` or `domain=stem`.
+pub(super) fn tags(only: &[(String, String)]) -> Vec<(String, String)> {
+    let bare = |name: &str| name.strip_prefix("tag:").unwrap_or(name).to_owned();
+    only.iter().map(|(name, value)| (bare(name), value.clone())).collect()
 }
 
 /// The name of a tag, as `tag:domain` or `domain`.

@@ -14,6 +14,7 @@ mod report;
 mod size_tokens;
 mod stages;
 mod sweep;
+mod table;
 mod view;
 
 use std::sync::atomic::AtomicBool;

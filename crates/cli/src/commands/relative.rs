@@ -7,13 +7,14 @@ use relscale_laws::manifest::Manifest;
 use relscale_laws::relative::{
     Covariates, ErrorMeasure, Means, Measurements, RelativeOptions, RelativeTable, fit_relative, of_table,
 };
-use relscale_laws::user_table::Kind;
+use relscale_laws::tables::Select;
 use relscale_laws::{FitOptions, LawsError, RelativeFit};
 use relscale_report::shown::{self, At};
 
 use super::json::{self, Json};
 use super::means::means;
 use super::measured::{self, Choice};
+use super::table::{OF_A_TABLE, TableArguments};
 use crate::exit::Refusal;
 use crate::spare::{Input, spare};
 use crate::terminal;
@@ -25,12 +26,19 @@ use crate::terminal;
 /// and the claims are adjusted for their number; q is the share of false claims among those at least as sure.
 ///
 /// The models come from a study (a distribution is a corpus, or the value of a tag: --by), or from a table, long (--distribution
-/// names the column) or wide (each column of --error is a distribution).
+/// names the column) or wide (each column of --y is a distribution).
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
+#[command(group = clap::ArgGroup::new("values").args(["y", "error"]))]
+#[command(mut_arg("table", |table| table.requires_all(["x", "values"])))]
+#[command(mut_arg("x", |x| x.help("What models grow in: params (S, not the embeddings), tokens or flops of --models, a column of it or of --table, or a product of columns and numbers as \"6*params*tokens\" [default: params]")))]
+#[command(mut_arg("y", |y| y.help("Column of errors; without --distribution several, each a distribution of its own")))]
+#[command(mut_arg("group", |group| group.help("Columns that name a model's family, where --models does not")))]
+#[command(mut_arg("label", |label| label.help("Column that names a model [default: model, name or run, where there is one; else rows of one x are one model]")))]
+#[command(mut_arg("only", |only| only.help("Take the rows (of a study: the documents with this tag) that have this value only; may be given again")))]
 pub(crate) struct Arguments {
     /// The study folder that `relscale measure` made
-    #[arg(required_unless_present = "table", conflicts_with = "table")]
+    #[arg(required_unless_present = "table", conflicts_with_all = OF_A_TABLE)]
     study: Option<PathBuf>,
 
     /// The distribution that all others are compared with
@@ -38,19 +46,9 @@ pub(crate) struct Arguments {
     baseline: String,
 
     /// The error: bpb, ce, rbp and a rank (rbp10: -ln RBP_10), or of questions with options gold-bpb, gold-nll, choice-nll,
-    /// choice-nll-bytes, accuracy, accuracy-bytes, accuracy-tokens (-ln of it) [default: bpb]; with --table one or more columns
+    /// choice-nll-bytes, accuracy, accuracy-bytes, accuracy-tokens (-ln of it) [default: bpb]; with --table the same as --y
     #[arg(long, value_name = "ERROR", value_delimiter = ',')]
     error: Vec<String>,
-
-    /// What models grow in: params (S, not the embeddings), tokens or flops of --models, a column of it or of --table, or a product of
-    /// columns and numbers as "6*params*tokens" [default: params]
-    #[arg(long, value_name = "X")]
-    x: Option<String>,
-
-    /// A manifest of the models (.toml, .csv, .tsv, .jsonl, .parquet): model, params, tokens, flops with their conventions, family,
-    /// run; flops that are not there are 6 N D
-    #[arg(long, value_name = "FILE")]
-    models: Option<PathBuf>,
 
     /// Slopes inside ±MARGIN count as parallel; the default changes a gap by half a per cent over a tenfold x
     #[arg(long, default_value_t = 0.002)]
@@ -82,10 +80,6 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     of_table: OfTable,
-
-    /// Condition on a tag of the documents, or on a column of the table; may be given again
-    #[arg(long = "where", value_name = "NAME=VALUE", value_parser = measured::condition)]
-    only: Vec<(String, String)>,
 
     /// A table with a number for each distribution, to be correlated with the slopes
     #[arg(long, value_name = "FILE", requires = "value")]
@@ -140,11 +134,10 @@ struct OfStudy {
 
 /// What of a table.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "A table instead of a study")]
+#[command(next_help_heading = "A table")]
 struct OfTable {
-    /// The table (.csv, .tsv, .jsonl, .parquet)
-    #[arg(long, value_name = "FILE", requires_all = ["x", "error"])]
-    table: Option<PathBuf>,
+    #[command(flatten)]
+    table: TableArguments,
 
     /// The column that names a row's distribution
     #[arg(long, value_name = "COLUMN", requires = "table")]
@@ -154,27 +147,10 @@ struct OfTable {
     /// questions, losses unweighted), or by a table FILE:COLUMN (or FILE) of members and their groups, with a column of weights
     #[arg(long, value_name = "MAP", requires_all = ["table", "distribution"], value_parser = means)]
     means_by: Option<Means>,
-
-    /// The column that names a model [default: model, name or run, where there is one; else rows of one x are one model]
-    #[arg(long, value_name = "COLUMN", requires = "table")]
-    label: Option<String>,
-
-    /// The column that names a model's family
-    #[arg(long, value_name = "COLUMN", requires = "table")]
-    group: Option<String>,
-
-    /// What the errors are, one for all or one each: rbp or accuracy (E is -ln of it), wrong (1 - accuracy), perplexity (ln), ce, bpb or loss (as
-    /// given) [default: what the columns' names say]
-    #[arg(long = "as", value_name = "KIND", value_delimiter = ',', value_parser = kind, requires = "table")]
-    kinds: Vec<Kind>,
 }
 
 /// File of a study that holds its gaps.
 pub(super) const RELATIVE: &str = "relative.json";
-
-fn kind(text: &str) -> Result<Kind, String> {
-    text.parse().map_err(|error: relscale_laws::user_table::TableError| error.to_string())
-}
 
 /// Carries the command out.
 ///
@@ -189,15 +165,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         ..RelativeOptions::new(&arguments.baseline)
     };
     options.validate()?;
-    let mut inputs =
-        Input::paths(arguments.of_table.table.iter().chain(&arguments.models).chain(&arguments.covariates));
+    let mut inputs = Input::paths(arguments.of_table.table.files().chain(&arguments.covariates));
     inputs.extend(arguments.study.clone().map(Input::Study));
     spare(&[Json::file(arguments.json.as_ref())], &inputs)?;
     let covariates = match (&arguments.covariates, &arguments.value) {
         (Some(path), Some(value)) => Some(Covariates::read(path, &arguments.key, value)?),
         _ => None,
     };
-    let (mut found, mut ranks) = match (&arguments.of_table.table, &arguments.study) {
+    let (mut found, mut ranks) = match (&arguments.of_table.table.table, &arguments.study) {
         (Some(table), _) => (arguments.measured_in_table(table)?, Vec::new()),
         (None, Some(study)) => arguments.measured_in_study(study)?,
         (None, None) => return Ok(()),
@@ -221,15 +196,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 impl Arguments {
     fn measured_in_table(&self, table: &Path) -> Result<Measurements, LawsError> {
         let of = &self.of_table;
+        let errors: Vec<&str> = self.error.iter().map(String::as_str).collect();
         let options = RelativeTable {
-            x: self.x.clone().unwrap_or_default(),
-            errors: self.error.clone(),
-            kinds: of.kinds.clone(),
-            distribution: of.distribution.clone(),
-            family: of.group.clone(),
-            label: of.label.clone(),
-            only: self.only.clone(),
-            models: self.models.clone(),
+            select: Select { distribution: of.distribution.clone(), ..of.table.select(&[], &errors) },
             means: of.means_by.clone(),
             optimum: self.optimum.clone(),
         };
@@ -238,15 +207,26 @@ impl Arguments {
 
     /// The errors asked for, and those of the ranks at every k.
     fn measured_in_study(&self, study: &Path) -> anyhow::Result<(Measurements, Vec<(u32, Measurements)>)> {
-        let manifest = self.models.as_deref().map(Manifest::read).transpose()?;
+        let table = &self.of_table.table;
+        let manifest = table.models.as_deref().map(Manifest::read).transpose()?;
         let of = &self.of_study;
+        let only = measured::tags(&table.only);
+        let x = match table.x.as_slice() {
+            [] => None,
+            [one] => Some(one.as_str()),
+            several => {
+                let hint = "give one --x, a column or a product";
+                let what = format!("models grow in one x, not {}", several.join(" and "));
+                return Err(Refusal::new(what, hint).into());
+            }
+        };
         let choice = Choice {
             error: measured::error(&self.error)?,
-            x: self.x.as_deref(),
+            x,
             manifest: manifest.as_ref(),
             family: of.family.as_deref(),
             by: of.by.as_deref(),
-            only: &self.only,
+            only: &only,
             resamples: of.resamples,
             seed: of.seed,
         };

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use relscale_laws::manifest::Manifest;
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens, split_measured};
-use relscale_laws::user_table::{Kind, TableError};
+use relscale_laws::tables::Select;
 use relscale_laws::{FitOptions, LawsError, SizeTokens, SizeTokensFit};
 use relscale_report::shown::{self, At};
 
 use super::json::{self, Json};
 use super::measured::{self, Choice};
+use super::table::{OF_A_TABLE, TableArguments};
 use crate::exit::Refusal;
 use crate::spare::{Input, spare};
 use crate::terminal;
@@ -21,27 +22,25 @@ use crate::terminal;
 /// not independent. Where no two runs have as many tokens, a plane over both tells the slopes.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
+#[command(group = clap::ArgGroup::new("values").args(["y", "error"]))]
+#[command(mut_arg("table", |table| table.requires("values").help("The table (.csv, .tsv, .jsonl, .parquet, .toml): one row a checkpoint (and distribution)")))]
+#[command(mut_arg("x", |x| x.requires("table").conflicts_with_all(["params", "tokens"]).help("The columns of sizes and of tokens, in this order: --x N --x D")))]
+#[command(mut_arg("y", |y| y.help("Column of errors; without --distribution several, each a distribution of its own")))]
+#[command(mut_arg("label", |label| label.help("Column that names a run [default: model, name or run, where there is one]")))]
+#[command(mut_arg("only", |only| only.help("Take the rows (of a study: the documents with this tag) that have this value only; may be given again")))]
+#[command(mut_arg("models", |models| models.help("A manifest of the models (.toml, .csv, .tsv, .jsonl, .parquet): model, tokens, and for a table params, what it lacks of them")))]
 pub(crate) struct Arguments {
     /// The study folder that `relscale measure` made, of checkpoints that --models lists
-    #[arg(required_unless_present = "table", conflicts_with = "table", requires = "models")]
+    #[arg(required_unless_present = "table", conflicts_with_all = OF_A_TABLE, requires = "models")]
     study: Option<PathBuf>,
 
-    /// A manifest of the models (.toml, .csv, .tsv, .jsonl, .parquet): model, tokens, and for a table params, what it lacks of them
-    #[arg(long, value_name = "FILE")]
-    models: Option<PathBuf>,
-
-    /// The error: bpb, ce, or rbp and a rank (rbp10: -ln RBP_10) [default: bpb]; with --table a column, without --distribution several, each a
-    /// distribution of its own
+    /// The error: bpb, ce, or rbp and a rank (rbp10: -ln RBP_10) [default: bpb]; with --table the same as --y
     #[arg(long, value_name = "ERROR", value_delimiter = ',')]
     error: Vec<String>,
 
     /// The distribution that all others are compared with
     #[arg(long, value_name = "NAME")]
     baseline: String,
-
-    /// Condition on a tag of the documents, or on a column of the table; may be given again
-    #[arg(long = "where", value_name = "NAME=VALUE", value_parser = measured::condition)]
-    only: Vec<(String, String)>,
 
     /// Of a study: this family only
     #[arg(long, conflicts_with = "table")]
@@ -51,8 +50,20 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TAG", conflicts_with = "table", value_parser = measured::tag)]
     by: Option<String>,
 
+    /// Column of sizes, or a product of columns and numbers; with --tokens in the place of two --x
+    #[arg(long, value_name = "COLUMN", default_value = "params", help_heading = TABLE)]
+    params: String,
+
+    /// Column of tokens seen, or a product as "2097152*step"
+    #[arg(long, value_name = "COLUMN", default_value = "tokens", help_heading = TABLE)]
+    tokens: String,
+
+    /// The column that names a row's distribution
+    #[arg(long, value_name = "COLUMN", requires = "table", help_heading = TABLE)]
+    distribution: Option<String>,
+
     #[command(flatten)]
-    of_table: OfTable,
+    of_table: TableArguments,
 
     /// Write the result as JSON to a file, or to standard output (-); the report shows STUDY/size-tokens-NAME.json as well [default of a study:
     /// STUDY/size-tokens.json]
@@ -60,35 +71,8 @@ pub(crate) struct Arguments {
     json: Option<Json>,
 }
 
-/// What of a table.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "A table instead of a study")]
-struct OfTable {
-    /// The table (.csv, .tsv, .jsonl, .parquet): one row a checkpoint (and distribution)
-    #[arg(long, value_name = "FILE", requires = "error")]
-    table: Option<PathBuf>,
-
-    /// Column of sizes, or a product of columns and numbers
-    #[arg(long, value_name = "COLUMN", default_value = "params")]
-    params: String,
-
-    /// Column of tokens seen, or a product as "2097152*step"
-    #[arg(long, value_name = "COLUMN", default_value = "tokens")]
-    tokens: String,
-
-    /// The column that names a row's distribution
-    #[arg(long, value_name = "COLUMN", requires = "table")]
-    distribution: Option<String>,
-
-    /// Column that names a run [default: model, name or run, where there is one]
-    #[arg(long, value_name = "COLUMN", requires = "table")]
-    label: Option<String>,
-
-    /// What the errors are, one for all or one each: rbp or accuracy (E is -ln of it), wrong (1 - accuracy), perplexity (ln), ce, bpb or loss (as given) [default: what the
-    /// columns' names say]
-    #[arg(long = "as", value_name = "KIND", value_delimiter = ',', value_parser = kind, requires = "table")]
-    kinds: Vec<Kind>,
-}
+/// Where the help shows what is of a table.
+const TABLE: &str = "A table";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -97,16 +81,12 @@ Examples:
   relscale size-tokens --table checkpoints.csv --error loss --distribution domain --baseline STEM
   relscale size-tokens --table final.tsv --error loss_c4_en,loss_ice,loss_dolma_stack --baseline loss_c4_en";
 
-fn kind(text: &str) -> Result<Kind, String> {
-    text.parse().map_err(|error: TableError| error.to_string())
-}
-
 /// Carries the command out.
 ///
 /// # Errors
 /// What the table is refused for; no slope could be had.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let mut inputs = Input::paths(arguments.of_table.table.iter().chain(&arguments.models));
+    let mut inputs = Input::paths(arguments.of_table.files());
     inputs.extend(arguments.study.clone().map(Input::Study));
     spare(&[Json::file(arguments.json.as_ref())], &inputs)?;
     let fit = match (&arguments.of_table.table, &arguments.study) {
@@ -126,32 +106,29 @@ const LEVEL: f64 = 0.95;
 
 impl Arguments {
     fn in_table(&self, table: &Path) -> Result<SizeTokensFit, LawsError> {
-        let of = &self.of_table;
+        let errors: Vec<&str> = self.error.iter().map(String::as_str).collect();
         let options = SizeTokensTable {
-            params: of.params.clone(),
-            tokens: of.tokens.clone(),
-            errors: self.error.clone(),
-            kinds: of.kinds.clone(),
-            distribution: of.distribution.clone(),
+            select: Select {
+                distribution: self.distribution.clone(),
+                ..self.of_table.select(&[&self.params, &self.tokens], &errors)
+            },
             baseline: self.baseline.clone(),
-            label: of.label.clone(),
-            only: self.only.clone(),
-            models: self.models.clone(),
             level: LEVEL,
         };
         fit_size_tokens(table, &options)
     }
 
     fn in_study(&self, path: &Path) -> anyhow::Result<SizeTokensFit> {
-        let manifest = self.models.as_deref().map(Manifest::read).transpose()?;
+        let manifest = self.of_table.models.as_deref().map(Manifest::read).transpose()?;
         let FitOptions { resamples, seed, .. } = FitOptions::default();
+        let only = measured::tags(&self.of_table.only);
         let choice = Choice {
             error: measured::error(&self.error)?,
             x: Some("params"),
             manifest: manifest.as_ref(),
             family: self.family.as_deref(),
             by: self.by.as_deref(),
-            only: &self.only,
+            only: &only,
             resamples,
             seed,
         };

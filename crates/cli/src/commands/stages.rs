@@ -1,12 +1,11 @@
 //! `relscale stages`: accuracy from compute by way of a loss, and straight from compute.
 
-use std::path::PathBuf;
-
 use relscale_laws::two_stage::{HeldOut, StagesOptions, fit_stages};
 use relscale_laws::{StagesFit, StagesGroup};
 use relscale_report::shown::{self, At};
 
 use super::json::{self, Json};
+use super::table::{TableArguments, condition};
 use crate::exit::Refusal;
 use crate::spare::{Input, spare};
 use crate::terminal;
@@ -18,31 +17,25 @@ use crate::terminal;
 /// loss in ln x: group by a prompt's format to compare formats.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
+#[command(mut_arg("table", |table| table.required(true)))]
+#[command(mut_arg("x", |x| x.required(true)))]
+#[command(mut_arg("y", |y| y.help("The columns of losses and of accuracies, with a comma between them")))]
+#[command(mut_arg("kinds", |kinds| kinds.help("What they are, one each: a kind for the loss (perplexity: its ln; loss, ce, bpb: as given), and accuracy [default: loss,accuracy]")))]
+#[command(mut_arg("group", |group| group.help("Columns to group by, e.g. task or format, of the table or of --models")))]
 pub(crate) struct Arguments {
-    /// The table (.csv, .tsv, .jsonl, .parquet): one row a model, and a task where there are several
-    #[arg(long, value_name = "FILE")]
-    table: PathBuf,
-
-    /// Column of compute (or size, or tokens), or a product of columns and numbers as "6*params*tokens"; what the table lacks is looked up in
-    /// --models
-    #[arg(long, value_name = "X")]
-    x: String,
-
-    /// A manifest of the models (.toml, .csv, .tsv, .jsonl, .parquet): model, params, tokens, flops with their conventions
-    #[arg(long, value_name = "FILE")]
-    models: Option<PathBuf>,
-
     /// Column of losses
-    #[arg(long, value_name = "COLUMN")]
-    loss: String,
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        required_unless_present = "y",
+        conflicts_with = "y",
+        requires = "accuracy"
+    )]
+    loss: Option<String>,
 
     /// Column of accuracies, shares from 0 to 1
-    #[arg(long, value_name = "COLUMN")]
-    accuracy: String,
-
-    /// Columns to group by, e.g. task or format
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    group: Vec<String>,
+    #[arg(long, value_name = "COLUMN", conflicts_with = "y", requires = "loss")]
+    accuracy: Option<String>,
 
     /// Hold out the N largest x [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "hold_out")]
@@ -60,13 +53,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "X", value_delimiter = ',')]
     at: Vec<f64>,
 
-    /// Column that names a model [default: model, name or run, where there is one]
-    #[arg(long, value_name = "COLUMN")]
-    label: Option<String>,
-
-    /// Take the rows that have this value only; may be given again
-    #[arg(long = "where", value_name = "COLUMN=VALUE", value_parser = condition)]
-    only: Vec<(String, String)>,
+    #[command(flatten)]
+    of: TableArguments,
 
     /// Write the result as JSON to a file, or to standard output (-); the report shows STUDY/stages.json and STUDY/stages-NAME.json
     #[arg(long, value_name = "FILE")]
@@ -81,32 +69,26 @@ Examples:
       --group format --json study/stages.json
   relscale stages --table final.tsv --x \"6*params*tokens\" --loss mmlu_stem_test_bpb --accuracy mmlu_stem_test_acc --hold-out size=3B";
 
-fn condition(text: &str) -> Result<(String, String), String> {
-    let (column, value) = text.split_once('=').ok_or("expected COLUMN=VALUE")?;
-    Ok((column.trim().to_owned(), value.trim().to_owned()))
-}
-
 /// Carries the command out.
 ///
 /// # Errors
 /// What the table is refused for; no curve could be fitted.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let Some(file) = &arguments.of.table else { return Ok(()) };
+    let values: Vec<&str> = arguments.loss.iter().chain(&arguments.accuracy).map(String::as_str).collect();
     let options = StagesOptions {
-        group: arguments.group.clone(),
-        label: arguments.label.clone(),
-        only: arguments.only.clone(),
-        models: arguments.models.clone(),
+        select: arguments.of.select(&[], &values),
         held_out: match &arguments.hold_out {
             Some((column, value)) => HeldOut::Where(column.clone(), value.clone()),
             None => HeldOut::Largest(arguments.held_out.unwrap_or(1)),
         },
         chance: arguments.chance,
         at: arguments.at.clone(),
-        ..StagesOptions::new(&arguments.x, &arguments.loss, &arguments.accuracy)
+        ..StagesOptions::default()
     };
-    let inputs = Input::paths([&arguments.table].into_iter().chain(&arguments.models));
+    let inputs = Input::paths(arguments.of.files());
     spare(&[Json::file(arguments.json.as_ref())], &inputs)?;
-    let fit = fit_stages(&arguments.table, &options)?;
+    let fit = fit_stages(file, &options)?;
     json::deliver(&fit, arguments.json.as_ref(), || {
         terminal::print(&terminal::shown(&shown::stages(&At::file("stages.json", &fit))))
     })?;

@@ -4,7 +4,7 @@ use relscale_stats::optimise::polynomial::{self, Polynomial};
 use relscale_stats::surface::Surface;
 
 use super::options::IsoflopOptions;
-use super::read::{Run, Runs};
+use super::run::{Run, Runs};
 use crate::result::{
     Along, Curve, Interval, IsoflopBudget, IsoflopMinimum, IsoflopRun, IsoflopSize, Minimum, TracePoint,
     trace,

@@ -8,7 +8,7 @@ use relscale_records::units::FlopsConvention;
 
 use super::budget::{ONE_SIZE, SIZES};
 use super::options::formula;
-use super::read::Run;
+use super::run::Run;
 use crate::error::LawsError;
 
 /// Share of the runs that must lie in budgets.

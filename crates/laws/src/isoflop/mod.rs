@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | [`IsoflopOptions`] | columns, conventions, how to judge |
+//! | `run` | one run; those of a group |
 //! | `read` | a table's rows to runs, in groups; what takes no part |
 //! | `computed` | budgets by `6 N D`, where runs gather into some |
 //! | `budget` | runs of one budget, and the minimum of a curve through them |
@@ -37,11 +38,12 @@ mod minima;
 mod options;
 mod path;
 mod read;
+mod run;
 mod spread;
 mod surface;
 mod unit;
 mod words;
 
 pub use fit::fit_isoflop;
-pub use options::{IsoflopColumns, IsoflopOptions};
+pub use options::IsoflopOptions;
 pub use relscale_stats::surface::Residual;

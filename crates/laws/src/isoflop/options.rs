@@ -5,34 +5,7 @@ use relscale_stats::surface::Residual;
 
 use crate::error::LawsError;
 use crate::options::FitOptions;
-
-/// Names of columns. Those of the table that `sweep collect` writes, unless said otherwise.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IsoflopColumns {
-    /// FLOPs of a run's budget.
-    pub budget: String,
-    /// N.
-    pub params: String,
-    /// D.
-    pub tokens: String,
-    /// Loss.
-    pub loss: String,
-    /// The group, e.g. the dataset; without it, and without a column `group` or `dataset`, all runs are one.
-    pub group: Option<String>,
-}
-
-impl Default for IsoflopColumns {
-    fn default() -> Self {
-        let name = str::to_owned;
-        Self {
-            budget: name("budget"),
-            params: name("params"),
-            tokens: name("tokens"),
-            loss: name("loss"),
-            group: None,
-        }
-    }
-}
+use crate::tables::Select;
 
 /// How FLOPs of a run follow from its size and tokens, as a formula.
 pub(super) fn formula(counted: FlopsConvention) -> &'static str {
@@ -54,8 +27,12 @@ const COMPUTED_TOLERANCE: f64 = 0.05;
 /// Options of [`fit_isoflop`](super::fit_isoflop).
 #[derive(Debug, Clone, PartialEq)]
 pub struct IsoflopOptions {
-    /// Names of columns.
-    pub columns: IsoflopColumns,
+    /// Columns and rows: two x, parameters and tokens, and one column of losses; those of the table
+    /// that `sweep collect` writes unless said otherwise. Without columns to group by, one of the
+    /// name `group` or `dataset` groups.
+    pub select: Select,
+    /// The column of a run's FLOPs, or a product, as `1e9*gflops`; `budget` where not given and there.
+    pub budget: Option<String>,
     /// FLOPs of one unit of the column of budgets, e.g. 1e9 where it counts GFLOPs.
     pub budget_unit: f64,
     /// Compute budgets, in place of any column: 6 N D for training FLOPs, 2 N D for those of the forward pass.
@@ -66,8 +43,6 @@ pub struct IsoflopOptions {
     pub flops: Option<FlopsConvention>,
     /// What sizes count, where no column `params_convention` says it.
     pub params: Option<ParameterConvention>,
-    /// Column and value: only rows that have it.
-    pub only: Vec<(String, String)>,
     /// Runs with the highest losses that take no part, of each group.
     pub leave_out_highest: u32,
     /// Huber's threshold for the curves of a budget, in units of the loss; `None`: least squares.
@@ -94,13 +69,13 @@ impl Default for IsoflopOptions {
     fn default() -> Self {
         let FitOptions { level, seed, .. } = FitOptions::default();
         Self {
-            columns: IsoflopColumns::default(),
+            select: Select::new(&["params", "tokens"], &["loss"]),
+            budget: None,
             budget_unit: 1.0,
             budget_from: None,
             budget_tolerance: None,
             flops: None,
             params: None,
-            only: Vec::new(),
             leave_out_highest: 0,
             curve_huber: None,
             refuse_flat: false,

@@ -1,6 +1,5 @@
 //! A table's rows to runs.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -8,40 +7,10 @@ use relscale_records::units::{FlopsConvention, ParameterConvention};
 
 use super::computed;
 use super::options::IsoflopOptions;
+use super::run::{Run, Runs};
 use crate::error::LawsError;
 use crate::result::LeftOut;
-use crate::user_table::{Endings, Row, Rows, TableError, meets};
-
-/// One run with its budget, where it has one.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Run {
-    pub(super) name: String,
-    pub(super) budget: Option<f64>,
-    pub(super) params: f64,
-    pub(super) tokens: f64,
-    pub(super) loss: f64,
-}
-
-impl Run {
-    /// An order of runs that does not depend on that of the rows.
-    pub(super) fn in_order(&self, other: &Self) -> Ordering {
-        let budget = |run: &Self| run.budget.unwrap_or(f64::INFINITY);
-        let numbers = [
-            self.params.total_cmp(&other.params),
-            self.tokens.total_cmp(&other.tokens),
-            self.loss.total_cmp(&other.loss),
-            budget(self).total_cmp(&budget(other)),
-        ];
-        numbers.into_iter().fold(Ordering::Equal, Ordering::then).then_with(|| self.name.cmp(&other.name))
-    }
-}
-
-/// The runs of one group.
-#[derive(Debug, Default)]
-pub(super) struct Runs {
-    pub(super) runs: Vec<Run>,
-    pub(super) left_out: Vec<LeftOut>,
-}
+use crate::tables::{Kind, RowIs, Wanted, each, flops_convention, observe, params_convention, rows_of};
 
 /// What a table holds.
 pub(super) struct Read {
@@ -54,8 +23,8 @@ pub(super) struct Read {
 /// Columns that name a group, where none was named.
 const GROUPS: [&str; 2] = ["group", "dataset"];
 
-/// Columns that name a run.
-const LABELS: [&str; 3] = ["run", "model", "name"];
+/// The column of budgets, where none was named; a table may lack it.
+const BUDGET: &str = "budget";
 
 /// Reads the runs.
 ///
@@ -64,90 +33,46 @@ const LABELS: [&str; 3] = ["run", "model", "name"];
 /// zero, rows of two conventions, a convention that contradicts the one given. [`LawsError::NoBudgets`]: budgets were to be computed, and runs do not
 /// gather into any.
 pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsError> {
-    let rows = Rows::read(path, |_| true)?;
-    let columns = &options.columns;
-    let optional = |name: &str| rows.has(name).then(|| rows.column(name)).transpose();
-    let group = match &columns.group {
-        Some(name) => Some(rows.column(name)?),
-        None => GROUPS.into_iter().find(|name| rows.has(name)).map(|name| rows.column(name)).transpose()?,
-    };
-    let label = LABELS.into_iter().find(|name| rows.has(name));
-    let label = label.map(|name| rows.column(name)).transpose()?;
-    let (params, tokens, loss) =
-        (rows.column(&columns.params)?, rows.column(&columns.tokens)?, rows.column(&columns.loss)?);
+    each::<2>(&options.select.x, "x", "two columns, or products of columns: parameters and tokens")?;
+    each::<1>(&options.select.y, "y", "one column of losses")?;
+    let rows = rows_of(path, |_| true)?;
+    let mut select = options.select.clone();
     // A budget that was named must be there; the name by default may be missing.
-    let budget = match (options.budget_from, columns.budget == super::IsoflopColumns::default().budget) {
-        (Some(_), _) => None,
-        (None, true) => optional(&columns.budget)?,
-        (None, false) => Some(rows.column(&columns.budget)?),
-    };
-    let endings = {
-        let named = options.only.iter().map(|(name, _)| name.as_str()).chain(columns.group.as_deref());
-        Endings::of(&rows, named, true)
-    };
-    let conditions: Vec<(usize, &str)> = options
-        .only
-        .iter()
-        .map(|(column, value)| Ok((rows.column(column)?, value.as_str())))
-        .collect::<Result<_, TableError>>()?;
-    let mut groups: BTreeMap<String, Runs> = BTreeMap::new();
-    let named = group.is_some_and(|at| rows.rows.iter().any(|row| !rows.is_empty(row, at)));
-    let ungrouped = if named { "no group" } else { "all" }.to_owned();
-    let taken: Vec<&Row> =
-        rows.rows.iter().filter(|row| conditions.iter().all(|(at, value)| meets(row, *at, value))).collect();
-    for row in &taken {
-        let name = label.filter(|at| !rows.is_empty(row, *at)).map(|at| rows.name(row, at)).transpose()?;
-        let of = match group {
-            None => "all".to_owned(),
-            // A table that `collect` wrote has the column, and no names in it where no group was given.
-            Some(at) if columns.group.is_none() && rows.is_empty(row, at) => ungrouped.clone(),
-            Some(at) => rows.name(row, at)?,
-        };
-        let runs = groups.entry(of).or_default();
-        let left_out =
-            |reason: String| LeftOut::new(name.clone().unwrap_or_else(|| row.place.clone()), reason);
-        if let Some(reason) = endings.reason(&rows, row) {
-            runs.left_out.push(left_out(reason));
-            continue;
-        }
-        // Others' tables have gaps; what lacks a number is listed, what is no number is refused.
-        let needed = [(params, "size"), (tokens, "tokens"), (loss, "loss")];
-        let missing = needed.iter().copied().chain(budget.map(|at| (at, "budget")));
-        if let Some((_, what)) = missing.into_iter().find(|(at, _)| rows.lacks_number(row, *at)) {
-            runs.left_out.push(left_out(format!("its {what} is not given")));
-            continue;
-        }
-        if let Some(end) = rows.reading(row, loss).number().filter(|end| !end.is_finite()) {
-            runs.left_out.push(left_out(format!("diverged: its loss is {end}")));
-            continue;
-        }
-        let number = |at: usize| -> Result<f64, TableError> {
-            let number = rows.number(row, at)?;
-            if number > 0.0 { Ok(number) } else { Err(rows.refuse(row, at, "a number above 0")) }
-        };
-        let (params, tokens, loss) = (number(params)?, number(tokens)?, number(loss)?);
-        runs.runs.push(Run {
-            // Not by its row: what is found is the same whatever the order of the rows.
-            name: name.unwrap_or_else(|| format!("N {params:.4e}, D {tokens:.4e}, loss {loss}")),
-            budget: budget.map(|at| Ok::<_, TableError>(number(at)? * options.budget_unit)).transpose()?,
-            params,
-            tokens,
-            loss,
-        });
+    let budget = options.budget.as_deref().or_else(|| rows.has(BUDGET).then_some(BUDGET));
+    select.x.extend(budget.filter(|_| options.budget_from.is_none()).map(str::to_owned));
+    let mut ungrouped = None;
+    if let (true, Some(group)) = (select.group.is_empty(), GROUPS.into_iter().find(|name| rows.has(name))) {
+        // A table that `collect` wrote has the column, and no names in it where no group was given.
+        let at = rows.column(group)?;
+        let named = rows.rows.iter().any(|row| !rows.is_empty(row, at));
+        ungrouped = Some(if named { "no group" } else { "all" });
+        select.group = vec![group.to_owned()];
     }
-    if groups.values().all(|group| group.runs.is_empty()) {
-        let mut left_out = groups.into_values().flat_map(|group| group.left_out);
-        if let Some(LeftOut { label: first, reason, .. }) = left_out.next() {
-            let count = 1 + left_out.count();
-            return Err(TableError::NoneLeft { path: path.to_owned(), count, first, reason }.into());
+    let wanted = Wanted { row: RowIs::Run, kinds: &[Kind::Loss], ungrouped, ..Wanted::default() };
+    let table = observe(&rows, &select, &wanted)?;
+    let named = table.observations.iter().any(|run| run.label.is_some());
+    let mut groups: BTreeMap<String, Runs> = BTreeMap::new();
+    for observation in table.observations {
+        let runs = groups.entry(observation.group.clone()).or_default();
+        match (observation.value(), observation.x.as_slice()) {
+            (Some(loss), &[params, tokens, ref budget @ ..]) => runs.runs.push(Run {
+                // Not by its row: what is found is the same whatever the order of the rows.
+                name: observation
+                    .label
+                    .unwrap_or_else(|| format!("N {params:.4e}, D {tokens:.4e}, loss {loss}")),
+                budget: budget.first().map(|budget| budget * options.budget_unit),
+                params,
+                tokens,
+                loss,
+            }),
+            _ => runs
+                .left_out
+                .push(LeftOut::new(observation.name(), observation.left_out().unwrap_or_default())),
         }
-        let wanted: Vec<String> =
-            options.only.iter().map(|(column, value)| format!("{column} = {value}")).collect();
-        return Err(TableError::NoRows { path: path.to_owned(), wanted: wanted.join(" and ") }.into());
     }
     for (name, group) in &mut groups {
         group.runs.sort_by(Run::in_order);
-        repeated(group, label.is_some());
+        repeated(group, named);
         leave_out(group, options.leave_out_highest);
         if let Some(counted) = options.budget_from {
             computed::assign(name, &mut group.runs, counted, options.tolerance())?;
@@ -155,12 +80,13 @@ pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsEr
         }
         group.left_out.sort_by(|a, b| (&a.label, &a.reason).cmp(&(&b.label, &b.reason)));
     }
+    let taken = select.rows(&rows)?;
     // What a column says of other FLOPs does not matter to computed ones.
     let flops = match options.budget_from {
         Some(counted) => Some(counted),
-        None => convention(&rows, &taken, "flops_convention", options.flops, FlopsConvention::named)?,
+        None => flops_convention(&rows, &taken, options.flops)?,
     };
-    let params = convention(&rows, &taken, "params_convention", options.params, ParameterConvention::named)?;
+    let params = params_convention(&rows, &taken, options.params)?;
     Ok(Read { groups, flops, params })
 }
 
@@ -195,32 +121,4 @@ fn leave_out(group: &mut Runs, count: u32) {
         let reason = format!("one of the {count} highest losses ({})", run.loss);
         group.left_out.push(LeftOut::new(run.name, reason));
     }
-}
-
-/// The one convention of all rows.
-fn convention<C: Copy + PartialEq>(
-    rows: &Rows,
-    taken: &[&Row],
-    column: &str,
-    given: Option<C>,
-    named: impl Fn(&str) -> Option<C>,
-) -> Result<Option<C>, TableError> {
-    let mut found = given;
-    if !rows.has(column) {
-        return Ok(found);
-    }
-    let at = rows.column(column)?;
-    for row in taken {
-        if rows.is_empty(row, at) {
-            continue;
-        }
-        let convention = named(&rows.name(row, at)?).ok_or_else(|| {
-            rows.refuse(row, at, "fwd or train; non-embedding, non-embedding-and-head or total")
-        })?;
-        if found.is_some_and(|found| found != convention) {
-            return Err(rows.refuse(row, at, "the convention of the other rows and of the command line"));
-        }
-        found = Some(convention);
-    }
-    Ok(found)
 }

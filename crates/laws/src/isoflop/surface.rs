@@ -17,7 +17,7 @@ use relscale_stats::surface::{
 
 use super::options::IsoflopOptions;
 use super::path::HELD;
-use super::read::Run;
+use super::run::Run;
 use super::spread::{self, Scale};
 use crate::result::{Estimate, Flag, FlagCode, Interval, IsoflopSurface, SurfaceLaw, SurfaceMethod};
 

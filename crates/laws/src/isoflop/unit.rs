@@ -4,7 +4,7 @@
 //! smaller than any model, the units are tried that would mend it, and the likeliest is named.
 
 use super::facts::Facts;
-use super::read::Run;
+use super::run::Run;
 use crate::result::{Curve, Flag, FlagCode, Outcome, PathLaw};
 
 /// FLOPs by N D that are usual.

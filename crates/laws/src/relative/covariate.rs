@@ -11,7 +11,7 @@ use relscale_stats::correlation::{Correlation, pearson, spearman};
 use super::words;
 use crate::error::LawsError;
 use crate::result::{CorrelationEstimate, CovariateLink, CovariatePair, Estimate, Gap, Interval, LeftOut};
-use crate::user_table::{Rows, TableError};
+use crate::tables::{TableError, rows_of};
 
 /// A number for each of some distributions.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +29,7 @@ impl Covariates {
     /// [`LawsError::Table`]: a file that cannot be read, a column that is not there, a value that is no number, a distribution that
     /// is there twice.
     pub fn read(path: &Path, key: &str, value: &str) -> Result<Self, LawsError> {
-        let rows = Rows::read(path, |name| name == key || name == value)?;
+        let rows = rows_of(path, |name| name == key || name == value)?;
         let (key_at, value_at) = (rows.column(key)?, rows.column(value)?);
         let mut values: Vec<(String, f64)> = Vec::new();
         for row in &rows.rows {

@@ -6,11 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::series::{ModelFamily, SeriesPoint};
-use super::table::series;
+use super::series::{ModelFamily, Series, SeriesPoint};
 use crate::error::LawsError;
 use crate::result::{Flag, FlagCode, LeftOut};
-use crate::user_table::{Kind, Row, Rows, TableError, Value};
+use crate::tables::{Given, Kind, Observation, TableError, rows_of};
 
 /// Which distributions of a table are averaged, and how.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +72,7 @@ impl Means {
     /// [`LawsError::Table`] with file and line: a file that cannot be read or has one column, a member that is there twice, a weight that is no
     /// number above zero.
     pub fn read(path: &Path, weight: Option<&str>) -> Result<Self, LawsError> {
-        let rows = Rows::read(path, |_| true)?;
+        let rows = rows_of(path, |_| true)?;
         let weight = weight.map(|name| rows.column(name)).transpose()?;
         if rows.columns.len() < 2 {
             let place = rows.rows.first().map_or("line 1", |row| row.place.as_str()).to_owned();
@@ -148,29 +147,27 @@ impl<'a> Pool<'a> {
         Self { means, kind, cells: BTreeMap::new(), unknown: BTreeSet::new() }
     }
 
-    /// Adds the value of a row, which [`Kind::value`] takes to be possible.
+    /// Adds a value of a model of the table `path`; one that is not there makes its mean another.
     ///
     /// # Errors
     /// [`TableError::Value`]: the model has a value of this member already.
     pub(super) fn add(
         &mut self,
-        (rows, row, at): (&Rows, &Row, usize),
-        [family, model, name]: [String; 3],
+        path: &Path,
+        observation: &Observation,
+        model: &str,
         x: f64,
-        given: f64,
     ) -> Result<(), TableError> {
-        let Some((member, group, weight)) = self.means.find(&name) else {
-            self.unknown.insert(name);
+        let Some((member, group, weight)) = self.means.find(&observation.series) else {
+            self.unknown.insert(observation.series.clone());
             return Ok(());
         };
-        let key = (family, group.to_owned(), model);
+        let key = (observation.group.clone(), group.to_owned(), model.to_owned());
         let cell = self.cells.entry(key).or_insert_with(|| Cell { x, values: BTreeMap::new() });
-        if cell.x != x || cell.values.insert(member.to_owned(), (given, weight)).is_some() {
-            return Err(rows.refuse(
-                row,
-                at,
-                "one row and one x for each model and member of a group (see --where)",
-            ));
+        let Some(given) = observation.number() else { return Ok(()) };
+        if cell.values.insert(member.to_owned(), (given, weight)).is_some() {
+            let expected = "one row for each model and member of a group (see --where)";
+            return Err(observation.refuse(path, given.to_string(), expected));
         }
         Ok(())
     }
@@ -206,17 +203,14 @@ impl<'a> Pool<'a> {
             let weight = |weight: f64| if weighs { weight } else { 1.0 };
             let total: f64 = cell.values.values().map(|(_, w)| weight(*w)).sum();
             let mean = cell.values.values().map(|(value, w)| value * weight(*w)).sum::<f64>() / total;
-            match self.kind.value(mean) {
-                Value::Of(error) => series.points.push(SeriesPoint {
-                    counted: None,
-                    model: model.clone(),
-                    x: cell.x,
-                    error,
-                    replicates: Err("a table holds no documents to draw again".to_owned()),
-                }),
-                Value::Boundary(reason) | Value::Impossible(reason) => {
+            match Given::of(self.kind, mean) {
+                Ok(Given::Value { value, .. }) => {
+                    series.points.push(point(model.clone(), cell.x, value));
+                }
+                Ok(Given::Boundary { reason, .. }) | Err(reason) => {
                     left_out(format!("its mean is {mean}: {reason}"));
                 }
+                Ok(_) => {}
             }
         }
         for family in families {
@@ -259,4 +253,33 @@ impl<'a> Pool<'a> {
         }
         flags
     }
+}
+
+/// A point of a table.
+pub(super) fn point(model: String, x: f64, error: f64) -> SeriesPoint {
+    let replicates = Err("a table holds no documents to draw again".to_owned());
+    SeriesPoint { counted: None, model, x, error, replicates }
+}
+
+/// The series of a distribution in a family, made where it is not there.
+pub(super) fn series<'a>(
+    families: &'a mut Vec<ModelFamily>,
+    family: &str,
+    distribution: String,
+) -> &'a mut Series {
+    let at = families.iter().position(|there| there.name == family).unwrap_or_else(|| {
+        families.push(ModelFamily {
+            name: family.to_owned(),
+            series: Vec::new(),
+            places: BTreeMap::new(),
+            flags: Vec::new(),
+        });
+        families.len() - 1
+    });
+    let all = &mut families[at].series;
+    let at = all.iter().position(|there| there.distribution == distribution).unwrap_or_else(|| {
+        all.push(Series { distribution, points: Vec::new(), left_out: Vec::new(), units: None });
+        all.len() - 1
+    });
+    &mut all[at]
 }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{AuditStep, Breakdown, Estimate, Flag, FlagCode, HeldOut, Outcome, Rivals};
-use crate::user_table::Kind;
+use crate::kind::Kind;
 
 /// One quantity at several x, and the law through it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

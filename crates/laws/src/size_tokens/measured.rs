@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::read::{Checkpoint, Read};
 use super::{check_level, describe};
 use crate::error::LawsError;
-use crate::manifest::ModelAxis;
 use crate::relative::Measurements;
 use crate::result::{Flag, FlagCode, SizeTokensFit};
+use crate::tables::manifest::ModelAxis;
 
 /// Fits both directions to each distribution of measured models: `found` has their parameters as x, `tokens` what they have seen. `file` is the
 /// study's name for the result.
@@ -48,7 +48,7 @@ pub fn split_measured(
             checkpoint.errors.insert(series.distribution.clone(), point.error);
         }
         let reasons = series.left_out.iter().map(|out| format!("{}: {}", out.label, out.reason));
-        left_out.extend(reasons.map(|reason| (series.distribution.clone(), reason)));
+        left_out.extend(reasons.map(|reason| ["all".to_owned(), series.distribution.clone(), reason]));
     }
     let mut checkpoints: Vec<(&str, Checkpoint)> = checkpoints.into_iter().collect();
     checkpoints.sort_by(|(a_name, a), (b_name, b)| {
@@ -62,7 +62,7 @@ pub fn split_measured(
         }
     }
     let read = Read {
-        checkpoints: checkpoints.into_iter().map(|(_, checkpoint)| checkpoint).collect(),
+        groups: [("all".to_owned(), checkpoints.into_iter().map(|(_, of)| of).collect())].into(),
         left_out,
         error: found.error.clone(),
         params: found.x.clone(),

@@ -22,11 +22,11 @@ mod read;
 mod split;
 mod words;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::LawsError;
 use crate::result::{Flag, FlagCode, RESULT_FORMAT, SizeTokens, SizeTokensFit};
-use crate::user_table::Kind;
+use crate::tables::Select;
 pub use measured::split_measured;
 use read::{Checkpoint, Read};
 use split::Point;
@@ -34,24 +34,12 @@ use split::Point;
 /// Which columns of a table make checkpoints.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizeTokensTable {
-    /// The column of sizes, or a product of columns and numbers.
-    pub params: String,
-    /// The column of tokens seen, or a product, as `2097152*step`.
-    pub tokens: String,
-    /// Columns of errors: one with [`distribution`](Self::distribution); else each is a distribution of its own.
-    pub errors: Vec<String>,
-    /// What the errors are: one for all columns, or one for each; empty = what the columns' names say.
-    pub kinds: Vec<Kind>,
-    /// The column that names a row's distribution.
-    pub distribution: Option<String>,
+    /// Columns and rows: two x, parameters and tokens (as `2097152*step`); columns of errors, one
+    /// with [`Select::distribution`], else each a distribution of its own. The name of a row is
+    /// that of a run, and tells runs of one size and as many tokens apart.
+    pub select: Select,
     /// The distribution that all others are compared with.
     pub baseline: String,
-    /// The column that names a run; `model`, `name` or `run` where not given and there. Tells runs of one size and as many tokens apart.
-    pub label: Option<String>,
-    /// Column and value: only rows that have it take part.
-    pub only: Vec<(String, String)>,
-    /// A manifest, for sizes or tokens that the table lacks; see [`Manifest`](crate::manifest::Manifest).
-    pub models: Option<PathBuf>,
     /// Nominal coverage of every interval.
     pub level: f64,
 }
@@ -75,27 +63,37 @@ fn check_level(level: f64) -> Result<(), LawsError> {
     Err(LawsError::Option { option: "level", value: level.to_string(), expected: "above 0 and below 1" })
 }
 
-/// Both directions of every distribution.
+/// Both directions of every distribution of each group.
 fn describe(read: &Read, baseline: &str, level: f64, file: String) -> Result<SizeTokensFit, LawsError> {
-    let mut names: Vec<&str> =
-        read.checkpoints.iter().flat_map(|point| point.errors.keys().map(String::as_str)).collect();
-    names.sort_unstable();
-    names.dedup();
-    if !names.contains(&baseline) {
-        let there = names.into_iter().map(str::to_owned).collect();
+    let names_of = |checkpoints: &[Checkpoint]| {
+        let mut names: Vec<String> =
+            checkpoints.iter().flat_map(|point| point.errors.keys().cloned()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    };
+    let all = || read.groups.values().flatten();
+    if !all().any(|point| point.errors.contains_key(baseline)) {
+        let mut there: Vec<String> = read.groups.values().flat_map(|group| names_of(group)).collect();
+        there.sort_unstable();
+        there.dedup();
         return Err(LawsError::NoDistribution { wanted: baseline.to_owned(), there });
     }
-    names.sort_by_key(|name| *name != baseline);
     let range = |of: fn(&Checkpoint) -> f64| {
-        let values = || read.checkpoints.iter().map(of);
+        let values = || all().map(of);
         (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max))
     };
-    let mut sizes: Vec<f64> = read.checkpoints.iter().map(|point| point.params).collect();
+    let mut sizes: Vec<f64> = all().map(|point| point.params).collect();
     sizes.sort_by(f64::total_cmp);
     sizes.dedup();
     let ranges = (range(|point| point.params), range(|point| point.tokens));
-    let distributions =
-        names.into_iter().map(|name| distribution(name, read, baseline, level, ranges)).collect();
+    let mut distributions = Vec::new();
+    for (group, checkpoints) in &read.groups {
+        let mut names = names_of(checkpoints);
+        names.sort_by_key(|name| name != baseline);
+        let of = Group { name: group, checkpoints, left_out: &read.left_out };
+        distributions.extend(names.iter().map(|name| distribution(name, &of, baseline, level, ranges)));
+    }
     Ok(SizeTokensFit {
         format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
@@ -116,20 +114,28 @@ fn describe(read: &Read, baseline: &str, level: f64, file: String) -> Result<Siz
 
 type Ranges = ((f64, f64), (f64, f64));
 
-fn distribution(name: &str, read: &Read, baseline: &str, level: f64, ranges: Ranges) -> SizeTokens {
+/// The checkpoints that share slopes.
+struct Group<'a> {
+    name: &'a str,
+    checkpoints: &'a [Checkpoint],
+    /// Group, distribution and reason, of all groups.
+    left_out: &'a [[String; 3]],
+}
+
+fn distribution(name: &str, group: &Group<'_>, baseline: &str, level: f64, ranges: Ranges) -> SizeTokens {
     let points = |value: &dyn Fn(&Checkpoint) -> Option<f64>| -> Vec<Point> {
         let of = |point: &Checkpoint| {
             Some(Point { size: point.params, tokens: point.tokens, log_value: value(point)? })
         };
-        read.checkpoints.iter().filter_map(of).collect()
+        group.checkpoints.iter().filter_map(of).collect()
     };
     let own = points(&|point| Some(point.errors.get(name)?.ln()));
     let pairs = points(&|point| Some(point.errors.get(name)?.ln() - point.errors.get(baseline)?.ln()));
-    let mut flags: Vec<Flag> = read
+    let mut flags: Vec<Flag> = group
         .left_out
         .iter()
-        .filter(|(distribution, _)| distribution == name)
-        .map(|(_, reason)| Flag::new(FlagCode::PointsLeftOut, reason.clone()))
+        .filter(|[of, distribution, _]| of == group.name && distribution == name)
+        .map(|[.., reason]| Flag::new(FlagCode::PointsLeftOut, reason.clone()))
         .collect();
     let is_baseline = name == baseline;
     if pairs.len() < own.len() {
@@ -137,7 +143,7 @@ fn distribution(name: &str, read: &Read, baseline: &str, level: f64, ranges: Ran
         flags.push(Flag::new(FlagCode::PointsLeftOut, message));
     }
     let mut found = SizeTokens {
-        name: name.to_owned(),
+        name: if group.name == "all" { name.to_owned() } else { format!("{}: {name}", group.name) },
         points: own.len() as u32,
         absolute: split::both(&own, ranges, level),
         gap: (!is_baseline).then(|| split::both(&pairs, ranges, level)),

@@ -104,8 +104,8 @@ fn held_out(points: &[&StagesPoint], options: &StagesOptions) -> Option<HeldOutS
     let loss_errors: Option<Vec<f64>> = predicted.iter().map(|point| point.loss_error).collect();
     Some(HeldOutStages {
         which: match &options.held_out {
-            HeldOut::Largest(1) => format!("the largest {}", options.x),
-            HeldOut::Largest(count) => format!("the {count} largest {}", options.x),
+            HeldOut::Largest(1) => format!("the largest {}", options.x()),
+            HeldOut::Largest(count) => format!("the {count} largest {}", options.x()),
             HeldOut::Where(column, value) => format!("{column} = {value}"),
         },
         curves: chain.describe(x, loss, level),

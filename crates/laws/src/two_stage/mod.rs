@@ -25,29 +25,19 @@ mod group;
 mod read;
 mod words;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::LawsError;
-use crate::manifest::ModelNumbers;
 use crate::result::{RESULT_FORMAT, StagesFit, StagesPoint};
+use crate::tables::Select;
+use crate::tables::manifest::ModelNumbers;
 
 /// What a user may choose.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StagesOptions {
-    /// The column of x, or a product of columns and numbers, e.g. `6*params*tokens`.
-    pub x: String,
-    /// The column of losses, any above zero.
-    pub loss: String,
-    /// The column of accuracies, shares from 0 to 1.
-    pub accuracy: String,
-    /// Columns to group by: a task, a prompt format.
-    pub group: Vec<String>,
-    /// The column that names a model; `model`, `name` or `run` where not given and there.
-    pub label: Option<String>,
-    /// Column and value: only rows that have it take part.
-    pub only: Vec<(String, String)>,
-    /// A manifest, for columns of x that the table lacks; see [`Manifest`](crate::manifest::Manifest).
-    pub models: Option<PathBuf>,
+    /// Columns and rows: one x, as `6*params*tokens`; two columns of values, a loss (any above
+    /// zero) and an accuracy (a share from 0 to 1); groups are tasks, or formats of a prompt.
+    pub select: Select,
     /// What is predicted from the rest.
     pub held_out: HeldOut,
     /// Accuracy by chance; the sigmoids' lower limit is fitted where it is not given.
@@ -67,22 +57,27 @@ pub enum HeldOut {
     Where(String, String),
 }
 
-impl StagesOptions {
-    /// The three columns, no groups, the largest x held out, intervals of 95 %.
-    pub fn new(x: &str, loss: &str, accuracy: &str) -> Self {
+impl Default for StagesOptions {
+    fn default() -> Self {
         Self {
-            x: x.to_owned(),
-            loss: loss.to_owned(),
-            accuracy: accuracy.to_owned(),
-            group: Vec::new(),
-            label: None,
-            only: Vec::new(),
-            models: None,
+            select: Select::default(),
             held_out: HeldOut::Largest(1),
             chance: None,
             at: Vec::new(),
             level: 0.95,
         }
+    }
+}
+
+impl StagesOptions {
+    /// What x is, as it was named.
+    pub(crate) fn x(&self) -> &str {
+        self.select.x.first().map_or("", String::as_str)
+    }
+
+    /// The three columns, no groups, the largest x held out, intervals of 95 %.
+    pub fn new(x: &str, loss: &str, accuracy: &str) -> Self {
+        Self { select: Select::new(&[x], &[loss, accuracy]), ..Self::default() }
     }
 }
 
@@ -118,10 +113,10 @@ pub fn fit_stages(path: &Path, options: &StagesOptions) -> Result<StagesFit, Law
         format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         file: path.display().to_string(),
-        x: models.map_or_else(|| options.x.clone(), |models| models.in_words(&options.x)),
+        x: models.map_or_else(|| options.x().to_owned(), |models| models.in_words(options.x())),
         models: models.map(ModelNumbers::file),
-        loss: options.loss.clone(),
-        accuracy: options.accuracy.clone(),
+        loss: read.loss,
+        accuracy: read.accuracy,
         chance: options.chance,
         level: options.level,
         groups: read.groups.into_iter().map(fit).collect(),

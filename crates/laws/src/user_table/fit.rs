@@ -2,42 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::kind::{Kind, Value};
 use crate::audit::Form;
 use crate::result::{Flag, FlagCode, Law, LeftOut, Outcome, Point, Quantity, TableGroup};
 use crate::series::{self, Setting, Words};
+use crate::tables::{Given, Observation};
 use crate::{rivals, verdict};
-
-/// What a row gives.
-#[derive(Debug, Clone)]
-pub(super) enum Given {
-    /// Possible for its kind.
-    Value(f64),
-    /// Nothing that a law can use.
-    None {
-        /// Why, in words.
-        reason: String,
-        /// What stands there, where it is a number.
-        number: Option<f64>,
-    },
-}
-
-/// One value of one row.
-#[derive(Debug, Clone)]
-pub(super) struct Observation {
-    pub(super) group: String,
-    pub(super) column: String,
-    pub(super) kind: Kind,
-    pub(super) label: String,
-    pub(super) place: String,
-    /// Above zero, finite; `None` only where there is no value either.
-    pub(super) x: Option<f64>,
-    pub(super) given: Given,
-    /// What the value is a mean over, where that is known.
-    pub(super) samples: Option<u64>,
-    /// Where x comes from, when that is a doubt.
-    pub(super) doubts: Vec<Flag>,
-}
 
 /// The laws of all groups, groups by name, columns in the order of the observations.
 pub(super) fn groups(observations: Vec<Observation>, x: &str, level: f64) -> Vec<TableGroup> {
@@ -61,28 +30,27 @@ pub(super) fn groups(observations: Vec<Observation>, x: &str, level: f64) -> Vec
 
 /// The law of one column in one group; there is at least one row.
 fn law(mut rows: Vec<Observation>, x: &str, level: f64) -> Law {
-    let place = |row: &Observation| row.x.unwrap_or(f64::INFINITY);
+    let place = |row: &Observation| row.x.first().copied().unwrap_or(f64::INFINITY);
     rows.sort_by(|a, b| {
-        place(a).total_cmp(&place(b)).then_with(|| (&a.label, &a.place).cmp(&(&b.label, &b.place)))
+        place(a).total_cmp(&place(b)).then_with(|| (a.name(), &a.place).cmp(&(b.name(), &b.place)))
     });
     let (column, kind) = (rows[0].column.clone(), rows[0].kind);
     let mut points = Vec::new();
     let mut left_out = Vec::new();
     for row in &rows {
-        let (label, place) = (row.label.clone(), Some(row.place.clone()));
-        let (x, given, reason) = match (row.x, &row.given) {
-            (Some(x), &Given::Value(given)) => match kind.value(given) {
-                Value::Of(value) => {
-                    let (given, samples) = (Some(given), row.samples);
-                    points.push(Point { label, place, x, given, value, samples, ..Point::default() });
-                    continue;
-                }
-                Value::Boundary(reason) | Value::Impossible(reason) => {
-                    (Some(x), Some(given), format!("{column} is {given}: {reason}"))
-                }
-            },
-            (None, &Given::Value(given)) => (None, Some(given), "its size is not known".to_owned()),
-            (x, Given::None { reason, number }) => (x, *number, reason.clone()),
+        let (label, place) = (row.name().to_owned(), Some(row.place.clone()));
+        let x = row.x.first().copied();
+        let (given, reason) = match (x, &row.given) {
+            (Some(x), &Given::Value { given, value }) => {
+                let (given, samples) = (Some(given), row.samples);
+                points.push(Point { label, place, x, given, value, samples, ..Point::default() });
+                continue;
+            }
+            (None, &Given::Value { given, .. }) => (Some(given), "its size is not known".to_owned()),
+            (_, &Given::Boundary { given, .. }) => (Some(given), row.left_out().unwrap_or_default()),
+            (_, Given::Lacking { reason, number } | Given::Ended { reason, number }) => {
+                (*number, reason.clone())
+            }
         };
         left_out.push(LeftOut { label, place, x, given: given.filter(|n| n.is_finite()), reason });
     }

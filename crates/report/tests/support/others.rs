@@ -8,11 +8,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use relscale_laws::isoflop::{IsoflopColumns, IsoflopOptions, fit_isoflop};
+use relscale_laws::isoflop::{IsoflopOptions, fit_isoflop};
 use relscale_laws::relative::{
     Counted, Covariates, Measurements, ModelFamily, RelativeOptions, Series, SeriesPoint, Units, fit_relative,
 };
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
+use relscale_laws::tables::Select;
 use relscale_laws::two_stage::{HeldOut, StagesOptions, fit_stages};
 use relscale_laws::{ChoicesFit, RelativeFit, Saved as _};
 use serde_json::json;
@@ -175,7 +176,10 @@ fn stages(folder: &Path) {
     let table = folder.join("points.csv");
     fs::write(&table, text).unwrap();
     let options = StagesOptions {
-        group: vec!["format".to_owned()],
+        select: Select {
+            group: vec!["format".to_owned()],
+            ..StagesOptions::new("flops", "bpb", "acc").select
+        },
         held_out: HeldOut::Largest(2),
         chance: Some(0.25),
         at: vec![1e23],
@@ -202,15 +206,11 @@ fn size_tokens(folder: &Path) {
     let table = folder.join("checkpoints.csv");
     fs::write(&table, text).unwrap();
     let options = SizeTokensTable {
-        params: "params".to_owned(),
-        tokens: "tokens".to_owned(),
-        errors: vec!["loss".to_owned()],
-        kinds: Vec::new(),
-        distribution: Some("distribution".to_owned()),
+        select: Select {
+            distribution: Some("distribution".to_owned()),
+            ..Select::new(&["params", "tokens"], &["loss"])
+        },
         baseline: "web".to_owned(),
-        label: None,
-        only: Vec::new(),
-        models: None,
         level: 0.95,
     };
     fit_size_tokens(&table, &options).unwrap().save(&folder.join("size-tokens.json")).unwrap();
@@ -231,12 +231,7 @@ fn isoflop(folder: &Path) {
     }
     let table = folder.join("runs.csv");
     fs::write(&table, text).unwrap();
-    let options = IsoflopOptions {
-        columns: IsoflopColumns::default(),
-        resamples: 30,
-        at: vec![1e20],
-        ..IsoflopOptions::default()
-    };
+    let options = IsoflopOptions { resamples: 30, at: vec![1e20], ..IsoflopOptions::default() };
     let mut fit = fit_isoflop(&table, &options).unwrap();
     fit.file = "runs.csv".to_owned();
     fit.save(&folder.join("isoflop.json")).unwrap();

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use relscale_laws::isoflop::{IsoflopColumns, IsoflopOptions, Residual, fit_isoflop};
-use relscale_laws::user_table::TableError;
+use relscale_laws::isoflop::{IsoflopOptions, Residual, fit_isoflop};
+use relscale_laws::tables::TableError;
 use relscale_laws::{IsoflopFit, IsoflopGroup, LawsError};
 use relscale_records::units::{FlopsConvention, ParameterConvention};
 use relscale_report::shown::{self, At};
 
 use crate::commands::json::{self, Json};
-use crate::commands::measured::condition;
+use crate::commands::table::TableArguments;
 use crate::exit::Refusal;
 use crate::spare::{Input, spare};
 use crate::terminal;
@@ -23,18 +23,21 @@ use crate::terminal;
 /// their line, and of scatter or weights of the runs drawn again.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
+#[command(mut_arg("table", |table| table.help("A table of runs instead (.csv, .tsv, .jsonl, .parquet, .toml)")))]
+#[command(mut_arg("x", |x| x.help("The columns of parameters and of tokens, in this order: --x N --x D")))]
+#[command(mut_arg("y", |y| y.help("Column of losses")))]
+#[command(mut_arg("kinds", |kinds| kinds.help("What the losses are: loss, ce or bpb (as given), perplexity (its ln) [default: loss]")))]
+#[command(mut_arg("group", |group| group.help("Columns to group by, e.g. the dataset [default: group or dataset, where there is one]")))]
+#[command(mut_arg("label", |label| label.help("Column that names a run [default: run, model or name, where there is one]")))]
+#[command(mut_arg("leave_out_nan", |nan| nan.hide(true)))]
 pub(crate) struct Arguments {
     /// The sweep's folder, with the table runs.csv (or .tsv, .jsonl, .parquet) that `sweep train` or `sweep collect` wrote, or the table itself
     #[arg(required_unless_present = "table", conflicts_with = "table")]
     sweep: Option<PathBuf>,
 
-    /// A table of runs instead (.csv, .tsv, .jsonl, .parquet)
-    #[arg(long, value_name = "FILE")]
-    table: Option<PathBuf>,
-
-    /// Column of a run's FLOPs; a table without one gives the surface alone
-    #[arg(long, value_name = "COLUMN", default_value = "budget")]
-    budget: String,
+    /// Column of a run's FLOPs, or a product as "1e9*gflops"; a table without one gives the surface alone [default: budget, where it is there]
+    #[arg(long, value_name = "COLUMN")]
+    budget: Option<String>,
 
     /// FLOPs of one unit of that column, e.g. 1e9 where it counts GFLOPs
     #[arg(long, value_name = "FLOPS", default_value_t = 1.0)]
@@ -48,21 +51,17 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SHARE")]
     budget_tolerance: Option<f64>,
 
-    /// Column of parameters
-    #[arg(long, value_name = "COLUMN", default_value = "params")]
+    /// Column of parameters, or a product; with --tokens in the place of two --x
+    #[arg(long, value_name = "COLUMN", default_value = "params", conflicts_with = "x")]
     params: String,
 
-    /// Column of training tokens
-    #[arg(long, value_name = "COLUMN", default_value = "tokens")]
+    /// Column of training tokens, or a product as "2097152*step"
+    #[arg(long, value_name = "COLUMN", default_value = "tokens", conflicts_with = "x")]
     tokens: String,
 
-    /// Column of losses
-    #[arg(long, value_name = "COLUMN", default_value = "loss")]
+    /// Column of losses; the same as --y
+    #[arg(long, value_name = "COLUMN", default_value = "loss", conflicts_with = "y")]
     loss: String,
-
-    /// Column to group by, e.g. the dataset [default: group or dataset, where there is one]
-    #[arg(long, value_name = "COLUMN")]
-    group: Option<String>,
 
     /// What the FLOPs count, where no column flops_convention says it
     #[arg(long, value_name = "fwd|train", value_parser = flops)]
@@ -71,10 +70,6 @@ pub(crate) struct Arguments {
     /// What the parameters count, where no column params_convention says it
     #[arg(long, value_name = "non-embedding|non-embedding-and-head|total", value_parser = count)]
     count: Option<ParameterConvention>,
-
-    /// Take the rows that have this value only; may be given again
-    #[arg(long = "where", value_name = "COLUMN=VALUE", value_parser = condition)]
-    only: Vec<(String, String)>,
 
     /// Leave the N runs with the highest losses out
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -111,6 +106,9 @@ pub(crate) struct Arguments {
     /// Seed of that
     #[arg(long, value_name = "N", default_value_t = IsoflopOptions::default().seed)]
     seed: u64,
+
+    #[command(flatten)]
+    of: TableArguments,
 
     /// Write the result as JSON to a file, or to standard output (-) [default: SWEEP/isoflop.json]
     #[arg(long, value_name = "FILE")]
@@ -155,31 +153,25 @@ fn count(text: &str) -> Result<ParameterConvention, String> {
 /// # Errors
 /// A table that cannot be found, read or used; neither a minimum nor a surface.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let table = match (&arguments.table, &arguments.sweep) {
+    let table = match (&arguments.of.table, &arguments.sweep) {
         (Some(table), _) => table.clone(),
         // What `sweep collect --out runs.csv` wrote may be given as it is.
         (None, Some(file)) if file.is_file() => file.clone(),
         (None, Some(sweep)) => runs_of(sweep)?,
         (None, None) => return Ok(()),
     };
-    let mut inputs = vec![Input::Path(table.clone())];
+    let mut inputs = Input::paths([&table].into_iter().chain(&arguments.of.models));
     let sweep = arguments.sweep.clone().filter(|sweep| !sweep.is_file());
     inputs.extend(sweep.clone().map(Input::Study));
     spare(&[Json::file(arguments.json.as_ref())], &inputs)?;
     let options = IsoflopOptions {
-        columns: IsoflopColumns {
-            budget: arguments.budget.clone(),
-            params: arguments.params.clone(),
-            tokens: arguments.tokens.clone(),
-            loss: arguments.loss.clone(),
-            group: arguments.group.clone(),
-        },
+        select: arguments.of.select(&[&arguments.params, &arguments.tokens], &[&arguments.loss]),
+        budget: arguments.budget.clone(),
         budget_unit: arguments.budget_unit,
         budget_from: arguments.budget_from,
         budget_tolerance: arguments.budget_tolerance,
         flops: arguments.flops,
         params: arguments.count,
-        only: arguments.only.clone(),
         leave_out_highest: arguments.leave_out_highest,
         curve_huber: arguments.curve_huber,
         refuse_flat: arguments.refuse_flat,

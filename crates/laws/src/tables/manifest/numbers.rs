@@ -1,15 +1,14 @@
 //! Numbers of the models of one fit, each column in one convention.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use relscale_records::units::{Flops, FlopsConvention, ParameterConvention};
 
-use super::model::{PARAMS, TOKENS};
+use super::model::{FLOPS, PARAMS, TOKENS};
 use super::{Compute, Manifest, ManifestModel, Params, listed, refuse};
-use crate::error::LawsError;
+use crate::error::TableError;
 use crate::result::{Flag, FlagCode};
-use crate::user_table::TableError;
 
 /// How far, as a share, a number that was written for people may lie from the count of the weights.
 const ROUNDED: f64 = 0.01;
@@ -92,7 +91,11 @@ impl Manifest {
     /// # Errors
     /// A model that the manifest lacks; a number that it lacks, with the line; parameters in two conventions, or FLOPs of which only some say
     /// theirs; a non-embedding count that is not that of the weights.
-    pub(crate) fn numbers(&self, columns: &[&str], asked: &[Asked<'_>]) -> Result<ModelNumbers, LawsError> {
+    pub(crate) fn numbers(
+        &self,
+        columns: &BTreeSet<&str>,
+        asked: &[Asked<'_>],
+    ) -> Result<ModelNumbers, TableError> {
         let mut numbers = ModelNumbers { path: self.rows.path.clone(), ..ModelNumbers::default() };
         let known: Vec<(Asked<'_>, &ManifestModel)> = asked
             .iter()
@@ -112,7 +115,7 @@ impl Manifest {
                 values
             } else if TOKENS.contains(&column) {
                 self.each(&known, "tokens", |model| model.tokens)?
-            } else if column == "flops" {
+            } else if column == FLOPS {
                 let (values, said) = self.flops(&known, &mut numbers)?;
                 convention = said.map(|said| said.to_string());
                 values

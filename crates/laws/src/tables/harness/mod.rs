@@ -17,69 +17,55 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::error::TableError;
-use super::fit::{self, Given, Observation};
-use super::kind::Kind;
-use super::sizes::Sizes;
-use crate::error::LawsError;
-use crate::result::{RESULT_FORMAT, TableFit};
+use super::beside::Beside;
+use super::manifest::ModelNumbers;
+use super::observation::{Given, Observation};
+use super::product::Product;
+use super::select::Select;
+use crate::error::{LawsError, TableError};
 use file::Results;
 use unlike::Evaluation;
 
-/// What a user may choose about the fit of results.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HarnessOptions {
-    /// Tasks to fit; empty = all.
-    pub tasks: Vec<String>,
-    /// Metrics to fit (`acc`, `perplexity`, with or without the filter behind a comma); empty = all whose kind is known.
-    pub metrics: Vec<String>,
-    /// What the metrics are, for those whose name does not say it: one for all that are asked for, or one for each.
-    pub kinds: Vec<Kind>,
-    /// A table with the size of each model.
-    pub sizes: Option<PathBuf>,
-    /// Columns of the table of sizes to group by.
-    pub group: Vec<String>,
-    /// Leave models out whose value is NaN or infinite, by name, instead of refusing them.
-    pub leave_out_nan: bool,
-    /// Nominal coverage of every interval.
-    pub level: f64,
+/// What is asked of result files.
+struct Asked<'a> {
+    /// Empty = all.
+    tasks: &'a [String],
+    /// Metrics stand in the place of columns of values.
+    select: &'a Select,
+    x: Product,
+    beside: Beside,
 }
 
-impl Default for HarnessOptions {
-    fn default() -> Self {
-        Self {
-            tasks: Vec::new(),
-            metrics: Vec::new(),
-            kinds: Vec::new(),
-            sizes: None,
-            group: Vec::new(),
-            leave_out_nan: false,
-            level: 0.95,
-        }
-    }
+/// What was read.
+pub(crate) struct Evaluations {
+    pub(crate) observations: Vec<Observation>,
+    /// The files, in the order in which they were read.
+    pub(crate) files: Vec<PathBuf>,
+    /// What a manifest has told of the models, where there was one.
+    pub(crate) models: Option<ModelNumbers>,
 }
 
-/// Fits a power law to each metric of each task over the models of several result files.
-///
-/// A folder stands for all `*.json` files below it whose name begins with `results`.
+/// Reads the results of each metric of each task over the models of several files. A folder stands
+/// for all `*.json` files below it whose name begins with `results`.
 ///
 /// # Errors
-/// [`LawsError::Table`]: no result file, a model without a size, the same model twice for one task, a value that cannot be;
-/// nothing that was asked for. [`LawsError::Option`] for a level that is no probability.
-pub fn fit_harness(paths: &[PathBuf], options: &HarnessOptions) -> Result<TableFit, LawsError> {
-    let level = super::check_level(options.level)?;
-    if !options.kinds.is_empty() && ![1, options.metrics.len()].contains(&options.kinds.len()) {
-        let (kinds, columns) = (options.kinds.len(), options.metrics.len());
+/// [`LawsError::Table`]: no result file, a model without a size, the same model twice for one
+/// task, a value that cannot be; nothing that was asked for. [`LawsError::Option`]: groups that
+/// no file names.
+pub(crate) fn read(paths: &[PathBuf], tasks: &[String], select: &Select) -> Result<Evaluations, LawsError> {
+    if !select.kinds.is_empty() && ![1, select.y.len()].contains(&select.kinds.len()) {
+        let (kinds, columns) = (select.kinds.len(), select.y.len());
         return Err(TableError::KindCount { kinds, columns }.into());
     }
-    if options.sizes.is_none() && !options.group.is_empty() {
+    let looked_up = select.sizes.is_some() || select.models.is_some();
+    if !looked_up && !select.group.is_empty() {
         return Err(LawsError::Option {
             option: "group",
-            value: options.group.join(", "),
-            expected: "a table of sizes (--sizes) with these columns; results do not name families",
+            value: select.group.join(", "),
+            expected: "a table of sizes (--sizes) or a manifest (--models) with these columns; \
+                       results do not name families",
         });
     }
-    let sizes = options.sizes.as_deref().map(Sizes::read).transpose()?;
     let mut files = Vec::new();
     for path in paths {
         result_files(path, &mut files)?;
@@ -87,31 +73,32 @@ pub fn fit_harness(paths: &[PathBuf], options: &HarnessOptions) -> Result<TableF
     // A folder and a file in it may both be named.
     let mut seen = BTreeSet::new();
     files.retain(|path| seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())));
+    // A table of sizes that is wrong is told before results that are.
+    let sizes = Beside::of(select, Vec::new(), std::iter::empty())?;
+    let read: Vec<Results> = files.iter().map(|path| Results::read(path)).collect::<Result<_, _>>()?;
+    let x = Product::parse(select.x.first().map_or("S", String::as_str));
+    let beside = match select.models {
+        Some(_) => Beside::of(select, read.iter().map(|of| of.model.clone()).collect(), x.columns())?,
+        None => sizes,
+    };
+    let asked = Asked { tasks, select, x, beside };
     let mut found: Vec<Found> = Vec::new();
     let mut there = Vec::new();
-    let read: Vec<Results> = files.iter().map(|path| Results::read(path)).collect::<Result<_, _>>()?;
     for results in &read {
-        results.observations(options, sizes.as_ref(), &mut found, &mut there)?;
+        results.observations(&asked, &mut found, &mut there)?;
     }
-    if found.iter().all(|found| matches!(found.observation.given, Given::None { .. })) {
+    if !found.iter().any(|found| found.observation.given.is_number()) {
         there.sort();
         there.dedup();
-        let wanted = [options.tasks.join(" or "), options.metrics.join(" or ")].join(" ");
+        let wanted = [tasks.join(" or "), select.y.join(" or ")].join(" ");
         let wanted = if wanted.trim().is_empty() { "a metric of a known kind" } else { wanted.trim() };
         return Err(TableError::NoResults { wanted: wanted.to_owned(), there }.into());
     }
     twice(&found)?;
     say_unlike(&mut found);
-    let missing = missing(&read, &found, options, sizes.as_ref());
+    let missing = missing(&read, &found, &asked);
     let observations = found.into_iter().map(|found| found.observation).chain(missing).collect();
-    Ok(TableFit {
-        format: RESULT_FORMAT,
-        tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
-        files: files.iter().chain(&options.sizes).map(|path| path.display().to_string()).collect(),
-        x: "S".to_owned(),
-        level,
-        groups: fit::groups(observations, "S", level),
-    })
+    Ok(Evaluations { observations, files, models: asked.beside.numbers().cloned() })
 }
 
 /// The result files that a path means, in the order of their names.
@@ -154,9 +141,9 @@ struct Found {
 fn twice(found: &[Found]) -> Result<(), TableError> {
     let mut seen: BTreeMap<(&str, &str), &PathBuf> = BTreeMap::new();
     for Found { observation, path, .. } in found {
-        if let Some(first) = seen.insert((&observation.label, &observation.column), path) {
+        if let Some(first) = seen.insert((observation.name(), &observation.column), path) {
             return Err(TableError::Twice {
-                model: observation.label.clone(),
+                model: observation.name().to_owned(),
                 column: observation.column.clone(),
                 first: first.clone(),
                 second: path.clone(),
@@ -170,27 +157,22 @@ fn twice(found: &[Found]) -> Result<(), TableError> {
 fn say_unlike(found: &mut [Found]) {
     let mut laws: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
     for (at, Found { observation, .. }) in found.iter().enumerate() {
-        if let Given::Value(_) = observation.given {
+        if observation.given.is_number() {
             laws.entry((observation.group.clone(), observation.column.clone())).or_default().push(at);
         }
     }
     for places in laws.into_values() {
         let models: Vec<(&str, &Evaluation)> =
-            places.iter().map(|at| (found[*at].observation.label.as_str(), &found[*at].how)).collect();
+            places.iter().map(|at| (found[*at].observation.name(), &found[*at].how)).collect();
         let flag = unlike::flag(&models);
         found[places[0]].observation.doubts.extend(flag);
     }
 }
 
 /// Models that have no value in a law of their group; one that has none in any, in all of them.
-fn missing(
-    read: &[Results],
-    found: &[Found],
-    options: &HarnessOptions,
-    sizes: Option<&Sizes>,
-) -> Vec<Observation> {
+fn missing(read: &[Results], found: &[Found], asked: &Asked<'_>) -> Vec<Observation> {
     let has = |model: &str, column: &str| {
-        found.iter().any(|found| found.observation.label == model && found.observation.column == column)
+        found.iter().any(|found| found.observation.name() == model && found.observation.column == column)
     };
     let laws: BTreeSet<(&str, &str)> = found
         .iter()
@@ -203,7 +185,7 @@ fn missing(
     let mut missing = Vec::new();
     for (model, files) in by_model {
         let first = files[0];
-        let group = first.group(options, sizes).unwrap_or_else(|_| "not given".to_owned());
+        let group = first.group(asked).unwrap_or_else(|_| "not given".to_owned());
         let of_group = |column: &str| laws.contains(&(group.as_str(), column));
         let columns: BTreeSet<&str> = laws.iter().map(|(_, column)| *column).collect();
         let alone = !columns.iter().any(|column| of_group(column));
@@ -214,18 +196,18 @@ fn missing(
             let has =
                 files.iter().map(|file| format!("{} has {}", file.path.display(), file.has_of(&like.task)));
             missing.push(Observation {
-                group: group.clone(),
-                column: column.to_owned(),
-                kind: like.observation.kind,
-                label: model.to_owned(),
+                row: found.len() + missing.len(),
                 place: format!("results, {}", like.task),
-                x: first.size(sizes).ok().map(|(size, _)| size),
-                given: Given::None {
+                label: Some(model.to_owned()),
+                group: group.clone(),
+                x: first.x(asked).ok().map(|(x, _)| x).into_iter().collect(),
+                given: Given::Lacking {
                     reason: format!("it has no {column}: {}", has.collect::<Vec<_>>().join(", ")),
                     number: None,
                 },
                 samples: None,
                 doubts: Vec::new(),
+                ..like.observation.clone()
             });
         }
     }

@@ -1,13 +1,11 @@
-//! A file as rows of cells, whatever its format.
+//! A table as rows of cells, whatever the format of its file.
 
 use std::path::{Path, PathBuf};
 
-use relscale_records::Status;
-use relscale_records::parquet::{Cell, cell_columns, read_cells};
+use relscale_records::parquet::Cell;
 use relscale_records::written::number::{self, Comma, Reading};
 
-use super::error::TableError;
-use super::{csv_rows, jsonl_rows, toml_rows};
+use crate::error::TableError;
 
 /// The range of numbers that anything was ever measured in, with room. Beyond it, products such as `6 N D` leave that of a double, and a
 /// result would hold a number that is none.
@@ -40,29 +38,13 @@ pub(crate) struct Row {
 
 impl Rows {
     /// Rows of a file whose commas only its cells tell.
-    pub(super) fn of(path: &Path, columns: Vec<String>, rows: Vec<Row>, whole: bool) -> Self {
+    pub(in crate::tables) fn of(path: &Path, columns: Vec<String>, rows: Vec<Row>, whole: bool) -> Self {
         let texts = rows.iter().flat_map(|row| &row.cells).filter_map(|cell| match cell {
             Cell::Text(text) => Some(text.as_str()),
             _ => None,
         });
         let comma = Comma::of(texts);
         Self { path: path.to_owned(), columns, rows, whole, comma }
-    }
-
-    /// Reads a table. `wanted` says of a column's name whether it may be needed; a format that stores columns apart reads no others but those that
-    /// say how a run ended.
-    ///
-    /// # Errors
-    /// An unknown ending, a file that cannot be read, a line that does not follow the format.
-    pub(crate) fn read(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Self, TableError> {
-        let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
-        match ending.as_str() {
-            "csv" | "tsv" | "tab" | "txt" => csv_rows::read(path, matches!(ending.as_str(), "tsv" | "tab")),
-            "jsonl" | "ndjson" => jsonl_rows::read(path),
-            "parquet" | "pq" => parquet(path, wanted),
-            "toml" => toml_rows::read(path),
-            _ => Err(TableError::Extension { path: path.to_owned() }),
-        }
     }
 
     /// Whether there is a column of this name.
@@ -173,23 +155,4 @@ pub(crate) fn text(cell: &Cell) -> String {
         Cell::Text(text) => text.trim().to_owned(),
         Cell::Truth(truth) => truth.to_string(),
     }
-}
-
-fn parquet(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Rows, TableError> {
-    let all = cell_columns(path)?;
-    // Dates and lists are in the way of nobody who did not ask for them by name; who did is told what they are.
-    let columns: Vec<String> = all
-        .iter()
-        .filter(|(name, cells)| {
-            (wanted(name) && (*cells || !wanted(""))) || (*cells && Status::is_column(name))
-        })
-        .map(|(name, _)| name.clone())
-        .collect();
-    let whole = columns.len() == all.len();
-    let names: Vec<&str> = columns.iter().map(String::as_str).collect();
-    let rows = read_cells(path, &names)?
-        .enumerate()
-        .map(|(row, cells)| Ok(Row { place: format!("row {}", row + 1), cells: cells? }))
-        .collect::<Result<_, TableError>>()?;
-    Ok(Rows::of(path, columns, rows, whole))
 }

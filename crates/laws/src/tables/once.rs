@@ -6,14 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use super::error::TableError;
 use super::rows::{Row, Rows, text};
+use crate::error::TableError;
 
 /// The models of a table, as its rows name them.
 pub(crate) struct Once<'a> {
     rows: &'a Rows,
-    /// What parts rows of one name in this reader, for the hint.
-    apart: &'static str,
     /// By part (a group, a family with its distribution) and name: place and x of each row, in the order of the rows.
     named: BTreeMap<(String, String), Vec<(String, f64)>>,
     /// By all that an unnamed row holds: its place.
@@ -23,9 +21,9 @@ pub(crate) struct Once<'a> {
 }
 
 impl<'a> Once<'a> {
-    /// No rows yet; `apart` names the options that part rows of one name, e.g. `--group`.
-    pub(crate) fn new(rows: &'a Rows, apart: &'static str) -> Self {
-        Self { rows, apart, named: BTreeMap::new(), unnamed: BTreeMap::new(), copy: None }
+    /// No rows yet.
+    pub(crate) fn new(rows: &'a Rows) -> Self {
+        Self { rows, named: BTreeMap::new(), unnamed: BTreeMap::new(), copy: None }
     }
 
     /// A row of a part of the table, and the model it names, where a column names models.
@@ -62,7 +60,7 @@ impl<'a> Once<'a> {
         let others = several().count().saturating_sub(1);
         let Some(((part, model), rows)) = several().next() else { return Ok(()) };
         if rows.iter().all(|(_, x)| *x == rows[0].1) {
-            let (path, part, model, apart) = (self.rows.path.clone(), of(part), model.clone(), self.apart);
+            let (path, part, model) = (self.rows.path.clone(), of(part), model.clone());
             let places: Vec<&str> = rows.iter().map(|(place, _)| place.as_str()).collect();
             let others = match others {
                 0 => String::new(),
@@ -71,7 +69,7 @@ impl<'a> Once<'a> {
             };
             let (count, places) = (rows.len(), in_words(&places));
             let places = format!("{places}{others}");
-            return Err(TableError::ModelTwice { path, part, model, count, places, apart });
+            return Err(TableError::ModelTwice { path, part, model, count, places });
         }
         self.check_sizes()
     }
@@ -97,7 +95,6 @@ impl<'a> Once<'a> {
             part: of(part),
             model: model.clone(),
             each: in_words(&each),
-            apart: self.apart,
         })
     }
 }

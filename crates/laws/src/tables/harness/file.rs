@@ -7,12 +7,11 @@ use relscale_records::written::{Fault, json, text};
 use serde_json::Value as Json;
 
 use super::unlike::Evaluation;
-use super::{Found, HarnessOptions};
+use super::{Asked, Found};
+use crate::error::TableError;
+use crate::kind::Kind;
 use crate::result::{Flag, FlagCode};
-use crate::user_table::error::TableError;
-use crate::user_table::fit::{Given, Observation};
-use crate::user_table::kind::{Kind, Value};
-use crate::user_table::sizes::Sizes;
+use crate::tables::observation::{Given, Observation};
 
 /// Members of a task's results that are no metrics.
 const NO_METRICS: [&str; 6] = ["alias", "name", "sample_len", "sample_count", "samples", " "];
@@ -41,8 +40,7 @@ impl Results {
     /// Adds what was asked for to `found`, and the name of everything to `there`.
     pub(super) fn observations(
         &self,
-        options: &HarnessOptions,
-        sizes: Option<&Sizes>,
+        asked: &Asked<'_>,
         found: &mut Vec<Found>,
         there: &mut Vec<String>,
     ) -> Result<(), TableError> {
@@ -53,23 +51,28 @@ impl Results {
                     continue;
                 }
                 there.push(format!("{task} {metric}"));
-                let Some(kind) = self.kind(task, metric, key, options)? else { continue };
-                let given = self.given(task, key, kind, value, options)?;
-                let (x, mut doubts) = match (self.size(sizes), &given) {
-                    (Ok((x, doubts)), _) => (Some(x), doubts),
-                    (Err(_), Given::None { .. }) => (None, Vec::new()),
-                    (Err(error), Given::Value(_)) => return Err(error),
+                let Some(kind) = self.kind(task, metric, key, asked)? else { continue };
+                let given = self.given(task, key, kind, value, asked.select.leave_out_nan)?;
+                let (x, mut doubts) = match self.x(asked) {
+                    Ok((x, doubts)) => (vec![x], doubts),
+                    Err(error) if given.is_number() => return Err(error),
+                    Err(_) => (Vec::new(), Vec::new()),
                 };
                 doubts.extend(self.chosen(task, kind));
                 let filter = if filter == "none" { String::new() } else { format!(" ({filter})") };
+                let column = format!("{task}{} {metric}{filter}", self.shots(task));
                 let observation = Observation {
-                    group: self.group(options, sizes)?,
-                    column: format!("{task}{} {metric}{filter}", self.shots(task)),
-                    kind,
-                    label: self.model.clone(),
+                    row: found.len(),
                     place: format!("results, {task}, {key}"),
+                    label: Some(self.model.clone()),
+                    group: self.group(asked)?,
+                    series: column.clone(),
+                    column,
+                    kind,
                     x,
                     given,
+                    marked: false,
+                    along: None,
                     samples: self.root["n-samples"][task]["effective"].as_u64(),
                     doubts,
                 };
@@ -87,8 +90,9 @@ impl Results {
         key: &str,
         kind: Kind,
         value: &Json,
-        options: &HarnessOptions,
+        leave_out_nan: bool,
     ) -> Result<Given, TableError> {
+        let lacking = |reason: String| Ok(Given::Lacking { reason, number: None });
         let refuse = |found: String, expected| TableError::Value {
             path: self.path.clone(),
             place: format!("results, {task}, {key} of model `{}`", self.model),
@@ -99,16 +103,13 @@ impl Results {
         match json::number(value) {
             // The harness has this word where it computed nothing.
             None if value.is_null() || value == "N/A" || value == "" => {
-                Ok(Given::None { reason: format!("{key} of {task} is not given"), number: None })
+                lacking(format!("{key} of {task} is not given"))
             }
             None => Err(refuse(value.to_string(), "a number")),
-            Some(number) if number.is_finite() => match kind.value(number) {
-                Value::Impossible(expected) => Err(refuse(value.to_string(), expected)),
-                Value::Of(_) | Value::Boundary(_) => Ok(Given::Value(number)),
-            },
-            Some(number) if options.leave_out_nan => {
-                Ok(Given::None { reason: format!("{key} of {task} is {number}"), number: None })
+            Some(number) if number.is_finite() => {
+                Given::of(kind, number).map_err(|expected| refuse(value.to_string(), expected))
             }
+            Some(number) if leave_out_nan => lacking(format!("{key} of {task} is {number}")),
             Some(number) => {
                 Err(refuse(number.to_string(), "a number (--leave-out-nan passes such models over)"))
             }
@@ -121,17 +122,18 @@ impl Results {
         task: &str,
         metric: &str,
         key: &str,
-        options: &HarnessOptions,
+        asked: &Asked<'_>,
     ) -> Result<Option<Kind>, TableError> {
-        if !options.tasks.is_empty() && !options.tasks.iter().any(|wanted| wanted == task) {
+        let Asked { tasks, select, .. } = asked;
+        if !tasks.is_empty() && !tasks.iter().any(|wanted| wanted == task) {
             return Ok(None);
         }
-        let asked = options.metrics.iter().position(|wanted| wanted == metric || wanted == key);
+        let asked = select.y.iter().position(|wanted| wanted == metric || wanted == key);
         match asked {
-            None if options.metrics.is_empty() => Ok(Kind::of_column(metric)),
+            None if select.y.is_empty() => Ok(Kind::of_column(metric)),
             None => Ok(None),
             Some(at) => {
-                let given = match options.kinds.as_slice() {
+                let given = match select.kinds.as_slice() {
                     [one] => Some(*one),
                     each => each.get(at).copied(),
                 };
@@ -141,11 +143,14 @@ impl Results {
         }
     }
 
-    /// The model's size, with what is to be said of where it comes from.
-    pub(super) fn size(&self, sizes: Option<&Sizes>) -> Result<(f64, Vec<Flag>), TableError> {
-        if let Some(sizes) = sizes {
-            let size = sizes.of(&self.model).ok_or_else(|| sizes.unknown(&self.path, &self.model))?;
+    /// The model's x, with what is to be said of where it comes from.
+    pub(super) fn x(&self, asked: &Asked<'_>) -> Result<(f64, Vec<Flag>), TableError> {
+        if let Some(size) = asked.beside.size(&self.path, &self.model)? {
             return Ok((size, Vec::new()));
+        }
+        if asked.beside.numbers().is_some() {
+            let x = asked.x.value(|column| asked.beside.number(&self.model, column))?;
+            return Ok((x, Vec::new()));
         }
         match self.root["config"]["model_num_parameters"].as_f64() {
             Some(total) if total > 0.0 => Ok((total, vec![total_parameters()])),
@@ -157,15 +162,11 @@ impl Results {
         }
     }
 
-    /// The model's group, by the table of sizes.
-    pub(super) fn group(
-        &self,
-        options: &HarnessOptions,
-        sizes: Option<&Sizes>,
-    ) -> Result<String, TableError> {
-        let Some(sizes) = sizes.filter(|_| !options.group.is_empty()) else { return Ok("all".to_owned()) };
-        let values = options.group.iter().map(|column| sizes.name(&self.model, column));
-        Ok(values.collect::<Result<Vec<String>, TableError>>()?.join(", "))
+    /// The model's group, by the file beside the results.
+    pub(super) fn group(&self, asked: &Asked<'_>) -> Result<String, TableError> {
+        let value = |column: &String| asked.beside.text(&self.path, &self.model, column);
+        let values: Vec<String> = asked.select.group.iter().map(value).collect::<Result<_, _>>()?;
+        Ok(if values.is_empty() { "all".to_owned() } else { values.join(", ") })
     }
 
     /// What the file has of a task, in words.

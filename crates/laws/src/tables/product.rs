@@ -1,8 +1,7 @@
 //! An x that is a column, or a product of columns and numbers.
 
-use super::error::TableError;
 use super::rows::{Row, Rows};
-use crate::manifest::ModelNumbers;
+use crate::error::TableError;
 
 /// A product of columns and numbers, as `6*params*tokens`.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +23,14 @@ impl Product {
             Err(_) => Factor::Column(text.to_owned()),
         };
         Self { factors: text.split('*').map(str::trim).map(factor).collect() }
+    }
+
+    /// The same of a table, where a column whose name is all of the text is that column.
+    pub(crate) fn in_table(text: &str, rows: &Rows) -> Self {
+        match rows.has(text) {
+            true => Self { factors: vec![Factor::Column(text.to_owned())] },
+            false => Self::parse(text),
+        }
     }
 
     /// The columns that take part.
@@ -60,21 +67,21 @@ impl Product {
         })
     }
 
-    /// Its value in a row. A column that the rows lack is looked up by the row's model, where there is a manifest.
+    /// Its value in a row; `beside` has the columns that the rows lack.
     ///
     /// # Errors
-    /// A column that is not there; a cell that is empty or no number above zero; a model that the manifest lacks; a product beyond
-    /// the range of numbers.
+    /// A column that is not there; a cell that is empty or no number above zero; what `beside`
+    /// refuses; a product beyond the range of numbers.
     pub(crate) fn of(
         &self,
         rows: &Rows,
         row: &Row,
-        models: Option<(&ModelNumbers, &str)>,
+        beside: impl Fn(&str) -> Result<f64, TableError>,
     ) -> Result<f64, TableError> {
         let mut last = None;
         let product = self.value(|name| {
-            if let Some((numbers, model)) = models.filter(|_| !rows.has(name)) {
-                return numbers.of(model, name);
+            if !rows.has(name) {
+                return beside(name);
             }
             let at = rows.column(name)?;
             last = Some(at);

@@ -5,12 +5,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::TableError;
-
 /// What the values of a column are.
 ///
 /// ```
-/// use relscale_laws::user_table::Kind;
+/// use relscale_laws::tables::Kind;
 /// assert_eq!(Kind::of_column("RBP_10"), Some(Kind::Rbp));
 /// assert_eq!(Kind::of_column("lambada_ppl"), Some(Kind::Perplexity));
 /// assert_eq!(Kind::of_column("value"), None);
@@ -33,6 +31,13 @@ pub enum Kind {
     Bpb,
     /// Any other loss or error that a power law may describe as it stands.
     Loss,
+}
+
+/// A word that names no kind of value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no kind of value; choose one of {}", Kind::names(", "))]
+pub struct NoKind {
+    text: String,
 }
 
 /// What a law makes of one value.
@@ -62,6 +67,11 @@ impl Kind {
             Self::Bpb => "bpb",
             Self::Loss => "loss",
         }
+    }
+
+    /// The words for all kinds.
+    pub(crate) fn names(between: &str) -> String {
+        Self::ALL.map(Self::name).join(between)
     }
 
     /// What the name of a column says about its values; `None` when it says nothing.
@@ -144,9 +154,9 @@ impl fmt::Display for Kind {
 }
 
 impl FromStr for Kind {
-    type Err = TableError;
+    type Err = NoKind;
 
-    fn from_str(text: &str) -> Result<Self, TableError> {
+    fn from_str(text: &str) -> Result<Self, NoKind> {
         let lower = text.trim().to_lowercase();
         let kind = match lower.as_str() {
             "acc" => Some(Self::Accuracy),
@@ -154,7 +164,7 @@ impl FromStr for Kind {
             "error" => Some(Self::Loss),
             _ => Self::ALL.into_iter().find(|kind| kind.name() == lower),
         };
-        kind.ok_or_else(|| TableError::NoKind { text: text.to_owned() })
+        kind.ok_or_else(|| NoKind { text: text.to_owned() })
     }
 }
 

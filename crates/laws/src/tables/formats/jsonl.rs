@@ -7,8 +7,8 @@ use relscale_records::parquet::Cell;
 use relscale_records::written::{Fault, json, text};
 use serde_json::{Map, Value};
 
-use super::error::TableError;
-use super::rows::{Row, Rows};
+use crate::error::TableError;
+use crate::tables::rows::{Row, Rows};
 
 /// Reads the file. The columns are the members of all objects, in the order they first come; a member that a line lacks is a
 /// missing cell there. Blank lines are no rows.

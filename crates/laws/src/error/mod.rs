@@ -1,9 +1,11 @@
 //! Why records cannot be turned into laws.
 
+mod table;
+
 use std::io;
 use std::path::PathBuf;
 
-use crate::user_table::TableError;
+pub use table::TableError;
 
 /// Errors of this crate.
 #[derive(Debug, thiserror::Error)]

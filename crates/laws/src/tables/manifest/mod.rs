@@ -9,13 +9,11 @@
 //! | [`ManifestModel`] | one model; `model` reads it from a row |
 //! | [`ModelNumbers`] | numbers of the models of one fit, each column in one convention |
 //! | [`ModelAxis`] | the x of the models of a study |
-//! | `beside` | the numbers that a table of results lacks |
 //!
 //! Invariants: no convention is guessed. Numbers of one fit are in one convention: parameters of two are refused, FLOPs of two are
 //! converted (backward is taken as twice the forward), and a flag says so. What a study has counted from weights is not overruled.
 
 mod axis;
-mod beside;
 mod model;
 mod numbers;
 
@@ -24,12 +22,13 @@ use std::path::{Path, PathBuf};
 
 use relscale_records::RunTally;
 
-use crate::error::LawsError;
+use crate::error::TableError;
 use crate::result::{Flag, FlagCode};
-use crate::user_table::{Rows, TableError};
+use crate::tables::formats;
+use crate::tables::rows::Rows;
 pub use axis::ModelAxis;
-pub(crate) use beside::numbers_beside;
 pub use model::{Compute, ManifestModel, Params};
+pub(crate) use model::{FLOPS, PARAMS};
 pub(crate) use numbers::Asked;
 pub use numbers::ModelNumbers;
 
@@ -47,16 +46,16 @@ impl Manifest {
     /// (or `D`), `flops` with `flops_convention`, `family`, `run`; any other may be named as an x. All but the first may be absent or empty.
     ///
     /// # Errors
-    /// [`LawsError::Table`], each with file and line: a file that cannot be read; a number that is not above zero; a convention that is
+    /// [`TableError`], each with file and line: a file that cannot be read; a number that is not above zero; a convention that is
     /// none; a model that is there twice; checkpoints of one run that differ in size or family, or have as many tokens.
-    pub fn read(path: &Path) -> Result<Self, LawsError> {
-        let rows = Rows::read(path, |_| true)?;
+    pub fn read(path: &Path) -> Result<Self, TableError> {
+        let rows = formats::read(path, |_| true)?;
         let models = model::read(&rows)?;
         let mut by_name = BTreeMap::new();
         for (at, model) in models.iter().enumerate() {
             if let Some(first) = by_name.insert(model.name.clone(), at) {
                 let reason = format!("model `{}` is there already, {}", model.name, models[first].place);
-                return Err(refuse(path, &model.place, reason).into());
+                return Err(refuse(path, &model.place, reason));
             }
         }
         let mut without_owner: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -85,6 +84,22 @@ impl Manifest {
     pub fn model(&self, name: &str) -> Option<&ManifestModel> {
         let at = self.by_name.get(name).or_else(|| self.by_name.get(bare(name)))?;
         self.models.get(*at)
+    }
+
+    /// Whether it has a column.
+    pub(crate) fn has(&self, column: &str) -> bool {
+        self.rows.has(column)
+    }
+
+    /// What a column says of a model.
+    ///
+    /// # Errors
+    /// No such model, no value.
+    pub(crate) fn text(&self, model: &str, column: &str) -> Result<String, TableError> {
+        let at = self.by_name.get(model).or_else(|| self.by_name.get(bare(model)));
+        // A row a model, in one order.
+        let row = at.and_then(|at| self.rows.rows.get(*at)).ok_or_else(|| self.unknown(model))?;
+        self.rows.name(row, self.rows.column(column)?)
     }
 
     /// Gives runs the families that the manifest names; others keep theirs.

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::error::TableError;
+use super::formats;
 use super::rows::Rows;
+use crate::error::TableError;
 
 /// Names that the column of models may have.
 const MODEL: [&str; 2] = ["model", "name"];
@@ -28,7 +29,7 @@ impl Sizes {
     /// A table that cannot be read or lacks one of the two columns; a size that is no number above zero; two different sizes
     /// for one model.
     pub(super) fn read(path: &Path) -> Result<Self, TableError> {
-        let table = Rows::read(path, |_| true)?;
+        let table = formats::read(path, |_| true)?;
         let first =
             |names: &[&str]| table.column(names.iter().find(|name| table.has(name)).unwrap_or(&names[0]));
         let (model, size) = (first(&MODEL)?, first(&SIZE)?);

@@ -10,8 +10,8 @@ use relscale_records::written::{Fault, text};
 use serde::Deserialize;
 use toml::{Spanned, Table, Value};
 
-use super::error::TableError;
-use super::rows::{Row, Rows};
+use crate::error::TableError;
+use crate::tables::rows::{Row, Rows};
 
 /// The models with where they stand. Other members are read by [`Table`]: a span is lost behind serde's `flatten`.
 #[derive(Deserialize)]

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use relscale_records::units::{FlopsConvention, ParameterConvention};
 
 use super::refuse;
-use crate::user_table::{Row, Rows, TableError};
+use crate::error::TableError;
+use crate::tables::rows::{Row, Rows};
 
 /// Names that the column of models may have.
 const MODEL: [&str; 2] = ["model", "name"];
 
 /// Names that the column of parameters may have, with what the name says of the convention.
-pub(super) const PARAMS: [(&str, Option<ParameterConvention>); 3] = [
+pub(crate) const PARAMS: [(&str, Option<ParameterConvention>); 3] = [
     ("params", None),
     ("S", Some(ParameterConvention::NonEmbedding)),
     ("non_embedding", Some(ParameterConvention::NonEmbedding)),
@@ -19,6 +20,9 @@ pub(super) const PARAMS: [(&str, Option<ParameterConvention>); 3] = [
 
 /// Names that the column of tokens may have.
 pub(super) const TOKENS: [&str; 2] = ["tokens", "D"];
+
+/// Name of the column of compute.
+pub(crate) const FLOPS: &str = "flops";
 
 /// What a manifest says of one model.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,7 +126,7 @@ impl Columns {
                 .transpose()?,
             params_convention: at(&["params_convention"])?,
             tokens: at(&TOKENS)?,
-            flops: at(&["flops"])?,
+            flops: at(&[FLOPS])?,
             flops_convention: at(&["flops_convention"])?,
         })
     }

@@ -1,13 +1,13 @@
 //! The x of the models of a study.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use relscale_records::RunTally;
 
 use super::{Asked, Manifest};
-use crate::error::LawsError;
+use crate::error::TableError;
 use crate::result::Flag;
-use crate::user_table::{Product, TableError};
+use crate::tables::product::Product;
 
 /// An x with its value for each model of a study.
 #[derive(Debug, Clone)]
@@ -22,22 +22,22 @@ impl ModelAxis {
     /// `x` is `params`, `tokens`, `flops`, a column of the manifest, or a product of columns and numbers as `6*params*tokens`.
     ///
     /// # Errors
-    /// [`LawsError::Table`], with file and line: a model that the manifest lacks, a number that it lacks or that cannot be, two
+    /// [`TableError`], with file and line: a model that the manifest lacks, a number that it lacks or that cannot be, two
     /// conventions where one fit needs one.
-    pub fn of_runs(manifest: &Manifest, x: &str, runs: &[RunTally]) -> Result<Self, LawsError> {
+    pub fn of_runs(manifest: &Manifest, x: &str, runs: &[RunTally]) -> Result<Self, TableError> {
         let product = Product::parse(x);
         let models: BTreeMap<&str, u64> =
             runs.iter().map(|run| (run.model.as_str(), run.non_embedding)).collect();
         let asked: Vec<Asked<'_>> =
             models.iter().map(|(&name, &counted)| Asked { name, counted: Some(counted) }).collect();
-        let columns: Vec<&str> = product.columns().collect();
+        let columns: BTreeSet<&str> = product.columns().collect();
         let numbers = manifest.numbers(&columns, &asked)?;
         let mut values = BTreeMap::new();
         for &name in models.keys() {
             let value = product.value(|column| numbers.of(name, column))?;
             if !(value > 0.0 && value.is_finite()) {
                 let path = manifest.path().to_owned();
-                return Err(TableError::Factors { path, product: value }.into());
+                return Err(TableError::Factors { path, product: value });
             }
             values.insert(name.to_owned(), value);
         }

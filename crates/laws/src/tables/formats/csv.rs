@@ -6,8 +6,8 @@ use std::path::Path;
 use relscale_records::parquet::Cell;
 use relscale_records::written::{Fault, delimited, text};
 
-use super::error::TableError;
-use super::rows::{Row, Rows};
+use crate::error::TableError;
+use crate::tables::rows::{Row, Rows};
 
 /// Reads the file; `tabs` where its name says so, else by what the header line has most of.
 ///

@@ -1,11 +1,11 @@
-//! Why a user's table cannot be fitted: what, in which file, on which line, and what to do.
+//! Why a table cannot be used: what, in which file, on which line, and what to do.
 
 use std::io;
 use std::path::PathBuf;
 
-use super::kind::Kind;
+use crate::kind::Kind;
 
-/// Errors of [`fit_table`](super::fit_table) and [`fit_harness`](super::fit_harness).
+/// Errors of everything that reads a table, a manifest or results of others.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
@@ -79,16 +79,10 @@ pub enum TableError {
         expected: &'static str,
     },
     /// The name of a column does not say what its values are.
-    #[error("the name `{column}` does not say what its values are; give --as {}", kinds("|"))]
+    #[error("the name `{column}` does not say what its values are; give --as {}", Kind::names("|"))]
     UnknownKind {
         /// The column.
         column: String,
-    },
-    /// No kind of value has this name.
-    #[error("`{text}` is no kind of value; choose one of {}", kinds(", "))]
-    NoKind {
-        /// What was given.
-        text: String,
     },
     /// Neither one kind for all columns nor one for each.
     #[error("{kinds} kinds for {columns} columns of values; give one kind for all, or one for each column")]
@@ -117,15 +111,15 @@ pub enum TableError {
     },
     /// Each row has a reason not to take part.
     #[error(
-        "{}: no run is left of {count}, e.g. {first}: {reason}; see what the table says of how its runs ended, and of their numbers",
+        "{}: no row is left of {count}, e.g. {first}: {reason}; see what the table says of how its runs ended, and of their numbers",
         path.display()
     )]
     NoneLeft {
         /// The file.
         path: PathBuf,
-        /// How many runs there are.
+        /// How many rows there are.
         count: usize,
-        /// The first of them.
+        /// The first of them, with its line.
         first: String,
         /// Why it takes no part.
         reason: String,
@@ -189,7 +183,7 @@ pub enum TableError {
     /// A model that several rows name.
     #[error(
         "{}: model `{model}`{part} is there {count} times, in {places}; a row is a model: take out what was pasted twice, give \
-         each row a name of its own (--label), or choose rows with --where or {apart}",
+         each row a name of its own (--label), or choose rows with --where or --group",
         path.display()
     )]
     ModelTwice {
@@ -203,13 +197,11 @@ pub enum TableError {
         count: usize,
         /// Their lines or rows, and how many more models are there several times.
         places: String,
-        /// The options that part rows of one name.
-        apart: &'static str,
     },
     /// A model that has another x in another row.
     #[error(
         "{}: model `{model}`{part} has more than one x: {each}; a model has one size: mend the value, give each row a name of its \
-         own (--label), or choose rows with --where or {apart}",
+         own (--label), or choose rows with --where or --group",
         path.display()
     )]
     TwoXs {
@@ -221,8 +213,6 @@ pub enum TableError {
         model: String,
         /// Each x with its line or row.
         each: String,
-        /// The options that part rows of one name.
-        apart: &'static str,
     },
     /// Two rows that nothing tells apart, in a table that names no models.
     #[error(
@@ -270,8 +260,4 @@ pub enum TableError {
         /// Tasks with their metrics.
         there: Vec<String>,
     },
-}
-
-fn kinds(between: &str) -> String {
-    Kind::ALL.map(Kind::name).join(between)
 }

@@ -12,13 +12,12 @@ pub(crate) struct Endings {
 
 impl Endings {
     /// The columns that say it, but for those in `used`, which the fit takes for something else. A column in which no word is known as an end is about
-    /// something else (a `state` may be one of the United States), unless every such name must be (`of_runs`).
-    pub(crate) fn of<'a>(rows: &Rows, used: impl Iterator<Item = &'a str>, of_runs: bool) -> Self {
-        let used: Vec<&str> = used.collect();
+    /// something else: a `state` may be one of the United States.
+    pub(crate) fn of(rows: &Rows, used: &[&str]) -> Self {
         let known = |at: usize| rows.rows.iter().any(|row| Status::named(&rows.text(row, at)).is_some());
         let columns = (0..rows.columns.len()).filter(|&at| {
             let name = rows.columns[at].as_str();
-            Status::is_column(name) && !used.contains(&name) && (of_runs || known(at))
+            Status::is_column(name) && !used.contains(&name) && known(at)
         });
         let note = rows.columns.iter().position(|name| name == "note");
         Self { columns: columns.collect(), note }
