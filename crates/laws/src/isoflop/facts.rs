@@ -3,7 +3,7 @@
 use relscale_records::units::FlopsConvention;
 
 use super::options::IsoflopOptions;
-use super::read::Runs;
+use super::run::Runs;
 use crate::result::{IsoflopBudget, OptimumAhead};
 
 /// What there is to doubt.

@@ -9,7 +9,7 @@ use relscale_records::parquet::DocumentRow;
 
 use crate::choices::ChoiceMeasure;
 use crate::error::LawsError;
-use crate::manifest::ModelAxis;
+use crate::tables::manifest::ModelAxis;
 
 /// Which error of a run is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

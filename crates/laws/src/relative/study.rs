@@ -19,7 +19,6 @@ use crate::options::FitOptions;
 use crate::rank::minus_ln_rbp;
 use crate::result::{Flag, FlagCode, LeftOut};
 use crate::table::{Group, Sums};
-use crate::tables::manifest::ModelAxis;
 
 /// The errors of a study's runs.
 ///

@@ -61,10 +61,10 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
         let series = series(&mut families, group, distribution.clone());
         match (x, observation.value()) {
             (Some(x), Some(error)) => series.points.push(point(model, x, error)),
-            _ => series.left_out.push(LeftOut {
+            _ => series.left_out.push(LeftOut::new(
                 model,
-                reason: format!("{}: {}", observation.place, observation.left_out().unwrap_or_default()),
-            }),
+                format!("{}: {}", observation.place, observation.left_out().unwrap_or_default()),
+            )),
         }
     }
     let averaged = pool.is_some();
