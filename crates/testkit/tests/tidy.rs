@@ -259,24 +259,14 @@ fn the_tests_of_the_field_notes_exist() {
 }
 
 /// Circles that stand for now; each goes when its room is rebuilt.
-const KNOWN_CIRCLES: [&str; 43] = [
-    "corpus: loaders/listing -> loaders/pattern",
-    "decoder: checkpoint -> error",
-    "decoder: kernels -> ops",
-    "decoder: kernels -> weights",
-    "decoder: kernels/packed -> weights",
+const KNOWN_CIRCLES: [&str; 29] = [
     "laws: choices -> result",
     "laws: error -> user_table",
     "laws: isoflop/computed -> isoflop/read",
-    "laws: isoflop/doubts -> isoflop/unit",
-    "laws: isoflop/floor -> isoflop/path",
     "laws: manifest -> user_table",
     "laws: relative -> result",
-    "laws: relative/choices -> relative/study",
-    "laws: relative/fit -> relative/words",
     "laws: relative/means -> relative/table",
     "laws: result -> user_table",
-    "laws: result/rivals -> result/series",
     "laws: two_stage/chain -> two_stage/forms",
     "laws: user_table/csv_rows -> user_table/rows",
     "laws: user_table/error -> user_table/kind",
@@ -298,11 +288,7 @@ const KNOWN_CIRCLES: [&str; 43] = [
     "report: figures/family -> figures/simulation",
     "report: figures/family -> figures/tail",
     "report: figures/family -> figures/together",
-    "report: page/source -> page/typeset",
     "report: plot/draw -> plot/marks",
-    "sweep: export -> train",
-    "sweep: plan -> train",
-    "sweep: plan/run -> plan/time",
 ];
 
 /// A file may use the door of its own folder and the door its members; apart from that whoever is
