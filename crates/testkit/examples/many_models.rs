@@ -1,7 +1,11 @@
 //! Writes a study of many made-up models on two texts, to see how long a fit takes.
 //!
-//! `cargo run --release -p relscale-testkit --example many_models -- FOLDER [MODELS [DOCUMENTS [rows]]]`,
-//! then `relscale fit FOLDER`. Without `rows` the parts are removed as soon as their sums are kept.
+//! ```text
+//! cargo run --release -p relscale-testkit --example many_models -- FOLDER [MODELS [DOCUMENTS [rows]]]
+//! relscale fit FOLDER
+//! ```
+//!
+//! Without `rows` the parts are removed as soon as their sums are kept.
 
 use std::path::Path;
 
