@@ -134,15 +134,18 @@ fn gap(gap: &mut Value) {
     });
 }
 
-/// Number, range and centre of the points, and the line there; its interval was not kept.
+/// Number, range and centre of the points, where they are not told, and the line there; its interval was not kept.
 fn centred(law: &mut Value, points: &Value, unit: &Value) {
     let of = |name: &str| -> Vec<f64> {
         points.as_array().into_iter().flatten().filter_map(|point| point[name].as_f64()).collect()
     };
     let mean = |all: &[f64]| (all.iter().map(|one| one.ln()).sum::<f64>() / all.len() as f64).exp();
     let (x, values) = (of("x"), of("value"));
-    law["points"] = x.len().into();
-    law["range"] = json!([x.first(), x.last()]);
+    // A law by itself was without them, a gap has them.
+    if law["range"].is_null() {
+        law["points"] = x.len().into();
+        law["range"] = json!([x.first(), x.last()]);
+    }
     law["centre"] = mean(&x).into();
     law["at_centre"] = json!({
         "value": mean(&values), "unit": unit, "standard_error": null,
