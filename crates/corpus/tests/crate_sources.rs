@@ -1,31 +1,22 @@
 //! The crate sources: what the list gives, whatever a lock file says; sizes, order, and the wall between training and measuring.
 
 use std::collections::HashSet;
-use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use relscale_corpus::loaders::crates::find::{Found, SourceCrate};
 use relscale_corpus::loaders::crates::held_out::HeldOut;
 use relscale_corpus::loaders::crates::pinned::Pinned;
 use relscale_corpus::{CorpusError, CorpusSpec, CrateSources, Distribution, Document, Fingerprint, Split};
+use relscale_testkit::data::{MACHINE, skipped};
 
 /// The crates of one side, all of them; `None` where cargo could not fetch them.
 fn sources(split: Split) -> Option<CrateSources> {
     match CrateSources::shipped(split) {
         Ok(sources) if sources.missing().is_none() => return Some(sources),
-        Ok(sources) => skipped(&sources.notices()[0]),
-        Err(error) => skipped(&error.to_string()),
+        Ok(sources) => skipped(MACHINE, &sources.notices()[0]),
+        Err(error) => skipped(MACHINE, &error.to_string()),
     }
     None
-}
-
-/// Says so on the terminal, past the runner, which captures what is printed; counted, since nobody reads every line.
-fn skipped(why: &str) {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
-    let test = std::thread::current().name().unwrap_or("a test").to_owned();
-    let _ = std::io::stderr().write_all(format!("\nskipped (crates): {test}: {why} [{count}]\n").as_bytes());
 }
 
 /// Made-up crates, all that there are.
