@@ -206,7 +206,6 @@ fn parquet_columns() {
     for options in ["?field=nothing", "?field=number"] {
         let error = load(&format!("{path}{options}")).unwrap_err();
         assert!(matches!(error, CorpusError::Parquet(_)), "{error}");
-        println!("{error}");
     }
     let folder = Folder::new();
     assert!(matches!(load(&folder.file("not.parquet", "PAR1 or so")), Err(CorpusError::Parquet(_))));
@@ -235,5 +234,4 @@ fn shared_corpora_have_their_known_sizes() {
     // Only a blank head may be missing.
     assert!(whole.ends_with(&articles.iter().map(|d| d.text.as_str()).collect::<String>()));
     assert!(whole.len() - bytes < 4);
-    println!("wikitext-2 test: {} articles, {bytes} bytes", articles.len());
 }

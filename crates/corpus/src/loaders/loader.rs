@@ -46,6 +46,9 @@ pub(crate) trait Loader: fmt::Debug + Send + Sync {
     }
 }
 
+/// What was asked for, or why it is refused.
+pub(crate) type Asked = std::result::Result<Box<dyn Loader>, Refusal>;
+
 /// A kind of corpus: how a `--corpus` value asks for it, and its lines of the help.
 pub(crate) struct Kind {
     /// Its name in `kind=`.
@@ -65,15 +68,12 @@ pub(crate) struct Kind {
     /// Why its documents cannot be joined to one by `concat=`.
     pub(crate) not_joined: Option<&'static str>,
     /// Reads the keys.
-    pub(crate) loader: fn(Place<'_>, &mut Keys) -> std::result::Result<Box<dyn Loader>, Refusal>,
+    pub(crate) loader: fn(Place<'_>, &mut Keys) -> Asked,
 }
 
 impl Kind {
     /// A kind of which nothing but its name is said; the rest is filled in by `..`.
-    pub(crate) const fn named(
-        name: &'static str,
-        loader: fn(Place<'_>, &mut Keys) -> std::result::Result<Box<dyn Loader>, Refusal>,
-    ) -> Self {
+    pub(crate) const fn named(name: &'static str, loader: fn(Place<'_>, &mut Keys) -> Asked) -> Self {
         Self {
             name,
             described: name,

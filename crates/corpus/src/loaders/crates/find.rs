@@ -178,7 +178,7 @@ fn metadata(manifest: &Path, locked: bool) -> Result<Vec<SourceCrate>, String> {
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr);
         let reason = text.lines().find(|line| line.starts_with("error")).unwrap_or("cargo metadata failed");
-        return Err(reason.to_owned());
+        return Err(reason.trim_start_matches("error: ").to_owned());
     }
     let metadata: Metadata = serde_json::from_slice(&output.stdout)
         .map_err(|error| format!("cargo metadata wrote something else than expected: {error}"))?;
