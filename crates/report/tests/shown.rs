@@ -5,6 +5,7 @@ mod support;
 use std::path::Path;
 
 use relscale_laws::predict::{Question, predict};
+use relscale_laws::tables::Select;
 use relscale_laws::user_table::{TableOptions, fit_table};
 use relscale_laws::{Predictions, Saved as _, StudyFit, TableFit};
 use relscale_report::Results;
@@ -50,7 +51,7 @@ fn table(folder: &Path) -> TableFit {
         text += &format!("m{size},{size},{},{}\n", 9.0 * size_of.powf(-0.07) * own, 0.2 + 0.05 * at as f64);
     }
     std::fs::write(folder.join("points.csv"), text).unwrap();
-    let options = TableOptions { y: vec!["loss".to_owned(), "acc".to_owned()], ..TableOptions::default() };
+    let options = TableOptions { select: Select::new(&["S"], &["loss", "acc"]), ..TableOptions::default() };
     fit_table(&folder.join("points.csv"), &options).unwrap().save(&folder.join("table.json")).unwrap();
     TableFit::load(&folder.join("table.json")).unwrap()
 }
