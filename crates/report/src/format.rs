@@ -92,7 +92,12 @@ pub(crate) fn with_error(value: f64, error: Option<f64>) -> String {
 
 /// `0.1040 [0.0981, 0.1104]`, or the value and that there is no interval.
 pub(crate) fn estimate(estimate: &Estimate) -> String {
-    minus(digits::estimate(estimate.value, estimate.bounds()).to_string())
+    with_ends(estimate.value, estimate.bounds())
+}
+
+/// As [`estimate`], of a value and the ends of its interval.
+pub(crate) fn with_ends(value: f64, ends: Option<(f64, f64)>) -> String {
+    minus(digits::estimate(value, ends).to_string())
 }
 
 /// R², never rounded up to a perfect 1.

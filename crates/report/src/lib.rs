@@ -10,11 +10,12 @@
 //! |---|---|
 //! | [`Results`] | what a folder holds: laws, relative laws, questions, stages, sweeps; any of them |
 //! | [`render`] | the entrance: results and study folder in, files out |
-//! | `figures` | a figure a file: what it shows as data, then as a drawing; or why it is not there |
-//! | `plot` | the wall around kuva: axes, marks, bands, labels; nothing else knows pixels |
+//! | `figures` | a figure a file: a table and what its rows look like; or why it is not there |
+//! | `frame` | tables with named columns, and as CSV |
+//! | `plot` | the wall around kuva: rows of a table as marks, lines and bands on axes; nothing else knows pixels |
 //! | `page` | the page: what is said where, a template, a style sheet |
 //! | `format` | numbers as people read them |
-//! | `csv`, `write` | tables as text; files that appear whole |
+//! | `write` | files that appear whole |
 //!
 //! **Files on disk** (in the study folder):
 //!
@@ -33,10 +34,10 @@
 
 #![forbid(unsafe_code)]
 
-mod csv;
 mod error;
 mod figures;
 mod format;
+mod frame;
 mod page;
 mod plot;
 mod results;
@@ -48,7 +49,7 @@ use std::path::{Path, PathBuf};
 use relscale_laws::{FitOptions, StudyFit};
 
 pub use error::{ReportError, Result};
-use figures::{Family, Figure, Slot};
+use figures::{Family, Figure};
 pub use plot::{FigureStyle, UnknownStyle};
 pub use results::{Named, Results};
 
@@ -98,14 +99,14 @@ pub fn render(results: &Results, folder: &Path, options: &Options) -> Result<Rep
     for section in figures::sections(results) {
         let mut on_page = page::Section::of(&section.heading, &families);
         for slot in &section.slots {
-            let figure = match slot {
-                Slot::Figure(figure) => figure.as_ref(),
-                Slot::LeftOut(left) => {
+            let figure = match &slot.figure {
+                Ok(figure) => figure,
+                Err(left) => {
                     on_page.left_out.push(left.into());
                     continue;
                 }
             };
-            let stem = section.stem(figure);
+            let stem = section.stem(slot.name);
             let drawing = figure.drawing();
             files.add(figure, &drawing, &figures_folder.join(&stem), options.style)?;
             on_page.figures.push(page::Drawn::new(figure, &stem, plot::svg(&drawing, FigureStyle::Page)));
@@ -123,7 +124,7 @@ impl ReportFiles {
     /// Writes one figure three ways; `stem` is its path without an ending.
     fn add(
         &mut self,
-        figure: &dyn Figure,
+        figure: &Figure<'_>,
         drawing: &plot::Drawing,
         stem: &Path,
         style: FigureStyle,
@@ -139,7 +140,7 @@ impl ReportFiles {
         let pixels =
             plot::png(drawing, style).map_err(|reason| ReportError::Image { path: image.clone(), reason })?;
         write::whole(&image, pixels)?;
-        write::whole(&at("csv"), figure.numbers().to_csv())?;
+        write::whole(&at("csv"), figure.numbers.to_csv())?;
         self.figures.push(at("svg"));
         self.images.push(image);
         self.numbers.push(at("csv"));

@@ -1,21 +1,24 @@
-//! One law as it is drawn and listed: the points of one corpus, their error bars, the fitted line.
+//! One law as it is listed and drawn: the points of one corpus, their error bars, the fitted line.
 
-use relscale_laws::{Law, Point as LawPoint, PowerLaw, Quantity};
+use relscale_laws::{Law, Point, PowerLaw, Quantity};
 
 use super::Family;
-use crate::csv::{Cell, Table};
 use crate::format;
-use crate::plot::{Line, Look, Point, Series, Shade, Style};
+use crate::frame::{Frame, Row, Rows};
+use crate::plot::{Axis, Line, Look, Marks, Panel, Series, Shade, Style};
 
 /// Half the width of an error bar in standard errors: 95 % of a normal distribution.
 pub(super) const BAR: f64 = 1.959_963_984_540_054;
 /// How far beyond the largest model a line is drawn, as a ratio of sizes.
 const BEYOND: f64 = 3.0;
-/// Places at which the band about a line is drawn.
-const STEPS: u32 = 24;
+/// What stands for a model in the row of the line's end.
+const END: &str = "(beyond the models)";
 
 /// Why a figure of points against size is not there.
 pub(super) const NO_POINT: &str = "no model has a point in a rank law";
+
+/// The column of S.
+pub(super) const S: &str = "non_embedding_parameters";
 
 /// A law of one corpus.
 #[derive(Clone, Copy)]
@@ -38,15 +41,13 @@ impl<'a> Curve<'a> {
     }
 
     fn of(family: &Family<'a>, law: impl Fn(&'a relscale_laws::GroupFit) -> Option<&'a Law>) -> Vec<Self> {
-        family
-            .groups
-            .iter()
-            .filter_map(|(group, style)| {
-                let law = law(group)?;
-                let curve = Self { family: &group.family, corpus: &group.corpus, style: *style, law };
-                (!law.points.is_empty()).then_some(curve)
-            })
-            .collect()
+        let groups = family.groups.iter();
+        let of = |(group, style): &(&'a relscale_laws::GroupFit, Style)| {
+            let law = law(group)?;
+            let curve = Self { family: &group.family, corpus: &group.corpus, style: *style, law };
+            (!law.points.is_empty()).then_some(curve)
+        };
+        groups.filter_map(of).collect()
     }
 
     /// The fit, claimed or not.
@@ -59,96 +60,74 @@ impl<'a> Curve<'a> {
         self.fit().is_some_and(|fit| fit.claimed)
     }
 
-    /// Sizes of the models that have a point.
-    pub(super) fn sizes(&self) -> impl Iterator<Item = f64> + 'a {
-        self.law.points.iter().map(|point| point.x)
-    }
-
-    /// Sizes that are drawn: those of the models, and the end of the line beyond them.
-    pub(super) fn reach(&self) -> impl Iterator<Item = f64> + 'a {
-        self.sizes().chain(self.beyond().map(|(_, end)| end))
-    }
-
-    /// The range of sizes beyond the models over which the line is continued: only where a slope with an interval is claimed.
-    fn beyond(&self) -> Option<(f64, f64)> {
+    /// The size beyond the models up to which the line is continued: only where a slope with an
+    /// interval is claimed.
+    fn end(&self) -> Option<f64> {
         let fit = self.fit().filter(|fit| fit.claimed && fit.line_interval(fit.centre).is_some())?;
-        let largest = fit.range.1 as f64;
-        Some((largest, BEYOND * largest))
+        Some(BEYOND * fit.range.1 as f64)
     }
 
-    /// Every height that is drawn: points, ends of error bars, ends of the line.
-    pub(super) fn heights(&self) -> Vec<f64> {
-        let points = self.law.points.iter().flat_map(|point| {
-            let (low, high) = bar(point).unwrap_or((point.value, point.value));
-            [low, point.value, high]
-        });
-        points.chain([self.line(), self.continued()].concat().into_iter().map(|(_, y)| y)).collect()
+    /// The rows of its points, of those left out, and of the end of its line.
+    fn frame(&self) -> Frame {
+        let band = |size: f64| self.fit()?.line_interval(size);
+        let points = Frame::of(&self.law.points)
+            .column("model", |point| &point.label)
+            .column(S, |point| point.x as u64)
+            .column("value", |point| point.value)
+            .column("standard_error", |point| point.standard_error)
+            .ends(["low_95", "high_95"], bar)
+            .column("fitted", |point| point.fitted)
+            .ends(["line_low", "line_high"], |point| band(point.x))
+            .column("tokens", |point| point.tokens)
+            .column("hits", |point| point.hits)
+            .column("misses", |point| point.misses)
+            .column("slope_claimed", |_| self.claimed());
+        let left_out = Frame::of(&self.law.left_out)
+            .column("model", |left| &left.label)
+            .column(S, |left| left.x.unwrap_or_default() as u64)
+            .column("slope_claimed", |_| self.claimed())
+            .column("left_out_because", |left| &left.reason);
+        let end = Frame::of(self.end())
+            .column("model", |_| END)
+            .column(S, |end| end as u64)
+            .column("fitted", |end| Some(self.fit()?.at(end)))
+            .ends(["line_low", "line_high"], band)
+            .column("slope_claimed", |_| self.claimed());
+        Frame::stacked([points.frame(), left_out.frame(), end.frame()]).led([
+            ("family", self.family.into()),
+            ("corpus", self.corpus.into()),
+            ("quantity", self.law.quantity.symbol().into()),
+            ("unit", (&self.law.unit).into()),
+        ])
     }
 
-    /// The line beyond the largest model.
-    fn continued(&self) -> Vec<(f64, f64)> {
-        let Some((fit, (from, to))) = self.fit().zip(self.beyond()) else { return Vec::new() };
-        [from, to].map(|size| (size, fit.at(size))).to_vec()
+    /// Its rows among those of several curves.
+    pub(super) fn rows<'f>(&self, rows: &Rows<'f>) -> Rows<'f> {
+        rows.of("corpus", self.corpus).of("quantity", &self.law.quantity.symbol())
     }
 
-    /// The interval of the line over all sizes at which it is drawn; none where no slope is claimed.
-    fn band(&self) -> Vec<(f64, f64, f64)> {
-        let Some((fit, (_, end))) = self.fit().zip(self.beyond()) else { return Vec::new() };
-        let start = fit.range.0 as f64;
-        (0..=STEPS)
-            .filter_map(|step| {
-                let size = start * (end / start).powf(f64::from(step) / f64::from(STEPS));
-                let (low, high) = fit.line_interval(size)?;
-                Some((size, low, high))
-            })
-            .collect()
-    }
-
-    /// The fitted line from the smallest to the largest model; straight on log-log axes.
-    fn line(&self) -> Vec<(f64, f64)> {
-        let Some(fit) = self.fit() else { return Vec::new() };
-        let (smallest, largest) = fit.range;
-        [smallest as f64, largest as f64].map(|size| (size, fit.at(size))).to_vec()
-    }
-
-    /// Marks, error bars and line. Marks of a law without claim are hollow.
-    pub(super) fn series(&self, line: Line, label: Vec<String>) -> Series {
-        let look = Look::claimed(self.fit().is_none() || self.claimed());
-        let points = self.law.points.iter().map(|point| Point {
-            bar: bar(point),
-            look,
-            ..Point::of(point.x, point.value, self.tip(point))
-        });
-        Series {
-            line,
-            path: self.line(),
-            beyond: self.continued(),
-            band: self.band(),
-            points: points.collect(),
-            label,
-            ..Series::of(self.style, self.corpus)
+    /// Marks, error bars and line, with its continuation and the band about both.
+    fn series(&self, rows: &Rows<'_>, line: Line, label: Vec<String>) -> Series {
+        let rows = self.rows(rows);
+        let models = rows.with("value");
+        // Marks of a law without claim are hollow.
+        let look = |row: Row<'_>| Look::claimed(row.flag("slope_claimed") || row.number("fitted").is_none());
+        let series = Series::of(self.style, self.corpus)
+            .stroke(line)
+            .label(label)
+            .line(&models, S, "fitted")
+            .marks(Marks::at(&models, S, "value", tip).error("low_95", "high_95").look(look));
+        if rows.of("model", END).is_empty() {
+            return series;
         }
+        let (_, largest) = models.range(S);
+        let beyond = rows.only(|row| row.number(S) >= Some(largest));
+        series.beyond(&beyond, S, "fitted").band(&rows, S, ["line_low", "line_high"])
     }
 
-    fn tip(&self, point: &LawPoint) -> String {
-        let error =
-            point.standard_error.map_or(String::new(), |error| format!(" ± {}", format::significant(error)));
-        let misses = point.misses.map_or(String::new(), |misses| {
-            format!(
-                "\n{} of {} tokens missed",
-                format::count(misses),
-                format::count(point.tokens.unwrap_or_default())
-            )
-        });
-        format!(
-            "{} on {}\nS = {}\n{} = {}{error} {}{misses}",
-            point.label,
-            self.corpus,
-            format::count(point.x as u64),
-            self.law.quantity.symbol(),
-            format::significant(point.value),
-            self.law.unit,
-        )
+    /// `−ln RBP₁`.
+    pub(super) fn symbol(&self) -> String {
+        symbol(self.law)
     }
 
     /// The exponent's letter: alpha for ranks, beta for the cross entropy.
@@ -176,98 +155,75 @@ impl<'a> Curve<'a> {
 
     /// Exponent and R² in a line.
     pub(super) fn fit_text(&self) -> String {
-        [Some(self.exponent_text()), self.r_squared_text()]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(", ")
+        let parts: Vec<String> =
+            [Some(self.exponent_text()), self.r_squared_text()].into_iter().flatten().collect();
+        parts.join(", ")
     }
+}
+
+/// `−ln RBP₁`, or `CE`.
+pub(super) fn symbol(law: &Law) -> String {
+    law.k().map_or("CE".to_owned(), format::rank_symbol)
 }
 
 /// The error bar of a point: 95 % by the standard error of its logarithm.
-fn bar(point: &LawPoint) -> Option<(f64, f64)> {
-    let error = BAR * point.log_standard_error?;
-    Some((point.value * (-error).exp(), point.value * error.exp()))
+fn bar(point: &Point) -> Option<(f64, f64)> {
+    log_bar(point.value, point.log_standard_error)
 }
 
-/// All points of some curves, those left out included; then, where the line is drawn beyond the models, its end.
-pub(super) fn table(curves: &[Curve<'_>]) -> Table {
-    let mut rows = Vec::new();
-    for curve in curves {
-        let law = curve.law;
-        let head = |model: &str, parameters: f64| {
-            vec![
-                Cell::text(curve.family),
-                Cell::text(curve.corpus),
-                Cell::Text(law.quantity.symbol()),
-                Cell::text(&law.unit),
-                Cell::text(model),
-                Cell::Count(parameters as u64),
-            ]
-        };
-        let band = |parameters: f64| {
-            let ends = curve.fit().and_then(|fit| fit.line_interval(parameters));
-            [ends.map(|(low, _)| low).into(), ends.map(|(_, high)| high).into()]
-        };
-        for point in &law.points {
-            let mut row = head(&point.label, point.x);
-            let ends = bar(point);
-            row.extend([
-                Cell::Number(point.value),
-                point.standard_error.into(),
-                ends.map(|(low, _)| low).into(),
-                ends.map(|(_, high)| high).into(),
-                point.fitted.into(),
-            ]);
-            row.extend(band(point.x));
-            row.extend([
-                point.tokens.into(),
-                point.hits.into(),
-                point.misses.into(),
-                Cell::Flag(curve.claimed()),
-                Cell::Empty,
-            ]);
-            rows.push(row);
-        }
-        for left in &law.left_out {
-            let mut row = head(&left.label, left.x.unwrap_or_default());
-            row.extend(std::iter::repeat_n(Cell::Empty, 10));
-            row.extend([Cell::Flag(curve.claimed()), Cell::text(&left.reason)]);
-            rows.push(row);
-        }
-        if let Some((fit, (_, end))) = curve.fit().zip(curve.beyond()) {
-            let mut row = head("(beyond the models)", end);
-            row.extend(std::iter::repeat_n(Cell::Empty, 4));
-            row.push(Cell::Number(fit.at(end)));
-            row.extend(band(end.trunc()));
-            row.extend(std::iter::repeat_n(Cell::Empty, 3));
-            row.extend([Cell::Flag(curve.claimed()), Cell::Empty]);
-            rows.push(row);
-        }
-    }
-    Table {
-        header: &[
-            "family",
-            "corpus",
-            "quantity",
-            "unit",
-            "model",
-            "non_embedding_parameters",
-            "value",
-            "standard_error",
-            "low_95",
-            "high_95",
-            "fitted",
-            "line_low",
-            "line_high",
-            "tokens",
-            "hits",
-            "misses",
-            "slope_claimed",
-            "left_out_because",
-        ],
-        rows,
-    }
+/// 95 % about a value whose logarithm has a standard error.
+pub(super) fn log_bar(value: f64, log_standard_error: Option<f64>) -> Option<(f64, f64)> {
+    let error = BAR * log_standard_error?;
+    Some((value * (-error).exp(), value * error.exp()))
+}
+
+fn tip(row: Row<'_>) -> String {
+    let error = row.number("standard_error");
+    let error = error.map_or(String::new(), |error| format!(" ± {}", format::significant(error)));
+    let misses = match row.count("misses") {
+        misses if misses.is_empty() => misses,
+        misses => format!("\n{misses} of {} tokens missed", row.count("tokens")),
+    };
+    format!(
+        "{} on {}\nS = {}\n{} = {}{error} {}{misses}",
+        row.text("model"),
+        row.text("corpus"),
+        row.count(S),
+        row.text("quantity"),
+        row.significant("value"),
+        row.text("unit"),
+    )
+}
+
+/// All points of some curves, those left out included; then, where the line is drawn beyond the
+/// models, its end.
+pub(super) fn frame<'c, 'a: 'c>(curves: impl IntoIterator<Item = &'c Curve<'a>>) -> Frame {
+    Frame::stacked(curves.into_iter().map(Curve::frame))
+}
+
+/// Some curves on one pair of axes, each with its line and its label.
+pub(super) fn panel<'a>(
+    frame: &Frame,
+    curves: &[Curve<'a>],
+    title: &str,
+    height: f64,
+    look: impl Fn(&Curve<'a>) -> (Line, Vec<String>),
+) -> Panel {
+    let rows = frame.rows();
+    let series = curves.iter().map(|curve| {
+        let (line, label) = look(curve);
+        curve.series(&rows, line, label)
+    });
+    let panel = Panel::of(Axis::sizes(), Axis::log(title), height, series.collect());
+    Panel { shades: shades(&rows, curves), ..panel }
+}
+
+/// The region beyond the largest model, where some line goes on into it.
+pub(super) fn shades(rows: &Rows<'_>, curves: &[Curve<'_>]) -> Vec<Shade> {
+    let shown: Vec<Rows<'_>> = curves.iter().map(|curve| curve.rows(rows)).collect();
+    let largest = shown.iter().map(|rows| rows.with("value").range(S).1).fold(0.0, f64::max);
+    let goes_on = shown.iter().any(|rows| !rows.of("model", END).is_empty());
+    goes_on.then(|| Shade::above(largest, "no model")).into_iter().collect()
 }
 
 /// One sentence: the range of exponents and R² over the curves that have a claimed fit.
@@ -296,34 +252,27 @@ pub(super) fn summary(curves: &[Curve<'_>], exponent: &str) -> String {
     }
 }
 
-/// The region beyond the largest model, where some line goes on into it.
-pub(super) fn shades(curves: &[Curve<'_>]) -> Vec<Shade> {
-    let largest = curves.iter().flat_map(Curve::sizes).fold(0.0, f64::max);
-    let goes_on = curves.iter().any(|curve| curve.beyond().is_some());
-    let shade = Shade { from: largest, to: f64::INFINITY, text: "no model".to_owned() };
-    if goes_on { vec![shade] } else { Vec::new() }
-}
-
 /// What every figure of points against size says about its marks.
-pub(super) fn how_to_read(curves: &[Curve<'_>]) -> String {
+pub(super) fn how_to_read<'c, 'a: 'c>(curves: impl Iterator<Item = &'c Curve<'a>> + Clone) -> String {
     let mut text =
         "Each mark is a model; a straight line on these logarithmic axes is a power law, and a steeper one \
                     falls faster with size. "
             .to_owned();
-    if curves.iter().any(|curve| curve.law.points.iter().any(|point| point.log_standard_error.is_some())) {
+    let mut points = curves.clone().flat_map(|curve| &curve.law.points);
+    if points.any(|point| point.log_standard_error.is_some()) {
         text.push_str(
             "Error bars span 95 % by resampling documents (often less than the mark); models saw the same documents, \
              so they err together. Marks whose bars would cover \
              one another are set a little apart. ",
         );
     }
-    if curves.iter().any(|curve| curve.beyond().is_some()) {
+    if curves.clone().any(|curve| curve.end().is_some()) {
         text.push_str(
             "Bands are the interval of the line (Student t, from the scatter of the models); dotted in the shaded part it \
              goes on to three times the largest model, where nothing was measured. ",
         );
     }
-    if curves.iter().any(|curve| curve.fit().is_some() && !curve.claimed()) {
+    if curves.clone().any(|curve| curve.fit().is_some() && !curve.claimed()) {
         text.push_str("Hollow marks: no slope is claimed. ");
     }
     text

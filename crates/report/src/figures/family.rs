@@ -2,14 +2,10 @@
 
 use relscale_laws::{GroupFit, StudyFit};
 
-use super::slot::{Section, Slot};
-use super::{
-    audit, exponent_by_k, fit_by_k, greedy, head, held_out, independence, noise, ranks, ratio, residuals,
-    sequences, sigmoids, simulation, tail, together,
-};
 use crate::plot::Style;
 
 /// One family with its corpora, each in its colour.
+#[derive(Clone)]
 pub(crate) struct Family<'a> {
     /// The family's name.
     pub(crate) name: &'a str,
@@ -42,36 +38,16 @@ impl<'a> Family<'a> {
 
     /// The k of all its rank laws, ascending.
     pub(super) fn grid(&self) -> Vec<u32> {
-        let mut grid: Vec<u32> = self
-            .groups
-            .iter()
-            .flat_map(|(group, _)| group.rank_laws.iter().filter_map(|law| law.k()))
-            .collect();
+        let laws = self.groups.iter().flat_map(|(group, _)| &group.rank_laws);
+        let mut grid: Vec<u32> = laws.filter_map(|law| law.k()).collect();
         grid.sort_unstable();
         grid.dedup();
         grid
     }
 
-    /// Its figures, in the order of the page.
-    pub(super) fn section(&self) -> Section<'a> {
-        let slots = vec![
-            Slot::of(greedy::Greedy::of(self)),
-            Slot::of(head::Head::of(self)),
-            Slot::of(tail::Tail::of(self)),
-            Slot::of(fit_by_k::FitByK::of(self)),
-            Slot::of(exponent_by_k::ExponentByK::of(self)),
-            Slot::of(sequences::Sequences::of(self)),
-            Slot::of(sigmoids::Sigmoids::of(self)),
-            Slot::of(together::Together::of(self)),
-            Slot::of(simulation::Simulated::of(self)),
-            Slot::of(ranks::Ranks::of(self)),
-            Slot::of(ratio::Ratio::of(self)),
-            Slot::of(residuals::Residuals::of(self)),
-            Slot::of(held_out::HeldOutHalf::of(self)),
-            Slot::of(audit::Audit::of(self)),
-            Slot::of(noise::Noise::of(self)),
-            Slot::of(independence::Independence::of(self)),
-        ];
-        Section::of_family(self.name, slots)
+    /// The colour of a corpus.
+    pub(super) fn style(&self, corpus: &str) -> Style {
+        let group = self.groups.iter().find(|(group, _)| group.corpus == corpus);
+        group.map_or(Style::NEUTRAL, |(_, style)| *style)
     }
 }

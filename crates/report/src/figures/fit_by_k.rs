@@ -3,135 +3,69 @@
 use relscale_laws::PowerLaw;
 
 use super::by_k::{self, FitsByK};
-use super::{Family, Figure, LeftOut};
-use crate::csv::{Cell, Table};
+use super::{Family, Figure, Kind, Made, OfFamily};
 use crate::format;
-use crate::plot::{Axis, Drawing, End, Guide, Look, Panel, Point, Series};
+use crate::frame::Row;
+use crate::plot::{Axis, Drawing, End, Guide, Marks, Panel};
 
-const NAME: &str = "fit-by-k";
-const TITLE: &str = "R² of the rank law against k";
-
-/// R² of each rank law of three models or more.
-pub(super) struct FitByK<'a> {
-    corpora: Vec<FitsByK<'a>>,
-}
+pub(super) const FIGURE: Kind<OfFamily> =
+    Kind { name: "fit-by-k", title: "R² of the rank law against k", make };
 
 /// What the paper reports for k below 1000.
 const PAPER: f64 = 0.9;
 
-impl<'a> FitByK<'a> {
-    pub(super) fn of(family: &Family<'a>) -> Result<Self, LeftOut> {
-        // Two points lie on their line whatever they are.
-        let corpora = FitsByK::of(family, |fit| fit.points > 2 && fit.r_squared.is_some());
-        if by_k::grid(&corpora).len() < 2 {
-            let reason = "it needs laws of three models or more at two k or more";
-            return Err(LeftOut::because(NAME, TITLE, reason));
-        }
-        Ok(Self { corpora })
-    }
+/// R² of each rank law of three models or more.
+fn make<'a>(family: &Family<'a>) -> Made<'a> {
+    // Two points lie on their line whatever they are.
+    let corpora = FitsByK::of(family, |fit| fit.points > 2 && fit.r_squared.is_some())
+        .ok_or("it needs laws of three models or more at two k or more")?;
+    let numbers = by_k::selection(&corpora)
+        .column("r_squared", |(.., fit)| fit.r_squared)
+        .column("models", |(.., fit)| fit.points)
+        .column("slope_claimed", |(.., fit)| fit.claimed)
+        .frame();
+    let family = family.clone();
+    Ok(Figure::of(FIGURE.title, caption(&corpora), numbers, move |frame| {
+        let rows = frame.rows();
+        let tip = |row: Row<'_>| {
+            let r_squared = format::r_squared(row.number("r_squared"));
+            format!("{}\nk = {}\nR² {r_squared}", row.text("corpus"), row.plain("k"))
+        };
+        let series = by_k::series(&family, &rows, |rows| Marks::at(rows, "k", "r_squared", tip));
+        // The yardstick only where it does not squeeze what there is to see.
+        let near = rows.numbers("r_squared").iter().any(|&r| r < PAPER + 0.03);
+        let guide = || Guide::level(PAPER, format!("{PAPER}, the paper's bound for k < 1000"), End::Left);
+        let y = Axis::linear("R² (log-log)").holding([1.0]).holding(near.then_some(PAPER - 0.015));
+        let panel = Panel::of(Axis::grid(rows.numbers("k")), y, 260.0, series);
+        Drawing::one(vec![], Panel { guides: near.then(guide).into_iter().collect(), ..panel })
+    }))
 }
 
-impl Figure for FitByK<'_> {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn title(&self) -> String {
-        TITLE.to_owned()
-    }
-
-    fn caption(&self) -> String {
-        // Corpora by the largest k up to which every fit is good.
-        let mut ends: Vec<(Option<u32>, Vec<String>)> = Vec::new();
-        for corpus in &self.corpora {
-            let good = |fit: &PowerLaw| fit.claimed && fit.r_squared.is_some_and(|r| r > PAPER);
-            let end = corpus.fits.iter().take_while(|(_, fit)| good(fit)).last().map(|(k, _)| *k);
-            let name = corpus.corpus.to_owned();
-            match ends.iter_mut().find(|(known, _)| *known == end) {
-                Some((_, corpora)) => corpora.push(name),
-                None => ends.push((end, vec![name])),
-            }
-        }
-        let seen: Vec<String> = ends
-            .iter()
-            .map(|(end, corpora)| match end {
-                Some(k) => {
-                    let k = format::count(u64::from(*k));
-                    format!(
-                        "a slope is claimed with R² above {PAPER} up to k = {k} on {}",
-                        format::list(corpora)
-                    )
-                }
-                None => format!("no slope with R² above {PAPER} at the first k on {}", format::list(corpora)),
-            })
-            .collect();
-        let hollow = self.corpora.iter().any(|corpus| corpus.fits.iter().any(|(_, fit)| !fit.claimed));
-        format!(
-            "The share of the variance of ln(−ln RBP) over models that the fitted line explains: 1 is a perfect power law. \
-             The paper reports more than {PAPER} for k below 1000.{} Seen: {}.",
-            if hollow { " Hollow marks: too few misses or hits to claim a slope." } else { "" },
-            seen.join("; ")
-        )
-    }
-
-    fn numbers(&self) -> Table {
-        let rows = self.corpora.iter().flat_map(|corpus| {
-            corpus.fits.iter().map(|(k, fit)| {
-                vec![
-                    Cell::text(corpus.family),
-                    Cell::text(corpus.corpus),
-                    Cell::Count(u64::from(*k)),
-                    fit.r_squared.into(),
-                    Cell::Count(u64::from(fit.points)),
-                    Cell::Flag(fit.claimed),
-                ]
-            })
-        });
-        Table {
-            header: &["family", "corpus", "k", "r_squared", "models", "slope_claimed"],
-            rows: rows.collect(),
+fn caption(corpora: &[FitsByK<'_>]) -> String {
+    // Corpora by the largest k up to which every fit is good.
+    let mut ends: Vec<(Option<u32>, Vec<String>)> = Vec::new();
+    for corpus in corpora {
+        let good = |fit: &PowerLaw| fit.claimed && fit.r_squared.is_some_and(|r| r > PAPER);
+        let end = corpus.fits.iter().take_while(|(_, fit)| good(fit)).last().map(|(k, _)| *k);
+        let name = corpus.corpus.to_owned();
+        match ends.iter_mut().find(|(known, _)| *known == end) {
+            Some((_, corpora)) => corpora.push(name),
+            None => ends.push((end, vec![name])),
         }
     }
-
-    fn drawing(&self) -> Drawing {
-        let series: Vec<Series> = self
-            .corpora
-            .iter()
-            .map(|corpus| {
-                let points: Vec<Point> = corpus
-                    .fits
-                    .iter()
-                    .filter_map(|(k, fit)| {
-                        let tip =
-                            format!("{}\nk = {k}\nR² {}", corpus.corpus, format::r_squared(fit.r_squared));
-                        let look = Look::claimed(fit.claimed);
-                        Some(Point { look, ..Point::of(f64::from(*k), fit.r_squared?, tip) })
-                    })
-                    .collect();
-                let label = vec![corpus.corpus.to_owned()];
-                Series { label, ..Series::joined(corpus.style, corpus.corpus, points) }
-            })
-            .collect();
-        let heights: Vec<f64> =
-            series.iter().flat_map(|series| series.points.iter().map(|point| point.y)).chain([1.0]).collect();
-        // The yardstick only where it does not squeeze what there is to see.
-        let near = heights.iter().any(|&r| r < PAPER + 0.03);
-        let guides = if near {
-            vec![Guide::Level {
-                at: PAPER,
-                text: format!("{PAPER}, the paper's bound for k < 1000"),
-                end: End::Left,
-            }]
-        } else {
-            Vec::new()
-        };
-        let x = Axis::grid(&by_k::grid(&self.corpora));
-        let y =
-            Axis::linear("R² (log-log)".to_owned(), heights.into_iter().chain(near.then_some(PAPER - 0.015)));
-        Drawing {
-            title: self.title(),
-            legend: Vec::new(),
-            rows: vec![vec![Panel { guides, series, ..Panel::of(x, y, 260.0) }]],
+    let seen = ends.iter().map(|(end, corpora)| match end {
+        Some(k) => {
+            let k = format::count(u64::from(*k));
+            format!("a slope is claimed with R² above {PAPER} up to k = {k} on {}", format::list(corpora))
         }
-    }
+        None => format!("no slope with R² above {PAPER} at the first k on {}", format::list(corpora)),
+    });
+    let seen: Vec<String> = seen.collect();
+    let hollow = by_k::all(corpora).any(|fit| !fit.claimed);
+    format!(
+        "The share of the variance of ln(−ln RBP) over models that the fitted line explains: 1 is a perfect power law. \
+         The paper reports more than {PAPER} for k below 1000.{} Seen: {}.",
+        if hollow { " Hollow marks: too few misses or hits to claim a slope." } else { "" },
+        seen.join("; ")
+    )
 }

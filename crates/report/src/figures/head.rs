@@ -1,41 +1,61 @@
 //! The rank law at k = 10, 50, 100 (fig. 4 of the paper), or at the nearest k of the grid.
 
 use super::curve::{self, Curve};
-use super::{Family, Figure, LeftOut};
-use crate::csv::Table;
+use super::{Family, Figure, Kind, Made, OfFamily};
 use crate::format;
-use crate::plot::{Axis, Drawing, Key, Line, Panel, Sample};
+use crate::plot::{Drawing, Key, Line, Panel};
 
-const NAME: &str = "head";
+pub(super) const FIGURE: Kind<OfFamily> =
+    Kind { name: "head", title: "−ln RBP against model size for k = 10, 50 and 100", make };
 
 /// The k of the paper's figure.
 const WANTED: [u32; 3] = [10, 50, 100];
 
 /// One panel a k.
-pub(super) struct Head<'a> {
-    panels: Vec<(u32, Vec<Curve<'a>>)>,
+fn make<'a>(family: &Family<'a>) -> Made<'a> {
+    let panels = at_each(family, &nearest(&family.grid()));
+    if panels.is_empty() {
+        return Err(format!("beyond the smallest k {}", curve::NO_POINT));
+    }
+    let ks: Vec<String> = panels.iter().map(|(k, _)| k.to_string()).collect();
+    let seen: Vec<String> = panels
+        .iter()
+        .map(|(k, curves)| format!("k = {k}: {}", curve::summary(curves, "α").replace("Seen: ", "")))
+        .collect();
+    let all = || panels.iter().flat_map(|(_, curves)| curves);
+    let caption = format!(
+        "How often the right token is among the first k. The vertical axes span equally many decades, so equal \
+         slopes are equal exponents. {}{}",
+        curve::how_to_read(all()),
+        seen.join(" ")
+    );
+    let title = format!("−ln RBP against model size for k = {}", format::list(&ks));
+    let numbers = curve::frame(all());
+    Ok(Figure::of(title, caption, numbers, move |frame| {
+        let mut drawn: Vec<Panel> = panels.iter().map(|(k, curves)| laws(frame, *k, curves, 280.0)).collect();
+        Panel::equal_spans(&mut drawn);
+        Drawing::of(Key::each(&drawn), vec![drawn])
+    }))
 }
 
-impl<'a> Head<'a> {
-    pub(super) fn of(family: &Family<'a>) -> Result<Self, LeftOut> {
-        let panels: Vec<_> = nearest(&family.grid())
-            .into_iter()
-            .map(|k| (k, Curve::of_rank(family, k)))
-            .filter(|(_, curves)| !curves.is_empty())
-            .collect();
-        if panels.is_empty() {
-            let reason = format!("beyond the smallest k {}", curve::NO_POINT);
-            return Err(LeftOut::because(NAME, "−ln RBP against model size for k = 10, 50 and 100", reason));
-        }
-        Ok(Self { panels })
-    }
+/// The rank laws of a family at some k, where there are any.
+pub(super) fn at_each<'a>(family: &Family<'a>, ks: &[u32]) -> Vec<(u32, Vec<Curve<'a>>)> {
+    let at = ks.iter().map(|&k| (k, Curve::of_rank(family, k)));
+    at.filter(|(_, curves)| !curves.is_empty()).collect()
+}
 
-    fn curves(&self) -> Vec<Curve<'_>> {
-        self.panels.iter().flat_map(|(_, curves)| curves.iter().copied()).collect()
+/// The panel of the laws at one k, what they say in coloured lines above it.
+pub(super) fn laws(frame: &crate::frame::Frame, k: u32, curves: &[Curve<'_>], height: f64) -> Panel {
+    let title = format!("{} (nats)", format::rank_symbol(k));
+    Panel {
+        heading: format!("k = {}", format::count(u64::from(k))),
+        notes: curves.iter().map(|curve| (curve.style, curve.fit_text())).collect(),
+        ..curve::panel(frame, curves, &title, height, |_| (Line::Solid, vec![]))
     }
 }
 
-/// The members of the grid, beyond its first, that are nearest to 10, 50 and 100 by ratio, each once.
+/// The members of the grid, beyond its first, that are nearest to 10, 50 and 100 by ratio, each
+/// once.
 pub(super) fn nearest(grid: &[u32]) -> Vec<u32> {
     let rest = grid.get(1..).unwrap_or_default();
     let mut found: Vec<u32> = WANTED
@@ -48,74 +68,6 @@ pub(super) fn nearest(grid: &[u32]) -> Vec<u32> {
     found.sort_unstable();
     found.dedup();
     found
-}
-
-impl Figure for Head<'_> {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn title(&self) -> String {
-        let ks: Vec<String> = self.panels.iter().map(|(k, _)| k.to_string()).collect();
-        format!("−ln RBP against model size for k = {}", format::list(&ks))
-    }
-
-    fn caption(&self) -> String {
-        let seen: Vec<String> = self
-            .panels
-            .iter()
-            .map(|(k, curves)| format!("k = {k}: {}", curve::summary(curves, "α").replace("Seen: ", "")))
-            .collect();
-        format!(
-            "How often the right token is among the first k. The vertical axes span equally many decades, so equal \
-             slopes are equal exponents. {}{}",
-            curve::how_to_read(&self.curves()),
-            seen.join(" ")
-        )
-    }
-
-    fn numbers(&self) -> Table {
-        curve::table(&self.curves())
-    }
-
-    fn drawing(&self) -> Drawing {
-        let axes: Vec<Axis> = self
-            .panels
-            .iter()
-            .map(|(k, curves)| {
-                let title = format!("{} (nats)", format::rank_symbol(*k));
-                Axis::log(title, curves.iter().flat_map(Curve::heights))
-            })
-            .collect();
-        let span = axes.iter().map(Axis::span).fold(0.0, f64::max);
-        let panel = |((k, curves), axis): (&(u32, Vec<Curve<'_>>), Axis)| Panel {
-            heading: format!("k = {}", format::count(u64::from(*k))),
-            notes: curves.iter().map(|curve| (curve.style, curve.fit_text())).collect(),
-            shades: curve::shades(curves),
-            series: curves.iter().map(|curve| curve.series(Line::Solid, vec![])).collect(),
-            ..Panel::of(Axis::sizes(curves.iter().flat_map(Curve::reach)), axis.widened(span), 280.0)
-        };
-        Drawing {
-            title: self.title(),
-            legend: legend(&self.curves()),
-            rows: vec![self.panels.iter().zip(axes).map(panel).collect()],
-        }
-    }
-}
-
-/// One key a corpus.
-pub(super) fn legend(curves: &[Curve<'_>]) -> Vec<Key> {
-    let mut keys: Vec<Key> = Vec::new();
-    for curve in curves {
-        if !keys.iter().any(|key| key.text == curve.corpus) {
-            keys.push(Key {
-                style: curve.style,
-                sample: Sample::Series(Line::Solid, curve.style.mark()),
-                text: curve.corpus.to_owned(),
-            });
-        }
-    }
-    keys
 }
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
 //! The rank histogram with the fitted densities (fig. 8c of the paper), log-log.
 
-use relscale_laws::{ModelRanks, RankBin};
+use relscale_laws::{ModelRanks, RankBin, RankFit};
 
-use super::{Family, Figure, LeftOut};
-use crate::csv::{Cell, Table};
+use super::{Family, Figure, Kind, Made, OfFamily};
 use crate::format;
-use crate::plot::{Axis, Bar, Drawing, Key, Line, Panel, Sample, Series, Style};
+use crate::frame::{Frame, Row, Rows};
+use crate::plot::{Axis, Drawing, Key, Line, Num, Panel, Sample, Series, Style};
 
-const NAME: &str = "ranks";
-const TITLE: &str = "The distribution of ranks, with fitted densities";
-/// Forms that are drawn beside the best one, by the name that `laws.json` gives them: those that the paper speaks of.
+pub(super) const FIGURE: Kind<OfFamily> =
+    Kind { name: "ranks", title: "The distribution of ranks, with fitted densities", make };
+
+/// Forms that are drawn beside the best one, by the name that `laws.json` gives them: those that
+/// the paper speaks of.
 const FORMS: [(&str, &str); 3] =
     [("lognormal", "lognormal"), ("point_mass", "point masses (Appendix B)"), ("zeta", "power law (zeta)")];
 
@@ -17,200 +19,128 @@ const FORMS: [(&str, &str); 3] =
 const BEST: &str = "best form";
 
 /// The smallest and the largest model on each corpus.
-pub(super) struct Ranks<'a> {
-    family: &'a str,
-    panels: Vec<(&'a str, &'a ModelRanks)>,
-}
-
-impl<'a> Ranks<'a> {
-    pub(super) fn of(family: &Family<'a>) -> Result<Self, LeftOut> {
-        let counted = || {
-            family.groups.iter().filter_map(|(group, _)| {
-                let models = &group.rank_distribution.as_ref()?.models;
-                Some((group.corpus.as_str(), models.as_slice()))
-            })
-        };
-        let largest = counted().filter_map(|(corpus, models)| Some((corpus, models.last()?)));
-        let smallest = counted().filter_map(|(corpus, models)| match models {
-            [first, .., _] => Some((corpus, first)),
-            _ => None,
-        });
-        let panels: Vec<_> = smallest.chain(largest).collect();
-        if panels.is_empty() {
-            let reason = "ranks were not counted, or none of their distributions could be fitted";
-            return Err(LeftOut::because(NAME, TITLE, reason));
-        }
-        Ok(Self { family: family.name, panels })
+fn make<'a>(family: &Family<'a>) -> Made<'a> {
+    let counted = family.groups.iter().filter_map(|(group, _)| {
+        let models = &group.rank_distribution.as_ref()?.models;
+        Some((group.corpus.as_str(), models.as_slice()))
+    });
+    let counted: Vec<(&'a str, &'a [ModelRanks])> = counted.collect();
+    let largest = counted.iter().filter_map(|(corpus, models)| Some((*corpus, models.last()?)));
+    let smallest = counted.iter().filter_map(|(corpus, models)| match models {
+        [first, .., _] => Some((*corpus, first)),
+        _ => None,
+    });
+    let panels: Vec<(&'a str, &'a ModelRanks)> = smallest.chain(largest).collect();
+    if panels.is_empty() {
+        return Err("ranks were not counted, or none of their distributions could be fitted".to_owned());
     }
+    let seen = panels.iter().filter_map(|(corpus, ranks)| {
+        let best = ranks.fits.first()?;
+        let lognormal = ranks.fit("lognormal").filter(|_| best.form != "lognormal");
+        let behind = lognormal.map_or(String::new(), |fit| {
+            format!(", the lognormal {} behind", format::significant(fit.aic_difference))
+        });
+        let (form, ks) = (best.form.replace('_', " "), format::fixed(best.ks, 3));
+        Some(format!("{} on {corpus}: {form}{behind} (KS distance {ks})", ranks.model))
+    });
+    let caption = format!(
+        "Share of tokens at one rank, by rank, both logarithmic; bins widen with the rank. Bars are measured, lines are \
+         forms fitted by maximum likelihood and truncated at the vocabulary. A straight line would be a power law, a \
+         parabola a lognormal. Best by AIC: {}.",
+        seen.collect::<Vec<_>>().join("; ")
+    );
+    let numbers = Frame::stacked(panels.iter().map(|(corpus, ranks)| rows(family.name, corpus, ranks)));
+    Ok(Figure::of(FIGURE.title, caption, numbers, move |frame| {
+        let mut legend = vec![Key::of(Style::of(0), Sample::Band, "measured")];
+        let drawn = panels.iter().map(|(corpus, ranks)| {
+            let rows = frame.rows().of("corpus", corpus).of("model", &ranks.model);
+            for (_, name, style, line) in shown(&rows) {
+                let key = Key::of(style, Sample::Line(line), name);
+                if !legend.contains(&key) {
+                    legend.push(key);
+                }
+            }
+            panel(&rows)
+        });
+        let drawn: Vec<Panel> = drawn.collect();
+        let columns = if panels.len() > 1 { drawn.len().div_ceil(2) } else { 1 };
+        Drawing::wrapped(legend, drawn, columns)
+    }))
 }
 
-/// The forms that are drawn of a model: the best one first. Place among its fits, text, style and line.
-fn shown(ranks: &ModelRanks) -> Vec<(usize, String, Style, Line)> {
+fn rows(family: &str, corpus: &str, ranks: &ModelRanks) -> Frame {
+    let rows = ranks.bins.iter().flat_map(|bin| {
+        ranks.fits.iter().enumerate().map(move |(at, fit)| (bin, fit, bin.fitted.get(at).copied()))
+    });
+    // Probability of one rank of the bin, on average over the bin.
+    let density = |probability: f64, bin: &RankBin| probability / f64::from(bin.width());
+    let observed =
+        |bin: &RankBin| (bin.tokens > 0).then(|| density(bin.tokens as f64 / ranks.tokens as f64, bin));
+    Frame::of::<(&RankBin, &RankFit, Option<f64>)>(rows)
+        .column("lowest_rank", |(bin, ..)| bin.low)
+        .column("highest_rank", |(bin, ..)| bin.high)
+        .column("tokens", |(bin, ..)| bin.tokens)
+        .column("share_per_rank", |(bin, ..)| observed(bin))
+        .column("form", |(_, fit, _)| &fit.form)
+        .column("fitted_share_per_rank", |(bin, _, fitted)| fitted.map(|fitted| density(fitted, bin)))
+        .frame()
+        .led([
+            ("family", family.into()),
+            ("corpus", corpus.into()),
+            ("model", (&ranks.model).into()),
+            ("non_embedding_parameters", ranks.parameters.into()),
+        ])
+}
+
+/// The forms that are drawn of a model: those of the paper, and the best one, which comes first in
+/// the table. Name of the form, text, style and line.
+fn shown<'f>(rows: &Rows<'f>) -> Vec<(&'f str, &'static str, Style, Line)> {
     let styles = [(Style::of(1), Line::Solid), (Style::of(2), Line::Dashed), (Style::of(3), Line::DashDot)];
-    let mut shown: Vec<(usize, String, Style, Line)> = FORMS
+    let there: Vec<&str> = rows.by("form").iter().map(|rows| rows.text("form")).collect();
+    let mut shown: Vec<_> = FORMS
         .iter()
         .zip(styles)
-        .filter_map(|((form, name), (style, line))| {
-            let at = ranks.fits.iter().position(|fit| fit.form == *form)?;
-            Some((at, (*name).to_owned(), style, line))
-        })
+        .filter(|((form, _), _)| there.contains(form))
+        .map(|((form, text), (style, line))| (*form, *text, style, line))
         .collect();
-    if let Some(best) = ranks.fits.first()
-        && !FORMS.iter().any(|(form, _)| *form == best.form)
-    {
-        shown.push((0, BEST.to_owned(), Style::NEUTRAL, Line::Dotted));
+    if let Some(best) = there.first().filter(|best| FORMS.iter().all(|(form, _)| form != *best)) {
+        shown.push((best, BEST, Style::NEUTRAL, Line::Dotted));
     }
     shown
 }
 
-/// Probability of one rank of the bin, on average over the bin.
-fn density(probability: f64, bin: &RankBin) -> f64 {
-    probability / f64::from(bin.width())
-}
-
-/// Where a bin is drawn: half a rank beyond its ends, lest a bin of one rank have no width.
-fn ends(bin: &RankBin) -> (f64, f64) {
-    (f64::from(bin.low) - 0.5, f64::from(bin.high) + 0.5)
-}
-
-fn observed(ranks: &ModelRanks, bin: &RankBin) -> Option<f64> {
-    (bin.tokens > 0).then(|| density(bin.tokens as f64 / ranks.tokens as f64, bin))
-}
-
-impl Figure for Ranks<'_> {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn title(&self) -> String {
-        TITLE.to_owned()
-    }
-
-    fn caption(&self) -> String {
-        let seen: Vec<String> = self
-            .panels
-            .iter()
-            .filter_map(|(corpus, ranks)| {
-                let best = ranks.fits.first()?;
-                let lognormal = ranks.fit("lognormal").filter(|_| best.form != "lognormal");
-                let behind = lognormal.map_or(String::new(), |fit| {
-                    format!(", the lognormal {} behind", format::significant(fit.aic_difference))
-                });
-                Some(format!(
-                    "{} on {corpus}: {}{behind} (KS distance {})",
-                    ranks.model,
-                    best.form.replace('_', " "),
-                    format::fixed(best.ks, 3)
-                ))
-            })
-            .collect();
+fn panel(rows: &Rows<'_>) -> Panel {
+    let (corpus, best) = (rows.text("corpus"), rows.text("form"));
+    // Half a rank beyond the ends of a bin, lest a bin of one rank have no width.
+    let from = Num::made(["lowest_rank"], |[low]| low - 0.5);
+    let to = Num::made(["highest_rank"], |[high]| high + 0.5);
+    let tip = |row: Row<'_>| {
         format!(
-            "Share of tokens at one rank, by rank, both logarithmic; bins widen with the rank. Bars are measured, lines are \
-             forms fitted by maximum likelihood and truncated at the vocabulary. A straight line would be a power law, a \
-             parabola a lognormal. Best by AIC: {}.",
-            seen.join("; ")
+            "{} on {}\nranks {} to {}: {} tokens\nshare per rank {}",
+            row.text("model"),
+            row.text("corpus"),
+            row.plain("lowest_rank"),
+            row.plain("highest_rank"),
+            row.count("tokens"),
+            row.significant("share_per_rank")
         )
+    };
+    // Each bin has a row for each form.
+    let bins = rows.of("form", best);
+    let mut series = vec![Series::of(Style::of(0), corpus).bars(&bins, [from, to], "share_per_rank", tip)];
+    // A form that gives next to nothing to the tail may leave the axes by the foot.
+    let foot = bins.range("share_per_rank").0 / 5.0;
+    for (form, _, style, line) in shown(rows) {
+        let above = rows.of("form", form).only(|row| row.number("fitted_share_per_rank") >= Some(foot));
+        let middle = Num::made(["lowest_rank", "highest_rank"], |[low, high]| (low * high).sqrt());
+        let series_of = Series::of(style, corpus).stroke(line);
+        series.push(series_of.line(&above, middle, "fitted_share_per_rank"));
     }
-
-    fn numbers(&self) -> Table {
-        let mut rows = Vec::new();
-        for (corpus, ranks) in &self.panels {
-            for bin in &ranks.bins {
-                for (at, fit) in ranks.fits.iter().enumerate() {
-                    rows.push(vec![
-                        Cell::text(self.family),
-                        Cell::text(corpus),
-                        Cell::text(&ranks.model),
-                        Cell::Count(ranks.parameters),
-                        Cell::Count(u64::from(bin.low)),
-                        Cell::Count(u64::from(bin.high)),
-                        Cell::Count(bin.tokens),
-                        observed(ranks, bin).into(),
-                        Cell::text(&fit.form),
-                        bin.fitted.get(at).map(|probability| density(*probability, bin)).into(),
-                    ]);
-                }
-            }
-        }
-        Table {
-            header: &[
-                "family",
-                "corpus",
-                "model",
-                "non_embedding_parameters",
-                "lowest_rank",
-                "highest_rank",
-                "tokens",
-                "share_per_rank",
-                "form",
-                "fitted_share_per_rank",
-            ],
-            rows,
-        }
-    }
-
-    fn drawing(&self) -> Drawing {
-        let mut legend: Vec<Key> =
-            vec![Key { style: Style::of(0), sample: Sample::Band, text: "measured".to_owned() }];
-        let mut panels = Vec::new();
-        for (corpus, ranks) in &self.panels {
-            let bars: Vec<Bar> = ranks
-                .bins
-                .iter()
-                .filter_map(|bin| {
-                    let value = observed(ranks, bin)?;
-                    let (from, to) = ends(bin);
-                    let tip = format!(
-                        "{} on {corpus}\nranks {} to {}: {} tokens\nshare per rank {}",
-                        ranks.model,
-                        bin.low,
-                        bin.high,
-                        format::count(bin.tokens),
-                        format::significant(value)
-                    );
-                    Some(Bar { from, to, value, tip })
-                })
-                .collect();
-            // A form that gives next to nothing to the tail may leave the axes by the foot.
-            let foot = bars.iter().map(|bar| bar.value).fold(f64::INFINITY, f64::min) / 5.0;
-            let mut heights: Vec<f64> = bars.iter().map(|bar| bar.value).chain([foot]).collect();
-            let mut series = vec![Series { bars, ..Series::of(Style::of(0), corpus) }];
-            for (at, name, style, line) in shown(ranks) {
-                let path: Vec<(f64, f64)> = ranks
-                    .bins
-                    .iter()
-                    .filter_map(|bin| {
-                        let value = density(*bin.fitted.get(at)?, bin);
-                        let middle = (f64::from(bin.low) * f64::from(bin.high)).sqrt();
-                        (value >= foot).then_some((middle, value))
-                    })
-                    .collect();
-                heights.extend(path.iter().map(|(_, y)| *y));
-                if !legend.iter().any(|key| key.text == name) {
-                    legend.push(Key { style, sample: Sample::Line(line), text: name });
-                }
-                series.push(Series { path, line, ..Series::of(style, corpus) });
-            }
-            let best = ranks.fits.first().map(|fit| format!("best by AIC: {}", fit.form.replace('_', " ")));
-            let places = ranks.bins.iter().flat_map(|bin| <[f64; 2]>::from(ends(bin)));
-            panels.push(Panel {
-                heading: format!(
-                    "{}, {}",
-                    format::shortened(corpus, 20),
-                    format::shortened(&ranks.model, 20)
-                ),
-                notes: best.map(|best| (Style::NEUTRAL, best)).into_iter().collect(),
-                series,
-                ..Panel::of(
-                    Axis::log("rank R".to_owned(), places),
-                    Axis::log("share of tokens per rank".to_owned(), heights),
-                    260.0,
-                )
-            });
-        }
-        let half = panels.len().div_ceil(2);
-        let second = panels.split_off(if self.panels.len() > 1 { half } else { panels.len() });
-        let rows = [panels, second].into_iter().filter(|row| !row.is_empty()).collect();
-        Drawing { title: self.title(), legend, rows }
+    let heading = [corpus, rows.text("model")].map(|name| format::shortened(name, 20)).join(", ");
+    let note = format!("best by AIC: {}", best.replace('_', " "));
+    Panel {
+        heading,
+        notes: if rows.is_empty() { vec![] } else { vec![(Style::NEUTRAL, note)] },
+        ..Panel::of(Axis::log("rank R"), Axis::log("share of tokens per rank").holding([foot]), 260.0, series)
     }
 }

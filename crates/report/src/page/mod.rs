@@ -63,8 +63,8 @@ pub(crate) struct Drawn {
 
 impl Drawn {
     /// A figure with its drawing.
-    pub(crate) fn new(figure: &dyn Figure, stem: &str, svg: String) -> Self {
-        Self { title: figure.title(), caption: figure.caption(), stem: stem.to_owned(), svg }
+    pub(crate) fn new(figure: &Figure<'_>, stem: &str, svg: String) -> Self {
+        Self { title: figure.title.clone(), caption: figure.caption.clone(), stem: stem.to_owned(), svg }
     }
 }
 

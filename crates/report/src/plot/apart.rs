@@ -1,4 +1,5 @@
-//! Marks of different series at one place, set beside each other where their error bars would cover one another.
+//! Marks of different series at one place, set beside each other where their error bars would cover
+//! one another.
 
 use super::Series;
 
@@ -6,7 +7,8 @@ use super::Series;
 const STEP: f64 = 5.0;
 const ALL: f64 = 24.0;
 
-/// By how many pixels the marks of each series move to the right: zero, unless error bars of it and others overlap.
+/// By how many pixels the marks of each series move to the right: zero, unless error bars of it and
+/// others overlap.
 pub(super) fn asides(series: &[Series]) -> Vec<f64> {
     let mut asides = vec![0.0; series.len()];
     let mut placed = vec![false; series.len()];
@@ -50,7 +52,8 @@ fn overlap(one: &Series, other: &Series) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Point, Style};
+    use super::super::Style;
+    use super::super::series::Point;
     use super::*;
 
     fn series(bars: &[(f64, f64)]) -> Series {

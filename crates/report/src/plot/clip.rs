@@ -1,4 +1,5 @@
-//! Lines cut where they leave the axes: moved to the edge, their ends would change the slope that is seen.
+//! Lines cut where they leave the axes: moved to the edge, their ends would change the slope that
+//! is seen.
 
 /// A rectangle: left, right, and the two ends of the vertical.
 pub(super) struct Bounds {
@@ -49,6 +50,26 @@ fn segment(from: (f64, f64), to: (f64, f64), bounds: &Bounds) -> Option<((f64, f
     (enter < leave).then_some((first, last))
 }
 
+/// A line through `points` held between two heights: where it crosses one of them it has a corner,
+/// so that it keeps its slope up to there.
+pub(super) fn bent(points: &[(f64, f64)], (top, bottom): (f64, f64)) -> Vec<(f64, f64)> {
+    // A height that is no number is that of a log of zero or less: below everything.
+    let held = |(x, y): (f64, f64)| (x, if y.is_nan() { bottom } else { y.clamp(top, bottom) });
+    let mut line: Vec<(f64, f64)> = points.first().map(|&first| held(first)).into_iter().collect();
+    for pair in points.windows(2) {
+        let (from, to) = (pair[0], pair[1]);
+        let share = |limit: f64| (limit - from.1) / (to.1 - from.1);
+        let mut corners = [share(top), share(bottom)];
+        corners.sort_by(f64::total_cmp);
+        let inside = corners.into_iter().filter(|share| *share > 0.0 && *share < 1.0);
+        line.extend(
+            inside.map(|share| held((from.0 + share * (to.0 - from.0), from.1 + share * (to.1 - from.1)))),
+        );
+        line.push(held(to));
+    }
+    line
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,6 +87,13 @@ mod tests {
         assert_eq!(inside(&[(0.0, 5.0), (10.0, 15.0)], &SQUARE), [[(0.0, 5.0), (5.0, 10.0)]]);
         let bent = [(0.0, 5.0), (5.0, -5.0), (10.0, 5.0)];
         assert_eq!(inside(&bent, &SQUARE), [[(0.0, 5.0), (2.5, 0.0)], [(7.5, 0.0), (10.0, 5.0)]]);
+    }
+
+    #[test]
+    fn an_area_that_leaves_goes_along_the_edge() {
+        let bent = bent(&[(0.0, 5.0), (10.0, 15.0), (20.0, -5.0)], (0.0, 10.0));
+        assert_eq!(bent, [(0.0, 5.0), (5.0, 10.0), (10.0, 10.0), (12.5, 10.0), (17.5, 0.0), (20.0, 0.0)]);
+        assert_eq!(super::bent(&[(0.0, 5.0), (1.0, f64::NAN)], (0.0, 10.0)), [(0.0, 5.0), (1.0, 10.0)]);
     }
 
     #[test]

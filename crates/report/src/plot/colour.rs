@@ -1,7 +1,7 @@
 //! The palette: Okabe and Ito's colours that differ for every kind of colour vision, then two more.
 //!
-//! A corpus has the same colour and mark in every figure of a page. From the ninth corpus on colours return with a thinner
-//! line; by then the labels carry the distinction.
+//! A corpus has the same colour and mark in every figure of a page. From the ninth corpus on
+//! colours return with a thinner line; by then the labels carry the distinction.
 
 use super::Mark;
 
@@ -19,7 +19,8 @@ pub(super) const PAPER: &str = "#ffffff";
 const PALETTE: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#6b7280", "#8c564b"];
 
-/// Viridis from dark to where it still stands out on paper: for what has an order, such as a length.
+/// Viridis from dark to where it still stands out on paper: for what has an order, such as a
+/// length.
 const STEPS: [&str; 7] = ["#440154", "#443983", "#31688e", "#21918c", "#2fb47c", "#6ccd5a", "#a8cf38"];
 
 /// Which colour, and with it which mark and width of line.
@@ -42,7 +43,8 @@ impl Style {
         Self::Named(index)
     }
 
-    /// The style of the `index`th of `count` things in an order: darkest first, lightest last, in grey too.
+    /// The style of the `index`th of `count` things in an order: darkest first, lightest last, in
+    /// grey too.
     pub(crate) fn step(index: usize, count: usize) -> Self {
         let last = STEPS.len() - 1;
         // A few lie apart on the scale, but not up to its palest end.
@@ -59,7 +61,8 @@ impl Style {
         }
     }
 
-    /// The mark of the corpus: colours that grey or a kind of colour vision merges still differ by shape.
+    /// The mark of the corpus: colours that grey or a kind of colour vision merges still differ by
+    /// shape.
     pub(crate) fn mark(self) -> Mark {
         const MARKS: [Mark; 5] = [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Wedge];
         match self {

@@ -3,12 +3,12 @@
 use kuva::backend::svg::SvgBackend;
 use kuva::render::render::{Scene, TextAnchor};
 
-use super::clip;
+use super::axes::Axes;
 use super::colour::{GRID, INK, MUTED, PAPER};
 use super::label::spread;
 use super::marks::{self, RADIUS, dashes, draw_mark};
 use super::pen::{self, LINE, SMALL, TEXT, bold, line, text, width_of};
-use super::{Axis, Drawing, FigureStyle, Key, Look, Mark, Panel, Sample, Series, Style};
+use super::{Drawing, FigureStyle, Key, Look, Mark, Panel, Sample, Series, Style};
 use crate::format::shortened;
 
 /// Between panels.
@@ -37,7 +37,8 @@ const FONT: &str = "system-ui, DejaVu Sans, Verdana, Liberation Sans, Arial, san
 
 /// Draws.
 ///
-/// The result is a whole SVG file and can stand inside an HTML page as it is. Names are escaped in it.
+/// The result is a whole SVG file and can stand inside an HTML page as it is. Names are escaped in
+/// it.
 pub(crate) fn svg(drawing: &Drawing, style: FigureStyle) -> String {
     let scene = scene(drawing, style);
     accessible(&SvgBackend::new().render_scene(&scene), &drawing.title, scene.height, style)
@@ -66,7 +67,8 @@ pub(super) fn scene(drawing: &Drawing, style: FigureStyle) -> Scene {
     scene
 }
 
-/// kuva sizes its file in pixels; a page wants it to shrink with the window, paper wants inches, a screen reader a name.
+/// kuva sizes its file in pixels; a page wants it to shrink with the window, paper wants inches, a
+/// screen reader a name.
 fn accessible(svg: &str, title: &str, height: f64, style: FigureStyle) -> String {
     let width = style.width();
     let (scale, unit) = style.unit();
@@ -168,7 +170,8 @@ struct Note {
     text: String,
 }
 
-/// The lines between heading and axes: the panel's notes, and the labels that have no room beside the axes.
+/// The lines between heading and axes: the panel's notes, and the labels that have no room beside
+/// the axes.
 fn header(panel: &Panel, width: f64) -> Vec<Note> {
     let note = |(style, text): &(Style, String)| {
         let mark = (*style != Style::NEUTRAL).then(|| style.mark());
@@ -191,42 +194,10 @@ fn header(panel: &Panel, width: f64) -> Vec<Note> {
     lines
 }
 
-/// The axes of one panel on the page: data to pixels.
-pub(super) struct Frame<'a> {
-    x: &'a Axis,
-    y: &'a Axis,
-    pub(super) left: f64,
-    pub(super) right: f64,
-    pub(super) top: f64,
-    pub(super) bottom: f64,
-}
-
-impl Frame<'_> {
-    pub(super) fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
-        (self.across(x), self.height_of(y))
-    }
-
-    /// The parts of a line that lie inside.
-    pub(super) fn line(&self, points: impl Iterator<Item = (f64, f64)>) -> Vec<Vec<(f64, f64)>> {
-        let (width, height) = (self.right - self.left, self.bottom - self.top);
-        let free = |(x, y)| (self.left + self.x.place(x) * width, self.bottom - self.y.place(y) * height);
-        let points: Vec<(f64, f64)> = points.map(free).collect();
-        clip::inside(&points, &clip::Bounds { x: (self.left, self.right), y: (self.top, self.bottom) })
-    }
-
-    pub(super) fn across(&self, x: f64) -> f64 {
-        self.left + self.x.position(x) * (self.right - self.left)
-    }
-
-    pub(super) fn height_of(&self, y: f64) -> f64 {
-        self.bottom - self.y.position(y) * (self.bottom - self.top)
-    }
-}
-
 fn draw_panel(scene: &mut Scene, panel: &Panel, x: f64, y: f64, row: &Row<'_>, style: FigureStyle) {
     let top = y + row.header();
     let above = labels_above(panel, row.width);
-    let frame = Frame {
+    let axes = Axes {
         x: &panel.x,
         y: &panel.y,
         left: x + left(panel),
@@ -237,15 +208,15 @@ fn draw_panel(scene: &mut Scene, panel: &Panel, x: f64, y: f64, row: &Row<'_>, s
     // Above the axis' ticks, whose width the lines of the header may need.
     draw_header(scene, panel, (x + LEFT - 30.0, y), row.width);
     for shade in &panel.shades {
-        marks::draw_shade(scene, &frame, shade);
+        marks::draw_shade(scene, &axes, shade);
     }
-    draw_axes(scene, &frame);
+    draw_axes(scene, &axes);
     for shade in &panel.shades {
-        marks::name_shade(scene, &frame, shade);
+        marks::name_shade(scene, &axes, shade);
     }
-    marks::draw(scene, &frame, panel);
+    marks::draw(scene, &axes, panel);
     if !above {
-        draw_labels(scene, &frame, &panel.series);
+        draw_labels(scene, &axes, &panel.series);
     }
 }
 
@@ -267,12 +238,12 @@ fn draw_header(scene: &mut Scene, panel: &Panel, (x, y): (f64, f64), width: f64)
     }
 }
 
-fn draw_axes(scene: &mut Scene, frame: &Frame<'_>) {
-    let Frame { left, right, top, bottom, .. } = *frame;
+fn draw_axes(scene: &mut Scene, axes: &Axes<'_>) {
+    let Axes { left, right, top, bottom, .. } = *axes;
     // Of ticks too near to each other only the first is named.
     let mut free = f64::NEG_INFINITY;
-    for (value, name) in frame.x.ticks(((right - left) / TICK.0) as usize) {
-        let at = frame.across(value);
+    for (value, name) in axes.x.ticks(((right - left) / TICK.0) as usize) {
+        let at = axes.across(value);
         let half = width_of(&name, SMALL) / 2.0;
         line(scene, (at, top), (at, bottom), GRID, 1.0, None);
         line(scene, (at, bottom), (at, bottom + 4.0), INK, 1.0, None);
@@ -281,37 +252,37 @@ fn draw_axes(scene: &mut Scene, frame: &Frame<'_>) {
             free = at + half + 5.0;
         }
     }
-    for (value, name) in frame.y.ticks(((bottom - top) / TICK.1) as usize) {
-        let at = frame.height_of(value);
+    for (value, name) in axes.y.ticks(((bottom - top) / TICK.1) as usize) {
+        let at = axes.height_of(value);
         line(scene, (left, at), (right, at), GRID, 1.0, None);
         line(scene, (left - 4.0, at), (left, at), INK, 1.0, None);
         text(scene, (left - 7.0, at + 4.0), &name, SMALL, TextAnchor::End, INK);
     }
-    for value in frame.x.minor_ticks() {
-        let at = frame.across(value);
+    for value in axes.x.minor_ticks() {
+        let at = axes.across(value);
         line(scene, (at, bottom), (at, bottom + 2.5), INK, 0.7, None);
     }
-    for value in frame.y.minor_ticks() {
-        let at = frame.height_of(value);
+    for value in axes.y.minor_ticks() {
+        let at = axes.height_of(value);
         line(scene, (left - 2.5, at), (left, at), INK, 0.7, None);
     }
     line(scene, (left, bottom), (right, bottom), INK, 1.0, None);
     line(scene, (left, top), (left, bottom), INK, 1.0, None);
-    text(scene, ((left + right) / 2.0, bottom + 36.0), &frame.x.title, TEXT, TextAnchor::Middle, INK);
-    pen::sideways(scene, (left - LEFT + 14.0, (top + bottom) / 2.0), &frame.y.title);
+    text(scene, ((left + right) / 2.0, bottom + 36.0), &axes.x.title, TEXT, TextAnchor::Middle, INK);
+    pen::sideways(scene, (left - LEFT + 14.0, (top + bottom) / 2.0), &axes.y.title);
 }
 
 /// The labels of series, beside the right end of each, joined to it by a thin line of its colour.
-fn draw_labels(scene: &mut Scene, frame: &Frame<'_>, series: &[Series]) {
+fn draw_labels(scene: &mut Scene, axes: &Axes<'_>, series: &[Series]) {
     let labelled: Vec<(&Series, (f64, f64))> = series
         .iter()
         .filter(|series| !series.label.is_empty())
-        .filter_map(|series| Some((series, frame.at(right_end(series)?))))
+        .filter_map(|series| Some((series, axes.at(right_end(series)?))))
         .collect();
     let wanted: Vec<(f64, f64)> =
         labelled.iter().map(|(series, end)| (end.1, label_height(series))).collect();
-    let tops = spread(&wanted, frame.top - 6.0, frame.bottom + 6.0);
-    let x = frame.right + LEADER;
+    let tops = spread(&wanted, axes.top - 6.0, axes.bottom + 6.0);
+    let x = axes.right + LEADER;
     for ((series, end), top) in labelled.into_iter().zip(tops) {
         let middle = top + label_height(series) / 2.0;
         let colour = series.style.colour();

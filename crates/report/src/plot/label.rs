@@ -1,7 +1,8 @@
 //! Labels in the margin: beside the end of their line, pushed apart where they would overlap.
 
-/// The tops of labels of the given heights in a margin from `top` to `bottom`, as near as may be to the wanted
-/// centres, in the order of the input. Where they cannot all fit they run over the bottom, still in order and apart.
+/// The tops of labels of the given heights in a margin from `top` to `bottom`, as near as may be to
+/// the wanted centres, in the order of the input. Where they cannot all fit they run over the
+/// bottom, still in order and apart.
 pub(super) fn spread(wanted: &[(f64, f64)], top: f64, bottom: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].0.total_cmp(&wanted[b].0));

@@ -1,12 +1,14 @@
-//! What stands inside the axes: shaded regions, guides, and the parts of each series from back to front.
+//! What stands inside the axes: shaded regions, guides, and the parts of each series from back to
+//! front.
 
 use kuva::render::render::{Primitive, Scene, TextAnchor};
 
 use super::apart::asides;
+use super::axes::Axes;
 use super::colour::{MUTED, PAPER, SHADE};
-use super::draw::Frame;
 use super::pen::{self, LINE, SMALL, disc, line, text};
-use super::{Bar, End, Guide, Line, Look, Mark, Panel, Point, Series, Shade};
+use super::series::{Bar, Point};
+use super::{End, Guide, Line, Look, Mark, Panel, Series, Shade};
 
 /// Half the size of a mark in pixels.
 pub(super) const RADIUS: f64 = 4.0;
@@ -15,27 +17,27 @@ const BAND: f64 = 0.16;
 const BAR: f64 = 0.35;
 
 /// Everything inside the axes of a panel.
-pub(super) fn draw(scene: &mut Scene, frame: &Frame<'_>, panel: &Panel) {
+pub(super) fn draw(scene: &mut Scene, axes: &Axes<'_>, panel: &Panel) {
     for guide in &panel.guides {
-        draw_guide(scene, frame, guide);
+        draw_guide(scene, axes, guide);
     }
     // All bands lie behind all lines, all lines behind all marks.
     for series in &panel.series {
         group(scene, series, |scene| {
-            draw_band(scene, frame, series);
+            draw_band(scene, axes, series);
             for bar in &series.bars {
-                draw_bar(scene, frame, series, bar);
+                draw_bar(scene, axes, series, bar);
             }
         });
     }
     let asides = if panel.apart { asides(&panel.series) } else { vec![0.0; panel.series.len()] };
     for (series, aside) in panel.series.iter().zip(&asides) {
-        group(scene, series, |scene| draw_line(scene, frame, series, *aside));
+        group(scene, series, |scene| draw_line(scene, axes, series, *aside));
     }
     for (series, aside) in panel.series.iter().zip(asides) {
         group(scene, series, |scene| {
             for point in &series.points {
-                draw_point(scene, frame, series, point, aside);
+                draw_point(scene, axes, series, point, aside);
             }
         });
     }
@@ -64,16 +66,17 @@ pub(super) fn group(scene: &mut Scene, series: &Series, draw: impl FnOnce(&mut S
 }
 
 /// Behind the grid.
-pub(super) fn draw_shade(scene: &mut Scene, frame: &Frame<'_>, shade: &Shade) {
-    let (left, right) = (frame.across(shade.from), frame.across(shade.to));
-    let (top, bottom) = (frame.top, frame.bottom);
+pub(super) fn draw_shade(scene: &mut Scene, axes: &Axes<'_>, shade: &Shade) {
+    let (left, right) = (axes.across(shade.from), axes.across(shade.to));
+    let (top, bottom) = (axes.top, axes.bottom);
     pen::area(scene, [(left, top), (right, top), (right, bottom), (left, bottom)], SHADE, 1.0);
 }
 
-/// The name of a shaded region, where there is room; on a ground of its own, as it stands on the grid.
-pub(super) fn name_shade(scene: &mut Scene, frame: &Frame<'_>, shade: &Shade) {
-    let (left, right) = (frame.across(shade.from), frame.across(shade.to));
-    let (width, top) = (pen::width_of(&shade.text, SMALL), frame.top);
+/// The name of a shaded region, where there is room; on a ground of its own, as it stands on the
+/// grid.
+pub(super) fn name_shade(scene: &mut Scene, axes: &Axes<'_>, shade: &Shade) {
+    let (left, right) = (axes.across(shade.from), axes.across(shade.to));
+    let (width, top) = (pen::width_of(shade.text, SMALL), axes.top);
     if !shade.text.is_empty() && width + 6.0 <= right - left {
         let start = right - width - 2.0;
         pen::area(
@@ -82,46 +85,46 @@ pub(super) fn name_shade(scene: &mut Scene, frame: &Frame<'_>, shade: &Shade) {
             SHADE,
             1.0,
         );
-        text(scene, (right - 4.0, top + 13.0), &shade.text, SMALL, TextAnchor::End, MUTED);
+        text(scene, (right - 4.0, top + 13.0), shade.text, SMALL, TextAnchor::End, MUTED);
     }
 }
 
-fn draw_guide(scene: &mut Scene, frame: &Frame<'_>, guide: &Guide) {
+fn draw_guide(scene: &mut Scene, axes: &Axes<'_>, guide: &Guide) {
     match guide {
         Guide::Level { at, text: name, end } => {
-            let at = frame.height_of(*at);
-            line(scene, (frame.left, at), (frame.right, at), MUTED, 1.0, Some("2 3"));
+            let at = axes.height_of(*at);
+            line(scene, (axes.left, at), (axes.right, at), MUTED, 1.0, Some("2 3"));
             let (x, anchor) = match end {
-                End::Left => (frame.left + 6.0, TextAnchor::Start),
-                End::Right => (frame.right - 4.0, TextAnchor::End),
+                End::Left => (axes.left + 6.0, TextAnchor::Start),
+                End::Right => (axes.right - 4.0, TextAnchor::End),
             };
             // Below the line, unless that is below the axes.
-            let below = at + LINE < frame.bottom;
+            let below = at + LINE < axes.bottom;
             text(scene, (x, if below { at + 13.0 } else { at - 4.0 }), name, SMALL, anchor, MUTED);
         }
         Guide::Upright { at, text: name } => {
-            let at = frame.across(*at);
-            line(scene, (at, frame.top), (at, frame.bottom), MUTED, 1.0, Some("2 3"));
-            let fits = at + 4.0 + pen::width_of(name, SMALL) <= frame.right;
+            let at = axes.across(*at);
+            line(scene, (at, axes.top), (at, axes.bottom), MUTED, 1.0, Some("2 3"));
+            let fits = at + 4.0 + pen::width_of(name, SMALL) <= axes.right;
             let (x, anchor) = if fits { (at + 4.0, TextAnchor::Start) } else { (at - 4.0, TextAnchor::End) };
-            text(scene, (x, frame.top + 13.0), name, SMALL, anchor, MUTED);
+            text(scene, (x, axes.top + 13.0), name, SMALL, anchor, MUTED);
         }
     }
 }
 
-fn draw_band(scene: &mut Scene, frame: &Frame<'_>, series: &Series) {
+fn draw_band(scene: &mut Scene, axes: &Axes<'_>, series: &Series) {
     if series.band.len() < 2 {
         return;
     }
-    let upper = series.band.iter().map(|&(x, _, high)| frame.at((x, high)));
-    let lower = series.band.iter().rev().map(|&(x, low, _)| frame.at((x, low)));
-    pen::area(scene, upper.chain(lower), series.style.colour(), BAND);
+    let upper = axes.edge(series.band.iter().map(|&(x, _, high)| (x, high)));
+    let lower = axes.edge(series.band.iter().map(|&(x, low, _)| (x, low)));
+    pen::area(scene, upper.into_iter().chain(lower.into_iter().rev()), series.style.colour(), BAND);
 }
 
-fn draw_bar(scene: &mut Scene, frame: &Frame<'_>, series: &Series, bar: &Bar) {
-    let (left, right) = (frame.across(bar.from), frame.across(bar.to));
+fn draw_bar(scene: &mut Scene, axes: &Axes<'_>, series: &Series, bar: &Bar) {
+    let (left, right) = (axes.across(bar.from), axes.across(bar.to));
     // A log axis has no zero: bars stand on its low end.
-    let (top, foot) = (frame.height_of(bar.value), frame.height_of(0.0));
+    let (top, foot) = (axes.height_of(bar.value), axes.height_of(0.0));
     tipped(scene, &bar.tip, |scene| {
         pen::area(
             scene,
@@ -133,11 +136,11 @@ fn draw_bar(scene: &mut Scene, frame: &Frame<'_>, series: &Series, bar: &Bar) {
     });
 }
 
-fn draw_line(scene: &mut Scene, frame: &Frame<'_>, series: &Series, aside: f64) {
-    let marks = series.points.iter().filter(|_| series.joined).map(|point| frame.at((point.x, point.y)));
+fn draw_line(scene: &mut Scene, axes: &Axes<'_>, series: &Series, aside: f64) {
+    let marks = series.points.iter().filter(|_| series.joined).map(|point| axes.at((point.x, point.y)));
     let joined: Vec<(f64, f64)> = marks.map(|(x, y)| (x + aside, y)).collect();
-    let path = frame.line(series.path.iter().copied());
-    let beyond = frame.line(series.beyond.iter().copied());
+    let path = axes.line(series.path.iter().copied());
+    let beyond = axes.line(series.beyond.iter().copied());
     let solid = path.into_iter().chain([joined]).map(|part| (part, series.line));
     for (points, line) in solid.chain(beyond.into_iter().map(|part| (part, Line::Dotted))) {
         if points.len() > 1 {
@@ -171,16 +174,16 @@ pub(super) fn dashes(line: Line) -> Option<&'static str> {
     }
 }
 
-fn draw_point(scene: &mut Scene, frame: &Frame<'_>, series: &Series, point: &Point, aside: f64) {
+fn draw_point(scene: &mut Scene, axes: &Axes<'_>, series: &Series, point: &Point, aside: f64) {
     let colour = series.style.colour();
-    let (x, y) = frame.at((point.x, point.y));
+    let (x, y) = axes.at((point.x, point.y));
     let at = (x + aside, y);
     tipped(scene, &point.tip, |scene| {
         if let Some((low, high)) = point.bar {
             let ends = if series.lying {
-                [(frame.across(low), at.1), (frame.across(high), at.1)]
+                [(axes.across(low), at.1), (axes.across(high), at.1)]
             } else {
-                [(at.0, frame.height_of(low)), (at.0, frame.height_of(high))]
+                [(at.0, axes.height_of(low)), (at.0, axes.height_of(high))]
             };
             pen::error_bar(scene, ends, colour);
         }

@@ -1,15 +1,21 @@
-//! The wall around kuva: a drawing as data, and its SVG.
+//! The wall around kuva: what the rows of a frame look like, and its SVG.
 //!
-//! A [`Drawing`] is a grid of [`Panel`]s under one legend; a panel has two axes, [`Series`] of marks and lines, and
-//! guides. Everything is in the units of the data. Only `draw` knows pixels, and only `draw` knows kuva.
+//! A [`Drawing`] is a grid of [`Panel`]s under one legend; a panel has two axes, [`Series`] of
+//! marks and lines, and guides. A series takes its numbers from rows of a
+//! [`Frame`](crate::frame::Frame) by the names of columns, and from nowhere else, so a figure
+//! cannot draw what its table lacks. Everything is in the units of the data. Only `draw` knows
+//! pixels, and only `draw` knows kuva.
 //!
-//! kuva's scene and its SVG writer do the drawing; its automatic axes do not. On a log scale those span whole decades
-//! and mark 1, 2 and 5 only, while a family's `-ln RBP_k` often spans a third of a decade.
+//! kuva's scene and its SVG writer do the drawing; its automatic axes do not. On a log scale those
+//! span whole decades and mark 1, 2 and 5 only, while a family's `-ln RBP_k` often spans a third of
+//! a decade.
 //!
 //! | file | what |
 //! |---|---|
+//! | `series` | rows of a frame as marks, lines, bands and bars of one colour |
 //! | `style` | how large a figure is beside its text |
-//! | `axis`, `ticks` | scales and ranges; ticks that people would choose |
+//! | `axis`, `ticks` | scales that hold what is drawn; ticks that people would choose |
+//! | `axes` | where they stand on the page: data to pixels |
 //! | `apart` | marks beside each other where error bars would cover one another |
 //! | `clip` | lines cut where they leave the axes |
 //! | `colour` | the palette, the same over all figures of a page |
@@ -20,6 +26,7 @@
 //! | `png` | the same drawing in pixels |
 
 mod apart;
+mod axes;
 mod axis;
 mod clip;
 mod colour;
@@ -28,6 +35,7 @@ mod label;
 mod marks;
 mod pen;
 mod png;
+mod series;
 mod style;
 #[cfg(test)]
 mod tests;
@@ -37,6 +45,7 @@ pub(crate) use axis::Axis;
 pub(crate) use colour::Style;
 pub(crate) use draw::svg;
 pub(crate) use png::png;
+pub(crate) use series::{Marks, Num, Series};
 pub use style::{FigureStyle, UnknownStyle};
 
 /// A figure as it will be seen.
@@ -49,11 +58,72 @@ pub(crate) struct Drawing {
     pub(crate) rows: Vec<Vec<Panel>>,
 }
 
+impl Drawing {
+    /// Rows of panels under a legend.
+    pub(crate) fn of(legend: Vec<Key>, rows: Vec<Vec<Panel>>) -> Self {
+        Self { title: String::new(), legend, rows }
+    }
+
+    /// One panel.
+    pub(crate) fn one(legend: Vec<Key>, panel: Panel) -> Self {
+        Self::of(legend, vec![vec![panel]])
+    }
+
+    /// Panels in rows of at most `columns`.
+    pub(crate) fn wrapped(legend: Vec<Key>, panels: Vec<Panel>, columns: usize) -> Self {
+        let mut panels = panels.into_iter().peekable();
+        let mut rows = Vec::new();
+        while panels.peek().is_some() {
+            rows.push(panels.by_ref().take(columns).collect());
+        }
+        Self::of(legend, rows)
+    }
+
+    /// Whether nothing stands inside its axes but guides.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.rows.iter().flatten().flat_map(|panel| &panel.series).all(Series::is_bare)
+    }
+}
+
 /// One entry of a legend.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Key {
-    pub(crate) style: Style,
-    pub(crate) sample: Sample,
-    pub(crate) text: String,
+    style: Style,
+    sample: Sample,
+    text: String,
+}
+
+impl Key {
+    /// Of what a sample shows.
+    pub(crate) fn of(style: Style, sample: Sample, text: impl Into<String>) -> Self {
+        Self { style, sample, text: text.into() }
+    }
+
+    /// Of a line with the mark of its colour.
+    pub(crate) fn series(style: Style, text: impl Into<String>) -> Self {
+        Self::of(style, Sample::Series(Line::Solid, style.mark()), text)
+    }
+
+    /// Of a line in the colour of text.
+    pub(crate) fn line(line: Line, text: impl Into<String>) -> Self {
+        Self::of(Style::NEUTRAL, Sample::Line(line), text)
+    }
+
+    /// Of a mark in the colour of text.
+    pub(crate) fn mark(mark: Mark, look: Look, text: impl Into<String>) -> Self {
+        Self::of(Style::NEUTRAL, Sample::Mark(mark, look), text)
+    }
+
+    /// A key for each corpus (or variety, or domain) that has a series in some panels.
+    pub(crate) fn each<'a>(panels: impl IntoIterator<Item = &'a Panel>) -> Vec<Self> {
+        let mut keys: Vec<Self> = Vec::new();
+        for series in panels.into_iter().flat_map(|panel| &panel.series) {
+            if !series.whose.is_empty() && !keys.iter().any(|key| key.text == series.whose) {
+                keys.push(Self::series(series.style, &series.whose));
+            }
+        }
+        keys
+    }
 }
 
 /// What a legend shows of what it explains.
@@ -77,7 +147,8 @@ pub(crate) struct Panel {
     pub(crate) y: Axis,
     /// Height of the axes in pixels of a page.
     pub(crate) height: f64,
-    /// Whether marks at one place whose error bars would cover one another are set beside each other.
+    /// Whether marks at one place whose error bars would cover one another are set beside each
+    /// other.
     pub(crate) apart: bool,
     /// Regions behind everything.
     pub(crate) shades: Vec<Shade>,
@@ -87,28 +158,51 @@ pub(crate) struct Panel {
 }
 
 impl Panel {
-    /// Empty axes.
-    pub(crate) fn of(x: Axis, y: Axis, height: f64) -> Self {
+    /// Axes that hold some series.
+    pub(crate) fn of(x: Axis, y: Axis, height: f64, series: Vec<Series>) -> Self {
+        let (across, up) = (series.iter().flat_map(Series::places), series.iter().flat_map(Series::heights));
         Self {
             heading: String::new(),
             notes: Vec::new(),
-            x,
-            y,
+            x: x.around(across),
+            y: y.around(up),
             height,
             apart: true,
             shades: Vec::new(),
             guides: Vec::new(),
-            series: Vec::new(),
+            series,
+        }
+    }
+
+    /// Gives the vertical axes of some panels one length in units of the scale: on log axes equal
+    /// slopes are then equal exponents.
+    pub(crate) fn equal_spans(panels: &mut [Self]) {
+        let span = panels.iter().map(|panel| panel.y.span()).fold(0.0, f64::max);
+        for panel in panels {
+            panel.y.widen(span);
         }
     }
 }
 
-/// A region between two values of the horizontal axis, such as that beyond the data. Ends outside the axis are its ends.
+/// A region between two values of the horizontal axis, such as that beyond the data. Ends outside
+/// the axis are its ends.
 pub(crate) struct Shade {
     pub(crate) from: f64,
     pub(crate) to: f64,
     /// What it is; not drawn where there is no room for it.
-    pub(crate) text: String,
+    pub(crate) text: &'static str,
+}
+
+impl Shade {
+    /// All above a value.
+    pub(crate) fn above(from: f64, text: &'static str) -> Self {
+        Self { from, to: f64::INFINITY, text }
+    }
+
+    /// All below a value.
+    pub(crate) fn below(to: f64, text: &'static str) -> Self {
+        Self { from: f64::NEG_INFINITY, to, text }
+    }
 }
 
 /// A line across the axes with what it means.
@@ -124,88 +218,23 @@ pub(crate) enum Guide {
     Upright { at: f64, text: String },
 }
 
+impl Guide {
+    /// At a value of the vertical axis, with its meaning at an end.
+    pub(crate) fn level(at: f64, text: impl Into<String>, end: End) -> Self {
+        Self::Level { at, text: text.into(), end }
+    }
+
+    /// At a value of the horizontal axis.
+    pub(crate) fn upright(at: f64) -> Self {
+        Self::Upright { at, text: String::new() }
+    }
+}
+
 /// An end of the horizontal axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Left,
     Right,
-}
-
-/// What is drawn in one colour; parts that are empty are not drawn.
-pub(crate) struct Series {
-    pub(crate) style: Style,
-    /// The corpus (or variety, or domain) that it is of, for a page on which these can be switched off; empty for none.
-    pub(crate) whose: String,
-    pub(crate) line: Line,
-    pub(crate) mark: Mark,
-    /// The line, in data units.
-    pub(crate) path: Vec<(f64, f64)>,
-    /// Its continuation beyond the data, dotted.
-    pub(crate) beyond: Vec<(f64, f64)>,
-    /// An interval along the line: x with its lower and upper end, x ascending.
-    pub(crate) band: Vec<(f64, f64, f64)>,
-    /// The bars of a histogram.
-    pub(crate) bars: Vec<Bar>,
-    /// The marks.
-    pub(crate) points: Vec<Point>,
-    /// Whether error bars lie: their ends are values of the horizontal axis.
-    pub(crate) lying: bool,
-    /// Whether the line joins the marks, wherever these are set beside each other.
-    pub(crate) joined: bool,
-    /// Lines of text in the right margin, the first in bold; empty for none.
-    pub(crate) label: Vec<String>,
-}
-
-impl Series {
-    /// Nothing yet, in the colour and mark of `style`.
-    pub(crate) fn of(style: Style, whose: &str) -> Self {
-        Self {
-            style,
-            whose: whose.to_owned(),
-            line: Line::Solid,
-            mark: style.mark(),
-            path: Vec::new(),
-            beyond: Vec::new(),
-            band: Vec::new(),
-            bars: Vec::new(),
-            points: Vec::new(),
-            lying: false,
-            joined: false,
-            label: Vec::new(),
-        }
-    }
-
-    /// Marks joined by a line.
-    pub(crate) fn joined(style: Style, whose: &str, points: Vec<Point>) -> Self {
-        Self { joined: true, points, ..Self::of(style, whose) }
-    }
-}
-
-/// One bar of a histogram: from the foot of the axes (or zero, where that is higher) to its value.
-pub(crate) struct Bar {
-    pub(crate) from: f64,
-    pub(crate) to: f64,
-    pub(crate) value: f64,
-    /// What a pointer that rests on it is told.
-    pub(crate) tip: String,
-}
-
-/// One mark.
-pub(crate) struct Point {
-    pub(crate) x: f64,
-    pub(crate) y: f64,
-    /// Lower and upper end of its error bar, of y unless the series says that bars lie.
-    pub(crate) bar: Option<(f64, f64)>,
-    pub(crate) look: Look,
-    /// What a pointer that rests on it is told.
-    pub(crate) tip: String,
-}
-
-impl Point {
-    /// A full mark without error bars.
-    pub(crate) fn of(x: f64, y: f64, tip: String) -> Self {
-        Self { x, y, bar: None, look: Look::Filled, tip }
-    }
 }
 
 /// What a mark says about its point.

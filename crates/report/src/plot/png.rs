@@ -1,9 +1,9 @@
 //! A drawing in pixels, for where an SVG cannot go: slides, word processors, chats.
 //!
-//! kuva's own rasteriser draws the same scene with a font that it carries (DejaVu Sans), so the bytes are the same on
-//! every machine. It has one weight for plain text: bold text is handed to it as a run of bold text. And it begins its
-//! dashes anew at every corner of a line, so that of a curve of short pieces nothing but the first dash is left: dashes
-//! are cut here.
+//! kuva's own rasteriser draws the same scene with a font that it carries (DejaVu Sans), so the
+//! bytes are the same on every machine. It has one weight for plain text: bold text is handed to it
+//! as a run of bold text. And it begins its dashes anew at every corner of a line, so that of a
+//! curve of short pieces nothing but the first dash is left: dashes are cut here.
 
 use kuva::backend::raster::RasterBackend;
 use kuva::render::color::Color;
@@ -50,7 +50,8 @@ fn solid(points: Vec<(f64, f64)>, stroke: &Color, stroke_width: f64) -> Primitiv
     Primitive::PolyLine { points, stroke: stroke.clone(), stroke_width, stroke_dasharray: None }
 }
 
-/// The pieces of a line that a pattern of dashes and gaps, one after the other, leaves; the whole line without a pattern.
+/// The pieces of a line that a pattern of dashes and gaps, one after the other, leaves; the whole
+/// line without a pattern.
 fn cut(points: &[(f64, f64)], pattern: &[f64]) -> Vec<Vec<(f64, f64)>> {
     let whole = pattern.iter().sum::<f64>();
     if pattern.len() < 2 || whole.is_nan() || whole <= 0.0 || pattern.iter().any(|length| *length <= 0.0) {

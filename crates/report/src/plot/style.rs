@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 /// For where a figure is made: the same numbers, another size beside the text.
 ///
-/// Text keeps its size on the canvas, 12 units; a style sets how wide the canvas is in these units and how large it is
-/// on paper or screen.
+/// Text keeps its size on the canvas, 12 units; a style sets how wide the canvas is in these units
+/// and how large it is on paper or screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum FigureStyle {
@@ -51,7 +51,8 @@ impl FigureStyle {
         }
     }
 
-    /// Pixels of a PNG a unit of the canvas: 600 a printed inch, twice a page's, full high definition across a slide.
+    /// Pixels of a PNG a unit of the canvas: 600 a printed inch, twice a page's, full high
+    /// definition across a slide.
     pub(super) fn pixels(self) -> f32 {
         match self {
             Self::Column => 3.35 * 600.0 / 362.0,

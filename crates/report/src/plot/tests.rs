@@ -1,5 +1,6 @@
 //! A drawing with everything that a drawing can have, in every style.
 
+use super::series::{Bar, Point};
 use super::*;
 
 fn everything() -> Drawing {
@@ -28,16 +29,21 @@ fn everything() -> Drawing {
     };
     let panel = Panel {
         heading: "heading".to_owned(),
-        shades: vec![Shade { from: 30.0, to: f64::INFINITY, text: "beyond the data".to_owned() }],
+        shades: vec![Shade::above(30.0, "beyond the data")],
         guides: vec![
-            Guide::Level { at: 0.1, text: "level".to_owned(), end: End::Left },
+            Guide::level(0.1, "level", End::Left),
             Guide::Upright { at: 3.0, text: "upright".to_owned() },
         ],
-        series: vec![fitted, bars],
-        ..Panel::of(Axis::sizes(sizes), Axis::log("y".to_owned(), [0.005, 2.0]), 200.0)
+        ..Panel::of(
+            Axis::sizes().closed(sizes),
+            Axis::log("y").closed([0.005, 2.0]),
+            200.0,
+            vec![fitted, bars],
+        )
     };
-    let key = |sample| Key { style, sample, text: "key".to_owned() };
-    let other = Panel::of(Axis::sizes(sizes), Axis::linear("z".to_owned(), [0.0, 1.0]), 200.0);
+    let key = |sample| Key::of(style, sample, "key");
+    let (x, z) = (Axis::sizes().closed(sizes), Axis::linear("z").closed([0.0, 1.0]));
+    let other = Panel::of(x, z, 200.0, Vec::new());
     Drawing {
         title: "all".to_owned(),
         legend: vec![
@@ -98,7 +104,8 @@ fn panels_stand_above_each_other_in_a_column_and_the_file_has_its_width() {
 fn a_band_lies_behind_the_line_and_the_line_behind_the_marks() {
     let svg = svg(&everything(), FigureStyle::Page);
     let at = |what: &str| svg.find(what).unwrap_or_else(|| panic!("no {what}"));
-    // The band is the only area of the series' colour; the line the only one two pixels wide after the legend.
+    // The band is the only area of the series' colour; the line the only one two pixels wide after
+    // the legend.
     let band = at("fill=\"#d55e00\" fill-opacity=\"0.16\"");
     let line = svg.rfind("stroke-width=\"2\"").unwrap();
     assert!(band < line && line < at("<title>at 1</title>"));

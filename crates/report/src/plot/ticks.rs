@@ -1,6 +1,7 @@
 //! Ticks that people would choose.
 
-/// Of a log axis from `low` to `high` (logarithms to base ten): digits of decades, as many as fit; values.
+/// Of a log axis from `low` to `high` (logarithms to base ten): digits of decades, as many as fit;
+/// values.
 pub(super) fn logarithmic((low, high): (f64, f64), most: usize) -> Vec<f64> {
     // From fine to coarse: fewer and fewer digits in each decade.
     let ladders: [&[f64]; 5] = [

@@ -1,277 +1,202 @@
 //! G against x for each treatment: B's figures of relative laws, and where they lead.
 
-use relscale_laws::{Gap, GapLaw, Point as GapPoint, Trend};
+use relscale_laws::{Gap, GapLaw, Trend};
 
-use super::{Comparison, bar, signed, trend};
-use crate::csv::{Cell, Table};
-use crate::figures::slot::{Figure, LeftOut};
+use super::{Comparison, OfComparison, signed, trend};
+use crate::figures::curve::log_bar;
+use crate::figures::slot::{Figure, Kind, Made};
 use crate::format;
-use crate::plot::{Axis, Drawing, End, Guide, Look, Panel, Point, Series, Shade};
+use crate::frame::{Frame, Row, Rows, Selection};
+use crate::plot::{Axis, Drawing, End, Guide, Look, Marks, Panel, Series, Shade};
 
-pub(super) const NAME: &str = "gap";
-pub(super) const TITLE: &str = "The gap of each distribution to the baseline";
+pub(super) const FIGURE: Kind<OfComparison> =
+    Kind { name: "gap", title: "The gap of each distribution to the baseline", make };
+
+/// The kinds of rows.
+const MEASURED: &str = "measured";
+const LAW: &str = "law";
+const PREDICTED: &str = "predicted";
+
+/// How many times wider than what it is of an interval may be that still sets the scale.
+const WIDE: f64 = 3.0;
 
 /// All gaps with a point.
-pub(super) struct Gaps<'a> {
-    of: Comparison<'a>,
-    gaps: Vec<&'a Gap>,
+fn make<'a>(of: Comparison<'a>) -> Made<'a> {
+    let gaps: Vec<&Gap> = of.gaps().collect();
+    if gaps.is_empty() {
+        let baseline = &of.fit.options.baseline;
+        return Err(format!("no model has an error on {baseline} and on another distribution"));
+    }
+    let (error, baseline) = (&of.fit.error, &of.fit.options.baseline);
+    let title = format!("The gap of {error} to {baseline} by {}, against {}", of.one(), of.x());
+    let numbers = Frame::stacked(gaps.iter().map(|gap| frame(&of, gap)));
+    let caption = caption(&of, &gaps);
+    Ok(Figure::of(title, caption, numbers, move |frame| {
+        let rows = frame.rows();
+        let panel = panel(&of, &gaps, &rows, of.named(), 400.0);
+        Drawing::one(trend::legend(&rows, !of.named()), panel)
+    }))
 }
 
-impl<'a> Gaps<'a> {
-    pub(super) fn of(of: Comparison<'a>) -> Result<Self, LeftOut> {
-        let gaps: Vec<&Gap> = of.gaps().collect();
-        if gaps.is_empty() {
-            let reason =
-                format!("no model has an error on {} and on another distribution", of.fit.options.baseline);
-            return Err(LeftOut::because(NAME, TITLE, reason));
-        }
-        Ok(Self { of, gaps })
-    }
+/// The gaps with a law, by name.
+pub(super) fn laws<'a>(gaps: &[&'a Gap]) -> impl Iterator<Item = (&'a str, &'a GapLaw)> + Clone {
+    gaps.iter().filter_map(|gap| Some((gap.name.as_str(), gap.fit()?)))
+}
 
-    fn laws(&self) -> impl Iterator<Item = (&'a str, &'a GapLaw)> + Clone {
-        self.gaps.iter().filter_map(|gap| Some((gap.name.as_str(), gap.fit()?)))
-    }
+/// Points, law and predictions of a gap, and what is left out: `row` says which. Ends are 95 % by
+/// resampled documents of a point, those of the law for the law, those of a new model for a
+/// prediction.
+pub(super) fn frame(of: &Comparison<'_>, gap: &Gap) -> Frame {
+    let law = gap.fit();
+    let traced = law.map_or(&[][..], |law| &law.trace);
+    let ahead = law.map_or(&[][..], |law| &law.predictions);
+    let measured = Frame::of(&gap.points)
+        .column("row", |_| MEASURED)
+        .column("model", |point| &point.label)
+        .column("x", |point| point.x)
+        .column("baseline_error", |point| point.baseline)
+        .column("treatment_error", |point| point.treatment)
+        .column("gap", |point| point.value)
+        .ends(["low", "high"], |point| log_bar(point.value, point.log_standard_error))
+        .column("fitted", |point| point.fitted);
+    let traced = Frame::of(traced)
+        .column("row", |_| LAW)
+        .column("x", |at| at.x)
+        .column("gap", |at| at.value)
+        .ends(["low", "high"], |at| at.interval);
+    let ahead = Frame::of(ahead)
+        .column("row", |_| PREDICTED)
+        .column("x", |at| at.x)
+        .column("gap", |at| at.law.value)
+        .ends(["low", "high"], |at| at.model.bounds());
+    let missing = Frame::of(&gap.left_out).column("row", |_| "left out").column("model", |left| &left.label);
+    Frame::stacked([
+        tail(measured, law).frame(),
+        tail(traced, law).frame(),
+        tail(ahead, law).frame(),
+        tail(missing, law).column("left_out_because", |left| &left.reason).frame(),
+    ])
+    .led([
+        ("family", (&of.family.name).into()),
+        ("treatment", (&gap.name).into()),
+        ("baseline", (&of.fit.options.baseline).into()),
+        ("error", (&of.fit.error).into()),
+    ])
+}
+
+fn tail<T: Copy>(rows: Selection<T>, law: Option<&GapLaw>) -> Selection<T> {
+    rows.column("delta_beta", |_| Some(law?.delta_beta.value)).column("trend", |_| Some(law?.trend.name()))
 }
 
 /// The panel of some gaps, for this figure and for those side by side.
-pub(super) fn panel(of: &Comparison<'_>, gaps: &[&Gap], labelled: bool, height: f64) -> Panel {
-    let measured = || gaps.iter().flat_map(|gap| &gap.points);
-    let laws = || gaps.iter().filter_map(|gap| gap.fit());
-    let ahead = || laws().flat_map(|law| &law.predictions);
-    let x: Vec<f64> = measured().map(|point| point.x).chain(ahead().map(|point| point.x)).collect();
+pub(super) fn panel(
+    of: &Comparison<'_>,
+    gaps: &[&Gap],
+    rows: &Rows<'_>,
+    labelled: bool,
+    height: f64,
+) -> Panel {
+    let baseline = &of.fit.options.baseline;
+    let (measured, predicted) = (rows.of("row", MEASURED), rows.of("row", PREDICTED));
+    let (nearest, farthest) = measured.range("x");
+    let x = [measured.numbers("x"), predicted.numbers("x")].concat();
     // Bands set no scale, nor do intervals that are many times wider than what they are of.
-    const WIDE: f64 = 3.0;
-    let heights: Vec<f64> = measured()
-        .flat_map(|point| {
-            let (low, high) =
-                bar(point.value, point.log_standard_error).unwrap_or((point.value, point.value));
-            [low, high]
-        })
-        .chain(ahead().map(|point| point.law.value))
-        .chain(
-            ahead()
-                .flat_map(|point| {
-                    let (low, high) =
-                        point.model.bounds().filter(|(low, high)| *low > 0.0 && high / low < WIDE)?;
-                    Some([low, high])
-                })
-                .flatten(),
-        )
-        .collect();
+    let narrow = predicted
+        .only(|row| row.ends(["low", "high"]).is_some_and(|(low, high)| low > 0.0 && high / low < WIDE));
+    let ends = |rows: &Rows<'_>| [rows.numbers("low"), rows.numbers("high")].concat();
+    let heights =
+        [measured.numbers("gap"), ends(&measured), predicted.numbers("gap"), ends(&narrow)].concat();
     let lowest = heights.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = heights.iter().copied().fold(0.0, f64::max);
-    let ends = measured()
-        .map(|point| point.x)
-        .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
-    let beyond = |from, to| Shade { from, to, text: "extrapolation".to_owned() };
     let mut shades = Vec::new();
-    if x.iter().any(|x| *x > ends.1) {
-        shades.push(beyond(ends.1, f64::INFINITY));
+    if x.iter().any(|x| *x > farthest) {
+        shades.push(Shade::above(farthest, "extrapolation"));
     }
-    if x.iter().any(|x| *x < ends.0) {
-        shades.push(beyond(0.0, ends.0));
+    if x.iter().any(|x| *x < nearest) {
+        shades.push(Shade::below(nearest, "extrapolation"));
     }
-    let equal = Guide::Level { at: 1.0, text: format!("as {}", of.fit.options.baseline), end: End::Right };
+    let equal = Guide::level(1.0, format!("as {baseline}"), End::Right);
+    let y = Axis::log(format!("G, E over that of {baseline}")).closed(heights);
+    let series = gaps.iter().flat_map(|gap| series(of, gap, rows, labelled)).collect();
     Panel {
         shades,
         // A line at 1 that lies far off would press the gaps together.
         guides: if lowest <= 1.02 && highest >= 0.98 { vec![equal] } else { Vec::new() },
-        series: gaps.iter().flat_map(|gap| series(of, gap, labelled)).collect(),
-        ..Panel::of(
-            of.axis(x),
-            Axis::log(format!("G, E over that of {}", of.fit.options.baseline), heights),
-            height,
-        )
+        ..Panel::of(of.axis().closed(x), y, height, series)
     }
 }
 
 /// Marks, line and band of a gap; then, apart from the marks, what it is predicted to be.
-fn series(of: &Comparison<'_>, gap: &Gap, labelled: bool) -> Vec<Series> {
+fn series(of: &Comparison<'_>, gap: &Gap, rows: &Rows<'_>, labelled: bool) -> [Series; 2] {
     let law = gap.fit();
-    let verdict = law.map_or(Trend::Undecided, |law| law.trend);
+    let slope = |law: &GapLaw| signed(law.delta_beta.value, law.delta_beta.bounds());
+    let told = law.map(|law| format!("{}, Δβ {}", law.trend.name(), slope(law)));
+    let rows = rows.of("treatment", &gap.name);
+    let verdict = rows.first().map_or(Trend::Undecided, trend::of);
     let style = if of.named() { of.style(&gap.name) } else { trend::style(verdict) };
-    let points = gap.points.iter().map(|point| Point {
-        x: point.x,
-        y: point.value,
-        bar: bar(point.value, point.log_standard_error),
-        look: trend::look(verdict),
-        tip: tip(gap, point),
+    let series = || Series::of(style, &gap.name).shape(trend::mark(verdict));
+    let marks = Marks::at(&rows.of("row", MEASURED), "x", "gap", |row| {
+        let verdict = told.as_ref().map_or(String::new(), |told| format!("\n{told}"));
+        tip(row, &verdict)
     });
-    let label = match law {
-        _ if !labelled => Vec::new(),
-        None => vec![gap.name.clone(), "no relative law".to_owned()],
-        Some(law) => {
-            vec![gap.name.clone(), format!("{}, Δβ {}", law.trend.name(), signed(&law.delta_beta))]
-        }
+    let trace = rows.of("row", LAW);
+    let measured = series()
+        .stroke(trend::line(verdict))
+        .line(&trace, "x", "gap")
+        .marks(marks.error("low", "high").all(trend::look(verdict)));
+    // Bands of gaps that nobody claims would only cover the others.
+    let measured = if of.named() && verdict != Trend::Undecided {
+        measured.band(&trace, "x", ["low", "high"])
+    } else {
+        measured
     };
-    let trace = || law.into_iter().flat_map(|law| &law.trace);
-    let measured = Series {
-        mark: trend::mark(verdict),
-        line: trend::line(verdict),
-        path: trace().map(|at| (at.x, at.value)).collect(),
-        // Bands of gaps that nobody claims would only cover the others.
-        band: if of.named() && verdict != Trend::Undecided {
-            trace().filter_map(|at| at.interval.map(|(low, high)| (at.x, low, high))).collect()
-        } else {
-            Vec::new()
-        },
-        points: points.collect(),
-        label,
-        ..Series::of(style, &gap.name)
-    };
-    let ahead = law.into_iter().flat_map(|law| &law.predictions).map(|point| Point {
-        x: point.x,
-        y: point.law.value,
-        bar: point.model.bounds(),
-        look: Look::HeldOut,
-        tip: format!(
-            "{}\npredicted at x = {}\nG = {} of a new model",
-            gap.name,
-            format::quantity(point.x),
-            format::estimate(&point.model)
-        ),
+    let label = [gap.name.clone(), told.unwrap_or_else(|| "no relative law".to_owned())];
+    let ahead = Marks::at(&rows.of("row", PREDICTED), "x", "gap", |row| {
+        let x = format::quantity(row.number("x").unwrap_or_default());
+        // The interval is that of a new model, whose middle is the law's.
+        let value = row.estimate(["gap", "low", "high"]);
+        format!("{}\npredicted at x = {x}\nG = {value} of a new model", gap.name)
     });
-    let predicted =
-        Series { mark: trend::mark(verdict), points: ahead.collect(), ..Series::of(style, &gap.name) };
-    [measured, predicted].into_iter().filter(|series| !series.points.is_empty()).collect()
+    [
+        measured.label(if labelled { label.to_vec() } else { vec![] }),
+        series().marks(ahead.error("low", "high").all(Look::HeldOut)),
+    ]
 }
 
-fn tip(gap: &Gap, point: &GapPoint) -> String {
-    let ends = bar(point.value, point.log_standard_error).map_or(String::new(), |(low, high)| {
+fn tip(row: Row<'_>, verdict: &str) -> String {
+    let ends = row.ends(["low", "high"]).map_or(String::new(), |(low, high)| {
         format!(" [{}, {}]", format::significant(low), format::significant(high))
     });
-    let verdict = gap
-        .fit()
-        .map_or(String::new(), |law| format!("\n{}, Δβ {}", law.trend.name(), signed(&law.delta_beta)));
     format!(
         "{} on {}\nx = {}\nG = {}{ends}{verdict}",
-        point.label,
-        gap.name,
-        format::quantity(point.x),
-        format::significant(point.value)
+        row.text("model"),
+        row.text("treatment"),
+        format::quantity(row.number("x").unwrap_or_default()),
+        row.significant("gap")
     )
 }
 
-impl Figure for Gaps<'_> {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn title(&self) -> String {
-        format!(
-            "The gap of {} to {} by {}, against {}",
-            self.of.fit.error,
-            self.of.fit.options.baseline,
-            self.of.one(),
-            self.of.x()
-        )
-    }
-
-    fn caption(&self) -> String {
-        let options = &self.of.fit.options;
-        let told = trend::told(self.laws());
-        let seen = if told.is_empty() { "No gap has a law".to_owned() } else { format!("Seen: {told}") };
-        let errors =
-            self.gaps.iter().flat_map(|gap| &gap.points).any(|point| point.log_standard_error.is_some());
-        let bars = if errors { "Error bars span 95 % by resampling the documents of both. " } else { "" };
-        let (band, ahead) = if self.laws().any(|(_, law)| !law.trace.is_empty()) {
-            let ahead = if self.laws().any(|(_, law)| !law.predictions.is_empty()) {
-                " Dotted outlines: what a new model is predicted to have, with its interval."
-            } else {
-                ""
-            };
-            (
-                format!("; shades are {} bands of decided laws (Student t)", format::percent(options.level)),
-                ahead,
-            )
-        } else {
-            (String::new(), "")
-        };
-        format!(
-            "G = E / E of {}, model by model, with its law γ x^Δβ{band}. A rising G widens; one that goes through 1 is crossed. {bars}Marks tell the verdict, adjusted for the number of gaps: \
-             outlines and broken lines are undecided, parallel means a slope inside ±{}.{ahead} {seen}.",
-            options.baseline, options.margin,
-        )
-    }
-
-    fn numbers(&self) -> Table {
-        Table { header: &HEADER, rows: self.gaps.iter().flat_map(|gap| rows(&self.of, gap)).collect() }
-    }
-
-    fn drawing(&self) -> Drawing {
-        let verdicts = self.laws().map(|(_, law)| law.trend);
-        Drawing {
-            title: self.title(),
-            legend: trend::legend(verdicts, !self.of.named()),
-            rows: vec![vec![panel(&self.of, &self.gaps, self.of.named(), 400.0)]],
-        }
-    }
-}
-
-/// Columns of a table of gaps.
-pub(super) const HEADER: [&str; 16] = [
-    "family",
-    "treatment",
-    "baseline",
-    "error",
-    "row",
-    "model",
-    "x",
-    "baseline_error",
-    "treatment_error",
-    "gap",
-    "low",
-    "high",
-    "fitted",
-    "delta_beta",
-    "trend",
-    "left_out_because",
-];
-
-/// Points, law and predictions of a gap, as they are drawn: `row` says which. Ends are 95 % by resampled documents of a point, those of the law
-/// for the law, those of a new model for a prediction.
-pub(super) fn rows(of: &Comparison<'_>, gap: &Gap) -> Vec<Vec<Cell>> {
-    let head = |row: &str, model: &str| {
-        [&of.family.name, &gap.name, &of.fit.options.baseline, &of.fit.error, row, model]
-            .map(Cell::text)
-            .to_vec()
+fn caption(of: &Comparison<'_>, gaps: &[&Gap]) -> String {
+    let options = &of.fit.options;
+    let told = trend::told(laws(gaps));
+    let seen = if told.is_empty() { "No gap has a law".to_owned() } else { format!("Seen: {told}") };
+    let errors = gaps.iter().flat_map(|gap| &gap.points).any(|point| point.log_standard_error.is_some());
+    let bars = if errors { "Error bars span 95 % by resampling the documents of both. " } else { "" };
+    let traced = laws(gaps).any(|(_, law)| !law.trace.is_empty());
+    let level = format::percent(options.level);
+    let band = if traced {
+        format!("; shades are {level} bands of decided laws (Student t)")
+    } else {
+        String::new()
     };
-    let law = gap.fit();
-    let tail = |reason: &str| {
-        [
-            law.map(|law| law.delta_beta.value).into(),
-            law.map_or(Cell::Empty, |law| Cell::text(law.trend.name())),
-            if reason.is_empty() { Cell::Empty } else { Cell::text(reason) },
-        ]
+    let ahead = if traced && laws(gaps).any(|(_, law)| !law.predictions.is_empty()) {
+        " Dotted outlines: what a new model is predicted to have, with its interval."
+    } else {
+        ""
     };
-    let ends =
-        |ends: Option<(f64, f64)>| [ends.map(|(low, _)| low).into(), ends.map(|(_, high)| high).into()];
-    let measured = gap.points.iter().map(|point| {
-        let mut row = head("measured", &point.label);
-        row.push(Cell::Number(point.x));
-        row.extend([point.baseline, point.treatment, Some(point.value)].map(Cell::from));
-        row.extend(ends(bar(point.value, point.log_standard_error)));
-        row.push(point.fitted.into());
-        row.extend(tail(""));
-        row
-    });
-    let curve = |row: &'static str, x: f64, value: f64, interval: Option<(f64, f64)>| {
-        let mut cells = head(row, "");
-        cells.extend([Cell::Number(x), Cell::Empty, Cell::Empty, Cell::Number(value)]);
-        cells.extend(ends(interval));
-        cells.push(Cell::Empty);
-        cells.extend(tail(""));
-        cells
-    };
-    let traced =
-        law.into_iter().flat_map(|law| &law.trace).map(|at| curve("law", at.x, at.value, at.interval));
-    let ahead = law.into_iter().flat_map(|law| &law.predictions);
-    let ahead = ahead.map(|at| curve("predicted", at.x, at.law.value, at.model.bounds()));
-    let missing = gap.left_out.iter().map(|left| {
-        let mut row = head("left out", &left.label);
-        row.extend(std::iter::repeat_n(Cell::Empty, 7));
-        row.extend(tail(&left.reason));
-        row
-    });
-    measured.chain(traced).chain(ahead).chain(missing).collect()
+    format!(
+        "G = E / E of {}, model by model, with its law γ x^Δβ{band}. A rising G widens; one that goes through 1 is crossed. {bars}Marks tell the verdict, adjusted for the number of gaps: \
+         outlines and broken lines are undecided, parallel means a slope inside ±{}.{ahead} {seen}.",
+        options.baseline, options.margin,
+    )
 }

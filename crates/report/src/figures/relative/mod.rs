@@ -1,7 +1,9 @@
-//! The figures of a relative law (arXiv 2510.24626): errors and gaps of whatever distributions were compared.
+//! The figures of a relative law (arXiv 2510.24626): errors and gaps of whatever distributions were
+//! compared.
 //!
-//! The two forms of that paper, "absolute" (E against x for each distribution) and "relative" (G against x for each treatment), are written once: what
-//! the distributions are (domains, varieties, clusters, corpora), what E is and what x is follow from the result.
+//! The two forms of that paper, "absolute" (E against x for each distribution) and "relative" (G
+//! against x for each treatment), are written once: what the distributions are (domains, varieties,
+//! clusters, corpora), what E is and what x is follow from the result.
 //!
 //! | figure | what |
 //! |---|---|
@@ -22,14 +24,18 @@ mod trend;
 
 use relscale_laws::{Gap, RelativeFamily, RelativeFit};
 
-use super::slot::{LeftOut, Section, Slot};
+use super::slot::{Kind, Made, Section, Slot};
 use crate::format;
+use crate::frame::Row;
 use crate::plot::{Axis, Style};
 use crate::results::{Named, Results};
 
-/// The names of these figures' files.
-pub(super) const NAMES: [&str; 6] =
-    [absolute::NAME, gap::NAME, slopes::NAME, covariate::NAME, ranks::NAME, cases::NAME];
+/// How a figure of one relative law is made.
+type OfComparison = for<'a> fn(Comparison<'a>) -> Made<'a>;
+
+/// The figures of one relative law, in the order of the page.
+const OF_COMPARISON: [Kind<OfComparison>; 5] =
+    [absolute::FIGURE, gap::FIGURE, slopes::FIGURE, covariate::FIGURE, ranks::FIGURE];
 
 /// Distributions that are named beside a figure; of more, only the slopes' figure names each.
 const NAMED: usize = 14;
@@ -40,20 +46,17 @@ pub(super) fn sections(results: &Results) -> Vec<Section<'_>> {
     let several_files = results.relative.len() > 1;
     let mut sections: Vec<Section<'_>> = laws.iter().map(|law| law.section(several_files)).collect();
     if !laws.is_empty() {
-        sections.push(Section::named(
-            "Relative laws side by side",
-            "relative",
-            vec![Slot::of(cases::Cases::of(laws))],
-        ));
+        let slot = cases::FIGURE.slot((cases::FIGURE.make)(laws));
+        sections.push(Section::of("Relative laws side by side", "relative", vec![slot]));
     }
     sections
 }
 
 /// The slots of these figures where there is no relative law.
-pub(super) fn left_out() -> Vec<LeftOut> {
-    let reason = "no relative.json here: relscale relative STUDY --baseline NAME makes it";
-    let titles = [absolute::TITLE, gap::TITLE, slopes::TITLE, covariate::TITLE, ranks::TITLE, cases::TITLE];
-    NAMES.into_iter().zip(titles).map(|(name, title)| LeftOut::because(name, title, reason)).collect()
+pub(super) fn left_out() -> Vec<Slot<'static>> {
+    let reason = || Err("no relative.json here: relscale relative STUDY --baseline NAME makes it".to_owned());
+    let of_each = OF_COMPARISON.iter().map(|kind| kind.slot(reason()));
+    of_each.chain([cases::FIGURE.slot(reason())]).collect()
 }
 
 /// One family of one relative law, and how it is drawn.
@@ -79,13 +82,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn section(&self, several_files: bool) -> Section<'a> {
-        let slots = vec![
-            Slot::of(absolute::Absolute::of(*self)),
-            Slot::of(gap::Gaps::of(*self)),
-            Slot::of(slopes::Slopes::of(*self)),
-            Slot::of(covariate::Covariate::of(*self)),
-            Slot::of(ranks::ByRank::of(*self)),
-        ];
+        let slots = OF_COMPARISON.iter().map(|kind| kind.slot((kind.make)(*self))).collect();
         let file = if several_files { format!(", {}.json", self.file) } else { String::new() };
         let family =
             if self.one_of_several { format!(", family {}", self.family.name) } else { String::new() };
@@ -96,7 +93,7 @@ impl<'a> Comparison<'a> {
         } else {
             self.file.to_owned()
         };
-        Section::named(&heading, &files, slots)
+        Section::of(&heading, &files, slots)
     }
 
     /// The colour of a distribution: its place among all distributions of the result, by name.
@@ -144,9 +141,9 @@ impl<'a> Comparison<'a> {
         self.fit.x.split(", ").next().unwrap_or(&self.fit.x)
     }
 
-    /// The axis of x over `values`.
-    fn axis(&self, values: impl IntoIterator<Item = f64>) -> Axis {
-        axis_of(&self.fit.x, values)
+    /// The axis of x.
+    fn axis(&self) -> Axis {
+        Axis::amounts(&self.fit.x)
     }
 
     /// The title of an axis of E.
@@ -158,34 +155,19 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// A log axis of sizes, tokens or FLOPs: with letters for thousands up to where people still read them.
-pub(super) fn axis_of(title: &str, values: impl IntoIterator<Item = f64>) -> Axis {
-    /// From here on a power of ten says more than a number of T.
-    const LETTERS: f64 = 1e14;
-    let values: Vec<f64> = values.into_iter().collect();
-    let largest = values.iter().copied().fold(0.0, f64::max);
-    let flops = title.to_lowercase().contains("flops");
-    if largest < LETTERS && !flops {
-        Axis::counts(title.to_owned(), values)
-    } else {
-        Axis::log(title.to_owned(), values)
-    }
-}
-
 /// The first letter as a capital.
-pub(super) fn capital(text: &str) -> String {
+fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// `+0.0123 [0.0098, 0.0148]`: a slope with its sign.
-fn signed(estimate: &relscale_laws::Estimate) -> String {
-    let text = format::estimate(estimate);
-    if estimate.value > 0.0 { format!("+{text}") } else { text }
+fn signed(value: f64, ends: Option<(f64, f64)>) -> String {
+    let text = format::with_ends(value, ends);
+    if value > 0.0 { format!("+{text}") } else { text }
 }
 
-/// `95 % interval` ends of a value whose logarithm has a standard error.
-fn bar(value: f64, log_standard_error: Option<f64>) -> Option<(f64, f64)> {
-    let error = super::curve::BAR * log_standard_error?;
-    Some((value * (-error).exp(), value * error.exp()))
+/// The same of a row of slopes.
+fn slope(row: Row<'_>) -> String {
+    signed(row.number("delta_beta").unwrap_or_default(), row.ends(["low", "high"]))
 }

@@ -2,12 +2,19 @@
 
 use relscale_laws::{GapLaw, Trend};
 
+use crate::frame::{Row, Rows};
 use crate::plot::{Key, Line, Look, Mark, Sample, Style};
 
 /// All verdicts, in the order of legends.
 const ALL: [Trend; 5] = [Trend::Closes, Trend::Widens, Trend::Crossed, Trend::Parallel, Trend::Undecided];
 
-/// Down for gaps that close, up for those that widen, both for those that go through 1, level for parallel ones, round for what is not decided.
+/// The verdict that stands in a row; undecided where there is none.
+pub(super) fn of(row: Row<'_>) -> Trend {
+    ALL.into_iter().find(|trend| trend.name() == row.text("trend")).unwrap_or(Trend::Undecided)
+}
+
+/// Down for gaps that close, up for those that widen, both for those that go through 1, level for
+/// parallel ones, round for what is not decided.
 pub(super) fn mark(trend: Trend) -> Mark {
     match trend {
         Trend::Closes => Mark::Wedge,
@@ -40,13 +47,12 @@ pub(super) fn style(trend: Trend) -> Style {
 }
 
 /// Keys for the verdicts that are there; in their colours, or only by their marks.
-pub(super) fn legend(there: impl Iterator<Item = Trend> + Clone, coloured: bool) -> Vec<Key> {
-    let key = |trend: Trend| Key {
-        style: if coloured { style(trend) } else { Style::NEUTRAL },
-        sample: Sample::Mark(mark(trend), look(trend)),
-        text: trend.name().to_owned(),
+pub(super) fn legend(rows: &Rows<'_>, coloured: bool) -> Vec<Key> {
+    let key = |trend: Trend| {
+        let style = if coloured { style(trend) } else { Style::NEUTRAL };
+        Key::of(style, Sample::Mark(mark(trend), look(trend)), trend.name())
     };
-    ALL.into_iter().filter(|trend| there.clone().any(|one| one == *trend)).map(key).collect()
+    ALL.into_iter().filter(|trend| !rows.of("trend", trend.name()).is_empty()).map(key).collect()
 }
 
 /// `2 close (a, b), 1 is undecided (c)`: how many of each, the first few by name.

@@ -8,11 +8,8 @@
 mod chain;
 mod formats;
 
-use super::slot::{LeftOut, Section, Slot};
+use super::slot::{Section, Slot};
 use crate::results::Results;
-
-/// The names of these figures' files.
-pub(super) const NAMES: [&str; 2] = [formats::NAME, chain::NAME];
 
 /// Sections of each result: its groups compared, then each group.
 pub(super) fn sections(results: &Results) -> Vec<Section<'_>> {
@@ -20,26 +17,23 @@ pub(super) fn sections(results: &Results) -> Vec<Section<'_>> {
     for found in &results.stages {
         let fit = &found.fit;
         let heading = format!("Two stages: {} to {} to {}", fit.x, fit.loss, fit.accuracy);
-        let several = fit.groups.len() > 1;
-        let mut whole = vec![Slot::of(formats::Formats::of(fit))];
-        if let ([group], false) = (fit.groups.as_slice(), several) {
-            whole.push(Slot::of(chain::Chain::of(fit, group)));
+        let mut chains = fit.groups.iter().map(|group| (group, chain::FIGURE.slot(chain::make(fit, group))));
+        let mut whole = vec![formats::FIGURE.slot(formats::make(fit))];
+        if fit.groups.len() == 1 {
+            whole.extend(chains.by_ref().map(|(_, slot)| slot));
         }
-        sections.push(Section::named(&heading, &found.file, whole));
-        for group in fit.groups.iter().filter(|_| several) {
-            let slots = vec![Slot::of(chain::Chain::of(fit, group))];
+        sections.push(Section::of(&heading, &found.file, whole));
+        sections.extend(chains.map(|(group, slot)| {
             let files = format!("{}--{}", found.file, group.name);
-            sections.push(Section::named(&format!("Two stages: {}", group.name), &files, slots));
-        }
+            Section::of(&format!("Two stages: {}", group.name), &files, vec![slot])
+        }));
     }
     sections
 }
 
 /// The slots of these figures where there are no stages.
-pub(super) fn left_out() -> Vec<LeftOut> {
+pub(super) fn left_out() -> Vec<Slot<'static>> {
     let reason = "no stages.json here: relscale stages --table FILE --x X --loss COLUMN --accuracy COLUMN --json STUDY/stages.json makes it, of \
                   choices.csv for instance";
-    [(formats::NAME, formats::TITLE), (chain::NAME, chain::TITLE)]
-        .map(|(name, title)| LeftOut::because(name, title, reason))
-        .to_vec()
+    vec![formats::FIGURE.slot(Err(reason.to_owned())), chain::FIGURE.slot(Err(reason.to_owned()))]
 }

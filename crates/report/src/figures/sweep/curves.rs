@@ -1,213 +1,136 @@
-//! Loss against size and against tokens at each budget, with the curve through the runs and its minimum.
+//! Loss against size and against tokens at each budget, with the curve through the runs and its
+//! minimum.
 
-use relscale_laws::{Along, Curve, IsoflopBudget, IsoflopFit, IsoflopGroup, Outcome};
+use relscale_laws::{Along, Curve, IsoflopBudget, IsoflopFit, IsoflopGroup, IsoflopMinimum};
 
-use super::params;
-use crate::csv::{Cell, Table};
-use crate::figures::relative::axis_of;
-use crate::figures::slot::{Figure, LeftOut};
+use super::{OfGroup, params};
+use crate::figures::slot::{Figure, Kind, Made};
 use crate::format;
-use crate::plot::{Axis, Drawing, Key, Look, Mark, Panel, Point, Sample, Series, Style};
+use crate::frame::{Frame, Row, Rows};
+use crate::plot::{Axis, Drawing, Key, Look, Mark, Marks, Panel, Series, Style};
 
-pub(super) const NAME: &str = "isoflop";
-pub(super) const TITLE: &str = "Loss against size and tokens at each budget";
+pub(super) const FIGURE: Kind<OfGroup> =
+    Kind { name: "isoflop", title: "Loss against size and tokens at each budget", make };
 
 /// The curve that is drawn; the parabola's numbers are in the table.
 const DRAWN: Curve = Curve::Cubic;
 
 /// The budgets that have runs.
-pub(super) struct Curves<'a> {
-    fit: &'a IsoflopFit,
-    group: &'a IsoflopGroup,
+fn make<'a>(fit: &'a IsoflopFit, group: &'a IsoflopGroup) -> Made<'a> {
+    if group.budgets.iter().all(|budget| budget.runs.is_empty()) {
+        return Err("no run belongs to a budget: the runs only make a surface".to_owned());
+    }
+    let numbers = Frame::stacked(group.budgets.iter().map(|budget| rows(group, budget)));
+    let title = format!("Loss against size and tokens at each budget, {}", group.name);
+    Ok(Figure::of(title, caption(group), numbers, |frame| {
+        let legend = vec![
+            Key::mark(Mark::Disc, Look::Filled, "run"),
+            Key::mark(Mark::Diamond, Look::Hollow, "minimum of the curve"),
+        ];
+        let rows = frame.rows();
+        let sizes = panel(Along::Params, Axis::amounts(params(&fit.params)), &rows);
+        let tokens = panel(Along::Tokens, Axis::amounts("D, tokens"), &rows);
+        let tokens = Panel { y: tokens.y.untitled(), ..tokens };
+        Drawing::of(legend, vec![vec![sizes, tokens]])
+    }))
 }
 
-impl<'a> Curves<'a> {
-    pub(super) fn of(fit: &'a IsoflopFit, group: &'a IsoflopGroup) -> Result<Self, LeftOut> {
-        if group.budgets.iter().all(|budget| budget.runs.is_empty()) {
-            let reason = "no run belongs to a budget: the runs only make a surface";
-            return Err(LeftOut::because(NAME, TITLE, reason));
-        }
-        Ok(Self { fit, group })
-    }
+/// The runs of a budget; each minimum, and the drawn curve that it is of.
+fn rows(group: &IsoflopGroup, budget: &IsoflopBudget) -> Frame {
+    let runs = Frame::of(&budget.runs)
+        .column("row", |_| "run")
+        .empty("curve")
+        .empty("along")
+        .column("run", |run| &run.run)
+        .column("params", |run| run.params)
+        .column("tokens", |run| run.tokens)
+        .column("loss", |run| run.loss);
+    let minima = budget.minima.iter().flat_map(|minimum: &IsoflopMinimum| {
+        let place = |along: Along, x: Option<f64>| x.filter(|_| minimum.along == along);
+        let found = minimum.found();
+        let lowest = Frame::of([()])
+            .column("row", |()| "minimum")
+            .column("curve", |()| minimum.curve.name())
+            .column("along", |()| minimum.along.name())
+            .column("params", |()| place(Along::Params, Some(found?.0)))
+            .column("tokens", |()| place(Along::Tokens, Some(found?.0)))
+            .column("loss", |()| Some(found?.1))
+            .column("refused_because", |()| minimum.outcome.refused());
+        let trace = minimum.trace.iter().filter(|_| minimum.curve == DRAWN);
+        let curve = Frame::of(trace)
+            .column("row", |_| "curve")
+            .column("curve", |_| minimum.curve.name())
+            .column("along", |_| minimum.along.name())
+            .column("params", |at| place(Along::Params, Some(at.x)))
+            .column("tokens", |at| place(Along::Tokens, Some(at.x)))
+            .column("loss", |at| at.value);
+        [lowest.frame(), curve.frame()]
+    });
+    let head = [("group", (&group.name).into()), ("budget", budget.budget.into())];
+    Frame::stacked([runs.frame()].into_iter().chain(minima)).led(head)
+}
 
-    /// Runs, curve and minimum of a budget along one axis.
-    fn series(&self, at: usize, budget: &IsoflopBudget, along: Along, labelled: bool) -> [Series; 2] {
-        let style = Style::of(at);
-        let whose = "";
-        let minimum = budget.minimum(DRAWN, along);
-        let place = |params: f64, tokens: f64| match along {
-            Along::Params => params,
-            Along::Tokens => tokens,
-        };
-        let runs = budget.runs.iter().map(|run| Point {
-            x: place(run.params, run.tokens),
-            y: run.loss,
-            bar: None,
-            look: Look::Filled,
-            tip: format!(
-                "{}\nC = {}\nN = {}\nD = {}\nloss {}",
-                run.run,
-                format::quantity(budget.budget),
-                format::quantity(run.params),
-                format::quantity(run.tokens),
-                format::significant(run.loss)
-            ),
-        });
-        let label =
-            if labelled { vec![format!("{} FLOPs", format::flops(budget.budget))] } else { Vec::new() };
-        let curve = Series {
-            mark: Mark::Disc,
-            path: minimum
-                .map(|minimum| minimum.trace.iter().map(|at| (at.x, at.value)).collect())
-                .unwrap_or_default(),
-            points: runs.collect(),
-            label,
-            ..Series::of(style, whose)
-        };
-        let lowest = minimum.and_then(|minimum| minimum.found()).map(|(x, y)| Point {
-            x,
-            y,
-            bar: None,
-            look: Look::Hollow,
-            tip: format!(
-                "minimum of the {} at C = {}\n{} = {}\nloss {}",
-                DRAWN.name(),
-                format::quantity(budget.budget),
-                if along == Along::Params { "N*" } else { "D*" },
-                format::significant(x),
-                format::significant(y)
-            ),
-        });
-        let lowest =
-            Series { mark: Mark::Diamond, points: lowest.into_iter().collect(), ..Series::of(style, whose) };
-        [curve, lowest]
-    }
-
-    fn panel(&self, along: Along, y: Axis) -> Panel {
-        let budgets = &self.group.budgets;
-        let x = budgets.iter().flat_map(|budget| &budget.runs).map(|run| match along {
-            Along::Params => run.params,
-            Along::Tokens => run.tokens,
-        });
-        let title = match along {
-            Along::Params => params(&self.fit.params),
-            Along::Tokens => "D, tokens".to_owned(),
-        };
+/// Runs, curve and minimum of each budget along one axis.
+fn panel(along: Along, x: Axis, rows: &Rows<'_>) -> Panel {
+    let column = if along == Along::Params { "params" } else { "tokens" };
+    let runs = rows.of("row", "run");
+    let series = rows.by("budget").into_iter().enumerate().flat_map(|(at, rows)| {
+        let budget = rows.first().and_then(|row| row.number("budget")).unwrap_or_default();
+        let curve = rows.of("curve", DRAWN.name()).of("along", along.name());
+        let series = || Series::of(Style::of(at), "");
         let last = along == Along::Tokens;
-        let series = budgets.iter().enumerate().flat_map(|(at, budget)| self.series(at, budget, along, last));
-        Panel { series: series.collect(), ..Panel::of(axis_of(&title, x), y, 340.0) }
-    }
+        let label = if last { vec![format!("{} FLOPs", format::flops(budget))] } else { vec![] };
+        let lowest = Marks::at(&curve.of("row", "minimum"), column, "loss", |row| minimum_tip(row, column));
+        [
+            series()
+                .shape(Mark::Disc)
+                .line(&curve.of("row", "curve"), column, "loss")
+                .marks(Marks::at(&rows.of("row", "run"), column, "loss", tip))
+                .label(label),
+            series().shape(Mark::Diamond).marks(lowest.all(Look::Hollow)),
+        ]
+    });
+    let y = Axis::log("loss").closed(runs.numbers("loss"));
+    Panel::of(x.closed(runs.numbers(column)), y, 340.0, series.collect())
 }
 
-impl Figure for Curves<'_> {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+fn quantity(row: Row<'_>, column: &str) -> String {
+    row.number(column).map_or(String::new(), format::quantity)
+}
 
-    fn title(&self) -> String {
-        format!("Loss against size and tokens at each budget, {}", self.group.name)
-    }
+fn tip(row: Row<'_>) -> String {
+    let [budget, params, tokens] = ["budget", "params", "tokens"].map(|column| quantity(row, column));
+    let loss = row.significant("loss");
+    format!("{}\nC = {budget}\nN = {params}\nD = {tokens}\nloss {loss}", row.text("run"))
+}
 
-    fn caption(&self) -> String {
-        let minima = Along::ALL.map(|along| {
-            let found = self.group.budgets.iter().filter_map(|budget| budget.minimum(DRAWN, along)?.found());
-            format!("{} along {}", found.count(), along.name())
-        });
-        let refused: Vec<String> = self
-            .group
-            .budgets
-            .iter()
-            .filter_map(|budget| {
-                let reason = budget.minimum(DRAWN, Along::Tokens)?.outcome.refused()?;
-                Some(format!("{}: {reason}", format::flops(budget.budget)))
-            })
-            .collect();
-        let refused = if refused.is_empty() {
-            String::new()
-        } else {
-            format!(" No minimum along tokens at {}.", refused.join("; "))
-        };
-        format!(
-            "Each mark is a run, each colour a budget; the lines are {}s in the logarithm, fitted budget by budget, the outlined diamonds their minima. Only \
-             minima with runs on both sides count. Seen: {} budgets with a minimum {}.{refused}",
-            DRAWN.name(),
-            self.group.budgets.len(),
-            minima.join(" and "),
-        )
-    }
+fn minimum_tip(row: Row<'_>, column: &str) -> String {
+    let symbol = if column == "params" { "N*" } else { "D*" };
+    let (curve, budget) = (row.text("curve"), quantity(row, "budget"));
+    let (at, loss) = (row.significant(column), row.significant("loss"));
+    format!("minimum of the {curve} at C = {budget}\n{symbol} = {at}\nloss {loss}")
+}
 
-    fn numbers(&self) -> Table {
-        let mut rows = Vec::new();
-        for budget in &self.group.budgets {
-            let head =
-                |row: &str| vec![Cell::text(&self.group.name), Cell::Number(budget.budget), Cell::text(row)];
-            for run in &budget.runs {
-                let mut cells = head("run");
-                cells.extend([Cell::Empty, Cell::Empty, Cell::text(&run.run)]);
-                cells.extend([run.params, run.tokens, run.loss].map(Cell::Number));
-                cells.push(Cell::Empty);
-                rows.push(cells);
-            }
-            for minimum in &budget.minima {
-                let names =
-                    || [Cell::text(minimum.curve.name()), Cell::text(minimum.along.name()), Cell::Empty];
-                let place = |x: f64| match minimum.along {
-                    Along::Params => [Cell::Number(x), Cell::Empty],
-                    Along::Tokens => [Cell::Empty, Cell::Number(x)],
-                };
-                let mut cells = head("minimum");
-                cells.extend(names());
-                match &minimum.outcome {
-                    Outcome::Fitted(found) => {
-                        cells.extend(place(found.at));
-                        cells.extend([Cell::Number(found.loss), Cell::Empty]);
-                    }
-                    Outcome::Refused { reason } => {
-                        cells.extend([Cell::Empty, Cell::Empty, Cell::Empty, Cell::text(reason)]);
-                    }
-                }
-                rows.push(cells);
-                for at in minimum.trace.iter().filter(|_| minimum.curve == DRAWN) {
-                    let mut cells = head("curve");
-                    cells.extend(names());
-                    cells.extend(place(at.x));
-                    cells.extend([Cell::Number(at.value), Cell::Empty]);
-                    rows.push(cells);
-                }
-            }
-        }
-        Table {
-            header: &[
-                "group",
-                "budget",
-                "row",
-                "curve",
-                "along",
-                "run",
-                "params",
-                "tokens",
-                "loss",
-                "refused_because",
-            ],
-            rows,
-        }
-    }
-
-    fn drawing(&self) -> Drawing {
-        let runs = self.group.budgets.iter().flat_map(|budget| &budget.runs);
-        let y = Axis::log("loss".to_owned(), runs.map(|run| run.loss));
-        let key = |mark, look, text: &str| Key {
-            style: Style::NEUTRAL,
-            sample: Sample::Mark(mark, look),
-            text: text.to_owned(),
-        };
-        Drawing {
-            title: self.title(),
-            legend: vec![
-                key(Mark::Disc, Look::Filled, "run"),
-                key(Mark::Diamond, Look::Hollow, "minimum of the curve"),
-            ],
-            rows: vec![vec![self.panel(Along::Params, y.clone()), self.panel(Along::Tokens, y.untitled())]],
-        }
-    }
+fn caption(group: &IsoflopGroup) -> String {
+    let minima = Along::ALL.map(|along| {
+        let found = group.budgets.iter().filter_map(|budget| budget.minimum(DRAWN, along)?.found());
+        format!("{} along {}", found.count(), along.name())
+    });
+    let refused = group.budgets.iter().filter_map(|budget| {
+        let reason = budget.minimum(DRAWN, Along::Tokens)?.outcome.refused()?;
+        Some(format!("{}: {reason}", format::flops(budget.budget)))
+    });
+    let refused: Vec<String> = refused.collect();
+    let refused = if refused.is_empty() {
+        String::new()
+    } else {
+        format!(" No minimum along tokens at {}.", refused.join("; "))
+    };
+    format!(
+        "Each mark is a run, each colour a budget; the lines are {}s in the logarithm, fitted budget by budget, the outlined diamonds their minima. Only \
+         minima with runs on both sides count. Seen: {} budgets with a minimum {}.{refused}",
+        DRAWN.name(),
+        group.budgets.len(),
+        minima.join(" and "),
+    )
 }

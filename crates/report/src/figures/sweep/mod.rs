@@ -1,4 +1,5 @@
-//! The figures of an IsoFLOP sweep (figure 2 of arXiv 2510.24626): curves of each budget with their minima, then the laws of the optima.
+//! The figures of an IsoFLOP sweep (figure 2 of arXiv 2510.24626): curves of each budget with their
+//! minima, then the laws of the optima.
 //!
 //! | figure | what |
 //! |---|---|
@@ -8,37 +9,33 @@
 mod curves;
 mod optima;
 
-use super::slot::{LeftOut, Section, Slot};
+use relscale_laws::{IsoflopFit, IsoflopGroup};
+
+use super::slot::{Kind, Made, Section, Slot};
 use crate::results::Results;
 
-/// The names of these figures' files.
-pub(super) const NAMES: [&str; 2] = [curves::NAME, optima::NAME];
+/// How a figure of a group of runs is made.
+type OfGroup = for<'a> fn(&'a IsoflopFit, &'a IsoflopGroup) -> Made<'a>;
+
+/// The figures of a group of runs, in the order of the page.
+const OF_GROUP: [Kind<OfGroup>; 2] = [curves::FIGURE, optima::FIGURE];
 
 /// A section a group of runs.
 pub(super) fn sections(results: &Results) -> Vec<Section<'_>> {
     let groups =
         results.isoflop.iter().flat_map(|found| found.fit.groups.iter().map(move |group| (found, group)));
-    groups
-        .map(|(found, group)| {
-            let slots = vec![
-                Slot::of(curves::Curves::of(&found.fit, group)),
-                Slot::of(optima::Optima::of(&found.fit, group)),
-            ];
-            Section::named(
-                &format!("Sweep {}", group.name),
-                &format!("{}--{}", found.file, group.name),
-                slots,
-            )
-        })
-        .collect()
+    let sections = groups.map(|(found, group)| {
+        let slots = OF_GROUP.iter().map(|kind| kind.slot((kind.make)(&found.fit, group)));
+        let files = format!("{}--{}", found.file, group.name);
+        Section::of(&format!("Sweep {}", group.name), &files, slots.collect())
+    });
+    sections.collect()
 }
 
 /// The slots of these figures where there is no sweep.
-pub(super) fn left_out() -> Vec<LeftOut> {
+pub(super) fn left_out() -> Vec<Slot<'static>> {
     let reason = "no isoflop.json here: relscale sweep fit SWEEP makes it in the folder of a sweep";
-    [(curves::NAME, curves::TITLE), (optima::NAME, optima::TITLE)]
-        .map(|(name, title)| LeftOut::because(name, title, reason))
-        .to_vec()
+    OF_GROUP.iter().map(|kind| kind.slot(Err(reason.to_owned()))).collect()
 }
 
 /// `C, training FLOPs`: what budgets count.

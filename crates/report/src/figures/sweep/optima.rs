@@ -2,15 +2,17 @@
 
 use relscale_laws::{Along, Curve, Estimate, IsoflopFit, IsoflopGroup, MethodOptimum, OptimumPath, PathLaw};
 
-use super::{flops, params};
-use crate::csv::{Cell, Table};
-use crate::figures::relative::axis_of;
-use crate::figures::slot::{Figure, LeftOut};
+use super::{OfGroup, flops, params};
+use crate::figures::slot::{Figure, Kind, Made};
 use crate::format;
-use crate::plot::{Axis, Drawing, Key, Line, Look, Mark, Panel, Point, Sample, Series, Shade, Style};
+use crate::frame::{Frame, Row, Rows};
+use crate::plot::{Axis, Drawing, Key, Line, Look, Marks, Panel, Sample, Series, Shade, Style};
 
-pub(super) const NAME: &str = "optima";
-pub(super) const TITLE: &str = "The best size, the best number of tokens and the least loss of each budget";
+pub(super) const FIGURE: Kind<OfGroup> = Kind {
+    name: "optima",
+    title: "The best size, the best number of tokens and the least loss of each budget",
+    make,
+};
 
 /// What a panel is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,121 +59,154 @@ impl Quantity {
 }
 
 /// The optima of one group.
-pub(super) struct Optima<'a> {
-    fit: &'a IsoflopFit,
-    group: &'a IsoflopGroup,
+fn make<'a>(fit: &'a IsoflopFit, group: &'a IsoflopGroup) -> Made<'a> {
+    if Quantity::ALL.iter().all(|quantity| minima(group, Curve::Cubic, *quantity).len() < 2) {
+        return Err("it takes two budgets with a minimum that runs bracket".to_owned());
+    }
+    let ahead = group.ahead.iter().filter(|ahead| ahead.decades_beyond != 0.0);
+    let verdicts: Vec<&str> = ahead.map(|ahead| ahead.verdict.as_str()).collect();
+    let further = if verdicts.is_empty() {
+        String::new()
+    } else {
+        let told = verdicts.join(" ");
+        format!(
+            " Dotted outlines on the shaded side: what each method says of a budget beyond the runs. {told}"
+        )
+    };
+    let caption = format!(
+        "The minima of the curves of each budget, by cubics and by parabolas, with their laws A C^a; the least loss is that along tokens. Parabolas are \
+         biased where loss curves are not symmetric. Seen: {}{further}",
+        group.verdict
+    );
+    let numbers = Frame::stacked(Quantity::ALL.map(|quantity| rows(group, quantity)));
+    let title = format!("The optima of each budget, {}", group.name);
+    Ok(Figure::of(title, caption, numbers, move |frame| {
+        let rows = frame.rows();
+        let curves = [Curve::Cubic, Curve::Parabola].map(|curve| {
+            let style = style(curve.name());
+            let sample = Sample::Series(line(curve), style.mark());
+            Key::of(style, sample, format!("by {}s", curve.name()))
+        });
+        let others = beyond(group, &rows).by("method").into_iter().map(|rows| rows.text("method"));
+        let others = others.filter(|method| Curve::ALL.iter().all(|curve| curve.name() != *method));
+        let others = others.map(|method| {
+            let style = style(method);
+            let sample = Sample::Mark(style.mark(), Look::HeldOut);
+            Key::of(style, sample, format!("by the surface, {method}"))
+        });
+        let panels = Quantity::ALL.map(|quantity| panel(fit, group, &rows, quantity));
+        Drawing::of(curves.into_iter().chain(others).collect(), vec![panels.into_iter().collect()])
+    }))
 }
 
-impl<'a> Optima<'a> {
-    pub(super) fn of(fit: &'a IsoflopFit, group: &'a IsoflopGroup) -> Result<Self, LeftOut> {
-        let found = Self { fit, group };
-        if Quantity::ALL.iter().all(|quantity| found.minima(Curve::Cubic, *quantity).len() < 2) {
-            let reason = "it takes two budgets with a minimum that runs bracket";
-            return Err(LeftOut::because(NAME, TITLE, reason));
-        }
-        Ok(found)
-    }
+/// Budgets with their minima by one curve. The least loss is that along tokens, as in the law of
+/// it.
+fn minima(group: &IsoflopGroup, curve: Curve, quantity: Quantity) -> Vec<(f64, f64)> {
+    let along = if quantity == Quantity::Params { Along::Params } else { Along::Tokens };
+    let found = |budget: &relscale_laws::IsoflopBudget| {
+        let (at, loss) = budget.minimum(curve, along)?.found()?;
+        Some((budget.budget, if quantity == Quantity::Loss { loss } else { at }))
+    };
+    group.budgets.iter().filter_map(found).collect()
+}
 
-    /// Budgets with their minima by one curve. The least loss is that along tokens, as in the law of it.
-    fn minima(&self, curve: Curve, quantity: Quantity) -> Vec<(f64, f64)> {
-        let along = if quantity == Quantity::Params { Along::Params } else { Along::Tokens };
-        let found = |budget: &relscale_laws::IsoflopBudget| {
-            let (at, loss) = budget.minimum(curve, along)?.found()?;
-            Some((budget.budget, if quantity == Quantity::Loss { loss } else { at }))
-        };
-        self.group.budgets.iter().filter_map(found).collect()
-    }
+/// Smallest and largest budget with a minimum, and the largest that is asked about.
+fn range(group: &IsoflopGroup) -> (f64, f64, f64) {
+    let measured = Quantity::ALL.iter().flat_map(|quantity| minima(group, Curve::Cubic, *quantity));
+    let (low, high) =
+        measured.fold((f64::INFINITY, 0.0_f64), |(low, high), (c, _)| (low.min(c), high.max(c)));
+    (low, high, group.ahead.iter().map(|ahead| ahead.budget).fold(high, f64::max))
+}
 
-    fn paths(&self, quantity: Quantity) -> impl Iterator<Item = (Curve, &'a PathLaw)> {
-        self.group.paths.iter().filter_map(move |path| Some((path.curve, quantity.law(path)?)))
-    }
+/// What a row says: its kind, the method, a budget with a value and its interval, or a law.
+type Entry<'a> = (&'static str, &'a str, Option<f64>, Option<f64>, Option<(f64, f64)>, Option<&'a PathLaw>);
 
-    /// Smallest and largest budget with a minimum, and the largest that is asked about.
-    fn range(&self) -> (f64, f64, f64) {
-        let measured = Quantity::ALL.iter().flat_map(|quantity| self.minima(Curve::Cubic, *quantity));
-        let (low, high) =
-            measured.fold((f64::INFINITY, 0.0_f64), |(low, high), (c, _)| (low.min(c), high.max(c)));
-        (low, high, self.group.ahead.iter().map(|ahead| ahead.budget).fold(high, f64::max))
+/// Minima, laws, what methods say of further budgets, and the ends of the lines that are drawn of
+/// the laws.
+fn rows(group: &IsoflopGroup, quantity: Quantity) -> Frame {
+    let mut rows: Vec<Entry<'_>> = Vec::new();
+    for curve in Curve::ALL {
+        let found = minima(group, curve, quantity).into_iter();
+        rows.extend(
+            found.map(|(budget, value)| ("minimum", curve.name(), Some(budget), Some(value), None, None)),
+        );
     }
-
-    fn panel(&self, quantity: Quantity) -> Panel {
-        let (low, high, farthest) = self.range();
-        let mut series = Vec::new();
-        for curve in [Curve::Parabola, Curve::Cubic] {
-            let law = self.paths(quantity).find(|(one, _)| *one == curve).map(|(_, law)| law);
-            let points = self.minima(curve, quantity).into_iter().map(|(budget, value)| Point {
-                x: budget,
-                y: value,
-                bar: None,
-                look: Look::Filled,
-                tip: format!(
-                    "{} by the {} at C = {}\n{}",
-                    quantity.symbol(),
-                    curve.name(),
-                    format::quantity(budget),
-                    format::significant(value)
-                ),
-            });
-            series.push(Series {
-                line: line(curve),
-                mark: mark(curve.name()),
-                path: law
-                    .map(|law| [low, farthest].map(|budget| (budget, law.at(budget))).to_vec())
-                    .unwrap_or_default(),
-                points: points.collect(),
-                ..Series::of(style(curve.name()), "")
-            });
-        }
-        for ahead in self.group.ahead.iter().filter(|ahead| ahead.decades_beyond != 0.0) {
-            series.extend(ahead.methods.iter().map(|method| {
-                let estimate = quantity.of(method);
-                let point = Point {
-                    x: ahead.budget,
-                    y: estimate.value,
-                    bar: estimate.bounds(),
-                    look: Look::HeldOut,
-                    tip: format!(
-                        "{} by {} at C = {}\n{}",
-                        quantity.symbol(),
-                        method.method,
-                        format::quantity(ahead.budget),
-                        with_ends(estimate)
-                    ),
-                };
-                Series {
-                    mark: mark(&method.method),
-                    points: vec![point],
-                    ..Series::of(style(&method.method), "")
-                }
-            }));
-        }
-        let heights = series.iter().flat_map(|series| {
-            let bars = series.points.iter().flat_map(|point| point.bar.map(|(low, high)| [low, high]));
-            let path = series.path.iter().map(|(_, y)| *y);
-            bars.flatten().chain(series.points.iter().map(|point| point.y)).chain(path).collect::<Vec<_>>()
-        });
-        let title = match quantity {
-            Quantity::Params => params(&self.fit.params).replacen('N', "N*", 1),
-            Quantity::Tokens => "D*, tokens".to_owned(),
-            Quantity::Loss => "least loss".to_owned(),
-        };
-        let y = if quantity == Quantity::Loss { Axis::log(title, heights) } else { axis_of(&title, heights) };
-        let notes = self.paths(quantity).map(|(curve, law)| {
-            (style(curve.name()), format!("{} ∝ C^{}", quantity.symbol(), format::estimate(&law.exponent)))
-        });
-        let beyond = Shade { from: high, to: f64::INFINITY, text: String::new() };
-        Panel {
-            notes: notes.collect(),
-            shades: if farthest > high { vec![beyond] } else { Vec::new() },
-            series,
-            ..Panel::of(axis_of(&flops(&self.fit.flops), [low, farthest]), y, 260.0)
-        }
+    let paths = || group.paths.iter().filter_map(|path| Some((path.curve.name(), quantity.law(path)?)));
+    rows.extend(paths().map(|(curve, law)| ("law", curve, None, None, None, Some(law))));
+    for ahead in &group.ahead {
+        rows.extend(ahead.methods.iter().map(|method| -> Entry<'_> {
+            let estimate = quantity.of(method);
+            let value = Some(estimate.value);
+            ("ahead", &method.method, Some(ahead.budget), value, estimate.bounds(), None)
+        }));
     }
+    let (low, _, farthest) = range(group);
+    for (curve, law) in paths() {
+        let end = |budget| ("line", curve, Some(budget), Some(law.at(budget)), None, None);
+        rows.extend([low, farthest].map(end));
+    }
+    Frame::of(rows)
+        .column("group", |_| &group.name)
+        .column("quantity", |_| quantity.name())
+        .column("row", |(row, ..)| row)
+        .column("method", |(_, method, ..)| method)
+        .column("budget", |(_, _, budget, ..)| budget)
+        .column("value", |(_, _, _, value, ..)| value)
+        .ends(["low", "high"], |(.., ends, _)| ends)
+        .column("exponent", |(.., law)| Some(law?.exponent.value))
+        .ends(["exponent_low", "exponent_high"], |(.., law)| law?.exponent.bounds())
+        .column("prefactor", |(.., law)| Some(law?.prefactor.value))
+        .column("r_squared", |(.., law)| law?.r_squared)
+        .frame()
+}
 
-    /// The methods that say something of a further budget, in the order of the result.
-    fn methods(&self) -> Vec<&'a str> {
-        let ahead = self.group.ahead.iter().find(|ahead| ahead.decades_beyond != 0.0);
-        ahead.into_iter().flat_map(|ahead| &ahead.methods).map(|method| method.method.as_str()).collect()
+/// What methods say of budgets outside those of the runs.
+fn beyond<'f>(group: &IsoflopGroup, rows: &Rows<'f>) -> Rows<'f> {
+    let ahead = group.ahead.iter().filter(|ahead| ahead.decades_beyond != 0.0);
+    let budgets: Vec<f64> = ahead.map(|ahead| ahead.budget).collect();
+    rows.of("row", "ahead").only(|row| row.number("budget").is_some_and(|at| budgets.contains(&at)))
+}
+
+fn panel(fit: &IsoflopFit, group: &IsoflopGroup, rows: &Rows<'_>, quantity: Quantity) -> Panel {
+    let rows = rows.of("quantity", quantity.name());
+    let symbol = quantity.symbol();
+    let told = |row: Row<'_>, by: &str, value: String| {
+        let budget = format::quantity(row.number("budget").unwrap_or_default());
+        format!("{symbol} by {by}{} at C = {budget}\n{value}", row.text("method"))
+    };
+    let series = [Curve::Parabola, Curve::Cubic].map(|curve| {
+        let rows = rows.of("method", curve.name());
+        let tip = |row: Row<'_>| told(row, "the ", row.significant("value"));
+        Series::of(style(curve.name()), "")
+            .stroke(line(curve))
+            .line(&rows.of("row", "line"), "budget", "value")
+            .marks(Marks::at(&rows.of("row", "minimum"), "budget", "value", tip))
+    });
+    let ahead = beyond(group, &rows);
+    let ahead_of = ahead.by("budget").into_iter().flat_map(|rows| rows.by("method")).map(|rows| {
+        let marks = Marks::at(&rows, "budget", "value", |row| told(row, "", with_ends(row)));
+        Series::of(style(rows.text("method")), "").marks(marks.error("low", "high").all(Look::HeldOut))
+    });
+    let title = match quantity {
+        Quantity::Params => params(&fit.params).replacen('N', "N*", 1),
+        Quantity::Tokens => "D*, tokens".to_owned(),
+        Quantity::Loss => "least loss".to_owned(),
+    };
+    let y = if quantity == Quantity::Loss { Axis::log(title) } else { Axis::amounts(title) };
+    let laws = group.paths.iter().filter_map(|path| Some((path.curve, quantity.law(path)?)));
+    let notes = laws.map(|(curve, law)| {
+        (style(curve.name()), format!("{symbol} ∝ C^{}", format::estimate(&law.exponent)))
+    });
+    let (low, high, farthest) = range(group);
+    Panel {
+        notes: notes.collect(),
+        shades: if farthest > high { vec![Shade::above(high, "")] } else { Vec::new() },
+        ..Panel::of(
+            Axis::amounts(flops(&fit.flops)).closed([low, farthest]),
+            y,
+            260.0,
+            series.into_iter().chain(ahead_of).collect(),
+        )
     }
 }
 
@@ -189,137 +224,11 @@ fn style(method: &str) -> Style {
     }
 }
 
-fn mark(method: &str) -> Mark {
-    style(method).mark()
-}
-
 /// A value of any size with its interval.
-fn with_ends(estimate: &Estimate) -> String {
-    let value = format::significant(estimate.value);
-    match estimate.bounds() {
+fn with_ends(row: Row<'_>) -> String {
+    let value = row.significant("value");
+    match row.ends(["low", "high"]) {
         Some((low, high)) => format!("{value} [{}, {}]", format::significant(low), format::significant(high)),
         None => format!("{value} (no interval)"),
-    }
-}
-
-impl Figure for Optima<'_> {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn title(&self) -> String {
-        format!("The optima of each budget, {}", self.group.name)
-    }
-
-    fn caption(&self) -> String {
-        let ahead: Vec<&str> = self
-            .group
-            .ahead
-            .iter()
-            .filter(|ahead| ahead.decades_beyond != 0.0)
-            .map(|ahead| ahead.verdict.as_str())
-            .collect();
-        let further = if ahead.is_empty() {
-            String::new()
-        } else {
-            format!(
-                " Dotted outlines on the shaded side: what each method says of a budget beyond the runs. {}",
-                ahead.join(" ")
-            )
-        };
-        format!(
-            "The minima of the curves of each budget, by cubics and by parabolas, with their laws A C^a; the least loss is that along tokens. Parabolas are \
-             biased where loss curves are not symmetric. Seen: {}{further}",
-            self.group.verdict
-        )
-    }
-
-    fn numbers(&self) -> Table {
-        let mut rows = Vec::new();
-        let ends =
-            |ends: Option<(f64, f64)>| [ends.map(|(low, _)| low).into(), ends.map(|(_, high)| high).into()];
-        for quantity in Quantity::ALL {
-            let mut row = |row: &str,
-                           method: &str,
-                           budget: Option<f64>,
-                           value: Option<f64>,
-                           interval: Option<(f64, f64)>,
-                           law: Option<&PathLaw>| {
-                let mut cells = vec![
-                    Cell::text(&self.group.name),
-                    Cell::text(quantity.name()),
-                    Cell::text(row),
-                    Cell::text(method),
-                ];
-                cells.extend([budget.into(), value.into()]);
-                cells.extend(ends(interval));
-                cells.push(law.map(|law| law.exponent.value).into());
-                cells.extend(ends(law.and_then(|law| law.exponent.bounds())));
-                cells.push(law.map(|law| law.prefactor.value).into());
-                cells.push(law.and_then(|law| law.r_squared).into());
-                rows.push(cells);
-            };
-            for curve in Curve::ALL {
-                for (budget, value) in self.minima(curve, quantity) {
-                    row("minimum", curve.name(), Some(budget), Some(value), None, None);
-                }
-            }
-            for (curve, law) in self.paths(quantity) {
-                row("law", curve.name(), None, None, None, Some(law));
-            }
-            for ahead in &self.group.ahead {
-                for method in &ahead.methods {
-                    let estimate = quantity.of(method);
-                    row(
-                        "ahead",
-                        &method.method,
-                        Some(ahead.budget),
-                        Some(estimate.value),
-                        estimate.bounds(),
-                        None,
-                    );
-                }
-            }
-        }
-        Table {
-            header: &[
-                "group",
-                "quantity",
-                "row",
-                "method",
-                "budget",
-                "value",
-                "low",
-                "high",
-                "exponent",
-                "exponent_low",
-                "exponent_high",
-                "prefactor",
-                "r_squared",
-            ],
-            rows,
-        }
-    }
-
-    fn drawing(&self) -> Drawing {
-        let curves = [Curve::Cubic, Curve::Parabola].map(|curve| Key {
-            style: style(curve.name()),
-            sample: Sample::Series(line(curve), mark(curve.name())),
-            text: format!("by {}s", curve.name()),
-        });
-        let others = self
-            .methods()
-            .into_iter()
-            .filter(|method| Curve::ALL.iter().all(|curve| curve.name() != *method));
-        let others = others.map(|method| Key {
-            style: style(method),
-            sample: Sample::Mark(mark(method), Look::HeldOut),
-            text: format!("by the surface, {method}"),
-        });
-        Drawing {
-            title: self.title(),
-            legend: curves.into_iter().chain(others).collect(),
-            rows: vec![Quantity::ALL.map(|quantity| self.panel(quantity)).into_iter().collect()],
-        }
     }
 }
