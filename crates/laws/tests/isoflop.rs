@@ -222,12 +222,12 @@ fn bad_tables_are_refused_with_file_and_line() {
     let cases = [
         ("params,tokens\n1,2\n", "no column `loss`"),
         ("params,tokens,loss\n1e7,1e9,3\n1e7,x,3\n", "line 3: column `tokens` is `x`"),
-        ("params,tokens,loss\n1e7,1e9,-3\n", "line 2: column `loss` is `-3`, expected a number above 0"),
+        ("params,tokens,loss\n1e7,1e9,-3\n", "line 2: column `loss` is `-3`, expected a value of at least 0"),
         (
             "params,tokens,loss,flops_convention\n1e7,1e9,3,fwd\n1e7,1e9,3,train\n",
             "line 3: column `flops_convention` is `train`, expected the convention of the other rows",
         ),
-        ("params,tokens,loss,status\n1e7,1e9,3,diverged\n", "no run is left of 1, e.g. line 2: diverged"),
+        ("params,tokens,loss,status\n1e7,1e9,3,diverged\n", "no row is left of 1, e.g. line 2: diverged"),
     ];
     for (table, reason) in cases {
         let message = refusal(table, &options());

@@ -90,6 +90,9 @@ pub(crate) fn observe(rows: &Rows, select: &Select, wanted: &Wanted<'_>) -> Resu
     let used = select.rows(rows)?;
     let endings = Endings::of(rows, &wanted.named(select));
     let reader = Reader::of(rows, select, wanted, &kinds, &endings, &used)?;
+    if used.is_empty() {
+        return Err(select.no_rows(&rows.path));
+    }
     let mut observations = Vec::with_capacity(used.len() * kinds.len());
     let mut once = [Once::new(rows), Once::new(rows)];
     for (number, row) in used.iter().enumerate() {
@@ -164,11 +167,12 @@ impl<'a> Reader<'a> {
         };
         let group: Vec<Grouping<'a>> = select.group.iter().map(grouping).collect::<Result<_, _>>()?;
         let at = |name: &str| rows.column(name);
+        let alike = matches!(wanted.row, RowIs::ModelOnDistribution | RowIs::Checkpoint);
         let y = select.y.iter().zip(kinds).map(|(name, kind)| Ok((at(name)?, name.as_str(), *kind)));
         Ok(Self {
             y: y.collect::<Result<_, TableError>>()?,
             parted: group.iter().any(|by| matches!(by, Grouping::Here(by) if Some(*by) == label)),
-            distribution: select.distribution.as_deref().map(at).transpose()?,
+            distribution: select.distribution.as_deref().filter(|_| alike).map(at).transpose()?,
             mark: wanted.mark.map(|(name, value)| at(name).map(|at| (at, value))).transpose()?,
             along: wanted.along.map(at).transpose()?,
             rows,

@@ -1,6 +1,6 @@
 //! What a user chooses of a table, in the same words for every law.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use relscale_records::written::number::{self, Comma};
 
@@ -25,7 +25,8 @@ pub struct Select {
     /// What the values are: one for all columns, or one for each; empty = what the law takes them
     /// for, or what the columns' names say.
     pub kinds: Vec<Kind>,
-    /// The column that names a row's distribution; without it each column of values is one.
+    /// The column that names a row's distribution, for laws that compare some; without it each
+    /// column of values is one.
     pub distribution: Option<String>,
     /// Columns to group by; rows that agree in all of them share a law. May be columns of
     /// [`models`](Self::models) or [`sizes`](Self::sizes).
@@ -87,7 +88,7 @@ impl Select {
     /// The rows that have every value asked for.
     ///
     /// # Errors
-    /// [`TableError::Column`]; [`TableError::NoRows`] where none has.
+    /// [`TableError::Column`].
     pub(crate) fn rows<'a>(&self, rows: &'a Rows) -> Result<Vec<&'a Row>, TableError> {
         let conditions: Vec<(usize, &str)> = self
             .only
@@ -95,13 +96,14 @@ impl Select {
             .map(|(column, value)| Ok((rows.column(column)?, value.as_str())))
             .collect::<Result<_, TableError>>()?;
         let all = |row: &&Row| conditions.iter().all(|(at, value)| meets(rows, row, *at, value));
-        let found: Vec<&Row> = rows.rows.iter().filter(all).collect();
-        if found.is_empty() {
-            let wanted: Vec<String> =
-                self.only.iter().map(|(column, value)| format!("{column} = {value}")).collect();
-            return Err(TableError::NoRows { path: rows.path.clone(), wanted: wanted.join(" and ") });
-        }
-        Ok(found)
+        Ok(rows.rows.iter().filter(all).collect())
+    }
+
+    /// The refusal of a table that has no such row.
+    pub(crate) fn no_rows(&self, path: &Path) -> TableError {
+        let wanted: Vec<String> =
+            self.only.iter().map(|(column, value)| format!("{column} = {value}")).collect();
+        TableError::NoRows { path: path.to_owned(), wanted: wanted.join(" and ") }
     }
 
     /// The columns that the user names.
