@@ -479,6 +479,9 @@ impl TallyReader {
                     }
                     "rank" => {
                         let (rank, tokens, nll) = columns.rank(row);
+                        if sums.ranks.largest() >= Some(rank) {
+                            return Err(strange());
+                        }
                         sums.ranks.add_units(rank, tokens, nll);
                     }
                     _ => return Err(strange()),
