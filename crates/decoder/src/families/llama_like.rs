@@ -97,3 +97,16 @@ pub(super) fn windows(
     }
     Ok(())
 }
+
+/// The windows of Qwen2 and its kin: off unless `use_sliding_window` switches them on, then from `max_window_layers` on.
+pub(super) fn switched_windows(config: &mut Config, spec: &mut Spec) -> Result<()> {
+    let switched_on = config.flag("use_sliding_window", false)?;
+    let window = config.size_or_null("sliding_window", 4096)?;
+    // While it is switched off, or said layer by layer, nothing depends on it.
+    let first = match switched_on && config.get("layer_types").is_none() {
+        true => config.size("max_window_layers", 28)?,
+        false => config.optional_size("max_window_layers")?.unwrap_or(28),
+    };
+    let window = window.filter(|_| switched_on);
+    windows(config, window, first, spec)
+}

@@ -26,14 +26,6 @@ const SIZES: Sizes = Sizes {
 fn spec(config: &mut Config) -> Result<Spec> {
     let biases = Biases { query_key_value: true, ..Biases::NONE };
     let mut spec = llama_like::spec(config, biases, &SIZES)?;
-    let switched_on = config.flag("use_sliding_window", false)?;
-    let window = config.size_or_null("sliding_window", 4096)?;
-    // While it is switched off, or said layer by layer, nothing depends on it.
-    let first = match switched_on && config.get("layer_types").is_none() {
-        true => config.size("max_window_layers", 28)?,
-        false => config.optional_size("max_window_layers")?.unwrap_or(28),
-    };
-    let window = window.filter(|_| switched_on);
-    llama_like::windows(config, window, first, &mut spec)?;
+    llama_like::switched_windows(config, &mut spec)?;
     Ok(spec)
 }
