@@ -135,7 +135,11 @@ fn maps_from_files_and_what_is_refused() {
     };
     let shares = || options(Kind::Accuracy, map(Weighting::Shares));
     // Two metrics in one table, and no condition that chooses one.
-    refused("a,1,law,0.2\na,1,law,0.3\n", &shares(), &["bad.csv", "2 times, in line 2 and line 3", "--where"]);
+    refused(
+        "a,1,law,0.2\na,1,law,0.3\n",
+        &shares(),
+        &["bad.csv", "2 times, in line 2 and line 3", "--where"],
+    );
     refused("a,1,law,0.2\na,1,mmlu_law,0.3\n", &shares(), &["bad.csv, line 3", "one row", "--where"]);
     refused("a,1,law,20\n", &shares(), &["line 2", "a share from 0 to 1"]);
     refused("a,1,piqa,0.2\n", &shares(), &["no distribution `of a map`", "there are: piqa"]);
