@@ -155,7 +155,8 @@ mod tests {
 
     #[test]
     fn what_a_folder_does_not_hold_is_named() {
-        let sections = sections(&Results::default());
+        let nothing = Results::default();
+        let sections = sections(&nothing);
         let [missing] = sections.as_slice() else { panic!("one section") };
         assert_eq!(missing.heading, NOT_HERE);
         assert!(missing.slots.iter().all(|slot| slot.figure.is_err()));
