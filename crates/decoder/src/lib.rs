@@ -15,10 +15,6 @@
 //!
 //! Invariants: local folders only, no socket; results of a row do not depend on which other rows share its batch.
 
-// What tests of the library and of its unlisted families share speaks of the crate by its name.
-#[cfg(test)]
-extern crate self as relscale_decoder;
-
 pub mod checkpoint;
 pub mod count;
 pub mod error;
@@ -36,3 +32,7 @@ pub mod weights;
 
 pub use error::{Error, Result};
 pub use model::{Model, Sequence};
+
+// What tests of the library and of its unlisted families share speaks of the crate by its name.
+#[cfg(test)]
+extern crate self as relscale_decoder;

@@ -165,6 +165,36 @@ fn sums_follow_the_largest_logit_from_tile_to_tile() {
     }
 }
 
+/// Capped logits of several tiles, some far beyond the cap, some rows left out: nll and entropy are those of the capped ones, and
+/// ranks those of either.
+#[test]
+fn a_cap_moves_nll_and_entropy_and_no_rank() {
+    let (width, vocabulary, rows, cap) = (6, 5 * TILE + 40, 70, 5.0);
+    let head = Matrix { rows: vocabulary, columns: width, data: numbers(vocabulary * width, 11) };
+    let hidden: Vec<f32> = numbers(rows * width, 12).iter().map(|x| 8.0 * x).collect();
+    let known = Vocabulary::only(vocabulary, |v| v % 5 != 2);
+    let targets: Vec<u32> = (0..rows as u32).map(|n| n * 10).collect();
+    let format = Format::new(Dtype::F32, Choice::Best);
+    let mut input = Input::new(format);
+    input.fill(rows, width, |i, out| out.copy_from_slice(&hidden[i * width..(i + 1) * width]));
+    let packed = Packed::new(&head, format, Order::Head);
+    let found = tiled::score(&packed, &input, &targets, &known, Some(cap)).unwrap();
+    let plain = tiled::score(&packed, &input, &targets, &known, None).unwrap();
+    for (n, (found, plain)) in found.iter().zip(plain).enumerate() {
+        let x = &hidden[n * width..(n + 1) * width];
+        let logit =
+            |v: usize| head.row(v).iter().zip(x).map(|(w, x)| f64::from(*w) * f64::from(*x)).sum::<f64>();
+        let capped = |v: usize| f64::from(cap) * (logit(v) / f64::from(cap)).tanh();
+        let logits: Vec<f64> = (0..vocabulary).map(capped).collect();
+        let want = reference::score_logits(&logits, targets[n], &known).unwrap();
+        let (found, plain) = (found.unwrap(), plain.unwrap());
+        assert_eq!((found.rank, found.ties, found.argmax), (plain.rank, plain.ties, plain.argmax));
+        assert!(found.rank.abs_diff(want.rank) <= 1, "row {n}: {found:?} {want:?}");
+        assert!((found.nll - want.nll).abs() < 2e-5, "row {n}: {found:?} {want:?}");
+        assert!((found.entropy - want.entropy).abs() < 2e-5, "row {n}: {found:?} {want:?}");
+    }
+}
+
 #[test]
 fn equal_rows_are_exact_ties_wherever_they_stand() {
     // Entries 0, 600 and 1300 of the vocabulary are the same row; so are 5 and 1399, in the cut-off last tile.
