@@ -128,7 +128,7 @@ fn heavy_things_stop_at_their_wall() {
         ("arrow-ipc", "records"),
         ("kuva", "report"),
         ("minijinja", "report"),
-        ("gemm", "decoder"),
+        ("gemm-f32", "decoder"),
         ("clap", "cli"),
         ("indicatif", "cli"),
         ("statrs", "stats"),

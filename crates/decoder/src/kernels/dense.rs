@@ -79,32 +79,62 @@ pub fn product(out: &mut [f32], row_stride: usize, a: View<'_>, b: View<'_>, add
     if m == 0 || n == 0 {
         return;
     }
-    // SAFETY: gemm touches `out[i * row_stride + j]`, `a[i, l]` and `b[l, j]` for i < m, j < n, l < k and nothing
+    // The kernels want a result whose columns are contiguous: with contiguous rows, the product of the
+    // transposes, which is what the `gemm` crate does before it looks for the type of the elements.
+    let out = out.as_mut_ptr();
+    let (a, b) = (Operand::of(a), Operand::of(b));
+    let (rows, columns, lhs, rhs, steps) = match row_stride {
+        0 | 1 => (m, n, a, b, (row_stride as isize, 1)),
+        _ => (n, m, b.transposed(), a.transposed(), (1, row_stride as isize)),
+    };
+    // SAFETY: the kernel touches `out[i * row_stride + j]`, `a[i, l]` and `b[l, j]` for i < m, j < n, l < k and nothing
     // else. The extents of all three were checked against their slices (here and when the views were made; strides
     // below 2^63 by `extent`), `out` is borrowed mutably so it aliases neither input, and its elements are distinct
     // since n <= row_stride.
     unsafe {
-        gemm::gemm(
-            m,
-            n,
+        gemm_f32::gemm::f32::get_gemm_fn()(
+            rows,
+            columns,
             k,
-            out.as_mut_ptr(),
-            1,
-            row_stride as isize,
+            out,
+            steps.1,
+            steps.0,
             add,
-            a.data.as_ptr(),
-            a.column_stride as isize,
-            a.row_stride as isize,
-            b.data.as_ptr(),
-            b.column_stride as isize,
-            b.row_stride as isize,
+            lhs.data,
+            lhs.column_stride,
+            lhs.row_stride,
+            rhs.data,
+            rhs.column_stride,
+            rhs.row_stride,
             1.0,
             1.0,
             false,
             false,
             false,
-            gemm::Parallelism::None,
+            gemm_common::Parallelism::None,
         );
+    }
+}
+
+/// A matrix as the kernels take it.
+#[derive(Clone, Copy)]
+struct Operand {
+    data: *const f32,
+    row_stride: isize,
+    column_stride: isize,
+}
+
+impl Operand {
+    fn of(view: View<'_>) -> Self {
+        Self {
+            data: view.data.as_ptr(),
+            row_stride: view.row_stride as isize,
+            column_stride: view.column_stride as isize,
+        }
+    }
+
+    fn transposed(self) -> Self {
+        Self { row_stride: self.column_stride, column_stride: self.row_stride, ..self }
     }
 }
 
