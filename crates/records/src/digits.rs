@@ -1,5 +1,5 @@
-//! Numbers as people read them. There is one rule a kind of number, so that a number reads the same in a sentence, on a screen and
-//! on a page.
+//! Numbers as people read them. There is one rule a kind of number, so that a number reads the same
+//! in a sentence, on a screen and on a page.
 //!
 //! | what | rule | example |
 //! |---|---|---|
@@ -102,8 +102,8 @@ pub fn percent(share: f64) -> String {
     format!("{} %", trimmed(format!("{:.3}", 100.0 * share)))
 }
 
-/// A place on the axis of a law, given or computed: at most four decimals; from 1000 on and below 0.001 three digits and a power of
-/// ten.
+/// A place on the axis of a law, given or computed: at most four decimals; from 1000 on and below
+/// 0.001 three digits and a power of ten.
 pub fn given(x: f64) -> String {
     match Form::of(&[x]) {
         Form::Decimals => trimmed(format!("{x:.4}")),

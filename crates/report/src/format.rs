@@ -1,4 +1,5 @@
-//! Numbers and names of figures, and the words of intervals; numbers by the rules of `relscale_records::digits`.
+//! Numbers and names of figures, and the words of intervals; numbers by the rules of
+//! `relscale_records::digits`.
 
 use relscale_laws::{Estimate, Interval};
 use relscale_records::digits;

@@ -56,7 +56,8 @@ fn table(folder: &Path) -> TableFit {
     TableFit::load(&folder.join("table.json")).unwrap()
 }
 
-/// Not one number without its place, and every place holds that number: on the page and on the screen alike.
+/// Not one number without its place, and every place holds that number: on the page and on the
+/// screen alike.
 #[test]
 fn every_number_is_where_it_says() {
     let home = tempfile::tempdir().unwrap();

@@ -2,15 +2,16 @@
 
 use comfy_table::Table;
 
-/// Width of the terminal; without end where standard output is none. `COLUMNS` wins, as it does in shells.
+/// Width of the terminal; without end where standard output is none. `COLUMNS` wins, as it does in
+/// shells.
 pub(super) fn columns() -> usize {
     let Some(columns) = Table::new().width() else { return usize::MAX };
     let wanted = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
     wanted.filter(|columns| *columns > 0).unwrap_or(usize::from(columns))
 }
 
-/// A paragraph: `first` before its first line, as much room before the others. Broken between words where standard output is a
-/// terminal; in one line elsewhere, for `grep`.
+/// A paragraph: `first` before its first line, as much room before the others. Broken between words
+/// where standard output is a terminal; in one line elsewhere, for `grep`.
 pub(crate) fn paragraph(first: &str, text: &str) -> String {
     match columns() {
         usize::MAX => format!("{first}{text}"),

@@ -1,11 +1,12 @@
-//! Text of anybody made safe to show: names of folders, models and runs may hold what a terminal obeys.
+//! Text of anybody made safe to show: names of folders, models and runs may hold what a terminal
+//! obeys.
 
 use std::borrow::Cow;
 
 use relscale_records::shell::is_unseen;
 
-/// The text with every character that a terminal obeys, or that turns the direction of writing, written out as `\u{1b}`. Line feeds
-/// and tabs stay.
+/// The text with every character that a terminal obeys, or that turns the direction of writing,
+/// written out as `\u{1b}`. Line feeds and tabs stay.
 pub(crate) fn safe(text: &str) -> Cow<'_, str> {
     written_out(text, |c| is_unseen(c) && !matches!(c, '\n' | '\t'))
 }
@@ -15,7 +16,8 @@ pub(crate) fn safe_line(text: &str) -> Cow<'_, str> {
     written_out(text, is_unseen)
 }
 
-/// JSON with such characters in JSON's own way, so that it holds the same: they occur in its strings only.
+/// JSON with such characters in JSON's own way, so that it holds the same: they occur in its
+/// strings only.
 pub(crate) fn safe_json(text: &str) -> Cow<'_, str> {
     let obeyed = |c: char| is_unseen(c) && !matches!(c, '\n' | '\t' | '\r');
     if !text.contains(obeyed) {

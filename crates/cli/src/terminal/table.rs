@@ -5,10 +5,12 @@ use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyl
 use super::paragraph::columns;
 use super::safe::safe_line;
 
-/// A table: a line under the header, one under `groups` of rows, the first `left` columns to the left, numbers to the right.
+/// A table: a line under the header, one under `groups` of rows, the first `left` columns to the
+/// left, numbers to the right.
 ///
-/// Where it is wider than the terminal its columns stand in several tables one below the other, each with the first `left`
-/// columns again. Elsewhere than on a terminal all columns are beside each other.
+/// Where it is wider than the terminal its columns stand in several tables one below the other,
+/// each with the first `left` columns again. Elsewhere than on a terminal all columns are beside
+/// each other.
 pub(crate) fn table(header: &[&str], left: usize, groups: &[Vec<Vec<String>>]) -> String {
     folded(header, left, &in_lines(groups), columns())
 }
@@ -56,7 +58,8 @@ fn folded(header: &[&str], left: usize, groups: &[Vec<Vec<String>>], columns: us
     parts.into_iter().map(part).collect::<Vec<_>>().join("\n\n")
 }
 
-/// The line under the header reaches one column beyond the cells; here that column may be the terminal's last.
+/// The line under the header reaches one column beyond the cells; here that column may be the
+/// terminal's last.
 fn trimmed(table: &str) -> String {
     let is_rule = |line: &&str| line.chars().all(|c| c == '-');
     let cells = table.lines().filter(|line| !is_rule(line)).map(|line| line.chars().count()).max();
@@ -96,8 +99,8 @@ fn whole(header: &[&str], left: usize, groups: &[Vec<Vec<String>>], most: Option
     table.trim_fmt()
 }
 
-/// As [`table`], but the columns named in `first_to_go` go first, in that order, for as long as it is wider than the terminal.
-/// Elsewhere than on a terminal all columns stay.
+/// As [`table`], but the columns named in `first_to_go` go first, in that order, for as long as it
+/// is wider than the terminal. Elsewhere than on a terminal all columns stay.
 pub(crate) fn fitting(
     header: &[&str],
     left: usize,

@@ -1,5 +1,5 @@
-//! For tests: a disk that is full, as the kernel plays it, and one that loses what folders hold. A file aside is always a new one,
-//! so none can be put in its place from outside.
+//! For tests: a disk that is full, as the kernel plays it, and one that loses what folders hold. A
+//! file aside is always a new one, so none can be put in its place from outside.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -47,7 +47,8 @@ pub fn full(target: &Path) -> Fault {
     Fault::at(&FULL, target)
 }
 
-/// Lets syncing of `folder` fail: whoever writes into it and does not hear of that has not synced it.
+/// Lets syncing of `folder` fail: whoever writes into it and does not hear of that has not synced
+/// it.
 #[doc(hidden)]
 pub fn dying(folder: &Path) -> Fault {
     Fault::at(&DYING, folder)

@@ -1,4 +1,5 @@
-//! What the page says of the results beside `laws.json`: relative laws, questions with options, stages, size against tokens, sweeps.
+//! What the page says of the results beside `laws.json`: relative laws, questions with options,
+//! stages, size against tokens, sweeps.
 
 use serde::Serialize;
 

@@ -1,9 +1,11 @@
 //! Numbers with the place from which they come.
 //!
-//! Every number of a result stands on the page as `<data value="..." data-source="FILE#POINTER">text</data>`: the value as the
-//! file has it, the text as people read it, FILE beside the page, POINTER by RFC 6901. Where an array stands at that
-//! place, the number is its length; a `*` in the pointer takes all members, and their sum is meant; so is that of places
-//! joined by ` + `. A sentence of a result carries its place in the same way, without a value.
+//! Every number of a result stands on the page as `<data value="..."
+//! data-source="FILE#POINTER">text</data>`: the value as the file has it, the text as people read
+//! it, FILE beside the page, POINTER by RFC 6901. Where an array stands at that place, the number
+//! is its length; a `*` in the pointer takes all members, and their sum is meant; so is that of
+//! places joined by ` + `. A sentence of a result carries its place in the same way, without a
+//! value.
 //!
 //! The markup is written here, so what the template is given is already escaped: [`Html`].
 
@@ -36,7 +38,8 @@ impl Html {
         Self(format!("<data value=\"{value}\" data-source=\"{place}\">{text}</data>"))
     }
 
-    /// A variance of two parts as a small stacked bar: the text's share, told beside it, and the models'.
+    /// A variance of two parts as a small stacked bar: the text's share, told beside it, and the
+    /// models'.
     pub(super) fn parts(text_share: &Number) -> Self {
         let share = text_share.value.as_f64().unwrap_or_default().clamp(0.0, 1.0);
         let models = format!("{:.0} %", 100.0 * (1.0 - share));

@@ -6,8 +6,8 @@ use super::cell::Cell;
 use super::place::{At, at};
 use super::table::{Column, Row, Table};
 
-/// A row for each k and N: p measured, what independence and a first-order chain say of the largest model, how many independent
-/// tokens the N count as, and the size of p = 0.5.
+/// A row for each k and N: p measured, what independence and a first-order chain say of the largest
+/// model, how many independent tokens the N count as, and the size of p = 0.5.
 pub(super) fn table(groups: Vec<Vec<Row>>) -> Table {
     let mut columns = vec![Column::once("distribution")];
     columns.extend(

@@ -8,7 +8,8 @@ use super::emergence;
 use super::place::{At, at};
 use super::table::{Column, Medium, Part, Role, Row, Said, Shown, Table, notes};
 
-/// All laws: a table, and what they show in words; tokens right in a row as a table of its own where `in_a_row` says so.
+/// All laws: a table, and what they show in words; tokens right in a row as a table of its own
+/// where `in_a_row` says so.
 pub fn laws(study: &At<'_, StudyFit>, in_a_row: bool) -> Shown {
     let level = digits::percent(study.options.level);
     let several = study.groups.windows(2).any(|pair| pair[0].family != pair[1].family);
@@ -136,7 +137,8 @@ fn said(group: &At<'_, GroupFit>) -> Vec<Part> {
     parts
 }
 
-/// The findings beyond the exponents, each with the words for its subject. What the result does not hold is passed over.
+/// The findings beyond the exponents, each with the words for its subject. What the result does not
+/// hold is passed over.
 pub(crate) fn findings<'a>(group: &At<'a, GroupFit>) -> Vec<(&'static str, At<'a, String>)> {
     let shape = |law: At<'a, Law>| at!(law.rivals).there().map(|rivals| at!(rivals.verdict));
     let all = [
@@ -179,7 +181,8 @@ fn doubts<'a>(group: &At<'a, GroupFit>) -> Vec<(At<'a, Flag>, String)> {
     kinds.into_iter().map(|(flag, laws)| (flag, of(laws))).collect()
 }
 
-/// The largest model as fits to the smallest ones predict it: of these laws, one step of the audit a row.
+/// The largest model as fits to the smallest ones predict it: of these laws, one step of the audit
+/// a row.
 pub(crate) fn held_out<'a>(laws: impl Iterator<Item = At<'a, Law>>, level: &str) -> Table {
     let rows = laws.flat_map(|law| {
         let symbol = law.quantity.symbol();

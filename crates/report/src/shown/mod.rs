@@ -1,8 +1,9 @@
 //! Results as they are shown: tables and sentences, each number with the place from which it comes.
 //!
-//! A result is read once, here, into [`Shown`]: what the program prints and what the page renders, in the same words and with the
-//! same digits (`relscale_records::digits`). A kind of result is a file; it reads the result through [`At`], so that the place of
-//! a number follows from how it was reached.
+//! A result is read once, here, into [`Shown`]: what the program prints and what the page renders,
+//! in the same words and with the same digits (`relscale_records::digits`). A kind of result is a
+//! file; it reads the result through [`At`], so that the place of a number follows from how it was
+//! reached.
 //!
 //! | file | what |
 //! |---|---|

@@ -1,13 +1,15 @@
 //! Values with the place where they stand.
 //!
-//! A result is read through [`At`]: a reference together with the JSON pointer (RFC 6901) of what it points at. Members are
-//! reached by the macro [`at!`], entries by [`At::each`], and each such step writes itself into the pointer. So no pointer is
-//! written by hand, and a member that is renamed is renamed in both.
+//! A result is read through [`At`]: a reference together with the JSON pointer (RFC 6901) of what
+//! it points at. Members are reached by the macro [`at!`], entries by [`At::each`], and each such
+//! step writes itself into the pointer. So no pointer is written by hand, and a member that is
+//! renamed is renamed in both.
 
 use std::ops::Deref;
 
-/// A place in a file of a study: `FILE#POINTER`. Where an array stands there, its length is meant; a `*` in the pointer takes all
-/// members, and their sum is meant. Places joined by ` + `, ` - ` or ` / ` mean the sum, the difference or the ratio.
+/// A place in a file of a study: `FILE#POINTER`. Where an array stands there, its length is meant;
+/// a `*` in the pointer takes all members, and their sum is meant. Places joined by ` + `, ` - ` or
+/// ` / ` mean the sum, the difference or the ratio.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place(String);
 
@@ -83,7 +85,8 @@ impl<'a, T: ?Sized> At<'a, T> {
         At { it, place }
     }
 
-    /// What is written as part of this itself: the content of an enum whose tag is a member beside it.
+    /// What is written as part of this itself: the content of an enum whose tag is a member beside
+    /// it.
     pub(crate) fn content<U: ?Sized>(&self, of: impl FnOnce(&'a T) -> Option<&'a U>) -> Option<At<'a, U>> {
         Some(At { it: of(self.it)?, place: self.place.clone() })
     }

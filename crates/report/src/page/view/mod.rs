@@ -99,7 +99,8 @@ impl Options {
     }
 }
 
-/// `Family f: on code 7 models with 3,100 to 3,100,000 non-embedding parameters (S), 40 documents, 60,000 scored tokens a model; on ...`
+/// `Family f: on code 7 models with 3,100 to 3,100,000 non-embedding parameters (S), 40 documents,
+/// 60,000 scored tokens a model; on ...`
 fn measured(study: &StudyFit, families: &[Family<'_>], family: usize) -> Html {
     let parts = groups(study, families)
         .filter(|(_, _, switch, _)| switch.family == family)

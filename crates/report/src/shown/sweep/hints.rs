@@ -40,7 +40,8 @@ pub(super) fn refusals(group: &At<'_, IsoflopGroup>) -> Vec<Part> {
     lines.into_iter().map(|line| Said::new(Role::Note, "", Cell::words(line))).collect()
 }
 
-/// The least tolerance by which more budgets have sizes enough for a minimum, and how many do then; none where neighbours are of no help.
+/// The least tolerance by which more budgets have sizes enough for a minimum, and how many do then;
+/// none where neighbours are of no help.
 fn wider(group: &IsoflopGroup) -> Option<(f64, usize)> {
     let enough = |tolerance: f64| {
         let mut gathered: Vec<(f64, Vec<f64>)> = Vec::new();
