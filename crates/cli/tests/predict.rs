@@ -51,7 +51,7 @@ fn unasked_the_next_two_decades_are_told() {
     let place = fitted();
     let outcome = place.run(&["predict", "study/laws.json", "--json", "next.json"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
-    assert!(outcome.out.contains("10.0M") && outcome.out.contains("100M"), "{}", outcome.screen());
+    assert!(outcome.out.contains("1.00e7") && outcome.out.contains("1.00e8"), "{}", outcome.screen());
     assert!(outcome.out.contains("beyond the largest model measured"), "{}", outcome.screen());
     assert!(outcome.err.contains("wrote next.json"), "{}", outcome.screen());
     assert!(place.path("next.json").exists());

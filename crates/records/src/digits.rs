@@ -3,7 +3,7 @@
 //!
 //! | what | rule | example |
 //! |---|---|---|
-//! | [`number`] | four decimals; from 1000 on and below 0.001 three digits and a power of ten | `0.2002`, `1.00e18` |
+//! | [`number`] | four decimals; from 1000 on and below 0.001 four digits and a power of ten | `0.2002`, `1.505e7` |
 //! | [`signed`] | the same with its sign, for differences | `+0.0100` |
 //! | [`estimate`] | value and ends of the interval alike, by the largest of them | `0.2002 [0.1990, 0.2013]` |
 //! | [`r_squared`] | four decimals, and a perfect 1 only where it is one | `0.9999` |
@@ -144,7 +144,7 @@ impl Form {
 
     fn write(self, value: f64) -> String {
         match self {
-            Self::PowersOfTen if value != 0.0 => format!("{value:.2e}"),
+            Self::PowersOfTen if value != 0.0 => format!("{value:.3e}"),
             // No negative zero.
             _ => match format!("{value:.4}") {
                 zero if zero == "-0.0000" => "0.0000".to_owned(),
@@ -171,10 +171,10 @@ mod tests {
             "-0.1040",
             "0.0010",
             "999.4000",
-            "1.00e3",
-            "1.00e-12",
-            "-2.50e7",
-            "-1.00e-300",
+            "1.000e3",
+            "1.000e-12",
+            "-2.500e7",
+            "-1.000e-300",
         ];
         assert_eq!(numbers.map(number), read);
         assert_eq!([0.01, -0.01].map(signed), ["+0.0100", "-0.0100"]);
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn ends_are_written_as_the_value_is() {
         assert_eq!(estimate(0.20019, Some((0.199, 0.20134))).to_string(), "0.2002 [0.1990, 0.2013]");
-        assert_eq!(estimate(8.07e7, Some((0.5, 1.16e8))).to_string(), "8.07e7 [5.00e-1, 1.16e8]");
+        assert_eq!(estimate(8.07e7, Some((0.5, 1.16e8))).to_string(), "8.070e7 [5.000e-1, 1.160e8]");
         assert_eq!(estimate(-3e-6, Some((-0.01, 0.01))).signed().to_string(), "+0.0000 [-0.0100, +0.0100]");
         assert_eq!(estimate(0.2, None).to_string(), "0.2000 (no interval)");
     }

@@ -86,7 +86,8 @@ fn table(table: &Table) -> String {
                     let again = column.once && !said.insert((at, words.clone()));
                     row.push(if again { String::new() } else { words });
                     if column.interval.is_some() {
-                        row.push(cell.interval.as_deref().map_or_else(|| "-".to_owned(), text));
+                        let absent = || if text(&cell.pieces).is_empty() { "" } else { "-" };
+                        row.push(cell.interval.as_deref().map_or_else(|| absent().to_owned(), text));
                     }
                 }
                 row

@@ -1,6 +1,6 @@
 //! Verdicts on sequences: does independence hold, and where is p one half?
 
-use relscale_records::digits::number;
+use relscale_records::digits::{given, number};
 
 use crate::options::FitOptions;
 use crate::result::{EmergenceAtK, Estimate, HitOrder, Outcome, SequencePoint, SequencesOfLength};
@@ -107,7 +107,7 @@ fn half(found: &EmergenceAtK, own: &SequencesOfLength) -> Option<String> {
         Outcome::Refused { reason } => Some(format!("No size is given for p = 0.5 at N = {n}: {reason}.")),
         Outcome::Fitted(found) => {
             let interval = found.parameters.bounds().map_or(String::new(), |(low, high)| {
-                format!(" (between {} and {})", number(low), number(high))
+                format!(" (between {} and {})", given(low), given(high))
             });
             let decades = found.decades_beyond;
             let place = if decades > 0.0 {
@@ -119,12 +119,12 @@ fn half(found: &EmergenceAtK, own: &SequencesOfLength) -> Option<String> {
             };
             let independent = found
                 .independent
-                .map_or(String::new(), |size| format!("; by RBP^{n} it would be {}", number(size)));
+                .map_or(String::new(), |size| format!("; by RBP^{n} it would be {}", given(size)));
             let claim =
                 if found.claimed { "" } else { ", which is not claimed as some model has too few counts" };
             Some(format!(
                 "p = 0.5 at N = {n} needs S = {}{interval}, {place}{claim}{independent}.",
-                number(found.parameters.value)
+                given(found.parameters.value)
             ))
         }
     }

@@ -87,8 +87,10 @@ fn cell(cell: &Cell, words: bool) -> Entry {
         None => html,
     };
     let class = match (words, none, cell.interval.is_some()) {
-        (true, ..) | (_, true, _) => "",
-        (_, _, true) => "estimate",
+        (true, ..) => "",
+        // A reason is words; a dash stands where the numbers do.
+        (_, true, _) if !cell.hint.is_empty() => "",
+        (_, false, true) => "estimate",
         _ => "number",
     };
     let class = if cell.unclaimed { format!("{class} unclaimed") } else { class.to_owned() };

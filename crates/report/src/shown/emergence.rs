@@ -1,6 +1,7 @@
 //! Tokens right in a row.
 
 use relscale_laws::{EmergenceAtK, GroupFit, SequencePoint, SequencesOfLength};
+use relscale_records::digits;
 
 use super::cell::Cell;
 use super::place::{At, at};
@@ -55,7 +56,7 @@ fn row(title: &str, at_k: &At<'_, EmergenceAtK>, length: &At<'_, SequencesOfLeng
     let [size, decades] = match outcome.fit() {
         None => [Cell::none(), Cell::none()],
         Some(half) => [
-            at!(half.parameters).value_alone().claimed(half.claimed),
+            at!(half.parameters.value).written(digits::given).claimed(half.claimed),
             at!(half.decades_beyond).written(|decades| {
                 if decades == 0.0 { "inside".to_owned() } else { format!("{decades:+.1}") }
             }),

@@ -74,7 +74,7 @@ fn of_value(value: &At<'_, ValuePrediction>) -> Vec<Cell> {
 }
 
 fn of_size(size: &At<'_, SizePrediction>) -> Vec<Cell> {
-    let mut cells = vec![Cell::words(size.quantity.reaching(size.target))];
+    let mut cells = vec![target(size)];
     let outcome = at!(size.outcome);
     let Some(found) = outcome.fit() else {
         cells.extend([0; 5].map(|_| Cell::none()));
@@ -90,6 +90,17 @@ fn of_size(size: &At<'_, SizePrediction>) -> Vec<Cell> {
         decades(&at!(found.decades_beyond)),
     ]);
     cells
+}
+
+/// `RBP_1 = 0.6`, as it may be asked for.
+fn target(size: &At<'_, SizePrediction>) -> Cell {
+    let (asked, target) = (size.quantity.reaching(size.target), size.target.to_string());
+    match asked.split_once(&format!("= {target}")) {
+        Some((before, after)) => {
+            Cell::words(format!("{before}= ")).with(at!(size.target).written(|_| target)).then(after)
+        }
+        None => Cell::words(asked),
+    }
 }
 
 /// Whether the points leave a form open: its weight is a hundredth at least, or unknown.

@@ -99,7 +99,7 @@ fn minimum(budget: &At<'_, IsoflopBudget>) -> Vec<Cell> {
         sizes
     };
     vec![
-        at!(budget.budget).number(),
+        at!(budget.budget).written(digits::given),
         sizes,
         with_place(Along::Params),
         with_place(Along::Tokens),
@@ -276,7 +276,7 @@ fn ahead(optimum: &At<'_, OptimumAhead>, name: &str, interval: &str) -> Vec<Part
         0.0 => Cell::default(),
         _ => Cell::words(", ").with(distance(&at!(optimum.decades_beyond), "the budgets with a minimum")),
     };
-    let heading = Cell::words("Optimum at C = ").with(at!(optimum.budget).number()).with(place);
+    let heading = Cell::words("Optimum at C = ").with(at!(optimum.budget).written(digits::given)).with(place);
     let title = text(&heading.pieces);
     let mut parts = vec![Said::new(Role::Heading, name, heading).only(Medium::Screen)];
     if optimum.methods.is_empty() {

@@ -42,7 +42,7 @@ function sizeText(value) {
 // As numbers of a result are written elsewhere: four decimals, powers of ten beyond.
 function significantText(value) {
   const size = Math.abs(value);
-  const text = value === 0 || (size >= 0.001 && size < 1000) ? value.toFixed(4) : value.toExponential(2);
+  const text = value === 0 || (size >= 0.001 && size < 1000) ? value.toFixed(4) : value.toExponential(3);
   return text.replace("e+", "e").replaceAll("-", "−");
 }
 

@@ -30,7 +30,7 @@ pub(super) fn refusals(group: &At<'_, IsoflopGroup>) -> Vec<Part> {
         for along in Along::ALL {
             let refused = budget.minimum(Curve::Cubic, along).map(|minimum| &minimum.outcome);
             if let Some(Outcome::Refused { reason }) = refused {
-                let line = format!("{}: no minimum: {reason}", digits::number(budget.budget));
+                let line = format!("{}: no minimum: {reason}", digits::given(budget.budget));
                 if !lines.contains(&line) {
                     lines.push(line);
                 }
