@@ -20,7 +20,7 @@ fn the_shipped_family_takes_all_published_behaviours() {
     arguments.extend(models.iter().map(String::as_str));
     let outcome = place.run(&arguments);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
-    assert!(outcome.err.contains("behaviours: 16 232 documents"), "{}", outcome.screen());
+    assert!(outcome.err.contains("behaviours: 16,232 documents"), "{}", outcome.screen());
     let rows: Vec<&str> = outcome.out.lines().filter(|line| line.contains("behaviours")).collect();
     assert_eq!(rows.len(), 2, "{}", outcome.screen());
 }

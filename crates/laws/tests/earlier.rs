@@ -93,7 +93,7 @@ fn gaps() {
     assert!(fit.exponent.value > 0.0 && fit.range.0 == x && fit.claimed);
     let gap = &family.gaps[0];
     let (law, power) = (gap.fit().unwrap(), &gap.fit().unwrap().power);
-    assert_eq!(gap.name, "crates-code");
+    assert_eq!(gap.name, "crates-docs");
     assert_eq!(power.exponent.value, -law.delta_beta.value);
     let (low, high) = law.delta_beta.bounds().unwrap();
     assert_eq!(power.exponent.bounds(), Some((-high, -low)));

@@ -306,7 +306,7 @@ fn the_next_size_is_the_prediction_at_ten_times_the_largest() {
     near(next.values[0].measured, (-(1e3_f64.powf(-0.1)) * D.exp()).exp());
     near(next.values[1].measured, 8.0 * 1e9_f64.powf(-0.05));
     let value = value(&asked, 0).0.value.value;
-    assert!(next.verdict.contains(&format!("RBP_1 {value:.3} [")), "{}", next.verdict);
+    assert!(next.verdict.contains(&format!("RBP_1 {value:.4} [")), "{}", next.verdict);
     assert!(laws.groups[0].findings().contains(&("next size", next.verdict.as_str())));
 }
 

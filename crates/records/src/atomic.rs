@@ -149,7 +149,8 @@ pub fn unnamed(target: &Path) -> io::Result<(File, Option<PathBuf>)> {
 /// # Errors
 /// [`Error::Write`].
 pub fn folder(path: &Path) -> Result<()> {
-    if path.is_dir() {
+    // The folder of a bare name is the one that the program runs in.
+    if path.as_os_str().is_empty() || path.is_dir() {
         return Ok(());
     }
     // Every folder above it that is new is an entry of the one above that.

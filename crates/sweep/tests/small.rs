@@ -81,7 +81,7 @@ fn the_documented_versions_are_those_of_the_code() {
     assert!(
         text.contains(&format!("version of this layout, its own number, now {plan}; a newer one is refused"))
     );
-    assert!(text.contains(&format!("so have a plan, now {plan},")));
+    assert!(text.contains(&format!("A plan has\n  a number of its own, now {plan}.")));
     let run = relscale_sweep::train::sweep::record::RUN_FORMAT;
     assert!(text.contains(&format!("`run.json`: `format` ({run})")));
 }

@@ -65,7 +65,26 @@ impl Modules {
     pub(super) fn of(sources: &BTreeMap<String, String>, krate: &str) -> Self {
         let prefix = format!("crates/{krate}/src/");
         let mut code_of = BTreeMap::new();
+        // Files that a door declares for tests alone.
+        let of_tests: BTreeSet<String> = sources
+            .iter()
+            .filter(|(name, _)| name.starts_with(&prefix))
+            .flat_map(|(name, text)| {
+                let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+                let (mut lines, mut found) = (text.lines().peekable(), Vec::new());
+                while let Some(line) = lines.next() {
+                    let module = lines.peek().and_then(|next| next.strip_prefix("mod "));
+                    if let (true, Some(module)) = (line == "#[cfg(test)]", module) {
+                        found.push(format!("{folder}/{}.rs", module.trim_end_matches(';')));
+                    }
+                }
+                found
+            })
+            .collect();
         for (name, text) in sources {
+            if of_tests.contains(name) {
+                continue;
+            }
             let Some(inside) = name.strip_prefix(&prefix).and_then(|name| name.strip_suffix(".rs")) else {
                 continue;
             };

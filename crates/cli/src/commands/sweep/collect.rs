@@ -127,6 +127,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn shown(runs: &[CollectedRun]) -> String {
     let header = ["run", "group", "budget", "params", "tokens", "loss", "status", "notes"];
     let number = |number: Option<f64>| number.map_or("-".to_owned(), digits::number);
+    let place = |number: Option<f64>| number.map_or("-".to_owned(), digits::given);
     let with = |number: String, convention: Option<&str>| match convention {
         Some(convention) if number != "-" => format!("{number} {convention}"),
         _ => number,
@@ -137,9 +138,9 @@ fn shown(runs: &[CollectedRun]) -> String {
             vec![
                 run.run.clone(),
                 run.group.clone().unwrap_or_else(|| "-".to_owned()),
-                with(number(run.budget), run.flops_convention.map(FlopsConvention::name)),
-                with(number(run.params), run.params_convention.map(ParameterConvention::name)),
-                number(run.tokens),
+                with(place(run.budget), run.flops_convention.map(FlopsConvention::name)),
+                with(place(run.params), run.params_convention.map(ParameterConvention::name)),
+                place(run.tokens),
                 number(run.loss),
                 run.status.map_or("-", Status::name).to_owned(),
                 run.notes.len().to_string(),
