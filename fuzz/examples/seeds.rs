@@ -1,4 +1,5 @@
-//! Writes the seeds of all targets into folders, for an engine to begin with: `cargo run --example seeds [FOLDER]`, `corpus` where none is given.
+//! Writes the seeds of all targets into folders, for an engine to begin with:
+//! `cargo run --example seeds [FOLDER]`, `corpus` where none is given.
 
 #![allow(clippy::print_stdout)] // a program
 

@@ -3,7 +3,8 @@
 /// Between the files of an input that has several.
 pub const BETWEEN: &[u8] = b"\n=====\n";
 
-/// The first byte as a choice among `count`, and the rest; seeds write the choice as a digit, so that they can be read.
+/// The first byte as a choice among `count`, and the rest; seeds write the choice as a digit, so
+/// that they can be read.
 pub fn choice(data: &[u8], count: usize) -> Option<(usize, &[u8])> {
     let (first, rest) = data.split_first()?;
     Some((usize::from(first.wrapping_sub(b'0')) % count, rest))

@@ -1,6 +1,8 @@
-//! Simple damage, the same for the same number: what the checks of every commit do to each seed without an engine.
+//! Simple damage, the same for the same number: what the checks of every commit do to each seed
+//! without an engine.
 //!
-//! No search for coverage, no memory of what was interesting: an engine has that. This finds what any small damage breaks.
+//! No search for coverage, no memory of what was interesting: an engine has that. This finds what
+//! any small damage breaks.
 
 /// Numbers and words at which readers have their edges.
 const WORDS: [&[u8]; 16] = [

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-/// Where Linux has a file system in memory; elsewhere, and without it, the usual folder for such files.
+/// Where Linux has a file system in memory; elsewhere, and without it, the usual folder for such
+/// files.
 const IN_MEMORY: &str = "/dev/shm";
 
 thread_local! {
@@ -54,7 +55,8 @@ impl Place {
     }
 }
 
-/// What the house asks of every refusal: it names the file (by the last part of its path), here or in one of its causes, and says more than that.
+/// What the house asks of every refusal: it names the file (by the last part of its path), here or
+/// in one of its causes, and says more than that.
 ///
 /// # Panics
 /// It does not.

@@ -42,7 +42,8 @@ impl Seeds {
         self.bytes([&[b'0' + choice], bytes.as_ref()].concat())
     }
 
-    /// All files below a folder of the workspace whose names end so, by name, each after what `before` says.
+    /// All files below a folder of the workspace whose names end so, by name, each after what
+    /// `before` says.
     ///
     /// # Panics
     /// There is none.

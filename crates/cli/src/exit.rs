@@ -55,7 +55,8 @@ impl fmt::Display for Refusal {
 
 impl StdError for Refusal {}
 
-/// Prints what clap says of the arguments, or the help that was asked for, and returns its exit code.
+/// Prints what clap says of the arguments, or the help that was asked for, and returns its exit
+/// code.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     // Its own printing has colours, and repeats arguments as they are.
     let plain = std::env::args_os().all(|argument| {
@@ -80,13 +81,15 @@ pub(crate) fn tell(error: &anyhow::Error) -> ExitCode {
         hint = Some(hint.map_or(more.to_owned(), |hint| format!("{hint}; {more}")));
     }
     let title = if code == INTERRUPTED { "stopped:" } else { "error:" };
-    let what =
-        what.strip_prefix("stopped").map_or(what.as_str(), |rest| rest.trim_start_matches([':', ',', ' ']));
+    let what = what
+        .strip_prefix("stopped")
+        .map_or(what.as_str(), |rest| rest.trim_start_matches([':', ',', ' ']));
     if !what.is_empty() {
         terminal::titled(title, Style::Error, what);
     }
     if let Some(hint) = hint {
-        let (title, style) = if what.is_empty() { (title, Style::Error) } else { ("hint:", Style::Strong) };
+        let (title, style) =
+            if what.is_empty() { (title, Style::Error) } else { ("hint:", Style::Strong) };
         terminal::titled(title, style, &hint);
     }
     ExitCode::from(code)
@@ -107,12 +110,12 @@ fn chain(error: &anyhow::Error) -> String {
 
 /// Words with which our messages begin to say what to do, after a colon.
 const IMPERATIVES: [&str; 13] = [
-    "check", "choose", "delete", "free", "give", "move", "put", "rename", "restore", "run", "take", "use",
-    "wait",
+    "check", "choose", "delete", "free", "give", "move", "put", "rename", "restore", "run", "take",
+    "use", "wait",
 ];
 
-/// Our messages say what and where first, then what to do: after a semicolon, as a new sentence, or after a colon. Cuts there,
-/// outside of brackets and quotation marks.
+/// Our messages say what and where first, then what to do: after a semicolon, as a new sentence, or
+/// after a colon. Cuts there, outside of brackets and quotation marks.
 fn split_hint(message: &str) -> (String, Option<String>) {
     let mut depth = 0usize;
     let mut quoted = false;
@@ -143,7 +146,9 @@ fn split_hint(message: &str) -> (String, Option<String>) {
 fn uncapitalised(text: &str) -> String {
     let mut letters = text.chars();
     match (letters.next(), letters.clone().next()) {
-        (Some(first), Some(second)) if second.is_lowercase() => first.to_lowercase().chain(letters).collect(),
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            first.to_lowercase().chain(letters).collect()
+        }
         _ => text.to_owned(),
     }
 }
@@ -157,7 +162,9 @@ fn code_of(error: &anyhow::Error) -> u8 {
         return match error {
             Measure::Cancelled => INTERRUPTED,
             Measure::Records(error) => of_records(error),
-            Measure::Engine { .. } | Measure::BadAnswer { .. } | Measure::BadWindows { .. } => FAILURE,
+            Measure::Engine { .. } | Measure::BadAnswer { .. } | Measure::BadWindows { .. } => {
+                FAILURE
+            }
             _ => REFUSED,
         };
     }
@@ -173,7 +180,11 @@ fn code_of(error: &anyhow::Error) -> u8 {
         return of_records(error);
     }
     if let Some(error) = error.downcast_ref::<relscale_laws::LawsError>() {
-        return if matches!(error, relscale_laws::LawsError::Write { .. }) { FAILURE } else { REFUSED };
+        return if matches!(error, relscale_laws::LawsError::Write { .. }) {
+            FAILURE
+        } else {
+            REFUSED
+        };
     }
     if error.is::<relscale_laws::tables::TableError>() {
         return REFUSED;
@@ -189,7 +200,11 @@ fn code_of(error: &anyhow::Error) -> u8 {
     if matches!(error.downcast_ref(), Some(relscale_corpus::CorpusError::Stopped)) {
         return INTERRUPTED;
     }
-    if error.is::<relscale_corpus::CorpusError>() || error.is::<Refusal>() { REFUSED } else { FAILURE }
+    if error.is::<relscale_corpus::CorpusError>() || error.is::<Refusal>() {
+        REFUSED
+    } else {
+        FAILURE
+    }
 }
 
 /// What to do, where the error's own words do not say it.
@@ -229,9 +244,18 @@ mod tests {
             (what, hint.unwrap_or_default())
         };
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-        assert_eq!(cut("a.txt: not UTF-8; convert the file"), pair("a.txt: not UTF-8", "convert the file"));
-        assert_eq!(cut("no config.json in m. Give a folder"), pair("no config.json in m", "give a folder"));
-        assert_eq!(cut("out: is not empty: give another"), pair("out: is not empty", "give another"));
+        assert_eq!(
+            cut("a.txt: not UTF-8; convert the file"),
+            pair("a.txt: not UTF-8", "convert the file")
+        );
+        assert_eq!(
+            cut("no config.json in m. Give a folder"),
+            pair("no config.json in m", "give a folder")
+        );
+        assert_eq!(
+            cut("out: is not empty: give another"),
+            pair("out: is not empty", "give another")
+        );
         assert_eq!(cut("`a; b` (c; d) is wrong"), pair("`a; b` (c; d) is wrong", ""));
         assert_eq!(cut("tensor model.Embed is missing"), pair("tensor model.Embed is missing", ""));
         assert_eq!(cut("one; two; three"), pair("one", "two; three"));
@@ -239,7 +263,8 @@ mod tests {
 
     #[test]
     fn a_cause_is_told_once() {
-        let source = relscale_records::Error::Read { path: "x".into(), source: io::Error::other("gone") };
+        let source =
+            relscale_records::Error::Read { path: "x".into(), source: io::Error::other("gone") };
         let error = anyhow::Error::from(relscale_measure::Error::from(source));
         assert_eq!(chain(&error), "x: cannot read: gone");
         assert_eq!(code_of(&error), REFUSED);

@@ -12,9 +12,11 @@ use relscale_measure::{CorpusSource, ModelSource};
 use crate::interrupt;
 use crate::terminal::{self, Style};
 
-/// The `assets` of the checkout that this program was built from; where that is gone, those of the current folder.
+/// The `assets` of the checkout that this program was built from; where that is gone, those of the
+/// current folder.
 pub(crate) fn assets() -> PathBuf {
-    let built_from = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new(""));
+    let built_from =
+        Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new(""));
     let built_from = built_from.join("assets");
     if built_from.is_dir() { built_from } else { PathBuf::from("assets") }
 }
@@ -24,20 +26,22 @@ pub(crate) fn warn(notices: &[String]) {
     notices.iter().for_each(|notice| terminal::titled("warning:", Style::Warning, notice));
 }
 
-/// What a token costs beside the products with the weights, as bytes of weights that would cost the same: read off the times of
-/// the shipped family, f16, where a model of no size at all would take as long as one of a million bytes more.
+/// What a token costs beside the products with the weights, as bytes of weights that would cost the
+/// same: read off the times of the shipped family, f16, where a model of no size at all would take
+/// as long as one of a million bytes more.
 const BESIDE_WEIGHTS: u64 = 1_000_000;
 
 /// A model folder that was asked for, and what reading its weights will cost.
 pub(crate) struct Model {
     /// Name and folder.
     pub(crate) request: ModelRequest,
-    /// What a token costs, in no unit: bytes of the weights files, and what attention, norms and softmax cost beside them.
+    /// What a token costs, in no unit: bytes of the weights files, and what attention, norms and
+    /// softmax cost beside them.
     pub(crate) weight: u64,
 }
 
-/// Each argument is a model folder, `NAME=FOLDER`, or a folder of model folders. Small models come first, so that the first results
-/// come soon and a mistake is noticed early.
+/// Each argument is a model folder, `NAME=FOLDER`, or a folder of model folders. Small models come
+/// first, so that the first results come soon and a mistake is noticed early.
 ///
 /// # Errors
 /// Those of [`ModelRequest::parse`].
@@ -77,8 +81,8 @@ fn folders_of_models(folder: &Path) -> Vec<PathBuf> {
 fn bytes_of_weights(folder: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     let paths = entries.flatten().map(|entry| entry.path());
-    let weights =
-        paths.filter(|path| path.extension().is_some_and(|ext| ext == "safetensors" || ext == "bin"));
+    let weights = paths
+        .filter(|path| path.extension().is_some_and(|ext| ext == "safetensors" || ext == "bin"));
     // Through links, of which the folders of the Hugging Face cache consist.
     weights.filter_map(|path| std::fs::metadata(path).ok()).map(|metadata| metadata.len()).sum()
 }
@@ -107,7 +111,11 @@ pub(crate) fn corpora(arguments: &[String]) -> anyhow::Result<Vec<CorpusSource<'
     let mut notices: Vec<String> = Vec::new();
     for spec in &specs {
         // Several texts of the same crates have the same to say.
-        let more = spec.notices()?.into_iter().filter(|notice| !notices.contains(notice)).collect::<Vec<_>>();
+        let more = spec
+            .notices()?
+            .into_iter()
+            .filter(|notice| !notices.contains(notice))
+            .collect::<Vec<_>>();
         notices.extend(more);
     }
     warn(&notices);
@@ -125,7 +133,8 @@ pub(crate) fn corpora(arguments: &[String]) -> anyhow::Result<Vec<CorpusSource<'
 pub(crate) fn next_commands(arguments: &[String]) -> anyhow::Result<Vec<&'static str>> {
     let mut commands = Vec::new();
     for argument in arguments {
-        let command = if argument.parse::<CorpusSpec>()?.is_questions() { "choices" } else { "fit" };
+        let command =
+            if argument.parse::<CorpusSpec>()?.is_questions() { "choices" } else { "fit" };
         if !commands.contains(&command) {
             commands.push(command);
         }

@@ -13,8 +13,8 @@ pub(crate) fn flag() -> Arc<AtomicBool> {
     Arc::clone(&FLAG)
 }
 
-/// Installs the handler, which says so at the first Ctrl-C, and returns the flag that it sets. Termination
-/// (`kill`) counts as Ctrl-C.
+/// Installs the handler, which says so at the first Ctrl-C, and returns the flag that it sets.
+/// Termination (`kill`) counts as Ctrl-C.
 ///
 /// # Errors
 /// The system allows no handler.

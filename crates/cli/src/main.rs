@@ -1,4 +1,5 @@
-//! The `relscale` program: arguments in, tables and messages out. The work is done by the crates to its left.
+//! The `relscale` program: arguments in, tables and messages out. The work is done by the crates to
+//! its left.
 //!
 //! | file | what |
 //! |---|---|
@@ -10,7 +11,8 @@
 //! | `exit` | exit codes, errors, hints |
 //! | `interrupt` | Ctrl-C: once to stop well, twice to stop at once |
 //!
-//! Results go to standard output; progress, notes and errors to standard error. Only this crate prints or exits.
+//! Results go to standard output; progress, notes and errors to standard error. Only this crate
+//! prints or exits.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +30,8 @@ use clap::Parser;
 
 use commands::Command;
 
-/// Measures how language models rank the right token, and fits the laws by which that changes with scale.
+/// Measures how language models rank the right token, and fits the laws by which that changes with
+/// scale.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, after_help = exit::HELP)]
 struct Program {

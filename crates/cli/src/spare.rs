@@ -1,4 +1,5 @@
-//! What a command writes must not be what it reads: looked at before any work, by the files themselves and not by how they are spelled.
+//! What a command writes must not be what it reads: looked at before any work, by the files
+//! themselves and not by how they are spelled.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -29,7 +30,8 @@ impl Input {
         models.iter().map(|model| Self::Path(model.request.folder.clone())).collect()
     }
 
-    /// The files of texts, by the arguments that name them; those that cannot be listed are refused elsewhere.
+    /// The files of texts, by the arguments that name them; those that cannot be listed are refused
+    /// elsewhere.
     pub(crate) fn corpora(arguments: &[String]) -> Vec<Self> {
         let specs = arguments.iter().filter_map(|argument| argument.parse::<CorpusSpec>().ok());
         specs.flat_map(|spec| spec.files().unwrap_or_default()).map(Self::Path).collect()
@@ -37,7 +39,8 @@ impl Input {
 
     /// The results of a study that the report shows.
     pub(crate) fn results(study: &Path) -> Vec<Self> {
-        const KINDS: [&str; 6] = ["laws", "relative", "choices", "isoflop", "stages", "size-tokens"];
+        const KINDS: [&str; 6] =
+            ["laws", "relative", "choices", "isoflop", "stages", "size-tokens"];
         let entries = fs::read_dir(study).into_iter().flatten().flatten();
         let shown = entries.map(|entry| entry.path()).filter(|path| {
             let stem = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".json"));
@@ -89,7 +92,8 @@ pub(crate) fn spare(outputs: &[Option<&Path>], inputs: &[Input]) -> anyhow::Resu
         let Ok(there) = fs::metadata(output) else { continue };
         if !there.is_file() {
             if there.is_dir() {
-                let what = format!("{}: is a folder, and a file is to be written", output.display());
+                let what =
+                    format!("{}: is a folder, and a file is to be written", output.display());
                 return Err(Refusal::new(what, "give the name of a file").into());
             }
             continue;

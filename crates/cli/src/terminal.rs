@@ -31,7 +31,8 @@ pub(crate) fn has_bars() -> bool {
     io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// A word of ours for standard error in a style; plain where that is no terminal or `NO_COLOR` is set (<https://no-color.org>).
+/// A word of ours for standard error in a style; plain where that is no terminal or `NO_COLOR` is
+/// set (<https://no-color.org>).
 pub(crate) fn paint(word: &str, style: Style) -> String {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     if plain || !has_bars() {

@@ -1,4 +1,5 @@
-//! `relscale choices`: against lm-evaluation-harness, what it shows, the whole way to the relative law and two stages, what is refused.
+//! `relscale choices`: against lm-evaluation-harness, what it shows, the whole way to the relative
+//! law and two stages, what is refused.
 
 mod common;
 
@@ -23,8 +24,9 @@ fn column<'a>(table: &'a str, name: &str) -> Vec<&'a str> {
     lines.map(|line| line.split(',').nth(at).unwrap()).collect()
 }
 
-/// Log-likelihoods of every option, and both accuracies of every question, by the harness's own templates, requests and model class in float64; with a
-/// window of 250 tokens, and with one of 40, from which every question is cut.
+/// Log-likelihoods of every option, and both accuracies of every question, by the harness's own
+/// templates, requests and model class in float64; with a window of 250 tokens, and with one of 40,
+/// from which every question is cut.
 #[test]
 fn options_and_accuracies_are_those_of_the_harness() {
     let golden: Value = serde_json::from_slice(&fs::read(data("harness.json")).unwrap()).unwrap();
@@ -40,8 +42,10 @@ fn options_and_accuracies_are_those_of_the_harness() {
             let (study, options) = (name.clone(), format!("{name}.csv"));
             let corpus = format!("{}?kind=mmlu&shots=0&format={format}", data("mmlu"));
             // The model has more rows than tokens, and the harness's softmax is over all rows.
-            let mut measure =
-                vec!["measure", "--vocab", "rows", "--model", model, "--corpus", &corpus, "--out", &study];
+            let mut measure = vec![
+                "measure", "--vocab", "rows", "--model", model, "--corpus", &corpus, "--out",
+                &study,
+            ];
             measure.extend(length.iter().flat_map(|length| ["--length", length]));
             let measured = place.run(&measure);
             assert_eq!(measured.code, Some(0), "{}", measured.screen());
@@ -50,15 +54,21 @@ fn options_and_accuracies_are_those_of_the_harness() {
 
             let table = fs::read_to_string(place.path(&options)).unwrap();
             let wanted = &golden[window][format];
-            let nll: Vec<f64> = column(&table, "nll").iter().map(|nll| nll.parse().unwrap()).collect();
+            let nll: Vec<f64> =
+                column(&table, "nll").iter().map(|nll| nll.parse().unwrap()).collect();
             let log_likelihoods = wanted["loglikelihood"].as_array().unwrap().iter();
             let log_likelihoods = log_likelihoods.flat_map(|item| item.as_array().unwrap());
-            let log_likelihoods: Vec<f64> = log_likelihoods.map(|ll| ll.as_f64().unwrap()).collect();
+            let log_likelihoods: Vec<f64> =
+                log_likelihoods.map(|ll| ll.as_f64().unwrap()).collect();
             assert_eq!(nll.len(), log_likelihoods.len());
             for (ours, theirs) in nll.iter().zip(&log_likelihoods) {
-                assert!((ours + theirs).abs() < 2e-4 * theirs.abs(), "{window}, {format}: {ours} {theirs}");
+                assert!(
+                    (ours + theirs).abs() < 2e-4 * theirs.abs(),
+                    "{window}, {format}: {ours} {theirs}"
+                );
             }
-            let gold: Vec<bool> = column(&table, "gold").iter().map(|gold| *gold == "true").collect();
+            let gold: Vec<bool> =
+                column(&table, "gold").iter().map(|gold| *gold == "true").collect();
             for (credit, metric) in [("chosen", "acc"), ("chosen_bytes", "acc_norm")] {
                 let credit = column(&table, credit);
                 let right: Vec<f64> = credit
@@ -69,8 +79,12 @@ fn options_and_accuracies_are_those_of_the_harness() {
                         of.map(|(credit, _)| credit.parse::<f64>().unwrap()).sum()
                     })
                     .collect();
-                let theirs: Vec<f64> =
-                    wanted[metric].as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect();
+                let theirs: Vec<f64> = wanted[metric]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|value| value.as_f64().unwrap())
+                    .collect();
                 assert_eq!(right, theirs, "{window}, {format}, {metric}");
             }
         }
@@ -81,7 +95,9 @@ fn options_and_accuracies_are_those_of_the_harness() {
 fn short_model(place: &Place, positions: usize) -> String {
     let folder = place.path("short");
     fs::create_dir(&folder).unwrap();
-    for file in ["config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"] {
+    for file in
+        ["config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]
+    {
         if let Ok(text) = fs::read_to_string(data(&format!("model/{file}"))) {
             fs::write(
                 folder.join(file),
@@ -100,7 +116,8 @@ fn short_model(place: &Place, positions: usize) -> String {
         }
         (name, TensorView::new(tensor.dtype(), shape, data).unwrap())
     });
-    fs::write(folder.join("model.safetensors"), safetensors::serialize(cut, None).unwrap()).unwrap();
+    fs::write(folder.join("model.safetensors"), safetensors::serialize(cut, None).unwrap())
+        .unwrap();
     folder.display().to_string()
 }
 
@@ -121,8 +138,15 @@ fn study(place: &Place) {
     place.text("quiz/test/astronomy_test.csv", &questions("stars", 24));
     place.text("quiz/test/sociology_test.csv", &questions("people", 12));
     place.text("quiz/test/virology_test.csv", &questions("germs", 20));
-    let outcome =
-        place.run(&["measure", "--model", "models", "--corpus", "quiz?kind=mmlu&shots=0", "--out", "study"]);
+    let outcome = place.run(&[
+        "measure",
+        "--model",
+        "models",
+        "--corpus",
+        "quiz?kind=mmlu&shots=0",
+        "--out",
+        "study",
+    ]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
 }
 
@@ -133,10 +157,12 @@ fn questions_from_the_models_to_both_laws() {
     let outcome = place.run(&["choices", "study"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     outcome.shows("choices");
-    let beyond = place.run(&["choices", "study", "--groups", "--beyond-shuffled", "--json", "other.json"]);
+    let beyond =
+        place.run(&["choices", "study", "--groups", "--beyond-shuffled", "--json", "other.json"]);
     beyond.shows("choices-beyond-shuffled");
 
-    let fit: Value = serde_json::from_slice(&fs::read(place.path("study/choices.json")).unwrap()).unwrap();
+    let fit: Value =
+        serde_json::from_slice(&fs::read(place.path("study/choices.json")).unwrap()).unwrap();
     let means = fit["groups"][0]["models"][0]["means"].as_array().unwrap();
     let names: Vec<(&str, Option<&str>)> = means
         .iter()
@@ -211,7 +237,11 @@ fn questions_from_the_models_to_both_laws() {
         "--accuracy",
         "accuracy",
     ]);
-    assert!(stages.out.contains("social_sciences") || stages.err.contains("no stage"), "{}", stages.screen());
+    assert!(
+        stages.out.contains("social_sciences") || stages.err.contains("no stage"),
+        "{}",
+        stages.screen()
+    );
 }
 
 #[test]
@@ -219,7 +249,8 @@ fn what_is_no_question_is_refused() {
     let place = Place::new();
     let model = place.model("tiny", &TinyModel::default()).to_string_lossy().into_owned();
     place.prose();
-    let measured = place.run(&["measure", "--model", &model, "--corpus", "prose.txt", "--out", "prose"]);
+    let measured =
+        place.run(&["measure", "--model", &model, "--corpus", "prose.txt", "--out", "prose"]);
     assert_eq!(measured.code, Some(0), "{}", measured.screen());
     place.run(&["choices", "prose"]).refuses(3, &["no document", "corpus `prose`", "kind=mmlu"]);
     place.run(&["choices", "nowhere"]).refuses(3, &["nowhere"]);
@@ -232,7 +263,8 @@ fn what_is_no_question_is_refused() {
     place
         .run(&["choices", "study", "--corpus", "wiki"])
         .refuses(3, &["no laws of corpus wiki", "on corpus quiz"]);
-    let arguments = ["relative", "study", "--error", "choice", "--by", "tag:domain", "--baseline", "stem"];
+    let arguments =
+        ["relative", "study", "--error", "choice", "--by", "tag:domain", "--baseline", "stem"];
     place.run(&arguments).refuses(3, &["`error` is choice", "choice-nll"]);
     assert!(!Path::new(&place.path("study/choices.json")).exists());
 }

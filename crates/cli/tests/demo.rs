@@ -9,7 +9,8 @@ use relscale_testkit::TinyModel;
 fn the_whole_job_and_again() {
     let place = Place::new();
     for (number, width) in [8, 16, 24].into_iter().enumerate() {
-        let model = TinyModel { width, hidden: 2 * width, seed: number as u64, ..TinyModel::default() };
+        let model =
+            TinyModel { width, hidden: 2 * width, seed: number as u64, ..TinyModel::default() };
         place.model(&format!("tiny-{width}"), &model);
     }
     let arguments = ["demo", "--assets", "models", "--tokens", "300", "--out", "shown"];
@@ -30,27 +31,35 @@ fn the_whole_job_and_again() {
     assert!(runs == files(&place.path("shown/runs")));
 }
 
-/// A machine without the crates, on which cargo can fetch nothing: the repository's own text, under names of its own.
+/// A machine without the crates, on which cargo can fetch nothing: the repository's own text, under
+/// names of its own.
 #[test]
 fn without_the_crates_the_repository_is_measured() {
     let place = Place::new();
     for (number, width) in [8, 16, 24].into_iter().enumerate() {
-        let model = TinyModel { width, hidden: 2 * width, seed: number as u64, ..TinyModel::default() };
+        let model =
+            TinyModel { width, hidden: 2 * width, seed: number as u64, ..TinyModel::default() };
         place.model(&format!("tiny-{width}"), &model);
     }
     let bare = |cargo: Option<&str>| {
-        let mut command = place.command(&["demo", "--assets", "models", "--tokens", "300", "--out", "shown"]);
+        let mut command =
+            place.command(&["demo", "--assets", "models", "--tokens", "300", "--out", "shown"]);
         command.env("CARGO_HOME", place.path("empty")).env("CARGO_NET_OFFLINE", "true");
         if let Some(cargo) = cargo {
             command.env("CARGO", cargo);
         }
         let output = command.output().unwrap();
-        (output.status.code(), place.redact(&output.stdout), place.redact(&output.stderr).replace('\n', " "))
+        (
+            output.status.code(),
+            place.redact(&output.stdout),
+            place.redact(&output.stderr).replace('\n', " "),
+        )
     };
     let (code, out, err) = bare(None);
     assert_eq!(code, Some(0), "{err}");
     assert!(
-        err.contains("warning: the held-out crates are not to be had: ") && err.contains("own-docs"),
+        err.contains("warning: the held-out crates are not to be had: ")
+            && err.contains("own-docs"),
         "{err}"
     );
     for corpus in ["own-code", "own-docs", "own-markdown"] {

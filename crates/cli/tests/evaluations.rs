@@ -1,4 +1,5 @@
-//! `relscale measure` on questions with options: the shipped family on published behaviours, questions longer than the window.
+//! `relscale measure` on questions with options: the shipped family on published behaviours,
+//! questions longer than the window.
 
 mod common;
 
@@ -8,7 +9,8 @@ use common::Place;
 use relscale_testkit::TinyModel;
 use relscale_testkit::data::of_others;
 
-/// All 16 behaviours, both answers of each of 8116 questions, by the two smallest sizes (the larger take the same way).
+/// All 16 behaviours, both answers of each of 8116 questions, by the two smallest sizes (the larger
+/// take the same way).
 #[test]
 fn the_shipped_family_takes_all_published_behaviours() {
     let Some(data) = of_others("anthropic-evals") else { return };
@@ -16,7 +18,8 @@ fn the_shipped_family_takes_all_published_behaviours() {
     let place = Place::new();
     let corpus = format!("behaviours={}?kind=anthropic", data.display());
     let mut arguments = vec!["measure", "--corpus", &corpus, "--out", "study", "--model"];
-    let models = ["small-3k", "small-9k"].map(|name| family.join(name).to_string_lossy().into_owned());
+    let models =
+        ["small-3k", "small-9k"].map(|name| family.join(name).to_string_lossy().into_owned());
     arguments.extend(models.iter().map(String::as_str));
     let outcome = place.run(&arguments);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
@@ -52,12 +55,20 @@ fn a_question_longer_than_the_window_keeps_its_whole_option() {
     outcome.shows("measure-long-question");
     measure("paper", "refused").refuses(
         3,
-        &["corpus `mmlu`", "`astronomy/test/1/A`", "reaches 0 of its 11 bytes", "--protocol document"],
+        &[
+            "corpus `mmlu`",
+            "`astronomy/test/1/A`",
+            "reaches 0 of its 11 bytes",
+            "--protocol document",
+        ],
     );
-    assert!(common::files(&place.path("refused")).iter().all(|(path, _)| !path.ends_with("run.json")));
+    assert!(
+        common::files(&place.path("refused")).iter().all(|(path, _)| !path.ends_with("run.json"))
+    );
 }
 
-/// Options that begin alike, two that are right, and one without text, from a file of one's own to the choices.
+/// Options that begin alike, two that are right, and one without text, from a file of one's own to
+/// the choices.
 #[test]
 fn questions_of_ones_own_are_judged_or_left_out_with_a_reason() {
     let place = Place::new();

@@ -10,13 +10,15 @@ use serde_json::Value;
 fn the_law_that_was_put_in_comes_out() {
     let place = Place::new();
     made_up_study(&place.path("study"), &MadeUpFamily::default());
-    let other = MadeUpFamily { corpus: "code".into(), alpha: 0.2, beta: 0.15, ..MadeUpFamily::default() };
+    let other =
+        MadeUpFamily { corpus: "code".into(), alpha: 0.2, beta: 0.15, ..MadeUpFamily::default() };
     made_up_study(&place.path("study"), &other);
     let outcome = place.run(&["fit", "study", "--resamples", "200"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     outcome.shows("fit");
 
-    let laws: Value = serde_json::from_slice(&std::fs::read(place.path("study/laws.json")).unwrap()).unwrap();
+    let laws: Value =
+        serde_json::from_slice(&std::fs::read(place.path("study/laws.json")).unwrap()).unwrap();
     assert_eq!(laws["options"]["resamples"], 200);
     for (at, alpha) in [(0, 0.2), (1, 0.12)] {
         let law = &laws["groups"][at]["rank_laws"][0]["outcome"];
@@ -49,7 +51,10 @@ fn two_models_give_a_slope_without_interval() {
 #[test]
 fn one_model_is_refused_with_the_reason() {
     let place = Place::new();
-    made_up_study(&place.path("study"), &MadeUpFamily { sizes: vec![10_000], ..MadeUpFamily::default() });
+    made_up_study(
+        &place.path("study"),
+        &MadeUpFamily { sizes: vec![10_000], ..MadeUpFamily::default() },
+    );
     let outcome = place.run(&["fit", "study", "--resamples", "100"]);
     assert_eq!(outcome.code, Some(3), "{}", outcome.screen());
     assert!(outcome.err.contains("error: no law could be fitted"), "{}", outcome.screen());
@@ -62,16 +67,19 @@ fn one_model_is_refused_with_the_reason() {
 fn tokens_in_a_row_are_counted_for_the_k_and_n_that_are_given() {
     let place = Place::new();
     made_up_study(&place.path("study"), &MadeUpFamily::default());
-    let asked = ["fit", "study", "--resamples", "100", "--emergence-k", "20,1", "--emergence-n", "1,4"];
+    let asked =
+        ["fit", "study", "--resamples", "100", "--emergence-k", "20,1", "--emergence-n", "1,4"];
     let outcome = place.run(&asked);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     let table = outcome.out.split("decades beyond").nth(1).expect("the table of tokens in a row");
     let rows: Vec<Vec<&str>> =
         table.lines().skip(2).take(4).map(|line| line.split_whitespace().collect()).collect();
-    let names: Vec<[&str; 2]> = rows.iter().map(|row| [row[row.len() - 9], row[row.len() - 8]]).collect();
+    let names: Vec<[&str; 2]> =
+        rows.iter().map(|row| [row[row.len() - 9], row[row.len() - 8]]).collect();
     assert_eq!(names, [["1", "1"], ["1", "4"], ["20", "1"], ["20", "4"]], "{}", outcome.screen());
 
-    let laws: Value = serde_json::from_slice(&std::fs::read(place.path("study/laws.json")).unwrap()).unwrap();
+    let laws: Value =
+        serde_json::from_slice(&std::fs::read(place.path("study/laws.json")).unwrap()).unwrap();
     let emergence = &laws["groups"][0]["emergence"];
     // Every token in a row of one: the rank law of the same k, which was in no grid before.
     for (at, k) in [(0, 1), (1, 20)] {
@@ -88,7 +96,9 @@ fn tokens_in_a_row_are_counted_for_the_k_and_n_that_are_given() {
         "{}",
         plain.screen()
     );
-    place.run(&["fit", "study", "--emergence-n", "0"]).refuses(3, &["emergence_n", "at least one token"]);
+    place
+        .run(&["fit", "study", "--emergence-n", "0"])
+        .refuses(3, &["emergence_n", "at least one token"]);
     place.run(&["fit", "study", "--emergence-k", "ten"]).refuses(2, &["ten"]);
 }
 
@@ -121,7 +131,10 @@ fn neither_rows_nor_threads_change_a_byte() {
 fn what_is_no_study_is_refused() {
     let place = Place::new();
     place.run(&["fit", "nowhere"]).refuses(3, &["nowhere", "no study here", "relscale measure"]);
-    made_up_study(&place.path("empty"), &MadeUpFamily { sizes: Vec::new(), ..MadeUpFamily::default() });
+    made_up_study(
+        &place.path("empty"),
+        &MadeUpFamily { sizes: Vec::new(), ..MadeUpFamily::default() },
+    );
     place.run(&["fit", "empty"]).refuses(3, &["no finished run", "relscale measure"]);
     made_up_study(&place.path("study"), &MadeUpFamily::default());
     place.run(&["fit", "study", "--resamples", "1"]).refuses(3, &["resamples", "at least 2"]);

@@ -1,4 +1,5 @@
-//! `relscale fit --table` and `--harness`: laws of numbers that others measured, and what is refused.
+//! `relscale fit --table` and `--harness`: laws of numbers that others measured, and what is
+//! refused.
 
 mod common;
 
@@ -32,9 +33,13 @@ fn several_columns_by_family() {
     ]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     outcome.shows("fit-table");
-    let laws: Value = serde_json::from_slice(&std::fs::read(place.path("laws.json")).unwrap()).unwrap();
+    let laws: Value =
+        serde_json::from_slice(&std::fs::read(place.path("laws.json")).unwrap()).unwrap();
     let law = &laws["groups"][0]["laws"][0];
-    assert_eq!((laws["format"].as_u64(), law["quantity"]["symbol"].as_str()), (Some(4), Some("-ln rbp1")));
+    assert_eq!(
+        (laws["format"].as_u64(), law["quantity"]["symbol"].as_str()),
+        (Some(4), Some("-ln rbp1"))
+    );
     let alpha = law["outcome"]["exponent"]["value"].as_f64().unwrap();
     assert!((alpha - 0.056).abs() < 5e-4, "{alpha}");
 
@@ -63,7 +68,8 @@ fn what_cannot_be_fitted_is_refused_with_file_and_line() {
     let fit = |more: &[&str]| place.run(&[&["fit", "--table"], more].concat());
     fit(&["points.csv", "--y", "rbp1"]).refuses(3, &["points.csv, line 3", "`zero`", "hint: mend"]);
     fit(&["points.csv", "--y", "rbp2"]).refuses(3, &["no column `rbp2`", "S, rbp1"]);
-    fit(&["points.csv", "--y", "S"]).refuses(3, &["does not say what its values are", "--as rbp|accuracy"]);
+    fit(&["points.csv", "--y", "S"])
+        .refuses(3, &["does not say what its values are", "--as rbp|accuracy"]);
     fit(&["nowhere.csv", "--y", "rbp1"]).refuses(3, &["nowhere.csv", "cannot read"]);
     place.text("one.csv", "S,rbp1\n1e6,0.2\n");
     let outcome = fit(&["one.csv", "--y", "rbp1"]);
@@ -79,12 +85,16 @@ fn what_cannot_be_fitted_is_refused_with_file_and_line() {
 fn what_makes_no_sense_together_is_wrong_usage() {
     let place = Place::new();
     place.run(&["fit"]).refuses(2, &["<STUDY>"]);
-    place.run(&["fit", "study", "--table", "t.csv", "--y", "rbp1"]).refuses(2, &["cannot be used with"]);
+    place
+        .run(&["fit", "study", "--table", "t.csv", "--y", "rbp1"])
+        .refuses(2, &["cannot be used with"]);
     place.run(&["fit", "--table", "t.csv"]).refuses(2, &["--y"]);
     place
         .run(&["fit", "--table", "t.csv", "--y", "a", "--as", "rank"])
         .refuses(2, &["rbp, accuracy, wrong, ce"]);
-    place.run(&["fit", "--table", "t.csv", "--y", "a", "--where", "b"]).refuses(2, &["COLUMN=VALUE"]);
+    place
+        .run(&["fit", "--table", "t.csv", "--y", "a", "--where", "b"])
+        .refuses(2, &["COLUMN=VALUE"]);
     place.run(&["fit", "study", "--metric", "acc"]).refuses(2, &["[STUDY]", "--metric"]);
 }
 
@@ -115,7 +125,8 @@ fn one_set_of_options_for_every_command() {
         for (at, params) in [1e6, 4e6, 1.6e7_f64].into_iter().enumerate() {
             for (step, tokens) in [2e9, 8e9, 3.2e10_f64].into_iter().enumerate() {
                 let wobble = [0.003, -0.002, 0.001][(at + 2 * step) % 3];
-                let loss = level * (1.5 + 60.0 * params.powf(-0.3) + 100.0 * tokens.powf(-0.25) + wobble);
+                let loss =
+                    level * (1.5 + 60.0 * params.powf(-0.3) + 100.0 * tokens.powf(-0.25) + wobble);
                 let (ice, acc) = (1.3 * loss * params.powf(-0.01), 1.2 - loss / 4.0);
                 table += &format!(
                     "{kind}-{at}-{step},{kind},a,finished,{params},{tokens},{loss:.4},{ice:.4},{acc:.4}\n"
@@ -125,7 +136,8 @@ fn one_set_of_options_for_every_command() {
     }
     table += "zz9,g1,a,crashed,2e6,2e9,9,9,0.1\nother,g1,b,finished,2e6,2e9,abc,abc,abc\n";
     place.text("t.csv", &table);
-    let common = ["--table", "t.csv", "--where", "set=a", "--group", "kind", "--label", "id", "--json", "-"];
+    let common =
+        ["--table", "t.csv", "--where", "set=a", "--group", "kind", "--label", "id", "--json", "-"];
     let two = ["--x", "params", "--x", "tokens"];
     let compute = ["--x", "6*params*tokens"];
     let commands: [(&[&str], &[&str], &[&str]); 5] = [
@@ -145,8 +157,11 @@ fn one_set_of_options_for_every_command() {
         said.refuses(3, &["t.csv, line 21: column `final` is `abc`", "hint: mend"]);
     }
     // Two x where a law has one, and the other way round.
-    let one = place
-        .run(&["fit", "--table", "t.csv", "--x", "params", "--x", "tokens", "--y", "final", "--as", "loss"]);
+    let one = place.run(&[
+        "fit", "--table", "t.csv", "--x", "params", "--x", "tokens", "--y", "final", "--as", "loss",
+    ]);
     one.refuses(3, &["`x` is params, tokens", "one column"]);
-    place.run(&["sweep", "fit", "--table", "t.csv", "--x", "params"]).refuses(3, &["parameters and tokens"]);
+    place
+        .run(&["sweep", "fit", "--table", "t.csv", "--x", "params"])
+        .refuses(3, &["parameters and tokens"]);
 }

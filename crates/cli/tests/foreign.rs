@@ -1,5 +1,5 @@
-//! What others made, and what stands in the way: studies with links, names that a terminal obeys, outputs that are inputs, several
-//! programs at once.
+//! What others made, and what stands in the way: studies with links, names that a terminal obeys,
+//! outputs that are inputs, several programs at once.
 
 #![cfg(unix)]
 
@@ -43,7 +43,8 @@ fn links_in_a_received_study_lead_nowhere() {
     let fit = ["fit", "study", "--resamples", "50"];
     let measure = ["measure", "--model", model, "--corpus", text, "--out", "study"];
     let report = ["report", "study"];
-    let relative = ["relative", "study", "--baseline", "prose", "--family", "made-up", "--resamples", "50"];
+    let relative =
+        ["relative", "study", "--baseline", "prose", "--family", "made-up", "--resamples", "50"];
     // What a run's folder is called is known once it was measured.
     assert_eq!(place.run(&measure).code, Some(0));
     let runs = fs::read_dir(place.path("study/runs")).unwrap();
@@ -100,9 +101,15 @@ fn a_study_names_runs_of_its_own_only() {
     let study: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     for name in ["../../x", "/tmp", "..", "a/b", ""] {
         let mut study = study.clone();
-        study["current"].as_object_mut().unwrap().values_mut().for_each(|value| *value = name.into());
+        study["current"]
+            .as_object_mut()
+            .unwrap()
+            .values_mut()
+            .for_each(|value| *value = name.into());
         fs::write(&path, study.to_string()).unwrap();
-        place.run(&["fit", "study"]).refuses(3, &["study.json", &format!("{name:?}"), "no plain name"]);
+        place
+            .run(&["fit", "study"])
+            .refuses(3, &["study.json", &format!("{name:?}"), "no plain name"]);
     }
 }
 
@@ -123,8 +130,17 @@ fn names_reach_no_terminal_as_commands() {
         place.model(&format!("{number}{evil}"), &TinyModel { width, ..TinyModel::default() });
     }
     fs::rename(place.prose(), place.path(&text)).unwrap();
-    let measure =
-        ["measure", "--model", "models", "--corpus", &text, "--out", "s\u{1b}[1m", "--family", family];
+    let measure = [
+        "measure",
+        "--model",
+        "models",
+        "--corpus",
+        &text,
+        "--out",
+        "s\u{1b}[1m",
+        "--family",
+        family,
+    ];
     let outcome = place.run(&measure);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     harmless(&outcome);
@@ -150,8 +166,17 @@ fn names_reach_no_terminal_as_commands() {
         harmless(&place.run(command));
     }
     // JSON holds the name as it is, written as JSON writes it.
-    let outcome =
-        place.run(&["measure", "--model", "models", "--corpus", &text, "--out", "s\u{1b}[1m", "--json", "-"]);
+    let outcome = place.run(&[
+        "measure",
+        "--model",
+        "models",
+        "--corpus",
+        &text,
+        "--out",
+        "s\u{1b}[1m",
+        "--json",
+        "-",
+    ]);
     harmless(&outcome);
     let runs: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
     assert_eq!(runs[0]["model"], format!("0{evil}"));
@@ -218,7 +243,8 @@ fn outputs_spare_the_inputs() {
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
 }
 
-/// Programs at one study at the same time, as a script starts them: all go through, and what they leave is whole.
+/// Programs at one study at the same time, as a script starts them: all go through, and what they
+/// leave is whole.
 #[test]
 fn several_fits_and_reports_at_once_leave_whole_files() {
     let place = Place::new();
@@ -285,23 +311,27 @@ fn next_commands_are_words_of_a_shell() {
     place.run(&["view", "it's a study"]).refuses(3, &[r"`relscale report 'it'\''s a study'`"]);
 }
 
-/// A normaliser that the tokenizer library gives up on: refused in our words, without the library's panic.
+/// A normaliser that the tokenizer library gives up on: refused in our words, without the library's
+/// panic.
 #[test]
 fn a_library_that_gives_up_says_nothing_itself() {
     let place = Place::new();
     let model = place.model("m", &TinyModel::default());
     let path = model.join("tokenizer.json");
-    let mut tokenizer: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let mut tokenizer: serde_json::Value =
+        serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     tokenizer["normalizer"] =
         serde_json::json!({ "type": "Replace", "pattern": { "Regex": "a*" }, "content": "b" });
     fs::write(&path, tokenizer.to_string()).unwrap();
     place.prose();
-    let outcome = place.run(&["measure", "--model", "models/m", "--corpus", "prose.txt", "--out", "study"]);
+    let outcome =
+        place.run(&["measure", "--model", "models/m", "--corpus", "prose.txt", "--out", "study"]);
     assert!(!outcome.err.contains("panicked"), "{}", outcome.screen());
     assert!(matches!(outcome.code, Some(0 | 3)), "{}", outcome.screen());
 }
 
-/// Whatever the environment says or lacks, no connection is opened and nothing gives up: models are folders.
+/// Whatever the environment says or lacks, no connection is opened and nothing gives up: models are
+/// folders.
 #[test]
 fn no_environment_opens_a_connection() {
     let place = Place::new();
@@ -314,16 +344,32 @@ fn no_environment_opens_a_connection() {
         &[],
         &[("HF_HUB_OFFLINE", "1")],
         &[("HF_HOME", "nowhere"), ("HF_ENDPOINT", &address)],
-        &[("HTTPS_PROXY", &address), ("HTTP_PROXY", &address), ("ALL_PROXY", &address), ("HOME", "/nowhere")],
+        &[
+            ("HTTPS_PROXY", &address),
+            ("HTTP_PROXY", &address),
+            ("ALL_PROXY", &address),
+            ("HOME", "/nowhere"),
+        ],
     ];
     for (number, environment) in environments.into_iter().enumerate() {
         let out = format!("study{number}");
         for (model, code, word) in [
             ("models/m", 0, "next: relscale fit"),
-            ("EleutherAI/pythia-70m", 3, "hf download EleutherAI/pythia-70m --local-dir pythia-70m"),
+            (
+                "EleutherAI/pythia-70m",
+                3,
+                "hf download EleutherAI/pythia-70m --local-dir pythia-70m",
+            ),
         ] {
-            let mut command =
-                place.command(&["measure", "--model", model, "--corpus", "prose.txt", "--out", &out]);
+            let mut command = place.command(&[
+                "measure",
+                "--model",
+                model,
+                "--corpus",
+                "prose.txt",
+                "--out",
+                &out,
+            ]);
             let output = command.env_clear().envs(environment.iter().copied()).output().unwrap();
             let said = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(code), "{environment:?}: {said}");
@@ -340,8 +386,9 @@ fn a_gguf_file_is_told_what_it_is() {
     let place = Place::new();
     place.prose();
     place.text("q8.gguf", "GGUF");
-    let measure =
-        |model: &str| place.run(&["measure", "--model", model, "--corpus", "prose.txt", "--out", "study"]);
+    let measure = |model: &str| {
+        place.run(&["measure", "--model", model, "--corpus", "prose.txt", "--out", "study"])
+    };
     measure("q8.gguf").refuses(
         3,
         &["q8.gguf: a GGUF file, which is not read", "hint: give the folder of the original model"],

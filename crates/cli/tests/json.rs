@@ -1,4 +1,5 @@
-//! `--json -` of every command there is: one JSON document on standard output, everything else on standard error.
+//! `--json -` of every command there is: one JSON document on standard output, everything else on
+//! standard error.
 
 mod common;
 
@@ -9,7 +10,8 @@ use common::Place;
 use relscale_testkit::{MadeUpFamily, TinyModel, made_up_study};
 use serde_json::Value;
 
-/// All commands that do something, by walking the help: a command that has commands does nothing itself.
+/// All commands that do something, by walking the help: a command that has commands does nothing
+/// itself.
 fn commands(place: &Place, above: &[&str], found: &mut Vec<String>) {
     let help = place.run(&[above, &["--help"]].concat());
     assert_eq!(help.code, Some(0), "{above:?}");
@@ -20,7 +22,9 @@ fn commands(place: &Place, above: &[&str], found: &mut Vec<String>) {
     let listed = listed.lines().take_while(|line| !line.is_empty());
     // A name stands two columns in, what it does further.
     let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    for name in names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help") {
+    for name in
+        names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help")
+    {
         commands(place, &[above, &[name]].concat(), found);
     }
 }
@@ -36,8 +40,12 @@ fn tables(place: &Place) {
         writeln!(stages, "m{at},{x:e},{loss:.5},{accuracy:.5}").unwrap();
         let (size, tokens) = (1e7 * 4.0_f64.powi(at % 4), 1e9 * 2.0_f64.powi(at / 4));
         let base = 30.0 * size.powf(-0.1) * tokens.powf(-0.05);
-        writeln!(sizes, "{size},{tokens},web,{base}\n{size},{tokens},chat,{}", 2.0 * base * size.powf(-0.02))
-            .unwrap();
+        writeln!(
+            sizes,
+            "{size},{tokens},web,{base}\n{size},{tokens},chat,{}",
+            2.0 * base * size.powf(-0.02)
+        )
+        .unwrap();
     }
     place.text("stages.csv", &stages);
     place.text("sizes.csv", &sizes);
@@ -57,7 +65,8 @@ fn tables(place: &Place) {
     place.text("test.txt", &line.repeat(20));
 }
 
-/// Each command with arguments that make it do its work; those that need another's work stand behind it.
+/// Each command with arguments that make it do its work; those that need another's work stand
+/// behind it.
 fn arguments() -> BTreeMap<&'static str, String> {
     let data = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/choices");
     BTreeMap::from([
@@ -108,12 +117,14 @@ fn every_command_answers_machines() {
     let mut found = Vec::new();
     commands(&place, &[], &mut found);
     let arguments = arguments();
-    let unknown: Vec<&String> = found.iter().filter(|name| !arguments.contains_key(name.as_str())).collect();
+    let unknown: Vec<&String> =
+        found.iter().filter(|name| !arguments.contains_key(name.as_str())).collect();
     assert!(unknown.is_empty(), "commands that this test does not try: {unknown:?}");
     assert_eq!(found.len(), ORDER.len(), "{found:?}");
 
     for (number, width) in [8, 16, 24].into_iter().enumerate() {
-        let model = TinyModel { width, hidden: 2 * width, seed: number as u64, ..TinyModel::default() };
+        let model =
+            TinyModel { width, hidden: 2 * width, seed: number as u64, ..TinyModel::default() };
         place.model(&format!("tiny-{width}"), &model);
     }
     for corpus in ["prose", "code"] {
@@ -122,11 +133,13 @@ fn every_command_answers_machines() {
     }
     tables(&place);
     for name in ORDER {
-        let words = name.split(' ').chain(arguments[name].split_whitespace()).chain(["--json", "-"]);
+        let words =
+            name.split(' ').chain(arguments[name].split_whitespace()).chain(["--json", "-"]);
         let outcome = place.run(&words.collect::<Vec<_>>());
         assert_eq!(outcome.code, Some(0), "{name}: {}", outcome.screen());
-        let document: Value = serde_json::from_str(&outcome.out)
-            .unwrap_or_else(|error| panic!("{name} does not answer in JSON: {error}\n{}", outcome.screen()));
+        let document: Value = serde_json::from_str(&outcome.out).unwrap_or_else(|error| {
+            panic!("{name} does not answer in JSON: {error}\n{}", outcome.screen())
+        });
         assert!(document.is_object() || document.is_array(), "{name}: {document}");
         assert!(!document.as_array().is_some_and(Vec::is_empty), "{name} says nothing");
     }

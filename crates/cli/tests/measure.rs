@@ -23,7 +23,8 @@ fn a_family_on_two_texts() {
     family(&place);
     place.prose();
     let second = "other=prose.txt?split=paragraphs";
-    let arguments = ["measure", "--model", "models", "--corpus", "prose.txt", second, "--out", "study"];
+    let arguments =
+        ["measure", "--model", "models", "--corpus", "prose.txt", second, "--out", "study"];
     let outcome = place.run(&arguments);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     outcome.shows("measure");
@@ -103,7 +104,8 @@ fn special_tokens_in_the_text_and_twins_are_told() {
     place.model("tiny", &TinyModel::default());
     place.model("twin", &TinyModel::default());
     place.text("page.txt", "One page.<|endoftext|>Another page.");
-    let outcome = place.run(&["measure", "--model", "models", "--corpus", "page.txt", "--out", "study"]);
+    let outcome =
+        place.run(&["measure", "--model", "models", "--corpus", "page.txt", "--out", "study"]);
     assert_eq!(outcome.code, Some(0));
     assert!(outcome.err.contains("spells out 1 special token"), "{}", outcome.screen());
     assert!(outcome.err.contains("same weights"), "{}", outcome.screen());
@@ -131,7 +133,9 @@ fn bad_texts_are_refused() {
         ("crates:poems", &["crates:poems", "crates:code"]),
     ];
     for (corpus, words) in refusals {
-        place.run(&["measure", "--model", "models", "--corpus", corpus, "--out", "study"]).refuses(3, words);
+        place
+            .run(&["measure", "--model", "models", "--corpus", corpus, "--out", "study"])
+            .refuses(3, words);
     }
 }
 
@@ -191,13 +195,15 @@ fn a_folder_of_something_else_is_not_written_into() {
     place.prose();
     fs::create_dir(place.path("photos")).unwrap();
     place.text("photos/beach.jpg", "sand");
-    let outcome = place.run(&["measure", "--model", "models", "--corpus", "prose.txt", "--out", "photos"]);
+    let outcome =
+        place.run(&["measure", "--model", "models", "--corpus", "prose.txt", "--out", "photos"]);
     outcome.refuses(3, &["photos", "not a relscale study", "beach.jpg", "hint: "]);
     outcome.shows("measure-refused");
     assert_eq!(files(&place.path("photos")).len(), 1);
 }
 
-/// Ctrl-C: what is finished stays, the same command goes on, and nothing tells the end from an unbroken run.
+/// Ctrl-C: what is finished stays, the same command goes on, and nothing tells the end from an
+/// unbroken run.
 #[test]
 #[cfg(unix)]
 fn ctrl_c_stops_well_and_the_same_command_goes_on() {
@@ -224,10 +230,15 @@ fn ctrl_c_stops_well_and_the_same_command_goes_on() {
         if let Some(first) = part("part-00000.parquet") {
             break first;
         }
-        assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "no part appears");
+        assert!(
+            Instant::now() < deadline && child.try_wait().unwrap().is_none(),
+            "no part appears"
+        );
         std::thread::sleep(Duration::from_millis(5));
     };
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success()
+    );
     let output = child.wait_with_output().unwrap();
     let err = place.redact(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{err}");
@@ -239,14 +250,17 @@ fn ctrl_c_stops_well_and_the_same_command_goes_on() {
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     assert!(outcome.err.contains("goes on after"), "{}", outcome.screen());
     assert_eq!(fs::read(&first).unwrap(), kept);
-    let unbroken = place.run(&["measure", "--model", "models", "--corpus", corpus, "--out", "unbroken"]);
+    let unbroken =
+        place.run(&["measure", "--model", "models", "--corpus", corpus, "--out", "unbroken"]);
     assert_eq!(outcome.out, unbroken.out);
-    let bytes =
-        |study: &str| files(&place.path(study)).into_iter().map(|(_, bytes)| bytes).collect::<Vec<_>>();
+    let bytes = |study: &str| {
+        files(&place.path(study)).into_iter().map(|(_, bytes)| bytes).collect::<Vec<_>>()
+    };
     assert!(bytes("study/runs") == bytes("unbroken/runs"));
 }
 
-/// Ctrl-C while a long text is tokenised: nothing was scored yet, and the program ends all the same.
+/// Ctrl-C while a long text is tokenised: nothing was scored yet, and the program ends all the
+/// same.
 #[test]
 #[cfg(unix)]
 fn ctrl_c_is_seen_while_a_text_is_read() {
@@ -256,18 +270,33 @@ fn ctrl_c_is_seen_while_a_text_is_read() {
     place.text("long.txt", &line.repeat(600_000));
     let mut child = Command::new(env!("CARGO_BIN_EXE_relscale"))
         .current_dir(place.path(""))
-        .args(["measure", "--model", "models", "--corpus", "long.txt", "--out", "study", "--threads", "1"])
+        .args([
+            "measure",
+            "--model",
+            "models",
+            "--corpus",
+            "long.txt",
+            "--out",
+            "study",
+            "--threads",
+            "1",
+        ])
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     // The study folder is there before the first text is opened.
     let deadline = Instant::now() + Duration::from_secs(60);
     while !place.path("study/vocabularies").exists() {
-        assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "no study appears");
+        assert!(
+            Instant::now() < deadline && child.try_wait().unwrap().is_none(),
+            "no study appears"
+        );
         std::thread::sleep(Duration::from_millis(5));
     }
     std::thread::sleep(Duration::from_millis(300));
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success()
+    );
     let asked = Instant::now();
     let output = child.wait_with_output().unwrap();
     let err = place.redact(&output.stderr);
@@ -277,8 +306,8 @@ fn ctrl_c_is_seen_while_a_text_is_read() {
     assert!(!err.contains("long: "), "it was not read to its end: {err}");
 }
 
-/// The shipped family on the crate sources: the second call finds everything finished. With `--tokens 500000` in place of 2000 it takes as
-/// long, but the first call takes minutes.
+/// The shipped family on the crate sources: the second call finds everything finished. With
+/// `--tokens 500000` in place of 2000 it takes as long, but the first call takes minutes.
 ///
 ///     cargo test --release -p relscale --test measure -- --ignored
 #[test]
@@ -308,10 +337,14 @@ fn a_finished_study_of_the_shipped_family_returns_within_a_second() {
 fn a_full_disk_loses_nothing() {
     let place = Place::new();
     place.model("tiny", &TinyModel::default());
-    place.text("long.txt", &"Words that take room on the disk, one after another.\n\n".repeat(6_000));
+    place.text(
+        "long.txt",
+        &"Words that take room on the disk, one after another.\n\n".repeat(6_000),
+    );
     let disk = place.path("disk");
     fs::create_dir(&disk).unwrap();
-    let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=96k", "tmpfs"]).arg(&disk).output();
+    let mount =
+        Command::new("mount").args(["-t", "tmpfs", "-o", "size=96k", "tmpfs"]).arg(&disk).output();
     if !mount.is_ok_and(|output| output.status.success()) {
         skipped(MACHINE, "a small disk cannot be mounted here");
         return;
@@ -333,6 +366,9 @@ fn a_full_disk_loses_nothing() {
     let unmounted = Command::new("umount").arg(&disk).status();
     full.refuses(1, &["No space left on device", "hint: ", "run the same command again"]);
     assert!(left.is_ok_and(|left| left > 0));
-    assert!(grown.is_ok_and(|status| status.success()) && unmounted.is_ok_and(|status| status.success()));
+    assert!(
+        grown.is_ok_and(|status| status.success())
+            && unmounted.is_ok_and(|status| status.success())
+    );
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
 }

@@ -1,4 +1,5 @@
-//! `relscale predict`: values and sizes from the laws of a study, with their warnings, and what is refused.
+//! `relscale predict`: values and sizes from the laws of a study, with their warnings, and what is
+//! refused.
 
 mod common;
 
@@ -10,7 +11,8 @@ use serde_json::Value;
 fn fitted() -> Place {
     let place = Place::new();
     made_up_study(&place.path("study"), &MadeUpFamily::default());
-    let code = MadeUpFamily { corpus: "code".into(), alpha: 0.2, beta: 0.15, ..MadeUpFamily::default() };
+    let code =
+        MadeUpFamily { corpus: "code".into(), alpha: 0.2, beta: 0.15, ..MadeUpFamily::default() };
     made_up_study(&place.path("study"), &code);
     let outcome = place.run(&["fit", "study", "--resamples", "100"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
@@ -20,8 +22,18 @@ fn fitted() -> Place {
 #[test]
 fn values_and_sizes_of_a_known_law() {
     let place = fitted();
-    let arguments =
-        ["predict", "study", "--corpus", "prose", "--at", "100M", "--k", "1", "--target", "RBP_1 = 0.6"];
+    let arguments = [
+        "predict",
+        "study",
+        "--corpus",
+        "prose",
+        "--at",
+        "100M",
+        "--k",
+        "1",
+        "--target",
+        "RBP_1 = 0.6",
+    ];
     let outcome = place.run(&arguments);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     outcome.shows("predict");
@@ -30,7 +42,8 @@ fn values_and_sizes_of_a_known_law() {
     let found: Value = serde_json::from_str(&outcome.out).unwrap();
     let group = &found["groups"][0];
     assert_eq!((found["format"].as_u64(), group["corpus"].as_str()), (Some(4), Some("prose")));
-    // -ln RBP_1 = 4 S^-0.12, at 1e8; and where it is -ln 0.6. The study's counts hold it to about one token in 4000.
+    // -ln RBP_1 = 4 S^-0.12, at 1e8; and where it is -ln 0.6. The study's counts hold it to about
+    // one token in 4000.
     let near = |value: &Value, truth: f64, share: f64| {
         let value = value.as_f64().unwrap();
         assert!((value / truth - 1.0).abs() < share, "{value} for {truth}");
@@ -51,7 +64,11 @@ fn unasked_the_next_two_decades_are_told() {
     let place = fitted();
     let outcome = place.run(&["predict", "study/laws.json", "--json", "next.json"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
-    assert!(outcome.out.contains("1.00e7") && outcome.out.contains("1.00e8"), "{}", outcome.screen());
+    assert!(
+        outcome.out.contains("1.00e7") && outcome.out.contains("1.00e8"),
+        "{}",
+        outcome.screen()
+    );
     assert!(outcome.out.contains("beyond the largest model measured"), "{}", outcome.screen());
     assert!(outcome.err.contains("wrote next.json"), "{}", outcome.screen());
     assert!(place.path("next.json").exists());
@@ -61,8 +78,10 @@ fn unasked_the_next_two_decades_are_told() {
 fn what_cannot_be_predicted_is_refused() {
     let place = fitted();
     let predict = |more: &[&str]| place.run(&[&["predict", "study"], more].concat());
-    predict(&["--family", "gpt2"]).refuses(3, &["family `gpt2`", "made-up on code, made-up on prose"]);
-    predict(&["--target", "RBP_1 = 60"]).refuses(2, &["RBP_1 = 60", "`RBP_1 = 0.6`", "above 0 and below 1"]);
+    predict(&["--family", "gpt2"])
+        .refuses(3, &["family `gpt2`", "made-up on code, made-up on prose"]);
+    predict(&["--target", "RBP_1 = 60"])
+        .refuses(2, &["RBP_1 = 60", "`RBP_1 = 0.6`", "above 0 and below 1"]);
     predict(&["--at", "large"]).refuses(2, &["large", "10x"]);
     predict(&["--k", "0"]).refuses(2, &["0"]);
     predict(&["--level", "95"]).refuses(3, &["level", "95"]);

@@ -60,7 +60,8 @@ fn colours_on_a_terminal_unless_unwanted() {
     assert!(plain.contains("error: nowhere") && !plain.contains('\x1b'), "{plain:?}");
 }
 
-/// On a terminal no table is wider than it, and no column is lost: those that do not fit stand below.
+/// On a terminal no table is wider than it, and no column is lost: those that do not fit stand
+/// below.
 #[test]
 #[cfg(target_os = "linux")]
 fn tables_fit_the_terminal() {

@@ -6,7 +6,8 @@ use common::{Place, checkpoints};
 use relscale_testkit::{MadeUpFamily, made_up_study};
 use serde_json::Value;
 
-/// Three distributions over four models; `even` falls as `web` does, `code` faster, `chat` more slowly.
+/// Three distributions over four models; `even` falls as `web` does, `code` faster, `chat` more
+/// slowly.
 fn points(place: &Place) {
     let mut text = "model,flops,corpus,loss\n".to_owned();
     for (at, flops) in [1e18, 1e19, 1e20, 1e21, 1e22].into_iter().enumerate() {
@@ -15,15 +16,26 @@ fn points(place: &Place) {
             [("web", 12.0, 0.04), ("code", 20.0, 0.06), ("chat", 10.0, 0.03), ("even", 14.0, 0.04)]
         {
             let wobble: f64 = if corpus == "web" { 1.0 } else { wobble };
-            text +=
-                &format!("m{at},{flops:e},{corpus},{:.6}\n", prefactor * f64::powf(flops, -beta) * wobble);
+            text += &format!(
+                "m{at},{flops:e},{corpus},{:.6}\n",
+                prefactor * f64::powf(flops, -beta) * wobble
+            );
         }
     }
     place.text("points.csv", &text);
 }
 
-const LONG: [&str; 9] =
-    ["relative", "--table", "points.csv", "--x", "flops", "--error", "loss", "--distribution", "corpus"];
+const LONG: [&str; 9] = [
+    "relative",
+    "--table",
+    "points.csv",
+    "--x",
+    "flops",
+    "--error",
+    "loss",
+    "--distribution",
+    "corpus",
+];
 
 fn long(more: &[&'static str]) -> Vec<&'static str> {
     [&LONG[..], more].concat()
@@ -33,19 +45,25 @@ fn long(more: &[&'static str]) -> Vec<&'static str> {
 fn a_table_of_four_distributions() {
     let place = Place::new();
     points(&place);
-    let arguments = long(&["--baseline", "web", "--reaches", "1,0.5", "--at", "1e23", "--json", "gaps.json"]);
+    let arguments =
+        long(&["--baseline", "web", "--reaches", "1,0.5", "--at", "1e23", "--json", "gaps.json"]);
     let outcome = place.run(&arguments);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     outcome.shows("relative");
-    let found: Value = serde_json::from_slice(&std::fs::read(place.path("gaps.json")).unwrap()).unwrap();
-    assert_eq!((found["format"].as_u64(), found["options"]["margin"].as_f64()), (Some(4), Some(0.002)));
+    let found: Value =
+        serde_json::from_slice(&std::fs::read(place.path("gaps.json")).unwrap()).unwrap();
+    assert_eq!(
+        (found["format"].as_u64(), found["options"]["margin"].as_f64()),
+        (Some(4), Some(0.002))
+    );
     for (at, trend, slope) in [(0, "widens", 0.01), (1, "closes", -0.02), (2, "parallel", 0.0)] {
         let law = &found["families"][0]["gaps"][at]["outcome"];
         assert_eq!((law["status"].as_str(), law["trend"].as_str()), (Some("fitted"), Some(trend)));
         assert!((law["delta_beta"]["value"].as_f64().unwrap() - slope).abs() < 1e-3);
     }
     // For machines: JSON alone, the same as in the file.
-    let arguments = long(&["--baseline", "web", "--reaches", "1,0.5", "--at", "1e23", "--json", "-"]);
+    let arguments =
+        long(&["--baseline", "web", "--reaches", "1,0.5", "--at", "1e23", "--json", "-"]);
     let piped = place.run(&arguments);
     let piped: Value = serde_json::from_str(&piped.out).unwrap();
     assert!(piped["families"] == found["families"]);
@@ -80,8 +98,12 @@ fn a_study_of_two_corpora_by_bytes_and_by_ranks() {
     let place = Place::new();
     let web = MadeUpFamily::default();
     made_up_study(&place.path("study"), &web);
-    let code =
-        MadeUpFamily { corpus: "code".into(), alpha: web.alpha + 0.05, beta: web.beta + 0.03, ..web.clone() };
+    let code = MadeUpFamily {
+        corpus: "code".into(),
+        alpha: web.alpha + 0.05,
+        beta: web.beta + 0.03,
+        ..web.clone()
+    };
     made_up_study(&place.path("study"), &code);
     for (error, slope) in [("bpb", -0.03), ("rbp1", -0.05)] {
         let arguments =
@@ -102,7 +124,8 @@ fn a_study_of_two_corpora_by_bytes_and_by_ranks() {
         assert!(outcome.out.contains("delta_beta of -ln RBP_k against"), "{}", outcome.out);
     }
     // Another x, from a manifest.
-    let sizes = code.sizes.iter().map(|size| format!("made-up-{size},{}\n", *size as f64 * *size as f64));
+    let sizes =
+        code.sizes.iter().map(|size| format!("made-up-{size},{}\n", *size as f64 * *size as f64));
     place.text("models.csv", &format!("model,flops\n{}", sizes.collect::<String>()));
     let arguments = [
         "relative",
@@ -125,13 +148,20 @@ fn a_study_of_two_corpora_by_bytes_and_by_ranks() {
 fn compute_of_a_study_by_a_manifest() {
     let place = Place::new();
     checkpoints(&place);
-    let arguments = ["relative", "study", "--models", "models.toml", "--x", "flops", "--baseline", "prose"];
+    let arguments =
+        ["relative", "study", "--models", "models.toml", "--x", "flops", "--baseline", "prose"];
     let outcome = place.run(&arguments);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     assert!(outcome.out.contains("x = flops (train)"), "{}", outcome.out);
     let words = outcome.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("flops of 9 models are not given; they are computed as 6 N D (train)"), "{words}");
-    assert!(words.contains("9 models are checkpoints of 3 training runs (w16, w24, w8)"), "{words}");
+    assert!(
+        words.contains("flops of 9 models are not given; they are computed as 6 N D (train)"),
+        "{words}"
+    );
+    assert!(
+        words.contains("9 models are checkpoints of 3 training runs (w16, w24, w8)"),
+        "{words}"
+    );
 }
 
 #[test]
@@ -152,9 +182,20 @@ fn subjects_averaged_into_domains_by_the_built_in_map() {
     }
     place.text("evals.csv", &text);
     let by = |map: &'static str| {
-        let arguments =
-            ["relative", "--table", "evals.csv", "--x", "params", "--error", "acc", "--distribution", "task"];
-        place.run(&[&arguments[..], &["--means-by", map, "--baseline", "stem", "--json", "-"]].concat())
+        let arguments = [
+            "relative",
+            "--table",
+            "evals.csv",
+            "--x",
+            "params",
+            "--error",
+            "acc",
+            "--distribution",
+            "task",
+        ];
+        place.run(
+            &[&arguments[..], &["--means-by", map, "--baseline", "stem", "--json", "-"]].concat(),
+        )
     };
     let first = |out: &str, distribution: usize| {
         let found: Value = serde_json::from_str(out).unwrap();
@@ -164,7 +205,10 @@ fn subjects_averaged_into_domains_by_the_built_in_map() {
     assert!((stem + ((100.0_f64 * 0.2 + 135.0 * 0.3) / 235.0).ln()).abs() < 1e-12, "{stem}");
     // By the authors' map anatomy is none of the sciences.
     assert!((first(&by("hendrycks").out, 0) + 0.2_f64.ln()).abs() < 1e-12);
-    place.text("map.csv", "task,group,w\nmmlu_anatomy,stem,1\nmmlu_abstract_algebra,stem,3\npiqa,other,1\n");
+    place.text(
+        "map.csv",
+        "task,group,w\nmmlu_anatomy,stem,1\nmmlu_abstract_algebra,stem,3\npiqa,other,1\n",
+    );
     assert!((first(&by("map.csv").out, 0) + 0.25_f64.ln()).abs() < 1e-12);
     assert!((first(&by("map.csv:w").out, 0) + 0.225_f64.ln()).abs() < 1e-12);
     by("nowhere.csv").refuses(2, &["nowhere.csv", "cannot read"]);
@@ -174,7 +218,9 @@ fn subjects_averaged_into_domains_by_the_built_in_map() {
 fn what_cannot_be_compared_is_refused() {
     let place = Place::new();
     points(&place);
-    place.run(&long(&["--baseline", "wev"])).refuses(3, &["no distribution `wev`", "chat, code, even, web"]);
+    place
+        .run(&long(&["--baseline", "wev"]))
+        .refuses(3, &["no distribution `wev`", "chat, code, even, web"]);
     place.run(&long(&["--baseline", "web", "--margin", "0"])).refuses(3, &["margin", "above 0"]);
     place.text("bad.csv", "model,flops,corpus,loss\na,1e18,web,2\na,1e18,code,-2\n");
     let mut bad = long(&["--baseline", "web"]);
@@ -192,9 +238,13 @@ fn what_cannot_be_compared_is_refused() {
     );
     assert!(outcome.err.contains("hint: measure at least three models"));
 
-    place.run(&["relative", "nowhere", "--baseline", "a"]).refuses(3, &["nowhere", "no study here"]);
+    place
+        .run(&["relative", "nowhere", "--baseline", "a"])
+        .refuses(3, &["nowhere", "no study here"]);
     made_up_study(&place.path("study"), &MadeUpFamily::default());
-    let study = |more: &[&'static str]| [&["relative", "study", "--baseline", "made-up"][..], more].concat();
+    let study = |more: &[&'static str]| {
+        [&["relative", "study", "--baseline", "made-up"][..], more].concat()
+    };
     place.run(&study(&["--x", "flops"])).refuses(3, &["knows no flops", "--models"]);
     place.run(&study(&["--error", "rank"])).refuses(3, &["`error` is rank", "rbp10"]);
     place.run(&study(&["--by", "tag:domain"])).refuses(3, &["tags asked for (domain)"]);

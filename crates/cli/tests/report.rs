@@ -1,4 +1,5 @@
-//! `relscale report`: the page, its figures in three sizes and three forms, a PDF; or what is missing for it.
+//! `relscale report`: the page, its figures in three sizes and three forms, a PDF; or what is
+//! missing for it.
 
 mod common;
 
@@ -46,7 +47,8 @@ fn what_other_commands_saved_is_shown_without_laws() {
     assert_eq!(place.run(&[&relative[..], &other].concat()).code, Some(0));
     let outcome = place.run(&["report", "study"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
-    for figure in ["gap--relative", "gap-by-k--relative", "gap--relative-ranks", "cases--relative"] {
+    for figure in ["gap--relative", "gap-by-k--relative", "gap--relative-ranks", "cases--relative"]
+    {
         assert!(place.path(&format!("study/figures/{figure}.csv")).exists(), "{figure}");
     }
     fs::write(place.path("study/relative.json"), "{\"format\": 9}").unwrap();
@@ -56,7 +58,8 @@ fn what_other_commands_saved_is_shown_without_laws() {
 #[test]
 fn figures_are_as_large_as_their_style() {
     let place = fitted();
-    let figure = |ending: &str| place.path("study/figures").join(format!("greedy--made-up.{ending}"));
+    let figure =
+        |ending: &str| place.path("study/figures").join(format!("greedy--made-up.{ending}"));
     for (style, width, pixels_wide) in [
         ("column", "width=\"3.35in\"", 2010),
         ("page", "width=\"900\"", 1800),
@@ -95,19 +98,26 @@ fn a_pdf_by_what_is_on_the_path() {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     };
     let report = |path: &str| {
-        let output = place.command(&["report", "study", "--pdf"]).env("PATH", path).output().unwrap();
+        let output =
+            place.command(&["report", "study", "--pdf"]).env("PATH", path).output().unwrap();
         (output.status.code(), place.redact(&output.stdout), place.redact(&output.stderr))
     };
     let bin = place.path("bin").display().to_string();
     let (code, _, err) = report(&bin);
     assert_eq!(code, Some(3), "{err}");
-    assert!(err.contains("no program that makes a PDF") && err.contains("install chromium"), "{err}");
+    assert!(
+        err.contains("no program that makes a PDF") && err.contains("install chromium"),
+        "{err}"
+    );
     assert!(place.path("study/report.html").is_file(), "the page is there all the same");
 
     program("wkhtmltopdf", "echo 'no display' >&2; exit 1");
     let (code, _, err) = report(&bin);
     assert_eq!(code, Some(1), "{err}");
-    assert!(err.contains("wkhtmltopdf") && err.contains("no display") && err.contains("print it"), "{err}");
+    assert!(
+        err.contains("wkhtmltopdf") && err.contains("no display") && err.contains("print it"),
+        "{err}"
+    );
 
     // The better one is tried first; it is given the page's whole path.
     program("weasyprint", r#"case "$1" in /*report.html) printf '%%PDF-1.7' > "$2";; esac"#);
@@ -119,8 +129,9 @@ fn a_pdf_by_what_is_on_the_path() {
 
 #[test]
 fn a_pdf_by_a_real_browser() {
-    let there = std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join("chromium").is_file()));
+    let there = std::env::var_os("PATH").is_some_and(|path| {
+        std::env::split_paths(&path).any(|folder| folder.join("chromium").is_file())
+    });
     if !there {
         return skipped(BROWSER, "there is no chromium on the PATH");
     }

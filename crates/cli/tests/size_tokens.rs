@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use common::{Place, checkpoints};
 use serde_json::Value;
 
-/// Four sizes after 1, 2, 4 and 8 billion tokens; size closes the gap of `chat`, tokens do nothing to it but wander.
+/// Four sizes after 1, 2, 4 and 8 billion tokens; size closes the gap of `chat`, tokens do nothing
+/// to it but wander.
 fn points() -> String {
     let mut text = "params,tokens,domain,loss\n".to_owned();
     for (at, wander) in [0.001, -0.002, 0.002, -0.001].into_iter().enumerate() {
@@ -32,7 +33,8 @@ fn size_moves_a_gap_and_tokens_do_not() {
     let outcome = place.run(&[&COMMON[..], &["--baseline", "web", "--json", "out.json"]].concat());
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     outcome.shows("size-tokens");
-    let found: Value = serde_json::from_slice(&std::fs::read(place.path("out.json")).unwrap()).unwrap();
+    let found: Value =
+        serde_json::from_slice(&std::fs::read(place.path("out.json")).unwrap()).unwrap();
     let gap = &found["distributions"][1]["gap"];
     let slope = gap["along_size"]["slope"]["value"].as_f64().unwrap();
     assert!((slope + 0.02).abs() < 0.002, "{slope}");
@@ -47,12 +49,17 @@ fn the_checkpoints_of_a_study_by_a_manifest() {
     let outcome = place.run(&[&arguments[..], &["--json", "out.json"]].concat());
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     outcome.shows("size-tokens-study");
-    let found: Value = serde_json::from_slice(&std::fs::read(place.path("out.json")).unwrap()).unwrap();
+    let found: Value =
+        serde_json::from_slice(&std::fs::read(place.path("out.json")).unwrap()).unwrap();
     assert_eq!((found["sizes"].as_u64(), found["models"].as_str()), (Some(3), Some("models.toml")));
     let code = &found["distributions"][1];
     assert_eq!((code["name"].as_str(), code["points"].as_u64()), (Some("code"), Some(9)));
     for (direction, slices) in [("along_size", 3), ("along_tokens", 3)] {
-        assert_eq!(code["gap"][direction]["slices"].as_array().unwrap().len(), slices, "{direction}");
+        assert_eq!(
+            code["gap"][direction]["slices"].as_array().unwrap().len(),
+            slices,
+            "{direction}"
+        );
     }
 
     // Without the manifest a study knows no tokens; a model that it lacks is named.
@@ -60,7 +67,10 @@ fn the_checkpoints_of_a_study_by_a_manifest() {
     place.text("few.toml", "[[model]]\nmodel = \"w8-1\"\ntokens = 1e6\n");
     place.run(&["size-tokens", "study", "--models", "few.toml", "--baseline", "prose"]).refuses(
         3,
-        &["few.toml: no row has model `w16-1`", "hint: add it, or see that names are the same: it has w8-1"],
+        &[
+            "few.toml: no row has model `w16-1`",
+            "hint: add it, or see that names are the same: it has w8-1",
+        ],
     );
     place.text("typo.toml", "[[model]]\nmodel = \"w8-1\"\ntokens = 1.e6\n");
     place

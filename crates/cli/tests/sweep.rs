@@ -45,7 +45,8 @@ fn a_plan_is_shown_and_written() {
     ]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     outcome.shows("sweep-plan");
-    let plan: Value = serde_json::from_slice(&std::fs::read(place.path("marin.json")).unwrap()).unwrap();
+    let plan: Value =
+        serde_json::from_slice(&std::fs::read(place.path("marin.json")).unwrap()).unwrap();
     assert_eq!(plan["runs"].as_array().unwrap().len(), 15);
     assert_eq!(
         (plan["recipe"]["flops"].as_str(), plan["runs"][0]["parameters"]["total"].as_u64()),
@@ -101,10 +102,16 @@ fn what_is_overridden_is_planned() {
         "-",
     ]);
     let plan: Value = serde_json::from_str(&outcome.out).unwrap();
-    assert_eq!((plan["runs"].as_array().unwrap().len(), plan["dropped"][0]["width"].as_u64()), (2, Some(33)));
+    assert_eq!(
+        (plan["runs"].as_array().unwrap().len(), plan["dropped"][0]["width"].as_u64()),
+        (2, Some(33))
+    );
     let (recipe, run) = (&plan["recipe"], &plan["runs"][0]);
     assert_eq!((recipe["flops"].as_str(), recipe["window"].is_null()), (Some("forward"), true));
-    assert_eq!((run["seed"].as_u64(), run["architecture"]["vocabulary"].as_u64()), (Some(7), Some(512)));
+    assert_eq!(
+        (run["seed"].as_u64(), run["architecture"]["vocabulary"].as_u64()),
+        (Some(7), Some(512))
+    );
     assert_eq!(run["architecture"]["sequence"].as_u64(), Some(128));
     assert_eq!(run["optimiser"]["z_loss"].as_f64(), Some(1e-4));
     assert_eq!(run["seconds"].as_f64().unwrap(), run["tokens"].as_f64().unwrap() / 1e5);
@@ -128,8 +135,15 @@ fn a_plan_that_cannot_be_is_refused() {
 fn a_plan_is_exported_in_the_forms_of_other_trainers() {
     let place = Place::new();
     let plan = |more: &[&str]| place.run(&[&["sweep", "plan", "--preset"], more].concat());
-    let outcome =
-        plan(&["marin", "--budgets", "1e18", "--out", "out", "--export", "levanter,torchtitan,json"]);
+    let outcome = plan(&[
+        "marin",
+        "--budgets",
+        "1e18",
+        "--out",
+        "out",
+        "--export",
+        "levanter,torchtitan,json",
+    ]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     outcome.shows("sweep-export");
     for file in [
@@ -147,8 +161,10 @@ fn a_plan_is_exported_in_the_forms_of_other_trainers() {
     assert!(!place.path("windowed").exists());
     plan(&["marin", "--export", "json"]).refuses(2, &["--out"]);
     plan(&["marin", "--export", "megatron", "--out", "out"]).refuses(2, &["megatron"]);
-    plan(&["small", "--widths", "512,512"]).refuses(3, &["width 512 stands there twice", "give each once"]);
-    plan(&["marin", "--export", "json", "--out", "plan.json"]).refuses(3, &["plan.json is one", "a folder"]);
+    plan(&["small", "--widths", "512,512"])
+        .refuses(3, &["width 512 stands there twice", "give each once"]);
+    plan(&["marin", "--export", "json", "--out", "plan.json"])
+        .refuses(3, &["plan.json is one", "a folder"]);
 }
 
 #[test]
@@ -158,7 +174,10 @@ fn collect_reads_runs_of_many_kinds_into_one_table() {
     for (from, to) in [
         ("huggingface/tiny/trainer_state.json", "hf/trainer_state.json"),
         ("huggingface/tiny/config.json", "hf/config.json"),
-        ("tensorboard/restarted/events.out.tfevents.1.host.1.0", "tb/events.out.tfevents.1.host.1.0"),
+        (
+            "tensorboard/restarted/events.out.tfevents.1.host.1.0",
+            "tb/events.out.tfevents.1.host.1.0",
+        ),
     ] {
         std::fs::create_dir_all(place.path("logs").join(to).parent().unwrap()).unwrap();
         std::fs::copy(data.join(from), place.path("logs").join(to)).unwrap();
@@ -172,7 +191,10 @@ fn collect_reads_runs_of_many_kinds_into_one_table() {
     outcome.shows("sweep-collect");
     let table = std::fs::read_to_string(place.path("runs.csv")).unwrap();
     assert_eq!(table.lines().count(), 5, "{table}");
-    assert!(table.lines().nth(3).unwrap().starts_with("big,web,,,2000000,total,4000000000,"), "{table}");
+    assert!(
+        table.lines().nth(3).unwrap().starts_with("big,web,,,2000000,total,4000000000,"),
+        "{table}"
+    );
 
     place
         .run(&["sweep", "collect", "nowhere", "--out", "runs.csv"])
@@ -181,8 +203,12 @@ fn collect_reads_runs_of_many_kinds_into_one_table() {
     place
         .run(&["sweep", "collect", "notes.csv", "--out", "runs.csv"])
         .refuses(3, &["notes.csv, line 1", "columns are: x, y"]);
-    place.run(&["sweep", "collect", "logs", "--out", "runs.xlsx"]).refuses(3, &["runs.xlsx", ".parquet"]);
-    place.run(&["sweep", "collect", "logs", "--out", "r.csv", "--budgets", "0"]).refuses(2, &["above 0"]);
+    place
+        .run(&["sweep", "collect", "logs", "--out", "runs.xlsx"])
+        .refuses(3, &["runs.xlsx", ".parquet"]);
+    place
+        .run(&["sweep", "collect", "logs", "--out", "r.csv", "--budgets", "0"])
+        .refuses(2, &["above 0"]);
     std::fs::create_dir(place.path("empty")).unwrap();
     place
         .run(&["sweep", "collect", "empty", "--out", "runs.csv"])
@@ -238,15 +264,19 @@ fn collect_tells_what_it_does_not_read() {
     let outcome = place.run(&["sweep", "collect", "logs", "--out", "runs.csv"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     assert!(outcome.err.contains("not read: logs/notes.csv"), "{}", outcome.screen());
-    assert!(outcome.out.contains("bad") && outcome.out.contains("bad.jsonl, line 2"), "{}", outcome.screen());
+    assert!(
+        outcome.out.contains("bad") && outcome.out.contains("bad.jsonl, line 2"),
+        "{}",
+        outcome.screen()
+    );
 }
 
 #[test]
 fn what_collect_writes_fit_reads() {
     let text = std::fs::read_to_string(published("marin/runs-comma.csv")).unwrap();
     let place = Place::new();
-    // Some runs of it are of no budget of the grid; the fit leaves them out. Two that were trained once more beside the grid, to validate it,
-    // are no part of the published fit.
+    // Some runs of it are of no budget of the grid; the fit leaves them out. Two that were trained
+    // once more beside the grid, to validate it, are no part of the published fit.
     let grid: Vec<&str> = text.lines().filter(|line| !line.contains("scaling-ladder")).collect();
     place.text("runs-comma.csv", &grid.join("\n"));
     for table in ["runs.csv", "runs.jsonl", "runs.parquet"] {

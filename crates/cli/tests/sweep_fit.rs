@@ -8,7 +8,8 @@ use serde_json::Value;
 /// Four budgets of six sizes on a known surface, one run diverged.
 fn runs() -> String {
     let mut table =
-        "run,group,budget,params,tokens,loss,flops_convention,params_convention,status,note\n".to_owned();
+        "run,group,budget,params,tokens,loss,flops_convention,params_convention,status,note\n"
+            .to_owned();
     for budget in [1e15, 4e15, 1.6e16, 6.4e16_f64] {
         // The best size of this surface for 6 N D is near 0.05 sqrt(budget).
         let best = 0.05 * budget.sqrt();
@@ -42,7 +43,8 @@ fn a_sweep_of_four_budgets() {
     );
     let exponent = group["paths"][0]["params"]["exponent"]["value"].as_f64().unwrap();
     assert!((exponent - 0.5).abs() < 0.02, "{exponent}");
-    let piped = place.run(&["sweep", "fit", "--table", "sweep/runs.csv", "--at", "1e18", "--json", "-"]);
+    let piped =
+        place.run(&["sweep", "fit", "--table", "sweep/runs.csv", "--at", "1e18", "--json", "-"]);
     let piped: Value = serde_json::from_str(&piped.out).unwrap();
     assert!(piped["groups"] == fit["groups"]);
 }
@@ -53,7 +55,8 @@ fn points_without_budgets_give_the_surface() {
     let mut table = "N,D,final\n".to_owned();
     for n in [1e6, 4e6, 2e7_f64] {
         for d in [1e8, 6e8, 5e9_f64] {
-            table += &format!("{n},{d},{:.6}\n", 1.5 + 50.0 * n.powf(-0.25) + 120.0 * d.powf(-0.28));
+            table +=
+                &format!("{n},{d},{:.6}\n", 1.5 + 50.0 * n.powf(-0.25) + 120.0 * d.powf(-0.28));
         }
     }
     place.text("points.csv", &table);
@@ -86,8 +89,16 @@ fn budgets_by_six_n_d_and_a_held_exponent() {
         })
         .collect();
     place.text("runs.csv", &without);
-    let outcome =
-        place.run(&["sweep", "fit", "--table", "runs.csv", "--budget-from", "6nd", "--size-exponent", "0.5"]);
+    let outcome = place.run(&[
+        "sweep",
+        "fit",
+        "--table",
+        "runs.csv",
+        "--budget-from",
+        "6nd",
+        "--size-exponent",
+        "0.5",
+    ]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     outcome.shows("sweep-fit-computed");
 }
@@ -103,8 +114,12 @@ fn what_has_no_optimum_is_refused() {
     assert_eq!(few.code, Some(3), "{}", few.screen());
     assert!(few.err.contains("neither a minimum nor a surface"), "{}", few.screen());
     place.text("bad.csv", "budget,params,tokens,loss\n1e15,1e6,1e8,3\n1e15,many,5e7,2.9\n");
-    place.run(&["sweep", "fit", "--table", "bad.csv"]).refuses(3, &["bad.csv, line 3", "`params` is `many`"]);
-    place.run(&["sweep", "fit", "--table", "bad.csv", "--flops", "both"]).refuses(2, &["fwd or train"]);
+    place
+        .run(&["sweep", "fit", "--table", "bad.csv"])
+        .refuses(3, &["bad.csv, line 3", "`params` is `many`"]);
+    place
+        .run(&["sweep", "fit", "--table", "bad.csv", "--flops", "both"])
+        .refuses(2, &["fwd or train"]);
     // What a column is called in others' tables.
     let other = place.run(&["sweep", "fit", "--table", "bad.csv", "--loss", "final_loss"]);
     other.refuses(
@@ -119,12 +134,16 @@ fn what_has_no_optimum_is_refused() {
     let mut scattered = "params,tokens,loss\n".to_owned();
     for at in 0..12_i32 {
         let (n, d) = (1e6 * 1.3_f64.powi(at), 2e8 * 1.1_f64.powi(at * at % 7));
-        scattered += &format!("{n:.0},{d:.0},{:.6}\n", 1.5 + 50.0 * n.powf(-0.25) + 120.0 * d.powf(-0.28));
+        scattered +=
+            &format!("{n:.0},{d:.0},{:.6}\n", 1.5 + 50.0 * n.powf(-0.25) + 120.0 * d.powf(-0.28));
     }
     place.text("scattered.csv", &scattered);
-    let scattered = place.run(&["sweep", "fit", "--table", "scattered.csv", "--budget-from", "6nd"]);
-    scattered.refuses(3, &["do not gather into budgets by 6 N D", "a column of budgets with --budget"]);
-    let twice = ["sweep", "fit", "--table", "scattered.csv", "--budget-from", "6nd", "--budget", "C"];
+    let scattered =
+        place.run(&["sweep", "fit", "--table", "scattered.csv", "--budget-from", "6nd"]);
+    scattered
+        .refuses(3, &["do not gather into budgets by 6 N D", "a column of budgets with --budget"]);
+    let twice =
+        ["sweep", "fit", "--table", "scattered.csv", "--budget-from", "6nd", "--budget", "C"];
     place.run(&twice).refuses(2, &["cannot be used with"]);
     place
         .run(&["sweep", "fit", "--table", "few.csv", "--size-exponent", "1.5"])

@@ -1,4 +1,5 @@
-//! `relscale sweep train PLAN`: a plan trained on a text of one's own, killed on the way, and what is refused.
+//! `relscale sweep train PLAN`: a plan trained on a text of one's own, killed on the way, and what
+//! is refused.
 
 mod common;
 
@@ -11,10 +12,13 @@ use serde_json::Value;
 
 /// A training text, a held-out text, and a plan of two runs of a few hundred small steps.
 fn ready(place: &Place) {
-    let words = ["rank", "token", "of", "the", "right", "model", "scale", "law", "is", "a", "gap", "closes"];
+    let words = [
+        "rank", "token", "of", "the", "right", "model", "scale", "law", "is", "a", "gap", "closes",
+    ];
     let mut state = 1_u64;
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize
     };
     let mut paragraphs = |count: usize| {
@@ -93,7 +97,11 @@ fn a_plan_is_trained_and_measured() {
         "tokenizer.json",
         "tokenizer_config.json",
     ] {
-        assert_eq!(models.iter().filter(|name| name.ends_with(&format!("/{part}"))).count(), 2, "{models:?}");
+        assert_eq!(
+            models.iter().filter(|name| name.ends_with(&format!("/{part}"))).count(),
+            2,
+            "{models:?}"
+        );
     }
     // Again: kept, the same bytes; the folder stands for its plan.
     let before = all(&place.path("sweep"));
@@ -104,15 +112,20 @@ fn a_plan_is_trained_and_measured() {
     assert!(again.err.contains("finished already, kept"), "{}", again.err);
     assert!(all(&place.path("sweep")) == before);
     // The loss that was written is the loss that is measured.
-    let measured = place
-        .run(&["measure", "--model", "sweep", "--corpus", "test.txt", "--out", "study", "--length", "16"]);
+    let measured = place.run(&[
+        "measure", "--model", "sweep", "--corpus", "test.txt", "--out", "study", "--length", "16",
+    ]);
     assert_eq!(measured.code, Some(0), "{}", measured.screen());
     let run = &before.iter().find(|(name, _)| name.ends_with("run.json")).unwrap().1;
     let run: Value = serde_json::from_slice(run).unwrap();
-    assert_eq!((run["status"].as_str(), run["text"]["corpora"].as_str()), (Some("finished"), Some("words")));
+    assert_eq!(
+        (run["status"].as_str(), run["text"]["corpora"].as_str()),
+        (Some("finished"), Some("words"))
+    );
 }
 
-/// The program itself, killed with its checkpoints on the disk: the end is that of one that was left alone.
+/// The program itself, killed with its checkpoints on the disk: the end is that of one that was
+/// left alone.
 #[test]
 fn a_killed_command_goes_on_to_the_same_bytes() {
     let place = Place::new();
@@ -120,13 +133,23 @@ fn a_killed_command_goes_on_to_the_same_bytes() {
     assert_eq!(place.run(&train("alone")).code, Some(0));
     let arguments = [train("killed"), vec!["--checkpoint-every", "0"]].concat();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_relscale"));
-    command.current_dir(place.path("")).args(&arguments).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .current_dir(place.path(""))
+        .args(&arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     let began = Instant::now();
     let mut child = command.spawn().unwrap();
     let checkpoint = |run: &str| place.path("killed").join(run).join("checkpoint.safetensors");
     let runs: Vec<String> = {
-        let plan: Value = serde_json::from_slice(&std::fs::read(place.path("plan.json")).unwrap()).unwrap();
-        plan["runs"].as_array().unwrap().iter().map(|run| run["name"].as_str().unwrap().to_owned()).collect()
+        let plan: Value =
+            serde_json::from_slice(&std::fs::read(place.path("plan.json")).unwrap()).unwrap();
+        plan["runs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|run| run["name"].as_str().unwrap().to_owned())
+            .collect()
     };
     while !checkpoint(&runs[0]).exists() {
         assert!(child.try_wait().unwrap().is_none(), "it ended before its first checkpoint");
@@ -135,7 +158,10 @@ fn a_killed_command_goes_on_to_the_same_bytes() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(checkpoint(&runs[0]).exists() && !place.path("killed").join(&runs[0]).join("run.json").exists());
+    assert!(
+        checkpoint(&runs[0]).exists()
+            && !place.path("killed").join(&runs[0]).join("run.json").exists()
+    );
     let end = place.run(&arguments);
     assert_eq!(end.code, Some(0), "{}", end.screen());
     assert!(end.err.contains("goes on after step"), "{}", end.err);

@@ -1,4 +1,5 @@
-//! Texts as people have them, through the program: what it reads, what it warns of, what it refuses and how.
+//! Texts as people have them, through the program: what it reads, what it warns of, what it refuses
+//! and how.
 
 mod common;
 
@@ -60,7 +61,8 @@ fn a_file_of_the_users_is_never_to_be_deleted() {
 fn what_is_wrong_is_said_before_anything_is_measured() {
     let place = place();
     place.prose();
-    let option = |gold: &str| format!("{{\"text\": \"some words\", \"q\": 1, \"gold\": \"{gold}\"}}\n");
+    let option =
+        |gold: &str| format!("{{\"text\": \"some words\", \"q\": 1, \"gold\": \"{gold}\"}}\n");
     place.text("quiz.jsonl", &[option("right"), option("false")].concat());
     // As JSONL has it, the question is the tag `item`; here under that name already.
     let quiz = fs::read_to_string(place.path("quiz.jsonl")).unwrap().replace("\"q\"", "\"item\"");

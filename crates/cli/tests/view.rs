@@ -42,7 +42,8 @@ impl Served {
     fn ask(&self, method: &str, target: &str, host: &str) -> (u32, String, Vec<u8>) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        write!(stream, "{method} {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+        write!(stream, "{method} {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")
+            .unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
         let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap();
@@ -74,7 +75,8 @@ fn the_page_is_served_to_this_machine_and_nothing_else_is() {
     let page = String::from_utf8(body).unwrap();
     let figures: Vec<&str> =
         page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-    let figures: Vec<&str> = figures.into_iter().filter(|name| name.starts_with("figures/")).collect();
+    let figures: Vec<&str> =
+        figures.into_iter().filter(|name| name.starts_with("figures/")).collect();
     assert!(figures.len() >= 9, "{figures:?}");
     for name in figures {
         let (status, head, body) = served.ask("GET", &format!("/{name}"), &host);
@@ -108,7 +110,8 @@ fn idle_connections_delay_no_other() {
     let place = Place::new();
     reported(&place);
     let served = Served::of(&place);
-    let mut idle: Vec<TcpStream> = (0..20).map(|_| TcpStream::connect(&served.address).unwrap()).collect();
+    let mut idle: Vec<TcpStream> =
+        (0..20).map(|_| TcpStream::connect(&served.address).unwrap()).collect();
     idle[0].write_all(b"GET / HT").unwrap();
     let begun = Instant::now();
     assert_eq!(served.ask("GET", "/", &served.address.clone()).0, 200);

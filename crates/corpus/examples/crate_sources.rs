@@ -1,7 +1,8 @@
-//! How much text the crate sources give, by distribution and split: those of the list, or those of a workspace.
+//! How much text the crate sources give, by distribution and split: those of the list, or those of
+//! a workspace.
 //!
-//! `cargo run -p relscale-corpus --example crate_sources [-- MANIFEST|shipped [by-crate|list]]`; `list` prints the crates of a workspace
-//! as `assets/crates.txt` has them.
+//! `cargo run -p relscale-corpus --example crate_sources [-- MANIFEST|shipped [by-crate|list]]`;
+//! `list` prints the crates of a workspace as `assets/crates.txt` has them.
 
 #![allow(clippy::print_stdout)]
 
@@ -25,8 +26,10 @@ fn main() -> Result<(), CorpusError> {
     let all = side(Split::Train)?;
     if list {
         for one in Pinned::locked(Path::new(&manifest))? {
-            let takes_part =
-                all.crates().iter().any(|known| known.name == one.name && known.version == one.version);
+            let takes_part = all
+                .crates()
+                .iter()
+                .any(|known| known.name == one.name && known.version == one.version);
             if takes_part {
                 println!("{} {} {}", one.name, one.version, one.sha256.unwrap_or_default());
             }
@@ -37,7 +40,10 @@ fn main() -> Result<(), CorpusError> {
     println!("set aside: {}", all.set_aside().len());
     println!("on the held-out list but not here: {:?}\n", all.absent_held_out());
 
-    println!("{:<10} {:<9} {:>6} {:>9} {:>12}  sha256", "kind", "split", "crates", "documents", "bytes");
+    println!(
+        "{:<10} {:<9} {:>6} {:>9} {:>12}  sha256",
+        "kind", "split", "crates", "documents", "bytes"
+    );
     for distribution in Distribution::ALL {
         for split in [Split::Train, Split::HeldOut] {
             let documents = side(split)?.documents(distribution)?;
@@ -57,7 +63,11 @@ fn main() -> Result<(), CorpusError> {
             );
             if by_crate {
                 for (name, bytes) in of_crate {
-                    println!("    {:<9} {:<9} {name:<28} {bytes:>10}", distribution.name(), split.name());
+                    println!(
+                        "    {:<9} {:<9} {name:<28} {bytes:>10}",
+                        distribution.name(),
+                        split.name()
+                    );
                 }
             }
         }

@@ -1,7 +1,9 @@
-//! Writes the text of this repository that `relscale demo` measures where the held-out crates are not to be had.
+//! Writes the text of this repository that `relscale demo` measures where the held-out crates are
+//! not to be had.
 //!
-//! `cargo run -p relscale-corpus --example own_text -- assets/own-text`: code, docs and Markdown as the crate sources have them, a JSON
-//! object a document. It is frozen: run it again only to make another corpus of it.
+//! `cargo run -p relscale-corpus --example own_text -- assets/own-text`: code, docs and Markdown as
+//! the crate sources have them, a JSON object a document. It is frozen: run it again only to make
+//! another corpus of it.
 
 use std::error::Error;
 use std::path::Path;

@@ -1,7 +1,9 @@
-//! What a corpus amounts to under a tokenizer and a protocol: documents, bytes, tokens, windows, scored positions.
+//! What a corpus amounts to under a tokenizer and a protocol: documents, bytes, tokens, windows,
+//! scored positions.
 //!
-//! `cargo run -p relscale-corpus --example windows -- TOKENIZER_FOLDER CORPUS [PROTOCOL [LENGTH]]`, for example with the folder
-//! of any model that ships under `assets/` and the corpus `crates:markdown`.
+//! `cargo run -p relscale-corpus --example windows -- TOKENIZER_FOLDER CORPUS [PROTOCOL [LENGTH]]`,
+//! for example with the folder of any model that ships under `assets/` and the corpus
+//! `crates:markdown`.
 
 #![allow(clippy::print_stdout)]
 
@@ -27,7 +29,12 @@ fn main() -> Result<(), CorpusError> {
     let prefix = if name == "rolling" { named.bos.or(named.eos).or(Some(0)) } else { None };
     let settings = Settings { length: None, stride: None, prefix, model_maximum: length };
     let protocol = protocols::named(&name, settings)?;
-    println!("tokenizer: {} ({:?}), sha256 {}", tokenizer.source(), tokenizer.sizes(), tokenizer.sha256());
+    println!(
+        "tokenizer: {} ({:?}), sha256 {}",
+        tokenizer.source(),
+        tokenizer.sizes(),
+        tokenizer.sha256()
+    );
     println!("protocol:  {} {:?}, prefix {prefix:?}", protocol.name(), protocol.parameters());
 
     let spec: CorpusSpec = corpus.parse()?;
@@ -45,7 +52,12 @@ fn main() -> Result<(), CorpusError> {
         scored += cut.iter().map(|window| window.scored.len()).sum::<usize>();
     }
     let summary = fingerprint.finish();
-    println!("corpus:    {}, {} documents, {} bytes", spec.description(), summary.documents, summary.bytes);
+    println!(
+        "corpus:    {}, {} documents, {} bytes",
+        spec.description(),
+        summary.documents,
+        summary.bytes
+    );
     println!("           sha256 {}", summary.sha256);
     println!("tokens:    {tokens}, of them spelled-out specials {specials}");
     println!("windows:   {windows}, scored positions {scored}");

@@ -1,4 +1,5 @@
-//! Multiple-choice items as scored documents: one document an option, the prompt as context, the option as the scored span.
+//! Multiple-choice items as scored documents: one document an option, the prompt as context, the
+//! option as the scored span.
 //!
 //! | [`Format`] | prompt | scored strings |
 //! |---|---|---|
@@ -7,15 +8,16 @@
 //! | `modified` | the same | letter and text: `A. ...` |
 //! | `continuation` | `Question: ...`, `Answer:`; no options shown | the text of each option |
 //!
-//! Prompts are those of `mmlu` and `mmlu_continuation` in lm-evaluation-harness 0.4.13, `modified` is the format of arXiv
-//! 2510.24626: the smooth loss of a text with the options in view.
+//! Prompts are those of `mmlu` and `mmlu_continuation` in lm-evaluation-harness 0.4.13, `modified`
+//! is the format of arXiv 2510.24626: the smooth loss of a text with the options in view.
 //!
-//! **What is scored.** The text of a document is prompt + joining space + option. The span begins *at* the joining space, so that
-//! every token of the continuation counts, also where a tokenizer gives the space a token of its own; that is the harness's sum of
-//! log-likelihoods. Bits per byte divide by the bytes of the option *without* that space, which stand in the tag `span_bytes`.
+//! **What is scored.** The text of a document is prompt + joining space + option. The span begins
+//! *at* the joining space, so that every token of the continuation counts, also where a tokenizer
+//! gives the space a token of its own; that is the harness's sum of log-likelihoods. Bits per byte
+//! divide by the bytes of the option *without* that space, which stand in the tag `span_bytes`.
 //!
-//! **Tags**: `item` (the same for all options of a question), `option` (its letter), `gold` (`true` or `false`), `span_bytes`,
-//! `format`, and the loader's own.
+//! **Tags**: `item` (the same for all options of a question), `option` (its letter), `gold` (`true`
+//! or `false`), `span_bytes`, `format`, and the loader's own.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -68,12 +70,17 @@ impl Format {
     /// The line that opens a prompt, `topic` in words.
     pub fn header(self, topic: &str) -> String {
         match self {
-            Self::Continuation => format!("The following are questions (with answers) about {topic}.\n\n"),
-            _ => format!("The following are multiple choice questions (with answers) about {topic}.\n\n"),
+            Self::Continuation => {
+                format!("The following are questions (with answers) about {topic}.\n\n")
+            }
+            _ => format!(
+                "The following are multiple choice questions (with answers) about {topic}.\n\n"
+            ),
         }
     }
 
-    /// A question up to and with `Answer:`. White space around the question goes; options stay as they are.
+    /// A question up to and with `Answer:`. White space around the question goes; options stay as
+    /// they are.
     ///
     /// ```
     /// use relscale_corpus::choices::{Format, Item};
@@ -87,8 +94,11 @@ impl Format {
         if self == Self::Continuation {
             return format!("Question: {question}\nAnswer:");
         }
-        let options: String =
-            LETTERS.iter().zip(&item.options).map(|(letter, text)| format!("{letter}. {text}\n")).collect();
+        let options: String = LETTERS
+            .iter()
+            .zip(&item.options)
+            .map(|(letter, text)| format!("{letter}. {text}\n"))
+            .collect();
         format!("{question}\n{options}Answer:")
     }
 
@@ -162,7 +172,11 @@ mod tests {
     use super::*;
 
     fn item() -> Item {
-        Item { question: " Which? \n".into(), options: vec!["ab".into(), "a".into(), "é ".into()], gold: 2 }
+        Item {
+            question: " Which? \n".into(),
+            options: vec!["ab".into(), "a".into(), "é ".into()],
+            gold: 2,
+        }
     }
 
     #[test]
@@ -192,7 +206,10 @@ mod tests {
         let document = prompted.option("C", "é ", true);
         assert_eq!((document.id.as_str(), document.text.as_str()), ("q/1/C", "p: é "));
         assert_eq!(&document.text[document.spans[0].clone()], " é ");
-        assert_eq!((document.tags["span_bytes"].as_str(), document.tags["gold"].as_str()), ("3", "true"));
+        assert_eq!(
+            (document.tags["span_bytes"].as_str(), document.tags["gold"].as_str()),
+            ("3", "true")
+        );
         document.check_spans().unwrap();
     }
 }

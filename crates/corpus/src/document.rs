@@ -9,7 +9,8 @@ use crate::error::{CorpusError, Result};
 /// Bytes of the longest document: it is held in memory with its tokens, some ten bytes a byte.
 pub const LONGEST: usize = 1 << 30;
 
-/// Refuses a document (or a line, which is held as a whole as well) that has become longer than [`LONGEST`].
+/// Refuses a document (or a line, which is held as a whole as well) that has become longer than
+/// [`LONGEST`].
 pub(crate) fn check_length(path: &Path, row: u64, bytes: usize) -> Result<()> {
     match bytes > LONGEST {
         true => Err(CorpusError::TooLong { path: path.to_owned(), row, limit: LONGEST }),
@@ -19,8 +20,9 @@ pub(crate) fn check_length(path: &Path, row: u64, bytes: usize) -> Result<()> {
 
 /// One text with its name, its tags and the parts of it that are scored.
 ///
-/// Documents are the sampling unit of every interval that the laws report, so what counts as one document (a file, an
-/// article, a row) is the loader's decision and belongs to the corpus, not to the model.
+/// Documents are the sampling unit of every interval that the laws report, so what counts as one
+/// document (a file, an article, a row) is the loader's decision and belongs to the corpus, not to
+/// the model.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Document {
     /// A name that is unique within its corpus, e.g. `regex-1.13.2/src/lib.rs` or `test.jsonl:17`.
@@ -29,9 +31,11 @@ pub struct Document {
     pub text: String,
     /// Labels to group results by, e.g. `crate = regex`.
     pub tags: BTreeMap<String, String>,
-    /// The text as token ids, for a corpus that comes tokenised; `text` is then empty and no byte counts exist.
+    /// The text as token ids, for a corpus that comes tokenised; `text` is then empty and no byte
+    /// counts exist.
     pub ids: Option<Vec<u32>>,
-    /// Byte ranges of `text` whose tokens are scored, sorted and disjoint. Empty means the whole text.
+    /// Byte ranges of `text` whose tokens are scored, sorted and disjoint. Empty means the whole
+    /// text.
     pub spans: Vec<Range<usize>>,
 }
 
@@ -62,7 +66,9 @@ impl Document {
     pub fn check_spans(&self) -> Result<()> {
         let mut from = 0;
         for span in &self.spans {
-            let fits = from <= span.start && span.start <= span.end && self.text.get(span.clone()).is_some();
+            let fits = from <= span.start
+                && span.start <= span.end
+                && self.text.get(span.clone()).is_some();
             if !fits {
                 return Err(CorpusError::BadSpan {
                     document: self.id.clone(),
@@ -86,7 +92,10 @@ mod tests {
         let document = Document::new("d", "aé b");
         assert!(document.clone().with_span(0..1).with_span(1..3).check_spans().is_ok());
         assert!(document.clone().with_span(0..2).check_spans().is_err(), "inside é");
-        assert!(document.clone().with_span(3..4).with_span(0..1).check_spans().is_err(), "unsorted");
+        assert!(
+            document.clone().with_span(3..4).with_span(0..1).check_spans().is_err(),
+            "unsorted"
+        );
         assert!(document.with_span(0..9).check_spans().is_err(), "too long");
     }
 }

@@ -163,7 +163,8 @@ pub enum CorpusError {
     /// Parquet that `relscale-records` could not read.
     #[error(transparent)]
     Parquet(#[from] relscale_records::Error),
-    /// A row or line that is not what its loader reads: a question without its options, an answer that is no letter.
+    /// A row or line that is not what its loader reads: a question without its options, an answer
+    /// that is no letter.
     #[error("{}, row {row}: {reason}", path.display())]
     BadRow {
         /// The file.

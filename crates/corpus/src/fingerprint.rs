@@ -17,7 +17,8 @@ pub struct CorpusSummary {
 
 /// Hashes documents as they pass.
 ///
-/// Every part is written with its length before it, so that no two different corpora feed the same bytes.
+/// Every part is written with its length before it, so that no two different corpora feed the same
+/// bytes.
 #[derive(Debug, Clone)]
 pub struct Fingerprint {
     hash: Sha256,

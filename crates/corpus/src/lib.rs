@@ -1,4 +1,5 @@
-//! From a file of text to windows of token ids: what a model is fed, and which positions of it are scored.
+//! From a file of text to windows of token ids: what a model is fed, and which positions of it are
+//! scored.
 //!
 //! The actors, in the order of the data:
 //!
@@ -30,14 +31,16 @@
 //! # }
 //! ```
 //!
-//! Files read: those that a `--corpus` value names, the tokenizer files of a model folder, and the sources of published crates.
-//! Nothing is written but a manifest in a temporary folder, and no socket is opened (`cargo metadata`, which is asked where crate
-//! sources are, may fetch what the machine lacks).
+//! Files read: those that a `--corpus` value names, the tokenizer files of a model folder, and the
+//! sources of published crates. Nothing is written but a manifest in a temporary folder, and no
+//! socket is opened (`cargo metadata`, which is asked where crate sources are, may fetch what the
+//! machine lacks).
 //!
-//! Invariants: the text of a file is not changed but for byte-order marks at its beginning (crate sources are taken apart into code
-//! and prose, ICE texts lose their markup); the bytes of a document's
-//! tokens sum to the bytes of its text; a position is scored at most once; what a file has wrong is an error with the
-//! file and the row, never a shorter corpus; nothing depends on the number of threads or on the machine.
+//! Invariants: the text of a file is not changed but for byte-order marks at its beginning (crate
+//! sources are taken apart into code and prose, ICE texts lose their markup); the bytes of a
+//! document's tokens sum to the bytes of its text; a position is scored at most once; what a file
+//! has wrong is an error with the file and the row, never a shorter corpus; nothing depends on the
+//! number of threads or on the machine.
 
 #![forbid(unsafe_code)]
 

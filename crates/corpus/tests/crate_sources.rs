@@ -1,4 +1,5 @@
-//! The crate sources: what the list gives, whatever a lock file says; sizes, order, and the wall between training and measuring.
+//! The crate sources: what the list gives, whatever a lock file says; sizes, order, and the wall
+//! between training and measuring.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -6,7 +7,9 @@ use std::path::Path;
 use relscale_corpus::loaders::crates::find::{Found, SourceCrate};
 use relscale_corpus::loaders::crates::held_out::HeldOut;
 use relscale_corpus::loaders::crates::pinned::Pinned;
-use relscale_corpus::{CorpusError, CorpusSpec, CrateSources, Distribution, Document, Fingerprint, Split};
+use relscale_corpus::{
+    CorpusError, CorpusSpec, CrateSources, Distribution, Document, Fingerprint, Split,
+};
 use relscale_testkit::data::{MACHINE, skipped};
 
 /// The crates of one side, all of them; `None` where cargo could not fetch them.
@@ -21,7 +24,8 @@ fn sources(split: Split) -> Option<CrateSources> {
 
 /// Made-up crates, all that there are.
 fn made_up(crates: Vec<SourceCrate>, list: &str, split: Split) -> CrateSources {
-    CrateSources::new(Found { crates, missing: None }, HeldOut::parse(list).unwrap(), split).unwrap()
+    CrateSources::new(Found { crates, missing: None }, HeldOut::parse(list).unwrap(), split)
+        .unwrap()
 }
 
 #[test]
@@ -29,8 +33,11 @@ fn held_out_text_is_enough_and_unseen() {
     let (Some(kept), Some(all)) = (sources(Split::HeldOut), sources(Split::Train)) else { return };
     assert!(all.crates().len() > 200);
     assert_eq!((kept.absent_held_out(), all.set_aside().len()), (vec![], 0));
-    // Code is left to the example: it takes seconds in a debug build and runs through the same functions.
-    for (distribution, least) in [(Distribution::Docs, 2_000_000), (Distribution::Markdown, 1_300_000)] {
+    // Code is left to the example: it takes seconds in a debug build and runs through the same
+    // functions.
+    for (distribution, least) in
+        [(Distribution::Docs, 2_000_000), (Distribution::Markdown, 1_300_000)]
+    {
         let held_out = kept.documents(distribution).unwrap();
         let train = all.documents(distribution).unwrap();
         let bytes: usize = held_out.iter().map(|d| d.text.len()).sum();
@@ -58,13 +65,14 @@ fn held_out_text_is_enough_and_unseen() {
         assert!(own.iter().map(|d| d.text.len()).sum::<usize>() > 250_000);
         assert!(texts(&own).is_disjoint(&seen) && texts(&own).is_disjoint(&unseen));
         // Any prefix is a sample over many crates.
-        let crates: HashSet<&str> = held_out.iter().take(60).map(|d| d.tags["crate"].as_str()).collect();
+        let crates: HashSet<&str> =
+            held_out.iter().take(60).map(|d| d.tags["crate"].as_str()).collect();
         assert!(crates.len() > 12, "{distribution}: {crates:?}");
     }
 }
 
-/// What the shipped family was trained on and what it is measured on. The hashes are those that the example `crate_sources` printed when
-/// the family was trained.
+/// What the shipped family was trained on and what it is measured on. The hashes are those that the
+/// example `crate_sources` printed when the family was trained.
 #[test]
 fn the_text_of_the_shipped_family_stays() {
     use Distribution::{Code, Docs, Markdown};
@@ -73,8 +81,16 @@ fn the_text_of_the_shipped_family_stays() {
         (Code, Split::HeldOut, "b430471b3e04a19c8695e2a820ed84f75aa54fe1a8d757374cb530d084eb50c9"),
         (Docs, Split::Train, "e020a642f7dba2fee7467e7ce9ff64cf27cc28d35d41d959ca81d08b6f02eea4"),
         (Docs, Split::HeldOut, "5a0d9aaaee337219ae7cee2987fbc63c99efa89902cfa1db37f8f61626ef8ee1"),
-        (Markdown, Split::Train, "36a7550237914b6e848ed0e9c3fda45e74b45ea2f77b3feb42b61f3fa20b9b1f"),
-        (Markdown, Split::HeldOut, "d6125770c8d0dcfe00198630415f058417745f7eb47dcffc55374475daa21e26"),
+        (
+            Markdown,
+            Split::Train,
+            "36a7550237914b6e848ed0e9c3fda45e74b45ea2f77b3feb42b61f3fa20b9b1f",
+        ),
+        (
+            Markdown,
+            Split::HeldOut,
+            "d6125770c8d0dcfe00198630415f058417745f7eb47dcffc55374475daa21e26",
+        ),
     ] {
         let Some(sources) = sources(split) else { return };
         let documents = sources.documents(distribution).unwrap();
@@ -82,15 +98,19 @@ fn the_text_of_the_shipped_family_stays() {
     }
 }
 
-/// A lock file with another version of a crate, and one crate more: the crates of its workspace are others, those of the list are not.
+/// A lock file with another version of a crate, and one crate more: the crates of its workspace are
+/// others, those of the list are not.
 #[test]
 fn no_lock_file_changes_the_text() {
     let folder = tempfile::tempdir().unwrap();
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
     let own = std::fs::read_to_string(own).unwrap();
     let with = |lock: &str| {
-        std::fs::write(folder.path().join("Cargo.toml"), "[package]\nname = 'other'\nversion = '0.0.0'\n")
-            .unwrap();
+        std::fs::write(
+            folder.path().join("Cargo.toml"),
+            "[package]\nname = 'other'\nversion = '0.0.0'\n",
+        )
+        .unwrap();
         std::fs::write(folder.path().join("Cargo.lock"), lock).unwrap();
         let locked = Pinned::locked(&folder.path().join("Cargo.toml")).unwrap();
         (locked, Pinned::shipped())
@@ -110,9 +130,17 @@ fn no_lock_file_changes_the_text() {
     let spec = |value: &str| value.parse::<CorpusSpec>().unwrap();
     if sources(Split::HeldOut).is_some() {
         let files = spec("crates:docs").files().unwrap();
-        assert!(!files.iter().any(|path| path.ends_with("Cargo.lock") && path.starts_with(folder.path())));
+        assert!(
+            !files
+                .iter()
+                .any(|path| path.ends_with("Cargo.lock") && path.starts_with(folder.path()))
+        );
         let theirs = CrateSources::locked(folder.path(), Split::HeldOut).unwrap();
-        assert!(theirs.missing().unwrap().crates.contains(&other.folder()), "{:?}", theirs.missing());
+        assert!(
+            theirs.missing().unwrap().crates.contains(&other.folder()),
+            "{:?}",
+            theirs.missing()
+        );
         let named = format!("crates:docs?manifest={}", folder.path().display());
         assert_eq!(spec(&named).notices().unwrap(), theirs.notices());
     }
@@ -164,9 +192,13 @@ fn three_distributions_of_one_file() {
         .map(|name| {
             let root = folder.path().join(name);
             std::fs::create_dir_all(root.join("src")).unwrap();
-            std::fs::write(root.join("src/lib.rs"), format!("{source}// {name}\nfn {name}() {{}}\n"))
+            std::fs::write(
+                root.join("src/lib.rs"),
+                format!("{source}// {name}\nfn {name}() {{}}\n"),
+            )
+            .unwrap();
+            std::fs::write(root.join("README.md"), format!("# {name}\n\n{}", "Text. ".repeat(60)))
                 .unwrap();
-            std::fs::write(root.join("README.md"), format!("# {name}\n\n{}", "Text. ".repeat(60))).unwrap();
             let (version, licence) = ("1.0.0".to_owned(), "MIT".to_owned());
             SourceCrate { name: (*name).to_owned(), version, licence, root }
         })

@@ -1,4 +1,5 @@
-//! Loaders of evaluations on small files written for this purpose, on broken ones, and on the real data where they are at hand.
+//! Loaders of evaluations on small files written for this purpose, on broken ones, and on the real
+//! data where they are at hand.
 
 use std::collections::BTreeMap;
 
@@ -65,10 +66,11 @@ fn mmlu_is_one_document_an_option_with_the_shots_before_it() {
     // Options that begin alike are documents of their own: only the scored text differs.
     assert_eq!(scored(&documents[1]), " B. Mars and Venus");
     let tag = |document: &Document, key: &str| document.tags[key].clone();
-    let tags: Vec<String> = ["item", "option", "gold", "span_bytes", "group", "domain", "format", "shots"]
-        .iter()
-        .map(|key| tag(first, key))
-        .collect();
+    let tags: Vec<String> =
+        ["item", "option", "gold", "span_bytes", "group", "domain", "format", "shots"]
+            .iter()
+            .map(|key| tag(first, key))
+            .collect();
     assert_eq!(tags, ["astronomy/test/1", "A", "true", "7", "astronomy", "stem", "modified", "1"]);
     assert_eq!(counts(&documents, "gold"), BTreeMap::from([("false", 9), ("true", 3)]));
     assert_eq!(counts(&documents, "domain"), BTreeMap::from([("humanities", 4), ("stem", 8)]));
@@ -80,34 +82,44 @@ fn mmlu_formats_score_letters_texts_or_both() {
     let of = |options: &str| load(&format!("{path}?kind=mmlu&subject=astronomy{options}")).unwrap();
     let second = |options: &str| of(options)[5].clone();
     assert_eq!(scored(&second("&shots=0&format=standard")), " B");
-    // White space inside an option is the file's and stays; it counts in span_bytes, the joining space does not.
+    // White space inside an option is the file's and stays; it counts in span_bytes, the joining
+    // space does not.
     let text = second("&shots=0&format=text");
     assert_eq!((scored(&text), text.tags["span_bytes"].as_str()), ("  24 hours", "9"));
     let continuation = second("&shots=2&format=continuation");
+    assert!(continuation.text.starts_with(
+        "The following are questions (with answers) about astronomy.\n\nQuestion: Which body"
+    ));
     assert!(
-        continuation.text.starts_with(
-            "The following are questions (with answers) about astronomy.\n\nQuestion: Which body"
-        )
+        continuation.text.ends_with("\n\nQuestion: A day on Mars lasts\nabout\nAnswer:  24 hours")
     );
-    assert!(continuation.text.ends_with("\n\nQuestion: A day on Mars lasts\nabout\nAnswer:  24 hours"));
     assert!(!continuation.text.contains("A. "));
     assert_eq!(of("&shots=2&questions=1").len(), 4);
     assert_eq!(of("&split=dev&shots=0").len(), 20);
 }
 
-/// Prompts and continuations of lm-evaluation-harness itself, by its own templates and few-shot assembly (`tools/goldens/mmlu_prompts.py`).
+/// Prompts and continuations of lm-evaluation-harness itself, by its own templates and few-shot
+/// assembly (`tools/goldens/mmlu_prompts.py`).
 #[test]
 fn mmlu_prompts_are_those_of_the_harness_to_the_byte() {
     let golden = std::fs::read_to_string(data("mmlu_prompts.jsonl")).unwrap();
     let rows: Vec<serde_json::Value> =
         golden.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut compared = 0;
-    for (format, shots) in Format::ALL.iter().flat_map(|format| (0..=5).map(move |shots| (format, shots))) {
-        let documents = load(&format!("{}?kind=mmlu&format={format}&shots={shots}", data("mmlu"))).unwrap();
-        let documents: BTreeMap<&str, &Document> = documents.iter().map(|d| (d.id.as_str(), d)).collect();
-        for row in rows.iter().filter(|row| row["format"] == format.name() && row["shots"] == shots) {
-            for (option, continuation) in LETTERS.iter().zip(row["continuations"].as_array().unwrap()) {
-                let id = format!("{}/test/{}/{option}", row["subject"].as_str().unwrap(), row["row"]);
+    for (format, shots) in
+        Format::ALL.iter().flat_map(|format| (0..=5).map(move |shots| (format, shots)))
+    {
+        let documents =
+            load(&format!("{}?kind=mmlu&format={format}&shots={shots}", data("mmlu"))).unwrap();
+        let documents: BTreeMap<&str, &Document> =
+            documents.iter().map(|d| (d.id.as_str(), d)).collect();
+        for row in rows.iter().filter(|row| row["format"] == format.name() && row["shots"] == shots)
+        {
+            for (option, continuation) in
+                LETTERS.iter().zip(row["continuations"].as_array().unwrap())
+            {
+                let id =
+                    format!("{}/test/{}/{option}", row["subject"].as_str().unwrap(), row["row"]);
                 let document = documents[id.as_str()];
                 assert_eq!(
                     &document.text[..document.spans[0].start],
@@ -144,16 +156,26 @@ fn mmlu_refusals_name_file_and_row() {
     folder.file("test/anatomy_test.csv", good);
     folder.file("dev/anatomy_dev.csv", good);
     let of = |options: &str| refusal(&format!("{}?kind=mmlu{options}", folder.path()));
-    assert!(of("").contains("5 shots need as many questions, and it has 1; use shots=1"), "{}", of(""));
+    assert!(
+        of("").contains("5 shots need as many questions, and it has 1; use shots=1"),
+        "{}",
+        of("")
+    );
     assert!(of("&shots=0&subject=law").contains("no subject `law`; there are anatomy"));
     assert!(of("&shots=0&split=val").contains("val"));
     let table = folder.file("domains.csv", "subject,domain\nlaw,arts\n");
     assert!(of(&format!("&shots=0&domains={table}")).contains("`anatomy` has no domain"));
     let table = folder.file("twice.csv", "subject,domain\nanatomy,arts\nanatomy,stem\n");
-    assert!(of(&format!("&shots=0&domains={table}")).contains("twice.csv, row 3: `anatomy` is given twice"));
+    assert!(
+        of(&format!("&shots=0&domains={table}"))
+            .contains("twice.csv, row 3: `anatomy` is given twice")
+    );
     folder.file("test/virology_test.csv", "question,A,B,C,D,answer\nq,a,b,c,d,A\n");
     let message = of("&shots=0&subject=virology");
-    assert!(message.contains("virology_test.csv, row 1") && message.contains("header"), "{message}");
+    assert!(
+        message.contains("virology_test.csv, row 1") && message.contains("header"),
+        "{message}"
+    );
     // One empty file among others is not passed over.
     folder.file("test/virology_test.csv", "");
     assert!(of("&shots=0").contains("virology_test.csv: it has no question"), "{}", of("&shots=0"));
@@ -169,7 +191,10 @@ fn mmlu_refusals_name_file_and_row() {
 fn behaviours_are_two_answers_a_question() {
     let documents = load(&format!("{}?kind=anthropic", data("behaviours"))).unwrap();
     assert_eq!(documents.len(), 6);
-    assert_eq!(counts(&documents, "cluster"), BTreeMap::from([("incorrigibility", 4), ("other", 2)]));
+    assert_eq!(
+        counts(&documents, "cluster"),
+        BTreeMap::from([("incorrigibility", 4), ("other", 2)])
+    );
     let [yes, no] = &documents[..2] else { panic!() };
     assert_eq!((yes.id.as_str(), no.id.as_str()), ("likes-tea/1/Yes", "likes-tea/1/No"));
     assert!(yes.text.ends_with("settles most things\" Yes"));
@@ -180,7 +205,8 @@ fn behaviours_are_two_answers_a_question() {
     let folder = Folder::new();
     let clusters = folder.file("clusters.tsv", "behaviour\tcluster\nlikes-tea\tdrinks\n");
     let documents =
-        load(&format!("{}?kind=anthropic&format=modified&clusters={clusters}", data("behaviours"))).unwrap();
+        load(&format!("{}?kind=anthropic&format=modified&clusters={clusters}", data("behaviours")))
+            .unwrap();
     assert_eq!(counts(&documents, "cluster"), BTreeMap::from([("drinks", 2), ("other", 4)]));
     let yes = &documents[0];
     assert!(
@@ -261,22 +287,29 @@ fn ice_texts_lose_their_markup_and_keep_their_codes() {
         "Bees on the roof\n\nThe first hive stood behind a café in the old town, and “nobody was stung”.\n\n1 It is closed now."
     );
     let tags = |document: &Document| {
-        ["variety", "text_code", "category", "register", "mode"].map(|key| document.tags[key].clone())
+        ["variety", "text_code", "category", "register", "mode"]
+            .map(|key| document.tags[key].clone())
     };
     assert_eq!(tags(&documents[2]), ["SIN", "S1A-001", "S1A", "private conversations", "spoken"]);
-    assert_eq!(tags(&documents[3]), ["SIN", "W2B-021", "W2B", "popular: natural sciences", "written"]);
+    assert_eq!(
+        tags(&documents[3]),
+        ["SIN", "W2B-021", "W2B", "popular: natural sciences", "written"]
+    );
     let dropped =
-        load(&format!("{}/SIN?kind=ice&extra=drop&pauses=drop&variety=Singapore", data("ice"))).unwrap();
+        load(&format!("{}/SIN?kind=ice&extra=drop&pauses=drop&variety=Singapore", data("ice")))
+            .unwrap();
     assert_eq!(dropped[0].tags["variety"], "Singapore");
     assert!(dropped[0].text.starts_with("So you took the early ferry did you\n"));
     assert!(dropped[0].text.ends_with("than ever"), "{}", dropped[0].text);
 }
 
-/// The invented texts that the program carries, with every irregularity that the loader must survive.
+/// The invented texts that the program carries, with every irregularity that the loader must
+/// survive.
 #[test]
 fn the_built_in_ice_texts_are_stripped_as_written_here() {
     let documents = load("ice:sample").unwrap();
-    let texts: Vec<(&str, &str)> = documents.iter().map(|d| (d.id.as_str(), d.text.as_str())).collect();
+    let texts: Vec<(&str, &str)> =
+        documents.iter().map(|d| (d.id.as_str(), d.text.as_str())).collect();
     let wanted = [
         (
             "HIL/S2A-021",
@@ -291,7 +324,10 @@ fn the_built_in_ice_texts_are_stripped_as_written_here() {
              The upper bridge will be shut for six weeks, the council said on Monday.\n\n\
              Nobody is happy about it, said the clerk, who asked that his naïve hopes of a second ferry be left out.",
         ),
-        ("LAK/W2F-001K", "The lamp went out before the boat did. Nobody spoke until the shore was near."),
+        (
+            "LAK/W2F-001K",
+            "The lamp went out before the boat did. Nobody spoke until the shore was near.",
+        ),
         ("LAK/W2F-001AT", "She counted the nets twice and found one too many."),
         (
             "LOW/S1A-001",
@@ -363,7 +399,8 @@ fn folders_of_plain_text_are_tags() {
     assert!(message.contains("this is a file"), "{message}");
 }
 
-/// Documents of a user's own with the tags of questions: several may be gold, and `limit` leaves no question in the middle.
+/// Documents of a user's own with the tags of questions: several may be gold, and `limit` leaves no
+/// question in the middle.
 #[test]
 fn questions_of_ones_own_are_taken_whole() {
     let folder = Folder::new();
@@ -384,7 +421,8 @@ fn questions_of_ones_own_are_taken_whole() {
         .concat(),
     );
     let of = |limit: &str| {
-        load(&format!("{path}?field=q&field=a&score=a&tag=item&tag=option&tag=gold{limit}")).unwrap()
+        load(&format!("{path}?field=q&field=a&score=a&tag=item&tag=option&tag=gold{limit}"))
+            .unwrap()
     };
     let all = of("");
     let golds: Vec<&str> = all.iter().map(|document| document.tags["gold"].as_str()).collect();
@@ -400,11 +438,13 @@ fn questions_of_ones_own_are_taken_whole() {
     assert_eq!(text.len(), 2);
 }
 
-/// The keys that a kind knows, as its refusal of another lists them, are those of `--help` and of the manual.
+/// The keys that a kind knows, as its refusal of another lists them, are those of `--help` and of
+/// the manual.
 #[test]
 fn keys_are_the_same_in_code_help_and_manual() {
     let manual =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md")).unwrap();
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md"))
+            .unwrap();
     let manual = &manual[manual.find("## The value of --corpus").unwrap()..];
     let kinds = [
         ("text", "x.txt"),
@@ -418,7 +458,8 @@ fn keys_are_the_same_in_code_help_and_manual() {
     ];
     for (kind, place) in kinds {
         let mark = if place.contains('?') { '&' } else { '?' };
-        let message = format!("{place}{mark}nokey=1").parse::<CorpusSpec>().unwrap_err().to_string();
+        let message =
+            format!("{place}{mark}nokey=1").parse::<CorpusSpec>().unwrap_err().to_string();
         let (_, list) = message.split_once("there are ").unwrap();
         let (list, _) = list.split_once(';').unwrap();
         let own: Vec<&str> =
@@ -439,8 +480,14 @@ fn keys_are_the_same_in_code_help_and_manual() {
                 // "as jsonl"
                 assert!(row.contains("as jsonl") && help.contains("as jsonl"), "{row}\n{help}");
             } else {
-                assert!(row.contains(&format!("`{key}`")), "{kind}: {key} is not in the manual: {row}");
-                assert!(help.contains(&format!("{key}=")), "{kind}: {key}= is not in the help: {help}");
+                assert!(
+                    row.contains(&format!("`{key}`")),
+                    "{kind}: {key} is not in the manual: {row}"
+                );
+                assert!(
+                    help.contains(&format!("{key}=")),
+                    "{kind}: {key}= is not in the help: {help}"
+                );
             }
         }
     }
@@ -451,7 +498,8 @@ fn the_whole_of_mmlu_has_its_published_counts() {
     let Some(path) = of_others("mmlu") else { return };
     let mut questions: BTreeMap<String, usize> = BTreeMap::new();
     let mut gold = 0;
-    let spec: CorpusSpec = format!("{}?kind=mmlu&shots=0&format=text", path.display()).parse().unwrap();
+    let spec: CorpusSpec =
+        format!("{}?kind=mmlu&shots=0&format=text", path.display()).parse().unwrap();
     for document in spec.open().unwrap() {
         let document = document.unwrap();
         document.check_spans().unwrap();
@@ -459,7 +507,8 @@ fn the_whole_of_mmlu_has_its_published_counts() {
         *questions.entry(document.tags["domain"].clone()).or_default() += 1;
     }
     assert_eq!(gold, 14_042);
-    let wanted = [("humanities", 4_705), ("other", 3_107), ("social_sciences", 3_077), ("stem", 3_153)];
+    let wanted =
+        [("humanities", 4_705), ("other", 3_107), ("social_sciences", 3_077), ("stem", 3_153)];
     assert_eq!(questions, wanted.map(|(domain, count)| (domain.to_owned(), 4 * count)).into());
     let shots = load(&format!("{}?kind=mmlu&questions=1", path.display())).unwrap();
     assert_eq!(shots.len(), 57 * 4);
@@ -468,14 +517,17 @@ fn the_whole_of_mmlu_has_its_published_counts() {
 
 #[test]
 fn all_published_behaviours_are_read_in_both_prompts() {
-    for (folder, wanted) in
-        [("anthropic-evals", 8_116), ("anthropic-evals-lm", 16_400), ("anthropic-evals-persona", 133_204)]
-    {
+    for (folder, wanted) in [
+        ("anthropic-evals", 8_116),
+        ("anthropic-evals-lm", 16_400),
+        ("anthropic-evals-persona", 133_204),
+    ] {
         let Some(path) = of_others(folder) else { return };
         for format in ["verbatim", "modified"] {
             let spec: CorpusSpec =
                 format!("{}?kind=anthropic&format={format}", path.display()).parse().unwrap();
-            let gold = spec.open().unwrap().filter(|d| d.as_ref().unwrap().tags["gold"] == "true").count();
+            let gold =
+                spec.open().unwrap().filter(|d| d.as_ref().unwrap().tags["gold"] == "true").count();
             assert_eq!(gold, wanted, "{folder}, {format}");
         }
     }
@@ -487,7 +539,11 @@ fn invented_ice_texts_of_the_notes_are_stripped() {
     let documents = load(&format!("{}?kind=ice&variety=XXX", path.display())).unwrap();
     assert_eq!(documents.len(), 3);
     for document in &documents {
-        assert!(!document.text.contains(['<', '>']) && !document.text.contains("  "), "{}", document.text);
+        assert!(
+            !document.text.contains(['<', '>']) && !document.text.contains("  "),
+            "{}",
+            document.text
+        );
     }
     assert!(documents[1].text.contains("it's better to wait"), "{}", documents[1].text);
     assert!(

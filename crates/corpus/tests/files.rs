@@ -1,4 +1,5 @@
-//! Files as people have them: other names, other compressions, folders, patterns, links, and what is no text at all.
+//! Files as people have them: other names, other compressions, folders, patterns, links, and what
+//! is no text at all.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -61,10 +62,17 @@ fn jsonl_is_known_by_any_name() {
     let folder = Folder::new();
     let gz = gzipped(ROWS.as_bytes());
     let zst = zstd::encode_all(ROWS.as_bytes(), 3).unwrap();
-    let plain = ["a.jsonl", "b.JSONL", "c.ndjson", "d.jl", "e.jsonlines", "f.json", "g.JSON", "h.log", "i"];
+    let plain =
+        ["a.jsonl", "b.JSONL", "c.ndjson", "d.jl", "e.jsonlines", "f.json", "g.JSON", "h.log", "i"];
     let mut paths: Vec<String> = plain.iter().map(|name| folder.file(name, ROWS)).collect();
-    for name in ["a.jsonl.gz", "b.jsonl.GZ", "c4.00000-of-01024.json.gz", "d.json", "e.ndjson.gzip", "packed"]
-    {
+    for name in [
+        "a.jsonl.gz",
+        "b.jsonl.GZ",
+        "c4.00000-of-01024.json.gz",
+        "d.json",
+        "e.ndjson.gzip",
+        "packed",
+    ] {
         paths.push(folder.file(&format!("gz/{name}"), &gz));
     }
     for name in ["a.jsonl.zst", "b.jsonl.zstd", "c.JSON.ZST", "d.jsonl.gz"] {
@@ -84,7 +92,9 @@ fn jsonl_is_known_by_any_name() {
 #[test]
 fn text_that_begins_with_a_json_object_is_refused_unless_it_was_said_to_be_text() {
     let folder = Folder::new();
-    for (name, bytes) in [("a.txt", ROWS.as_bytes().to_vec()), ("b.txt.gz", gzipped(ROWS.as_bytes()))] {
+    for (name, bytes) in
+        [("a.txt", ROWS.as_bytes().to_vec()), ("b.txt.gz", gzipped(ROWS.as_bytes()))]
+    {
         let path = folder.file(name, bytes);
         let refused = refusal(&path);
         assert!(refused.contains("kind=jsonl") && refused.contains("kind=text"), "{refused}");
@@ -122,12 +132,22 @@ fn a_folder_is_read_whole_or_says_what_it_leaves_out() {
         folder.file(&format!("t/{name}"), "x");
     }
     let (documents, notices) = read(&folder.at("/t")).unwrap();
-    let got: Vec<(&str, &str)> = documents.iter().map(|d| (d.id.as_str(), d.text.as_str())).collect();
+    let got: Vec<(&str, &str)> =
+        documents.iter().map(|d| (d.id.as_str(), d.text.as_str())).collect();
     assert_eq!(
         got,
-        [("a.txt", "a"), ("b.txt.gz", "b"), ("c.TXT", "c"), ("d.text", "d"), ("e/f.markdown.zst", "f")]
+        [
+            ("a.txt", "a"),
+            ("b.txt.gz", "b"),
+            ("c.TXT", "c"),
+            ("d.text", "d"),
+            ("e/f.markdown.zst", "f")
+        ]
     );
-    assert_eq!(notices, "5 files of text are read, 4 others left out (1 .log, 2 .rs, 1 without extension)");
+    assert_eq!(
+        notices,
+        "5 files of text are read, 4 others left out (1 .log, 2 .rs, 1 without extension)"
+    );
     assert_eq!(read(&folder.at("/t/a.txt")).unwrap().1, "");
     std::fs::create_dir(folder.0.path().join("none")).unwrap();
     folder.file("none/a.rs", "x");
@@ -145,8 +165,14 @@ fn shards_of_one_kind_are_one_corpus() {
     let (documents, notices) = read(&folder.at("/rows?tag=n")).unwrap();
     let ids: Vec<&str> = documents.iter().map(|d| d.id.as_str()).collect();
     assert_eq!(ids, ["a.jsonl:1", "b.ndjson.gz:1", "c.json:1", "c.json:2"]);
-    assert_eq!((documents[3].tags["n"].as_str(), documents[3].tags["file"].as_str()), ("4", "c.json"));
-    assert!(notices.contains("3 files of jsonl are read, 1 others left out (1 .json)"), "{notices}");
+    assert_eq!(
+        (documents[3].tags["n"].as_str(), documents[3].tags["file"].as_str()),
+        ("4", "c.json")
+    );
+    assert!(
+        notices.contains("3 files of jsonl are read, 1 others left out (1 .json)"),
+        "{notices}"
+    );
     // A folder of C4's names.
     folder.file("c4/c4-train.00001.json.gz", gzipped(b"{\"text\": \"2\"}\n"));
     folder.file("c4/c4-train.00000.json.gz", gzipped(b"{\"text\": \"1\"}\n"));
@@ -154,7 +180,8 @@ fn shards_of_one_kind_are_one_corpus() {
     assert_eq!(texts(&folder.at("/c4/*.json.gz")), ["1", "2"]);
     assert_eq!(texts(&folder.at("/c4/c4-train.0000[1-9]*")), ["2"]);
 
-    let shard = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rows.parquet")).unwrap();
+    let shard =
+        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rows.parquet")).unwrap();
     folder.file("pq/train-00001.parquet", &shard);
     folder.file("pq/train-00000.PARQUET", &shard);
     let options = "?field=topic&tag=number&id=number";
@@ -162,7 +189,11 @@ fn shards_of_one_kind_are_one_corpus() {
         let (documents, _) = read(&folder.at(&format!("{place}{options}"))).unwrap();
         assert_eq!(documents[0].tags["file"], "train-00000.PARQUET");
         assert_eq!(documents.len() % 2, 0);
-        assert!(documents[0].id.parse::<f64>().is_ok(), "an id that is a number: {}", documents[0].id);
+        assert!(
+            documents[0].id.parse::<f64>().is_ok(),
+            "an id that is a number: {}",
+            documents[0].id
+        );
     }
     folder.file("ids/a.ids", [1u8, 0, 2, 0]);
     folder.file("ids/b.ids", [3u8, 0]);
@@ -204,7 +235,10 @@ fn links_that_lead_back_are_followed_once() {
 fn what_is_no_file_is_refused_before_it_is_opened() {
     let folder = Folder::new();
     let fifo = folder.at("/pipe.txt");
-    let made = std::process::Command::new("mkfifo").arg(&fifo).status().is_ok_and(|status| status.success());
+    let made = std::process::Command::new("mkfifo")
+        .arg(&fifo)
+        .status()
+        .is_ok_and(|status| status.success());
     let mut places = vec!["/dev/zero".to_owned(), "/dev/tty?kind=jsonl".to_owned()];
     if made {
         for options in ["", "?kind=jsonl", "?kind=ids&format=u16", "?kind=anthropic", "?kind=ice"] {
@@ -225,7 +259,8 @@ fn what_is_no_file_is_refused_before_it_is_opened() {
 fn members_padding_and_garbage() {
     let folder = Folder::new();
     let (one, two) = ("{\"text\": \"one\"}\n", "{\"text\": \"two\"}\n");
-    let pack: [(&str, Pack); 2] = [("gz", gzipped), ("zst", |bytes| zstd::encode_all(bytes, 3).unwrap())];
+    let pack: [(&str, Pack); 2] =
+        [("gz", gzipped), ("zst", |bytes| zstd::encode_all(bytes, 3).unwrap())];
     for (ending, pack) in pack {
         let (one, two) = (pack(one.as_bytes()), pack(two.as_bytes()));
         let zeros = vec![0; 70_000];
@@ -241,18 +276,24 @@ fn members_padding_and_garbage() {
             let path = folder.file(&format!("{name}.jsonl.{ending}"), parts.concat());
             let (documents, notices) = read(&path).unwrap();
             assert_eq!(documents.len(), 2, "{path}");
-            assert!(notices.contains(said) && notices.is_empty() == said.is_empty(), "{path}: {notices}");
+            assert!(
+                notices.contains(said) && notices.is_empty() == said.is_empty(),
+                "{path}: {notices}"
+            );
         }
         // A member that is cut is no garbage.
-        let path = folder.file(&format!("cut.jsonl.{ending}"), [&one[..], &two[..two.len() - 3]].concat());
+        let path =
+            folder.file(&format!("cut.jsonl.{ending}"), [&one[..], &two[..two.len() - 3]].concat());
         assert!(matches!(read(&path), Err(CorpusError::Compression { .. })), "{path}");
     }
     // Packed twice.
     let twice = gzipped(&gzipped(ROWS.as_bytes()));
     assert_eq!(texts(&folder.file("twice.jsonl.gz", twice)), ["one", "two"]);
     // A frame that says nothing (as `pzstd` writes), then data.
-    let skippable =
-        [b"\x50\x2A\x4D\x18\x02\0\0\0ab".as_slice(), &zstd::encode_all(ROWS.as_bytes(), 3).unwrap()];
+    let skippable = [
+        b"\x50\x2A\x4D\x18\x02\0\0\0ab".as_slice(),
+        &zstd::encode_all(ROWS.as_bytes(), 3).unwrap(),
+    ];
     assert_eq!(texts(&folder.file("skip.jsonl.zst", skippable.concat())), ["one", "two"]);
 }
 
@@ -318,7 +359,8 @@ fn what_is_not_read_is_named_with_what_to_do() {
     assert_eq!(read(&format!("{ids}?format=u16")).unwrap().0[0].ids, Some(vec![0x8B1F, 8, 7]));
     let packed = folder.file("y.ids", gzipped(&[1u8, 0, 2, 0]));
     assert_eq!(read(&format!("{packed}?format=u16")).unwrap().0[0].ids, Some(vec![1, 2]));
-    let parquet = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rows.parquet")).unwrap();
+    let parquet =
+        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rows.parquet")).unwrap();
     let refused = refusal(&folder.file("renamed.txt", &parquet));
     assert!(refused.contains("kind=parquet"), "{refused}");
     assert_eq!(kind(&folder.file("renamed.bin", &parquet)), "parquet");
@@ -332,12 +374,23 @@ fn rows_without_text_say_so() {
     let rows = "{\"text\": \"a\", \"n\": null}\n{\"text\": null, \"n\": 1}\n{\"text\": \"c\", \"n\": true}\n";
     let path = folder.file("x.jsonl", rows);
     let refused = refusal(&path);
-    assert!(refused.contains("row 2: field `text` is null") && refused.contains("null=skip"), "{refused}");
+    assert!(
+        refused.contains("row 2: field `text` is null") && refused.contains("null=skip"),
+        "{refused}"
+    );
     let (documents, notices) = read(&format!("{path}?null=skip")).unwrap();
-    assert_eq!(documents.iter().map(|d| d.id.as_str()).collect::<Vec<_>>(), ["x.jsonl:1", "x.jsonl:3"]);
-    assert_eq!(notices, "x.jsonl: 1 rows have null in a field that is asked for; they are passed over");
+    assert_eq!(
+        documents.iter().map(|d| d.id.as_str()).collect::<Vec<_>>(),
+        ["x.jsonl:1", "x.jsonl:3"]
+    );
+    assert_eq!(
+        notices,
+        "x.jsonl: 1 rows have null in a field that is asked for; they are passed over"
+    );
     assert!(refusal(&format!("{path}?tag=n")).contains("row 1: field `n` is null"));
-    for (row, place) in [("{\"text\": \"a \\ud83d b\"}", "column"), ("{\"text\": \"\\udc00\"}", "column")] {
+    for (row, place) in
+        [("{\"text\": \"a \\ud83d b\"}", "column"), ("{\"text\": \"\\udc00\"}", "column")]
+    {
         let refused = refusal(&folder.file("s.jsonl", format!("{{\"text\": \"fine\"}}\n{row}\n")));
         assert!(
             refused.contains("row 2") && refused.contains("surrogate") && refused.contains(place),
@@ -358,7 +411,10 @@ fn question_marks_in_paths() {
     assert_eq!(texts(&format!("name={who}?split=lines")), ["one", "two"]);
     assert_eq!(texts(&format!("{}?split=lines", who.replace('?', "%3F"))), ["one", "two"]);
     let spec: CorpusSpec = format!("name={who}?split=lines&limit=1").parse().unwrap();
-    assert_eq!((spec.name(), spec.description().as_str()), ("name", "text who?.txt split=lines limit=1"));
+    assert_eq!(
+        (spec.name(), spec.description().as_str()),
+        ("name", "text who?.txt split=lines limit=1")
+    );
     let equals = folder.file("a=b.txt", "x");
     assert_eq!(texts(&equals), ["x"]);
     let brackets = folder.file("a[1]*.txt", "y");
@@ -451,7 +507,8 @@ fn a_file_is_itself_and_a_folder_all_below_it() {
     assert_eq!(files(&spelled("/deep")).unwrap(), [at("deep/c.txt"), at("deep/other.rs")]);
     let mmlu = format!("{}?kind=mmlu&domains={}", spelled("/deep"), at("map.csv").display());
     assert_eq!(files(&mmlu).unwrap(), [at("deep/c.txt"), at("deep/other.rs"), at("map.csv")]);
-    let behaviours = format!("{}?kind=anthropic&clusters={}", spelled("/deep"), at("map.csv").display());
+    let behaviours =
+        format!("{}?kind=anthropic&clusters={}", spelled("/deep"), at("map.csv").display());
     assert_eq!(files(&behaviours).unwrap().len(), 3);
     assert!(files("ice:sample").unwrap().is_empty());
     assert!(files(&spelled("/none.txt")).unwrap_err().to_string().contains("none.txt"));

@@ -49,11 +49,14 @@ fn text_in_four_cuts() {
     let documents = load(&format!("{path}?split=lines&limit=2")).unwrap();
     assert_eq!(documents.iter().map(|d| d.id.as_str()).collect::<Vec<_>>(), ["a.txt:1", "a.txt:4"]);
 
-    let path =
-        folder.file("wiki.txt", " \n = First = \n \n a = b \n = = Section = = \n x\n = Second = \n y\n");
+    let path = folder
+        .file("wiki.txt", " \n = First = \n \n a = b \n = = Section = = \n x\n = Second = \n y\n");
     let documents = load(&format!("{path}?split=titles")).unwrap();
     assert_eq!(documents.len(), 2);
-    assert_eq!((documents[0].id.as_str(), documents[0].tags["title"].as_str()), ("wiki.txt:2", "First"));
+    assert_eq!(
+        (documents[0].id.as_str(), documents[0].tags["title"].as_str()),
+        ("wiki.txt:2", "First")
+    );
     assert!(documents[0].text.ends_with(" = = Section = = \n x\n"));
     // Nothing of the text is lost but the blank line before the first title.
     let whole: String = documents.iter().map(|d| d.text.as_str()).collect();
@@ -91,14 +94,19 @@ fn jsonl_plain_and_compressed() {
     let options = "?field=q&field=a.text&join=%0A&id=n&tag=q&score=a.text";
     let paths = [
         folder.file("x.jsonl", rows),
-        folder
-            .file("x.jsonl.gz", [gzipped(&rows.as_bytes()[..40]), gzipped(&rows.as_bytes()[40..])].concat()),
+        folder.file(
+            "x.jsonl.gz",
+            [gzipped(&rows.as_bytes()[..40]), gzipped(&rows.as_bytes()[40..])].concat(),
+        ),
         folder.file("x.jsonl.zst", zstd::encode_all(rows.as_bytes(), 3).unwrap()),
     ];
     for path in paths {
         let documents = load(&format!("{path}{options}")).unwrap();
         assert_eq!(documents.len(), 2);
-        assert_eq!(documents[0], Document::new("7", "why\nso").with_tag("q", "why").with_span(4..6));
+        assert_eq!(
+            documents[0],
+            Document::new("7", "why\nso").with_tag("q", "why").with_span(4..6)
+        );
         assert_eq!(documents[1], Document::new("8", "\nü").with_tag("q", "").with_span(1..3));
     }
 }
@@ -106,7 +114,8 @@ fn jsonl_plain_and_compressed() {
 #[test]
 fn jsonl_errors_name_the_row() {
     let folder = Folder::new();
-    let path = folder.file("x.jsonl", "{\"text\": \"a\"}\n{\"text\": \"b\", \"k\": null}\n{\"text\": 3}\n");
+    let path = folder
+        .file("x.jsonl", "{\"text\": \"a\"}\n{\"text\": \"b\", \"k\": null}\n{\"text\": 3}\n");
     let error = message(&path);
     assert!(error.contains("row 3") && error.contains("`text` holds a number"), "{error}");
     let error = message(&format!("{path}?tag=k"));
@@ -176,8 +185,9 @@ fn missing_and_empty() {
 #[test]
 fn token_ids_in_three_formats() {
     let folder = Folder::new();
-    let ids =
-        |spec: &str| -> Vec<Vec<u32>> { load(spec).unwrap().into_iter().map(|d| d.ids.unwrap()).collect() };
+    let ids = |spec: &str| -> Vec<Vec<u32>> {
+        load(spec).unwrap().into_iter().map(|d| d.ids.unwrap()).collect()
+    };
     let path = folder.file("t.ids", "1 2 3\n\n70000\t5\n");
     assert_eq!(ids(&format!("{path}?format=text")), [vec![1, 2, 3], vec![70000, 5]]);
     let path = folder.file("w.ids", [1u16, 2, 0, 0, 3].map(u16::to_le_bytes).concat());
@@ -198,7 +208,8 @@ fn token_ids_in_three_formats() {
 fn parquet_columns() {
     // Written by tools/goldens/corpus_rows.py with another program's library.
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rows.parquet");
-    let documents = load(&format!("{path}?field=topic&field=text&join=: &id=id&tag=topic&limit=2")).unwrap();
+    let documents =
+        load(&format!("{path}?field=topic&field=text&join=: &id=id&tag=topic&limit=2")).unwrap();
     assert_eq!(documents[0], Document::new("r1", "a: first żółw").with_tag("topic", "a"));
     assert_eq!(documents[1].text, "b: second");
     let error = message(path);
@@ -208,7 +219,10 @@ fn parquet_columns() {
         assert!(matches!(error, CorpusError::Parquet(_)), "{error}");
     }
     let folder = Folder::new();
-    assert!(matches!(load(&folder.file("not.parquet", "PAR1 or so")), Err(CorpusError::Parquet(_))));
+    assert!(matches!(
+        load(&folder.file("not.parquet", "PAR1 or so")),
+        Err(CorpusError::Parquet(_))
+    ));
     assert!(matches!(load("/nowhere/x.parquet"), Err(CorpusError::Read { .. })));
 }
 

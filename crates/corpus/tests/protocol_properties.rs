@@ -1,7 +1,9 @@
 //! What holds for every protocol and every text.
 
 use proptest::prelude::*;
-use relscale_corpus::protocols::{DocumentWindows, HalfWindow, Paper, Protocol, Rolling, Strided, TokenText};
+use relscale_corpus::protocols::{
+    DocumentWindows, HalfWindow, Paper, Protocol, Rolling, Strided, TokenText,
+};
 
 /// An id that no text has.
 const PREFIX: u32 = u32::MAX;
@@ -9,14 +11,17 @@ const PREFIX: u32 = u32::MAX;
 /// Any protocol with any sensible parameters.
 fn protocols() -> impl Strategy<Value = Box<dyn Protocol>> {
     let prefix = || prop::option::of(Just(PREFIX));
-    let length_and_stride =
-        |most_below: usize| (2usize..40).prop_flat_map(move |length| (Just(length), 1..=length - most_below));
+    let length_and_stride = |most_below: usize| {
+        (2usize..40).prop_flat_map(move |length| (Just(length), 1..=length - most_below))
+    };
     prop_oneof![
-        (length_and_stride(1), prefix())
-            .prop_map(|((l, s), p)| Box::new(DocumentWindows::new(l, s, p).unwrap()) as Box<dyn Protocol>),
+        (length_and_stride(1), prefix()).prop_map(|((l, s), p)| Box::new(
+            DocumentWindows::new(l, s, p).unwrap()
+        ) as Box<dyn Protocol>),
         (length_and_stride(0), prefix())
             .prop_map(|((l, s), p)| Box::new(Strided::new(l, s, p).unwrap()) as Box<dyn Protocol>),
-        (2usize..40, prefix()).prop_map(|(l, p)| Box::new(Paper::new(l, p).unwrap()) as Box<dyn Protocol>),
+        (2usize..40, prefix())
+            .prop_map(|(l, p)| Box::new(Paper::new(l, p).unwrap()) as Box<dyn Protocol>),
         (1usize..40).prop_map(|l| Box::new(Rolling::new(l, PREFIX).unwrap()) as Box<dyn Protocol>),
         (3usize..40, prefix())
             .prop_map(|(l, p)| Box::new(HalfWindow::new(l, p).unwrap()) as Box<dyn Protocol>),

@@ -1,5 +1,5 @@
-//! Ids, source bytes and sizes, over a tokenizer trained here, hand-made ones of other kinds, and (where their files are at
-//! hand) GPT-2's, OPT's and GPT-NeoX's own.
+//! Ids, source bytes and sizes, over a tokenizer trained here, hand-made ones of other kinds, and
+//! (where their files are at hand) GPT-2's, OPT's and GPT-NeoX's own.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,8 @@ fn trained() -> Tokenizer {
     Tokenizer::from_json(&inner.to_string(false).unwrap()).unwrap()
 }
 
-/// A tokenizer.json in the manner of Llama 2: no pre-tokeniser, a prepended space, bytes for what is not in the vocabulary.
+/// A tokenizer.json in the manner of Llama 2: no pre-tokeniser, a prepended space, bytes for what
+/// is not in the vocabulary.
 fn sentencepiece_like() -> Value {
     let mut vocab = serde_json::Map::new();
     let names = ["<unk>".to_owned(), "<s>".to_owned(), "</s>".to_owned()]
@@ -85,7 +86,8 @@ fn gpt2_folder(data: &Path) -> tempfile::TempDir {
     for file in ["vocab.json", "merges.txt"] {
         std::fs::copy(data.join("gpt2").join(file), folder.path().join(file)).unwrap();
     }
-    std::fs::write(folder.path().join("config.json"), json!({"model_type": "gpt2"}).to_string()).unwrap();
+    std::fs::write(folder.path().join("config.json"), json!({"model_type": "gpt2"}).to_string())
+        .unwrap();
     folder
 }
 
@@ -94,7 +96,8 @@ fn opt_folder(data: &Path) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(data.join("gpt2/opt-vocab.json"), folder.path().join("vocab.json")).unwrap();
     std::fs::copy(data.join("gpt2/merges.txt"), folder.path().join("merges.txt")).unwrap();
-    std::fs::write(folder.path().join("config.json"), json!({"model_type": "opt"}).to_string()).unwrap();
+    std::fs::write(folder.path().join("config.json"), json!({"model_type": "opt"}).to_string())
+        .unwrap();
     let roles = json!({"bos_token": {"content": "</s>"}, "eos_token": "</s>", "unk_token": "</s>", "pad_token": "<pad>"});
     std::fs::write(folder.path().join("special_tokens_map.json"), roles.to_string()).unwrap();
     folder
@@ -128,8 +131,11 @@ fn hard_text() -> impl Strategy<Value = String> {
 
 #[test]
 fn bytes_sum_to_the_text_for_every_kind() {
-    let mut tokenizers =
-        vec![trained(), words_only(), Tokenizer::from_json(&sentencepiece_like().to_string()).unwrap()];
+    let mut tokenizers = vec![
+        trained(),
+        words_only(),
+        Tokenizer::from_json(&sentencepiece_like().to_string()).unwrap(),
+    ];
     if let Some(data) = data() {
         tokenizers.push(Tokenizer::from_folder(gpt2_folder(&data).path()).unwrap());
         tokenizers.push(Tokenizer::from_folder(&data.join("gpt-neox-20b")).unwrap());
@@ -178,8 +184,9 @@ fn a_sentencepiece_like_file_is_taken_without_its_training_aids() {
 #[test]
 fn many_documents_in_parallel_are_the_same_one_by_one() {
     let tokenizer = trained();
-    let documents: Vec<Document> =
-        (0..50).map(|i| Document::new(format!("{i}"), format!("the rank {i} żółw").repeat(i))).collect();
+    let documents: Vec<Document> = (0..50)
+        .map(|i| Document::new(format!("{i}"), format!("the rank {i} żółw").repeat(i)))
+        .collect();
     let all = tokenizer.encode_all(&documents).unwrap();
     for (document, encoded) in documents.iter().zip(&all) {
         assert_eq!(&tokenizer.encode(&document.text).unwrap(), encoded);
@@ -213,7 +220,8 @@ fn folders_without_a_tokenizer_and_with_a_broken_one() {
     std::fs::write(folder.path().join("merges.txt"), "#version: 0.2\na b\n").unwrap();
     let error = Tokenizer::from_folder(folder.path()).unwrap_err();
     assert!(
-        matches!(error, CorpusError::BadTokenizer { .. }) && error.to_string().contains("merges.txt"),
+        matches!(error, CorpusError::BadTokenizer { .. })
+            && error.to_string().contains("merges.txt"),
         "{error}"
     );
 }
@@ -322,7 +330,10 @@ fn the_vocabulary_says_what_is_text_what_is_special_and_what_is_bytes() {
     let ids = byte_level.encode("漢").unwrap().ids;
     let spelled: String = ids.iter().map(|&id| vocabulary.get(id).unwrap().text.as_str()).collect();
     assert_eq!(spelled, "<0xE6><0xBC><0xA2>");
-    assert_eq!((count(&words_only(), TokenKind::Normal), count(&words_only(), TokenKind::Byte)), (3, 0));
+    assert_eq!(
+        (count(&words_only(), TokenKind::Normal), count(&words_only(), TokenKind::Byte)),
+        (3, 0)
+    );
 }
 
 #[test]
@@ -330,7 +341,8 @@ fn vocabularies_of_gpt2_and_opt_as_published() {
     let Some(data) = data() else { return };
     let gpt2 = Tokenizer::from_folder(gpt2_folder(&data).path()).unwrap();
     let opt = Tokenizer::from_folder(opt_folder(&data).path()).unwrap();
-    // Pieces of characters counted by decoding each entry of vocab.json in Python; the merges are the same.
+    // Pieces of characters counted by decoding each entry of vocab.json in Python; the merges are
+    // the same.
     for (tokenizer, specials, text) in [(&gpt2, 1, "<|endoftext|>"), (&opt, 2, "</s>")] {
         let vocabulary = tokenizer.vocabulary().unwrap();
         let of = |kind| vocabulary.entries().iter().filter(move |entry| entry.kind == kind);
@@ -341,13 +353,15 @@ fn vocabularies_of_gpt2_and_opt_as_published() {
     }
 }
 
-/// Number of ids and the hash of them as little-endian u32, from transformers 4.57.6 (GPT2Tokenizer on vocab.json and
-/// merges.txt; PreTrainedTokenizerFast on tokenizer.json), without special tokens.
+/// Number of ids and the hash of them as little-endian u32, from transformers 4.57.6 (GPT2Tokenizer
+/// on vocab.json and merges.txt; PreTrainedTokenizerFast on tokenizer.json), without special
+/// tokens.
 #[test]
 fn wikitext_is_encoded_as_transformers_does() {
     let Some(data) = data() else { return };
     let text = std::fs::read_to_string(data.join("../wikitext-2/valid.txt")).unwrap();
-    let cases = [("gpt2", 258_659, "9c87f1a0a64b3a69"), ("gpt-neox-20b", 258_131, "1c6733225a2ae2d4")];
+    let cases =
+        [("gpt2", 258_659, "9c87f1a0a64b3a69"), ("gpt-neox-20b", 258_131, "1c6733225a2ae2d4")];
     for (folder, tokens, hash) in cases {
         let gpt2 = gpt2_folder(&data);
         let path = if folder == "gpt2" { gpt2.path().to_owned() } else { data.join(folder) };
@@ -359,7 +373,8 @@ fn wikitext_is_encoded_as_transformers_does() {
     }
 }
 
-/// One line of a megabyte, encoded in blocks, against the library's own encoding of the whole, offsets and all.
+/// One line of a megabyte, encoded in blocks, against the library's own encoding of the whole,
+/// offsets and all.
 #[test]
 fn a_long_line_has_the_ids_and_bytes_of_the_whole() {
     let Some(data) = data() else { return };
@@ -368,10 +383,12 @@ fn a_long_line_has_the_ids_and_bytes_of_the_whole() {
     whole.with_post_processor(None::<tokenizers::PostProcessorWrapper>);
     let article = std::fs::read_to_string(data.join("../wikitext-2/valid.txt")).unwrap();
     let words = article.replace('\n', " ");
-    let dump: String = (0..40_000u32).map(|i| format!("{:x}=", i.wrapping_mul(2_654_435_761))).collect();
+    let dump: String =
+        (0..40_000u32).map(|i| format!("{:x}=", i.wrapping_mul(2_654_435_761))).collect();
     for (name, text) in [("prose", words), ("a dump without a space", dump)] {
         let expected = whole.encode(text.as_str(), false).unwrap();
-        let found = Tokenizer::from_folder(&data.join("gpt-neox-20b")).unwrap().encode(&text).unwrap();
+        let found =
+            Tokenizer::from_folder(&data.join("gpt-neox-20b")).unwrap().encode(&text).unwrap();
         assert!(found.ids == expected.get_ids(), "{name}");
         assert_eq!(found.total_bytes(), text.len() as u64);
         // Where a token is no piece of a character, its bytes are what its offsets span.
@@ -388,7 +405,10 @@ fn a_long_line_has_the_ids_and_bytes_of_the_whole() {
 fn what_no_tokenizer_could_finish_is_refused_by_name() {
     let text = format!("a sensible beginning {}", "x".repeat(9 << 20));
     let error = trained().encode_document(&Document::new("dump.txt", text)).unwrap_err();
-    assert!(matches!(error, CorpusError::TooLongToEncode { start: 20, bytes: 9_437_185, .. }), "{error}");
+    assert!(
+        matches!(error, CorpusError::TooLongToEncode { start: 20, bytes: 9_437_185, .. }),
+        "{error}"
+    );
     let message = error.to_string();
     assert!(message.contains("`dump.txt`") && message.contains("from byte 20"), "{message}");
     assert!(message.contains("split=lines"), "{message}");

@@ -1,4 +1,5 @@
-//! Tokenizer folders of every shape against what transformers 4.57.6 makes of them (`tools/goldens/tokenizer_folders.py`).
+//! Tokenizer folders of every shape against what transformers 4.57.6 makes of them
+//! (`tools/goldens/tokenizer_folders.py`).
 
 use std::path::Path;
 
@@ -45,8 +46,11 @@ fn folders_are_read_as_transformers_reads_them() {
     assert!(cases.len() > 50, "only {} cases", cases.len());
     for case in cases {
         let name = case["name"].as_str().unwrap();
-        let folder =
-            folder(&goldens, case["vocabulary"].as_str().unwrap(), case["files"].as_object().unwrap());
+        let folder = folder(
+            &goldens,
+            case["vocabulary"].as_str().unwrap(),
+            case["files"].as_object().unwrap(),
+        );
         let read = Tokenizer::from_folder(folder.path());
         let expected = &case["expected"];
         if expected.is_null() {
@@ -56,7 +60,11 @@ fn folders_are_read_as_transformers_reads_them() {
         }
         let tokenizer = read.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(json!(ids(&tokenizer, &goldens)), expected["ids"], "{name}: ids");
-        assert_eq!(json!(tokenizer.added_by_processor().before), expected["before"], "{name}: before");
+        assert_eq!(
+            json!(tokenizer.added_by_processor().before),
+            expected["before"],
+            "{name}: before"
+        );
         let named = tokenizer.named_specials();
         let roles = json!({"bos": named.bos, "eos": named.eos, "unk": named.unk, "pad": named.pad});
         assert_eq!(roles, expected["roles"], "{name}: roles");
@@ -64,14 +72,23 @@ fn folders_are_read_as_transformers_reads_them() {
     }
 }
 
-/// Where a flag is not followed, or versions of transformers differ about it, the user is told; where all is well, nothing is said.
+/// Where a flag is not followed, or versions of transformers differ about it, the user is told;
+/// where all is well, nothing is said.
 #[test]
 fn contradictions_are_told() {
     let goldens = goldens();
     let told = |name: &str| {
-        let case = goldens["cases"].as_array().unwrap().iter().find(|case| case["name"] == name).expect(name);
-        let folder =
-            folder(&goldens, case["vocabulary"].as_str().unwrap(), case["files"].as_object().unwrap());
+        let case = goldens["cases"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|case| case["name"] == name)
+            .expect(name);
+        let folder = folder(
+            &goldens,
+            case["vocabulary"].as_str().unwrap(),
+            case["files"].as_object().unwrap(),
+        );
         Tokenizer::from_folder(folder.path()).unwrap().notes().to_vec()
     };
     for (name, words) in [
@@ -98,13 +115,16 @@ fn contradictions_are_told() {
     }
 }
 
-/// A folder of nothing but `config.json` and `tokenizer.json`, as many programs write: transformers 4 takes the class from the model's type,
-/// adds `<s>` where the file lacks it, and puts it before a text, though the model has no row for it. Here the file has the say.
+/// A folder of nothing but `config.json` and `tokenizer.json`, as many programs write: transformers
+/// 4 takes the class from the model's type, adds `<s>` where the file lacks it, and puts it before
+/// a text, though the model has no row for it. Here the file has the say.
 #[test]
 fn a_class_that_no_file_names_adds_nothing() {
     let goldens = goldens();
     let files = json!({"config.json": {"model_type": "llama"}});
-    for (table, bos) in [("json plain", None), ("json bos", Some(330)), ("json template", Some(330))] {
+    for (table, bos) in
+        [("json plain", None), ("json bos", Some(330)), ("json template", Some(330))]
+    {
         let folder = folder(&goldens, table, files.as_object().unwrap());
         let tokenizer = Tokenizer::from_folder(folder.path()).unwrap();
         assert_eq!(tokenizer.named_specials().bos, bos, "{table}");
@@ -159,12 +179,18 @@ fn broken_declarations_are_refused() {
     };
     let gpt2 = json!({"model_type": "gpt2"});
     for (files, words) in [
-        (json!({"config.json": gpt2, "added_tokens.json": {"<mark>": 4000}}), ["\"<mark>\"", "4000"]),
+        (
+            json!({"config.json": gpt2, "added_tokens.json": {"<mark>": 4000}}),
+            ["\"<mark>\"", "4000"],
+        ),
         (
             json!({"config.json": gpt2, "added_tokens.json": {"<mark>": "x"}}),
             ["added_tokens.json", "no token id"],
         ),
-        (json!({"config.json": gpt2, "added_tokens.json": []}), ["added_tokens.json", "not a JSON object"]),
+        (
+            json!({"config.json": gpt2, "added_tokens.json": []}),
+            ["added_tokens.json", "not a JSON object"],
+        ),
         (
             json!({"tokenizer_config.json": {"tokenizer_class": "GPT2Tokenizer", "added_tokens_decoder": {"a": {"content": "x"}}}}),
             ["tokenizer_config.json", "\"a\" is no token id"],
@@ -190,17 +216,26 @@ fn the_hash_follows_what_decides_ids() {
     assert_ne!(plain, sha("plain", json!({"config.json": qwen2})));
     assert_ne!(
         plain,
-        sha("plain", json!({"config.json": gpt2, "special_tokens_map.json": {"pad_token": "[PAD]"}}))
+        sha(
+            "plain",
+            json!({"config.json": gpt2, "special_tokens_map.json": {"pad_token": "[PAD]"}})
+        )
     );
     // A file alone, or one whose roles are all in it.
     let json = sha("json gpt2", json!({}));
     assert_eq!(json, sha("json gpt2", json!({"config.json": gpt2})));
     assert_ne!(
         json,
-        sha("json gpt2", json!({"config.json": gpt2, "special_tokens_map.json": {"pad_token": "[PAD]"}}))
+        sha(
+            "json gpt2",
+            json!({"config.json": gpt2, "special_tokens_map.json": {"pad_token": "[PAD]"}})
+        )
     );
-    let bytes =
-        relscale_records::provenance::sha256_bytes(goldens["tables"]["json gpt2"].to_string().as_bytes());
+    let bytes = relscale_records::provenance::sha256_bytes(
+        goldens["tables"]["json gpt2"].to_string().as_bytes(),
+    );
     assert_eq!(json, bytes);
-    assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tokenizer_folders.json").is_file());
+    assert!(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tokenizer_folders.json").is_file()
+    );
 }

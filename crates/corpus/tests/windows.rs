@@ -1,5 +1,6 @@
-//! Every protocol against the cases of `testdata/windows`, which know no engine; `rolling`, `strided` and `half-window` were
-//! written by the peer tools' own code or its restatement (`tools/peers/windows.py`).
+//! Every protocol against the cases of `testdata/windows`, which know no engine; `rolling`,
+//! `strided` and `half-window` were written by the peer tools' own code or its restatement
+//! (`tools/peers/windows.py`).
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -69,7 +70,11 @@ fn check(name: &str) {
     for case in &file.case {
         let protocol = protocol(name, case);
         let encoded = Encoded::from_ids((0..case.tokens).collect());
-        let found = protocol.windows(&TokenText::of_document(&Document::default(), &encoded, &case.specials));
+        let found = protocol.windows(&TokenText::of_document(
+            &Document::default(),
+            &encoded,
+            &case.specials,
+        ));
         if case.too_short {
             assert!(matches!(found, Err(CorpusError::TooShort { .. })), "{case:?}");
             continue;
@@ -90,7 +95,8 @@ fn check(name: &str) {
         for (window, expected) in found.iter().zip(&case.windows) {
             if let Some(weight) = expected.weight {
                 let strided =
-                    Strided::new(case.length, case.stride.unwrap(), case.prefix.then_some(PREFIX)).unwrap();
+                    Strided::new(case.length, case.stride.unwrap(), case.prefix.then_some(PREFIX))
+                        .unwrap();
                 assert_eq!(strided.guide_weight(window), weight, "{case:?}");
             }
         }

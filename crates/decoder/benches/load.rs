@@ -1,10 +1,12 @@
-//! From a model folder to a model that is ready to score, in this order: [`Model::load`] with memory that is new to the process, again
-//! with memory that the load before gave back, and [`Model::load_known`], which does not hash. Beside them stands the hash of the files
-//! alone, below which no load of files that are not known can come.
+//! From a model folder to a model that is ready to score, in this order: [`Model::load`] with
+//! memory that is new to the process, again with memory that the load before gave back, and
+//! [`Model::load_known`], which does not hash. Beside them stands the hash of the files alone,
+//! below which no load of files that are not known can come.
 //!
 //!     cargo bench -p relscale-decoder --bench load -- FOLDER [REPEATS] [--dtype f32|bf16] [--portable]
 //!
-//! Files should be in the system's cache; run it twice. Processor time is that of all threads, the system's share included.
+//! Files should be in the system's cache; run it twice. Processor time is that of all threads, the
+//! system's share included.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench reports on the terminal")]
 
 use relscale_decoder::Model;
@@ -63,7 +65,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     drop(model);
     report("load, new memory", bytes, &[first]);
     report("load, memory given back", bytes, &several(repeats, || Model::load(folder, options))?);
-    report("load, files known", bytes, &several(repeats, || Model::load_known(folder, options, &read))?);
+    report(
+        "load, files known",
+        bytes,
+        &several(repeats, || Model::load_known(folder, options, &read))?,
+    );
     report("the hash alone", bytes, &several(repeats, || checkpoint.sha256())?);
     Ok(())
 }
@@ -77,11 +83,15 @@ fn timed<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<(Seconds, T), E> {
     Ok(((start.elapsed().as_secs_f64(), processor_time() - processor), result))
 }
 
-fn several<T, E>(repeats: usize, mut work: impl FnMut() -> Result<T, E>) -> Result<Vec<Seconds>, E> {
+fn several<T, E>(
+    repeats: usize,
+    mut work: impl FnMut() -> Result<T, E>,
+) -> Result<Vec<Seconds>, E> {
     (0..repeats.max(1)).map(|_| Ok(timed(&mut work)?.0)).collect()
 }
 
-/// Median, least and most on the clock, the median of processor time, and bytes of the files a second.
+/// Median, least and most on the clock, the median of processor time, and bytes of the files a
+/// second.
 fn report(what: &str, bytes: f64, times: &[Seconds]) {
     let sorted = |each: fn(&Seconds) -> f64| {
         let mut times: Vec<f64> = times.iter().map(each).collect();
@@ -103,15 +113,20 @@ fn report(what: &str, bytes: f64, times: &[Seconds]) {
 /// Seconds of processor time that this process has had; NaN where the system does not tell.
 fn processor_time() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // After the name, which may hold anything, in parentheses: user and system time are the 12th and 13th, in hundredths of a second.
-    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().skip(11).take(2);
+    // After the name, which may hold anything, in parentheses: user and system time are the 12th
+    // and 13th, in hundredths of a second.
+    let fields =
+        stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().skip(11).take(2);
     let ticks: Option<Vec<f64>> = fields.map(|field| field.parse().ok()).collect();
-    ticks.filter(|ticks| ticks.len() == 2).map_or(f64::NAN, |ticks| ticks.iter().sum::<f64>() / 100.0)
+    ticks
+        .filter(|ticks| ticks.len() == 2)
+        .map_or(f64::NAN, |ticks| ticks.iter().sum::<f64>() / 100.0)
 }
 
 /// A line of what the kernel says of this process, in MB; NaN where it says nothing.
 fn megabytes(key: &str) -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(key));
-    line.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1e3
+    line.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok()).unwrap_or(f64::NAN)
+        / 1e3
 }

@@ -1,5 +1,5 @@
-//! The products that a forward pass is made of, and the head's walk over the vocabulary, against the machine's own limit
-//! (multiply-adds without memory) in the same run.
+//! The products that a forward pass is made of, and the head's walk over the vocabulary, against
+//! the machine's own limit (multiply-adds without memory) in the same run.
 //!
 //!     cargo bench -p relscale-decoder --bench products [-- f32|bf16]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench reports on the terminal")]
@@ -22,7 +22,9 @@ const SHAPES: [(&str, usize, usize, usize); 6] = [
 const COLD: usize = 128 << 20;
 
 fn numbers(len: usize) -> Vec<f32> {
-    (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 24) as f32 - 0.5).collect()
+    (0..len as u32)
+        .map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 24) as f32 - 0.5)
+        .collect()
 }
 
 /// Least and median of several runs, seconds.
@@ -59,11 +61,13 @@ fn main() {
             let weights = Matrix { rows: o, columns: i, data: numbers(o * i) };
             let head = name.starts_with("head");
             let start = Instant::now();
-            let packed = Packed::new(&weights, format, if head { Order::Head } else { Order::Plain });
+            let packed =
+                Packed::new(&weights, format, if head { Order::Head } else { Order::Plain });
             let packing = start.elapsed().as_secs_f64();
             let mut input = Input::new(format);
-            let (filling, _) =
-                timed(|| input.fill(n, i, |row, out| out.copy_from_slice(&x[row * i..(row + 1) * i])));
+            let (filling, _) = timed(|| {
+                input.fill(n, i, |row, out| out.copy_from_slice(&x[row * i..(row + 1) * i]))
+            });
             let (least, median) = if head {
                 timed(|| {
                     use rayon::prelude::*;
@@ -74,7 +78,8 @@ fn main() {
                     });
                 })
             } else {
-                // As in a forward pass: weights come from main memory, never from the cache of the run before.
+                // As in a forward pass: weights come from main memory, never from the cache of the
+                // run before.
                 let copies: Vec<Packed> =
                     (0..COLD.div_ceil(packed.bytes())).map(|_| packed.clone()).collect();
                 let mut turn = 0;
@@ -87,7 +92,9 @@ fn main() {
             };
             let work = (2 * n * i * o) as f64;
             let share = |seconds: f64| {
-                limit.map_or(String::new(), |limit| format!(" = {:.1} %", 100.0 * work / seconds / limit))
+                limit.map_or(String::new(), |limit| {
+                    format!(" = {:.1} %", 100.0 * work / seconds / limit)
+                })
             };
             println!(
                 "  {name:<18} {n} x {i} x {o}: best {:.0} GFLOP/s{}, median {:.0}{}; input {:.1} %, packed at {:.1} GB/s",
@@ -103,10 +110,12 @@ fn main() {
                 let (least, _) = timed(|| {
                     use rayon::prelude::*;
                     let share = n.div_ceil(rayon::current_num_threads());
-                    out.par_chunks_mut(share * o).zip(x.par_chunks(share * i)).for_each(|(out, x)| {
-                        let w = View::dense(&weights.data, o, i).transposed();
-                        product(out, o, View::dense(x, x.len() / i, i), w, false);
-                    });
+                    out.par_chunks_mut(share * o).zip(x.par_chunks(share * i)).for_each(
+                        |(out, x)| {
+                            let w = View::dense(&weights.data, o, i).transposed();
+                            product(out, o, View::dense(x, x.len() / i, i), w, false);
+                        },
+                    );
                 });
                 println!("  {:<18} by gemm: best {:.0} GFLOP/s", "", work / least / 1e9);
             }

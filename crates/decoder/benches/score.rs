@@ -1,11 +1,12 @@
-//! Tokens a second of [`Model::score`] on a model folder: the whole way from ids to rank, nll and entropy, every position
-//! but the first scored. Beside it stand the limit of the processor (multiply-adds without memory, in the same run) and
-//! `tools/peers/bench_peers.py`, which runs this and the same work in PyTorch by turns.
+//! Tokens a second of [`Model::score`] on a model folder: the whole way from ids to rank, nll and
+//! entropy, every position but the first scored. Beside it stand the limit of the processor
+//! (multiply-adds without memory, in the same run) and `tools/peers/bench_peers.py`, which runs
+//! this and the same work in PyTorch by turns.
 //!
 //!     cargo bench -p relscale-decoder --bench score -- FOLDER [WINDOWS LENGTH REPEATS] [--dtype f32|bf16] [--portable]
 //!
-//! Work is counted as two operations a weight of every product and token, and attention's products over the keys that are
-//! seen.
+//! Work is counted as two operations a weight of every product and token, and attention's products
+//! over the keys that are seen.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench reports on the terminal")]
 
 use relscale_decoder::families::LoadOptions;
@@ -87,5 +88,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn megabytes(key: &str) -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(key));
-    line.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1e3
+    line.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok()).unwrap_or(f64::NAN)
+        / 1e3
 }

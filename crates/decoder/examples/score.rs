@@ -61,7 +61,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         ids.len() as f64 / start.elapsed().as_secs_f64()
     );
     for (token, score) in ids.iter().skip(1).zip(&finite).take(10) {
-        println!("  token {token:5}  rank {:5}  nll {:7.4}  best {}", score.rank, score.nll, score.argmax);
+        println!(
+            "  token {token:5}  rank {:5}  nll {:7.4}  best {}",
+            score.rank, score.nll, score.argmax
+        );
     }
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! How many parameters an architecture has, exactly, by what they are for.
 //!
-//! The law's `S` is [`ParameterCount::non_embedding`]: every weight, bias and norm parameter except the token table, the
-//! position table and the head. A tied head is the token table and counts there. OPT-350m's two projections between
-//! embedding and width count as non-embedding, as in the counts of the rank law's authors.
+//! The law's `S` is [`ParameterCount::non_embedding`]: every weight, bias and norm parameter except
+//! the token table, the position table and the head. A tied head is the token table and counts
+//! there. OPT-350m's two projections between embedding and width count as non-embedding, as in the
+//! counts of the rank law's authors.
 
 use crate::parts::{Part, sizes};
 use crate::spec::Spec;
@@ -37,8 +38,9 @@ impl ParameterCount {
     /// ```
     pub fn of(spec: &Spec) -> Self {
         let sizes = sizes(spec);
-        let sum =
-            |of: fn(Part) -> bool| sizes.iter().filter(|(part, _)| of(*part)).map(|(_, size)| size).sum();
+        let sum = |of: fn(Part) -> bool| {
+            sizes.iter().filter(|(part, _)| of(*part)).map(|(_, size)| size).sum()
+        };
         let token_embedding = sum(|part| part == Part::TokenEmbedding);
         let position_embedding = sum(|part| part == Part::PositionEmbedding);
         let head = sum(|part| part == Part::Head);

@@ -1,12 +1,13 @@
 //! The forward pass: token ids of several sequences to the rows that stand before the head.
 //!
-//! Sequences lie one after another, without padding: `N` rows in all, and attention keeps to its sequence. Work is split
-//! over threads tile by tile and head by head; a row's bits depend on its own sequence alone, not on what shares its
-//! batch, nor on the number of threads (see [`crate::kernels`]).
+//! Sequences lie one after another, without padding: `N` rows in all, and attention keeps to its
+//! sequence. Work is split over threads tile by tile and head by head; a row's bits depend on its
+//! own sequence alone, not on what shares its batch, nor on the number of threads (see
+//! [`crate::kernels`]).
 //!
-//! **What goes through memory**: the residual stream, queries with keys and values, and what attention leaves, once each.
-//! Norms write straight into the layout that the next product reads, activations are applied to tiles in the cache, and
-//! residuals are added there.
+//! **What goes through memory**: the residual stream, queries with keys and values, and what
+//! attention leaves, once each. Norms write straight into the layout that the next product reads,
+//! activations are applied to tiles in the cache, and residuals are added there.
 
 use crate::kernels::{Format, Input, Numbers, Packed};
 use crate::lanes::dot;
@@ -16,7 +17,8 @@ use crate::spec::{NormPlacement, NormSpan, Positions, Residual, Rotary, Spec};
 use crate::weights::{Block, Linear, NormWeights, Weights};
 use rayon::prelude::*;
 
-/// What a pass works in, for any number of passes one after another: memory is asked for once, and grows to the largest batch.
+/// What a pass works in, for any number of passes one after another: memory is asked for once, and
+/// grows to the largest batch.
 #[derive(Debug)]
 pub struct Buffers {
     /// The residual stream `[N, C]`.
@@ -39,7 +41,15 @@ impl Buffers {
     /// For models in `format`.
     pub fn new(format: Format) -> Self {
         let (x, qkv, attended, branch, squares) = Default::default();
-        Self { x, qkv, attended, input: Input::new(format), second: Input::new(format), branch, squares }
+        Self {
+            x,
+            qkv,
+            attended,
+            input: Input::new(format),
+            second: Input::new(format),
+            branch,
+            squares,
+        }
     }
 
     /// The residual stream of the last pass, `[N, C]`.
@@ -48,8 +58,8 @@ impl Buffers {
     }
 }
 
-/// Runs the blocks: leaves the hidden rows `[N, C]` after the last one, before the final norm, in [`Buffers::hidden`]; then
-/// [`before_head`] takes those that are scored.
+/// Runs the blocks: leaves the hidden rows `[N, C]` after the last one, before the final norm, in
+/// [`Buffers::hidden`]; then [`before_head`] takes those that are scored.
 ///
 /// `sequences` must hold known ids and be no longer than the context; `crate::model` checks that.
 pub fn hidden(spec: &Spec, weights: &Weights<Packed>, sequences: &[&[u32]], buffers: &mut Buffers) {
@@ -59,7 +69,8 @@ pub fn hidden(spec: &Spec, weights: &Weights<Packed>, sequences: &[&[u32]], buff
     }
 }
 
-/// Final norm and output projection of the hidden rows that are asked for: what the head multiplies, `[M, E]`.
+/// Final norm and output projection of the hidden rows that are asked for: what the head
+/// multiplies, `[M, E]`.
 pub fn before_head<'b>(
     spec: &Spec,
     weights: &Weights<Packed>,
@@ -139,7 +150,9 @@ impl<'a> Pass<'a> {
                 linear::write(project, input, x);
             }
             None => rows(x, spec.width, |first, x| {
-                x.chunks_exact_mut(spec.width).enumerate().for_each(|(i, x)| embedding(first + i, x));
+                x.chunks_exact_mut(spec.width)
+                    .enumerate()
+                    .for_each(|(i, x)| embedding(first + i, x));
             }),
         }
         if let (Positions::Learned { offset, .. }, Some(table)) =
@@ -180,8 +193,9 @@ impl<'a> Pass<'a> {
                 }
             }
             Residual::Parallel | Residual::ParallelOneNorm => {
-                // `Spec::check` lets parallel blocks through only with their norms before the parts. The MLP reads the
-                // stream as it was, so its norm is taken before attention is added.
+                // `Spec::check` lets parallel blocks through only with their norms before the
+                // parts. The MLP reads the stream as it was, so its norm is taken before attention
+                // is added.
                 fill(spec, &mut self.buffers.input, &self.buffers.x, first);
                 fill(spec, &mut self.buffers.second, &self.buffers.x, second.or(first));
                 self.attention(layer, block);
@@ -198,7 +212,8 @@ impl<'a> Pass<'a> {
             self.norm_across_heads(block);
         }
         let rotary = spec.layers[layer].rotary.as_ref();
-        let table = rotary.and_then(|rotary| self.tables.iter().find(|(known, _)| *known == rotary));
+        let table =
+            rotary.and_then(|rotary| self.tables.iter().find(|(known, _)| *known == rotary));
         let by_head = spec.query_key_norm == Some(NormSpan::Head);
         if table.is_none() && !by_head {
             return;
@@ -218,7 +233,8 @@ impl<'a> Pass<'a> {
             });
     }
 
-    /// RMSNorm of queries over all their heads, and of keys over all theirs: the heads of a row lie apart.
+    /// RMSNorm of queries over all their heads, and of keys over all theirs: the heads of a row lie
+    /// apart.
     fn norm_across_heads(&mut self, block: &Block<Packed>) {
         let spec = self.spec;
         let (d, heads) = (spec.head_width, spec.heads + 2 * spec.kv_heads);
@@ -227,7 +243,10 @@ impl<'a> Pass<'a> {
         let parts = one_head_each(&self.lengths, qkv, heads, d);
         let sums = one_head_each(&self.lengths, squares, heads, 1);
         parts.into_par_iter().zip(sums).for_each(|(part, sum)| {
-            sum.rows.iter_mut().zip(part.rows.chunks_exact(d)).for_each(|(sum, x)| *sum = dot(x, x));
+            sum.rows
+                .iter_mut()
+                .zip(part.rows.chunks_exact(d))
+                .for_each(|(sum, x)| *sum = dot(x, x));
         });
         let squares = &*squares;
         one_head_each(&self.lengths, qkv, heads, d).into_par_iter().for_each(|task| {
@@ -257,9 +276,16 @@ impl<'a> Pass<'a> {
     fn attention(&mut self, layer: usize, block: &Block<Packed>) {
         let spec = self.spec;
         let (d, out_row) = (spec.head_width, spec.attention_width());
-        linear::write_heads(&block.qkv, &self.buffers.input, &self.lengths, d, &mut self.buffers.qkv);
+        linear::write_heads(
+            &block.qkv,
+            &self.buffers.input,
+            &self.lengths,
+            d,
+            &mut self.buffers.qkv,
+        );
         self.ready(layer, block);
-        let (places, Buffers { x, qkv, attended, input, branch, .. }) = (&self.places, &mut *self.buffers);
+        let (places, Buffers { x, qkv, attended, input, branch, .. }) =
+            (&self.places, &mut *self.buffers);
         let heads = spec.heads + 2 * spec.kv_heads;
         let shape = attention::Shape {
             heads: spec.heads,
@@ -301,7 +327,8 @@ impl<'a> Pass<'a> {
         weight.multiply_into(second, input, |first, sums| {
             if spec.gated {
                 let (gate, up) = sums.split_at_mut(sums.len() / 2);
-                let biases = bias.as_ref().map(|bias| (&bias[first..], &bias[spec.hidden + first..]));
+                let biases =
+                    bias.as_ref().map(|bias| (&bias[first..], &bias[spec.hidden + first..]));
                 activation::gate(spec.activation, biases, gate, up);
             } else {
                 activation::biased(spec.activation, bias.as_ref().map(|bias| &bias[first..]), sums);
@@ -313,7 +340,9 @@ impl<'a> Pass<'a> {
 
 /// `x = norm(x)`.
 fn norm_rows(spec: &Spec, weights: &NormWeights, x: &mut [f32]) {
-    rows(x, spec.width, |_, x| norm::in_place(spec.norm, spec.norm_epsilon, weights, x, spec.width));
+    rows(x, spec.width, |_, x| {
+        norm::in_place(spec.norm, spec.norm_epsilon, weights, x, spec.width)
+    });
 }
 
 /// `x += map(input)`, or `x += norm(map(input))`.
@@ -358,7 +387,12 @@ struct OneHead<'a> {
 }
 
 /// Cuts a buffer into the heads of its sequences.
-fn one_head_each<'a>(lengths: &[usize], data: &'a mut [f32], heads: usize, d: usize) -> Vec<OneHead<'a>> {
+fn one_head_each<'a>(
+    lengths: &[usize],
+    data: &'a mut [f32],
+    heads: usize,
+    d: usize,
+) -> Vec<OneHead<'a>> {
     let mut tasks = Vec::new();
     let (mut rest, mut first) = (data, 0);
     for &length in lengths.iter().filter(|length| **length > 0) {

@@ -1,8 +1,9 @@
 //! Element-wise arithmetic that the compiler turns into the widest vectors of the machine at hand.
 //!
-//! [`vectorised`] runs a closure compiled for AVX-512, AVX2 or NEON, chosen at run time (`pulp`). What it calls must be
-//! `#[inline(always)]`, or it is compiled for the oldest machine. Sums keep [`LANES`] partial sums, so that the order of
-//! additions, and with it every bit, is the same on every machine.
+//! [`vectorised`] runs a closure compiled for AVX-512, AVX2 or NEON, chosen at run time (`pulp`).
+//! What it calls must be `#[inline(always)]`, or it is compiled for the oldest machine. Sums keep
+//! [`LANES`] partial sums, so that the order of additions, and with it every bit, is the same on
+//! every machine.
 
 #![allow(
     clippy::needless_range_loop,
@@ -18,9 +19,15 @@ pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)
 }
 
-/// `f` over `x` into [`LANES`] accumulators, then those folded by halves with `join`. `start` must change nothing: `f(s, start) = s`.
+/// `f` over `x` into [`LANES`] accumulators, then those folded by halves with `join`. `start` must
+/// change nothing: `f(s, start) = s`.
 #[inline(always)]
-pub fn reduce(x: &[f32], start: f32, f: impl Fn(f32, f32) -> f32, join: impl Fn(f32, f32) -> f32) -> f32 {
+pub fn reduce(
+    x: &[f32],
+    start: f32,
+    f: impl Fn(f32, f32) -> f32,
+    join: impl Fn(f32, f32) -> f32,
+) -> f32 {
     let mut lanes = [start; LANES];
     let (chunks, rest) = x.as_chunks::<LANES>();
     for chunk in chunks {
@@ -92,13 +99,16 @@ pub fn dot(x: &[f32], y: &[f32]) -> f32 {
     fold(lanes, |a, b| a + b)
 }
 
-/// Below this, [`exp`] gives `e^LOWEST`, the smallest normal number, in place of 0: no infinity ever meets a zero.
+/// Below this, [`exp`] gives `e^LOWEST`, the smallest normal number, in place of 0: no infinity
+/// ever meets a zero.
 pub const LOWEST: f32 = -87.3;
 
 /// `e^x`, relative error below 2e-7, for `x` in `[LOWEST, 88]` and clamped outside.
 ///
-/// Cephes' `expf`: `x = n ln 2 + r` (with `ln 2` in two parts, the first, 355/512, exact times any `n`), a polynomial in `r`, and `2^n` put together from its bits. `n` is rounded by
-/// adding `1.5 * 2^23`, whose low bits then hold it: no conversion, no branch, so the loop around it vectorises.
+/// Cephes' `expf`: `x = n ln 2 + r` (with `ln 2` in two parts, the first, 355/512, exact times any
+/// `n`), a polynomial in `r`, and `2^n` put together from its bits. `n` is rounded by adding
+/// `1.5 * 2^23`, whose low bits then hold it: no conversion, no branch, so the loop around it
+/// vectorises.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0;
@@ -125,13 +135,15 @@ pub const LOWEST_EXP2: f32 = -126.0;
     clippy::approx_constant,
     reason = "the coefficient beside ln 2 with which the largest error is least"
 )]
-pub const EXP2: [f32; 6] = [1.326_465_3e-3, 9.671_511e-3, 5.550_734e-2, 0.240_222_42, 0.693_147, 1.0];
+pub const EXP2: [f32; 6] =
+    [1.326_465_3e-3, 9.671_511e-3, 5.550_734e-2, 0.240_222_42, 0.693_147, 1.0];
 
-/// `2^x`, relative error below 2e-7, for `x` in `[LOWEST_EXP2, 127]`; clamped below, not above. Two thirds of the work of [`exp`], where
-/// the factor `log2 e` can be part of another.
+/// `2^x`, relative error below 2e-7, for `x` in `[LOWEST_EXP2, 127]`; clamped below, not above. Two
+/// thirds of the work of [`exp`], where the factor `log2 e` can be part of another.
 ///
-/// `x = n + r`, and on `[-1/2, 1/2]` the polynomial of degree 5 with constant 1 whose largest relative error is least, 9.1e-8 (by linear
-/// programming); `2^n` is put together from its bits, and multiplied, which leaves a NaN one.
+/// `x = n + r`, and on `[-1/2, 1/2]` the polynomial of degree 5 with constant 1 whose largest
+/// relative error is least, 9.1e-8 (by linear programming); `2^n` is put together from its bits,
+/// and multiplied, which leaves a NaN one.
 #[inline(always)]
 pub fn exp2(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0;
@@ -152,7 +164,8 @@ pub fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + exp(-x))
 }
 
-/// `tanh x`, relative error below 4e-7: Cephes' `tanhf`, a polynomial near 0 and by the exponential beyond.
+/// `tanh x`, relative error below 4e-7: Cephes' `tanhf`, a polynomial near 0 and by the exponential
+/// beyond.
 #[inline(always)]
 pub fn tanh(x: f32) -> f32 {
     let s = x * x;
@@ -178,14 +191,22 @@ pub fn soft_cap(c: f32, x: &mut [f32]) {
     );
 }
 
-/// The error function, absolute error below 4e-7: Eigen's rational approximation on `[-4, 4]`, 1 beyond.
+/// The error function, absolute error below 4e-7: Eigen's rational approximation on `[-4, 4]`, 1
+/// beyond.
 #[inline(always)]
 pub fn erf(x: f32) -> f32 {
     let x = if x < -4.0 { -4.0 } else { x };
     let x = if x > 4.0 { 4.0 } else { x };
     let s = x * x;
     let mut p = -2.726_142e-10_f32;
-    for c in [2.770_681_4e-8, -2.101_024e-6, -5.692_506_3e-5, -7.349_906_3e-4, -2.954_6e-3, -1.609_603_3e-2] {
+    for c in [
+        2.770_681_4e-8,
+        -2.101_024e-6,
+        -5.692_506_3e-5,
+        -7.349_906_3e-4,
+        -2.954_6e-3,
+        -1.609_603_3e-2,
+    ] {
         p = p.mul_add(s, c);
     }
     let mut q = -1.456_607_2e-5_f32;
@@ -266,7 +287,10 @@ mod tests {
             let y: Vec<f32> = x.iter().map(|v| v * 0.5 + 1.0).collect();
             assert_eq!(vectorised(|| sum(&x)), x.iter().sum::<f32>());
             assert_eq!(vectorised(|| max(&x)), x.iter().copied().fold(f32::NEG_INFINITY, f32::max));
-            assert_eq!(vectorised(|| dot(&x, &y)), x.iter().zip(&y).map(|(a, b)| a * b).sum::<f32>());
+            assert_eq!(
+                vectorised(|| dot(&x, &y)),
+                x.iter().zip(&y).map(|(a, b)| a * b).sum::<f32>()
+            );
         }
     }
 }

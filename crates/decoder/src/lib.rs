@@ -1,19 +1,24 @@
-//! One decoder-only transformer described by a [`spec::Spec`], run on plain slices, with a head that ranks.
+//! One decoder-only transformer described by a [`spec::Spec`], run on plain slices, with a head
+//! that ranks.
 //!
 //! ```text
 //! folder --families--> Spec ----------+
 //!        --checkpoint-> Weights ------+--> Model --forward--> hidden rows --head--> rank, ties, nll, entropy
 //! ```
 //!
-//! * [`spec`]: the architecture as data; [`weights`]: its numbers; [`parts`]: which of them a spec has, for whoever reads,
-//!   makes, counts or names them.
-//! * [`families`], [`checkpoint`], [`count`]: from a Hugging Face folder to both, and the exact parameter count.
+//! * [`spec`]: the architecture as data; [`weights`]: its numbers; [`parts`]: which of them a spec
+//!   has, for whoever reads, makes, counts or names them.
+//! * [`families`], [`checkpoint`], [`count`]: from a Hugging Face folder to both, and the exact
+//!   parameter count.
 //! * [`model`]: a model ready to score; [`forward`]: its pass up to the head.
-//! * [`ops`]: one file an operation: forward, backward where training needs it, and the naive version that judges both.
-//! * [`head`]: logits tile by tile, folded at once; no tokens x vocabulary matrix exists anywhere but in [`head::reference`].
+//! * [`ops`]: one file an operation: forward, backward where training needs it, and the naive
+//!   version that judges both.
+//! * [`head`]: logits tile by tile, folded at once; no tokens x vocabulary matrix exists anywhere
+//!   but in [`head::reference`].
 //! * [`kernels`]: the only unsafe code of the workspace.
 //!
-//! Invariants: local folders only, no socket; results of a row do not depend on which other rows share its batch.
+//! Invariants: local folders only, no socket; results of a row do not depend on which other rows
+//! share its batch.
 
 pub mod checkpoint;
 pub mod count;

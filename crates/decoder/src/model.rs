@@ -15,9 +15,11 @@ use std::sync::{Mutex, PoisonError};
 /// One sequence to run, and the positions in it to score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sequence<'a> {
-    /// Token ids. Those before the last scored one are fed, at most [`Spec::context`] of them; the last is only a target.
+    /// Token ids. Those before the last scored one are fed, at most [`Spec::context`] of them; the
+    /// last is only a target.
     pub tokens: &'a [u32],
-    /// Indices `i >= 1` into `tokens`: token `i` is scored given tokens `0..i`. Position 0 has nothing before it and no score.
+    /// Indices `i >= 1` into `tokens`: token `i` is scored given tokens `0..i`. Position 0 has
+    /// nothing before it and no score.
     pub scored: &'a [u32],
 }
 
@@ -67,7 +69,8 @@ impl Model {
         families::load_packed(folder, options).map(Self::of)
     }
 
-    /// As [`Model::load`], of files that are known to be those of which `read` was learned: they are not hashed.
+    /// As [`Model::load`], of files that are known to be those of which `read` was learned: they
+    /// are not hashed.
     ///
     /// # Errors
     /// As [`Model::load`].
@@ -82,7 +85,8 @@ impl Model {
     /// A model made in memory, in f32 with the best kernels there are.
     ///
     /// # Errors
-    /// [`Error::Spec`] when the spec contradicts itself, or the weights have other shapes than it asks for.
+    /// [`Error::Spec`] when the spec contradicts itself, or the weights have other shapes than it
+    /// asks for.
     pub fn new(spec: Spec, weights: Weights) -> Result<Self> {
         Self::with_format(spec, weights, Format::new(Dtype::F32, Choice::Best))
     }
@@ -95,7 +99,9 @@ impl Model {
         spec.check()?;
         let found = weights.tensors().into_iter().map(|tensor| tensor.len() as u64);
         if !found.eq(sizes(&spec).into_iter().map(|(_, size)| size)) {
-            return Err(Error::Spec("the weights have other shapes than the spec asks for".to_owned()));
+            return Err(Error::Spec(
+                "the weights have other shapes than the spec asks for".to_owned(),
+            ));
         }
         let weights = weights.packed(&spec, format);
         Ok(Self { spec, weights, info: None, idle: Idle::default() })
@@ -126,14 +132,15 @@ impl Model {
         ParameterCount::of(&self.spec)
     }
 
-    /// Scores the asked positions of every sequence, in order: rank, ties, nll, entropy, argmax; `None` where a logit was
-    /// not finite. Only scored positions reach the head.
+    /// Scores the asked positions of every sequence, in order: rank, ties, nll, entropy, argmax;
+    /// `None` where a logit was not finite. Only scored positions reach the head.
     ///
-    /// A sequence's results do not depend, bit for bit, on the others in the call or on the number of threads.
+    /// A sequence's results do not depend, bit for bit, on the others in the call or on the number
+    /// of threads.
     ///
     /// # Errors
-    /// [`Error::Sequence`]: an empty or too long sequence, an id beyond the embedding, a scored index that is 0, out of
-    /// range or not ascending, a target outside `vocabulary`.
+    /// [`Error::Sequence`]: an empty or too long sequence, an id beyond the embedding, a scored
+    /// index that is 0, out of range or not ascending, a target outside `vocabulary`.
     pub fn score(
         &self,
         sequences: &[Sequence<'_>],
@@ -154,7 +161,8 @@ impl Model {
             start += sequence.fed().len();
         }
         let rows = forward::before_head(&self.spec, &self.weights, &asked, &mut buffers);
-        let scored = tiled::score(self.weights.head(), rows, &targets, vocabulary, self.spec.logit_cap);
+        let scored =
+            tiled::score(self.weights.head(), rows, &targets, vocabulary, self.spec.logit_cap);
         self.idle.put(buffers);
         let mut scored = scored?.into_iter();
         Ok(sequences.iter().map(|s| scored.by_ref().take(s.scored.len()).collect()).collect())
@@ -176,7 +184,8 @@ impl Model {
         if !scored.windows(2).all(|pair| pair[0] < pair[1]) {
             return refuse("scored positions are not ascending".to_owned());
         }
-        if scored.first() == Some(&0) || scored.last().is_some_and(|last| *last as usize >= length) {
+        if scored.first() == Some(&0) || scored.last().is_some_and(|last| *last as usize >= length)
+        {
             return refuse(format!("scored positions must lie in 1..{length}"));
         }
         let (fed, context) = (sequence.fed().len(), self.spec.context);
@@ -186,7 +195,10 @@ impl Model {
             ));
         }
         if vocabulary.rows() != rows {
-            return refuse(format!("the vocabulary has {} rows, the head {rows}", vocabulary.rows()));
+            return refuse(format!(
+                "the vocabulary has {} rows, the head {rows}",
+                vocabulary.rows()
+            ));
         }
         for &at in *scored {
             vocabulary.check_target(index, tokens[at as usize])?;
@@ -267,7 +279,10 @@ mod tests {
             },
             // Every part that only some families have.
             Spec {
-                layers: vec![Layer { scale: Some(0.3), ..rotary() }, Layer { window: Some(40), ..rotary() }],
+                layers: vec![
+                    Layer { scale: Some(0.3), ..rotary() },
+                    Layer { window: Some(40), ..rotary() },
+                ],
                 norm_placement: NormPlacement::Both,
                 query_key_norm: Some(NormSpan::Head),
                 embedding_scale: 4.0,
@@ -299,7 +314,10 @@ mod tests {
         let ids: Vec<u32> = (0..700).map(|i| (i * i + 3 * i) % 61).collect();
         let scored: Vec<u32> = (1..300).collect();
         let windows: Vec<Sequence<'_>> = [(0, 300), (300, 3), (310, 1), (320, 140), (400, 299)]
-            .map(|(at, length)| Sequence { tokens: &ids[at..at + length], scored: &scored[..length - 1] })
+            .map(|(at, length)| Sequence {
+                tokens: &ids[at..at + length],
+                scored: &scored[..length - 1],
+            })
             .to_vec();
         let together = model.score(&windows, &all).unwrap();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
@@ -321,8 +339,9 @@ mod tests {
         let mut weights = random(&spec());
         weights.token_embedding.data[5 * 24] = f32::NAN;
         let model = Model::with_format(spec(), weights, format).unwrap();
-        let scores =
-            model.score(&[Sequence { tokens: &[1, 2, 3], scored: &[1, 2] }], &Vocabulary::all(61)).unwrap();
+        let scores = model
+            .score(&[Sequence { tokens: &[1, 2, 3], scored: &[1, 2] }], &Vocabulary::all(61))
+            .unwrap();
         assert_eq!(scores, [vec![None, None]], "row 5 of the head is NaN for every position");
         // Where row 5 takes no part it does no harm, until token 5 is read.
         let without = Vocabulary::only(61, |v| v != 5);

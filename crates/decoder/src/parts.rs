@@ -1,5 +1,5 @@
-//! Which tensors a model has, in which shapes: the one walk over a [`Spec`] from which weights are read, made, counted and
-//! named.
+//! Which tensors a model has, in which shapes: the one walk over a [`Spec`] from which weights are
+//! read, made, counted and named.
 
 use crate::matrix::Matrix;
 use crate::spec::{Gain, NormKind, NormSpan, Positions, Residual, Spec};
@@ -61,8 +61,8 @@ pub enum Vector {
     Bias,
 }
 
-/// Where the numbers come from, or what is done in their place. Asked for each tensor once, in the order of
-/// [`Weights::tensors`].
+/// Where the numbers come from, or what is done in their place. Asked for each tensor once, in the
+/// order of [`Weights::tensors`].
 pub trait Source {
     /// What a matrix becomes.
     type Matrix;
@@ -85,7 +85,12 @@ pub trait Source {
     ///
     /// # Errors
     /// The source's own.
-    fn vector(&mut self, part: Part, which: Vector, lengths: &[usize]) -> Result<Vec<f32>, Self::Error>;
+    fn vector(
+        &mut self,
+        part: Part,
+        which: Vector,
+        lengths: &[usize],
+    ) -> Result<Vec<f32>, Self::Error>;
 
     /// The table of positions, which stays plain whatever other matrices become.
     ///
@@ -114,14 +119,21 @@ pub fn build<S: Source>(spec: &Spec, source: &mut S) -> Result<Weights<S::Matrix
     let (c, e) = (spec.width, spec.embedding_width());
     let table = if spec.tied { Role::Head } else { Role::Table };
     Ok(Weights {
-        token_embedding: builder.source.matrix(Part::TokenEmbedding, &[spec.vocabulary], e, table)?,
+        token_embedding: builder.source.matrix(
+            Part::TokenEmbedding,
+            &[spec.vocabulary],
+            e,
+            table,
+        )?,
         position_embedding: match spec.positions {
             Positions::Learned { rows, .. } => Some(builder.source.positions(rows, c)?),
             _ => None,
         },
         project_in: builder.projection(Part::ProjectIn, c, e)?,
         embedding_norm: builder.norm(spec.embedding_norm, Part::EmbeddingNorm, c)?,
-        blocks: (0..spec.layers.len()).map(|layer| builder.block(layer)).collect::<Result<_, _>>()?,
+        blocks: (0..spec.layers.len())
+            .map(|layer| builder.block(layer))
+            .collect::<Result<_, _>>()?,
         final_norm: builder.norm(spec.final_norm, Part::FinalNorm, c)?,
         project_out: builder.projection(Part::ProjectOut, e, c)?,
         head: builder.source.head(spec)?,
@@ -138,13 +150,15 @@ impl<S: Source> Builder<'_, S> {
         let spec = self.spec;
         let (c, f, d) = (spec.width, spec.hidden, spec.head_width);
         let part = |part| Part::Block(layer, part);
-        let (on_stream, on_branch) = (spec.norm_placement.on_stream(), spec.norm_placement.on_branch());
+        let (on_stream, on_branch) =
+            (spec.norm_placement.on_stream(), spec.norm_placement.on_branch());
         let (of_queries, of_keys) = match spec.query_key_norm {
             Some(NormSpan::Width) => (spec.attention_width(), spec.kv_heads * d),
             _ => (d, d),
         };
         let normed = spec.query_key_norm.is_some();
-        let (up, up_role) = if spec.gated { (&[f, f][..], Role::Gated) } else { (&[f][..], Role::Linear) };
+        let (up, up_role) =
+            if spec.gated { (&[f, f][..], Role::Gated) } else { (&[f][..], Role::Linear) };
         let biases = spec.biases;
         let widths = spec.qkv_widths();
         Ok(Block {
@@ -200,7 +214,12 @@ impl<S: Source> Builder<'_, S> {
         there.then(|| self.linear(part, &[outputs], inputs, false, Role::Linear)).transpose()
     }
 
-    fn norm(&mut self, there: bool, part: Part, width: usize) -> Result<Option<NormWeights>, S::Error> {
+    fn norm(
+        &mut self,
+        there: bool,
+        part: Part,
+        width: usize,
+    ) -> Result<Option<NormWeights>, S::Error> {
         if !there {
             return Ok(None);
         }
@@ -215,7 +234,8 @@ impl<S: Source> Builder<'_, S> {
 }
 
 impl Weights {
-    /// Zeros in the shapes that `spec` asks for: the start of a gradient, an optimiser state or a fresh model.
+    /// Zeros in the shapes that `spec` asks for: the start of a gradient, an optimiser state or a
+    /// fresh model.
     pub fn zeros(spec: &Spec) -> Self {
         let Ok(weights) = build(spec, &mut Zeros);
         weights
@@ -228,7 +248,13 @@ impl Source for Zeros {
     type Matrix = Matrix;
     type Error = Infallible;
 
-    fn matrix(&mut self, _: Part, rows: &[usize], columns: usize, _: Role) -> Result<Matrix, Infallible> {
+    fn matrix(
+        &mut self,
+        _: Part,
+        rows: &[usize],
+        columns: usize,
+        _: Role,
+    ) -> Result<Matrix, Infallible> {
         Ok(Matrix::zeros(rows.iter().sum(), columns))
     }
 
@@ -260,7 +286,13 @@ impl Source for Sizes {
     type Matrix = ();
     type Error = Infallible;
 
-    fn matrix(&mut self, part: Part, rows: &[usize], columns: usize, _: Role) -> Result<(), Infallible> {
+    fn matrix(
+        &mut self,
+        part: Part,
+        rows: &[usize],
+        columns: usize,
+        _: Role,
+    ) -> Result<(), Infallible> {
         self.push(part, rows, columns);
         Ok(())
     }

@@ -1,8 +1,9 @@
 //! One decoder-only transformer, as data.
 //!
-//! A family (GPT-2, OPT, GPT-NeoX, Qwen2, Llama) is a point in the space that [`Spec`] spans; the mapping of its
-//! `config.json` onto a spec is the whole of what is peculiar to it. The forward pass, the weights, their count and the
-//! trainer read only the spec. Everything but sizes has a default, so that a family says what is its own:
+//! A family (GPT-2, OPT, GPT-NeoX, Qwen2, Llama) is a point in the space that [`Spec`] spans; the
+//! mapping of its `config.json` onto a spec is the whole of what is peculiar to it. The forward
+//! pass, the weights, their count and the trainer read only the spec. Everything but sizes has a
+//! default, so that a family says what is its own:
 //! `Spec { norm: NormKind::Layer, ..Spec::default() }`.
 //!
 //! Letters, fixed once for all of this crate:
@@ -23,7 +24,8 @@ use crate::error::{Error, Result};
 /// A decoder-only transformer. Every field says which family needs it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spec {
-    /// Name of the family this came from, e.g. `gpt2`. For people; the forward pass does not look at it.
+    /// Name of the family this came from, e.g. `gpt2`. For people; the forward pass does not look
+    /// at it.
     pub family: String,
     /// `V`: rows of the token embedding and of the head, padding rows included.
     pub vocabulary: usize,
@@ -31,9 +33,11 @@ pub struct Spec {
     pub width: usize,
     /// `H`: query heads.
     pub heads: usize,
-    /// `G`: key/value heads; equal to `heads` without grouped-query attention (Qwen2 and Llama 3 have fewer).
+    /// `G`: key/value heads; equal to `heads` without grouped-query attention (Qwen2 and Llama 3
+    /// have fewer).
     pub kv_heads: usize,
-    /// `D`: channels of one head. `width / heads` in every family but Llama-like ones that say `head_dim`.
+    /// `D`: channels of one head. `width / heads` in every family but Llama-like ones that say
+    /// `head_dim`.
     pub head_width: usize,
     /// `F`: inner channels of the MLP.
     pub hidden: usize,
@@ -43,7 +47,8 @@ pub struct Spec {
     pub layers: Vec<Layer>,
     /// What is known of positions beside the rotation that a [`Layer`] may have.
     pub positions: Positions,
-    /// `E` where it is not `C`: OPT-350m projects 512 to 1024 and back (`project_in`, `project_out`).
+    /// `E` where it is not `C`: OPT-350m projects 512 to 1024 and back (`project_in`,
+    /// `project_out`).
     pub projected: Option<usize>,
     /// Factor of the token embedding: the root of `C` in Gemma, 1 elsewhere.
     pub embedding_scale: f32,
@@ -65,7 +70,8 @@ pub struct Spec {
     pub residual: Residual,
     /// What stands between the two products of the MLP.
     pub activation: Activation,
-    /// Whether the activation is that of a gate, which multiplies a second projection (Llama and its kin).
+    /// Whether the activation is that of a gate, which multiplies a second projection (Llama and
+    /// its kin).
     pub gated: bool,
     /// Which linear maps carry a bias.
     pub biases: Biases,
@@ -80,19 +86,20 @@ pub struct Spec {
 /// What may differ from block to block.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Layer {
-    /// Tokens that a query sees at most, itself included; `None`: all before it. Mistral 0.1 has a window in all blocks,
-    /// Qwen2 can have one in its later ones, Gemma 2 in every other.
+    /// Tokens that a query sees at most, itself included; `None`: all before it. Mistral 0.1 has a
+    /// window in all blocks, Qwen2 can have one in its later ones, Gemma 2 in every other.
     pub window: Option<usize>,
-    /// Rotation of queries and keys; `None` where positions enter otherwise, or not at all. Gemma 3 has two bases.
+    /// Rotation of queries and keys; `None` where positions enter otherwise, or not at all. Gemma 3
+    /// has two bases.
     pub rotary: Option<Rotary>,
-    /// Factor of the attention scores; `None`: one over the root of `D`. GPT-2 may divide by the number of the layer
-    /// besides, GPT-Neo has 1, Gemma 2 a number of its own.
+    /// Factor of the attention scores; `None`: one over the root of `D`. GPT-2 may divide by the
+    /// number of the layer besides, GPT-Neo has 1, Gemma 2 a number of its own.
     pub scale: Option<f64>,
 }
 
 impl Default for Spec {
-    /// No sizes yet; norms before each part and the head, RMS with a gain; plain residuals; a gated MLP without biases;
-    /// nothing capped or scaled; a head of its own.
+    /// No sizes yet; norms before each part and the head, RMS with a gain; plain residuals; a gated
+    /// MLP without biases; nothing capped or scaled; a head of its own.
     fn default() -> Self {
         Self {
             family: String::new(),
@@ -137,11 +144,13 @@ pub enum Positions {
         /// Rows of the table, offset included.
         rows: usize,
     },
-    /// Scores fall with the distance in tokens, in each head at its own slope (ALiBi, Press et al. 2022: BLOOM).
+    /// Scores fall with the distance in tokens, in each head at its own slope (ALiBi, Press et al.
+    /// 2022: BLOOM).
     Alibi,
 }
 
-/// Rotary positions (RoPE): channel pair `(i, i + width/2)` of each head turns by `position * base^(-2i/width)`.
+/// Rotary positions (RoPE): channel pair `(i, i + width/2)` of each head turns by
+/// `position * base^(-2i/width)`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rotary {
     /// Rotated channels of each head, even; `D`, or a fraction of it in GPT-NeoX (`rotary_pct`).
@@ -298,8 +307,9 @@ impl Spec {
         self.projected.unwrap_or(self.width)
     }
 
-    /// What each head's scores lose for a token of distance, where positions are [`Positions::Alibi`]: `2^(-8 i / P)` for head
-    /// `i` of the first `P`, the largest power of two that is no more than `H`; the rest take every other slope of `2 P` heads.
+    /// What each head's scores lose for a token of distance, where positions are
+    /// [`Positions::Alibi`]: `2^(-8 i / P)` for head `i` of the first `P`, the largest power of two
+    /// that is no more than `H`; the rest take every other slope of `2 P` heads.
     pub fn alibi_slopes(&self) -> Option<Vec<f64>> {
         if self.positions != Positions::Alibi {
             return None;
@@ -340,7 +350,9 @@ impl Spec {
             return refuse("parallel blocks with norms after their parts are not known".to_owned());
         }
         if self.query_key_norm == Some(NormSpan::Width) && self.norm != NormKind::Rms {
-            return refuse("a LayerNorm of queries and keys over all heads is not known".to_owned());
+            return refuse(
+                "a LayerNorm of queries and keys over all heads is not known".to_owned(),
+            );
         }
         let numbers = [Some(self.embedding_scale), self.attention_cap, self.logit_cap];
         let scales = (0..self.layers.len()).map(|layer| self.scale(layer) as f32);
@@ -383,7 +395,8 @@ mod tests {
     #[test]
     fn slopes_of_any_number_of_heads() {
         // `build_alibi_tensor` of transformers 4.57 for 2 and for 5 heads.
-        let slopes = |heads| Spec { heads, positions: Positions::Alibi, ..Spec::default() }.alibi_slopes();
+        let slopes =
+            |heads| Spec { heads, positions: Positions::Alibi, ..Spec::default() }.alibi_slopes();
         assert_eq!(slopes(2).unwrap(), [0.0625, 0.00390625]);
         assert_eq!(slopes(5).unwrap(), [0.25, 0.0625, 0.015625, 0.00390625, 0.5]);
         assert_eq!(Spec::default().alibi_slopes(), None);

@@ -1,10 +1,12 @@
 //! The numbers of a model.
 //!
-//! Matrices are row-major and stored as Hugging Face stores linear layers, `[out, in]`, so that a row is one output.
-//! Query, key and value are one matrix (all queries, then keys, then values, heads in order), and so are gate and up.
+//! Matrices are row-major and stored as Hugging Face stores linear layers, `[out, in]`, so that a
+//! row is one output. Query, key and value are one matrix (all queries, then keys, then values,
+//! heads in order), and so are gate and up.
 //!
-//! What a matrix is kept as is a parameter: [`Matrix`], plain f32, for training and export; [`Packed`] for scoring, laid out
-//! for its products as it is read, so that no second copy of a matrix is ever in memory ([`Keep`]).
+//! What a matrix is kept as is a parameter: [`Matrix`], plain f32, for training and export;
+//! [`Packed`] for scoring, laid out for its products as it is read, so that no second copy of a
+//! matrix is ever in memory ([`Keep`]).
 
 use crate::checkpoint::Rows;
 use crate::error::Result;
@@ -76,7 +78,8 @@ pub struct Weights<M = Matrix> {
     pub head: Option<M>,
 }
 
-/// The tensors of a model in order, shared or mutable: one list for both, and complete, since a new field breaks its patterns.
+/// The tensors of a model in order, shared or mutable: one list for both, and complete, since a new
+/// field breaks its patterns.
 macro_rules! walk {
     ($weights:expr, $slice:ident, $each:ident) => {{
         let Weights {
@@ -172,7 +175,9 @@ impl Keep for Matrix {
 
 impl Keep for Packed {
     fn keep(rows: &Rows<'_>, role: Role, format: Format) -> Result<Self> {
-        Self::read(rows.rows(), rows.columns(), format, role.order(), |some, out| rows.read(some, out))
+        Self::read(rows.rows(), rows.columns(), format, role.order(), |some, out| {
+            rows.read(some, out)
+        })
     }
 }
 
@@ -232,7 +237,8 @@ impl Weights {
         }
     }
 
-    /// Every tensor, in a fixed order, as slices; what an optimiser or a sum of gradients walks over.
+    /// Every tensor, in a fixed order, as slices; what an optimiser or a sum of gradients walks
+    /// over.
     pub fn tensors(&self) -> Vec<&[f32]> {
         walk!(self, as_slice, iter)
     }

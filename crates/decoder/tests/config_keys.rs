@@ -1,4 +1,5 @@
-//! Every key of every tiny checkpoint, absent and `null`, against what transformers computes then (`tools/goldens/config_keys.py`).
+//! Every key of every tiny checkpoint, absent and `null`, against what transformers computes then
+//! (`tools/goldens/config_keys.py`).
 
 mod support;
 
@@ -9,7 +10,8 @@ use serde_json::Value;
 use support::golden::Golden;
 use support::{case, copy};
 
-/// Keys that transformers needs to build or train a model and that change no score of one that exists: it fails on `null`, we do not.
+/// Keys that transformers needs to build or train a model and that change no score of one that
+/// exists: it fails on `null`, we do not.
 const NOT_OURS: [&str; 12] = [
     "attention_dropout",
     "attn_pdrop",
@@ -55,7 +57,8 @@ fn an_absent_key_and_null_mean_what_they_mean_to_transformers() {
         let golden = Golden::read(name);
         let longest = golden.sequences.last().unwrap();
         let config: Value =
-            serde_json::from_slice(&std::fs::read(case(name).join("config.json")).unwrap()).unwrap();
+            serde_json::from_slice(&std::fs::read(case(name).join("config.json")).unwrap())
+                .unwrap();
         let folder = copy(name);
         for (key, ways) in keys.as_object().unwrap() {
             for way in ["absent", "null"] {
@@ -70,12 +73,18 @@ fn an_absent_key_and_null_mean_what_they_mean_to_transformers() {
                 let found = nll(folder.path(), &longest.ids);
                 if expected.get("fails").is_some() {
                     failed += 1;
-                    // Dynamic scaling of heads of two channels divides by nothing there; within the context it is none.
-                    let by_zero =
-                        expected["fails"].as_str().is_some_and(|fails| fails.starts_with("ZeroDivision"));
+                    // Dynamic scaling of heads of two channels divides by nothing there; within the
+                    // context it is none.
+                    let by_zero = expected["fails"]
+                        .as_str()
+                        .is_some_and(|fails| fails.starts_with("ZeroDivision"));
                     let excused = (way == "null" && NOT_OURS.contains(&key.as_str()))
                         || (by_zero && name == "gpt_neox-dynamic");
-                    assert!(found.is_err() || excused, "{what}: transformers fails ({})", expected["fails"]);
+                    assert!(
+                        found.is_err() || excused,
+                        "{what}: transformers fails ({})",
+                        expected["fails"]
+                    );
                     continue;
                 }
                 let found = match found {
@@ -88,7 +97,9 @@ fn an_absent_key_and_null_mean_what_they_mean_to_transformers() {
                     found => found.unwrap_or_else(|error| panic!("{what}: {error}")),
                 };
                 let wanted: Vec<f64> = match expected.get("nll") {
-                    Some(nll) => nll.as_array().unwrap().iter().map(|nll| nll.as_f64().unwrap()).collect(),
+                    Some(nll) => {
+                        nll.as_array().unwrap().iter().map(|nll| nll.as_f64().unwrap()).collect()
+                    }
                     None => longest.scores.nll.clone(),
                 };
                 changed += usize::from(expected.get("nll").is_some());

@@ -1,8 +1,8 @@
 //! Every tiny checkpoint of `tests/goldens` against the scores that transformers gives in float64.
 //!
-//! Two judges: a naive f64 pass says whether the mapping is right (to 1e-9), the goldens themselves say how far the
-//! f32 pass is off: logits within 2e-5 of the size of the row's largest logit, nll and entropy likewise, ranks equal
-//! unless another logit lies that near to the target's.
+//! Two judges: a naive f64 pass says whether the mapping is right (to 1e-9), the goldens themselves
+//! say how far the f32 pass is off: logits within 2e-5 of the size of the row's largest logit, nll
+//! and entropy likewise, ranks equal unless another logit lies that near to the target's.
 
 mod support;
 
@@ -14,7 +14,8 @@ use support::golden::{self, BF16_TOLERANCE, Golden, TOLERANCE, compare, size};
 use support::{case, naive};
 
 fn cases() -> Vec<(String, Golden)> {
-    let cases: Vec<_> = golden::names().into_iter().map(|name| (name.clone(), Golden::read(&name))).collect();
+    let cases: Vec<_> =
+        golden::names().into_iter().map(|name| (name.clone(), Golden::read(&name))).collect();
     assert!(cases.len() >= 37, "only {} cases were found", cases.len());
     cases
 }
@@ -52,14 +53,16 @@ fn logits_of_the_fast_pass() {
         let mut buffers = forward::Buffers::new(model.format());
         forward::hidden(model.spec(), model.weights(), &ids, &mut buffers);
         let all: Vec<usize> = (0..ids.iter().map(|ids| ids.len()).sum()).collect();
-        let rows = forward::before_head(model.spec(), model.weights(), &all, &mut buffers).numbers();
+        let rows =
+            forward::before_head(model.spec(), model.weights(), &all, &mut buffers).numbers();
         let loaded = families::load(&case(&name), LoadOptions::default()).unwrap();
         let head = loaded.weights.head();
         let rows = rows.chunks_exact(head.columns);
         assert_eq!(rows.len(), ids.iter().map(|ids| ids.len()).sum::<usize>());
         for (row, expected) in rows.zip(golden.logits.iter().flatten()) {
             for (v, expected_z) in expected.iter().enumerate() {
-                let z: f64 = head.row(v).iter().zip(row).map(|(w, x)| f64::from(*w) * f64::from(*x)).sum();
+                let z: f64 =
+                    head.row(v).iter().zip(row).map(|(w, x)| f64::from(*w) * f64::from(*x)).sum();
                 let error = (z - expected_z).abs() / size(expected);
                 if error > worst.0 {
                     worst = (error, name.clone());
@@ -73,17 +76,26 @@ fn logits_of_the_fast_pass() {
 #[test]
 fn ranks_nll_and_entropy() {
     for kernels in [Choice::Best, Choice::Portable] {
-        let near_ties = ranks_nll_and_entropy_with(LoadOptions { kernels, ..LoadOptions::default() });
+        let near_ties =
+            ranks_nll_and_entropy_with(LoadOptions { kernels, ..LoadOptions::default() });
         // Were most ranks unstable, the test would say little.
-        assert!(near_ties < 0.02, "{kernels:?}: {near_ties} of all ranks are within rounding of another");
+        assert!(
+            near_ties < 0.02,
+            "{kernels:?}: {near_ties} of all ranks are within rounding of another"
+        );
     }
 }
 
-/// With 8 bits a factor most logits of these tiny models are near ties: what is held is that none is wrong by more than that.
+/// With 8 bits a factor most logits of these tiny models are near ties: what is held is that none
+/// is wrong by more than that.
 #[test]
 fn ranks_nll_and_entropy_in_bf16() {
     for kernels in [Choice::Best, Choice::Portable] {
-        ranks_nll_and_entropy_with(LoadOptions { dtype: Dtype::Bf16, kernels, ..LoadOptions::default() });
+        ranks_nll_and_entropy_with(LoadOptions {
+            dtype: Dtype::Bf16,
+            kernels,
+            ..LoadOptions::default()
+        });
     }
 }
 
@@ -98,7 +110,8 @@ fn ranks_nll_and_entropy_with(options: LoadOptions) -> f64 {
         let model = load_as(&name, options);
         let all = Vocabulary::all(model.spec().vocabulary);
         for (sequence, logits) in golden.sequences.iter().zip(&golden.logits) {
-            let (n, near) = compare(&name, &model, &sequence.ids, &all, &sequence.scores, logits, tolerance);
+            let (n, near) =
+                compare(&name, &model, &sequence.ids, &all, &sequence.scores, logits, tolerance);
             positions += n;
             near_ties += near;
         }
@@ -107,7 +120,8 @@ fn ranks_nll_and_entropy_with(options: LoadOptions) -> f64 {
     near_ties as f64 / positions as f64
 }
 
-/// Qwen2.5, Pythia: the head has more rows than there are tokens; they may be left out or counted, as named.
+/// Qwen2.5, Pythia: the head has more rows than there are tokens; they may be left out or counted,
+/// as named.
 #[test]
 fn spare_rows_count_only_when_asked_for() {
     let name = "qwen2-spare-rows";
@@ -132,8 +146,10 @@ fn a_batch_of_unequal_lengths_is_its_sequences() {
         let all = Vocabulary::all(model.spec().vocabulary);
         let (short, long) = ([5, 7, 9], [1, 4, 9, 16, 25, 36, 10, 3, 8]);
         let scored: Vec<u32> = (1..9).collect();
-        let sequences =
-            [Sequence { tokens: &short, scored: &scored[..2] }, Sequence { tokens: &long, scored: &scored }];
+        let sequences = [
+            Sequence { tokens: &short, scored: &scored[..2] },
+            Sequence { tokens: &long, scored: &scored },
+        ];
         let together = model.score(&sequences, &all).unwrap();
         for (sequence, together) in sequences.iter().zip(&together) {
             assert_eq!(model.score(&[*sequence], &all).unwrap()[0], *together, "{name}");
@@ -148,8 +164,9 @@ fn a_zero_head_ranks_last_everywhere() {
         families::load(&case("llama-gqa"), LoadOptions::default()).unwrap();
     weights.head.as_mut().unwrap().data.fill(0.0);
     let model = Model::new(spec, weights).unwrap();
-    let scores =
-        model.score(&[Sequence { tokens: &[3, 1, 2], scored: &[1, 2] }], &Vocabulary::all(39)).unwrap();
+    let scores = model
+        .score(&[Sequence { tokens: &[3, 1, 2], scored: &[1, 2] }], &Vocabulary::all(39))
+        .unwrap();
     for score in &scores[0] {
         let score = score.unwrap();
         assert_eq!((score.rank, score.ties), (39, 38));

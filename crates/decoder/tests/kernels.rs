@@ -1,4 +1,5 @@
-//! Every path against the definition, and the invariants that the forward pass and the head stand on.
+//! Every path against the definition, and the invariants that the forward pass and the head stand
+//! on.
 
 use relscale_decoder::kernels::{Choice, Dtype, Format, Input, Numbers, Order, Packed, TILE};
 use relscale_decoder::weights::Matrix;
@@ -41,7 +42,9 @@ fn matrix(rows: usize, columns: usize, seed: u32) -> Matrix {
 
 fn input(format: Format, x: &[f32], columns: usize) -> Input {
     let mut input = Input::new(format);
-    input.fill(x.len() / columns, columns, |i, out| out.copy_from_slice(&x[i * columns..(i + 1) * columns]));
+    input.fill(x.len() / columns, columns, |i, out| {
+        out.copy_from_slice(&x[i * columns..(i + 1) * columns])
+    });
     input
 }
 
@@ -50,12 +53,14 @@ fn naive(format: Format, x: &[f32], matrix: &Matrix) -> Vec<f64> {
     let kept = |v: f32| f64::from(if format.dtype() == Dtype::Bf16 { rounded(v) } else { v });
     x.chunks_exact(matrix.columns)
         .flat_map(|x| {
-            (0..matrix.rows).map(move |o| x.iter().zip(matrix.row(o)).map(|(a, b)| kept(*a) * kept(*b)).sum())
+            (0..matrix.rows)
+                .map(move |o| x.iter().zip(matrix.row(o)).map(|(a, b)| kept(*a) * kept(*b)).sum())
         })
         .collect()
 }
 
-/// Sizes that are no multiple of anything, one of each, and more than one block of the inner dimension.
+/// Sizes that are no multiple of anything, one of each, and more than one block of the inner
+/// dimension.
 const SHAPES: [(usize, usize, usize); 9] = [
     (1, 1, 1),
     (3, 5, 7),
@@ -98,7 +103,8 @@ fn products_agree_with_the_definition() {
     }
 }
 
-/// Two products with nothing but the buffers of the kernels between them, gated and not, against the same through memory.
+/// Two products with nothing but the buffers of the kernels between them, gated and not, against
+/// the same through memory.
 #[test]
 fn outputs_laid_out_for_the_next_product_are_those_that_went_through_memory() {
     for format in formats() {
@@ -142,8 +148,9 @@ fn gate_and_up_meet() {
         for f in [1, 95, 96, 97, 250] {
             let c = 4;
             // Gate rows are their number, up rows a thousand more.
-            let data = (0..2 * f)
-                .flat_map(|o| [if o < f { o as f32 } else { (o - f) as f32 + 1024.0 }, 0.0, 0.0, 0.0]);
+            let data = (0..2 * f).flat_map(|o| {
+                [if o < f { o as f32 } else { (o - f) as f32 + 1024.0 }, 0.0, 0.0, 0.0]
+            });
             let w = Matrix { rows: 2 * f, columns: c, data: data.collect() };
             let packed = Packed::new(&w, format, Order::Gated);
             let x = input(format, &[1.0, 0.0, 0.0, 0.0], c);
@@ -178,25 +185,31 @@ fn bits_depend_on_neither_neighbours_nor_place() {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 let mut out = vec![0.0; x.len() / i * o];
                 pool.install(|| {
-                    w.multiply(&input(format, x, i), &mut out, |_, sums, out| out.copy_from_slice(sums));
+                    w.multiply(&input(format, x, i), &mut out, |_, sums, out| {
+                        out.copy_from_slice(sums)
+                    });
                 });
                 out
             };
             let whole = through(&x, 3);
             for (first, rows) in [(0, 1), (17, 14), (100, 113), (299, 1)] {
                 let part = through(&x[first * i..(first + rows) * i], 1);
-                let same = part.iter().zip(&whole[first * o..]).all(|(a, b)| a.to_bits() == b.to_bits());
+                let same =
+                    part.iter().zip(&whole[first * o..]).all(|(a, b)| a.to_bits() == b.to_bits());
                 assert!(same, "{format:?}: rows {first}.. of {rows}, {o} x {i}");
             }
         }
     }
 }
 
-/// The target's logit is the number that its tile yields, bit for bit: an equal entry must not fall on the wrong side.
+/// The target's logit is the number that its tile yields, bit for bit: an equal entry must not fall
+/// on the wrong side.
 #[test]
 fn the_aimed_sum_has_the_bits_of_the_walk() {
     for format in formats() {
-        for (n, v, c) in [(1, 3, 4), (100, 1000, 64), (37, 193, 700), (215, 400, 31), (16, 250, 2050)] {
+        for (n, v, c) in
+            [(1, 3, 4), (100, 1000, 64), (37, 193, 700), (215, 400, 31), (16, 250, 2050)]
+        {
             let head = Packed::new(&matrix(v, c, 7), format, Order::Head);
             let x = input(format, &numbers(n * c, 8), c);
             let ids: Vec<u32> = (0..n).map(|i| (i * 7919 % v) as u32).collect();
@@ -251,12 +264,16 @@ fn what_is_not_finite_stays_so() {
             packed.multiply(&input(format, &numbers(20, 1), 20), &mut out, |_, sums, out| {
                 out.copy_from_slice(sums)
             });
-            assert!(out.iter().enumerate().all(|(o, v)| v.is_finite() == (o != 7)), "{format:?} {bad}");
+            assert!(
+                out.iter().enumerate().all(|(o, v)| v.is_finite() == (o != 7)),
+                "{format:?} {bad}"
+            );
         }
     }
 }
 
-/// Head by head, and so many outputs that they are written past the caches: the same bits as in rows, on lines or beside them.
+/// Head by head, and so many outputs that they are written past the caches: the same bits as in
+/// rows, on lines or beside them.
 #[test]
 fn heads_hold_what_rows_would() {
     let columns = 6;

@@ -53,7 +53,10 @@ fn s_and_embeddings_equal_the_authors_table() {
         assert_eq!(embedding, cells[2].parse::<u64>().unwrap(), "{config}");
         compared += 1;
     }
-    assert!(compared >= 37, "only {compared} rows of the table were found among our configurations");
+    assert!(
+        compared >= 37,
+        "only {compared} rows of the table were found among our configurations"
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! `pytorch_model.bin`: what is read, what is refused, and that nothing spoilt makes the reader panic or swell.
+//! `pytorch_model.bin`: what is read, what is refused, and that nothing spoilt makes the reader
+//! panic or swell.
 
 mod support;
 
@@ -28,12 +29,14 @@ fn archive(pickle: &[u8]) -> TempDir {
     folder
 }
 
-/// The pickle of `{"w": tensor}`: storage 0 of `kind` with `elements`, seen from `offset` as `shape` by `strides`.
+/// The pickle of `{"w": tensor}`: storage 0 of `kind` with `elements`, seen from `offset` as
+/// `shape` by `strides`.
 fn tensor(kind: &str, elements: i32, offset: i32, shape: &[i32], strides: &[i32]) -> Vec<u8> {
     let int = |n: i32| [&b"J"[..], &n.to_le_bytes()].concat();
     let text = |t: &str| [&b"X"[..], &(t.len() as u32).to_le_bytes(), t.as_bytes()].concat();
-    let tuple =
-        |ns: &[i32]| [b"(".to_vec(), ns.iter().flat_map(|n| int(*n)).collect(), b"t".to_vec()].concat();
+    let tuple = |ns: &[i32]| {
+        [b"(".to_vec(), ns.iter().flat_map(|n| int(*n)).collect(), b"t".to_vec()].concat()
+    };
     [
         b"\x80\x02}".to_vec(),
         text("w"),
@@ -66,7 +69,8 @@ fn read(folder: &Path, tensor: &str) -> Vec<f32> {
     // A matrix that is read row by row, or column by column, has the same numbers.
     if let Some(&[rows, columns]) = checkpoint.shape(tensor) {
         assert_eq!(checkpoint.rows(tensor).unwrap().all().unwrap(), out);
-        let turned: Vec<f32> = (0..columns * rows).map(|i| out[i % rows * columns + i / rows]).collect();
+        let turned: Vec<f32> =
+            (0..columns * rows).map(|i| out[i % rows * columns + i / rows]).collect();
         assert_eq!(checkpoint.columns(tensor).unwrap().all().unwrap(), turned);
     }
     out
@@ -93,10 +97,15 @@ fn views_offsets_and_transposes() {
 fn nothing_is_executed() {
     // What a hostile file does: call os.system.
     let folder = archive(b"\x80\x02cposix\nsystem\nX\x04\0\0\0true\x85R.");
-    assert!(matches!(refusal(folder.path()), PickleError::Global { name } if name == "posix.system"));
-    for global in
-        ["builtins\neval", "torch._utils\n_rebuild_qtensor", "torch\nQInt8Storage", "numpy\nndarray"]
-    {
+    assert!(
+        matches!(refusal(folder.path()), PickleError::Global { name } if name == "posix.system")
+    );
+    for global in [
+        "builtins\neval",
+        "torch._utils\n_rebuild_qtensor",
+        "torch\nQInt8Storage",
+        "numpy\nndarray",
+    ] {
         let folder = archive(format!("c{global}\n.").as_bytes());
         let error = refusal(folder.path());
         assert!(
@@ -108,10 +117,15 @@ fn nothing_is_executed() {
 
 #[test]
 fn instructions_beyond_a_state_dict_are_refused_by_name() {
-    for (code, name) in [(b'i', "INST"), (b'o', "OBJ"), (0x81, "NEWOBJ"), (b'P', "PERSID"), (0xff, "0xff")] {
+    for (code, name) in
+        [(b'i', "INST"), (b'o', "OBJ"), (0x81, "NEWOBJ"), (b'P', "PERSID"), (0xff, "0xff")]
+    {
         let folder = archive(&[0x80, 2, code]);
         let error = refusal(folder.path());
-        assert!(matches!(&error, PickleError::Instruction { name: n, offset: 2 } if n == name), "{error}");
+        assert!(
+            matches!(&error, PickleError::Instruction { name: n, offset: 2 } if n == name),
+            "{error}"
+        );
     }
 }
 
@@ -144,7 +158,10 @@ fn a_tensor_must_lie_in_its_storage_and_the_storage_in_the_file() {
     ] {
         let folder = archive(&tensor(kind, elements, offset, &shape, &strides));
         let error = refusal(folder.path());
-        assert!(matches!(error, PickleError::Bounds { ref tensor, .. } if tensor == "w"), "{error}");
+        assert!(
+            matches!(error, PickleError::Bounds { ref tensor, .. } if tensor == "w"),
+            "{error}"
+        );
     }
     for (shape, offset) in [(vec![-1], 0), (vec![4], -1)] {
         let folder = archive(&tensor("FloatStorage", 4, offset, &shape, &[1]));
@@ -191,7 +208,8 @@ fn a_cut_file_is_recognised_wherever_it_was_cut() {
     }
 }
 
-/// Opens a spoilt file and reads all it claims to have; whatever comes back is an error or numbers within the file.
+/// Opens a spoilt file and reads all it claims to have; whatever comes back is an error or numbers
+/// within the file.
 fn provoke(file: &str, bytes: &[u8]) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(file), bytes).unwrap();

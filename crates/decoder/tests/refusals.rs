@@ -1,4 +1,5 @@
-//! Folders that are wrong in one way: the error says what, where and what to do, and nothing is computed.
+//! Folders that are wrong in one way: the error says what, where and what to do, and nothing is
+//! computed.
 //!
 //! Each test is a way in which users of other tools were bitten.
 
@@ -60,7 +61,11 @@ fn options_that_would_change_the_numbers_are_refused_by_name() {
     let cases = [
         ("llama-gqa", json!({"rope_scaling": {"rope_type": "yarn", "factor": 4.0}}), "rope_type"),
         ("llama-gqa", json!({"rope_scaling": {"type": "longrope", "factor": 2.0}}), "longrope"),
-        ("llama-gqa", json!({"rope_scaling": {"type": "linear", "factor": 2.0, "beta": 1}}), "beta"),
+        (
+            "llama-gqa",
+            json!({"rope_scaling": {"type": "linear", "factor": 2.0, "beta": 1}}),
+            "beta",
+        ),
         ("llama-gqa", json!({"hidden_act": "gelu"}), "hidden_act"),
         ("llama-gqa", json!({"partial_rotary_factor": 0.5}), "partial_rotary_factor"),
         ("llama-gqa", json!({"rope_interleaved": true}), "rope_interleaved"),
@@ -69,9 +74,21 @@ fn options_that_would_change_the_numbers_are_refused_by_name() {
         ("gpt2", json!({"add_cross_attention": true}), "add_cross_attention"),
         ("gpt_neox-parallel", json!({"hidden_act": "silu"}), "hidden_act"),
         ("opt", json!({"alibi": true}), "alibi"),
-        ("llama-gqa", json!({"layer_types": ["full_attention", "sliding_attention"]}), "layer_types"),
-        ("gpt_neox-parallel", json!({"layer_types": ["sliding_attention", "full_attention"]}), "layer_types"),
-        ("mistral-no-window", json!({"layer_types": ["full_attention", "sliding_attention"]}), "layer_types"),
+        (
+            "llama-gqa",
+            json!({"layer_types": ["full_attention", "sliding_attention"]}),
+            "layer_types",
+        ),
+        (
+            "gpt_neox-parallel",
+            json!({"layer_types": ["sliding_attention", "full_attention"]}),
+            "layer_types",
+        ),
+        (
+            "mistral-no-window",
+            json!({"layer_types": ["full_attention", "sliding_attention"]}),
+            "layer_types",
+        ),
         ("qwen2-window-on", json!({"use_sliding_window": false}), "layer_types"),
         ("qwen2-tied", json!({"use_mrope": true}), "use_mrope"),
         (
@@ -111,7 +128,10 @@ fn unknown_keys_are_refused_and_said_to_be_unknown() {
 fn kinds_of_rotary_scaling_that_contradict_each_other_are_refused() {
     for (old, new) in [("linear", "default"), ("default", "linear"), ("linear", "llama3")] {
         let keys = json!({"rope_scaling": {"type": old, "rope_type": new, "factor": 4.0}});
-        says(&refusal(with_config("llama-gqa", keys).path()), &["rope_scaling", old, new, "contradict"]);
+        says(
+            &refusal(with_config("llama-gqa", keys).path()),
+            &["rope_scaling", old, new, "contradict"],
+        );
     }
     let keys = json!({"rope_scaling": {"type": "linear", "rope_type": "linear", "factor": 4.0}});
     families::load(with_config("llama-gqa", keys).path(), LoadOptions::default()).unwrap();
@@ -120,13 +140,15 @@ fn kinds_of_rotary_scaling_that_contradict_each_other_are_refused() {
 /// Two names of one size, as transformers maps them.
 #[test]
 fn sizes_of_gpt2_have_two_names() {
-    let folder = with_config("gpt2", json!({"hidden_size": 16, "num_hidden_layers": 2, "n_layer": ()}));
+    let folder =
+        with_config("gpt2", json!({"hidden_size": 16, "num_hidden_layers": 2, "n_layer": ()}));
     families::load(folder.path(), LoadOptions::default()).unwrap();
     let error = refusal(with_config("gpt2", json!({"num_attention_heads": 4})).path());
     says(&error, &["n_head = 2", "num_attention_heads = 4", "contradict"]);
 }
 
-/// Keys of configurations in the wild that change no rank: the same scores with and without them in both versions of transformers.
+/// Keys of configurations in the wild that change no rank: the same scores with and without them in
+/// both versions of transformers.
 #[test]
 fn keys_that_change_nothing_are_accepted() {
     let keys = json!({
@@ -135,7 +157,8 @@ fn keys_that_change_nothing_are_accepted() {
         "init_device": "meta", "label_smoothing": 0.1, "keys_to_ignore_at_inference": ["past_key_values"], "license": "mit",
         "neftune_noise_alpha": 5, "chat_template": "x", "global_step": 7, "alibi": false, "qk_layernorm": false,
     });
-    for name in ["gpt2", "opt", "gpt_neox-parallel", "qwen2-tied", "llama-gqa", "mistral-no-window"] {
+    for name in ["gpt2", "opt", "gpt_neox-parallel", "qwen2-tied", "llama-gqa", "mistral-no-window"]
+    {
         let folder = with_config(name, keys.clone());
         families::load(folder.path(), LoadOptions::default())
             .unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -144,7 +167,8 @@ fn keys_that_change_nothing_are_accepted() {
         "sliding_window": 4, "use_sliding_window": true, "max_window_layers": 1, "partial_rotary_factor": 1.0,
         "layer_types": ["full_attention", "full_attention"],
     });
-    let loaded = families::load(with_config("llama-gqa", windows).path(), LoadOptions::default()).unwrap();
+    let loaded =
+        families::load(with_config("llama-gqa", windows).path(), LoadOptions::default()).unwrap();
     assert!(loaded.spec.layers.iter().all(|layer| layer.window.is_none()));
 }
 
@@ -178,8 +202,14 @@ fn a_missing_or_senseless_size_is_named() {
         (json!({"rms_norm_eps": 7.0}), "rms_norm_eps"),
         (json!({"intermediate_size": 9_000_000_000_u64}), "intermediate_size"),
         (json!({"num_hidden_layers": 1_000_000}), "1000000 blocks"),
-        (json!({"num_attention_heads": 1_000_000, "head_dim": 1_000_000}), "1000000000000 channels"),
-        (json!({"rope_scaling": {"rope_type": "linear", "factor": 0.0}}), "rope_scaling.factor = 0"),
+        (
+            json!({"num_attention_heads": 1_000_000, "head_dim": 1_000_000}),
+            "1000000000000 channels",
+        ),
+        (
+            json!({"rope_scaling": {"rope_type": "linear", "factor": 0.0}}),
+            "rope_scaling.factor = 0",
+        ),
         (json!({"rope_scaling": {"rope_type": "linear"}}), "lacks factor"),
         (json!({"tie_word_embeddings": "yes"}), "tie_word_embeddings"),
     ] {
@@ -274,7 +304,8 @@ fn an_untied_model_without_head_stops_with_both_facts() {
     let error = refusal(folder.path());
     says(&error, &["lm_head.weight", "tie_word_embeddings false", "--tie-head"]);
     let loaded =
-        families::load(folder.path(), LoadOptions { force_tied: true, ..Default::default() }).unwrap();
+        families::load(folder.path(), LoadOptions { force_tied: true, ..Default::default() })
+            .unwrap();
     assert!(loaded.spec.tied && loaded.weights.head.is_none());
 }
 
@@ -300,7 +331,8 @@ fn every_tensor_is_needed_and_named_when_missing() {
             let folder = copy(name);
             edit_tensors(folder.path(), |tensors| drop(tensors.remove(tensor)));
             match refusal(folder.path()) {
-                // Without the tensor that finds the prefix, the usual prefix is named, the others in the hint.
+                // Without the tensor that finds the prefix, the usual prefix is named, the others
+                // in the hint.
                 Error::MissingTensor { tensor: named, .. } if named.ends_with(tensor) => {}
                 other => panic!("{name} without {tensor}: {other}"),
             }
@@ -374,7 +406,8 @@ fn a_cut_safetensors_file_is_recognised() {
     says(&refusal(folder.path()), &["claims 9223372036854775808 bytes"]);
 }
 
-/// A file that something else cuts while it is being read: an error, whichever part is asked for, and neither zeros nor a signal.
+/// A file that something else cuts while it is being read: an error, whichever part is asked for,
+/// and neither zeros nor a signal.
 #[test]
 fn a_file_that_shrinks_after_it_was_opened_is_named() {
     let folder = copy("gpt2");
@@ -394,7 +427,10 @@ fn a_file_that_shrinks_after_it_was_opened_is_named() {
         for error in errors.into_iter().flatten() {
             let message = error.to_string();
             if !message.contains("is no matrix") {
-                says(&error, &["model.safetensors", &format!("shorter than the {length} bytes"), "again"]);
+                says(
+                    &error,
+                    &["model.safetensors", &format!("shorter than the {length} bytes"), "again"],
+                );
                 refused += 1;
             }
         }
@@ -426,8 +462,10 @@ fn an_index_that_lies_is_named_with_tensor_and_shard() {
     let text = std::fs::read_to_string(&path).unwrap();
     let mut index: Value = serde_json::from_str(&text).unwrap();
     let right = index["weight_map"]["model.norm.weight"].as_str().unwrap().to_string();
-    let wrong =
-        (1..=4).map(|n| format!("model-0000{n}-of-00004.safetensors")).find(|shard| *shard != right).unwrap();
+    let wrong = (1..=4)
+        .map(|n| format!("model-0000{n}-of-00004.safetensors"))
+        .find(|shard| *shard != right)
+        .unwrap();
     index["weight_map"]["model.norm.weight"] = json!(wrong);
     std::fs::write(&path, index.to_string()).unwrap();
     let error = refusal(folder.path());
@@ -456,7 +494,8 @@ fn it_is_said_which_files_were_read_and_which_were_not() {
     assert_eq!(loaded.info.files.len(), 6);
 }
 
-/// Pythia: checkpoints that are copies of others. Equal weights have equal hashes, one byte makes another.
+/// Pythia: checkpoints that are copies of others. Equal weights have equal hashes, one byte makes
+/// another.
 #[test]
 fn the_hash_of_the_weights_follows_their_bytes() {
     let hash = |folder: &Path| Checkpoint::open(folder).unwrap().sha256().unwrap();

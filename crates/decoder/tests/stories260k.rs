@@ -1,7 +1,8 @@
 //! A model that someone else trained, against what an independent float64 forward says of it.
 //!
-//! `../shared/data/stories260k` holds 260 032 parameters in llama2.c's layout; the test turns them into a Hugging Face
-//! folder as `tools/goldens/stories260k.py` does, and loads that. Skipped where the data is absent.
+//! `../shared/data/stories260k` holds 260 032 parameters in llama2.c's layout; the test turns them
+//! into a Hugging Face folder as `tools/goldens/stories260k.py` does, and loads that. Skipped where
+//! the data is absent.
 
 mod support;
 
@@ -47,8 +48,8 @@ const EXPECTED: [(&str, usize, f64, [usize; 4]); 3] = [
 ];
 
 const RANKS_OF_THE_THIRD: [u32; 38] = [
-    11, 7, 22, 11, 44, 7, 32, 11, 47, 7, 10, 3, 19, 21, 23, 10, 39, 1, 23, 2, 2, 12, 2, 16, 1, 10, 9, 2, 1,
-    1, 2, 9, 14, 2, 6, 24, 2, 1,
+    11, 7, 22, 11, 44, 7, 32, 11, 47, 7, 10, 3, 19, 21, 23, 10, 39, 1, 23, 2, 2, 12, 2, 16, 1, 10,
+    9, 2, 1, 1, 2, 9, 14, 2, 6, 24, 2, 1,
 ];
 
 fn data() -> Option<PathBuf> {
@@ -89,7 +90,8 @@ fn convert(bin: &[u8], folder: &Path) {
     }
     tensors.push(("model.norm.weight".into(), vec![C], take(C)));
     let views = tensors.iter().map(|(name, shape, bytes)| {
-        let view = safetensors::tensor::TensorView::new(safetensors::Dtype::F32, shape.clone(), bytes);
+        let view =
+            safetensors::tensor::TensorView::new(safetensors::Dtype::F32, shape.clone(), bytes);
         (name, view.unwrap())
     });
     let bytes = safetensors::serialize(views, None).unwrap();
@@ -103,14 +105,16 @@ fn convert(bin: &[u8], folder: &Path) {
     std::fs::write(folder.join("config.json"), config.to_string()).unwrap();
 }
 
-/// llama2.c rotates rows (2i, 2i+1) of each head together, Hugging Face (i, i + D/2): even rows first, then odd ones.
+/// llama2.c rotates rows (2i, 2i+1) of each head together, Hugging Face (i, i + D/2): even rows
+/// first, then odd ones.
 fn halves(bytes: &[u8]) -> Vec<u8> {
     let rows: Vec<&[u8]> = bytes.chunks_exact(4 * C).collect();
     let order = |head: usize| (0..D).map(move |i| head * D + 2 * (i % (D / 2)) + i / (D / 2));
     (0..rows.len() / D).flat_map(order).flat_map(|row| rows[row]).copied().collect()
 }
 
-/// The ids of a text: BOS, a space, its characters; then the pair whose merge scores best, until there is none.
+/// The ids of a text: BOS, a space, its characters; then the pair whose merge scores best, until
+/// there is none.
 fn encode(tok: &[u8], text: &str) -> Vec<u32> {
     let mut at = 4;
     let mut pieces = Vec::new();
@@ -174,7 +178,11 @@ fn nll_ranks_and_hits_are_those_of_the_reference() {
         let mean = scores.iter().map(|s| f64::from(s.unwrap().nll)).sum::<f64>() / scored as f64;
         assert!((mean - nll).abs() < 1e-6, "{text}: {mean}");
         let ranks: Vec<u32> = scores.iter().map(|s| s.unwrap().rank).collect();
-        assert_eq!([1, 2, 5, 10].map(|k| ranks.iter().filter(|&&r| r <= k).count()), hits, "{text}");
+        assert_eq!(
+            [1, 2, 5, 10].map(|k| ranks.iter().filter(|&&r| r <= k).count()),
+            hits,
+            "{text}"
+        );
         if scored == RANKS_OF_THE_THIRD.len() {
             assert_eq!(ranks, RANKS_OF_THE_THIRD);
         }

@@ -13,8 +13,8 @@ const VOCABULARY: u32 = 50_257;
 fn main() -> Result<(), LawsError> {
     println!("| mu | sigma | (16) | sum | error | endless | (21) | sum | error | endless |");
     println!("|---|---|---|---|---|---|---|---|---|---|");
-    let grid =
-        [-20.0, -8.0, -4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0].map(|mu| [1.0, 2.0, 3.0, 5.0].map(|s| (mu, s)));
+    let grid = [-20.0, -8.0, -4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0]
+        .map(|mu| [1.0, 2.0, 3.0, 5.0].map(|s| (mu, s)));
     for (mu, sigma) in grid.into_iter().flatten().chain([(-65.192, 12.892)]) {
         let (closed, cut) = (closed_form(mu, sigma)?, sum(mu, sigma, VOCABULARY)?);
         let endless = endless_sum(mu, sigma)?;

@@ -1,4 +1,5 @@
-//! A family of seven made-up models, measured on 2000 documents: what a fit says, and how long it takes.
+//! A family of seven made-up models, measured on 2000 documents: what a fit says, and how long it
+//! takes.
 //!
 //! `cargo run -p relscale-laws --example family -- [documents [laws.json]]`
 
@@ -14,8 +15,8 @@ use relscale_records::{DocumentTally, RunTally};
 /// Sizes over three decades.
 const SIZES: [u64; 7] = [3_100, 9_800, 31_000, 98_000, 310_000, 980_000, 3_100_000];
 
-/// A run whose ranks follow `-ln RBP_k = 3 k^-0.4 S^-0.12`, off by a per cent or two a model, and whose
-/// documents differ in ease.
+/// A run whose ranks follow `-ln RBP_k = 3 k^-0.4 S^-0.12`, off by a per cent or two a model, and
+/// whose documents differ in ease.
 fn measured(index: usize, parameters: u64, documents: u32) -> RunTally {
     let mut provenance = Provenance::example();
     provenance.model.name = format!("m{parameters}");

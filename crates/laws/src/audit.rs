@@ -1,7 +1,7 @@
 //! Does the law predict models it has not seen? The only question a user of it has.
 //!
-//! Leave one out asks about any model; the extrapolation audit fits the m smallest and predicts all larger
-//! ones, as one would who decides about the next size.
+//! Leave one out asks about any model; the extrapolation audit fits the m smallest and predicts all
+//! larger ones, as one would who decides about the next size.
 
 use relscale_stats::forms::power::{self, Power};
 use relscale_stats::interval::open_form::{FLOOR_FROM, Of, OpenForm};
@@ -22,13 +22,15 @@ pub(crate) enum Form {
     Straight,
 }
 
-/// Points up to which every one is left out and every step audited: what that takes grows with their square, and more so its file.
+/// Points up to which every one is left out and every step audited: what that takes grows with
+/// their square, and more so its file.
 const EVERY: usize = 24;
 
 /// Of more points so many, evenly spaced, are left out, audited, and predicted by each step.
 const SOME: usize = 16;
 
-/// All of `from..to`, or of more than [`EVERY`] `points` [`SOME`], evenly spaced, both ends among them.
+/// All of `from..to`, or of more than [`EVERY`] `points` [`SOME`], evenly spaced, both ends among
+/// them.
 fn chosen(from: usize, to: usize, points: usize) -> Vec<usize> {
     let last = (to - from).saturating_sub(1);
     if points <= EVERY || last < SOME {
@@ -37,9 +39,11 @@ fn chosen(from: usize, to: usize, points: usize) -> Vec<usize> {
     (0..SOME).map(|at| from + (at * last + (SOME - 1) / 2) / (SOME - 1)).collect()
 }
 
-/// Each point predicted from all others (of many, some); points that the others cannot predict are absent.
+/// Each point predicted from all others (of many, some); points that the others cannot predict are
+/// absent.
 pub(crate) fn leave_one_out(form: Form, points: &[Point], unit: &str, level: f64) -> Vec<HeldOut> {
-    // Of four points three are left, too few for an open form; their place lies among them or beside, where the form matters little.
+    // Of four points three are left, too few for an open form; their place lies among them or
+    // beside, where the form matters little.
     let form = if points.len() <= FLOOR_FROM { Form::Straight } else { form };
     let each = chosen(0, points.len(), points.len()).into_iter().filter_map(|left| {
         let (x, y) = numbers(points[..left].iter().chain(&points[left + 1..]));
@@ -48,8 +52,14 @@ pub(crate) fn leave_one_out(form: Form, points: &[Point], unit: &str, level: f64
     each.collect()
 }
 
-/// For each m from [`FEWEST`] (of many points, some m): the first m points fitted, and their predictions of the rest. x ascends.
-pub(crate) fn extrapolation(form: Form, points: &[Point], unit: &str, level: f64) -> Vec<AuditStep> {
+/// For each m from [`FEWEST`] (of many points, some m): the first m points fitted, and their
+/// predictions of the rest. x ascends.
+pub(crate) fn extrapolation(
+    form: Form,
+    points: &[Point],
+    unit: &str,
+    level: f64,
+) -> Vec<AuditStep> {
     let (x, y) = numbers(points);
     let (count, half) = (points.len(), points.len().div_ceil(2));
     let mut steps = chosen(FEWEST.min(count), count, count);
@@ -63,7 +73,8 @@ pub(crate) fn extrapolation(form: Form, points: &[Point], unit: &str, level: f64
         let exponent = power::fit(&x[..m], &y[..m]).ok()?.exponent();
         let fit = Fitted::new(form, &x[..m], &y[..m])?;
         let unseen = if m == half { (m..count).collect() } else { chosen(m, count, count) };
-        let predictions = unseen.into_iter().filter_map(|at| held(&fit, &points[at], unit, level)).collect();
+        let predictions =
+            unseen.into_iter().filter_map(|at| held(&fit, &points[at], unit, level)).collect();
         Some(AuditStep { fitted_points: m as u32, exponent, predictions })
     };
     steps.into_iter().filter_map(step).collect()
@@ -82,7 +93,8 @@ enum Fitted {
 impl Fitted {
     fn new(form: Form, x: &[f64], y: &[f64]) -> Option<Self> {
         Some(match form {
-            // The points that are predicted were measured on the same text, so its noise is no part of their distance.
+            // The points that are predicted were measured on the same text, so its noise is no part
+            // of their distance.
             Form::Open => Self::Open(Box::new(OpenForm::fit(x, y, None).ok()?)),
             Form::Straight => Self::Straight(power::fit(x, y).ok()?),
         })
@@ -97,7 +109,9 @@ impl Fitted {
                 Some(Estimate {
                     value,
                     unit: unit.to_owned(),
-                    standard_error: log_error.map(|error| error * value).filter(|error| error.is_finite()),
+                    standard_error: log_error
+                        .map(|error| error * value)
+                        .filter(|error| error.is_finite()),
                     interval: student_t(fit.prediction_interval(x, level)),
                 })
             }
@@ -138,13 +152,18 @@ mod tests {
     fn of_many_points_some_are_audited_and_the_ends_and_the_half_are_among_them() {
         let steps = |count| extrapolation(Form::Straight, &points(count), "1", 0.95);
         assert_eq!(steps(24).len(), 21);
-        assert!(steps(24).iter().all(|step| step.predictions.len() + step.fitted_points as usize == 24));
+        assert!(
+            steps(24).iter().all(|step| step.predictions.len() + step.fitted_points as usize == 24)
+        );
         let many = steps(60);
         let fitted: Vec<u32> = many.iter().map(|step| step.fitted_points).collect();
         assert!(fitted.len() <= SOME + 1 && fitted.is_sorted(), "{fitted:?}");
         assert_eq!((fitted[0], fitted[fitted.len() - 1]), (3, 59));
         assert!(many.iter().all(|step| step.predictions.last().unwrap().label == "m59"));
-        assert_eq!(many.iter().find(|step| step.fitted_points == 30).unwrap().predictions.len(), 30);
+        assert_eq!(
+            many.iter().find(|step| step.fitted_points == 30).unwrap().predictions.len(),
+            30
+        );
         assert!(many[0].predictions.len() == SOME && many[0].predictions[0].label == "m3");
         let alone = |count| leave_one_out(Form::Straight, &points(count), "1", 0.95).len();
         assert_eq!((alone(24), alone(60)), (24, SOME));

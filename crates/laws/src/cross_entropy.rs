@@ -1,7 +1,7 @@
 //! The cross-entropy law: mean negative log-likelihood of a token against S.
 //!
-//! `CE = C S^-beta` without a floor, as the paper sets it beside the rank law; the total is over tokens, so
-//! long documents weigh by their length.
+//! `CE = C S^-beta` without a floor, as the paper sets it beside the rank law; the total is over
+//! tokens, so long documents weigh by their length.
 
 use crate::options::FitOptions;
 use crate::power_law::{self, Measured, Setting};
@@ -32,7 +32,8 @@ pub(crate) fn law(group: &Group<'_>, options: &FitOptions) -> Law {
             } else {
                 format!("its cross entropy is {value} nats per token, which has no logarithm")
             };
-            left_out.push(LeftOut::new(&run.tally.model, reason).at(run.tally.non_embedding as f64));
+            left_out
+                .push(LeftOut::new(&run.tally.model, reason).at(run.tally.non_embedding as f64));
         }
     }
     let setting = Setting { level: options.level, sizes: &group.sizes };

@@ -1,5 +1,6 @@
-//! Values at sizes that were not measured, with the form of the law left open (`relscale_stats::interval::open_form`): the power law is
-//! the case without a floor, and the interval is of every floor that the points allow.
+//! Values at sizes that were not measured, with the form of the law left open
+//! (`relscale_stats::interval::open_form`): the power law is the case without a floor, and the
+//! interval is of every floor that the points allow.
 
 use relscale_stats::StatsError;
 use relscale_stats::interval::open_form::{Of, Open, OpenForm};
@@ -7,7 +8,8 @@ use relscale_stats::interval::student;
 
 use crate::result::{Estimate, Interval};
 
-/// The value at `x`, `None` where it exceeds the range of numbers. `read` turns the law's quantity into what was asked for.
+/// The value at `x`, `None` where it exceeds the range of numbers. `read` turns the law's quantity
+/// into what was asked for.
 pub(crate) fn at(
     form: &OpenForm,
     x: f64,
@@ -19,7 +21,9 @@ pub(crate) fn at(
     let found = form.at(x, of, level);
     let log_value = match &found {
         Ok(found) => found.log_value,
-        Err(StatsError::NoDegreesOfFreedom | StatsError::FormUnknown { .. }) => form.straight_log_value(x),
+        Err(StatsError::NoDegreesOfFreedom | StatsError::FormUnknown { .. }) => {
+            form.straight_log_value(x)
+        }
         Err(_) => return None,
     };
     let value = Some(read(log_value.exp())).filter(|value| value.is_finite())?;
@@ -30,7 +34,8 @@ pub(crate) fn at(
     Some(Estimate { value, unit: unit.to_owned(), standard_error, interval })
 }
 
-/// Half of the interval over its quantile, carried through `read` to first order: what a standard error would be were it even.
+/// Half of the interval over its quantile, carried through `read` to first order: what a standard
+/// error would be were it even.
 fn error(found: &Open, read: &impl Fn(f64) -> f64) -> Option<f64> {
     let (low, high) = found.bounds()?;
     let t = student::two_sided_quantile(found.level, found.degrees_of_freedom).ok()?;

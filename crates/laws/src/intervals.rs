@@ -43,13 +43,15 @@ pub(crate) fn percentiles(sample: &Result<Sample, &str>, level: f64) -> Interval
     Interval::None { reason }
 }
 
-/// An interval by profile as it is stored: one that is open on a side is none, with what is known as the reason.
+/// An interval by profile as it is stored: one that is open on a side is none, with what is known
+/// as the reason.
 pub(crate) fn traced(interval: Result<ProfileInterval, StatsError>) -> Interval {
     let found = match interval {
         Ok(found) => found,
         Err(refusal) => return Interval::None { reason: refusal.to_string() },
     };
-    let (low, high) = (found.low.filter(|end| end.is_finite()), found.high.filter(|end| end.is_finite()));
+    let (low, high) =
+        (found.low.filter(|end| end.is_finite()), found.high.filter(|end| end.is_finite()));
     let percent = 100.0 * found.level;
     match (low, high) {
         (Some(low), Some(high)) => Interval::Profile {
@@ -58,12 +60,14 @@ pub(crate) fn traced(interval: Result<ProfileInterval, StatsError>) -> Interval 
             level: found.level,
             degrees_of_freedom: found.degrees_of_freedom as u32,
         },
-        (Some(low), None) => {
-            Interval::None { reason: format!("not bounded from above; at least {low:.4e} at {percent} %") }
+        (Some(low), None) => Interval::None {
+            reason: format!("not bounded from above; at least {low:.4e} at {percent} %"),
+        },
+        (None, Some(high)) => Interval::None {
+            reason: format!("not bounded from below; at most {high:.4e} at {percent} %"),
+        },
+        (None, None) => {
+            Interval::None { reason: "the points do not bound it on either side".to_owned() }
         }
-        (None, Some(high)) => {
-            Interval::None { reason: format!("not bounded from below; at most {high:.4e} at {percent} %") }
-        }
-        (None, None) => Interval::None { reason: "the points do not bound it on either side".to_owned() },
     }
 }

@@ -1,6 +1,8 @@
-//! The tests of a power law, each with its level: whether it bends, which points lie off it, whether two families are lumped.
+//! The tests of a power law, each with its level: whether it bends, which points lie off it,
+//! whether two families are lumped.
 //!
-//! The tests are `relscale_stats::judge`, on `ln value` over `ln S`; here they become results and doubts.
+//! The tests are `relscale_stats::judge`, on `ln value` over `ln S`; here they become results and
+//! doubts.
 
 use relscale_stats::judge::{self, Judgement};
 
@@ -9,7 +11,8 @@ use crate::result::{Flag, FlagCode, FloorShown, FormFinding, FormTest};
 /// The chance with which a floor is to be seen when a test is told what it could have seen.
 const CHANCE: f64 = 0.8;
 
-/// What the tests say of the power law through points whose coordinates are above zero; nothing where there is no line.
+/// What the tests say of the power law through points whose coordinates are above zero; nothing
+/// where there is no line.
 pub(crate) fn of(x: &[f64], y: &[f64]) -> Judgement {
     let logarithms = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<f64>>();
     judge::line(&logarithms(x), &logarithms(y)).unwrap_or_default()
@@ -50,11 +53,13 @@ fn floors_shown(x: &[f64], y: &[f64]) -> Vec<FloorShown> {
     let Ok(fit) = relscale_stats::forms::power::fit(x, y) else { return Vec::new() };
     let Some(scatter) = fit.line.residual_variance().map(f64::sqrt) else { return Vec::new() };
     let sizes: Vec<f64> = x.iter().map(|x| x.ln()).collect();
-    let (low, high) = sizes
-        .iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &size| (low.min(size), high.max(size)));
+    let (low, high) =
+        sizes.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &size| {
+            (low.min(size), high.max(size))
+        });
     let twice = 2 * sizes.len();
-    let evenly: Vec<f64> = (0..twice).map(|at| low + (high - low) * at as f64 / (twice - 1) as f64).collect();
+    let evenly: Vec<f64> =
+        (0..twice).map(|at| low + (high - low) * at as f64 / (twice - 1) as f64).collect();
     [sizes, evenly]
         .iter()
         .map(|sizes| FloorShown {
@@ -70,7 +75,9 @@ fn would_change(finding: FormFinding, points: usize, shown: &[FloorShown]) -> St
         (FormFinding::Undecided, _) => {
             format!("{} models are needed, there are {points}", judge::FEWEST_FOR_BEND)
         }
-        (FormFinding::Bends, _) => "nothing but other models: the bend is beyond their scatter".to_owned(),
+        (FormFinding::Bends, _) => {
+            "nothing but other models: the bend is beyond their scatter".to_owned()
+        }
         (_, [now, twice]) => {
             let percent = |share: f64| format!("{:.0} %", 100.0 * share);
             let (few, many) = (now.points, twice.points);
@@ -108,8 +115,8 @@ pub(crate) fn bends(test: &FormTest, along: &str) -> Option<Flag> {
     ))
 }
 
-/// Points that lie off the line through the others, with their distance from it as `observed / predicted - 1`: in one sound
-/// family in twenty, at most, some point is named.
+/// Points that lie off the line through the others, with their distance from it as
+/// `observed / predicted - 1`: in one sound family in twenty, at most, some point is named.
 pub(crate) fn outliers(found: &Judgement) -> impl Iterator<Item = (usize, f64)> {
     found.outliers.iter().map(|outlier| (outlier.point, outlier.error.exp_m1()))
 }

@@ -18,8 +18,9 @@ use serde::{Deserialize, Serialize};
 pub enum Kind {
     /// A share of tokens with rank at most k: the law is about `-ln` of it.
     Rbp,
-    /// A share of right answers. Where an answer is right when each of its tokens is ranked first (LAMBADA), this is a
-    /// sequence-level `RBP_1`, and `-ln` of it follows the same law: for independent tokens `-ln RBP_1^N = N C S^-alpha`.
+    /// A share of right answers. Where an answer is right when each of its tokens is ranked first
+    /// (LAMBADA), this is a sequence-level `RBP_1`, and `-ln` of it follows the same law: for
+    /// independent tokens `-ln RBP_1^N = N C S^-alpha`.
     Accuracy,
     /// A share of right answers, of which the law is about the share of wrong ones, 1 minus it.
     Wrong,
@@ -76,8 +77,8 @@ impl Kind {
 
     /// What the name of a column says about its values; `None` when it says nothing.
     ///
-    /// Words are what stands between `_`, `-`, `.`, `/` and spaces, digits at their end aside; the last word that says
-    /// something decides (`loss_acc` is an accuracy).
+    /// Words are what stands between `_`, `-`, `.`, `/` and spaces, digits at their end aside; the
+    /// last word that says something decides (`loss_acc` is an accuracy).
     pub fn of_column(name: &str) -> Option<Self> {
         let lower = name.to_lowercase();
         for (phrase, kind) in [("bits_per_byte", Self::Bpb), ("cross_entropy", Self::Ce)] {
@@ -86,15 +87,17 @@ impl Kind {
             }
         }
         let words = lower.split(['_', '-', '.', '/', ' ', '@', ',']);
-        words.rev().find_map(|word| match word.trim_end_matches(|letter: char| letter.is_ascii_digit()) {
-            "rbp" => Some(Self::Rbp),
-            "acc" | "accuracy" | "em" => Some(Self::Accuracy),
-            "match" if lower.contains("exact_match") => Some(Self::Accuracy),
-            "ce" | "nll" | "xent" => Some(Self::Ce),
-            "ppl" | "perplexity" => Some(Self::Perplexity),
-            "bpb" => Some(Self::Bpb),
-            "loss" | "error" => Some(Self::Loss),
-            _ => None,
+        words.rev().find_map(|word| {
+            match word.trim_end_matches(|letter: char| letter.is_ascii_digit()) {
+                "rbp" => Some(Self::Rbp),
+                "acc" | "accuracy" | "em" => Some(Self::Accuracy),
+                "match" if lower.contains("exact_match") => Some(Self::Accuracy),
+                "ce" | "nll" | "xent" => Some(Self::Ce),
+                "ppl" | "perplexity" => Some(Self::Perplexity),
+                "bpb" => Some(Self::Bpb),
+                "loss" | "error" => Some(Self::Loss),
+                _ => None,
+            }
         })
     }
 
@@ -135,13 +138,19 @@ impl Kind {
                 Value::Boundary("its -ln is 0 and has no logarithm")
             }
             Self::Rbp | Self::Accuracy => Value::Of(-given.ln()),
-            Self::Wrong if given == 1.0 => Value::Boundary("no answer is wrong, and 0 has no logarithm"),
+            Self::Wrong if given == 1.0 => {
+                Value::Boundary("no answer is wrong, and 0 has no logarithm")
+            }
             Self::Wrong => Value::Of(1.0 - given),
             Self::Perplexity if given < 1.0 => Value::Impossible("a perplexity of at least 1"),
             Self::Perplexity if given == 1.0 => Value::Boundary("its ln is 0 and has no logarithm"),
             Self::Perplexity => Value::Of(given.ln()),
-            Self::Ce | Self::Bpb | Self::Loss if given < 0.0 => Value::Impossible("a value of at least 0"),
-            Self::Ce | Self::Bpb | Self::Loss if given == 0.0 => Value::Boundary("it has no logarithm"),
+            Self::Ce | Self::Bpb | Self::Loss if given < 0.0 => {
+                Value::Impossible("a value of at least 0")
+            }
+            Self::Ce | Self::Bpb | Self::Loss if given == 0.0 => {
+                Value::Boundary("it has no logarithm")
+            }
             Self::Ce | Self::Bpb | Self::Loss => Value::Of(given),
         }
     }
@@ -194,7 +203,9 @@ mod tests {
         for kind in Kind::ALL {
             assert_eq!(kind.name().parse::<Kind>().unwrap(), kind);
         }
-        assert!("rank".parse::<Kind>().unwrap_err().to_string().contains("rbp, accuracy, wrong, ce"));
+        assert!(
+            "rank".parse::<Kind>().unwrap_err().to_string().contains("rbp, accuracy, wrong, ce")
+        );
     }
 
     #[test]

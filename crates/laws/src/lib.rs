@@ -30,9 +30,9 @@
 //! | `verdict` | sentences with their numbers |
 //! | [`result`] | what is written to `laws.json`, and the only thing others need to read it |
 //!
-//! Invariants: every number that leaves here has its unit, its interval or the reason for none, and its
-//! flags. Left-out points are listed. Nothing is NaN. A result depends on the tallies and the options alone: neither
-//! on their order nor on threads or time.
+//! Invariants: every number that leaves here has its unit, its interval or the reason for none, and
+//! its flags. Left-out points are listed. Nothing is NaN. A result depends on the tallies and the
+//! options alone: neither on their order nor on threads or time.
 
 #![forbid(unsafe_code)]
 

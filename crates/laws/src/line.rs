@@ -1,8 +1,10 @@
-//! The line of a law with both of its uncertainties: models that scatter about it, and the text that all of them read.
+//! The line of a law with both of its uncertainties: models that scatter about it, and the text
+//! that all of them read.
 //!
-//! Where the noise of the text is known (a study), every interval here is for *texts like this one and models like these*
-//! (`relscale_stats::interval::mixed`). Where it is not (a table, one document), the scatter of the points is all there is, and the
-//! intervals are Student's, for this very text.
+//! Where the noise of the text is known (a study), every interval here is for *texts like this one
+//! and models like these* (`relscale_stats::interval::mixed`). Where it is not (a table, one
+//! document), the scatter of the points is all there is, and the intervals are Student's, for this
+//! very text.
 
 use relscale_stats::bootstrap::left_out_covariance;
 use relscale_stats::forms::power::{self, Power};
@@ -19,7 +21,8 @@ use crate::sizes;
 pub(crate) struct DocumentSizes(pub(crate) Vec<f64>);
 
 impl DocumentSizes {
-    /// Number of documents of equal length that would know a mean as well: `(Σ n)²/Σ n²` (Kish 1965).
+    /// Number of documents of equal length that would know a mean as well: `(Σ n)²/Σ n²` (Kish
+    /// 1965).
     pub(crate) fn effective(&self) -> f64 {
         let total: f64 = self.0.iter().sum();
         let squares: f64 = self.0.iter().map(|size| size * size).sum();
@@ -27,10 +30,15 @@ impl DocumentSizes {
     }
 }
 
-/// How the logarithms of a law's points move together when one document is left out; `left_out` holds the values of each point without
-/// each document, in the order of `sizes`. None where some value does not exist (all misses of a model stand in one document) or the
-/// documents are fewer than three.
-pub(crate) fn text_noise(x: &[f64], left_out: &[&[f64]], sizes: &DocumentSizes) -> Option<TextNoise> {
+/// How the logarithms of a law's points move together when one document is left out; `left_out`
+/// holds the values of each point without each document, in the order of `sizes`. None where some
+/// value does not exist (all misses of a model stand in one document) or the documents are fewer
+/// than three.
+pub(crate) fn text_noise(
+    x: &[f64],
+    left_out: &[&[f64]],
+    sizes: &DocumentSizes,
+) -> Option<TextNoise> {
     if sizes.0.len() < 3 || left_out.len() != x.len() {
         return None;
     }
@@ -40,7 +48,8 @@ pub(crate) fn text_noise(x: &[f64], left_out: &[&[f64]], sizes: &DocumentSizes) 
     let count = log_x.len() as f64;
     let mean = log_x.iter().sum::<f64>() / count;
     let slope: Vec<f64> = log_x.iter().map(|x| x - mean).collect();
-    let found = left_out_covariance(&series, &sizes.0, &[slope, vec![1.0 / count; log_x.len()]]).ok()?;
+    let found =
+        left_out_covariance(&series, &sizes.0, &[slope, vec![1.0 / count; log_x.len()]]).ok()?;
     Some(TextNoise {
         covariance: found.shared.covariance().to_vec(),
         degrees_of_freedom: found.shared.degrees_of_freedom(),
@@ -67,7 +76,8 @@ impl Fit {
         let power = power::fit(x, y)?;
         let log_x: Vec<f64> = x.iter().map(|x| x.ln()).collect();
         let shared = text.and_then(TextNoise::shared);
-        let mixed = shared.and_then(|shared| MixedLine::new(&power.line, &log_x, Some(&shared)).ok());
+        let mixed =
+            shared.and_then(|shared| MixedLine::new(&power.line, &log_x, Some(&shared)).ok());
         Ok(Self { power, mixed })
     }
 
@@ -75,7 +85,10 @@ impl Fit {
     pub(crate) fn exponent(&self, level: f64) -> Estimate {
         let value = self.power.exponent();
         let (standard_error, interval) = match &self.mixed {
-            None => (self.power.line.slope_standard_error(), student_t(self.power.exponent_interval(level))),
+            None => (
+                self.power.line.slope_standard_error(),
+                student_t(self.power.exponent_interval(level)),
+            ),
             Some(mixed) => about(value, mixed.slope(), level, |end| end),
         };
         Estimate { value, unit: "1".to_owned(), standard_error, interval }
@@ -91,7 +104,8 @@ impl Fit {
         }
     }
 
-    /// The same with the noise of the text alone: for these very models. `reason` says why it is not known.
+    /// The same with the noise of the text alone: for these very models. `reason` says why it is
+    /// not known.
     pub(crate) fn exponent_of_these_models(
         &self,
         text: Option<&TextNoise>,
@@ -102,8 +116,9 @@ impl Fit {
         let value = self.power.exponent();
         let known = text.and_then(|text| Some((text.slope_variance(x)?.sqrt(), text)));
         let interval = known.and_then(|(error, text)| {
-            let half =
-                relscale_stats::interval::student::quantile(level, text.degrees_of_freedom).ok()? * error;
+            let half = relscale_stats::interval::student::quantile(level, text.degrees_of_freedom)
+                .ok()?
+                * error;
             Some(Interval::DocumentSpread {
                 low: value - half,
                 high: value + half,
@@ -128,10 +143,15 @@ impl Fit {
                 line.prediction_standard_error(x.ln(), 1.0),
                 student_t(self.power.prediction_interval(x, level)),
             ),
-            None => (line.mean_standard_error(x.ln()), student_t(self.power.mean_interval(x, level))),
-            Some(mixed) => {
-                about(line.at(x.ln()), mixed.value(x.ln(), f64::from(u8::from(fresh))), level, f64::exp)
+            None => {
+                (line.mean_standard_error(x.ln()), student_t(self.power.mean_interval(x, level)))
             }
+            Some(mixed) => about(
+                line.at(x.ln()),
+                mixed.value(x.ln(), f64::from(u8::from(fresh))),
+                level,
+                f64::exp,
+            ),
         };
         // Relative error times value: first order, as any error of an exponential is.
         let standard_error = log_error.map(|error| error * value).filter(|error| error.is_finite());
@@ -143,19 +163,22 @@ impl Fit {
         self.value(self.power.centre(), false, unit, level)
     }
 
-    /// Correlation of the logarithm of [`at_centre`](Self::at_centre) with the exponent: 0 where the text is not known.
+    /// Correlation of the logarithm of [`at_centre`](Self::at_centre) with the exponent: 0 where
+    /// the text is not known.
     pub(crate) fn correlation(&self) -> f64 {
         // Of the slope, whose sign is the other.
         self.mixed.as_ref().map_or(0.0, |mixed| 0.0 - mixed.correlation())
     }
 
-    /// The law's value at `x = 1`, `x` as its unit is to name it; `None` where it exceeds the range of numbers.
+    /// The law's value at `x = 1`, `x` as its unit is to name it; `None` where it exceeds the range
+    /// of numbers.
     pub(crate) fn prefactor(&self, unit: &str, x: &str, level: f64) -> Option<Estimate> {
         let value = self.power.prefactor();
         let (log_error, interval) = match &self.mixed {
-            None => {
-                (self.power.line.intercept_standard_error(), student_t(self.power.prefactor_interval(level)))
-            }
+            None => (
+                self.power.line.intercept_standard_error(),
+                student_t(self.power.prefactor_interval(level)),
+            ),
             Some(mixed) => about(self.power.line.intercept, mixed.value(0.0, 0.0), level, f64::exp),
         };
         value.is_finite().then(|| Estimate {
@@ -174,7 +197,8 @@ impl Fit {
         }
     }
 
-    /// The x at which the law (or one new point, `fresh`) takes the value whose logarithm is `log_y`.
+    /// The x at which the law (or one new point, `fresh`) takes the value whose logarithm is
+    /// `log_y`.
     pub(crate) fn reaches(&self, log_y: f64, fresh: bool, level: f64) -> Interval {
         let band = if fresh { Band::Observation } else { Band::Line };
         let Some(mixed) = &self.mixed else {
@@ -189,9 +213,9 @@ impl Fit {
                 degrees_of_freedom: freedom,
                 text_share: spread.text_share(),
             },
-            Ok((low, ..)) => {
-                Interval::None { reason: format!("from {:.2e} to beyond the range of numbers", low.exp()) }
-            }
+            Ok((low, ..)) => Interval::None {
+                reason: format!("from {:.2e} to beyond the range of numbers", low.exp()),
+            },
             Err(refusal) => Interval::None { reason: refusal.to_string() },
         }
     }
@@ -217,7 +241,12 @@ impl Fit {
 }
 
 /// Standard error and interval about a value, the ends carried through `scale`.
-fn about(value: f64, spread: Spread, level: f64, scale: impl Fn(f64) -> f64) -> (Option<f64>, Interval) {
+fn about(
+    value: f64,
+    spread: Spread,
+    level: f64,
+    scale: impl Fn(f64) -> f64,
+) -> (Option<f64>, Interval) {
     let interval = match spread.half(level) {
         Err(refusal) => Interval::None { reason: refusal.to_string() },
         Ok(half) => {
@@ -255,8 +284,8 @@ impl TextNoise {
         Some(shared.product(&weights, &weights).max(0.0))
     }
 
-    /// Noise of a ratio of two errors, point by point, whose texts are other documents: the two covariances added, degrees of freedom of
-    /// the sum by Satterthwaite for the slope.
+    /// Noise of a ratio of two errors, point by point, whose texts are other documents: the two
+    /// covariances added, degrees of freedom of the sum by Satterthwaite for the slope.
     pub(crate) fn of_ratio(treatment: &Self, baseline: &Self, x: &[f64]) -> Option<Self> {
         if treatment.covariance.len() != baseline.covariance.len() {
             return None;

@@ -7,7 +7,8 @@ use crate::error::LawsError;
 /// Options of [`fit_study`](crate::fit_study). Recorded in the result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FitOptions {
-    /// The k to fit, ascending. Empty = every k that was tallied for all models of a group and is below
+    /// The k to fit, ascending. Empty = every k that was tallied for all models of a group and is
+    /// below
     /// |V| (`RBP_|V|` is 1 by definition). A k that was asked for and not tallied is refused.
     pub k: Vec<u32>,
     /// Nominal coverage of every interval, above 0 and below 1.
@@ -18,8 +19,8 @@ pub struct FitOptions {
     pub seed: u64,
     /// Below this many misses (or hits) of any model no slope is claimed.
     pub minimum_count: u64,
-    /// The k at which tokens in a row are looked at, ascending. Empty = every k whose sequences were counted. One that was
-    /// asked for and not counted is refused.
+    /// The k at which tokens in a row are looked at, ascending. Empty = every k whose sequences
+    /// were counted. One that was asked for and not counted is refused.
     #[serde(default)]
     pub emergence_k: Vec<u32>,
     /// The numbers N of tokens in a row, ascending. Empty = every N that was counted.

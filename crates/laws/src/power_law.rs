@@ -1,4 +1,5 @@
-//! What the rank law, the cross-entropy law and laws of sequences share: from what a study measured to a [`Law`].
+//! What the rank law, the cross-entropy law and laws of sequences share: from what a study measured
+//! to a [`Law`].
 
 use relscale_stats::bootstrap::Sample;
 
@@ -31,7 +32,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) sizes: &'a DocumentSizes,
 }
 
-/// Fits the law. `doubts` names what forbids to claim a slope; any such flag makes the fit unclaimed.
+/// Fits the law. `doubts` names what forbids to claim a slope; any such flag makes the fit
+/// unclaimed.
 pub(crate) fn law(
     quantity: Quantity,
     setting: Setting<'_>,
@@ -40,8 +42,10 @@ pub(crate) fn law(
     doubts: impl Fn(&[Point]) -> Vec<Flag>,
 ) -> Law {
     let level = setting.level;
-    let (symbol, unit) =
-        (quantity.symbol(), if quantity == Quantity::CrossEntropy { "nats per token" } else { "nats" });
+    let (symbol, unit) = (
+        quantity.symbol(),
+        if quantity == Quantity::CrossEntropy { "nats per token" } else { "nats" },
+    );
     let mut points: Vec<Point> = measured.iter().map(point).collect();
     let (sizes, _) = series::numbers(&points);
     let left_out_values: Vec<&[f64]> = measured.iter().map(|m| m.left_out.as_slice()).collect();
@@ -72,7 +76,8 @@ pub(crate) fn law(
         Ok(fit) => {
             let text = text.as_ref();
             let unseen = Some(Form::Open);
-            let setting = series::Setting { unit, x: "S", level, text, parts: true, unseen, claimed };
+            let setting =
+                series::Setting { unit, x: "S", level, text, parts: true, unseen, claimed };
             let law = series::describe(&fit, &points, setting);
             let falls = Some((symbol.as_str(), " with size"));
             let words = Words { points: "models", before: "", falls, twins: None, bends: None };
@@ -118,7 +123,8 @@ fn point(m: &Measured<'_>) -> Point {
     }
 }
 
-/// A flag when a resample had no value for some model: what it would have added to the error is missing.
+/// A flag when a resample had no value for some model: what it would have added to the error is
+/// missing.
 fn lost_resamples(measured: &[Measured<'_>]) -> Option<Flag> {
     let lost: Vec<String> = measured
         .iter()
@@ -142,16 +148,20 @@ fn lost_resamples(measured: &[Measured<'_>]) -> Option<Flag> {
 /// Share of the variance of an exponent from which on more text is the cure.
 const MOSTLY_TEXT: f64 = 0.5;
 
-/// One document's share of the text's part from which on it is named: others like the text may hold none, or two.
+/// One document's share of the text's part from which on it is named: others like the text may hold
+/// none, or two.
 const LOUD: f64 = 0.3;
 
-/// A flag when the text, not the models, makes the interval wide: with how many documents it would not.
+/// A flag when the text, not the models, makes the interval wide: with how many documents it would
+/// not.
 fn few_documents(law: &PowerLaw, text: Option<&TextNoise>) -> Option<Flag> {
     let share = law.exponent.interval.text_share().filter(|share| *share > MOSTLY_TEXT)?;
     let text = text?;
-    // Its variance falls as documents are added; a third of the models' adds a seventh to the interval.
+    // Its variance falls as documents are added; a third of the models' adds a seventh to the
+    // interval.
     let enough = (text.documents as f64 * 3.0 * share / (1.0 - share)).ceil();
-    let enough = if enough < 1e6 { format!("about {enough:.0} like them") } else { "far more".to_owned() };
+    let enough =
+        if enough < 1e6 { format!("about {enough:.0} like them") } else { "far more".to_owned() };
     let uneven = if text.effective_documents < 0.75 * text.documents as f64 {
         format!(" of uneven length, worth {:.0} even ones", text.effective_documents)
     } else {
@@ -181,7 +191,9 @@ fn too_few(models: usize) -> Option<Flag> {
     (models < ENOUGH).then(|| {
         Flag::new(
             FlagCode::TooFewPoints,
-            format!("undecided whether the law is a power law: {models} models, {ENOUGH} are needed"),
+            format!(
+                "undecided whether the law is a power law: {models} models, {ENOUGH} are needed"
+            ),
         )
     })
 }

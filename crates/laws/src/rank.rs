@@ -1,9 +1,10 @@
 //! The rank law: `-ln RBP_k` against S (arXiv 2510.20387, eq. 4 and 5).
 //!
-//! `RBP_k` is the share of scored tokens whose rank is at most k. Where every token hits, `-ln RBP_k` is 0
-//! and has no logarithm; where none does it is infinite: such points are left out and listed. Where only a
-//! few miss (or hit) the point is kept, but its error is of the size of the whole effect, so no slope is
-//! claimed: `Var(ln(-ln p))` is about `1/misses` near p = 1, before the likeness of tokens inside documents.
+//! `RBP_k` is the share of scored tokens whose rank is at most k. Where every token hits,
+//! `-ln RBP_k` is 0 and has no logarithm; where none does it is infinite: such points are left out
+//! and listed. Where only a few miss (or hit) the point is kept, but its error is of the size of
+//! the whole effect, so no slope is claimed: `Var(ln(-ln p))` is about `1/misses` near p = 1,
+//! before the likeness of tokens inside documents.
 
 use crate::options::FitOptions;
 use crate::power_law::{self, Measured, Setting};
@@ -28,7 +29,9 @@ pub(crate) fn law(group: &Group<'_>, at: usize, options: &FitOptions) -> Law {
         } else if hits == 0.0 {
             format!("none of {tokens} tokens has rank <= {k}: RBP_{k} = 0, its -ln is infinite")
         } else if hits == tokens {
-            format!("all {tokens} tokens have rank <= {k}: RBP_{k} = 1, its -ln is 0 and has no logarithm")
+            format!(
+                "all {tokens} tokens have rank <= {k}: RBP_{k} = 1, its -ln is 0 and has no logarithm"
+            )
         } else {
             let statistic = |sums: Sums<'_>| minus_ln_rbp(sums.hits[at], sums.tokens);
             measured.push(Measured {

@@ -1,8 +1,9 @@
 //! Is it a power law at all? Every form of `relscale-stats` on the points of a law.
 //!
-//! A test with a level says whether the points reject the power law (`judged`). Only where they do is another form named:
-//! the one with the lowest AICc. Which form, fitted to the smaller models, predicts the largest best is told beside it as what it
-//! is, one draw: under a true power law another form wins there about every second time.
+//! A test with a level says whether the points reject the power law (`judged`). Only where they do
+//! is another form named: the one with the lowest AICc. Which form, fitted to the smaller models,
+//! predicts the largest best is told beside it as what it is, one draw: under a true power law
+//! another form wins there about every second time.
 
 use relscale_stats::StatsError;
 use relscale_stats::forms::{self, Curve, Form};
@@ -13,19 +14,22 @@ use relscale_stats::select;
 use crate::intervals::traced;
 use crate::judged;
 use crate::result::{
-    Estimate, Flag, FlagCode, FormFinding, HeldOut, Parameter, Point, Rival, RivalFit, RivalHeldOut, Rivals,
+    Estimate, Flag, FlagCode, FormFinding, HeldOut, Parameter, Point, Rival, RivalFit,
+    RivalHeldOut, Rivals,
 };
 use crate::verdict;
 
 /// How many of the largest models are held out.
 const HELD_OUT: [usize; 2] = [1, 2];
 
-/// Compares all forms on points, smallest first. `claimed` says whether the counts behind the points allow to claim a law at
-/// all.
+/// Compares all forms on points, smallest first. `claimed` says whether the counts behind the
+/// points allow to claim a law at all.
 pub(crate) fn of(points: &[Point], unit: &str, level: f64, claimed: bool) -> Rivals {
-    let mut forms: Vec<Rival> = forms::ALL.iter().map(|form| rival(*form, points, unit, level)).collect();
+    let mut forms: Vec<Rival> =
+        forms::ALL.iter().map(|form| rival(*form, points, unit, level)).collect();
     let lowest = weigh(&mut forms);
-    let (sizes, values): (Vec<f64>, Vec<f64>) = points.iter().map(|point| (point.x, point.value)).unzip();
+    let (sizes, values): (Vec<f64>, Vec<f64>) =
+        points.iter().map(|point| (point.x, point.value)).unzip();
     let test = judged::form_test(&sizes, &values);
     if let Some(power) = forms.first_mut().and_then(|rival| rival.outcome.fit_mut()) {
         power.flags.retain(|flag| flag.code != FlagCode::LackOfFit);
@@ -39,14 +43,21 @@ pub(crate) fn of(points: &[Point], unit: &str, level: f64, claimed: bool) -> Riv
     };
     let (best_by_held_out, held_out_models) = foresee(&forms).unzip();
     let test = Some(test);
-    let mut rivals =
-        Rivals { forms, test, best_by_aicc, best_by_held_out, held_out_models, verdict: String::new() };
+    let mut rivals = Rivals {
+        forms,
+        test,
+        best_by_aicc,
+        best_by_held_out,
+        held_out_models,
+        verdict: String::new(),
+    };
     rivals.verdict = verdict::of_rivals(&rivals, points.len(), claimed);
     rivals
 }
 
 fn fit(form: &'static dyn Form, points: &[Point]) -> Result<Curve, StatsError> {
-    let (sizes, values): (Vec<f64>, Vec<f64>) = points.iter().map(|point| (point.x, point.value)).unzip();
+    let (sizes, values): (Vec<f64>, Vec<f64>) =
+        points.iter().map(|point| (point.x, point.value)).unzip();
     forms::fit(form, &sizes, &values)
 }
 
@@ -82,7 +93,11 @@ fn describe(curve: &Curve, points: &[Point], unit: &str, level: f64) -> RivalFit
         .collect();
     RivalFit {
         parameters,
-        fitted: points.iter().zip(&curve.residuals).map(|(point, e)| point.value * (-e).exp()).collect(),
+        fitted: points
+            .iter()
+            .zip(&curve.residuals)
+            .map(|(point, e)| point.value * (-e).exp())
+            .collect(),
         residual_sum_of_squares: curve.residual_sum_of_squares,
         r_squared: curve.r_squared,
         no_aicc: aicc.as_ref().err().map(ToString::to_string),
@@ -126,7 +141,8 @@ fn held_out(
     level: f64,
 ) -> RivalHeldOut {
     let (known, unseen) = points.split_at(points.len() - models);
-    let mut out = RivalHeldOut { models: models as u32, predictions: Vec::new(), error: None, reason: None };
+    let mut out =
+        RivalHeldOut { models: models as u32, predictions: Vec::new(), error: None, reason: None };
     let curve = match fit(form, known) {
         Ok(curve) => curve,
         Err(refusal) => {
@@ -151,8 +167,11 @@ fn held_out(
         }
     }
     if out.predictions.len() == unseen.len() {
-        let squares: f64 =
-            out.predictions.iter().map(|p| (p.predicted.value.ln() - p.observed.ln()).powi(2)).sum();
+        let squares: f64 = out
+            .predictions
+            .iter()
+            .map(|p| (p.predicted.value.ln() - p.observed.ln()).powi(2))
+            .sum();
         out.error = Some((squares / unseen.len() as f64).sqrt());
     }
     out
@@ -204,8 +223,8 @@ fn weigh(forms: &mut [Rival]) -> Option<String> {
     (at.len() > 1).then(|| forms[at[best]].form.clone())
 }
 
-/// Two errors or criteria no further apart than this part of the larger are the same: rounding, and where an optimiser stops,
-/// depend on the units.
+/// Two errors or criteria no further apart than this part of the larger are the same: rounding, and
+/// where an optimiser stops, depend on the units.
 const SAME: f64 = 1e-6;
 
 /// Errors in `ln value` no larger than this are rounding.
@@ -216,8 +235,8 @@ fn simplest_of_least(values: &[f64], least: f64) -> Option<usize> {
     values.iter().position(|value| *value <= least + SAME * least.abs() + ROUNDING)
 }
 
-/// The form with the smallest error on the largest models: on two of them when at least two forms can be fitted
-/// without them, else on one. Of forms that do equally well the simplest is named.
+/// The form with the smallest error on the largest models: on two of them when at least two forms
+/// can be fitted without them, else on one. Of forms that do equally well the simplest is named.
 fn foresee(forms: &[Rival]) -> Option<(String, u32)> {
     HELD_OUT.iter().rev().find_map(|&models| {
         let (rivals, errors): (Vec<&Rival>, Vec<f64>) =

@@ -1,10 +1,10 @@
-//! From labelled points to a law: the one place where a power law is fitted, described and doubted, whether its points come
-//! from a study, a table, or two distributions.
+//! From labelled points to a law: the one place where a power law is fitted, described and doubted,
+//! whether its points come from a study, a table, or two distributions.
 //!
-//! The line of `ln value` on `ln x` is unweighted, as in the paper: models scatter about a law by far more than the text sample's
-//! noise, so weights from that noise would be false precision (the weighted exponent is given beside it, in
-//! [`ChiSquared`]). Where the noise of the text is known, what is told first is for texts like this one and models like these,
-//! both random (`line`).
+//! The line of `ln value` on `ln x` is unweighted, as in the paper: models scatter about a law by
+//! far more than the text sample's noise, so weights from that noise would be false precision (the
+//! weighted exponent is given beside it, in [`ChiSquared`]). Where the noise of the text is known,
+//! what is told first is for texts like this one and models like these, both random (`line`).
 
 use relscale_stats::goodness::hotelling_tail;
 use relscale_stats::optimise::correlated;
@@ -26,7 +26,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) level: f64,
     /// How the points move together on other texts.
     pub(crate) text: Option<&'a TextNoise>,
-    /// Whether the parts of the exponent's uncertainty, models and text, are told by themselves too.
+    /// Whether the parts of the exponent's uncertainty, models and text, are told by themselves
+    /// too.
     pub(crate) parts: bool,
     /// By which form points are predicted that a fit has not seen; none where that is not asked.
     pub(crate) unseen: Option<Form>,
@@ -101,15 +102,17 @@ pub(crate) fn describe(fit: &Fit, points: &[Point], setting: Setting<'_>) -> Pow
         leave_one_out: setting
             .unseen
             .map_or(Vec::new(), |form| audit::leave_one_out(form, points, unit, level)),
-        audit: setting.unseen.map_or(Vec::new(), |form| audit::extrapolation(form, points, unit, level)),
+        audit: setting
+            .unseen
+            .map_or(Vec::new(), |form| audit::extrapolation(form, points, unit, level)),
     }
 }
 
 /// Why the noise of a text is not known.
-pub(crate) const UNKNOWN_TEXT: &str =
-    "no error from the text: fewer than three documents, or one that holds all misses (or hits) of a model";
+pub(crate) const UNKNOWN_TEXT: &str = "no error from the text: fewer than three documents, or one that holds all misses (or hits) of a model";
 
-/// The residuals against the noise of the text sample, by a fit that knows how the models err together.
+/// The residuals against the noise of the text sample, by a fit that knows how the models err
+/// together.
 fn chi_squared(points: &[Point], text: &TextNoise) -> Option<ChiSquared> {
     let (x, y) = numbers(points);
     let logarithms = |values: Vec<f64>| values.into_iter().map(f64::ln).collect::<Vec<f64>>();
@@ -127,8 +130,8 @@ fn chi_squared(points: &[Point], text: &TextNoise) -> Option<ChiSquared> {
 /// Chance below which the scatter is said to exceed the sample's noise.
 pub(crate) const BEYOND_NOISE: f64 = 0.01;
 
-/// What must be said about a law that exists. `own` are doubts of the caller about its height; they stand between those of the
-/// slope and those of single points.
+/// What must be said about a law that exists. `own` are doubts of the caller about its height; they
+/// stand between those of the slope and those of single points.
 pub(crate) fn doubts(
     fit: &Fit,
     law: &PowerLaw,
@@ -146,7 +149,10 @@ pub(crate) fn doubts(
         let value = law.exponent.value;
         match law.exponent.bounds() {
             _ if value <= 0.0 => {
-                flag(FlagCode::NotFalling, format!("{symbol} does not fall{along}: exponent {value:.4}"));
+                flag(
+                    FlagCode::NotFalling,
+                    format!("{symbol} does not fall{along}: exponent {value:.4}"),
+                );
             }
             Some((low, high)) if low <= 0.0 => flag(
                 FlagCode::NotFalling,
@@ -182,7 +188,8 @@ pub(crate) fn doubts(
     flags.extend(judged::outliers(&found).map(|(at, error)| {
         let Words { before, points: others, .. } = words;
         let (label, error) = (&points[at].label, 100.0 * error);
-        let message = format!("{before}{label} lies {error:+.1} % from where the other {others} predict it");
+        let message =
+            format!("{before}{label} lies {error:+.1} % from where the other {others} predict it");
         Flag::new(FlagCode::Outlier, message)
     }));
     if words.bends.is_none() {
@@ -201,7 +208,8 @@ fn twins(points: &[Point], message: &str, with_x: bool) -> Option<Flag> {
             format!("{} and {}{x}", pair[0].label, pair[1].label)
         })
         .collect();
-    (!twins.is_empty()).then(|| Flag::new(FlagCode::SameSize, format!("{message}: {}", twins.join(", "))))
+    (!twins.is_empty())
+        .then(|| Flag::new(FlagCode::SameSize, format!("{message}: {}", twins.join(", "))))
 }
 
 /// The power law's own lack of fit, as its test found it.

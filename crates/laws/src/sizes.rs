@@ -7,8 +7,8 @@ use relscale_stats::interval::student::StudentInterval;
 
 use crate::result::{Flag, FlagCode, Interval};
 
-/// Decades from the nearest measured size to `exp(log_size)`: positive beyond the largest, negative below the smallest, 0
-/// between.
+/// Decades from the nearest measured size to `exp(log_size)`: positive beyond the largest, negative
+/// below the smallest, 0 between.
 pub(crate) fn decades_beyond(log_size: f64, measured: &[f64]) -> f64 {
     let (low, high) = ends(measured);
     if log_size > high.ln() {
@@ -23,7 +23,8 @@ pub(crate) fn decades_beyond(log_size: f64, measured: &[f64]) -> f64 {
 /// The doubt about `what` at such a distance; `None` inside the data.
 pub(crate) fn extrapolation(what: &str, decades: f64, measured: &[f64]) -> Option<Flag> {
     let (low, high) = ends(measured);
-    let (side, end) = if decades > 0.0 { ("beyond the largest", high) } else { ("below the smallest", low) };
+    let (side, end) =
+        if decades > 0.0 { ("beyond the largest", high) } else { ("below the smallest", low) };
     (decades != 0.0).then(|| {
         let distance = decades.abs();
         Flag::new(
@@ -44,11 +45,15 @@ pub(crate) fn within(interval: Result<StudentInterval, StatsError>) -> Interval 
             level: found.level,
             degrees_of_freedom: found.degrees_of_freedom as u32,
         },
-        Ok((low, ..)) => Interval::None { reason: format!("from {low:.2e} to beyond the range of numbers") },
+        Ok((low, ..)) => {
+            Interval::None { reason: format!("from {low:.2e} to beyond the range of numbers") }
+        }
         Err(refusal) => Interval::None { reason: refusal.to_string() },
     }
 }
 
 fn ends(measured: &[f64]) -> (f64, f64) {
-    measured.iter().fold((f64::INFINITY, 0.0_f64), |ends, size| (ends.0.min(*size), ends.1.max(*size)))
+    measured
+        .iter()
+        .fold((f64::INFINITY, 0.0_f64), |ends, size| (ends.0.min(*size), ends.1.max(*size)))
 }

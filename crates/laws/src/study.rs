@@ -5,9 +5,13 @@ use std::collections::BTreeMap;
 use crate::error::LawsError;
 use crate::line::{Fit, text_noise};
 use crate::options::FitOptions;
-use crate::result::{Estimate, Flag, FlagCode, GroupFit, Law, ModelSummary, RESULT_FORMAT, StudyFit};
+use crate::result::{
+    Estimate, Flag, FlagCode, GroupFit, Law, ModelSummary, RESULT_FORMAT, StudyFit,
+};
 use crate::table::Group;
-use crate::{breakdown, cross_entropy, emergence, predict, rank, rank_distribution, summary, verdict};
+use crate::{
+    breakdown, cross_entropy, emergence, predict, rank, rank_distribution, summary, verdict,
+};
 use rayon::prelude::*;
 use relscale_records::RunTally;
 use relscale_records::digits::count;
@@ -23,16 +27,17 @@ const PAPER_TOKENS: u64 = 500_000;
 /// The same tallies (in any order) and options give the same result, bit for bit.
 ///
 /// # Errors
-/// [`LawsError::NoRuns`]; options that cannot be used; runs that may not share a line, with what differs and
-/// between which models; sums that contradict themselves. A family that is merely too small for a law is no error:
-/// its laws say why they are refused.
+/// [`LawsError::NoRuns`]; options that cannot be used; runs that may not share a line, with what
+/// differs and between which models; sums that contradict themselves. A family that is merely too
+/// small for a law is no error: its laws say why they are refused.
 pub fn fit_study(runs: &[RunTally], options: &FitOptions) -> Result<StudyFit, LawsError> {
     options.validate()?;
     if runs.is_empty() {
         return Err(LawsError::NoRuns);
     }
     let groups = Group::all(runs, options)?;
-    // Collected before the first error is looked for, so that it is the first in order, not in time.
+    // Collected before the first error is looked for, so that it is the first in order, not in
+    // time.
     let fits: Vec<_> = groups.par_iter().map(|group| fit_group(group, options)).collect();
     Ok(StudyFit {
         format: RESULT_FORMAT,
@@ -93,12 +98,13 @@ fn difference(group: &Group<'_>, greedy: &Law, entropy: &Law, level: f64) -> Opt
     Some(Fit::new(&sizes, &ratios, text.as_ref()).ok()?.exponent(level))
 }
 
-/// Says when models of one family were cut into other windows: contexts differ inside some families (Qwen2.5), and with the
-/// default length so do the windows.
+/// Says when models of one family were cut into other windows: contexts differ inside some families
+/// (Qwen2.5), and with the default length so do the windows.
 fn windows_differ(group: &Group<'_>) -> Vec<Flag> {
     let describe = |run: &RunTally| {
         let parameters = run.protocol.parameters.iter();
-        let parameters: Vec<String> = parameters.map(|(name, value)| format!("{name} {value}")).collect();
+        let parameters: Vec<String> =
+            parameters.map(|(name, value)| format!("{name} {value}")).collect();
         format!("{} {}", run.model, parameters.join(", "))
     };
     let runs: Vec<&RunTally> = group.runs.iter().map(|run| run.tally).collect();
@@ -120,7 +126,9 @@ fn flags(models: &[ModelSummary], documents: u64) -> Vec<Flag> {
     let broken: Vec<String> = models
         .iter()
         .filter(|model| model.nonfinite > 0)
-        .map(|model| format!("{} {} of {}", model.name, model.nonfinite, model.nonfinite + model.tokens))
+        .map(|model| {
+            format!("{} {} of {}", model.name, model.nonfinite, model.nonfinite + model.tokens)
+        })
         .collect();
     if !broken.is_empty() {
         flag(
@@ -153,7 +161,11 @@ fn flags(models: &[ModelSummary], documents: u64) -> Vec<Flag> {
     {
         flag(
             FlagCode::FewTokens,
-            format!("{} scored tokens a point; the paper asks for {}", count(tokens), count(PAPER_TOKENS)),
+            format!(
+                "{} scored tokens a point; the paper asks for {}",
+                count(tokens),
+                count(PAPER_TOKENS)
+            ),
         );
     }
     let sizes: Vec<String> = models

@@ -5,8 +5,8 @@ pub(crate) use relscale_records::digits::{given as magnitude, r_squared as r_squ
 
 use crate::judged::chance;
 use crate::result::{
-    Estimate, FlagCode, FormFinding, FormTest, Interval, Law, Outcome, PowerLaw, Quantity, Regime, Rival,
-    RivalFit, Rivals,
+    Estimate, FlagCode, FormFinding, FormTest, Interval, Law, Outcome, PowerLaw, Quantity, Regime,
+    Rival, RivalFit, Rivals,
 };
 
 /// One sentence about a law.
@@ -17,18 +17,26 @@ pub(crate) fn of_law(law: &Law) -> String {
         Outcome::Fitted(fit) if !fit.claimed => {
             format!(
                 "{symbol}: no slope is claimed, as some model has too few {} ({}).",
-                if law.flags.iter().any(|flag| flag.code == FlagCode::FewMisses) { "misses" } else { "hits" },
+                if law.flags.iter().any(|flag| flag.code == FlagCode::FewMisses) {
+                    "misses"
+                } else {
+                    "hits"
+                },
                 slope(fit)
             )
         }
-        Outcome::Fitted(fit) => format!("{symbol} {} as {}.", direction(&fit.exponent), slope_over(fit)),
+        Outcome::Fitted(fit) => {
+            format!("{symbol} {} as {}.", direction(&fit.exponent), slope_over(fit))
+        }
     }
 }
 
-/// Two AICc no further apart than this tell nothing from one another (Burnham and Anderson 2002, section 2.6).
+/// Two AICc no further apart than this tell nothing from one another (Burnham and Anderson 2002,
+/// section 2.6).
 const TOLD_APART: f64 = 2.0;
 
-/// Whether the points reject a power law, which form is ahead if they do, and which predicts held-out models best.
+/// Whether the points reject a power law, which form is ahead if they do, and which predicts
+/// held-out models best.
 pub(crate) fn of_rivals(rivals: &Rivals, models: usize, claimed: bool) -> String {
     let mut said = Vec::new();
     if !claimed {
@@ -75,22 +83,32 @@ fn of_form(test: &FormTest, models: usize) -> String {
     }
 }
 
-/// Which form predicts the largest models best. It is one draw, and told as such unless the power law is rejected anyway.
+/// Which form predicts the largest models best. It is one draw, and told as such unless the power
+/// law is rejected anyway.
 fn by_held_out(rivals: &Rivals, rejected: bool) -> String {
-    let Some((name, left_out)) = rivals.best_by_held_out.as_deref().zip(rivals.held_out_models) else {
+    let Some((name, left_out)) = rivals.best_by_held_out.as_deref().zip(rivals.held_out_models)
+    else {
         return "Too few models to hold the largest ones out.".to_owned();
     };
-    let whom = if left_out == 1 { "largest model".to_owned() } else { format!("{left_out} largest models") };
+    let whom = if left_out == 1 {
+        "largest model".to_owned()
+    } else {
+        format!("{left_out} largest models")
+    };
     let error = |name: &str| {
-        rivals.form(name).and_then(|rival| rival.error(left_out)).map(|error| match 100.0 * error.exp_m1() {
-            error if error > 1000.0 => "more than tenfold".to_owned(),
-            error => format!("{error:.1} %"),
+        rivals.form(name).and_then(|rival| rival.error(left_out)).map(|error| {
+            match 100.0 * error.exp_m1() {
+                error if error > 1000.0 => "more than tenfold".to_owned(),
+                error => format!("{error:.1} %"),
+            }
         })
     };
     let power = rivals.forms.first().map_or("power law", |rival| rival.form.as_str());
     let best = error(name).unwrap_or_default();
     if name == power {
-        return format!("From the smaller models the {name} predicts the {whom} best (error {best}).");
+        return format!(
+            "From the smaller models the {name} predicts the {whom} best (error {best})."
+        );
     }
     let beside = error(power).map_or("cannot".to_owned(), |error| error);
     let caveat = if rejected { "" } else { ", which by itself decides nothing" };
@@ -118,7 +136,9 @@ fn by_aicc(rivals: &Rivals, models: usize) -> String {
     };
     // A bend is seen with fewer models than a curve's parameters can be priced with.
     if rivals.forms.first().is_some_and(|power| power.form == best.form) {
-        return format!("{models} models are too few to name another form: by AICc none is ahead of it.");
+        return format!(
+            "{models} models are too few to name another form: by AICc none is ahead of it."
+        );
     }
     let weight = fit.weight.unwrap_or(0.0);
     let level: Vec<&str> = others
@@ -144,7 +164,8 @@ fn by_aicc(rivals: &Rivals, models: usize) -> String {
 pub(crate) fn of_group(rank_laws: &[Law], cross_entropy: &Law) -> String {
     let mut sentences = Vec::new();
     // The smallest k that can be claimed; 1 wherever there is data.
-    let head = rank_laws.iter().find_map(|law| law.fit().filter(|fit| fit.claimed).map(|fit| (law, fit)));
+    let head =
+        rank_laws.iter().find_map(|law| law.fit().filter(|fit| fit.claimed).map(|fit| (law, fit)));
     match (head, cross_entropy.fit()) {
         (Some((law, fit)), Some(entropy)) => sentences.push(format!(
             "{} {} as {}; the cross entropy {} as {}.",
@@ -163,7 +184,8 @@ pub(crate) fn of_group(rank_laws: &[Law], cross_entropy: &Law) -> String {
             sentences.push(cross_entropy.verdict.clone());
         }
     }
-    let told: Vec<&PowerLaw> = head.iter().map(|(_, fit)| *fit).chain(cross_entropy.fit()).collect();
+    let told: Vec<&PowerLaw> =
+        head.iter().map(|(_, fit)| *fit).chain(cross_entropy.fit()).collect();
     let level = told.iter().find_map(|fit| fit.exponent.interval.level()).unwrap_or(0.95);
     sentences.extend(held(&told, level));
     if let Some((law, fit)) = head {
@@ -174,11 +196,14 @@ pub(crate) fn of_group(rank_laws: &[Law], cross_entropy: &Law) -> String {
     sentences.join(" ")
 }
 
-/// The largest k up to 100 that can be claimed and was not told: the paper has the exponent grow towards it.
+/// The largest k up to 100 that can be claimed and was not told: the paper has the exponent grow
+/// towards it.
 fn top_k(rank_laws: &[Law], told: &Law) -> Option<String> {
     rank_laws.iter().rev().find_map(|law| {
-        let k =
-            law.k().filter(|_| law.quantity != told.quantity).filter(|k| Regime::of(*k) == Regime::TopK)?;
+        let k = law
+            .k()
+            .filter(|_| law.quantity != told.quantity)
+            .filter(|k| Regime::of(*k) == Regime::TopK)?;
         let fit = law.fit().filter(|fit| fit.claimed)?;
         Some(format!("At k = {k}, -ln RBP_{k} {} as {}.", direction(&fit.exponent), slope(fit)))
     })
@@ -204,8 +229,12 @@ fn extrapolation(quantity: &Quantity, fit: &PowerLaw) -> Option<String> {
 /// From which k on no slope can be claimed.
 fn unclaimed(rank_laws: &[Law]) -> Option<String> {
     let silent = |law: &Law| law.fit().is_none_or(|fit| !fit.claimed);
-    let list: Vec<String> =
-        rank_laws.iter().filter(|law| silent(law)).filter_map(|law| law.k()).map(|k| k.to_string()).collect();
+    let list: Vec<String> = rank_laws
+        .iter()
+        .filter(|law| silent(law))
+        .filter_map(|law| law.k())
+        .map(|k| k.to_string())
+        .collect();
     (!list.is_empty() && list.len() < rank_laws.len())
         .then(|| format!("No slope is claimed for k = {}.", list.join(", ")))
 }
@@ -223,19 +252,23 @@ fn slope(fit: &PowerLaw) -> String {
     slope_in("S", &fit.exponent, fit.r_squared)
 }
 
-/// `, for this very text in [0.0830, 0.0981]`: the interval from the scatter of the models alone, where the headline has more in it.
+/// `, for this very text in [0.0830, 0.0981]`: the interval from the scatter of the models alone,
+/// where the headline has more in it.
 fn of_this_text(fit: &PowerLaw) -> String {
-    let alone = fit.exponent_of_this_text.as_ref().filter(|_| fit.exponent.interval.text_share().is_some());
+    let alone =
+        fit.exponent_of_this_text.as_ref().filter(|_| fit.exponent.interval.text_share().is_some());
     let ends = alone.and_then(|alone| digits::estimate(alone.value, alone.bounds()).interval());
     ends.map_or(String::new(), |ends| format!(" (for this very text in {ends})"))
 }
 
-/// How many values of models that a fit to smaller ones had not seen lie in their intervals: of the rank law told and of the cross
-/// entropy.
+/// How many values of models that a fit to smaller ones had not seen lie in their intervals: of the
+/// rank law told and of the cross entropy.
 fn held(laws: &[&PowerLaw], level: f64) -> Option<String> {
     let steps = laws.iter().flat_map(|law| &law.audit);
-    let judged: Vec<bool> =
-        steps.flat_map(|step| &step.predictions).filter_map(|prediction| prediction.covered).collect();
+    let judged: Vec<bool> = steps
+        .flat_map(|step| &step.predictions)
+        .filter_map(|prediction| prediction.covered)
+        .collect();
     let inside = judged.iter().filter(|covered| **covered).count();
     (!judged.is_empty()).then(|| {
         format!(

@@ -12,7 +12,9 @@ fn the_table_in_the_documents_is_true() {
         .lines()
         .filter(|line| line.starts_with('|'))
         .skip(2)
-        .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().parse().unwrap()).collect())
+        .map(|line| {
+            line.trim_matches('|').split('|').map(|cell| cell.trim().parse().unwrap()).collect()
+        })
         .collect();
     assert_eq!(rows.len(), 37, "9 mu by 4 sigma, and GPT-2");
     for row in rows {
@@ -30,12 +32,16 @@ fn the_table_in_the_documents_is_true() {
             closed.entropy - endless.entropy,
         ];
         for (printed, computed) in row[2..].iter().zip(computed) {
-            assert!((printed - computed).abs() < 5.1e-5, "mu {mu}, sigma {sigma}: {printed} {computed}");
+            assert!(
+                (printed - computed).abs() < 5.1e-5,
+                "mu {mu}, sigma {sigma}: {printed} {computed}"
+            );
         }
     }
 }
 
-/// The sums and closed forms for the paper's fit of GPT-2, as computed independently: to the four digits published with it.
+/// The sums and closed forms for the paper's fit of GPT-2, as computed independently: to the four
+/// digits published with it.
 #[test]
 fn gpt2_as_published() {
     let (mu, sigma) = (-65.192, 12.892);

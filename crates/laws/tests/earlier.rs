@@ -1,4 +1,5 @@
-//! Files of earlier versions, cut from what those versions wrote, are read: nothing that they say is lost.
+//! Files of earlier versions, cut from what those versions wrote, are read: nothing that they say
+//! is lost.
 
 use std::path::{Path, PathBuf};
 
@@ -12,8 +13,9 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/earlier/{name}.json"))
 }
 
-/// Every number and text of a value, the signs of numbers aside: a gap's audit told its slope, and tells its exponent now.
-/// Members of the old layout that can be computed from others are passed over.
+/// Every number and text of a value, the signs of numbers aside: a gap's audit told its slope, and
+/// tells its exponent now. Members of the old layout that can be computed from others are passed
+/// over.
 fn said(value: &Value, all: &mut Vec<String>) {
     match value {
         Value::Object(members) => members
@@ -39,7 +41,8 @@ fn renewed<T: Saved + PartialEq + std::fmt::Debug>(name: &str) -> T {
     said(&old, &mut before);
     said(&new, &mut after);
     after.sort();
-    let lost: Vec<&String> = before.iter().filter(|one| after.binary_search(one).is_err()).collect();
+    let lost: Vec<&String> =
+        before.iter().filter(|one| after.binary_search(one).is_err()).collect();
     assert!(lost.is_empty(), "{name}: {lost:?}");
     // Once saved it is a file of today.
     let folder = tempfile::tempdir().unwrap();
@@ -64,7 +67,11 @@ fn laws() {
     assert_eq!(fit.audit[0].fitted_points, 3);
     assert!(group.emergence.as_ref().unwrap().by_k[0].lengths[0].half.fit().is_some());
     assert!(
-        group.next_size.as_ref().unwrap().values.iter().all(|next| next.prediction.outcome.fit().is_some())
+        group.next_size.as_ref().unwrap().values.iter().all(|next| next
+            .prediction
+            .outcome
+            .fit()
+            .is_some())
     );
 }
 
@@ -123,16 +130,22 @@ fn size_against_tokens() {
 fn a_sweep() {
     let found: IsoflopFit = renewed("isoflop");
     let minima = found.groups[0].budgets.iter().flat_map(|budget| &budget.minima);
-    assert!(minima.filter_map(|minimum| minimum.found()).count() > 0 && !found.groups[0].paths.is_empty());
+    assert!(
+        minima.filter_map(|minimum| minimum.found()).count() > 0
+            && !found.groups[0].paths.is_empty()
+    );
 }
 
-/// What is older than any layout that is read, or newer than this program, is refused by its number.
+/// What is older than any layout that is read, or newer than this program, is refused by its
+/// number.
 #[test]
 fn other_layouts_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("laws.json");
     for format in [1, RESULT_FORMAT + 1] {
         std::fs::write(&path, format!("{{\"format\": {format}}}")).unwrap();
-        assert!(matches!(StudyFit::load(&path), Err(LawsError::Format { found, .. }) if found == format));
+        assert!(
+            matches!(StudyFit::load(&path), Err(LawsError::Format { found, .. }) if found == format)
+        );
     }
 }

@@ -1,10 +1,12 @@
-//! Tokens in a row: against chains whose truth is known, against brute force, and against closed forms.
+//! Tokens in a row: against chains whose truth is known, against brute force, and against closed
+//! forms.
 
 mod support;
 
 use proptest::prelude::*;
 use relscale_laws::{
-    Emergence, EmergenceAtK, FitOptions, FlagCode, Interval, LawsError, SequencePoint, StudyFit, fit_study,
+    Emergence, EmergenceAtK, FitOptions, FlagCode, Interval, LawsError, SequencePoint, StudyFit,
+    fit_study,
 };
 use relscale_records::RunTally;
 use relscale_records::sequences::{
@@ -78,7 +80,8 @@ fn a_markov_chain_is_told_from_independence_and_explained_by_itself() {
     for (model, (order, p)) in found.models.iter().zip([0.55, 0.65, 0.72, 0.78_f64]).enumerate() {
         let q = p + 0.1;
         near(order.after_hit.as_ref(), q, 4.0);
-        // The chain forgets at the rate of its second eigenvalue, q less the chance of a hit after a miss.
+        // The chain forgets at the rate of its second eigenvalue, q less the chance of a hit after
+        // a miss.
         let eigenvalue: f64 = q - p * (1.0 - q) / (1.0 - p);
         for lag in &order.autocorrelation {
             near(lag.value.as_ref(), eigenvalue.powi(lag.lag as i32), 4.5);
@@ -128,7 +131,8 @@ fn easy_and_hard_documents_alone_make_long_successes_frequent_and_shuffling_expl
         let point = at(found, 10, model);
         assert!(point.over_independent.as_ref().unwrap().bounds().unwrap().0 > 3.0, "{point:?}");
         near(point.over_shuffled.as_ref(), 1.0, 4.0);
-        // Correlation does not die out: var(p over documents) / (RBP (1 - RBP)) = 0.0625 / 0.25 at any lag.
+        // Correlation does not die out: var(p over documents) / (RBP (1 - RBP)) = 0.0625 / 0.25 at
+        // any lag.
         let far = found.models[model].autocorrelation.last().unwrap();
         let p = found.models[model].rbp.as_ref().unwrap().value;
         near(far.value.as_ref(), 0.0625 / (p * (1.0 - p)), 4.0);
@@ -157,7 +161,8 @@ fn exact(sizes: &[u64], lengths: &[u32]) -> Vec<RunTally> {
     let with = |size: u64| {
         let counts = counts(size);
         let mut tally = run(&format!("m{size}"), size, &[1]);
-        tally.documents = vec![document(0, u64::from(WINDOWS), &[u64::from(counts.by_k[0].hits)], 3.0)];
+        tally.documents =
+            vec![document(0, u64::from(WINDOWS), &[u64::from(counts.by_k[0].hits)], 3.0)];
         tally.sequences = Some(SequenceTally {
             grid: SequenceGrid { k: vec![1], lengths: lengths.to_vec(), lags: vec![1] },
             documents: vec![counts],
@@ -177,11 +182,18 @@ fn an_exact_law_gives_the_size_of_one_half_and_its_steepness() {
         assert!((fit.exponent.value - 0.25).abs() < 1e-5 && fit.claimed);
         let half = length.half.fit().unwrap();
         let truth = (8.0 * n / std::f64::consts::LN_2).powi(4);
-        assert!((half.parameters.value / truth - 1.0).abs() < 1e-4, "{n}: {} {truth}", half.parameters.value);
+        assert!(
+            (half.parameters.value / truth - 1.0).abs() < 1e-4,
+            "{n}: {} {truth}",
+            half.parameters.value
+        );
         assert!((half.independent.unwrap() / truth - 1.0).abs() < 1e-4);
         let (low, high) = half.parameters.bounds().unwrap();
         assert!(low <= half.parameters.value && half.parameters.value <= high && high / low < 1.01);
-        assert!(matches!(half.parameters.interval, Interval::Fieller { degrees_of_freedom: 5, .. }));
+        assert!(matches!(
+            half.parameters.interval,
+            Interval::Fieller { degrees_of_freedom: 5, .. }
+        ));
         let wider = half.for_one_model.bounds().unwrap();
         assert!(wider.0 <= low && high <= wider.1);
         assert!((half.steepness.value - 0.25 * 0.5 * std::f64::consts::LN_2).abs() < 1e-5);
@@ -195,7 +207,11 @@ fn an_exact_law_gives_the_size_of_one_half_and_its_steepness() {
     }
     // N = 1: 1.8e4, among the sizes; N = 10: 1.8e8, beyond them.
     let ten = found.at(1).unwrap().lengths[2].half.fit().unwrap();
-    assert!(ten.flags[0].message.contains("1.8 decades beyond the largest model"), "{:?}", ten.flags);
+    assert!(
+        ten.flags[0].message.contains("1.8 decades beyond the largest model"),
+        "{:?}",
+        ten.flags
+    );
     assert!(found.verdict.contains("1.8 decades beyond the largest model"), "{}", found.verdict);
     assert!(found.at(1).unwrap().lengths[0].half.fit().unwrap().decades_beyond == 0.0);
 }
@@ -204,8 +220,10 @@ fn an_exact_law_gives_the_size_of_one_half_and_its_steepness() {
 fn the_unit_of_size_moves_the_size_of_one_half_alone() {
     let sizes = [10_000_u64, 100_000, 1_000_000, 10_000_000];
     let runs = exact(&sizes, &[5]);
-    let scaled: Vec<RunTally> =
-        runs.iter().map(|run| RunTally { non_embedding: 1000 * run.non_embedding, ..run.clone() }).collect();
+    let scaled: Vec<RunTally> = runs
+        .iter()
+        .map(|run| RunTally { non_embedding: 1000 * run.non_embedding, ..run.clone() })
+        .collect();
     let half = |runs: &[RunTally]| {
         let found = emergence(runs);
         found.by_k[0].lengths[0].half.fit().unwrap().clone()
@@ -245,7 +263,9 @@ fn none_or_all_successes_leave_the_point_out_with_the_reason() {
     let found = emergence(&runs);
     let two = &found.by_k[0].lengths[1];
     assert_eq!(two.law.left_out.len(), 2);
-    assert!(two.law.left_out[0].reason.contains("none of 7960 windows of 2 tokens succeeds: p = 0"));
+    assert!(
+        two.law.left_out[0].reason.contains("none of 7960 windows of 2 tokens succeeds: p = 0")
+    );
     assert!(two.law.left_out[1].reason.contains("all 7960 windows of 2 tokens succeed: p = 1"));
     assert!(two.points[0].over_independent.is_none() && two.points[0].effective_length.is_none());
     assert!(!two.points[0].claimed && two.points[1].claimed && !two.points[3].claimed);
@@ -269,7 +289,8 @@ fn one_long_run_is_one_success_however_many_windows_it_holds() {
     let runs: Vec<RunTally> = SIZES[..3]
         .iter()
         .map(|&size| {
-            let mut documents: Vec<Vec<bool>> = (0..40).map(|_| chain(0.3, 0.3, 200, &mut random)).collect();
+            let mut documents: Vec<Vec<bool>> =
+                (0..40).map(|_| chain(0.3, 0.3, 200, &mut random)).collect();
             documents[7] = vec![true; 200];
             with_outcomes(&format!("m{size}"), size, &documents, &[1, 20], &[1])
         })
@@ -279,7 +300,10 @@ fn one_long_run_is_one_success_however_many_windows_it_holds() {
     assert_eq!((twenty.points[0].successes, twenty.points[0].disjoint_successes), (181, 10));
     assert!(!twenty.points[0].claimed && !twenty.law.fit().unwrap().claimed);
     let few = twenty.law.flags.iter().find(|flag| flag.code == FlagCode::FewHits).unwrap();
-    assert!(few.message.contains("successes of 20 tokens that do not overlap: m3100 10"), "{few:?}");
+    assert!(
+        few.message.contains("successes of 20 tokens that do not overlap: m3100 10"),
+        "{few:?}"
+    );
 }
 
 proptest! {
@@ -359,8 +383,9 @@ fn a_choice_of_k_and_lengths_is_kept_and_what_was_not_counted_is_refused() {
     let lengths: Vec<u32> = chosen.by_k[0].lengths.iter().map(|length| length.length).collect();
     assert_eq!(lengths, [5, 20]);
     let all = emergence(&runs);
-    let p =
-        |found: &Emergence, at: usize| found.by_k[0].lengths[at].points[1].probability.clone().unwrap().value;
+    let p = |found: &Emergence, at: usize| {
+        found.by_k[0].lengths[at].points[1].probability.clone().unwrap().value
+    };
     assert_eq!((p(&chosen, 0), p(&chosen, 1)), (p(&all, 2), p(&all, 4)));
     let refused = fit(&[1, 7], &[]).unwrap_err();
     assert!(matches!(refused, LawsError::UnknownSequence { what: "k", value: 7, .. }), "{refused}");
@@ -409,10 +434,12 @@ fn at_one_token_the_law_is_the_rank_law() {
         .unwrap()
         .groups
         .remove(0);
-    let (rank, one) = (group.rank_law(1).unwrap(), &group.emergence.as_ref().unwrap().by_k[0].lengths[0].law);
+    let (rank, one) =
+        (group.rank_law(1).unwrap(), &group.emergence.as_ref().unwrap().by_k[0].lengths[0].law);
     assert_eq!(one.fit().unwrap().exponent, rank.fit().unwrap().exponent);
-    let errors =
-        |law: &relscale_laws::Law| law.points.iter().map(|p| p.log_standard_error).collect::<Vec<_>>();
+    let errors = |law: &relscale_laws::Law| {
+        law.points.iter().map(|p| p.log_standard_error).collect::<Vec<_>>()
+    };
     assert_eq!(errors(one), errors(rank), "one draw of documents serves all");
     assert_eq!(one.k(), None);
     assert_eq!(one.quantity.symbol(), "-ln p_{1,1}");

@@ -1,4 +1,5 @@
-//! How often the intervals about tokens in a row hold the truth. Takes minutes, so it is run by hand:
+//! How often the intervals about tokens in a row hold the truth. Takes minutes, so it is run by
+//! hand:
 //!
 //! `cargo test -p relscale-laws --test emergence_coverage -- --ignored --nocapture`
 //!

@@ -65,9 +65,18 @@ fn the_layout_is_stable() {
         ("/groups/0/rank_laws/1/unit", Value::from("nats")),
         ("/groups/0/rank_laws/1/outcome/status", Value::from("fitted")),
         ("/groups/0/rank_laws/1/outcome/exponent/interval/method", Value::from("models_and_text")),
-        ("/groups/0/rank_laws/1/outcome/exponent_of_this_text/interval/method", Value::from("student_t")),
-        ("/groups/0/rank_laws/1/outcome/exponent_of_this_text/interval/degrees_of_freedom", Value::from(5)),
-        ("/groups/0/rank_laws/1/outcome/exponent_sampling/interval/method", Value::from("document_spread")),
+        (
+            "/groups/0/rank_laws/1/outcome/exponent_of_this_text/interval/method",
+            Value::from("student_t"),
+        ),
+        (
+            "/groups/0/rank_laws/1/outcome/exponent_of_this_text/interval/degrees_of_freedom",
+            Value::from(5),
+        ),
+        (
+            "/groups/0/rank_laws/1/outcome/exponent_sampling/interval/method",
+            Value::from("document_spread"),
+        ),
         ("/groups/0/rank_laws/1/text/documents", Value::from(30)),
         ("/groups/0/rank_laws/1/outcome/claimed", Value::from(true)),
         ("/groups/0/rank_laws/1/name", Value::from("-ln RBP_10")),
@@ -115,7 +124,10 @@ fn a_file_that_cannot_be_read_names_itself_and_the_command_that_makes_it() {
     }
     fs::write(&path, "{\"format\": 7}").unwrap();
     let message = RelativeFit::load(&path).unwrap_err().to_string();
-    assert!(message.contains("layout 7, this program reads layout 4; run `relscale relative`"), "{message}");
+    assert!(
+        message.contains("layout 7, this program reads layout 4; run `relscale relative`"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -123,7 +135,10 @@ fn a_folder_that_is_not_there_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("nowhere").join("laws.json");
     let message = study().save(&path).unwrap_err().to_string();
-    assert!(message.contains("nowhere") && message.contains("check that the folder exists"), "{message}");
+    assert!(
+        message.contains("nowhere") && message.contains("check that the folder exists"),
+        "{message}"
+    );
 }
 
 /// Up to five runs on the same few documents, of any size, with any counts that are possible.
@@ -160,8 +175,12 @@ fn the_documented_version_is_that_of_the_code() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats.md");
     let text = fs::read_to_string(path).unwrap();
     let versions = text.split_once("\n## Versions\n").unwrap().1.split("\n## ").next().unwrap();
-    let told = format!("Every result that `relscale` writes has one layout version, now {RESULT_FORMAT}");
+    let told =
+        format!("Every result that `relscale` writes has one layout version, now {RESULT_FORMAT}");
     assert!(versions.contains(&told), "{versions}");
     let study = relscale_records::version::FORMAT;
-    assert!(versions.contains(&format!("one number for the whole study folder, now {study}.")), "{versions}");
+    assert!(
+        versions.contains(&format!("one number for the whole study folder, now {study}.")),
+        "{versions}"
+    );
 }

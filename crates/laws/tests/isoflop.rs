@@ -26,8 +26,9 @@ fn chinchilla_as_refitted_by_epoch() {
     {
         close(ours.value, theirs, 0.01);
     }
-    // The valley is flat: at the published digits the objective is 0.00102284, and SciPy's simplex, restarted, arrives at B = 2143.40 and
-    // 0.00101827 as we do; the published 2085.43 is 2.7 % off.
+    // The valley is flat: at the published digits the objective is 0.00102284, and SciPy's simplex,
+    // restarted, arrives at B = 2143.40 and 0.00101827 as we do; the published 2085.43 is 2.7 %
+    // off.
     close(huber.b.value, 2143.40, 1e-3);
     close(huber.b.value, 2085.43, 0.03);
     let projected = surface(group, SurfaceMethod::VariableProjection);
@@ -73,9 +74,14 @@ fn gemstones_from_many_starts() {
     ] {
         let path = published(&format!("gemstones/{file}.jsonl"));
         let select = Select::new(&["params_active_precise", "tokens"], &["final_loss"]);
-        let found = fit_isoflop(&path, &IsoflopOptions { select, huber_delta: 1e-4, ..options() }).unwrap();
+        let found =
+            fit_isoflop(&path, &IsoflopOptions { select, huber_delta: 1e-4, ..options() }).unwrap();
         let huber = surface(&found.groups[0], SurfaceMethod::Huber);
-        assert!(huber.objective <= objective * (1.0 + 1e-4), "{file}: {} {objective}", huber.objective);
+        assert!(
+            huber.objective <= objective * (1.0 + 1e-4),
+            "{file}: {} {objective}",
+            huber.objective
+        );
         if file == "slim_chinchilla" {
             assert!(huber.objective < 1.3037e-5, "{}", huber.objective);
         }
@@ -102,7 +108,8 @@ fn a_symmetric_surface_is_recovered_by_all_methods() {
     for budget in &group.budgets {
         for minimum in &budget.minima {
             let (_, least) = minimum.found().unwrap();
-            let lowest = minimum.trace.iter().map(|point| point.value).fold(f64::INFINITY, f64::min);
+            let lowest =
+                minimum.trace.iter().map(|point| point.value).fold(f64::INFINITY, f64::min);
             assert!((least - 1e-12..least + 0.01).contains(&lowest), "{lowest} {least}");
             let sizes = (budget.runs[0].params, budget.runs[budget.runs.len() - 1].params);
             if minimum.along == Along::Params {
@@ -118,7 +125,8 @@ fn a_symmetric_surface_is_recovered_by_all_methods() {
     }
 }
 
-/// N* by cubic and parabola relative to the truth at 1e19 FLOPs, in per cent, for Chinchilla's published surface.
+/// N* by cubic and parabola relative to the truth at 1e19 FLOPs, in per cent, for Chinchilla's
+/// published surface.
 fn bias(width: f64, centre: f64) -> [Option<f64>; 2] {
     let truth = chinchilla();
     let found = fitted(&sweep(&truth, &BUDGETS, 9, width, centre, || 0.0), &options()).unwrap();
@@ -138,7 +146,8 @@ fn bias(width: f64, centre: f64) -> [Option<f64>; 2] {
 #[test]
 fn the_bias_of_each_curve_is_as_documented() {
     let document =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/methods.md")).unwrap();
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/methods.md"))
+            .unwrap();
     let (_, table) = document.split_once("| sizes sampled | centre | cubic | parabola |").unwrap();
     let mut rows = 0;
     for row in table.lines().skip(2).take_while(|line| line.starts_with('|')) {
@@ -175,7 +184,11 @@ fn minima_that_no_run_brackets_are_refused_and_listed() {
         let minimum = group.budgets[budget].minimum(Curve::Cubic, Along::Params).unwrap();
         minimum.outcome.refused().unwrap().to_owned()
     };
-    assert!(reason(0).contains("not bracketed: the best run has the largest params"), "{}", reason(0));
+    assert!(
+        reason(0).contains("not bracketed: the best run has the largest params"),
+        "{}",
+        reason(0)
+    );
     assert!(reason(1).contains("3 sizes"), "{}", reason(1));
     assert!(group.paths[0].params.fit().is_none());
     assert!(group.verdict.contains("0 of them"), "{}", group.verdict);
@@ -191,9 +204,16 @@ fn runs_that_take_no_part_are_listed() {
                  e,1e18,4e7,5e9,,finished,\n\
                  f,1e18,4e7,5e9,2.95,unfinished,\n";
     let found = fitted(table, &options()).unwrap();
-    let left_out: Vec<(&str, &str)> =
-        found.groups[0].left_out.iter().map(|left| (left.label.as_str(), left.reason.as_str())).collect();
-    let wanted = [("b", "diverged: loss 11 at step 40"), ("e", "its loss is not given"), ("f", "unfinished")];
+    let left_out: Vec<(&str, &str)> = found.groups[0]
+        .left_out
+        .iter()
+        .map(|left| (left.label.as_str(), left.reason.as_str()))
+        .collect();
+    let wanted = [
+        ("b", "diverged: loss 11 at step 40"),
+        ("e", "its loss is not given"),
+        ("f", "unfinished"),
+    ];
     assert_eq!(left_out, wanted);
     // Two runs of one size are two seeds, whichever is better.
     assert_eq!(found.groups[0].runs, 3);
@@ -218,16 +238,23 @@ fn runs_of_one_name_are_told_apart() {
 
 #[test]
 fn bad_tables_are_refused_with_file_and_line() {
-    let refusal = |table: &str, options: &IsoflopOptions| fitted(table, options).unwrap_err().to_string();
+    let refusal =
+        |table: &str, options: &IsoflopOptions| fitted(table, options).unwrap_err().to_string();
     let cases = [
         ("params,tokens\n1,2\n", "no column `loss`"),
         ("params,tokens,loss\n1e7,1e9,3\n1e7,x,3\n", "line 3: column `tokens` is `x`"),
-        ("params,tokens,loss\n1e7,1e9,-3\n", "line 2: column `loss` is `-3`, expected a value of at least 0"),
+        (
+            "params,tokens,loss\n1e7,1e9,-3\n",
+            "line 2: column `loss` is `-3`, expected a value of at least 0",
+        ),
         (
             "params,tokens,loss,flops_convention\n1e7,1e9,3,fwd\n1e7,1e9,3,train\n",
             "line 3: column `flops_convention` is `train`, expected the convention of the other rows",
         ),
-        ("params,tokens,loss,status\n1e7,1e9,3,diverged\n", "no row is left of 1, e.g. line 2: diverged"),
+        (
+            "params,tokens,loss,status\n1e7,1e9,3,diverged\n",
+            "no row is left of 1, e.g. line 2: diverged",
+        ),
     ];
     for (table, reason) in cases {
         let message = refusal(table, &options());
@@ -236,6 +263,7 @@ fn bad_tables_are_refused_with_file_and_line() {
     let named = IsoflopOptions { budget: Some("C".into()), ..options() };
     let message = refusal("params,tokens,loss\n1,2,3\n", &named);
     assert!(message.contains("no column `C`"), "{message}");
-    let message = refusal("params,tokens,loss\n1,2,3\n", &IsoflopOptions { at: vec![-1.0], ..options() });
+    let message =
+        refusal("params,tokens,loss\n1,2,3\n", &IsoflopOptions { at: vec![-1.0], ..options() });
     assert!(message.contains("`at` is -1"), "{message}");
 }

@@ -1,4 +1,5 @@
-//! How often the intervals of an IsoFLOP sweep hold the truth, and how far each method's numbers scatter.
+//! How often the intervals of an IsoFLOP sweep hold the truth, and how far each method's numbers
+//! scatter.
 
 mod support;
 
@@ -34,7 +35,11 @@ fn asked<'a>(group: &'a IsoflopGroup, truth: &Surface) -> Vec<(String, f64, Cow<
         let name = path.curve.name();
         if let Some(law) = path.params.fit() {
             rows.push((format!("a of N*, {name}, Student t"), a, Cow::Borrowed(&law.exponent)));
-            rows.push((format!("a of N*, {name}, runs turned"), a, Cow::Borrowed(&law.exponent_by_runs)));
+            rows.push((
+                format!("a of N*, {name}, runs turned"),
+                a,
+                Cow::Borrowed(&law.exponent_by_runs),
+            ));
             rows.push((
                 format!("A of N*, {name}, Student t"),
                 truth.optimum(1.0 / 6.0).0,
@@ -43,10 +48,18 @@ fn asked<'a>(group: &'a IsoflopGroup, truth: &Surface) -> Vec<(String, f64, Cow<
         }
         if let Some(law) = path.tokens.fit() {
             rows.push((format!("a of D*, {name}, Student t"), b, Cow::Borrowed(&law.exponent)));
-            rows.push((format!("a of D*, {name}, runs turned"), b, Cow::Borrowed(&law.exponent_by_runs)));
+            rows.push((
+                format!("a of D*, {name}, runs turned"),
+                b,
+                Cow::Borrowed(&law.exponent_by_runs),
+            ));
         }
         if let Some(law) = path.loss_with_floor.fit() {
-            rows.push((format!("floor of the least loss, {name}"), truth.e, Cow::Borrowed(&law.floor)));
+            rows.push((
+                format!("floor of the least loss, {name}"),
+                truth.e,
+                Cow::Borrowed(&law.floor),
+            ));
         }
     }
     for surface in &group.surfaces {
@@ -74,9 +87,17 @@ fn asked<'a>(group: &'a IsoflopGroup, truth: &Surface) -> Vec<(String, f64, Cow<
                     },
                     None => place.clone(),
                 };
-                let estimate =
-                    Estimate { value: ratio(*at), unit: "1".to_owned(), standard_error: None, interval };
-                rows.push((format!("N* of a budget, {}", minimum.curve.name()), 1.0, Cow::Owned(estimate)));
+                let estimate = Estimate {
+                    value: ratio(*at),
+                    unit: "1".to_owned(),
+                    standard_error: None,
+                    interval,
+                };
+                rows.push((
+                    format!("N* of a budget, {}", minimum.curve.name()),
+                    1.0,
+                    Cow::Owned(estimate),
+                ));
             }
         }
     }
@@ -84,7 +105,11 @@ fn asked<'a>(group: &'a IsoflopGroup, truth: &Surface) -> Vec<(String, f64, Cow<
         let (n, d) = truth.optimum(ahead.budget / 6.0);
         let where_ = if ahead.decades_beyond > 0.0 { "ten times beyond" } else { "largest budget" };
         for method in &ahead.methods {
-            rows.push((format!("N* {where_}, {}", method.method), n, Cow::Borrowed(&method.params)));
+            rows.push((
+                format!("N* {where_}, {}", method.method),
+                n,
+                Cow::Borrowed(&method.params),
+            ));
             rows.push((
                 format!("loss {where_}, {} ({})", method.method, method.loss_form.formula()),
                 truth.at(n, d),
@@ -114,7 +139,8 @@ fn coverage_of_a_sweep() {
     let mut rows: Vec<Row> = Vec::new();
     for _ in 0..SWEEPS {
         let table = sweep(&truth, &BUDGETS, 9, 1.4, 0.0, || 0.003 * random.normal());
-        let options = IsoflopOptions { resamples: 200, at: vec![BEYOND], ..IsoflopOptions::default() };
+        let options =
+            IsoflopOptions { resamples: 200, at: vec![BEYOND], ..IsoflopOptions::default() };
         let found = fitted(&table, &options).unwrap();
         count(&mut rows, &found.groups[0], &truth);
     }
@@ -144,7 +170,8 @@ fn tell(rows: &[Row]) {
     for row in rows {
         let count = row.errors.len() as f64;
         let bias = row.errors.iter().sum::<f64>() / count;
-        let scatter = (row.errors.iter().map(|e| (e - bias).powi(2)).sum::<f64>() / (count - 1.0)).sqrt();
+        let scatter =
+            (row.errors.iter().map(|e| (e - bias).powi(2)).sum::<f64>() / (count - 1.0)).sqrt();
         let share = 100.0 * row.held as f64 / row.told as f64;
         println!(
             "| {} | {} of {} ({share:.1} %) | {:+.2} % | {:.2} % |",
@@ -201,7 +228,8 @@ fn coverage_of_small_and_seeded_sweeps() {
             let table = seeded(&truth, design, || {
                 noise * if name.starts_with("noise") { heavy(&mut random) } else { random.normal() }
             });
-            let options = IsoflopOptions { resamples: 100, at: vec![beyond], ..IsoflopOptions::default() };
+            let options =
+                IsoflopOptions { resamples: 100, at: vec![beyond], ..IsoflopOptions::default() };
             count(&mut rows, &fitted(&table, &options).unwrap().groups[0], &truth);
         }
         println!("\n### {name}\n");

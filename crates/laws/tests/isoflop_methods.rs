@@ -1,11 +1,13 @@
-//! IsoFLOP sweeps: the loss far beyond the budgets, minima that are hardly known, runs drawn again, agreement, computed budgets, held exponents.
+//! IsoFLOP sweeps: the loss far beyond the budgets, minima that are hardly known, runs drawn again,
+//! agreement, computed budgets, held exponents.
 
 mod support;
 
 use relscale_laws::Saved;
 use relscale_laws::isoflop::{IsoflopOptions, fit_isoflop};
 use relscale_laws::{
-    Along, Curve, FlagCode, Interval, IsoflopGroup, Judged, LawsError, LossForm, Minimum, SurfaceMethod,
+    Along, Curve, FlagCode, Interval, IsoflopGroup, Judged, LawsError, LossForm, Minimum,
+    SurfaceMethod,
 };
 use relscale_records::units::FlopsConvention;
 use relscale_testkit::data::published;
@@ -47,7 +49,8 @@ fn the_loss_far_beyond_the_budgets_has_a_floor_where_minima_tell_one() {
     assert_eq!(relscale_laws::IsoflopFit::load(&path).unwrap(), found);
 }
 
-/// With three budgets, or with a scatter that hides the bend, the surface has the word, and the power law is said to be too low.
+/// With three budgets, or with a scatter that hides the bend, the surface has the word, and the
+/// power law is said to be too low.
 #[test]
 fn without_a_floor_of_their_own_the_curves_leave_the_loss_to_the_surface() {
     let wanted = IsoflopOptions { at: vec![1e24], ..options() };
@@ -55,12 +58,16 @@ fn without_a_floor_of_their_own_the_curves_leave_the_loss_to_the_surface() {
     let mut random = Random(5);
     let near = [1e19, 2e19, 4e19, 8e19];
     let noisy = sweep(&chinchilla(), &near, 9, 1.4, 0.0, || 0.004 * random.normal());
-    for (group, why) in [(&three.groups[0], "three"), (&fitted(&noisy, &wanted).unwrap().groups[0], "noisy")]
+    for (group, why) in
+        [(&three.groups[0], "three"), (&fitted(&noisy, &wanted).unwrap().groups[0], "noisy")]
     {
         let ahead = &group.ahead[1];
         assert_eq!(ahead.methods[0].loss_form, LossForm::Power, "{why}");
         let expected = ahead.loss.as_ref().unwrap();
-        assert_eq!((expected.method.as_str(), expected.form), ("variable projection", LossForm::Surface));
+        assert_eq!(
+            (expected.method.as_str(), expected.form),
+            ("variable projection", LossForm::Surface)
+        );
         // Among the budgets the power law follows the minima.
         assert_eq!(group.ahead[0].loss.as_ref().unwrap().method, "cubic");
         let message = flag(group, FlagCode::NoFloor).unwrap();
@@ -74,7 +81,10 @@ fn without_a_floor_of_their_own_the_curves_leave_the_loss_to_the_surface() {
         assert!(loss.smallest.method != "cubic" && loss.smallest.method != "parabola", "{loss:?}");
     }
     let refused = format!("{:?}", three.groups[0].paths[0].loss_with_floor);
-    assert!(refused.contains("3 budgets have a minimum, and a law with a floor needs four"), "{refused}");
+    assert!(
+        refused.contains("3 budgets have a minimum, and a law with a floor needs four"),
+        "{refused}"
+    );
 }
 
 /// A budget whose runs hardly differ beside four that are plain.
@@ -95,14 +105,23 @@ fn a_minimum_that_scatter_hides_has_no_place_and_can_be_refused() {
     assert!(reason.contains("anywhere between the smallest and the largest params"), "{reason}");
     // Where runs tell the place the truth is inside, cubic bias and all.
     let told = minimum(&found.groups[0], 2);
-    let Some(Minimum { at, place: Interval::Fieller { low, high, degrees_of_freedom: 4, .. }, .. }) =
-        told.fit()
+    let Some(Minimum {
+        at, place: Interval::Fieller { low, high, degrees_of_freedom: 4, .. }, ..
+    }) = told.fit()
     else {
         panic!("{:?}", minimum(&found.groups[0], 2))
     };
     assert!(low < at && at < high && high / low < 1.2);
     let told = |group: &IsoflopGroup| {
-        group.paths.iter().find(|path| path.curve == Curve::Parabola).unwrap().params.fit().unwrap().budgets
+        group
+            .paths
+            .iter()
+            .find(|path| path.curve == Curve::Parabola)
+            .unwrap()
+            .params
+            .fit()
+            .unwrap()
+            .budgets
     };
     assert_eq!(told(&found.groups[0]), 5);
     let refusing = fitted(&table, &IsoflopOptions { refuse_flat: true, ..options() }).unwrap();
@@ -112,7 +131,8 @@ fn a_minimum_that_scatter_hides_has_no_place_and_can_be_refused() {
     assert_eq!(told(&refusing.groups[0]), 4);
 }
 
-/// Of a sweep with scatter the interval of each place holds the true optimum about as often as it says.
+/// Of a sweep with scatter the interval of each place holds the true optimum about as often as it
+/// says.
 #[test]
 fn the_interval_of_a_place_covers() {
     let mut random = Random(11);
@@ -134,7 +154,8 @@ fn the_interval_of_a_place_covers() {
     assert!(told > 190 && f64::from(held) > 0.90 * f64::from(told), "{held} of {told}");
 }
 
-/// Scatter as large as the fall of the loss: many draws show a loss that does not fall, and that is said.
+/// Scatter as large as the fall of the loss: many draws show a loss that does not fall, and that is
+/// said.
 #[test]
 fn draws_without_a_surface_are_counted_and_flagged() {
     // Two budgets and 8 % of noise.
@@ -145,7 +166,11 @@ fn draws_without_a_surface_are_counted_and_flagged() {
     let law = surface(&found.groups[0], SurfaceMethod::VariableProjection);
     assert!(law.failed_resamples > 5, "{}", law.failed_resamples);
     let flag = law.flags.iter().find(|flag| flag.code == FlagCode::FailedRefits).unwrap();
-    assert!(flag.message.contains(&format!("{} of 100 draws", law.failed_resamples)), "{}", flag.message);
+    assert!(
+        flag.message.contains(&format!("{} of 100 draws", law.failed_resamples)),
+        "{}",
+        flag.message
+    );
     let told = match &law.e.interval {
         Interval::RunBootstrap { resamples, .. } => *resamples,
         none => panic!("{none:?}"),
@@ -174,10 +199,14 @@ fn agreement_is_of_every_quantity() {
     let Judged::Apart { pairs } = &sizes.outcome else { panic!("{sizes:?}") };
     assert!(pairs.contains(&("parabola".to_owned(), "Huber".to_owned())), "{pairs:?}");
     let verdict = &group.ahead[0].verdict;
-    assert!(verdict.contains("on N* the intervals of") && verdict.contains("on D* the"), "{verdict}");
+    assert!(
+        verdict.contains("on N* the intervals of") && verdict.contains("on D* the"),
+        "{verdict}"
+    );
 }
 
-/// The interval of a prefactor is that of the intercept, and holds the truth where the exponent's does.
+/// The interval of a prefactor is that of the intercept, and holds the truth where the exponent's
+/// does.
 #[test]
 fn prefactors_have_intervals() {
     let mut random = Random(21);
@@ -214,7 +243,9 @@ fn runs_without_budgets_gather_by_six_n_d() {
     // Token counts miss the budget by up to 1 %, as whole steps do.
     let mut misses = [0.004, -0.01, 0.0, 0.01, -0.005].into_iter().cycle();
     let mut table = "run,params,tokens,loss\n".to_owned();
-    for line in without_budgets(&sweep(&chinchilla(), &BUDGETS, 7, 1.0, 0.0, || 0.0)).lines().skip(1) {
+    for line in
+        without_budgets(&sweep(&chinchilla(), &BUDGETS, 7, 1.0, 0.0, || 0.0)).lines().skip(1)
+    {
         let cells: Vec<&str> = line.split(',').collect();
         let (n, d): (f64, f64) = (cells[1].parse().unwrap(), cells[2].parse().unwrap());
         let d = d * (1.0 + misses.next().unwrap());
@@ -246,7 +277,9 @@ fn runs_without_budgets_gather_by_six_n_d() {
     close(forward.groups[0].budgets[0].budget, BUDGETS[0] / 3.0, 2e-3);
     // Two words for one thing.
     let twice = IsoflopOptions { flops: Some(FlopsConvention::Forward), ..wanted };
-    assert!(fitted(&table, &twice).unwrap_err().to_string().contains("6 N D counts training FLOPs"));
+    assert!(
+        fitted(&table, &twice).unwrap_err().to_string().contains("6 N D counts training FLOPs")
+    );
 }
 
 /// What a user would stumble over in others' tables.
@@ -256,8 +289,9 @@ fn tables_of_others_are_read_as_they_are_or_doubted() {
     // Two datasets in one table: told apart by the column, or doubted where it has another name.
     let mut table = String::new();
     for (name, extra) in [("comma", 0.0), ("dclm", -0.05)] {
-        for line in
-            sweep(&truth, &BUDGETS, 6, 1.0, 0.0, || extra).lines().skip(usize::from(!table.is_empty()))
+        for line in sweep(&truth, &BUDGETS, 6, 1.0, 0.0, || extra)
+            .lines()
+            .skip(usize::from(!table.is_empty()))
         {
             table += &if line.starts_with("run,") {
                 format!("dataset,{line}\n")
@@ -267,7 +301,10 @@ fn tables_of_others_are_read_as_they_are_or_doubted() {
         }
     }
     let apart = fitted(&table, &options()).unwrap();
-    assert_eq!(apart.groups.iter().map(|group| group.name.as_str()).collect::<Vec<_>>(), ["comma", "dclm"]);
+    assert_eq!(
+        apart.groups.iter().map(|group| group.name.as_str()).collect::<Vec<_>>(),
+        ["comma", "dclm"]
+    );
     let mixed = fitted(&table.replacen("dataset", "corpus", 1), &options()).unwrap();
     let message = flag(&mixed.groups[0], FlagCode::SameSize).unwrap();
     assert!(
@@ -300,7 +337,8 @@ fn points_without_budgets_have_an_optimum_by_convention() {
     let wanted = IsoflopOptions { at: vec![5.76e23], ..options() };
     let untold = fitted(&table, &wanted).unwrap();
     assert!(untold.groups[0].ahead[0].methods.is_empty());
-    let told = fitted(&table, &IsoflopOptions { flops: Some(FlopsConvention::Train), ..wanted }).unwrap();
+    let told =
+        fitted(&table, &IsoflopOptions { flops: Some(FlopsConvention::Train), ..wanted }).unwrap();
     let ahead = &told.groups[0].ahead[0];
     let (n, _) = chinchilla().optimum(5.76e23 / 6.0);
     assert_eq!(ahead.methods.len(), 2);
@@ -314,7 +352,8 @@ fn runs_that_do_not_gather_make_no_budgets() {
     let mut table = "params,tokens,loss\n".to_owned();
     let mut random = Random(2);
     for _ in 0..60 {
-        let (n, d) = (10_f64.powf(7.0 + 2.0 * random.uniform()), 10_f64.powf(9.0 + 2.0 * random.uniform()));
+        let (n, d) =
+            (10_f64.powf(7.0 + 2.0 * random.uniform()), 10_f64.powf(9.0 + 2.0 * random.uniform()));
         table += &format!("{n:e},{d:e},{:e}\n", chinchilla().at(n, d));
     }
     let wanted = IsoflopOptions { budget_from: Some(FlopsConvention::Train), ..options() };
@@ -323,7 +362,8 @@ fn runs_that_do_not_gather_make_no_budgets() {
     let message = refusal.to_string();
     // No width makes budgets of such runs, so that none is hinted at.
     assert!(
-        message.contains("do not gather into budgets by 6 N D") && !message.contains("--budget-tolerance"),
+        message.contains("do not gather into budgets by 6 N D")
+            && !message.contains("--budget-tolerance"),
         "{message}"
     );
     // FLOPs that scatter by 8 % about three budgets: there it helps, and by how much is told.
@@ -381,7 +421,8 @@ fn a_held_exponent_holds_for_every_method() {
         close(held.params.value, n, 0.1);
     }
     for a in [0.0, 1.0, 1.5] {
-        let refusal = fitted(&table, &IsoflopOptions { size_exponent: Some(a), ..options() }).unwrap_err();
+        let refusal =
+            fitted(&table, &IsoflopOptions { size_exponent: Some(a), ..options() }).unwrap_err();
         assert!(refusal.to_string().contains("size-exponent"), "{refusal}");
     }
 }

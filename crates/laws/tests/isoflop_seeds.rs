@@ -1,11 +1,14 @@
-//! IsoFLOP sweeps with several runs a size: all of them count, and intervals of small sweeps hold what they say.
+//! IsoFLOP sweeps with several runs a size: all of them count, and intervals of small sweeps hold
+//! what they say.
 
 mod support;
 
 use relscale_laws::isoflop::IsoflopOptions;
 use relscale_laws::{Along, Curve, Estimate, FlagCode, IsoflopFit, Minimum, SurfaceMethod};
 use relscale_stats::surface::Surface;
-use support::isoflop::{BUDGETS, Design, chinchilla, close, fitted, options, seeded, surface, sweep};
+use support::isoflop::{
+    BUDGETS, Design, chinchilla, close, fitted, options, seeded, surface, sweep,
+};
 use support::random::Random;
 
 /// Three seeds at each of seven sizes.
@@ -17,7 +20,8 @@ const UNEVEN: Design = Design { sizes: 8, seeds: 5, uneven: true, ..Design::PLAI
 fn drawn(design: Design, number: u64) -> IsoflopFit {
     let mut random = Random(1000 + number);
     let table = seeded(&chinchilla(), design, || 0.003 * random.normal());
-    fitted(&table, &IsoflopOptions { resamples: 60, at: vec![1e22], ..IsoflopOptions::default() }).unwrap()
+    fitted(&table, &IsoflopOptions { resamples: 60, at: vec![1e22], ..IsoflopOptions::default() })
+        .unwrap()
 }
 
 /// How many of the sweeps' intervals hold the truth, of those that there are.
@@ -47,11 +51,15 @@ fn every_seed_counts_as_much_as_any_other() {
         close(size.loss, losses.iter().sum::<f64>() / 3.0, 1e-12);
         assert!(size.standard_deviation.unwrap() < 0.02 * size.loss);
     }
-    // The curve through all runs is the one through the means: the same table with its means alone has the same minimum.
+    // The curve through all runs is the one through the means: the same table with its means alone
+    // has the same minimum.
     let mut means = "budget,params,tokens,loss\n".to_owned();
     for budget in &group.budgets {
         for size in &budget.sizes {
-            means += &format!("{:e},{:e},{:e},{:e}\n", budget.budget, size.params, size.tokens, size.loss);
+            means += &format!(
+                "{:e},{:e},{:e},{:e}\n",
+                budget.budget, size.params, size.tokens, size.loss
+            );
         }
     }
     let of_means = fitted(&means, &options()).unwrap();
@@ -61,7 +69,8 @@ fn every_seed_counts_as_much_as_any_other() {
         };
         close(at(&found), at(&of_means), 1e-9);
     }
-    // Seeds tell the scatter of one run, 0.3 % of the loss: 17 degrees of freedom where the means alone leave 3.
+    // Seeds tell the scatter of one run, 0.3 % of the loss: 17 degrees of freedom where the means
+    // alone leave 3.
     let Some(Minimum { place, residual_standard_deviation, loss, .. }) =
         budget.minimum(Curve::Cubic, Along::Params).unwrap().outcome.fit()
     else {
@@ -74,7 +83,8 @@ fn every_seed_counts_as_much_as_any_other() {
     assert!(flag.message.contains("105 runs share budget and size"), "{}", flag.message);
 }
 
-/// Of the best of five below the optimum and the only one above, minima were 6.6 % too small and N* ten times beyond 10 %.
+/// Of the best of five below the optimum and the only one above, minima were 6.6 % too small and N*
+/// ten times beyond 10 %.
 #[test]
 fn sizes_with_more_seeds_are_not_favoured() {
     let (mut minima, mut beyond) = (Vec::new(), Vec::new());
@@ -114,7 +124,8 @@ fn the_surfaces_loss_beyond_the_budgets_is_held_with_seeds() {
     }
 }
 
-/// Four budgets of five sizes, whose runs know their scatter with 2 degrees of freedom each: percentiles held 82 % of the parabola's exponents.
+/// Four budgets of five sizes, whose runs know their scatter with 2 degrees of freedom each:
+/// percentiles held 82 % of the parabola's exponents.
 #[test]
 fn the_exponent_by_runs_is_held_with_few_runs() {
     let design = Design { budgets: 4, sizes: 5, width: 1.0, ..Design::PLAIN };
@@ -122,9 +133,14 @@ fn the_exponent_by_runs_is_held_with_few_runs() {
     let law = |fit: &IsoflopFit, at: usize| fit.groups[0].paths[at].params.fit().cloned();
     for (at, curve) in Curve::ALL.into_iter().enumerate() {
         let laws: Vec<_> = fits.iter().filter_map(|fit| law(fit, at)).collect();
-        let (held, told) =
-            held(laws.iter().map(|law| (Some(&law.exponent_by_runs), chinchilla().size_exponent())));
-        assert!(told > 45 && held as f64 >= 0.86 * told as f64, "{}: {held} of {told}", curve.name());
+        let (held, told) = held(
+            laws.iter().map(|law| (Some(&law.exponent_by_runs), chinchilla().size_exponent())),
+        );
+        assert!(
+            told > 45 && held as f64 >= 0.86 * told as f64,
+            "{}: {held} of {told}",
+            curve.name()
+        );
     }
 }
 
@@ -136,20 +152,27 @@ fn surfaces_of_few_runs_are_held() {
     for method in [SurfaceMethod::VariableProjection, SurfaceMethod::Huber] {
         let laws: Vec<_> = fits.iter().map(|fit| surface(&fit.groups[0], method)).collect();
         let all = laws.iter().flat_map(|law| {
-            [(&law.e, 1.69), (&law.alpha, 0.34), (&law.beta, 0.28), (&law.size_exponent, 0.28 / 0.62)]
+            [
+                (&law.e, 1.69),
+                (&law.alpha, 0.34),
+                (&law.beta, 0.28),
+                (&law.size_exponent, 0.28 / 0.62),
+            ]
         });
         let (held, told) = held(all.map(|(estimate, truth)| (Some(estimate), truth)));
         assert!(told == 160 && held >= 144, "{}: {held} of {told}", method.name());
     }
 }
 
-/// Where alpha is twice beta the parabola's minimum is 8 % too large, and its interval knows nothing of it.
+/// Where alpha is twice beta the parabola's minimum is 8 % too large, and its interval knows
+/// nothing of it.
 #[test]
 fn a_curve_that_turns_beside_the_optimum_is_told_by_how_much() {
     let steep = Surface::of_formula([1.69, 406.4, 410.7, 0.5, 0.25], 1.0, 1.0);
     let mut random = Random(3);
     let found =
-        fitted(&sweep(&steep, &BUDGETS, 9, 1.4, 0.0, || 0.003 * random.normal()), &options()).unwrap();
+        fitted(&sweep(&steep, &BUDGETS, 9, 1.4, 0.0, || 0.003 * random.normal()), &options())
+            .unwrap();
     let group = &found.groups[0];
     for budget in &group.budgets {
         let (best, _) = steep.optimum(budget.budget / 6.0);
@@ -167,14 +190,20 @@ fn a_curve_that_turns_beside_the_optimum_is_told_by_how_much() {
         .filter(|flag| flag.code == FlagCode::CurveBias)
         .map(|flag| flag.message.as_str())
         .collect();
-    assert!(flags.len() == 1 && flags[0].contains("the parabola turns beside the optimum"), "{flags:?}");
+    assert!(
+        flags.len() == 1 && flags[0].contains("the parabola turns beside the optimum"),
+        "{flags:?}"
+    );
     // Equal exponents make a symmetric curve, which a parabola follows.
     let even = Surface::of_formula([1.69, 400.0, 400.0, 0.31, 0.31], 1.0, 1.0);
-    let found = fitted(&sweep(&even, &BUDGETS, 9, 1.4, 0.0, || 0.003 * random.normal()), &options()).unwrap();
+    let found =
+        fitted(&sweep(&even, &BUDGETS, 9, 1.4, 0.0, || 0.003 * random.normal()), &options())
+            .unwrap();
     assert!(!found.groups[0].flags.iter().any(|flag| flag.code == FlagCode::CurveBias));
 }
 
-/// Losses that rise with size throughout: a cubic turns just above the smallest size, where nothing was trained.
+/// Losses that rise with size throughout: a cubic turns just above the smallest size, where nothing
+/// was trained.
 #[test]
 fn a_minimum_beside_the_best_end_is_no_minimum() {
     let table = "budget,params,tokens,loss\n1.29645e17,57234240,377527958,4.6593512\n\
@@ -214,11 +243,15 @@ fn the_order_of_the_rows_changes_nothing() {
             lines.swap(at, 1 + (random.uniform() * at as f64) as usize);
         }
         let second = fitted(&lines.join("\n"), &options()).unwrap();
-        assert_eq!(IsoflopFit { file: String::new(), ..first }, IsoflopFit { file: String::new(), ..second });
+        assert_eq!(
+            IsoflopFit { file: String::new(), ..first },
+            IsoflopFit { file: String::new(), ..second }
+        );
     }
 }
 
-/// Seeds that hardly differ about means that no cubic follows: then the means' distance from it is the error.
+/// Seeds that hardly differ about means that no cubic follows: then the means' distance from it is
+/// the error.
 #[test]
 fn seeds_show_a_curve_that_is_not_theirs() {
     let mut random = Random(8);

@@ -1,4 +1,5 @@
-//! Manifests: every format alike, conventions that are never guessed, and what they do to the x of a study and of a table.
+//! Manifests: every format alike, conventions that are never guessed, and what they do to the x of
+//! a study and of a table.
 
 mod support;
 
@@ -9,7 +10,8 @@ use std::path::PathBuf;
 use relscale_laws::FlagCode;
 use relscale_laws::manifest::{Compute, Manifest, ModelAxis};
 use relscale_laws::relative::{
-    ErrorMeasure, Measurements, RelativeOptions, RelativeTable, StudySource, fit_relative, of_study, of_table,
+    ErrorMeasure, Measurements, RelativeOptions, RelativeTable, StudySource, fit_relative,
+    of_study, of_table,
 };
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens, split_measured};
 use relscale_laws::tables::{Select, TableError};
@@ -83,10 +85,19 @@ run = "r"
     for (name, text) in files {
         let found = Manifest::read(&place.file(name, &text)).unwrap();
         let [a, b] = found.models() else { panic!("{name}: {:?}", found.models()) };
-        assert_eq!((a.name.as_str(), a.family.as_deref(), a.run.as_deref()), ("owner/a", Some("f"), None));
-        assert_eq!((b.name.as_str(), b.family.as_deref(), b.run.as_deref()), ("b", None, Some("r")));
+        assert_eq!(
+            (a.name.as_str(), a.family.as_deref(), a.run.as_deref()),
+            ("owner/a", Some("f"), None)
+        );
+        assert_eq!(
+            (b.name.as_str(), b.family.as_deref(), b.run.as_deref()),
+            ("b", None, Some("r"))
+        );
         let params = a.params.unwrap();
-        assert_eq!((params.value, params.convention), (1e6, Some(ParameterConvention::NonEmbedding)));
+        assert_eq!(
+            (params.value, params.convention),
+            (1e6, Some(ParameterConvention::NonEmbedding))
+        );
         assert_eq!(a.compute, Compute::FromSizes(FlopsConvention::Train), "{name}");
         assert_eq!(b.tokens, Some(8e9));
         let given = Compute::Given { value: 1.5e17, convention: Some(FlopsConvention::Forward) };
@@ -127,19 +138,23 @@ fn what_cannot_be_is_refused_with_its_line() {
     }
 }
 
-/// Runs of `sizes`, each after `steps` times a billion tokens, on two corpora: cross entropies `30 N^-0.1 D^-0.05` and, on `code`, `G` times
-/// that with `G = 2 N^-0.02 D^0.004`. The models are called `m{size}-{step}`.
+/// Runs of `sizes`, each after `steps` times a billion tokens, on two corpora: cross entropies
+/// `30 N^-0.1 D^-0.05` and, on `code`, `G` times that with `G = 2 N^-0.02 D^0.004`. The models are
+/// called `m{size}-{step}`.
 fn checkpoints(sizes: &[u64], steps: &[u32]) -> Vec<RunTally> {
     let mut runs = Vec::new();
     for &size in sizes {
         for &step in steps {
             let (n, d) = (size as f64, 1e9 * f64::from(step));
             let base = 30.0 * n.powf(-0.1) * d.powf(-0.05);
-            for (corpus, error) in [("web", base), ("code", base * 2.0 * n.powf(-0.02) * d.powf(0.004))] {
+            for (corpus, error) in
+                [("web", base), ("code", base * 2.0 * n.powf(-0.02) * d.powf(0.004))]
+            {
                 let mut run = run(&format!("m{size}-{step}"), size, &[1]);
                 run.corpus = corpus.to_owned();
                 run.text_sha256 = corpus.to_owned();
-                run.documents = (0..4).map(|ordinal| document(ordinal, 1000, &[500], error)).collect();
+                run.documents =
+                    (0..4).map(|ordinal| document(ordinal, 1000, &[500], error)).collect();
                 runs.push(run);
             }
         }
@@ -181,7 +196,8 @@ fn a_measured_study_is_split_into_size_and_tokens() {
     let place = Place::new();
     let runs = checkpoints(&SIZES, &STEPS);
     let text = listed(&SIZES, &STEPS, |size, _| format!("run = \"m{size}\"\n"));
-    let manifest = place.manifest(&format!("{text}[[model]]\nmodel = \"not-yet\"\ntokens = 1e9\n")).unwrap();
+    let manifest =
+        place.manifest(&format!("{text}[[model]]\nmodel = \"not-yet\"\ntokens = 1e9\n")).unwrap();
     let params = ModelAxis::of_runs(&manifest, "params", &runs).unwrap();
     assert_eq!(params.in_words(), "params (non-embedding)");
     assert_eq!(params.of("m40000-2"), Some(40_000.0));
@@ -206,7 +222,9 @@ fn a_measured_study_is_split_into_size_and_tokens() {
         let loss = run.documents[0].sum_nll / 1000.0;
         table += &format!("{},{step},{},{loss}\n", run.model, run.corpus);
     }
-    let sizes = listed(&SIZES, &STEPS, |size, _| format!("params = {size}\nparams_convention = \"total\"\n"));
+    let sizes = listed(&SIZES, &STEPS, |size, _| {
+        format!("params = {size}\nparams_convention = \"total\"\n")
+    });
     let options = SizeTokensTable {
         select: Select {
             distribution: Some("corpus".to_owned()),
@@ -246,7 +264,10 @@ fn flops_that_are_not_given_are_computed_and_said() {
 
     // The forward pass: a third, and it stays so where all are such.
     let forward = axis(&|_| "flops_convention = \"fwd\"".to_owned()).unwrap();
-    assert_eq!((forward.in_words(), forward.of("m40000-2")), ("flops (fwd)", Some(2.0 * 40_000.0 * 2e9)));
+    assert_eq!(
+        (forward.in_words(), forward.of("m40000-2")),
+        ("flops (fwd)", Some(2.0 * 40_000.0 * 2e9))
+    );
     assert!(said(&forward, FlagCode::FlopsComputed).contains("2 N D (fwd)"));
 
     // One of each: what is of the forward pass alone is multiplied by 3, and that is said.
@@ -263,7 +284,10 @@ fn flops_that_are_not_given_are_computed_and_said() {
     // Not said by any: as given, and a flag. Said by some: refused.
     let unsaid = axis(&|size| format!("flops = {size}e12")).unwrap();
     assert_eq!((unsaid.in_words(), unsaid.of("m10000-2")), ("flops", Some(1e16)));
-    assert!(said(&unsaid, FlagCode::ConventionUnstated).contains("flops_convention says it (fwd or train)"));
+    assert!(
+        said(&unsaid, FlagCode::ConventionUnstated)
+            .contains("flops_convention says it (fwd or train)")
+    );
     let some = |size| match size {
         160_000 => "flops = 1e17".to_owned(),
         _ => "flops = 2e17\nflops_convention = \"train\"".to_owned(),
@@ -278,11 +302,14 @@ fn flops_of_several_checkpoints_of_one_run_are_not_independent() {
     let text = listed(&SIZES, &STEPS, |size, _| format!("run = \"m{size}\"\n"));
     let manifest = place.manifest(&text).unwrap();
     let axis = ModelAxis::of_runs(&manifest, "flops", &runs).unwrap();
-    let fit = fit_relative(&measured(&runs, Some(&axis)), &RelativeOptions::new("web"), None).unwrap();
+    let fit =
+        fit_relative(&measured(&runs, Some(&axis)), &RelativeOptions::new("web"), None).unwrap();
     assert_eq!((fit.x.as_str(), fit.files.len()), ("flops (train)", 1));
     let flags = &fit.families[0].flags;
     let shared = flags.iter().find(|flag| flag.code == FlagCode::SharedRun).unwrap();
-    assert!(shared.message.starts_with("12 models are checkpoints of 4 training runs (m10000, m160000"));
+    assert!(
+        shared.message.starts_with("12 models are checkpoints of 4 training runs (m10000, m160000")
+    );
 }
 
 #[test]
@@ -302,17 +329,26 @@ fn parameters_of_a_study_are_those_of_its_weights() {
     // The embeddings counted too, and not said.
     refused(
         axis(&|size| format!("params = {}", 2 * size)),
-        &["models.toml, line 1", "`m10000-2` has 20000 params", "10000 that are no embeddings", "total"],
+        &[
+            "models.toml, line 1",
+            "`m10000-2` has 20000 params",
+            "10000 that are no embeddings",
+            "total",
+        ],
     );
     // Said: taken.
-    let total = axis(&|size| format!("params = {}\nparams_convention = \"total\"", 2 * size)).unwrap();
+    let total =
+        axis(&|size| format!("params = {}\nparams_convention = \"total\"", 2 * size)).unwrap();
     assert_eq!((total.in_words(), total.of("m10000-2")), ("params (total)", Some(20_000.0)));
     // One fit, two counts: the others' are the study's own.
     let mixed = |size: u64| match size {
         640_000 => "params = 1e6\nparams_convention = \"total\"".to_owned(),
         _ => String::new(),
     };
-    refused(axis(&mixed), &["line", "total for `m640000-2`, but non-embedding for `m10000-2` (line 1)"]);
+    refused(
+        axis(&mixed),
+        &["line", "total for `m640000-2`, but non-embedding for `m10000-2` (line 1)"],
+    );
 }
 
 #[test]
@@ -320,8 +356,9 @@ fn families_are_those_of_the_manifest_and_unknown_models_are_named() {
     let place = Place::new();
     let mut runs = checkpoints(&SIZES, &[2]);
     let family = |size| if size < 100_000 { "small" } else { "large" };
-    let manifest =
-        place.manifest(&listed(&SIZES, &[2], |size, _| format!("family = \"{}\"", family(size)))).unwrap();
+    let manifest = place
+        .manifest(&listed(&SIZES, &[2], |size, _| format!("family = \"{}\"", family(size))))
+        .unwrap();
     manifest.set_families(&mut runs);
     let found = measured(&runs, None);
     let names: Vec<&str> = found.families.iter().map(|family| family.name.as_str()).collect();
@@ -329,8 +366,9 @@ fn families_are_those_of_the_manifest_and_unknown_models_are_named() {
     let tokens = ModelAxis::of_runs(&manifest, "tokens", &runs).unwrap();
     refused(split_measured(&found, &tokens, "web", 0.95, "study"), &["`family`", "large, small"]);
 
-    let priced =
-        place.manifest(&listed(&SIZES, &[2], |size, _| format!("dollars = {}", size / 1000))).unwrap();
+    let priced = place
+        .manifest(&listed(&SIZES, &[2], |size, _| format!("dollars = {}", size / 1000)))
+        .unwrap();
     let axis = ModelAxis::of_runs(&priced, "2*dollars*tokens", &runs).unwrap();
     assert_eq!(axis.of("m160000-2"), Some(2.0 * 160.0 * 2e9));
 
@@ -378,7 +416,10 @@ fn a_table_takes_what_it_lacks_from_the_manifest() {
         ..RelativeTable::default()
     };
     let found = of_table(&table, &options).unwrap();
-    assert_eq!((found.x.as_str(), found.families[0].name.as_str()), ("flops (train)", "llama-like"));
+    assert_eq!(
+        (found.x.as_str(), found.families[0].name.as_str()),
+        ("flops (train)", "llama-like")
+    );
     assert_eq!(found.files.len(), 2);
     let fit = fit_relative(&found, &RelativeOptions::new("web"), None).unwrap();
     let slope = fit.families[0].gaps[0].fit().unwrap().delta_beta.value;

@@ -1,4 +1,5 @@
-//! Subjects averaged into domains: by hand, and the accuracies of MMLU over the sizes of Pythia against NumPy and SciPy.
+//! Subjects averaged into domains: by hand, and the accuracies of MMLU over the sizes of Pythia
+//! against NumPy and SciPy.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,8 +28,10 @@ impl Place {
 }
 
 fn map(weighting: Weighting) -> Means {
-    let members = [("algebra", "stem", 100.0), ("anatomy", "stem", 300.0), ("law", "humanities", 1.0)];
-    let members = members.map(|(member, group, weight)| (member.to_owned(), group.to_owned(), weight));
+    let members =
+        [("algebra", "stem", 100.0), ("anatomy", "stem", 300.0), ("law", "humanities", 1.0)];
+    let members =
+        members.map(|(member, group, weight)| (member.to_owned(), group.to_owned(), weight));
     Means::new("a map", "mmlu_", members, weighting).unwrap()
 }
 
@@ -46,7 +49,8 @@ fn options(kind: Kind, means: Means) -> RelativeTable {
 
 /// The errors of the models of a group, smallest first.
 fn errors(found: &Measurements, group: &str) -> Vec<f64> {
-    let series = found.families[0].series.iter().find(|series| series.distribution == group).unwrap();
+    let series =
+        found.families[0].series.iter().find(|series| series.distribution == group).unwrap();
     series.points.iter().map(|point| point.error).collect()
 }
 
@@ -88,7 +92,8 @@ fn a_mean_is_of_the_same_members_for_all_models() {
     let rows = "a,1,algebra,0.2\na,1,anatomy,0.6\na,1,law,0.5\nb,2,algebra,0.3\nb,2,law,0.4\n";
     let table = place.file("t.csv", &format!("{HEAD}{rows}"));
     let found = of_table(&table, &options(Kind::Accuracy, map(Weighting::Shares))).unwrap();
-    let stem = found.families[0].series.iter().find(|series| series.distribution == "stem").unwrap();
+    let stem =
+        found.families[0].series.iter().find(|series| series.distribution == "stem").unwrap();
     assert_eq!((stem.points.len(), stem.left_out.len()), (1, 1));
     assert_eq!(
         (stem.left_out[0].label.as_str(), stem.left_out[0].reason.as_str()),
@@ -102,7 +107,8 @@ fn a_mean_is_of_the_same_members_for_all_models() {
     let flag = &found.families[0].flags[0];
     assert_eq!(flag.code, FlagCode::MembersMissing);
     assert!(
-        flag.message.contains("1 of the 3 members of a map have no row") && flag.message.contains("anatomy")
+        flag.message.contains("1 of the 3 members of a map have no row")
+            && flag.message.contains("anatomy")
     );
 }
 
@@ -111,7 +117,8 @@ fn maps_from_files_and_what_is_refused() {
     let place = Place::new();
     let table = place.file("t.csv", &format!("{HEAD}a,1,x,0.2\na,1,y,0.6\na,1,z,0.5\n"));
     let file = place.file("map.tsv", "task\tgroup\titems\nx\tone\t1\ny\tone\t3\nz\ttwo\t9\n");
-    let of = |means: Means| errors(&of_table(&table, &options(Kind::Bpb, means)).unwrap(), "one")[0];
+    let of =
+        |means: Means| errors(&of_table(&table, &options(Kind::Bpb, means)).unwrap(), "one")[0];
     assert!((of(Means::read(&file, None).unwrap()) - 0.4).abs() < 1e-15);
     assert!((of(Means::read(&file, Some("items")).unwrap()) - 0.5).abs() < 1e-15);
 
@@ -140,10 +147,15 @@ fn maps_from_files_and_what_is_refused() {
         &shares(),
         &["bad.csv", "2 times, in line 2 and line 3", "--where"],
     );
-    refused("a,1,law,0.2\na,1,mmlu_law,0.3\n", &shares(), &["bad.csv, line 3", "one row", "--where"]);
+    refused(
+        "a,1,law,0.2\na,1,mmlu_law,0.3\n",
+        &shares(),
+        &["bad.csv, line 3", "one row", "--where"],
+    );
     refused("a,1,law,20\n", &shares(), &["line 2", "a share from 0 to 1"]);
     refused("a,1,piqa,0.2\n", &shares(), &["no distribution `of a map`", "there are: piqa"]);
-    let wide = RelativeTable { select: Select { distribution: None, ..shares().select }, ..shares() };
+    let wide =
+        RelativeTable { select: Select { distribution: None, ..shares().select }, ..shares() };
     refused("a,1,law,0.2\n", &wide, &["`means` is without a column of distributions"]);
 }
 
@@ -203,7 +215,8 @@ const MEANS: [(&str, [f64; 8]); 4] = [
     ),
 ];
 
-/// The same script: slope of ln G against stem, its standard error and the lower end of its interval, of -ln accuracy and of 1 - accuracy.
+/// The same script: slope of ln G against stem, its standard error and the lower end of its
+/// interval, of -ln accuracy and of 1 - accuracy.
 const SLOPES: [(Kind, &str, [f64; 3]); 6] = [
     (Kind::Accuracy, "humanities", [0.0030970181, 0.0033086548, -0.0049989685]),
     (Kind::Accuracy, "other", [-0.0041012909, 0.0037537730, -0.0132864425]),
@@ -226,7 +239,8 @@ fn the_domains_of_mmlu_over_the_sizes_of_pythia() {
         .map(|row| if row.starts_with("subject") { row } else { format!("mmlu_{row}") })
         .collect();
     let means = Means::read(&place.file("map.tsv", &rows), Some("test_items")).unwrap();
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/manifests/pythia.toml");
+    let manifest =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/manifests/pythia.toml");
     assert_eq!(Manifest::read(&manifest).unwrap().models().len(), 8);
     let is = |column: &str, value: &str| (column.to_owned(), value.to_owned());
     for kind in [Kind::Accuracy, Kind::Wrong] {
@@ -241,8 +255,11 @@ fn the_domains_of_mmlu_over_the_sizes_of_pythia() {
         let found = of_table(&table, &options).unwrap();
         assert_eq!(found.x, "params (non-embedding)");
         for (domain, expected) in MEANS {
-            let series =
-                found.families[0].series.iter().find(|series| series.distribution == domain).unwrap();
+            let series = found.families[0]
+                .series
+                .iter()
+                .find(|series| series.distribution == domain)
+                .unwrap();
             let mut points: Vec<_> = series.points.iter().collect();
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
             assert_eq!(points.len(), 8, "{domain}");
@@ -263,7 +280,8 @@ fn the_domains_of_mmlu_over_the_sizes_of_pythia() {
             assert!((found.value - slope).abs() < 1e-9, "{kind} {domain}: {}", found.value);
             assert!((found.standard_error.unwrap() - error).abs() < 1e-9);
             assert!((found.bounds().unwrap().0 - low).abs() < 1e-8);
-            // Zero-shot accuracies of these models are those of guessing: 0.23 to 0.30 among four options.
+            // Zero-shot accuracies of these models are those of guessing: 0.23 to 0.30 among four
+            // options.
             assert_eq!(law.trend.name(), "undecided");
         }
     }

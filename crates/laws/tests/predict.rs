@@ -1,26 +1,33 @@
-//! Predictions: against numbers worked out by hand, against their own inverse, and what is said when there is none.
+//! Predictions: against numbers worked out by hand, against their own inverse, and what is said
+//! when there is none.
 
 mod support;
 
 use relscale_laws::Saved as _;
 use relscale_laws::predict::{Question, Size, predict};
 use relscale_laws::{
-    Basis, FitOptions, Flag, FlagCode, FoundSize, FoundValue, Interval, LawsError, Predictions, RivalValue,
-    StudyFit, fit_study,
+    Basis, FitOptions, Flag, FlagCode, FoundSize, FoundValue, Interval, LawsError, Predictions,
+    RivalValue, StudyFit, fit_study,
 };
 use relscale_records::RunTally;
 use support::rows::{Uniform, chain, with_outcomes};
 use support::{SIZES, exact, family};
 
-/// Four models over three decades whose `ln(-ln RBP_1)` is -0.1 u + (d, -d, -d, d), u = ln S - ln 1e6, and whose cross entropy is
-/// `8 S^-0.05`: the slope is 0.1, the residuals are ±d.
+/// Four models over three decades whose `ln(-ln RBP_1)` is -0.1 u + (d, -d, -d, d), u = ln S - ln
+/// 1e6, and whose cross entropy is `8 S^-0.05`: the slope is 0.1, the residuals are ±d.
 const D: f64 = 0.01;
 
 fn made_up() -> StudyFit {
     let runs: Vec<RunTally> = [(1e6, D), (1e7, -D), (1e8, -D), (1e9, D)]
         .map(|(size, off): (f64, f64)| {
             let value = (-0.1 * (size / 1e6).ln() + off).exp();
-            exact(&format!("m{size}"), size as u64, &[1, 10], &[value, 0.5 * value], 8.0 * size.powf(-0.05))
+            exact(
+                &format!("m{size}"),
+                size as u64,
+                &[1, 10],
+                &[value, 0.5 * value],
+                8.0 * size.powf(-0.05),
+            )
         })
         .to_vec();
     fit_study(&runs, &FitOptions { resamples: 50, ..FitOptions::default() }).unwrap()
@@ -52,7 +59,8 @@ fn near(found: f64, expected: f64) {
     assert!((found / expected - 1.0).abs() < 1e-9, "{found}, expected {expected}");
 }
 
-/// Quantile of Student's t with two degrees of freedom: `t = sqrt(2) a / sqrt(1 - a²)`, a the coverage.
+/// Quantile of Student's t with two degrees of freedom: `t = sqrt(2) a / sqrt(1 - a²)`, a the
+/// coverage.
 fn t2(level: f64) -> f64 {
     2.0_f64.sqrt() * level / (1.0 - level * level).sqrt()
 }
@@ -62,7 +70,9 @@ fn the_interval_of_a_line_widens_away_from_its_centre() {
     let laws = made_up();
     let fit = laws.groups[0].rank_law(1).unwrap().fit().unwrap();
     // s² = 4 d² / 2; the sizes lie a decade apart, so Sxx = 5 ln² 10; t(0.975, 2) = 4.3027.
-    let half = |decades: f64| 4.302_652_729_911_275 * D * 2f64.sqrt() * (0.25 + decades.powi(2) / 5.0).sqrt();
+    let half = |decades: f64| {
+        4.302_652_729_911_275 * D * 2f64.sqrt() * (0.25 + decades.powi(2) / 5.0).sqrt()
+    };
     for decades in [-3.0, 0.0, 1.5, 2.5] {
         let parameters = 10f64.powf(7.5 + decades);
         let (low, high) = fit.line_interval(parameters).unwrap();
@@ -76,7 +86,8 @@ fn a_value_with_both_intervals_by_hand() {
     let laws = made_up();
     let found = ask(&laws, &[], &[1e10], &[1], &[20]);
     let decade = std::f64::consts::LN_10;
-    // u of the points: 0, 1, 2, 3 decades; mean 1.5, Sxx = 5 decades²; s² = 4 D² / 2; the line at 4 decades is -0.4 decades.
+    // u of the points: 0, 1, 2, 3 decades; mean 1.5, Sxx = 5 decades²; s² = 4 D² / 2; the line at 4
+    // decades is -0.4 decades.
     let (s, distance) = (2.0_f64.sqrt() * D, 2.5_f64.powi(2) / 5.0);
     let line = -0.4 * decade;
     let rbp = |log: f64| (-log.exp()).exp();
@@ -86,19 +97,27 @@ fn a_value_with_both_intervals_by_hand() {
     let pure = greedy.power_law.as_ref().unwrap();
     near(pure.value.value, rbp(line));
     let half = |factor: f64| t2(0.95) * s * factor.sqrt();
-    for (interval, factor) in [(&pure.value.interval, 1.25 + distance), (&pure.law_interval, 0.25 + distance)]
+    for (interval, factor) in
+        [(&pure.value.interval, 1.25 + distance), (&pure.law_interval, 0.25 + distance)]
     {
         let (low, high) = interval.bounds().unwrap();
         near(low, rbp(line + half(factor)));
         near(high, rbp(line - half(factor)));
     }
-    near(pure.value.standard_error.unwrap(), pure.value.value * line.exp() * s * (1.25 + distance).sqrt());
-    // A floor can only lower the chance: the value with the form left open is at most the line's, and reaches below it.
+    near(
+        pure.value.standard_error.unwrap(),
+        pure.value.value * line.exp() * s * (1.25 + distance).sqrt(),
+    );
+    // A floor can only lower the chance: the value with the form left open is at most the line's,
+    // and reaches below it.
     let (low, _) = greedy.value.bounds().unwrap();
     assert!(greedy.value.value <= rbp(line) * (1.0 + 1e-9) && low < rbp(line));
     // The plain warning, with the distance.
     assert_eq!(flags[0].code, FlagCode::Extrapolation);
-    assert!(flags[0].message.contains("1.0 decades beyond the largest model measured (1.00e9)"), "{flags:?}");
+    assert!(
+        flags[0].message.contains("1.0 decades beyond the largest model measured (1.00e9)"),
+        "{flags:?}"
+    );
     near(found.groups[0].values[0].decades_beyond, 1.0);
     // CE, exact; and independent tokens.
     near(value(&found, 1).0.value.value, 8.0 * 1e10_f64.powf(-0.05));
@@ -106,7 +125,10 @@ fn a_value_with_both_intervals_by_hand() {
     assert_eq!(sequence.basis, Basis::Independence);
     let pure_sequence = sequence.power_law.as_ref().unwrap();
     near(pure_sequence.value.value, rbp(line).powi(20));
-    near(sequence.law_interval.bounds().unwrap().0, greedy.law_interval.bounds().unwrap().0.powi(20));
+    near(
+        sequence.law_interval.bounds().unwrap().0,
+        greedy.law_interval.bounds().unwrap().0.powi(20),
+    );
     let said = flags.iter().find(|flag| flag.code == FlagCode::Independence).unwrap();
     assert!(
         said.message.contains("RBP_1^20 is used") && said.message.contains("--emergence-n 20"),
@@ -137,13 +159,21 @@ fn a_size_is_the_inverse_of_a_value() {
         let (answer, _) = size(&found, at);
         // The same question the other way round, at the size and at both ends of both intervals.
         let back = |parameters: f64| {
-            let values = ask(&laws, &[], &[parameters], &[if at == 1 || at == 4 { 10 } else { 1 }], &[20, 5]);
+            let values = ask(
+                &laws,
+                &[],
+                &[parameters],
+                &[if at == 1 || at == 4 { 10 } else { 1 }],
+                &[20, 5],
+            );
             let which = [0, 0, 1, 2, 3][at];
             value(&values, which).0.clone()
         };
         let pure = |parameters: f64| back(parameters).power_law.unwrap();
         near(pure(answer.parameters.value).value.value, goal);
-        for (interval, of_law) in [(&answer.parameters.interval, true), (&answer.for_one_model, false)] {
+        for (interval, of_law) in
+            [(&answer.parameters.interval, true), (&answer.for_one_model, false)]
+        {
             let (low, high) = interval.bounds().unwrap();
             assert!(low <= answer.parameters.value && answer.parameters.value <= high);
             for end in [low, high] {
@@ -165,7 +195,8 @@ fn counted_windows_are_used_where_there_are_any() {
         .zip(SIZES)
         .map(|(p, size)| {
             let mut random = Uniform(size);
-            let documents: Vec<Vec<bool>> = (0..60).map(|_| chain(p, p + 0.12, 250, &mut random)).collect();
+            let documents: Vec<Vec<bool>> =
+                (0..60).map(|_| chain(p, p + 0.12, 250, &mut random)).collect();
             with_outcomes(&format!("m{size}"), size, &documents, &[1, 5], &[1])
         })
         .collect();
@@ -176,7 +207,8 @@ fn counted_windows_are_used_where_there_are_any() {
     assert!(flags.iter().all(|flag| flag.code != FlagCode::Independence));
     assert!(counted.independent.unwrap() > counted.parameters.value, "{counted:?}");
     let emergence = laws.groups[0].emergence.as_ref().unwrap().at(1).unwrap();
-    let half = emergence.lengths.iter().find(|windows| windows.length == 5).unwrap().half.fit().unwrap();
+    let half =
+        emergence.lengths.iter().find(|windows| windows.length == 5).unwrap().half.fit().unwrap();
     near(counted.parameters.value, half.parameters.value);
     assert_eq!(counted.parameters.interval, half.parameters.interval);
     assert_eq!(counted.for_one_model, half.for_one_model);
@@ -187,7 +219,11 @@ fn counted_windows_are_used_where_there_are_any() {
     // N = 7 was not counted.
     let (other, flags) = size(&found, 1);
     assert_eq!((other.basis, other.independent), (Basis::Independence, None));
-    assert!(flags.iter().any(|flag| flag.message.contains("windows of 7 tokens at k = 1 were not counted")));
+    assert!(
+        flags
+            .iter()
+            .any(|flag| flag.message.contains("windows of 7 tokens at k = 1 were not counted"))
+    );
 }
 
 #[test]
@@ -215,7 +251,8 @@ fn a_slope_that_may_be_zero_leaves_the_size_without_an_end() {
     assert!(there.groups[0].values[0].outcome.fit().is_some());
 }
 
-/// A truth with a floor: the form that has one knows, the power law does not, and both stand in the answer.
+/// A truth with a floor: the form that has one knows, the power law does not, and both stand in the
+/// answer.
 #[test]
 fn rival_forms_stand_beside() {
     let truth = |size: f64| 2.0 * (size / 1e6).powf(-0.3) + 0.4;
@@ -285,7 +322,8 @@ fn what_has_no_answer_says_why() {
 
 #[test]
 fn unasked_the_next_two_decades_are_told_and_all_survives_json() {
-    let laws = fit_study(&family(40), &FitOptions { resamples: 50, ..FitOptions::default() }).unwrap();
+    let laws =
+        fit_study(&family(40), &FitOptions { resamples: 50, ..FitOptions::default() }).unwrap();
     let found = predict(&laws, &Question::default()).unwrap();
     let sizes: Vec<f64> = found.groups[0].values.iter().map(|value| value.parameters).collect();
     assert_eq!(sizes, [3.1e7, 3.1e7, 3.1e7, 3.1e8, 3.1e8, 3.1e8]); // RBP_1, RBP_10, CE

@@ -67,7 +67,8 @@ fn gpt2_on_wikipedia() {
     assert!((low / gpt2.scipy_alpha_interval[0] - 1.0).abs() < 1e-8);
     assert!((high / gpt2.scipy_alpha_interval[1] - 1.0).abs() < 1e-8);
     assert!(group.verdict.starts_with("-ln RBP_1 falls as S^-0.0562"), "{}", group.verdict);
-    // The published points carry no documents, so the text sample's noise is unknown, and that is said.
+    // The published points carry no documents, so the text sample's noise is unknown, and that is
+    // said.
     let sampling = law.exponent_sampling.as_ref().unwrap();
     assert_eq!(sampling.standard_error, None);
     assert!(sampling.interval.reason().unwrap().contains("fewer than three documents"));
@@ -104,7 +105,8 @@ fn pythia_on_lambada() {
         assert!((law.exponent.value - exponent).abs() < 5e-5, "{}", law.exponent.value);
         assert!((law.r_squared.unwrap() - r_squared).abs() < 5e-5);
     }
-    // Other shapes, by SciPy 1.17.1 on the same table: alpha 0.43497, c 0.26408, AICc -28.0753 against -25.2965.
+    // Other shapes, by SciPy 1.17.1 on the same table: alpha 0.43497, c 0.26408, AICc -28.0753
+    // against -25.2965.
     let rivals = group.rank_law(1).unwrap().rivals.as_ref().unwrap();
     assert_eq!(rivals.best_by_aicc.as_deref(), Some("power law with floor"));
     assert_eq!(rivals.best_by_held_out, rivals.best_by_aicc);

@@ -3,7 +3,9 @@
 mod support;
 
 use relscale_laws::Saved as _;
-use relscale_laws::{FitOptions, FlagCode, GroupFit, ModelRanks, Quantity, RankDistribution, fit_study};
+use relscale_laws::{
+    FitOptions, FlagCode, GroupFit, ModelRanks, Quantity, RankDistribution, fit_study,
+};
 use relscale_records::{DocumentTally, RankHistogram, RunTally};
 use relscale_stats::discrete::{Distribution, Kind};
 use relscale_stats::draw;
@@ -12,9 +14,14 @@ use support::run;
 const VOCABULARY: u32 = 4096;
 const DOCUMENTS: u64 = 50;
 
-/// A run with these counts by rank (index 0 is rank 1), dealt to fifty documents at random. The nll of a token of rank r is
-/// `-ln` of `masses`, so the model is calibrated by rank.
-fn counted(model: &str, parameters: u64, counts: &[u64], minus_ln_mass: impl Fn(u32) -> f64) -> RunTally {
+/// A run with these counts by rank (index 0 is rank 1), dealt to fifty documents at random. The nll
+/// of a token of rank r is `-ln` of `masses`, so the model is calibrated by rank.
+fn counted(
+    model: &str,
+    parameters: u64,
+    counts: &[u64],
+    minus_ln_mass: impl Fn(u32) -> f64,
+) -> RunTally {
     let mut run = run(model, parameters, &[1, 2, 10, 100, 1000, VOCABULARY]);
     let grid = run.k_grid.clone();
     run.documents = (0..DOCUMENTS).map(|d| DocumentTally::new(d as u32, grid.len())).collect();
@@ -24,7 +31,8 @@ fn counted(model: &str, parameters: u64, counts: &[u64], minus_ln_mass: impl Fn(
         let nll = minus_ln_mass(rank);
         for _ in 0..count {
             ranks.add(rank, nll as f32);
-            // The mixing of splitmix64: dealing in turn would make documents more alike than chance does.
+            // The mixing of splitmix64: dealing in turn would make documents more alike than chance
+            // does.
             dealt = dealt.wrapping_add(0x9e37_79b9_7f4a_7c15);
             let mixed = (dealt ^ (dealt >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             let document = &mut run.documents[((mixed ^ (mixed >> 27)) % DOCUMENTS) as usize];
@@ -32,7 +40,11 @@ fn counted(model: &str, parameters: u64, counts: &[u64], minus_ln_mass: impl Fn(
             document.bytes += 4;
             document.sum_nll += nll;
             document.sum_entropy += nll;
-            document.hits.iter_mut().zip(&grid).for_each(|(hits, &k)| *hits += u64::from(rank <= k));
+            document
+                .hits
+                .iter_mut()
+                .zip(&grid)
+                .for_each(|(hits, &k)| *hits += u64::from(rank <= k));
         }
     }
     run.ranks = Some(ranks);
@@ -40,7 +52,14 @@ fn counted(model: &str, parameters: u64, counts: &[u64], minus_ln_mass: impl Fn(
 }
 
 /// A run of `tokens` ranks drawn from a distribution.
-fn drawn(model: &str, parameters: u64, kind: Kind, values: &[f64], tokens: u64, seed: u64) -> RunTally {
+fn drawn(
+    model: &str,
+    parameters: u64,
+    kind: Kind,
+    values: &[f64],
+    tokens: u64,
+    seed: u64,
+) -> RunTally {
     let distribution = Distribution::new(kind, values, VOCABULARY).unwrap();
     let masses: Vec<f64> = (1..=VOCABULARY).map(|k| distribution.ln_mass(k).exp()).collect();
     let counts = draw::counts(&masses, tokens, seed).unwrap();
@@ -94,11 +113,13 @@ fn a_power_law_is_not_called_lognormal() {
     assert!(lognormal.aic_difference > 10.0, "{}", model.verdict);
     // The paper's question, lognormal or power law, has its answer whichever form wins.
     let asked = |c: &&relscale_laws::Comparison| {
-        [(&c.first[..], &c.second[..]), (&c.second[..], &c.first[..])].contains(&("lognormal", "zeta"))
+        [(&c.first[..], &c.second[..]), (&c.second[..], &c.first[..])]
+            .contains(&("lognormal", "zeta"))
     };
     let comparison = model.comparisons.iter().find(asked).unwrap();
     assert!(comparison.words.contains("zeta is closer than lognormal"), "{}", comparison.words);
-    // The point masses have the power law for a limit; their mu and sigma mean nothing there, and are said to.
+    // The point masses have the power law for a limit; their mu and sigma mean nothing there, and
+    // are said to.
     let masses = model.fit("point_mass").unwrap();
     assert!(
         masses.flags.iter().any(|f| matches!(f.code, FlagCode::IllConditioned | FlagCode::AtBound)),
@@ -166,9 +187,12 @@ fn where_the_papers_hypotheses_hold_the_simulation_gives_the_measured_exponents(
         };
         let measured = measured.fit().unwrap().exponent.value;
         assert_eq!(law.measured_exponent.as_ref().unwrap().value, measured);
-        // 20 000 tokens know -ln RBP_100 of the largest model, with some 250 misses, to 6 %; the others to 1 or 2 %.
+        // 20 000 tokens know -ln RBP_100 of the largest model, with some 250 misses, to 6 %; the
+        // others to 1 or 2 %.
         let tolerance = if law.quantity == (Quantity::Rank { k: 100 }) { 0.15 } else { 0.06 };
-        for exponent in [Some(law.exponent.as_ref().unwrap().value), law.exact_exponent, law.own_exponent] {
+        for exponent in
+            [Some(law.exponent.as_ref().unwrap().value), law.exact_exponent, law.own_exponent]
+        {
             let off = (exponent.unwrap() / measured - 1.0).abs();
             assert!(off < tolerance, "{:?}: {exponent:?} {measured}", law.quantity);
         }
@@ -205,7 +229,9 @@ fn ranks_that_contradict_their_run_are_not_fitted() {
     beyond.ranks.as_mut().unwrap().add(VOCABULARY + 1, 1.0);
     let mut more = drawn("m", 1000, Kind::Lognormal, &[0.8, 2.0], 500, 6);
     more.ranks.as_mut().unwrap().add(1, 1.0);
-    for (run, expected) in [(beyond, "above the 4096 entries"), (more, "different numbers of tokens")] {
+    for (run, expected) in
+        [(beyond, "above the 4096 entries"), (more, "different numbers of tokens")]
+    {
         let found = distribution(&[run]);
         assert!(found.models.is_empty());
         assert!(found.left_out[0].reason.contains(expected), "{}", found.left_out[0].reason);

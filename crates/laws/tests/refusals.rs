@@ -40,9 +40,14 @@ fn each_way_of_measuring_differently_is_named() {
     let cases: [(Change, &str); 9] = [
         (|run| run.tokenizer_sha256 = "other".into(), "the tokenizer differs"),
         (|run| run.text_sha256 = "other".into(), "the text differs"),
-        (|run| run.protocol.name = "paper".into(), "the window protocol differs, `m3100` has document"),
         (
-            |run| run.protocol.prefix = Some(PrefixProvenance { id: 2, reason: "asked for".into() }),
+            |run| run.protocol.name = "paper".into(),
+            "the window protocol differs, `m3100` has document",
+        ),
+        (
+            |run| {
+                run.protocol.prefix = Some(PrefixProvenance { id: 2, reason: "asked for".into() })
+            },
             "the token put before windows differs, `m3100` has none, `m31000` has token 2",
         ),
         (
@@ -50,13 +55,19 @@ fn each_way_of_measuring_differently_is_named() {
             "the choice of rows that compete for a rank differs, `m3100` has rows that some token maps to",
         ),
         (|run| run.tie_rule = TieRule::Greater, "the tie rule differs"),
-        (|run| run.compute_dtype = "bf16".into(), "the type of number that logits were computed in differs"),
+        (
+            |run| run.compute_dtype = "bf16".into(),
+            "the type of number that logits were computed in differs",
+        ),
         (|run| run.documents.truncate(4), "`m3100` has 5 documents, `m31000` has 4 documents"),
         (|run| run.documents[3].scored += 1, "scored positions in document 3"),
     ];
     for (change, expected) in cases {
         let message = refusal(|runs| change(&mut runs[2]));
-        says(&message, &[expected, "`m31000`", "family `made-up` on corpus `prose`", "measure both alike"]);
+        says(
+            &message,
+            &[expected, "`m31000`", "family `made-up` on corpus `prose`", "measure both alike"],
+        );
     }
 }
 
@@ -105,5 +116,8 @@ fn options_that_cannot_be_used_are_refused() {
     says(&refused(FitOptions { resamples: 1, ..default() }), &["`resamples` is 1"]);
     says(&refused(FitOptions { k: vec![0], ..default() }), &["ranks count from 1"]);
     says(&refused(FitOptions { k: vec![10, 1], ..default() }), &["ascending"]);
-    says(&refused(FitOptions { k: vec![1, 7], ..default() }), &["k = 7 was not tallied", "[1, 10]"]);
+    says(
+        &refused(FitOptions { k: vec![1, 7], ..default() }),
+        &["k = 7 was not tallied", "[1, 10]"],
+    );
 }

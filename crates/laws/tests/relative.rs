@@ -7,8 +7,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use relscale_laws::relative::{
-    Covariates, ErrorMeasure, Measurements, ModelFamily, RelativeOptions, RelativeTable, Series, SeriesPoint,
-    StudySource, fit_relative, of_study, of_table,
+    Covariates, ErrorMeasure, Measurements, ModelFamily, RelativeOptions, RelativeTable, Series,
+    SeriesPoint, StudySource, fit_relative, of_study, of_table,
 };
 use relscale_laws::tables::{Kind, Select};
 
@@ -138,14 +138,17 @@ fn parallel_is_a_finding_and_undecided_is_none() {
     );
     let trend = |name: &str| family.gap(name).unwrap().fit().unwrap().trend;
     assert_eq!((trend("still"), trend("noisy")), (Trend::Parallel, Trend::Undecided));
-    // A slope of 0.001 that is surely not zero, and surely inside 0.002: it does not matter, and the sentence says both.
+    // A slope of 0.001 that is surely not zero, and surely inside 0.002: it does not matter, and
+    // the sentence says both.
     assert_eq!(trend("hardly"), Trend::Parallel);
     let verdict = &family.gap("hardly").unwrap().verdict;
     assert!(verdict.contains("parallel") && verdict.contains("though it is not zero"), "{verdict}");
     // With a narrower margin the same slope widens.
     let strict = RelativeOptions { margin: 5e-4, ..options };
-    let family =
-        fit(vec![series("base", &x, 3.0, 0.05, &[]), series("hardly", &x, 4.0, 0.049, &small)], &strict);
+    let family = fit(
+        vec![series("base", &x, 3.0, 0.05, &[]), series("hardly", &x, 4.0, 0.049, &small)],
+        &strict,
+    );
     assert_eq!(family.gap("hardly").unwrap().fit().unwrap().trend, Trend::Widens);
 }
 
@@ -161,7 +164,8 @@ fn many_gaps_need_more_than_one_does() {
     let tests = law.tests.unwrap();
     assert!(tests.difference_p < 0.05 && tests.difference_q == tests.difference_p, "{tests:?}");
     assert_eq!(law.trend, Trend::Widens);
-    let flat = |name: &str| series(name, &x, 2.0, 0.05, &[0.02, -0.03, 0.01, 0.01, -0.03, 0.03, -0.01]);
+    let flat =
+        |name: &str| series(name, &x, 2.0, 0.05, &[0.02, -0.03, 0.01, 0.01, -0.03, 0.03, -0.01]);
     let mut all = vec![series("base", &x, 3.0, 0.05, &[]), one("a")];
     all.extend(["b", "c", "d", "e"].map(flat));
     let many = fit(all, &options);
@@ -180,7 +184,8 @@ fn units_do_not_change_a_slope_and_order_changes_nothing() {
     };
     let options = RelativeOptions::new("base");
     let (one, other) = (fit(of(1.0), &options), fit(of(3e-17), &options));
-    let slope = |family: &RelativeFamily| family.gap("t").unwrap().fit().unwrap().delta_beta.clone();
+    let slope =
+        |family: &RelativeFamily| family.gap("t").unwrap().fit().unwrap().delta_beta.clone();
     near(slope(&one).value, slope(&other).value, 1e-12);
     near(slope(&one).bounds().unwrap().0, slope(&other).bounds().unwrap().0, 1e-12);
     let mut turned = of(1.0);
@@ -194,7 +199,8 @@ fn models_with_one_error_are_listed_and_two_models_decide_nothing() {
     let x = budgets();
     let mut short = series("t", &x, 4.0, 0.06, &[]);
     short.points.truncate(2);
-    let family = fit(vec![series("base", &x, 3.0, 0.05, &[]), short.clone()], &RelativeOptions::new("base"));
+    let family =
+        fit(vec![series("base", &x, 3.0, 0.05, &[]), short.clone()], &RelativeOptions::new("base"));
     let gap = family.gap("t").unwrap();
     assert_eq!(gap.left_out.len(), 5);
     assert!(gap.left_out[0].reason.contains("no error on t: not measured"));
@@ -204,7 +210,8 @@ fn models_with_one_error_are_listed_and_two_models_decide_nothing() {
     assert!(law.delta_beta.interval.reason().unwrap().contains("two points"));
     assert!(gap.verdict.contains("nothing to judge"), "{}", gap.verdict);
     short.points.truncate(1);
-    let family = fit(vec![series("base", &x, 3.0, 0.05, &[]), short], &RelativeOptions::new("base"));
+    let family =
+        fit(vec![series("base", &x, 3.0, 0.05, &[]), short], &RelativeOptions::new("base"));
     assert!(family.gap("t").unwrap().verdict.contains("one model (m0) cannot show"));
 }
 
@@ -217,13 +224,17 @@ fn doubts_are_told() {
     assert!(has(family.gap("t").unwrap(), FlagCode::GapBelowOne));
     // A gap that bends: it closes at first and then no more.
     let bend: Vec<f64> = x.iter().map(|x| 0.02 * (x.log10() - 19.0).powi(2)).collect();
-    let family = fit(vec![base(), series("t", &x, 4.0, 0.06, &bend)], &RelativeOptions::new("base"));
+    let family =
+        fit(vec![base(), series("t", &x, 4.0, 0.06, &bend)], &RelativeOptions::new("base"));
     assert!(has(family.gap("t").unwrap(), FlagCode::LackOfFit));
     // One model apart.
     let apart = [0.0, 1e-3, -1e-3, 0.2, 1e-3, 0.0, -1e-3];
-    let family = fit(vec![base(), series("t", &x, 4.0, 0.06, &apart)], &RelativeOptions::new("base"));
+    let family =
+        fit(vec![base(), series("t", &x, 4.0, 0.06, &apart)], &RelativeOptions::new("base"));
     let gap = family.gap("t").unwrap();
-    assert!(gap.flags.iter().any(|flag| flag.code == FlagCode::Outlier && flag.message.contains("m3")));
+    assert!(
+        gap.flags.iter().any(|flag| flag.code == FlagCode::Outlier && flag.message.contains("m3"))
+    );
 }
 
 #[test]
@@ -236,11 +247,16 @@ fn what_cannot_be_compared_is_refused() {
     let both = || vec![base.clone(), other.clone()];
     let message = refused(both(), RelativeOptions::new("bass"));
     assert!(message.contains("`bass`") && message.contains("base, t"), "{message}");
-    assert!(refused(vec![base.clone()], RelativeOptions::new("base")).contains("only distribution"));
+    assert!(
+        refused(vec![base.clone()], RelativeOptions::new("base")).contains("only distribution")
+    );
     for (options, word) in [
         (RelativeOptions { margin: 0.0, ..RelativeOptions::new("base") }, "margin"),
         (RelativeOptions { level: 95.0, ..RelativeOptions::new("base") }, "level"),
-        (RelativeOptions { false_discovery: 0.0, ..RelativeOptions::new("base") }, "false discovery"),
+        (
+            RelativeOptions { false_discovery: 0.0, ..RelativeOptions::new("base") },
+            "false discovery",
+        ),
         (RelativeOptions { at: vec![-1.0], ..RelativeOptions::new("base") }, "predict"),
         (RelativeOptions { reaches: vec![0.0], ..RelativeOptions::new("base") }, "reach"),
     ] {
@@ -251,7 +267,8 @@ fn what_cannot_be_compared_is_refused() {
     assert!(refused(twice.clone(), RelativeOptions::new("base")).contains("there twice;"));
     // Of a table, the file is named.
     let of_table = Measurements { files: vec!["points.csv".to_owned()], ..measurements(twice) };
-    let message = fit_relative(&of_table, &RelativeOptions::new("base"), None).unwrap_err().to_string();
+    let message =
+        fit_relative(&of_table, &RelativeOptions::new("base"), None).unwrap_err().to_string();
     assert!(message.contains("there twice in points.csv;"), "{message}");
     let mut elsewhere = both();
     elsewhere[1].points[1].x = 7.0;
@@ -275,14 +292,20 @@ fn long_and_wide_tables_say_the_same() {
     for (at, n) in [1e6, 1e7, 1e8, 1e9].into_iter().enumerate() {
         let d = 20.0 * n;
         let flops: f64 = 6.0 * n * d;
-        let (web, code) = (5.0 * flops.powf(-0.03), 9.0 * flops.powf(-0.05 + 0.001 * (at % 2) as f64));
+        let (web, code) =
+            (5.0 * flops.powf(-0.03), 9.0 * flops.powf(-0.05 + 0.001 * (at % 2) as f64));
         long += &format!("m{at},{n},{d},web,{web}\nm{at},{n},{d},code,{code}\n");
         wide += &format!("m{at},{n},{d},{web},{code}\n");
     }
     let x = "6 * N*D".to_owned();
     let of = |text: &str, name: &str, options: RelativeTable, baseline: &str| {
         let found = of_table(&written(&folder, name, text), &options).unwrap();
-        fit_relative(&found, &RelativeOptions::new(baseline), None).unwrap().families.remove(0).gaps.remove(0)
+        fit_relative(&found, &RelativeOptions::new(baseline), None)
+            .unwrap()
+            .families
+            .remove(0)
+            .gaps
+            .remove(0)
     };
     let errors = vec!["loss".to_owned()];
     let distribution = Some("corpus".to_owned());
@@ -316,7 +339,10 @@ fn tables_are_refused_with_file_and_line() {
         of_table(&written(&folder, "t.csv", text), options).unwrap_err().to_string()
     };
     let options = RelativeTable {
-        select: Select { distribution: Some("corpus".to_owned()), ..Select::new(&["F"], &["loss"]) },
+        select: Select {
+            distribution: Some("corpus".to_owned()),
+            ..Select::new(&["F"], &["loss"])
+        },
         ..RelativeTable::default()
     };
     for (text, words) in [
@@ -331,7 +357,10 @@ fn tables_are_refused_with_file_and_line() {
         assert!(words.iter().all(|word| message.contains(word)), "{message}");
     }
     let two = RelativeTable {
-        select: Select { y: vec!["loss".to_owned(), "loss_2".to_owned()], ..options.clone().select },
+        select: Select {
+            y: vec!["loss".to_owned(), "loss_2".to_owned()],
+            ..options.clone().select
+        },
         ..options.clone()
     };
     assert!(refused("F,corpus,loss,loss_2\n1,a,2,2\n", &two).contains("one column"));
@@ -345,7 +374,8 @@ fn tables_are_refused_with_file_and_line() {
 #[test]
 fn a_wide_table_need_not_have_every_error() {
     let folder = tempfile::tempdir().unwrap();
-    let path = written(&folder, "t.csv", "model,F,loss_a,loss_b\nx,1,2,3\ny,10,1.8,\nz,100,1.5,2\n");
+    let path =
+        written(&folder, "t.csv", "model,F,loss_a,loss_b\nx,1,2,3\ny,10,1.8,\nz,100,1.5,2\n");
     let errors = vec!["loss_a".to_owned(), "loss_b".to_owned()];
     let found = of_table(
         &path,
@@ -358,10 +388,15 @@ fn a_wide_table_need_not_have_every_error() {
     let fit = fit_relative(&found, &RelativeOptions::new("loss_a"), None).unwrap();
     let gap = &fit.families[0].gaps[0];
     assert_eq!((gap.points.len(), gap.left_out.len()), (2, 1));
-    assert!(gap.left_out[0].reason.contains("line 3: its loss_b is not given"), "{}", gap.left_out[0].reason);
+    assert!(
+        gap.left_out[0].reason.contains("line 3: its loss_b is not given"),
+        "{}",
+        gap.left_out[0].reason
+    );
 }
 
-/// Runs of one corpus whose documents have tags; the two kinds of document follow laws of their own.
+/// Runs of one corpus whose documents have tags; the two kinds of document follow laws of their
+/// own.
 fn tagged() -> (Vec<RunTally>, BTreeMap<String, Vec<DocumentRow>>) {
     let runs: Vec<RunTally> = SIZES
         .iter()
@@ -370,7 +405,10 @@ fn tagged() -> (Vec<RunTally>, BTreeMap<String, Vec<DocumentRow>>) {
             made.documents = (0..60)
                 .map(|ordinal| {
                     let (beta, ease) = if ordinal % 2 == 0 { (0.05, 1.0) } else { (0.08, 1.4) };
-                    let nll = 6.0 * ease * (size as f64).powf(-beta) * (1.0 + 0.1 * f64::from(ordinal % 7));
+                    let nll = 6.0
+                        * ease
+                        * (size as f64).powf(-beta)
+                        * (1.0 + 0.1 * f64::from(ordinal % 7));
                     document(ordinal, 100, &[20, 60], nll)
                 })
                 .collect();
@@ -381,7 +419,8 @@ fn tagged() -> (Vec<RunTally>, BTreeMap<String, Vec<DocumentRow>>) {
         .map(|ordinal| DocumentRow {
             ordinal,
             id: format!("d{ordinal}"),
-            tags: [("domain".to_owned(), if ordinal % 2 == 0 { "web" } else { "code" }.to_owned())].into(),
+            tags: [("domain".to_owned(), if ordinal % 2 == 0 { "web" } else { "code" }.to_owned())]
+                .into(),
             tokens: 101,
             bytes: 400,
             words: None,
@@ -392,7 +431,10 @@ fn tagged() -> (Vec<RunTally>, BTreeMap<String, Vec<DocumentRow>>) {
     (runs, documents)
 }
 
-fn source<'a>(runs: &'a [RunTally], documents: &'a BTreeMap<String, Vec<DocumentRow>>) -> StudySource<'a> {
+fn source<'a>(
+    runs: &'a [RunTally],
+    documents: &'a BTreeMap<String, Vec<DocumentRow>>,
+) -> StudySource<'a> {
     StudySource {
         runs,
         documents,
@@ -417,15 +459,16 @@ fn tags_are_distributions_and_their_documents_are_drawn_apart() {
     near(law.delta_beta.value, -0.03, 2e-3);
     assert!(matches!(law.delta_beta_sampling.interval, Interval::DocumentSpread { .. }));
     assert!(law.delta_beta.interval.text_share().is_some());
-    // Both series' documents vary by the same factors: drawn alike, their errors would cancel in the ratio; drawn apart they add
-    // up as squares.
+    // Both series' documents vary by the same factors: drawn alike, their errors would cancel in
+    // the ratio; drawn apart they add up as squares.
     let error = |name: &str| {
         let law = fit.families[0].absolute(name).unwrap();
         law.points[0].log_standard_error.unwrap()
     };
     let apart = (error("web").powi(2) + error("code").powi(2)).sqrt();
     assert!((gap.points[0].log_standard_error.unwrap() / apart - 1.0).abs() < 0.2);
-    // In every resample the models share their documents, so the slope is known far better than any gap.
+    // In every resample the models share their documents, so the slope is known far better than any
+    // gap.
     assert!(law.delta_beta_sampling.standard_error.unwrap() < 0.02 * apart);
 
     // The same seed gives the same result; a condition on a tag leaves one distribution.
@@ -433,9 +476,11 @@ fn tags_are_distributions_and_their_documents_are_drawn_apart() {
     let only = [("domain".to_owned(), "web".to_owned())];
     let one = of_study(&StudySource { only: &only, ..source(&runs, &documents) }).unwrap();
     assert_eq!(one.families[0].series.len(), 1);
-    let refused = of_study(&StudySource { by: Some("variety"), ..source(&runs, &documents) }).unwrap_err();
+    let refused =
+        of_study(&StudySource { by: Some("variety"), ..source(&runs, &documents) }).unwrap_err();
     assert!(refused.to_string().contains("variety"), "{refused}");
-    let refused = of_study(&StudySource { family: Some("none"), ..source(&runs, &documents) }).unwrap_err();
+    let refused =
+        of_study(&StudySource { family: Some("none"), ..source(&runs, &documents) }).unwrap_err();
     assert!(refused.to_string().contains("family none"), "{refused}");
 }
 
@@ -443,15 +488,18 @@ fn tags_are_distributions_and_their_documents_are_drawn_apart() {
 fn ranks_bytes_and_options() {
     let (runs, mut documents) = tagged();
     let ranks =
-        of_study(&StudySource { error: ErrorMeasure::Rbp { k: 10 }, ..source(&runs, &documents) }).unwrap();
+        of_study(&StudySource { error: ErrorMeasure::Rbp { k: 10 }, ..source(&runs, &documents) })
+            .unwrap();
     assert_eq!(ranks.error, "-ln RBP_10");
     near(ranks.families[0].series[0].points[0].error, -(0.6_f64.ln()), 1e-12);
-    let refused = of_study(&StudySource { error: ErrorMeasure::Rbp { k: 7 }, ..source(&runs, &documents) });
+    let refused =
+        of_study(&StudySource { error: ErrorMeasure::Rbp { k: 7 }, ..source(&runs, &documents) });
     assert!(refused.unwrap_err().to_string().contains("k = 7 was not tallied"));
 
     let bits = |documents: &BTreeMap<String, Vec<DocumentRow>>| {
         let found =
-            of_study(&StudySource { error: ErrorMeasure::BitsPerByte, ..source(&runs, documents) }).unwrap();
+            of_study(&StudySource { error: ErrorMeasure::BitsPerByte, ..source(&runs, documents) })
+                .unwrap();
         (found.families[0].series[0].points[0].error, found.families[0].flags.clone())
     };
     let (plain, flags) = bits(&documents);
@@ -467,7 +515,8 @@ fn ranks_bytes_and_options() {
     assert_eq!(flags[0].code, FlagCode::WrongOptions);
 }
 
-/// OLMo's ladder: 16 runs over 190M to 1B parameters, 1 to 10 times Chinchilla's tokens; slopes as computed apart, to their digits.
+/// OLMo's ladder: 16 runs over 190M to 1B parameters, 1 to 10 times Chinchilla's tokens; slopes as
+/// computed apart, to their digits.
 #[test]
 fn olmo_ladder() {
     let text = fs::read_to_string(published("olmo-ladder/final.tsv")).unwrap();
@@ -476,12 +525,15 @@ fn olmo_ladder() {
     for row in rows {
         let run = row.split('\t').next().unwrap();
         let (size, budget) = run.split_once('-').unwrap_or_default();
-        if ["190M", "370M", "760M", "1B"].contains(&size) && ["1xC", "2xC", "5xC", "10xC"].contains(&budget) {
+        if ["190M", "370M", "760M", "1B"].contains(&size)
+            && ["1xC", "2xC", "5xC", "10xC"].contains(&budget)
+        {
             table += &format!("{row}\n");
         }
     }
     let folder = tempfile::tempdir().unwrap();
-    // column, beta, R², delta, R² of the gap; the R² with a digit more than was published, by NumPy 2.4.
+    // column, beta, R², delta, R² of the gap; the R² with a digit more than was published, by NumPy
+    // 2.4.
     let wanted = [
         ("loss_c4_en", 0.04035, 0.9883, None),
         ("loss_ice", 0.04888, 0.9693, Some((-0.00853, 0.6568))),
@@ -539,18 +591,22 @@ fn of_each_budget_the_best_on_the_baseline() {
     }
 }
 
-/// Two distributions on known surfaces with sizes that miss the optimum: the best model trained gives a slope off by the spacing, the optimum
-/// between the models the true one.
+/// Two distributions on known surfaces with sizes that miss the optimum: the best model trained
+/// gives a slope off by the spacing, the optimum between the models the true one.
 #[test]
 fn errors_at_the_fitted_optimum_give_the_slope_of_the_optima() {
-    // Along 6 N D = C with equal exponents the errors at the optimum are exact powers of C: alpha / 2 each.
-    let loss = |n: f64, c: f64, a: f64, alpha: f64| a * (n.powf(-alpha) + (c / 6.0 / n).powf(-alpha) * 1.0);
+    // Along 6 N D = C with equal exponents the errors at the optimum are exact powers of C: alpha /
+    // 2 each.
+    let loss = |n: f64, c: f64, a: f64, alpha: f64| {
+        a * (n.powf(-alpha) + (c / 6.0 / n).powf(-alpha) * 1.0)
+    };
     let mut table = "model,budget,params,web,code\n".to_owned();
     for (at, c) in [1e18, 1e19, 1e20, 1e21, 1e22_f64].into_iter().enumerate() {
         let best = (c / 6.0).sqrt();
         for size in 0..7 {
             // Sizes lie 0.3 decades apart, displaced from budget to budget.
-            let n = best * 10_f64.powf(0.3 * (f64::from(size) - 3.0) + [0.12, -0.08, 0.1, -0.13, 0.05][at]);
+            let n = best
+                * 10_f64.powf(0.3 * (f64::from(size) - 3.0) + [0.12, -0.08, 0.1, -0.13, 0.05][at]);
             let (web, code) = (loss(n, c, 9.0, 0.10), loss(n, c, 14.0, 0.16));
             table += &format!("m{at}-{size},{c:e},{n:e},{web},{code}\n");
         }
@@ -614,7 +670,8 @@ fn slopes_go_with_a_covariate() {
     all.push(series("unknown", &x, 3.5, 0.05, &[]));
     let path = written(&folder, "users.csv", &table);
     let covariates = Covariates::read(&path, "variety", "users").unwrap();
-    let fit = fit_relative(&measurements(all), &RelativeOptions::new("us"), Some(&covariates)).unwrap();
+    let fit =
+        fit_relative(&measurements(all), &RelativeOptions::new("us"), Some(&covariates)).unwrap();
     assert_eq!(fit.files, [path.display().to_string()]);
     let link = fit.families[0].covariate.as_ref().unwrap();
     assert_eq!((link.pairs.len(), link.left_out.len()), (6, 1));
@@ -635,5 +692,7 @@ fn slopes_go_with_a_covariate() {
     let refused = Covariates::read(&twice, "variety", "users").unwrap_err().to_string();
     assert!(refused.contains("twice.csv, line 3"), "{refused}");
     let words = written(&folder, "words.csv", "variety,users\na,many\n");
-    assert!(Covariates::read(&words, "variety", "users").unwrap_err().to_string().contains("line 2"));
+    assert!(
+        Covariates::read(&words, "variety", "users").unwrap_err().to_string().contains("line 2")
+    );
 }

@@ -1,5 +1,6 @@
-//! How often the intervals of the relative law are right and its claims false: long simulations, run by hand, with their figures
-//! in `record/2026-11-28-relative-law.md`, and a short one that always runs.
+//! How often the intervals of the relative law are right and its claims false: long simulations,
+//! run by hand, with their figures in `record/2026-11-28-relative-law.md`, and a short one that
+//! always runs.
 
 // The figures are for a person to copy.
 #![allow(clippy::print_stderr)]
@@ -30,10 +31,11 @@ impl Normal {
     }
 }
 
-/// A family of `models` over two decades of compute: a baseline and a treatment a slope. A model's own noise is in all of them; each
-/// distribution has noise of its own besides.
+/// A family of `models` over two decades of compute: a baseline and a treatment a slope. A model's
+/// own noise is in all of them; each distribution has noise of its own besides.
 fn family(models: usize, slopes: &[f64], own: f64, normal: &mut Normal) -> Measurements {
-    let x: Vec<f64> = (0..models).map(|i| 1e18 * 100_f64.powf(i as f64 / (models - 1) as f64)).collect();
+    let x: Vec<f64> =
+        (0..models).map(|i| 1e18 * 100_f64.powf(i as f64 / (models - 1) as f64)).collect();
     let common: Vec<f64> = x.iter().map(|_| 0.02 * normal.draw()).collect();
     let mut series = |name: String, prefactor: f64, beta: f64| Series {
         distribution: name,
@@ -53,7 +55,9 @@ fn family(models: usize, slopes: &[f64], own: f64, normal: &mut Normal) -> Measu
         units: None,
     };
     let mut all = vec![series("base".to_owned(), 5.0, 0.05)];
-    all.extend(slopes.iter().enumerate().map(|(at, slope)| series(format!("t{at:02}"), 6.0, 0.05 - slope)));
+    all.extend(
+        slopes.iter().enumerate().map(|(at, slope)| series(format!("t{at:02}"), 6.0, 0.05 - slope)),
+    );
     Measurements {
         x: "FLOPs".to_owned(),
         distributions: "corpus".to_owned(),
@@ -113,7 +117,8 @@ fn intervals_cover_and_claims_are_seldom_false() {
     let flat = count(7, 0.0, 0.003, REPETITIONS);
     assert!((0.912..=0.988).contains(&share(flat.covered)), "{flat:?}");
     assert!(share(flat.closes + flat.widens) < 0.088, "{flat:?}");
-    // At the very edge of the margin "parallel" is false as often as is allowed; well beyond it never.
+    // At the very edge of the margin "parallel" is false as often as is allowed; well beyond it
+    // never.
     let edge = count(7, 0.002, 0.0005, REPETITIONS);
     assert!(share(edge.parallel) < 0.088, "{edge:?}");
     let steep = count(7, -0.01, 0.001, REPETITIONS);
@@ -125,8 +130,12 @@ fn intervals_cover_and_claims_are_seldom_false() {
 #[ignore = "46 rates over 2000 families each; the figures are in record/"]
 fn rates_over_many_families() {
     const REPETITIONS: usize = 2000;
-    eprintln!("models slope noise covered predicted closes widens parallel (per cent of {REPETITIONS})");
-    for (slope, own) in [(0.0, 0.003), (0.0, 0.0005), (0.002, 0.0005), (0.005, 0.003), (-0.01, 0.003)] {
+    eprintln!(
+        "models slope noise covered predicted closes widens parallel (per cent of {REPETITIONS})"
+    );
+    for (slope, own) in
+        [(0.0, 0.003), (0.0, 0.0005), (0.002, 0.0005), (0.005, 0.003), (-0.01, 0.003)]
+    {
         for models in [4, 5, 7, 12] {
             let found = count(models, slope, own, REPETITIONS);
             let share = |count: usize| 100.0 * count as f64 / REPETITIONS as f64;
@@ -142,7 +151,8 @@ fn rates_over_many_families() {
             assert!((92.0..=98.0).contains(&share(found.predicted)), "{found:?}");
         }
     }
-    // Twelve treatments of one baseline, of which some number has a slope: the mean share of false claims among those made.
+    // Twelve treatments of one baseline, of which some number has a slope: the mean share of false
+    // claims among those made.
     eprintln!("with slope, mean share of false claims, claims a family");
     for real in [0, 3, 6] {
         let mut normal = Normal::seeded(900 + real as u64);

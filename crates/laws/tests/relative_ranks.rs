@@ -14,7 +14,8 @@ use support::{SIZES, exact};
 
 const GRID: [u32; 4] = [1, 10, 100, 4096];
 
-/// Two corpora: `-ln RBP_k` falls as S^-0.10 on prose at every k, on code as S^-(0.10 + slope of k).
+/// Two corpora: `-ln RBP_k` falls as S^-0.10 on prose at every k, on code as S^-(0.10 + slope of
+/// k).
 fn runs() -> Vec<RunTally> {
     let slopes = [0.0, 0.02, 0.05];
     let of = |corpus: &str, size: u64, more: [f64; 3]| {
@@ -30,8 +31,18 @@ fn runs() -> Vec<RunTally> {
 fn measured(runs: &[RunTally], error: ErrorMeasure) -> Measurements {
     let documents = BTreeMap::new();
     let (x, family, by, only) = (None, None, None, &[][..]);
-    of_study(&StudySource { runs, documents: &documents, error, x, family, by, only, resamples: 20, seed: 1 })
-        .unwrap()
+    of_study(&StudySource {
+        runs,
+        documents: &documents,
+        error,
+        x,
+        family,
+        by,
+        only,
+        resamples: 20,
+        seed: 1,
+    })
+    .unwrap()
 }
 
 fn with_ranks(runs: &[RunTally], ranks: &[u32]) -> RelativeFit {
@@ -60,7 +71,11 @@ fn each_k_has_the_slope_that_made_it() {
         assert!((at.ends.1 / at.ends.0 - (last / first).powf(slope)).abs() < 1e-9);
     }
     assert_eq!(code.at[2].trend, Trend::Closes);
-    assert!(ranks.verdict.contains("code from") && ranks.verdict.contains("k = 100"), "{}", ranks.verdict);
+    assert!(
+        ranks.verdict.contains("code from") && ranks.verdict.contains("k = 100"),
+        "{}",
+        ranks.verdict
+    );
 }
 
 #[test]
@@ -86,14 +101,21 @@ fn a_k_that_a_model_never_misses_is_left_out_and_says_who() {
     }
     let ranks = with_ranks(&runs, &[1, 10, 100]).families.remove(0).ranks.unwrap();
     assert_eq!(ranks.gaps[0].at.iter().map(|at| at.k).collect::<Vec<_>>(), [1, 10]);
-    let [(100, reason)] = ranks.gaps[0].left_out.as_slice() else { panic!("{:?}", ranks.gaps[0].left_out) };
+    let [(100, reason)] = ranks.gaps[0].left_out.as_slice() else {
+        panic!("{:?}", ranks.gaps[0].left_out)
+    };
     assert!(reason.contains("m3100000") && reason.contains("no error on code"), "{reason}");
 }
 
 #[test]
 fn a_k_with_few_misses_has_a_slope_that_is_not_claimed() {
     let before = with_ranks(&runs(), &[1, 10, 100]).families.remove(0).ranks.unwrap();
-    assert!(before.gaps[0].at.iter().all(|at| at.claimed() && at.trend != Trend::Undecided || at.k == 1));
+    assert!(
+        before.gaps[0]
+            .at
+            .iter()
+            .all(|at| at.claimed() && at.trend != Trend::Undecided || at.k == 1)
+    );
     let mut runs = runs();
     // 49 misses at k = 100: one fewer than the rank law needs for a slope.
     for run in runs.iter_mut().filter(|run| run.model == "m3100000" && run.corpus == "code") {
@@ -124,9 +146,12 @@ fn a_k_with_few_misses_has_a_slope_that_is_not_claimed() {
 
     // The same as the error of a relative law, and few hits in place of few misses.
     let of = |runs: &[RunTally], k| {
-        let fit =
-            fit_relative(&measured(runs, ErrorMeasure::Rbp { k }), &RelativeOptions::new("prose"), None)
-                .unwrap();
+        let fit = fit_relative(
+            &measured(runs, ErrorMeasure::Rbp { k }),
+            &RelativeOptions::new("prose"),
+            None,
+        )
+        .unwrap();
         fit.families[0].gap("code").unwrap().clone()
     };
     let gap = of(&runs, 100);

@@ -1,4 +1,5 @@
-//! Other shapes than the power law: found where they are, refused where too few points could show them.
+//! Other shapes than the power law: found where they are, refused where too few points could show
+//! them.
 
 mod support;
 
@@ -8,7 +9,8 @@ use support::exact;
 use support::random::Random;
 
 /// Sizes over three decades.
-const SIZES: [u64; 9] = [3_000, 9_000, 21_000, 50_000, 130_000, 300_000, 800_000, 1_900_000, 4_500_000];
+const SIZES: [u64; 9] =
+    [3_000, 9_000, 21_000, 50_000, 130_000, 300_000, 800_000, 1_900_000, 4_500_000];
 
 /// Scatter of about 0.3 %, the same in every test.
 const SCATTER: [f64; 9] = [0.002, -0.003, 0.001, 0.004, -0.002, -0.003, 0.003, -0.001, 0.0015];
@@ -50,8 +52,15 @@ fn the_true_form_is_named_by_both_judges() {
         assert!(fit.residual_sum_of_squares < 8e-5, "{name}: {}", fit.residual_sum_of_squares);
         assert!(found.error(2).unwrap() < 0.02, "{name}: {:?}", found.error(2));
         assert!(rivals.verdict.contains(name), "{}", rivals.verdict);
-        assert!(found.held_out.iter().flat_map(|held| &held.predictions).all(|p| p.covered == Some(true)));
-        // A shape that is no power law is seen in the power law's residuals, and the law itself says so.
+        assert!(
+            found
+                .held_out
+                .iter()
+                .flat_map(|held| &held.predictions)
+                .all(|p| p.covered == Some(true))
+        );
+        // A shape that is no power law is seen in the power law's residuals, and the law itself
+        // says so.
         let bent = law.flags.iter().any(|flag| flag.code == FlagCode::LackOfFit);
         assert_eq!(bent, name != "power law", "{name}");
     }
@@ -62,7 +71,9 @@ fn parameters_carry_their_units_and_intervals() {
     let law = law(&SIZES, |s| 30.0 * s.powf(-0.45) + 0.5);
     let rivals = rivals(&law);
     let fit = rivals.form("power law with floor").unwrap().fit().unwrap();
-    for (name, unit, truth) in [("a", "nats at S = 1", 30.0), ("alpha", "1", 0.45), ("c", "nats", 0.5)] {
+    for (name, unit, truth) in
+        [("a", "nats at S = 1", 30.0), ("alpha", "1", 0.45), ("c", "nats", 0.5)]
+    {
         let estimate = fit.parameter(name).unwrap();
         assert_eq!(estimate.unit, unit);
         let (low, high) = estimate.bounds().unwrap();
@@ -70,7 +81,10 @@ fn parameters_carry_their_units_and_intervals() {
         assert!(matches!(estimate.interval, Interval::Profile { degrees_of_freedom: 6, .. }));
         // Half the interval is of the order of t(6) = 2.45 standard errors.
         let error = estimate.standard_error.unwrap();
-        assert!((1.8..3.5).contains(&((high - low) / 2.0 / error)), "{name} {error} [{low}, {high}]");
+        assert!(
+            (1.8..3.5).contains(&((high - low) / 2.0 / error)),
+            "{name} {error} [{low}, {high}]"
+        );
     }
     let weights: f64 = rivals.forms.iter().filter_map(|rival| rival.fit()?.weight).sum();
     assert!((weights - 1.0).abs() < 1e-12);
@@ -93,7 +107,11 @@ fn a_power_law_shows_no_floor_and_the_form_says_so() {
     let fit = rivals(&law).form("power law with floor").unwrap().fit().unwrap();
     let c = fit.parameter("c").unwrap();
     assert_eq!(c.value, 0.0);
-    assert!(fit.flags.iter().any(|flag| flag.code == FlagCode::AtBound && flag.message.contains("c is 0")));
+    assert!(
+        fit.flags
+            .iter()
+            .any(|flag| flag.code == FlagCode::AtBound && flag.message.contains("c is 0"))
+    );
     assert!(c.standard_error.is_none());
 }
 
@@ -110,8 +128,9 @@ fn a_form_that_ends_within_the_held_out_sizes_predicts_nothing_there() {
 
 #[test]
 fn too_few_models_are_refused_form_by_form() {
-    let reason =
-        |law: &Law, name: &str| rivals(law).form(name).unwrap().outcome.refused().unwrap().to_owned();
+    let reason = |law: &Law, name: &str| {
+        rivals(law).form(name).unwrap().outcome.refused().unwrap().to_owned()
+    };
     let four = law(&SIZES[..4], |s| 6.0 * s.powf(-0.15));
     assert!(reason(&four, "broken power law").contains("needs at least 5 points, not 4"));
     let power = rivals(&four).form("power law").unwrap().fit().unwrap();
@@ -119,7 +138,9 @@ fn too_few_models_are_refused_form_by_form() {
     assert!(power.no_aicc.as_ref().unwrap().contains("needs at least 5 points, not 4"));
     assert_eq!(rivals(&four).best_by_aicc, None);
     assert!(
-        rivals(&four).verdict.starts_with("Undecided whether it is a power law: 4 models, 5 are needed.")
+        rivals(&four)
+            .verdict
+            .starts_with("Undecided whether it is a power law: 4 models, 5 are needed.")
     );
     let test = rivals(&four).test.as_ref().unwrap();
     assert_eq!((test.finding, test.p_value, test.points_needed), (FormFinding::Undecided, None, 5));
@@ -138,10 +159,11 @@ fn too_few_models_are_refused_form_by_form() {
 
 #[test]
 fn the_form_that_predicts_best_is_told_as_no_more_than_that() {
-    // The smallest two models lie high and the largest two low: on the whole a power law or one with a floor, but the
-    // smaller seven alone say that the fall sets in late.
-    let value =
-        |s: f64| 6.0 * s.powf(-0.15) * if s < 2e4 { 1.05 } else { 1.0 } * if s > 1e6 { 0.99 } else { 1.0 };
+    // The smallest two models lie high and the largest two low: on the whole a power law or one
+    // with a floor, but the smaller seven alone say that the fall sets in late.
+    let value = |s: f64| {
+        6.0 * s.powf(-0.15) * if s < 2e4 { 1.05 } else { 1.0 } * if s > 1e6 { 0.99 } else { 1.0 }
+    };
     let law = law(&SIZES, value);
     let rivals = rivals(&law);
     assert_eq!(rivals.best_by_aicc.as_deref(), Some("power law"));
@@ -178,12 +200,19 @@ fn a_true_power_law_is_rejected_no_more_often_than_the_level_says() {
             named += usize::from(other);
         }
     }
-    // 4.5 of 90 are expected, and three standard deviations are 6; `stats/tests/judge.rs` counts thousands.
+    // 4.5 of 90 are expected, and three standard deviations are 6; `stats/tests/judge.rs` counts
+    // thousands.
     assert!(named <= 10, "{named}");
 }
 
-/// A law of `models` models over three decades, log values `value(ln S / S_1)` with a scatter of 2 % times these at the ends.
-fn scattered(models: usize, scatter: [f64; 2], random: &mut Random, value: impl Fn(f64) -> f64) -> Law {
+/// A law of `models` models over three decades, log values `value(ln S / S_1)` with a scatter of 2
+/// % times these at the ends.
+fn scattered(
+    models: usize,
+    scatter: [f64; 2],
+    random: &mut Random,
+    value: impl Fn(f64) -> f64,
+) -> Law {
     let runs: Vec<_> = (0..models)
         .map(|at| {
             let place = at as f64 / (models - 1) as f64;
@@ -214,8 +243,8 @@ fn lumped_families_and_outliers_are_flagged() {
     assert!(flagged(FlagCode::Lumped, &|u| -0.12 * u) <= 3);
 }
 
-/// Points that lie on a power law exactly, or on one with a floor of nothing: every form that contains it predicts as well,
-/// and neither the unit of S nor rounding may choose between them.
+/// Points that lie on a power law exactly, or on one with a floor of nothing: every form that
+/// contains it predicts as well, and neither the unit of S nor rounding may choose between them.
 #[test]
 fn ties_go_to_the_simpler_form_in_any_unit() {
     for scale in [1, 3, 7, 10, 1000] {
@@ -228,7 +257,8 @@ fn ties_go_to_the_simpler_form_in_any_unit() {
                 exact(&format!("m{size}"), size, &[1], &[value], 3.0 * value)
             })
             .collect();
-        let law = fit_study(&runs, &FitOptions::default()).unwrap().groups.remove(0).rank_laws.remove(0);
+        let law =
+            fit_study(&runs, &FitOptions::default()).unwrap().groups.remove(0).rank_laws.remove(0);
         let found = rivals(&law);
         assert_eq!(found.best_by_held_out.as_deref(), Some("power law"), "{}", found.verdict);
         assert_eq!(found.best_by_aicc.as_deref(), Some("power law"));
@@ -238,7 +268,8 @@ fn ties_go_to_the_simpler_form_in_any_unit() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever the points, whatever there is to say about them is finite and comes back from JSON as it was.
+    /// Whatever the points, whatever there is to say about them is finite and comes back from JSON
+    /// as it was.
     #[test]
     fn any_points_give_finite_numbers(
         logs in prop::collection::btree_set(0..4000_u32, 2..11),

@@ -1,4 +1,5 @@
-//! Size against tokens: the Gemstones against NumPy, known truths with scatter that runs share, refusals.
+//! Size against tokens: the Gemstones against NumPy, known truths with scatter that runs share,
+//! refusals.
 
 mod support;
 
@@ -38,8 +39,8 @@ fn long(baseline: &str) -> SizeTokensTable {
     }
 }
 
-/// The mean losses of the MMLU subjects of each domain, 22 models after 10 to 350 billion tokens, as a
-/// long table.
+/// The mean losses of the MMLU subjects of each domain, 22 models after 10 to 350 billion tokens,
+/// as a long table.
 fn gemstones(place: &Place) -> PathBuf {
     let text = fs::read_to_string(published("gemstones/mmlu_domain_losses.tsv")).unwrap();
     let mut lines = text.lines();
@@ -55,7 +56,8 @@ fn gemstones(place: &Place) -> PathBuf {
     place.file("gemstones.csv", &table)
 }
 
-/// Slopes of ln G against STEM along size and along tokens, each with its jackknife error: `tools/goldens/size_tokens.py`, NumPy 2.4.6.
+/// Slopes of ln G against STEM along size and along tokens, each with its jackknife error:
+/// `tools/goldens/size_tokens.py`, NumPy 2.4.6.
 const BY_NUMPY: [(&str, [f64; 2], [f64; 2]); 3] = [
     ("humanities", [0.007_606_61, 0.002_011_81], [0.001_910_33, 0.001_837_47]),
     ("other", [-0.004_401_65, 0.001_792_36], [-0.002_838_14, 0.001_890_11]),
@@ -129,8 +131,9 @@ fn in_the_olmo_ladder_tokens_do_move_the_gap_of_code() {
     assert!((size.value + 0.048_968_06).abs() < 1e-8 && (tokens.value + 0.033_601_28).abs() < 1e-8);
 }
 
-/// Eight sizes after 1 to 16 billion tokens, two distributions: `ln G` has slopes -0.02 along size and 0.005 along tokens, and each size
-/// its own shift and its own slope along tokens, of all its checkpoints.
+/// Eight sizes after 1 to 16 billion tokens, two distributions: `ln G` has slopes -0.02 along size
+/// and 0.005 along tokens, and each size its own shift and its own slope along tokens, of all its
+/// checkpoints.
 fn world(seed: u64, scatter: f64, factor: f64) -> String {
     let mut random = Random(seed);
     let mut text = "params,tokens,distribution,loss\n".to_owned();
@@ -142,8 +145,12 @@ fn world(seed: u64, scatter: f64, factor: f64) -> String {
             let base = 30.0 * size.powf(-0.1) * tokens.powf(-0.05);
             let log_gap = -0.02 * size.ln() + (0.005 + bend) * (tokens / 4e9).ln() + shift;
             let [size, tokens] = [size * factor, tokens * factor];
-            writeln!(text, "{size},{tokens},base,{base}\n{size},{tokens},other,{}", base * log_gap.exp())
-                .unwrap();
+            writeln!(
+                text,
+                "{size},{tokens},base,{base}\n{size},{tokens},other,{}",
+                base * log_gap.exp()
+            )
+            .unwrap();
         }
     }
     text
@@ -158,7 +165,8 @@ fn slopes(fit: &SizeTokensFit) -> [Estimate; 2] {
 fn known_slopes_come_back_in_any_unit() {
     let place = Place::new();
     for factor in [1.0, 1e-9] {
-        let fit = fit_size_tokens(&place.file("t.csv", &world(1, 0.0, factor)), &long("base")).unwrap();
+        let fit =
+            fit_size_tokens(&place.file("t.csv", &world(1, 0.0, factor)), &long("base")).unwrap();
         let [size, tokens] = slopes(&fit);
         assert!((size.value + 0.02).abs() < 1e-12 && (tokens.value - 0.005).abs() < 1e-12);
         let gap = fit.distribution("other").unwrap().gap.as_ref().unwrap();
@@ -175,7 +183,8 @@ fn intervals_allow_for_what_the_checkpoints_of_a_run_share() {
     let worlds = 300;
     let mut covered = [0; 2];
     for seed in 0..worlds {
-        let fit = fit_size_tokens(&place.file("t.csv", &world(seed, 0.01, 1.0)), &long("base")).unwrap();
+        let fit =
+            fit_size_tokens(&place.file("t.csv", &world(seed, 0.01, 1.0)), &long("base")).unwrap();
         for ((count, slope), truth) in covered.iter_mut().zip(slopes(&fit)).zip([-0.02, 0.005]) {
             let (low, high) = slope.bounds().unwrap();
             *count += u32::from(low <= truth && truth <= high);
@@ -230,7 +239,11 @@ fn bad_tables_are_refused_with_file_and_line() {
         }
     };
     let head = "params,tokens,distribution,loss\n";
-    refuses(&format!("{head}1e6,1e9,a,3\n0,1e9,a,3\n"), &long("a"), &["bad.csv, line 3", "above 0"]);
+    refuses(
+        &format!("{head}1e6,1e9,a,3\n0,1e9,a,3\n"),
+        &long("a"),
+        &["bad.csv, line 3", "above 0"],
+    );
     refuses(&format!("{head}1e6,1e9,a,-3\n"), &long("a"), &["line 2", "`-3`"]);
     refuses(
         &format!("{head}1e6,1e9,a,3\n1e6,1e9,b,3\n1e6,1e9,a,3\n"),
@@ -240,7 +253,11 @@ fn bad_tables_are_refused_with_file_and_line() {
         ],
     );
     let named = "run,params,tokens,distribution,loss\nr,1e6,1e9,a,3\nr,2e6,1e9,a,3\n";
-    refuses(named, &long("a"), &["model `r` has more than one x: 1000000 (line 2) and 2000000 (line 3)"]);
+    refuses(
+        named,
+        &long("a"),
+        &["model `r` has more than one x: 1000000 (line 2) and 2000000 (line 3)"],
+    );
     refuses(&format!("{head}1e6,1e9,a,3\n"), &long("b"), &["no distribution `b`", "there are: a"]);
     refuses(head, &long("a"), &["no row"]);
     refuses("params,distribution,loss\n", &long("a"), &["no column `tokens`"]);

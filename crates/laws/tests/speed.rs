@@ -12,7 +12,8 @@ use relscale_records::classes::{ClassBasis, ClassTally, DocumentClasses};
 use relscale_records::tally::k_grid;
 use support::{document, random::Random, run};
 
-/// `models` models on `corpora` corpora of 1000 documents of 500 tokens, on the whole grid of k, with classes of tokens.
+/// `models` models on `corpora` corpora of 1000 documents of 500 tokens, on the whole grid of k,
+/// with classes of tokens.
 fn study(models: u32, corpora: u32) -> Vec<RunTally> {
     let grid = k_grid(50_257);
     let mut random = Random(1);

@@ -1,5 +1,6 @@
-//! How often a study's intervals hold the exponent of all texts like its own, and how often two corpora that were drawn from one set of
-//! documents are called different: through the whole of a fit. A short version runs always; the long one prints a table of
+//! How often a study's intervals hold the exponent of all texts like its own, and how often two
+//! corpora that were drawn from one set of documents are called different: through the whole of a
+//! fit. A short version runs always; the long one prints a table of
 //! `record/2026-11-28-models-and-text.md`.
 
 // The figures are for a person to copy.
@@ -51,7 +52,8 @@ fn truth() -> f64 {
             ((size as f64).ln(), (-(1.0 - misses / tokens).ln()).ln())
         })
         .collect();
-    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
+    let mean =
+        |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
     let (x, y) = (mean(|p| p.0), mean(|p| p.1));
     let spread: f64 = points.iter().map(|p| (p.0 - x).powi(2)).sum();
     -points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum::<f64>() / spread
@@ -76,7 +78,8 @@ fn measured(corpus: &str, documents: u32, normal: &mut Random) -> Vec<RunTally> 
     tallies.collect()
 }
 
-/// Shares of repetitions in which the interval that is told, that of this text, and that of these models hold the exponent.
+/// Shares of repetitions in which the interval that is told, that of this text, and that of these
+/// models hold the exponent.
 fn held(documents: u32, repetitions: usize, seed: u64) -> [f64; 3] {
     let (truth, mut normal) = (truth(), Random(seed));
     let options = FitOptions { resamples: 2, ..FitOptions::default() };
@@ -97,7 +100,8 @@ fn held(documents: u32, repetitions: usize, seed: u64) -> [f64; 3] {
     held
 }
 
-/// Shares of pairs of corpora from one source that are called closing or widening: by the interval told, and by that of this text.
+/// Shares of pairs of corpora from one source that are called closing or widening: by the interval
+/// told, and by that of this text.
 fn false_claims(documents: u32, repetitions: usize, seed: u64) -> [f64; 2] {
     let mut normal = Random(seed);
     let mut claims = [0.0; 2];
@@ -115,10 +119,12 @@ fn false_claims(documents: u32, repetitions: usize, seed: u64) -> [f64; 2] {
             resamples: 2,
             seed: 1,
         };
-        let fit = fit_relative(&of_study(&source).unwrap(), &RelativeOptions::new("here"), None).unwrap();
+        let fit =
+            fit_relative(&of_study(&source).unwrap(), &RelativeOptions::new("here"), None).unwrap();
         let law = fit.families[0].gaps[0].fit().unwrap();
         let (low, high) = law.delta_beta_of_this_text.as_ref().unwrap().bounds().unwrap();
-        let claimed = [!matches!(law.trend, Trend::Undecided | Trend::Parallel), low > 0.0 || high < 0.0];
+        let claimed =
+            [!matches!(law.trend, Trend::Undecided | Trend::Parallel), low > 0.0 || high < 0.0];
         for (share, claimed) in claims.iter_mut().zip(claimed) {
             *share += f64::from(u8::from(claimed)) / repetitions as f64;
         }
@@ -147,9 +153,11 @@ fn studies_in_full() {
     eprintln!("| documents | told | this text | these models | false claims: told | this text |");
     eprintln!("|---|---|---|---|---|---|");
     for documents in [12, 36, 150] {
-        let shares = held(documents, 1000, 4).map(|share| format!("{:.1}", 100.0 * share)).join(" | ");
-        let claims =
-            false_claims(documents, 1000, 5).map(|share| format!("{:.1}", 100.0 * share)).join(" | ");
+        let shares =
+            held(documents, 1000, 4).map(|share| format!("{:.1}", 100.0 * share)).join(" | ");
+        let claims = false_claims(documents, 1000, 5)
+            .map(|share| format!("{:.1}", 100.0 * share))
+            .join(" | ");
         eprintln!("| {documents} | {shares} | {claims} |");
     }
 }

@@ -57,18 +57,22 @@ fn documents_give_each_point_its_error_and_the_exponent_a_sampling_error() {
     assert!((fit.exponent.value - 0.12).abs() < 0.002, "{}", fit.exponent.value);
     for point in &law.points {
         let (error, log_error) = (point.standard_error.unwrap(), point.log_standard_error.unwrap());
-        // The documents' ease is uniform in [0.7, 1.3], of standard deviation 0.173: 120 of them, so
-        // ln(-ln RBP) has an error of about 0.173 / sqrt(120) = 0.016.
+        // The documents' ease is uniform in [0.7, 1.3], of standard deviation 0.173: 120 of them,
+        // so ln(-ln RBP) has an error of about 0.173 / sqrt(120) = 0.016.
         assert!((0.012..0.021).contains(&log_error), "{log_error}");
         assert!((error / point.value / log_error - 1.0).abs() < 0.05);
         assert_eq!(point.hits.unwrap() + point.misses.unwrap(), point.tokens.unwrap());
     }
-    // What is common to all models does not move the slope: leaving documents out of all of them at once sees that.
+    // What is common to all models does not move the slope: leaving documents out of all of them at
+    // once sees that.
     let sampling = fit.exponent_sampling.as_ref().unwrap();
     assert!(sampling.standard_error.unwrap() < 0.001, "{sampling:?}");
     assert!(matches!(sampling.interval, Interval::DocumentSpread { .. }));
     assert!(matches!(fit.exponent.interval, Interval::ModelsAndText { .. }));
-    assert!(matches!(fit.exponent_of_this_text.as_ref().unwrap().interval, Interval::StudentT { .. }));
+    assert!(matches!(
+        fit.exponent_of_this_text.as_ref().unwrap().interval,
+        Interval::StudentT { .. }
+    ));
     let model = &group.models[0];
     let bits = model.bits_per_byte.as_ref().unwrap();
     let nats = model.cross_entropy.as_ref().unwrap();
@@ -140,7 +144,12 @@ fn models_of_one_size_are_flagged_and_only_one_size_is_refused() {
     let mut runs = exact_family(&SIZES[..3]);
     runs.push(exact("twin", SIZES[2], &[1, 10], &[0.9, 0.4], 3.0));
     let group = fit(&runs);
-    assert!(group.flags.iter().any(|flag| flag.code == FlagCode::SameSize && flag.message.contains("twin")));
+    assert!(
+        group
+            .flags
+            .iter()
+            .any(|flag| flag.code == FlagCode::SameSize && flag.message.contains("twin"))
+    );
     assert_eq!(group.rank_laws[0].fit().unwrap().points, 4);
 
     let group = fit(&runs[2..]);
@@ -187,7 +196,9 @@ fn every_rank_within_k_leaves_no_point_and_the_law_says_so() {
     }
     let law = fit(&runs).rank_laws.remove(1);
     assert_eq!((law.points.len(), law.left_out.len()), (0, 7));
-    assert!(matches!(&law.outcome, Outcome::Refused { reason } if reason == "no model has a point"));
+    assert!(
+        matches!(&law.outcome, Outcome::Refused { reason } if reason == "no model has a point")
+    );
 }
 
 #[test]
@@ -313,7 +324,8 @@ fn k_of_the_whole_vocabulary_is_fitted_only_on_request() {
         .iter()
         .map(|&size| {
             let mut run = run(&format!("m{size}"), size, &grid);
-            run.documents = (0..40).map(|i| document(i, 100, &[60 - i as u64 % 7, 100], 3.0)).collect();
+            run.documents =
+                (0..40).map(|i| document(i, 100, &[60 - i as u64 % 7, 100], 3.0)).collect();
             run
         })
         .collect();

@@ -1,10 +1,13 @@
-//! Tables in which a row is a model: one that is there twice, one with two sizes, values without a logarithm, a gap that goes through 1; with the exact words.
+//! Tables in which a row is a model: one that is there twice, one with two sizes, values without a
+//! logarithm, a gap that goes through 1; with the exact words.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-use relscale_laws::relative::{Measurements, RelativeOptions, RelativeTable, fit_relative, of_table};
+use relscale_laws::relative::{
+    Measurements, RelativeOptions, RelativeTable, fit_relative, of_table,
+};
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
 use relscale_laws::tables::{Kind, Select};
 use relscale_laws::two_stage::{StagesOptions, fit_stages};
@@ -46,10 +49,13 @@ const HINT: &str = "a row is a model: take out what was pasted twice, give each 
 /// Three models, `times` times over.
 fn pasted(times: usize) -> String {
     let rows = [("m0", 1e6, 4.9), ("m1", 1e7, 4.1), ("m2", 1e8, 3.3)];
-    (0..times).flat_map(|_| rows).fold("model,S,loss\n".to_owned(), |mut text, (model, size, loss)| {
-        writeln!(text, "{model},{size},{loss}").unwrap();
-        text
-    })
+    (0..times).flat_map(|_| rows).fold(
+        "model,S,loss\n".to_owned(),
+        |mut text, (model, size, loss)| {
+            writeln!(text, "{model},{size},{loss}").unwrap();
+            text
+        },
+    )
 }
 
 #[test]
@@ -64,14 +70,16 @@ fn a_model_that_was_pasted_thrice_is_refused_with_its_lines() {
     );
     assert!(fit_table(&place.file("t.csv", &pasted(1)), &table(|_| {})).is_ok());
     // Other values under one name are no other model.
-    let path = place.file("t.csv", "model,S,loss,of\nm,1e6,3.1,a\nm,1e6,3.0,a\nn,1e7,2,a\nm,1e6,3.2,b\n");
+    let path =
+        place.file("t.csv", "model,S,loss,of\nm,1e6,3.1,a\nm,1e6,3.0,a\nn,1e7,2,a\nm,1e6,3.2,b\n");
     let by = table(|options| options.select.group = vec!["of".to_owned()]);
     assert_eq!(
         place.said(fit_table(&path, &by)),
         format!("t.csv: model `m` of a is there 2 times, in line 2 and line 3; {HINT}")
     );
     // A group, or a choice of rows, makes of one name one row.
-    let path = place.file("t.csv", "model,S,loss,of\nm,1e6,3.1,a\nm,1e6,3.0,b\nn,1e7,2,a\nn,1e7,2.2,b\n");
+    let path =
+        place.file("t.csv", "model,S,loss,of\nm,1e6,3.1,a\nm,1e6,3.0,b\nn,1e7,2,a\nn,1e7,2.2,b\n");
     assert_eq!(fit_table(&path, &by).unwrap().groups.len(), 2);
     let chosen = table(|options| options.select.only = vec![("of".to_owned(), "a".to_owned())]);
     assert!(fit_table(&path, &chosen).is_ok());
@@ -88,8 +96,12 @@ fn one_label_with_two_sizes_is_refused_with_both_lines() {
     );
     // Checkpoints of a model share its name: another column names the rows, or the name parts them.
     let path = place.file("t.csv", "model,step,S,loss\nm,a,1e6,3.1\nm,b,1e7,2.5\nm,c,1e8,2.1\n");
-    assert!(fit_table(&path, &table(|options| options.select.label = Some("step".to_owned()))).is_ok());
-    assert!(fit_table(&path, &table(|options| options.select.group = vec!["model".to_owned()])).is_ok());
+    assert!(
+        fit_table(&path, &table(|options| options.select.label = Some("step".to_owned()))).is_ok()
+    );
+    assert!(
+        fit_table(&path, &table(|options| options.select.group = vec!["model".to_owned()])).is_ok()
+    );
 }
 
 fn law(fit: &TableFit) -> &relscale_laws::Law {
@@ -118,7 +130,8 @@ fn seeds_are_points_of_their_own_unless_nothing_tells_them_apart() {
 fn relative_laws_take_each_model_once_and_at_one_x() {
     let place = Place::new();
     let read = |text: &str, distribution: Option<&str>| {
-        let errors: &[&str] = if distribution.is_some() { &["loss"] } else { &["loss_a", "loss_b"] };
+        let errors: &[&str] =
+            if distribution.is_some() { &["loss"] } else { &["loss_a", "loss_b"] };
         let options = RelativeTable {
             select: Select {
                 x: vec!["S".to_owned()],
@@ -165,7 +178,9 @@ fn stages_and_checkpoints_take_each_model_once() {
     );
     let path = place.file("s.csv", "S,loss,acc\n1e6,3,0.3\n1e6,2.9,0.3\n1e6,3,0.3\n");
     assert!(
-        place.said(fit_stages(&path, &options)).starts_with("s.csv, line 4: the row is that of line 2 again")
+        place
+            .said(fit_stages(&path, &options))
+            .starts_with("s.csv, line 4: the row is that of line 2 again")
     );
     let path = place.file("s.csv", "model,S,loss,acc\nm,1e6,0,0.3\n");
     assert_eq!(
@@ -174,11 +189,15 @@ fn stages_and_checkpoints_take_each_model_once() {
     );
 
     let options = SizeTokensTable {
-        select: Select { distribution: Some("of".to_owned()), ..Select::new(&["S", "D"], &["loss"]) },
+        select: Select {
+            distribution: Some("of".to_owned()),
+            ..Select::new(&["S", "D"], &["loss"])
+        },
         baseline: "a".to_owned(),
         level: 0.95,
     };
-    let path = place.file("c.csv", "run,S,D,of,loss\nr,1e6,1e9,a,3\nr,1e6,2e9,a,2\nr,1e6,1e9,a,3\n");
+    let path =
+        place.file("c.csv", "run,S,D,of,loss\nr,1e6,1e9,a,3\nr,1e6,2e9,a,2\nr,1e6,1e9,a,3\n");
     assert_eq!(
         place.said(fit_size_tokens(&path, &options)),
         format!(
@@ -187,11 +206,9 @@ fn stages_and_checkpoints_take_each_model_once() {
         )
     );
     let path = place.file("c.csv", "run,S,D,of,loss\nr,1e6,1e9,a,3\nr,2e6,2e9,a,2\n");
-    assert!(
-        place
-            .said(fit_size_tokens(&path, &options))
-            .starts_with("c.csv: model `r` has more than one x: 1000000 (line 2) and 2000000 (line 3)")
-    );
+    assert!(place.said(fit_size_tokens(&path, &options)).starts_with(
+        "c.csv: model `r` has more than one x: 1000000 (line 2) and 2000000 (line 3)"
+    ));
 }
 
 #[test]
@@ -215,11 +232,15 @@ fn a_value_without_a_logarithm_is_named_with_its_line() {
         "1 of 4 rows left out of the fit: c (line 4: acc is 1: its -ln is 0 and has no logarithm)"
     );
     let options = RelativeTable {
-        select: Select { kinds: vec![Kind::Loss, Kind::Accuracy], ..Select::new(&["S"], &["loss", "acc"]) },
+        select: Select {
+            kinds: vec![Kind::Loss, Kind::Accuracy],
+            ..Select::new(&["S"], &["loss", "acc"])
+        },
         ..RelativeTable::default()
     };
     let read = of_table(&path, &options).unwrap();
-    let flag = read.families[0].flags.iter().find(|flag| flag.code == FlagCode::PointsLeftOut).unwrap();
+    let flag =
+        read.families[0].flags.iter().find(|flag| flag.code == FlagCode::PointsLeftOut).unwrap();
     assert_eq!(
         flag.message,
         "without a logarithm, so left out: b on loss (line 3: loss is 0: it has no logarithm); c on acc (line 4: acc is 1: its -ln is 0 \
@@ -227,7 +248,8 @@ fn a_value_without_a_logarithm_is_named_with_its_line() {
     );
 }
 
-/// The gap of `b` to `a` over five models, `ln G = from + slope (ln x - ln x_0)` with a scatter of `own`.
+/// The gap of `b` to `a` over five models, `ln G = from + slope (ln x - ln x_0)` with a scatter of
+/// `own`.
 fn gap(from: f64, slope: f64, own: f64, kinds: Vec<Kind>) -> RelativeFamily {
     let place = Place::new();
     let text = [1.0, -1.0, 0.4, -0.9, 1.0].iter().zip(6..).fold(
@@ -235,8 +257,12 @@ fn gap(from: f64, slope: f64, own: f64, kinds: Vec<Kind>) -> RelativeFamily {
         |mut text, (scatter, decade)| {
             let u = f64::from(decade - 6) * 10f64.ln();
             let a = 3.0 * (-0.1 * u).exp();
-            writeln!(text, "m{decade},1e{decade},{a},{}", a * (from + slope * u + own * scatter).exp())
-                .unwrap();
+            writeln!(
+                text,
+                "m{decade},1e{decade},{a},{}",
+                a * (from + slope * u + own * scatter).exp()
+            )
+            .unwrap();
             text
         },
     );
@@ -262,11 +288,17 @@ fn a_gap_that_goes_through_one_is_crossed() {
         ),
         "{verdict}"
     );
-    assert!(closes.verdict.starts_with("Of 1 gap to loss_a, 1 is crossed (loss_b)"), "{}", closes.verdict);
+    assert!(
+        closes.verdict.starts_with("Of 1 gap to loss_a, 1 is crossed (loss_b)"),
+        "{}",
+        closes.verdict
+    );
     assert!(serde_json::to_string(&closes).unwrap().contains("\"trend\":\"crossed\""));
     let widens = gap(-0.2, 0.0434, 0.002, Vec::new());
     assert_eq!(trend(&widens), Trend::Crossed);
-    assert!(widens.gaps[0].verdict.contains("the smaller error at first and the larger one at last"));
+    assert!(
+        widens.gaps[0].verdict.contains("the smaller error at first and the larger one at last")
+    );
     // All above 1, or all below, it closes or widens as before.
     assert_eq!(trend(&gap(0.9, -0.0434, 0.002, Vec::new())), Trend::Closes);
     assert_eq!(trend(&gap(-0.9, 0.0434, 0.002, Vec::new())), Trend::Widens);

@@ -1,4 +1,5 @@
-//! Every check of a table against every law that reads one: a fault that is mended for one is mended for all.
+//! Every check of a table against every law that reads one: a fault that is mended for one is
+//! mended for all.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,7 +73,9 @@ fn numbers(mut value: Value) -> Value {
     fn strip(value: &mut Value) {
         match value {
             Value::Object(members) => {
-                ["file", "files", "place", "models"].iter().for_each(|name| drop(members.remove(*name)));
+                ["file", "files", "place", "models"]
+                    .iter()
+                    .for_each(|name| drop(members.remove(*name)));
                 members.values_mut().for_each(strip);
             }
             Value::Array(items) => items.iter_mut().for_each(strip),
@@ -121,10 +124,15 @@ const HEADER: [&str; 5] = ["model", "params", "tokens", "loss", "acc"];
 fn rows() -> Vec<[String; 5]> {
     let mut rows = Vec::new();
     for (at, params) in [1_000_000_u64, 4_000_000, 16_000_000].into_iter().enumerate() {
-        for (step, tokens) in [2_000_000_000_u64, 8_000_000_000, 32_000_000_000].into_iter().enumerate() {
+        for (step, tokens) in
+            [2_000_000_000_u64, 8_000_000_000, 32_000_000_000].into_iter().enumerate()
+        {
             let number = 3 * at + step;
             let wobble = [0.003, -0.002, 0.001][number % 3];
-            let loss = 1.5 + 60.0 * (params as f64).powf(-0.3) + 100.0 * (tokens as f64).powf(-0.25) + wobble;
+            let loss = 1.5
+                + 60.0 * (params as f64).powf(-0.3)
+                + 100.0 * (tokens as f64).powf(-0.25)
+                + wobble;
             rows.push([
                 format!("m{number}"),
                 params.to_string(),
@@ -180,15 +188,17 @@ fn one_table_however_it_is_written() {
     let quoted = |_: usize, cell: String| format!("\"{cell}\"");
     let members = |row: &[String; 5], between: &str, colon: &str| {
         let cell = |at: usize| if at == 0 { format!("\"{}\"", row[at]) } else { row[at].clone() };
-        let all: Vec<String> = (0..5).map(|at| format!("{}{colon}{}", HEADER[at], cell(at))).collect();
+        let all: Vec<String> =
+            (0..5).map(|at| format!("{}{colon}{}", HEADER[at], cell(at))).collect();
         all.join(between)
     };
     let jsonl: String = rows()
         .iter()
         .map(|row| {
             let members = members(row, ", ", ": ");
-            let named =
-                HEADER.iter().fold(members, |text, name| text.replacen(name, &format!("\"{name}\""), 1));
+            let named = HEADER
+                .iter()
+                .fold(members, |text, name| text.replacen(name, &format!("\"{name}\""), 1));
             format!("{{{named}}}\n\n")
         })
         .collect();
@@ -198,10 +208,9 @@ fn one_table_however_it_is_written() {
     reversed.reverse();
     let (header, others) = with("set", |_| "a".to_owned());
     let mut sets = others;
-    sets.extend(
-        [1, 2]
-            .map(|n| ["x", "1e6", "7e9", "9", "0.1", "b"].map(|c| c.replace('x', &format!("x{n}"))).to_vec()),
-    );
+    sets.extend([1, 2].map(|n| {
+        ["x", "1e6", "7e9", "9", "0.1", "b"].map(|c| c.replace('x', &format!("x{n}"))).to_vec()
+    }));
     let parquet = place.0.path().join("t.parquet");
     let column = |at: usize| {
         let cells: Vec<String> = rows().into_iter().map(|row| row[at].clone()).collect();
@@ -221,7 +230,10 @@ fn one_table_however_it_is_written() {
         ("tabs", place.file("t.tsv", text_of("\t", "\n"))),
         ("tabs in a text", place.file("t.txt", text_of("\t", "\n"))),
         ("bars", place.file("bars.csv", text_of("|", "\n"))),
-        ("a first line that tells", place.file("sep.csv", format!("sep=;\r\n{}", text_of(";", "\r\n")))),
+        (
+            "a first line that tells",
+            place.file("sep.csv", format!("sep=;\r\n{}", text_of(";", "\r\n"))),
+        ),
         ("decimal commas", place.file("decimal.csv", cells(&decimal, ";"))),
         ("thousands", place.file("thousands.csv", cells(&thousands, ","))),
         ("units", place.file("units.csv", cells(&units, ","))),
@@ -229,15 +241,20 @@ fn one_table_however_it_is_written() {
         ("empty cells at the end", place.file("trailing.csv", text_of(",", ",,\n") + ",,,,,,\n")),
         ("blank lines", place.file("blank.csv", format!("\n{}", text_of(",", "\n\n")))),
         ("no last end of line", place.file("open.csv", csv().trim_end())),
-        ("the rows the other way round", place.file("reversed.csv", text(&HEADER, &reversed, ",", "\n"))),
+        (
+            "the rows the other way round",
+            place.file("reversed.csv", text(&HEADER, &reversed, ",", "\n")),
+        ),
         ("JSONL", place.file("t.jsonl", jsonl)),
         ("TOML", place.file("t.toml", toml)),
         ("Parquet", parquet),
     ];
     for law in LAWS {
-        let expected = numbers(law.read(&usual, |_| {}).unwrap_or_else(|said| panic!("{law:?}: {said}")));
+        let expected =
+            numbers(law.read(&usual, |_| {}).unwrap_or_else(|said| panic!("{law:?}: {said}")));
         for (what, path) in &variants {
-            let found = law.read(path, |_| {}).unwrap_or_else(|said| panic!("{law:?}, {what}: {said}"));
+            let found =
+                law.read(path, |_| {}).unwrap_or_else(|said| panic!("{law:?}, {what}: {said}"));
             assert_eq!(numbers(found), expected, "{law:?}, {what}");
         }
         let chosen = place.file("sets.csv", text(&header, &sets, ",", "\n"));
@@ -258,10 +275,12 @@ fn x_is_a_column_a_product_or_in_a_manifest() {
         .into_iter()
         .map(|row| {
             let n: f64 = row[1].parse().unwrap();
-            [row[0].clone(), (n / 1e6).to_string(), row[2].clone(), row[3].clone(), row[4].clone()].to_vec()
+            [row[0].clone(), (n / 1e6).to_string(), row[2].clone(), row[3].clone(), row[4].clone()]
+                .to_vec()
         })
         .collect();
-    let product = place.file("p.csv", text(&["model", "N", "tokens", "loss", "acc"], &millions, ",", "\n"));
+    let product =
+        place.file("p.csv", text(&["model", "N", "tokens", "loss", "acc"], &millions, ",", "\n"));
     // A name that reads as a product is a column's where there is one.
     let named = csv().replacen("params", "6*x", 1);
     let named = place.file("n.csv", named);
@@ -270,10 +289,12 @@ fn x_is_a_column_a_product_or_in_a_manifest() {
         .map(|row| [row[0].clone(), row[2].clone(), row[3].clone(), row[4].clone()].to_vec())
         .collect();
     let bare = place.file("b.csv", text(&["model", "tokens", "loss", "acc"], &bare, ",", "\n"));
-    let models: Vec<Vec<String>> =
-        rows().into_iter().map(|row| [row[0].clone(), row[1].clone(), "total".to_owned()].to_vec()).collect();
-    let manifest =
-        place.file("models.csv", text(&["model", "params", "params_convention"], &models, ",", "\n"));
+    let models: Vec<Vec<String>> = rows()
+        .into_iter()
+        .map(|row| [row[0].clone(), row[1].clone(), "total".to_owned()].to_vec())
+        .collect();
+    let manifest = place
+        .file("models.csv", text(&["model", "params", "params_convention"], &models, ",", "\n"));
     for law in LAWS {
         let expected = unnamed(law.read(&usual, |_| {}).unwrap());
         let same = |path: &Path, x: &str, edit: &dyn Fn(&mut Select)| {
@@ -315,7 +336,10 @@ fn groups_of_the_table_and_of_a_manifest_share_laws() {
             select.models = Some(manifest.clone());
         });
         let found = found.unwrap_or_else(|said| panic!("{law:?}: {said}")).to_string();
-        assert!(found.contains("even, of even") && found.contains("odd, of odd"), "{law:?}: {found}");
+        assert!(
+            found.contains("even, of even") && found.contains("odd, of odd"),
+            "{law:?}: {found}"
+        );
         let said = law.read(&path, |select| select.group = by("lab")).unwrap_err();
         assert!(said.contains("no column `lab`"), "{law:?}: {said}");
     }
@@ -347,22 +371,33 @@ fn what_takes_no_part_is_told_by_name() {
     let cases: [Case<'_>; 11] = [
         ("crashed", ["bad", "2e6", "2e9", "3", "0.3"], Some("crashed"), &nothing, &all),
         ("Failed", ["bad", "2e6", "2e9", "3", "0.3"], Some("Failed"), &nothing, &all),
-        ("which is not known as finished", ["bad", "2e6", "2e9", "3", "0.3"], Some("weird"), &nothing, &all),
+        (
+            "which is not known as finished",
+            ["bad", "2e6", "2e9", "3", "0.3"],
+            Some("weird"),
+            &nothing,
+            &all,
+        ),
         ("KILLED", ["bad", "", "", "", ""], Some("KILLED"), &nothing, &all),
         ("its loss is not given", ["bad", "2e6", "2e9", "", "0.3"], None, &nothing, &all),
         ("its loss is not given", ["bad", "2e6", "2e9", "N/A", "0.3"], None, &nothing, &all),
         ("its params is not given", ["bad", "", "2e9", "3", "0.3"], None, &nothing, &all),
         ("its loss is NaN", ["bad", "2e6", "2e9", "nan", "0.3"], None, &nan, &all),
         ("its loss is inf", ["bad", "2e6", "2e9", "+Inf", "0.3"], None, &nan, &all),
-        ("diverged: its loss is NaN", ["bad", "2e6", "2e9", "1.#QNAN", "0.3"], None, &nothing, &|law| {
-            law == Law::SweepFit
-        }),
+        (
+            "diverged: its loss is NaN",
+            ["bad", "2e6", "2e9", "1.#QNAN", "0.3"],
+            None,
+            &nothing,
+            &|law| law == Law::SweepFit,
+        ),
         ("loss is 0: it has no logarithm", ["bad", "2e6", "2e9", "0", "0.3"], None, &nothing, &all),
     ];
     for (reason, row, state, edit, holds) in cases {
         let path = place.file("t.csv", beside(row, state));
         for law in LAWS.into_iter().filter(|law| holds(*law)) {
-            let found = law.read(&path, edit).unwrap_or_else(|said| panic!("{law:?}, {reason}: {said}"));
+            let found =
+                law.read(&path, edit).unwrap_or_else(|said| panic!("{law:?}, {reason}: {said}"));
             let found = found.to_string();
             assert!(found.contains("bad") && found.contains(reason), "{law:?}, {reason}: {found}");
         }
@@ -416,8 +451,18 @@ fn what_cannot_be_is_refused_with_file_and_line() {
             "line 11: column `params` is `0`, expected a number above 0",
             &all,
         ),
-        ("t.csv", row("x,-5,2e9,3,0.3").into(), "column `params` is `-5`, expected a number above 0", &all),
-        ("t.csv", row("x,1e300,2e9,3,0.3").into(), "expected 0, or a number between 1e-60 and 1e60", &all),
+        (
+            "t.csv",
+            row("x,-5,2e9,3,0.3").into(),
+            "column `params` is `-5`, expected a number above 0",
+            &all,
+        ),
+        (
+            "t.csv",
+            row("x,1e300,2e9,3,0.3").into(),
+            "expected 0, or a number between 1e-60 and 1e60",
+            &all,
+        ),
         (
             "t.csv",
             row("x,1e6,2e9,-3,0.3").into(),
@@ -425,7 +470,12 @@ fn what_cannot_be_is_refused_with_file_and_line() {
             &all,
         ),
         ("t.csv", row("x,1e6,2e9,nan,0.3").into(), "--leave-out-nan", &models),
-        ("t.csv", row("x,inf,2e9,3,0.3").into(), "column `params` is `inf`, expected a number", &all),
+        (
+            "t.csv",
+            row("x,inf,2e9,3,0.3").into(),
+            "column `params` is `inf`, expected a number",
+            &all,
+        ),
         (
             "t.csv",
             row("m0,1000000,2000000000,3,0.3").into(),
@@ -446,7 +496,12 @@ fn what_cannot_be_is_refused_with_file_and_line() {
             "no column `loss`; its columns are: model, params",
             &all,
         ),
-        ("t.csv", csv().replacen("tokens", "loss", 1).replacen("acc", "tokens", 1).into(), "olumn `", &all),
+        (
+            "t.csv",
+            csv().replacen("tokens", "loss", 1).replacen("acc", "tokens", 1).into(),
+            "olumn `",
+            &all,
+        ),
         ("t.csv", csv().lines().next().unwrap().into(), "no row", &all),
         ("t.csv", Vec::new(), "no column", &all),
         ("t.csv", b"model,params\ncaf\xe9,1\n".to_vec(), "line 2: not UTF-8", &all),
@@ -490,7 +545,11 @@ fn a_choice_that_means_nothing_is_refused_by_every_law() {
     let groups = place.file("g.csv", text(&header, &groups, ",", "\n"));
     type Case<'a> = (&'a Path, &'a dyn Fn(&mut Select), &'a str);
     let cases: [Case<'_>; 9] = [
-        (&path, &|select| select.only = vec![("model".into(), "m77".into())], "no row with model = m77"),
+        (
+            &path,
+            &|select| select.only = vec![("model".into(), "m77".into())],
+            "no row with model = m77",
+        ),
         (&path, &|select| select.only = vec![("set".into(), "a".into())], "no column `set`"),
         (&path, &|select| select.label = Some("run".into()), "no column `run`"),
         (&path, &|select| select.x[0] = "flops".into(), "no column `flops`"),
@@ -510,7 +569,8 @@ fn a_choice_that_means_nothing_is_refused_by_every_law() {
         }
     }
     // Rows without a name are told by their line.
-    let nameless = csv().replacen("model", "id", 1).replace("m3,4000000,2000000000,", "m3,,2000000000,");
+    let nameless =
+        csv().replacen("model", "id", 1).replace("m3,4000000,2000000000,", "m3,,2000000000,");
     let nameless = place.file("n.csv", nameless);
     // Where a row is a model on a distribution, rows of one x are one model without names.
     for law in LAWS.into_iter().filter(|law| *law != Law::Relative) {

@@ -1,5 +1,6 @@
-//! Tables and results as others write them: every encoding, delimiter and spelling of a number, runs that crashed, columns in other units, results of
-//! the harness that were not had alike. `testdata/tables` is by pandas, expected exponents by SciPy.
+//! Tables and results as others write them: every encoding, delimiter and spelling of a number,
+//! runs that crashed, columns in other units, results of the harness that were not had alike.
+//! `testdata/tables` is by pandas, expected exponents by SciPy.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,10 @@ impl Place {
 
     /// The same rows as CSV, JSONL and Parquet.
     fn every_format(&self, columns: &[&str], rows: &[&[&str]]) -> Vec<PathBuf> {
-        let csv = [columns.join(","), rows.iter().map(|row| row.join(",")).collect::<Vec<_>>().join("\n")];
+        let csv = [
+            columns.join(","),
+            rows.iter().map(|row| row.join(",")).collect::<Vec<_>>().join("\n"),
+        ];
         let number = |text: &str| text.parse::<f64>().ok();
         let line = |row: &&[&str]| {
             let members = columns.iter().zip(*row).map(|(name, text)| match number(text) {
@@ -93,15 +97,21 @@ fn a_table_reads_alike_however_it_is_written() {
 #[test]
 fn what_can_be_read_in_two_ways_is_refused_with_its_place() {
     let place = Place::new();
-    let refusal =
-        |text: &str| fit_table(&place.file("t.csv", text), &options("loss")).unwrap_err().to_string();
+    let refusal = |text: &str| {
+        fit_table(&place.file("t.csv", text), &options("loss")).unwrap_err().to_string()
+    };
     let text = refusal("S,loss\n\"1,400\",3\n\"2,800\",2\n");
     assert!(
-        text.contains("line 2: column `S` is `1,400`, expected a number that can be read in one way"),
+        text.contains(
+            "line 2: column `S` is `1,400`, expected a number that can be read in one way"
+        ),
         "{text}"
     );
     let text = refusal("S,loss\n1e7,3,65\n");
-    assert!(text.contains("line 2: 3 values, but the header has 2; a value with a comma inside"), "{text}");
+    assert!(
+        text.contains("line 2: 3 values, but the header has 2; a value with a comma inside"),
+        "{text}"
+    );
     let text = refusal("S,loss\n70 million,3\n");
     assert!(text.contains("column `S` is `70 million`, expected a number"), "{text}");
     assert!(refusal("S,loss\n1e7,3\n2e7").contains("line 3: the file ends inside this line"));
@@ -144,14 +154,23 @@ fn a_run_that_did_not_finish_is_left_out_by_every_reader_of_every_format() {
                 "{what}"
             );
 
-            let table =
-                RelativeTable { select: Select::new(&["S"], &["loss", "acc"]), ..RelativeTable::default() };
+            let table = RelativeTable {
+                select: Select::new(&["S"], &["loss", "acc"]),
+                ..RelativeTable::default()
+            };
             let read = of_table(&path, &table).unwrap();
             let family = &read.families[0];
             assert!(
-                family.series.iter().all(|series| series.points.len() == 4 && series.left_out.len() == 1)
+                family
+                    .series
+                    .iter()
+                    .all(|series| series.points.len() == 4 && series.left_out.len() == 1)
             );
-            assert!(has(&family.flags, FlagCode::PointsLeftOut, "e ("), "{what}: {:?}", family.flags);
+            assert!(
+                has(&family.flags, FlagCode::PointsLeftOut, "e ("),
+                "{what}: {:?}",
+                family.flags
+            );
             let relative = fit_relative(&read, &RelativeOptions::new("loss"), None).unwrap();
             assert!(serde_json::to_string(&relative).unwrap().contains(word), "{what}");
 
@@ -172,8 +191,8 @@ fn a_run_that_did_not_finish_is_left_out_by_every_reader_of_every_format() {
     // Asked for by name, such runs are what is wanted; a column of other states says nothing.
     let path = place.file("u.csv", "name,S,loss,state\na,1e7,3,CA\nb,2e7,2.5,NY\nc,4e7,2,CA\n");
     assert_eq!(fit_table(&path, &options("loss")).unwrap().groups[0].laws[0].points.len(), 3);
-    let path =
-        place.file("v.csv", "name,S,loss,state\na,1e7,3,crashed\nb,2e7,2.5,crashed\nc,4e7,2,finished\n");
+    let path = place
+        .file("v.csv", "name,S,loss,state\na,1e7,3,crashed\nb,2e7,2.5,crashed\nc,4e7,2,finished\n");
     let only = vec![("state".to_owned(), "crashed".to_owned())];
     let fit = fit_table(
         &path,
@@ -252,7 +271,8 @@ fn runs_that_crashed_or_diverged_are_no_runs_of_a_sweep() {
         // A run with a loss that would bend the curve of its budget.
         let table = runs(|_, _| {})
             + &{
-                let mut row = ["bad", "", "finished", "1e18", "6e7", "2.8e9", "9.9"].map(str::to_owned);
+                let mut row =
+                    ["bad", "", "finished", "1e18", "6e7", "2.8e9", "9.9"].map(str::to_owned);
                 row[column] = text.to_owned();
                 row.join(",")
             };
@@ -309,7 +329,11 @@ fn columns_in_another_unit_are_told_with_the_likely_one() {
         let even = table.lines().take(11).collect::<Vec<_>>().join("\n");
         for table in [&table, &even] {
             let fit = isoflop(&place, table);
-            assert!(has(&fit.groups[0].flags, FlagCode::UnlikelyUnit, &words), "{:?}", fit.groups[0].flags);
+            assert!(
+                has(&fit.groups[0].flags, FlagCode::UnlikelyUnit, &words),
+                "{:?}",
+                fit.groups[0].flags
+            );
         }
     }
     // Without budgets sizes alone tell it, and so they do in a table of models.
@@ -323,14 +347,26 @@ fn columns_in_another_unit_are_told_with_the_likely_one() {
             }
         })
         .collect();
-    assert!(has(&isoflop(&place, &bare).groups[0].flags, FlagCode::UnlikelyUnit, "params in millions"));
+    assert!(has(
+        &isoflop(&place, &bare).groups[0].flags,
+        FlagCode::UnlikelyUnit,
+        "params in millions"
+    ));
     let small = |sizes: [&str; 3]| {
-        let rows: Vec<String> =
-            sizes.iter().zip([3.0, 2.5, 2.2]).map(|(size, loss)| format!("{size},{loss}")).collect();
-        fit_table(&place.file("s.csv", &format!("S,loss\n{}\n", rows.join("\n"))), &options("loss")).unwrap()
+        let rows: Vec<String> = sizes
+            .iter()
+            .zip([3.0, 2.5, 2.2])
+            .map(|(size, loss)| format!("{size},{loss}"))
+            .collect();
+        fit_table(&place.file("s.csv", &format!("S,loss\n{}\n", rows.join("\n"))), &options("loss"))
+            .unwrap()
     };
     let flags = |fit: &TableFit| fit.groups[0].laws[0].flags.clone();
-    assert!(has(&flags(&small(["70", "160", "410"])), FlagCode::UnlikelyUnit, "in millions or billions"));
+    assert!(has(
+        &flags(&small(["70", "160", "410"])),
+        FlagCode::UnlikelyUnit,
+        "in millions or billions"
+    ));
     assert!(has(&flags(&small(["7.1", "7.9", "8.6"])), FlagCode::UnlikelyUnit, "logarithms"));
     assert!(!has(&flags(&small(["70M", "160M", "410M"])), FlagCode::UnlikelyUnit, ""));
 }
@@ -350,7 +386,11 @@ fn result(place: &Place, model: &str, metrics: &str, edit: impl Fn(String) -> St
 const MODELS: [(&str, f64); 4] = [("m1", 0.2), ("m2", 0.33), ("m3", 0.5), ("m4", 0.6)];
 
 /// The laws of four models, of which `m3`'s file is `edit`ed and has these metrics.
-fn harness(metrics: &str, edit: impl Fn(String) -> String, leave_out_nan: bool) -> Result<TableFit, String> {
+fn harness(
+    metrics: &str,
+    edit: impl Fn(String) -> String,
+    leave_out_nan: bool,
+) -> Result<TableFit, String> {
     let place = Place::new();
     for (model, acc) in MODELS {
         let usual = format!("\"acc,none\": {acc}, \"acc_stderr,none\": 0.01");
@@ -383,8 +423,9 @@ fn a_model_without_a_result_is_named() {
         assert!(has(&law.flags, FlagCode::PointsLeftOut, "m3"), "{metrics}");
     }
     // No result at all, and one of another number of shots.
-    let none =
-        |text: String| text.replace("\"lambada_openai\": {\"alias\": \"lambada_openai\", \"a\": 0}", "");
+    let none = |text: String| {
+        text.replace("\"lambada_openai\": {\"alias\": \"lambada_openai\", \"a\": 0}", "")
+    };
     let fit = harness("\"a\": 0", none, false).unwrap();
     assert!(
         fit.groups[0].laws[0].left_out[0].reason.contains("nothing of lambada_openai"),
@@ -395,7 +436,8 @@ fn a_model_without_a_result_is_named() {
         text.replace("\"n-shot\": {\"lambada_openai\": 0}", "\"n-shot\": {\"lambada_openai\": 5}")
     };
     let fit = harness("\"acc,none\": 0.5", shots, false).unwrap();
-    let law = fit.groups[0].laws.iter().find(|law| law.name == "lambada_openai, 0-shot acc").unwrap();
+    let law =
+        fit.groups[0].laws.iter().find(|law| law.name == "lambada_openai, 0-shot acc").unwrap();
     assert!(law.left_out[0].reason.contains("has acc,none, 5-shot"), "{:?}", law.left_out);
 }
 
@@ -409,10 +451,22 @@ fn models_that_were_not_evaluated_alike_are_told() {
     for (from, to, words) in [
         ("\"limit\": null", "\"limit\": 20.0", "`limit` is 20.0 (m3), not set (3 others)"),
         ("\"effective\": 5153", "\"effective\": 20", "m3 20 of 5153"),
-        ("{\"lambada_openai\": 1.0}", "{\"lambada_openai\": 0.0}", "`version` is 0.0 (m3), 1.0 (3 others)"),
+        (
+            "{\"lambada_openai\": 1.0}",
+            "{\"lambada_openai\": 0.0}",
+            "`version` is 0.0 (m3), 1.0 (3 others)",
+        ),
         ("\"doc_to_text\": \"T\"", "\"doc_to_text\": \"U\"", "`doc_to_text` is"),
-        ("\"limit\": null", "\"limit\": null, \"gen_kwargs\": {\"temperature\": 1}", "`gen_kwargs` is"),
-        ("\"model_name\"", "\"chat_template\": \"x\", \"model_name\"", "`chat template` is true (m3)"),
+        (
+            "\"limit\": null",
+            "\"limit\": null, \"gen_kwargs\": {\"temperature\": 1}",
+            "`gen_kwargs` is",
+        ),
+        (
+            "\"model_name\"",
+            "\"chat_template\": \"x\", \"model_name\"",
+            "`chat template` is true (m3)",
+        ),
     ] {
         let fit = harness(usual, |text| text.replace(from, to), false).unwrap();
         let law = &fit.groups[0].laws[0];
@@ -434,7 +488,11 @@ fn a_result_that_is_no_number_is_told_with_its_model_and_passed_over_on_request(
         let fit = harness(&metrics, |text| text, true).unwrap();
         let law = &fit.groups[0].laws[0];
         assert_eq!((law.points.len(), law.left_out[0].label.as_str()), (3, "m3"), "{bare}");
-        assert!(law.left_out[0].reason.contains("acc,none of lambada_openai is"), "{:?}", law.left_out);
+        assert!(
+            law.left_out[0].reason.contains("acc,none of lambada_openai is"),
+            "{:?}",
+            law.left_out
+        );
     }
     // An error that is none matters to nobody.
     assert!(harness("\"acc,none\": 0.5, \"acc_stderr,none\": NaN", |text| text, false).is_ok());
@@ -448,7 +506,10 @@ fn a_result_that_is_no_number_is_told_with_its_model_and_passed_over_on_request(
     );
     let fit = fit_table(
         &table,
-        &TableOptions { select: Select { leave_out_nan: true, ..options("loss").select }, ..options("loss") },
+        &TableOptions {
+            select: Select { leave_out_nan: true, ..options("loss").select },
+            ..options("loss")
+        },
     )
     .unwrap();
     assert_eq!((fit.groups[0].laws[0].points.len(), fit.groups[0].laws[0].left_out.len()), (2, 1));
@@ -474,9 +535,12 @@ fn a_gap_that_ends_further_below_one_than_it_began_above_is_told() {
                 (3.0 - 0.1 * f64::from(at)) * first * ratio.powi(at) * scatter
             )
         });
-        let path = place.file("g.csv", &format!("model,params,web,code\n{}", rows.collect::<String>()));
+        let path =
+            place.file("g.csv", &format!("model,params,web,code\n{}", rows.collect::<String>()));
         let read = of_table(&path, &table).unwrap();
-        fit_relative(&read, &RelativeOptions::new("web"), None).unwrap().families[0].gaps[0].flags.clone()
+        fit_relative(&read, &RelativeOptions::new("web"), None).unwrap().families[0].gaps[0]
+            .flags
+            .clone()
     };
     assert!(has(&gap(1.003, 0.93), FlagCode::GapBelowOne, "further below 1 than it began"));
     assert!(has(&gap(0.7, 1.08), FlagCode::GapBelowOne, "closer together at the largest"));

@@ -1,4 +1,5 @@
-//! Two stages: the OLMo ladder against scipy, known truths, coverage of the intervals, refusals with file and line.
+//! Two stages: the OLMo ladder against scipy, known truths, coverage of the intervals, refusals
+//! with file and line.
 
 #![allow(clippy::print_stderr)] // says what was covered
 
@@ -139,7 +140,11 @@ fn the_olmo_ladder_with_its_largest_size_held_out() {
             close(curve.parameter(name).unwrap().value, expected, 1e-5);
         }
         // Where scipy's fit runs to a limit of 1, that is said.
-        assert_eq!(second[2] == 1.0, curve.flags.iter().any(|flag| flag.code == FlagCode::AtBound), "{task}");
+        assert_eq!(
+            second[2] == 1.0,
+            curve.flags.iter().any(|flag| flag.code == FlagCode::AtBound),
+            "{task}"
+        );
         close(held_out.loss_error.unwrap(), loss_error, 1e-5);
         for (route, expected) in Route::ALL.into_iter().zip(errors) {
             close(held_out.route(route).unwrap().mean_absolute, expected, 1e-4);
@@ -189,7 +194,8 @@ fn a_known_truth_comes_back_in_any_unit_of_x() {
         assert!((value(&curves.accuracy, "rate") - 7.0).abs() < 1e-4);
         assert!((value(&curves.accuracy, "upper") - 0.85).abs() < 1e-5);
         assert_eq!(value(&curves.accuracy, "lower"), 0.25);
-        // The curves as they are drawn: from the smallest x to the one asked for, and through the prediction there.
+        // The curves as they are drawn: from the smallest x to the one asked for, and through the
+        // prediction there.
         let drawn = curves.traces.route(Route::Chain).unwrap();
         let (first, last) = (drawn.first().unwrap(), drawn.last().unwrap());
         assert_eq!((first.x, last.x), (X[0] / unit, 1e23 / unit));
@@ -263,7 +269,11 @@ fn bad_numbers_are_refused_with_file_and_line() {
             assert!(said.contains(word), "no `{word}` in: {said}");
         }
     };
-    refuses("flops,bpb,acc\n1e18,1,0.3\n1e19,0.9,45\n", &options, &["bad.csv, line 3", "`45`", "share"]);
+    refuses(
+        "flops,bpb,acc\n1e18,1,0.3\n1e19,0.9,45\n",
+        &options,
+        &["bad.csv, line 3", "`45`", "share"],
+    );
     refuses("flops,bpb,acc\n1e18,0,0.3\n", &options, &["line 2: bpb is 0: it has no logarithm"]);
     refuses("flops,bpb,acc\n0,1,0.3\n", &options, &["line 2", "above 0"]);
     refuses("flops,bpb\n1e18,1\n", &options, &["no column `acc`", "flops, bpb"]);
@@ -289,8 +299,10 @@ fn an_accuracy_of_zero_has_no_place_in_the_power_law_and_is_named() {
     let place = Place::new();
     let mut points: Vec<(f64, f64, f64)> = X.iter().map(|&x| (x, truth(x).0, truth(x).1)).collect();
     points[0].2 = 0.0;
-    let options =
-        StagesOptions { held_out: HeldOut::Largest(3), ..StagesOptions::new("flops", "bpb", "acc") };
+    let options = StagesOptions {
+        held_out: HeldOut::Largest(3),
+        ..StagesOptions::new("flops", "bpb", "acc")
+    };
     let group = only(&place.file("zero.csv", &table(points.into_iter())), &options);
     assert_eq!(group.curves.direct_power.fit().unwrap().points, 11);
     assert_eq!(group.held_out.unwrap().points.len(), 3);

@@ -1,5 +1,6 @@
-//! Two stages, straight from compute: where a sigmoid is true the direct power law is told as the wrong form or its interval covers, and the other way
-//! round; where the power law is true the test of its form keeps its level.
+//! Two stages, straight from compute: where a sigmoid is true the direct power law is told as the
+//! wrong form or its interval covers, and the other way round; where the power law is true the test
+//! of its form keeps its level.
 
 // The simulation prints its table.
 #![allow(clippy::print_stderr)]
@@ -16,7 +17,8 @@ use support::random::Random;
 /// What makes the accuracies of a world.
 #[derive(Clone, Copy)]
 enum Truth {
-    /// A sigmoid of ln x from `low` to `high` with its midpoint at a share of the range of the models.
+    /// A sigmoid of ln x from `low` to `high` with its midpoint at a share of the range of the
+    /// models.
     Sigmoid { low: f64, high: f64, rate: f64, middle: f64 },
     /// A sigmoid of a loss that is a power law with a floor, scattered by 1 %.
     Chain { middle: f64 },
@@ -47,7 +49,9 @@ impl Truth {
             Self::Sigmoid { low, high, rate, middle } => {
                 low + (high - low) / (1.0 + (-rate * (u - middle * range)).exp())
             }
-            Self::Chain { middle } => 0.25 + 0.6 / (1.0 + (7.0 * (loss - mean_loss(middle * range))).exp()),
+            Self::Chain { middle } => {
+                0.25 + 0.6 / (1.0 + (7.0 * (loss - mean_loss(middle * range))).exp())
+            }
             Self::Power => (-1.2 * (-0.25 * u).exp()).exp(),
         };
         (loss, accuracy)
@@ -70,7 +74,8 @@ struct Found {
     width: [f64; 2],
 }
 
-/// Worlds of `models` models, a held-out one a step above, and one at ten times the largest of the others.
+/// Worlds of `models` models, a held-out one a step above, and one at ten times the largest of the
+/// others.
 fn simulate(truth: Truth, models: usize, scatter: f64, worlds: u64) -> Found {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("worlds.csv");
@@ -127,8 +132,10 @@ fn tell(near: &StagesFit, ahead: &StagesFit, far: &[f64]) -> Found {
         let held_out = near.held_out.as_ref().unwrap();
         let flagged = is_flagged(ahead);
         found.flagged += share * f64::from(u8::from(flagged));
-        let pairs =
-            [(&held_out.points[0].predicted, held_out.points[0].accuracy), (&ahead.ahead[0].accuracy, *far)];
+        let pairs = [
+            (&held_out.points[0].predicted, held_out.points[0].accuracy),
+            (&ahead.ahead[0].accuracy, *far),
+        ];
         for (at, (values, truth)) in pairs.into_iter().enumerate() {
             let of = |route: Route| values.iter().find(|value| value.route == route).unwrap();
             let power = of(Route::DirectPower);
@@ -215,7 +222,11 @@ fn coverage_of_the_direct_routes_over_many_worlds() {
                 );
                 // 95 % of 100 worlds are 95 ± 2.2, and 5 % are 5 ± 2.2: 2.5 such are allowed.
                 assert!(found.told.iter().all(|share| *share >= 89.5), "{:?}", found.told);
-                assert!(!matches!(truth, Truth::Power) || found.flagged <= 10.5, "{}", found.flagged);
+                assert!(
+                    !matches!(truth, Truth::Power) || found.flagged <= 10.5,
+                    "{}",
+                    found.flagged
+                );
             }
         }
     }

@@ -1,4 +1,5 @@
-//! A user's own table: published figures, the same law from every format, refusals with file and line.
+//! A user's own table: published figures, the same law from every format, refusals with file and
+//! line.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,8 +13,12 @@ use relscale_records::parquet::{DocumentRow, write_documents};
 use relscale_testkit::data::published;
 
 /// GPT-2 on Wikipedia, read off the paper's plots: `-ln RBP_1`.
-const GPT2: [(f64, f64); 4] =
-    [(85_056_000.0, 0.877), (302_311_424.0, 0.803), (708_390_400.0, 0.7695), (1_475_561_600.0, 0.748)];
+const GPT2: [(f64, f64); 4] = [
+    (85_056_000.0, 0.877),
+    (302_311_424.0, 0.803),
+    (708_390_400.0, 0.7695),
+    (1_475_561_600.0, 0.748),
+];
 
 struct Place(tempfile::TempDir);
 
@@ -91,7 +96,13 @@ fn gpt2_of_the_paper_in_any_unit() {
                 "{}",
                 a.form
             );
-            assert!(close(a.error(1), b.error(1)), "{}: {:?}, {:?}", a.form, a.error(1), b.error(1));
+            assert!(
+                close(a.error(1), b.error(1)),
+                "{}: {:?}, {:?}",
+                a.form,
+                a.error(1),
+                b.error(1)
+            );
         }
         assert!((other.at(1e10 / unit) / fit.at(1e10) - 1.0).abs() < 1e-10);
     }
@@ -189,7 +200,8 @@ fn one_table_in_every_format_gives_one_law() {
     }
 }
 
-/// The records write a Parquet table with columns of numbers and of text; it is a table as any other.
+/// The records write a Parquet table with columns of numbers and of text; it is a table as any
+/// other.
 #[test]
 fn a_parquet_table() {
     let place = Place::new();
@@ -221,7 +233,10 @@ fn a_parquet_table() {
     let fit = fit_table(&path, &options).unwrap();
     let law = only_law(&fit);
     assert!((law.fit().unwrap().exponent.value - 0.5).abs() < 1e-14);
-    assert_eq!((law.points[0].label.as_str(), law.points[0].place.as_deref()), ("m0", Some("row 1")));
+    assert_eq!(
+        (law.points[0].label.as_str(), law.points[0].place.as_deref()),
+        ("m0", Some("row 1"))
+    );
     let missing = TableOptions {
         select: Select { x: vec!["token".to_owned()], ..options.clone().select },
         ..options.clone()
@@ -238,12 +253,17 @@ fn a_parquet_table() {
 #[test]
 fn values_at_the_boundary_are_left_out_and_said() {
     let place = Place::new();
-    let path = place
-        .file("t.csv", "model,S,acc\nnone,1e5,0\nsmall,1e6,0.1\nmiddle,1e7,0.4\nlarge,1e8,0.8\nall,1e9,1\n");
+    let path = place.file(
+        "t.csv",
+        "model,S,acc\nnone,1e5,0\nsmall,1e6,0.1\nmiddle,1e7,0.4\nlarge,1e8,0.8\nall,1e9,1\n",
+    );
     let fit = fit_table(&path, &y(&["acc"])).unwrap();
     let law = only_law(&fit);
     assert_eq!((law.points.len(), law.left_out.len()), (3, 2));
-    assert!(law.left_out[0].reason.contains("infinite") && law.left_out[1].reason.contains("no logarithm"));
+    assert!(
+        law.left_out[0].reason.contains("infinite")
+            && law.left_out[1].reason.contains("no logarithm")
+    );
     let flag = law.flags.iter().find(|flag| flag.code == FlagCode::PointsLeftOut).unwrap();
     assert!(
         flag.message.starts_with("2 of 5 rows") && flag.message.contains("none (line 2"),
@@ -260,7 +280,10 @@ fn a_bad_number_is_refused_with_its_line() {
         ("1e7,NaN", "line 3: column `acc` is `NaN`, expected a number"),
         ("0,0.5", "line 3: column `S` is `0`, expected a number above 0"),
         // Numbers whose products leave the range of doubles.
-        ("1e-320,0.5", "line 3: column `S` is `1e-320`, expected 0, or a number between 1e-60 and 1e60"),
+        (
+            "1e-320,0.5",
+            "line 3: column `S` is `1e-320`, expected 0, or a number between 1e-60 and 1e60",
+        ),
         ("1e300,0.5", "line 3: column `S` is `1e300`, expected 0, or a number between"),
         ("1e7,61.6", "line 3: column `acc` is `61.6`, expected a share from 0 to 1"),
         ("1e7,-0.1", "line 3: column `acc` is `-0.1`, expected a share from 0 to 1"),
@@ -271,7 +294,10 @@ fn a_bad_number_is_refused_with_its_line() {
         assert!(text.contains(words), "{text}");
     }
     for (line, words) in [
-        ("{\"S\": 1e7, \"ppl\": 0.5}", "line 2: column `ppl` is `0.5`, expected a perplexity of at least 1"),
+        (
+            "{\"S\": 1e7, \"ppl\": 0.5}",
+            "line 2: column `ppl` is `0.5`, expected a perplexity of at least 1",
+        ),
         ("{\"S\": 1e7, \"ppl\": true}", "line 2: column `ppl` is `true`, expected a number"),
         ("{\"S\": 1e7, ", "line 2: no JSON object"),
         ("[1, 2]", "line 2: no JSON object"),
@@ -289,10 +315,15 @@ fn what_the_columns_are_must_be_clear() {
     let text = fit_table(&path, &y(&["value"])).unwrap_err().to_string();
     assert!(text.contains("does not say what its values are; give --as"), "{text}");
     assert!(refusal(&path, &y(&["acc"])).contains("more than one column `acc`"));
-    assert!(refusal(&path, &y(&["rbp1"])).contains("no column `rbp1`; its columns are: S, value, acc, acc"));
+    assert!(
+        refusal(&path, &y(&["rbp1"]))
+            .contains("no column `rbp1`; its columns are: S, value, acc, acc")
+    );
     assert!(fit_table(&path, &y(&[])).unwrap_err().to_string().contains("--y"));
-    let kinds =
-        TableOptions { select: Select { kinds: vec![Kind::Ce; 2], ..y(&["value"]).select }, ..y(&["value"]) };
+    let kinds = TableOptions {
+        select: Select { kinds: vec![Kind::Ce; 2], ..y(&["value"]).select },
+        ..y(&["value"])
+    };
     assert!(fit_table(&path, &kinds).unwrap_err().to_string().contains("2 kinds for 1 columns"));
     let none = TableOptions {
         select: Select { only: vec![("S".to_owned(), "7".to_owned())], ..y(&["value"]).select },
@@ -305,9 +336,15 @@ fn what_the_columns_are_must_be_clear() {
         ..none
     };
     let fit = fit_table(&path, &one).unwrap();
-    assert!(only_law(&fit).verdict.contains("no law, one point (line 2)"), "{}", only_law(&fit).verdict);
+    assert!(
+        only_law(&fit).verdict.contains("no law, one point (line 2)"),
+        "{}",
+        only_law(&fit).verdict
+    );
     let path = place.file("t.xlsx", "");
-    assert!(refusal(&path, &y(&["rbp1"])).contains("give a .csv, .tsv, .jsonl, .parquet or .toml file"));
+    assert!(
+        refusal(&path, &y(&["rbp1"])).contains("give a .csv, .tsv, .jsonl, .parquet or .toml file")
+    );
 }
 
 fn harness(place: &Place, name: &str, model: &str, acc: f64, ppl: f64, total: u64) -> PathBuf {
@@ -379,13 +416,16 @@ fn results_of_the_evaluation_harness() {
 #[test]
 fn results_that_cannot_be_used() {
     let place = Place::new();
-    let refuse =
-        |paths: &[PathBuf], options: &HarnessOptions| fit_harness(paths, options).unwrap_err().to_string();
+    let refuse = |paths: &[PathBuf], options: &HarnessOptions| {
+        fit_harness(paths, options).unwrap_err().to_string()
+    };
     let one = harness(&place, "a/results_1.json", "m", 0.5, 9.0, 10);
     let again = harness(&place, "a/results_2.json", "m", 0.5, 9.0, 10);
     let text = refuse(&[place.0.path().join("a")], &HarnessOptions::default());
     assert!(
-        text.contains("two results") && text.contains("results_1.json") && text.contains("results_2.json"),
+        text.contains("two results")
+            && text.contains("results_1.json")
+            && text.contains("results_2.json"),
         "{text}"
     );
     let other = HarnessOptions { tasks: vec!["mmlu".to_owned()], ..HarnessOptions::default() };
@@ -401,12 +441,20 @@ fn results_that_cannot_be_used() {
     let impossible = harness(&place, "b.json", "m", 1.5, 9.0, 10);
     let text = refuse(&[impossible], &HarnessOptions::default());
     assert!(
-        text.contains("b.json, results, lambada_openai, acc,none of model `m`: column `acc,none` is `1.5`"),
+        text.contains(
+            "b.json, results, lambada_openai, acc,none of model `m`: column `acc,none` is `1.5`"
+        ),
         "{text}"
     );
     let empty = place.file("c/other.json", "{}");
-    assert!(refuse(std::slice::from_ref(&empty), &HarnessOptions::default()).contains("no member `results`"));
-    assert!(refuse(&[place.0.path().join("c")], &HarnessOptions::default()).contains("no results*.json"));
+    assert!(
+        refuse(std::slice::from_ref(&empty), &HarnessOptions::default())
+            .contains("no member `results`")
+    );
+    assert!(
+        refuse(&[place.0.path().join("c")], &HarnessOptions::default())
+            .contains("no results*.json")
+    );
     let grouped = HarnessOptions {
         select: Select { group: vec!["family".to_owned()], ..HarnessOptions::default().select },
         ..HarnessOptions::default()

@@ -1,4 +1,5 @@
-//! No result may write what its reader refuses: extreme and degenerate tables through every fit, to disk and back.
+//! No result may write what its reader refuses: extreme and degenerate tables through every fit, to
+//! disk and back.
 
 mod support;
 
@@ -18,7 +19,8 @@ use relscale_laws::user_table::{TableOptions, fit_table};
 use relscale_laws::{FitOptions, LawsError, Saved, fit_study};
 use support::exact;
 
-/// A result is written and read back as it is, or refused for what the table is: never for a number that it holds.
+/// A result is written and read back as it is, or refused for what the table is: never for a number
+/// that it holds.
 fn goes_round<R: Saved + PartialEq + std::fmt::Debug>(
     result: Result<R, LawsError>,
     folder: &Path,
@@ -37,12 +39,14 @@ fn all(rows: &[(f64, f64, f64, f64, u8)]) {
     let folder = tempfile::tempdir().unwrap();
     let mut text = "params,tokens,loss,acc,budget,other,kind\n".to_owned();
     for (n, d, loss, acc, kind) in rows {
-        writeln!(text, "{n:e},{d:e},{loss:e},{acc},{:e},{:e},g{kind}", 6.0 * n * d, loss * 1.5).unwrap();
+        writeln!(text, "{n:e},{d:e},{loss:e},{acc},{:e},{:e},g{kind}", 6.0 * n * d, loss * 1.5)
+            .unwrap();
     }
     let path = folder.path().join("t.csv");
     fs::write(&path, &text).unwrap();
     let (out, text) = (folder.path(), text.as_str());
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+    let names =
+        |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
     let options = TableOptions {
         select: Select {
             x: vec!["params".to_owned()],
@@ -53,7 +57,8 @@ fn all(rows: &[(f64, f64, f64, f64, u8)]) {
         ..TableOptions::default()
     };
     goes_round(fit_table(&path, &options), out, text);
-    let options = IsoflopOptions { resamples: 20, at: vec![1e-60, 1e25, 1e60], ..IsoflopOptions::default() };
+    let options =
+        IsoflopOptions { resamples: 20, at: vec![1e-60, 1e25, 1e60], ..IsoflopOptions::default() };
     goes_round(fit_isoflop(&path, &options), out, text);
     let held = IsoflopOptions { size_exponent: Some(0.5), ..options };
     goes_round(fit_isoflop(&path, &held), out, text);
@@ -70,7 +75,11 @@ fn all(rows: &[(f64, f64, f64, f64, u8)]) {
         reaches: vec![1.0, 1e-9, 1e9],
         ..RelativeOptions::new("loss")
     };
-    goes_round(of_table(&path, &table).and_then(|read| fit_relative(&read, &options, None)), out, text);
+    goes_round(
+        of_table(&path, &table).and_then(|read| fit_relative(&read, &options, None)),
+        out,
+        text,
+    );
     let table = SizeTokensTable {
         select: Select {
             x: vec!["params".to_owned(), "tokens".to_owned()],
@@ -81,7 +90,8 @@ fn all(rows: &[(f64, f64, f64, f64, u8)]) {
         level: 0.95,
     };
     goes_round(fit_size_tokens(&path, &table), out, text);
-    let options = StagesOptions { at: vec![1e-60, 1e60], ..StagesOptions::new("params", "loss", "acc") };
+    let options =
+        StagesOptions { at: vec![1e-60, 1e60], ..StagesOptions::new("params", "loss", "acc") };
     goes_round(fit_stages(&path, &options), out, text);
 }
 
@@ -131,11 +141,17 @@ fn degenerate_tables_go_round() {
     for rows in [
         vec![row(1.0, 1.0, 1.0)],
         vec![row(1e7, 1e9, 3.0); 7],
-        (0..7).map(|at| row(1e7 * (1.0 + 1e-9 * f64::from(at)), 1e9, 3.0 - 1e-12 * f64::from(at))).collect(),
-        (0..9).map(|at| row(10_f64.powi(at - 4), 10_f64.powi(4 - at), 10_f64.powi(40 - 10 * at))).collect(),
+        (0..7)
+            .map(|at| row(1e7 * (1.0 + 1e-9 * f64::from(at)), 1e9, 3.0 - 1e-12 * f64::from(at)))
+            .collect(),
+        (0..9)
+            .map(|at| row(10_f64.powi(at - 4), 10_f64.powi(4 - at), 10_f64.powi(40 - 10 * at)))
+            .collect(),
         (0..8).map(|at| row(1e-60 * 10_f64.powi(at), 1e60, 1e-60)).collect(),
         (0..8).map(|at| row(1e60, 10_f64.powi(7 * at - 30), 1e60)).collect(),
-        (0..12).map(|at| row(1e7 * f64::from(1 + at % 4), 1e9 * f64::from(1 + at / 4), 1e-300)).collect(),
+        (0..12)
+            .map(|at| row(1e7 * f64::from(1 + at % 4), 1e9 * f64::from(1 + at / 4), 1e-300))
+            .collect(),
         (0..12)
             .map(|at| {
                 row(

@@ -1,12 +1,14 @@
-//! Reading a corpus: from a file to token ids, in memory or (beyond 16 MB) in a file of the folder for temporary files, as a measurement does it before the first token is scored. Megabytes and tokens a
-//! second, and the peak of the resident set. Beside it stands `tools/peers/tokenise.py`, which encodes the same documents with the
-//! `tokenizers` package in Python.
+//! Reading a corpus: from a file to token ids, in memory or (beyond 16 MB) in a file of the folder
+//! for temporary files, as a measurement does it before the first token is scored. Megabytes and
+//! tokens a second, and the peak of the resident set. Beside it stands `tools/peers/tokenise.py`,
+//! which encodes the same documents with the `tokenizers` package in Python.
 //!
 //!     cargo bench -p relscale-measure --bench read -- FOLDER CORPUS [TOKENS]
 //!
-//! FOLDER has a tokenizer, CORPUS is a value of `--corpus`; with TOKENS only so many are kept and the rest is read for its hash. In place of
-//! a folder, the word `documents` makes documents of the file and drops them, and the word `hash` takes their hash as well: what reading costs
-//! before anything is tokenised.
+//! FOLDER has a tokenizer, CORPUS is a value of `--corpus`; with TOKENS only so many are kept and
+//! the rest is read for its hash. In place of a folder, the word `documents` makes documents of the
+//! file and drops them, and the word `hash` takes their hash as well: what reading costs before
+//! anything is tokenised.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench reports on the terminal")]
 
 use std::path::PathBuf;
@@ -91,14 +93,20 @@ fn tokens(
     };
     let place = Place::new(&std::env::temp_dir());
     let text = CorpusSource::of_spec(spec).read(&model, keep, &place, &AtomicBool::new(false))?;
-    Ok(Read { documents: text.provenance.documents, bytes: text.provenance.bytes, tokens: text.tokens() })
+    Ok(Read {
+        documents: text.provenance.documents,
+        bytes: text.provenance.bytes,
+        tokens: text.tokens(),
+    })
 }
 
 /// Seconds that this process has had of all processors; NaN where the system says nothing.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks = |at: usize| fields.get(at).and_then(|text| text.parse::<f64>().ok()).unwrap_or(f64::NAN);
+    let fields: Vec<&str> =
+        stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks =
+        |at: usize| fields.get(at).and_then(|text| text.parse::<f64>().ok()).unwrap_or(f64::NAN);
     // Fields 14 and 15 of the line, in ticks of 1/100 s.
     (ticks(11) + ticks(12)) / 100.0
 }
@@ -106,5 +114,6 @@ fn cpu_seconds() -> f64 {
 fn peak_megabytes() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1e3
+    line.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok()).unwrap_or(f64::NAN)
+        / 1e3
 }

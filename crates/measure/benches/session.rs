@@ -1,10 +1,11 @@
-//! A whole session of one model over one corpus, as `relscale measure` does it: seconds, tokens a second, seconds of processors, and the peak of
-//! the resident set.
+//! A whole session of one model over one corpus, as `relscale measure` does it: seconds, tokens a
+//! second, seconds of processors, and the peak of the resident set.
 //!
 //!     cargo bench -p relscale-measure --bench session -- FOLDER CORPUS STUDY [--mock] [--tokens N]
 //!
-//! FOLDER is a model, CORPUS a value of `--corpus`, STUDY the folder to measure into. With `--mock` the model is not run: its ranks are made up from the
-//! tokens, at no cost, so that what remains is reading, tokenising, laying out and writing.
+//! FOLDER is a model, CORPUS a value of `--corpus`, STUDY the folder to measure into. With `--mock`
+//! the model is not run: its ranks are made up from the tokens, at no cost, so that what remains is
+//! reading, tokenising, laying out and writing.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench reports on the terminal")]
 
 use std::path::Path;
@@ -56,9 +57,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Event::Warning(warning) => eprintln!("{warning}"),
         _ => {}
     };
-    let measured = measure(&mut study, &[model], &[corpus], &settings, &mut tell, &AtomicBool::new(false))?;
+    let measured =
+        measure(&mut study, &[model], &[corpus], &settings, &mut tell, &AtomicBool::new(false))?;
     let (seconds, busy) = (start.elapsed().as_secs_f64(), cpu_seconds() - before);
-    let totals = measured.iter().map(|run| run.done.totals.scored + run.done.totals.nonfinite).sum::<u64>();
+    let totals =
+        measured.iter().map(|run| run.done.totals.scored + run.done.totals.nonfinite).sum::<u64>();
     println!(
         "measured: {totals} positions; {seconds:.1} s ({busy:.1} s of processors), {:.0} positions/s, {:.0} MB at most",
         totals as f64 / seconds,
@@ -70,8 +73,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// Seconds that this process has had of all processors; NaN where the system says nothing.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks = |at: usize| fields.get(at).and_then(|text| text.parse::<f64>().ok()).unwrap_or(f64::NAN);
+    let fields: Vec<&str> =
+        stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks =
+        |at: usize| fields.get(at).and_then(|text| text.parse::<f64>().ok()).unwrap_or(f64::NAN);
     // Fields 14 and 15 of the line, in ticks of 1/100 s.
     (ticks(11) + ticks(12)) / 100.0
 }
@@ -79,5 +84,6 @@ fn cpu_seconds() -> f64 {
 fn peak_megabytes() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1e3
+    line.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok()).unwrap_or(f64::NAN)
+        / 1e3
 }

@@ -1,4 +1,5 @@
-//! A family of three mock models over one made-up corpus: the whole way from text to RBP_1, in a second and without a model.
+//! A family of three mock models over one made-up corpus: the whole way from text to RBP_1, in a
+//! second and without a model.
 //!
 //! `cargo run -p relscale-measure --example mock_family`
 //!
@@ -60,12 +61,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             println!("{model}: {} positions of {} documents", totals.scored, totals.documents);
         }
     };
-    measure(&mut study, &models, &[corpus], &Settings::default(), &mut events, &AtomicBool::new(false))?;
+    measure(
+        &mut study,
+        &models,
+        &[corpus],
+        &Settings::default(),
+        &mut events,
+        &AtomicBool::new(false),
+    )?;
 
     for tally in study.tallies()? {
         let best = tally.rbp().and_then(|rbp| rbp.first().copied()).ok_or("nothing was scored")?;
         let law = 3.0 * (tally.non_embedding as f64).powf(-0.1);
-        println!("S = {:>9}   -ln RBP_1 = {:.3}   built for {law:.3}", tally.non_embedding, -best.ln());
+        println!(
+            "S = {:>9}   -ln RBP_1 = {:.3}   built for {law:.3}",
+            tally.non_embedding,
+            -best.ln()
+        );
     }
     std::fs::remove_dir_all(&folder)?;
     Ok(())

@@ -1,4 +1,5 @@
-//! What bf16 does to ranks: scores the same text with the same models in f32 and in bf16, position by position.
+//! What bf16 does to ranks: scores the same text with the same models in f32 and in bf16, position
+//! by position.
 //!
 //! ```text
 //! cargo run --release -p relscale-measure --example precision                               # the shipped family
@@ -29,8 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut folders: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
     if folders.is_empty() {
         let family = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/family");
-        folders =
-            std::fs::read_dir(family)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
+        folders = std::fs::read_dir(family)?
+            .map(|entry| entry.map(|e| e.path()))
+            .collect::<Result<_, _>>()?;
     }
     let documents = corpus.open()?.collect::<Result<Vec<_>, _>>()?;
     println!(
@@ -60,9 +62,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut pairs = Vec::new();
         for windows in windows.chunks(4) {
             let (a, b) = (exact.score(windows, &vocabulary)?, narrow.score(windows, &vocabulary)?);
-            pairs.extend(a.into_iter().flatten().zip(b.into_iter().flatten()).filter_map(|(a, b)| a.zip(b)));
+            pairs.extend(
+                a.into_iter().flatten().zip(b.into_iter().flatten()).filter_map(|(a, b)| a.zip(b)),
+            );
         }
-        let name = folder.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+        let name =
+            folder.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
         lines.push((exact.parameters().non_embedding, line(&name, &pairs)));
     }
     lines.sort();
@@ -73,10 +78,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// One line of the table.
 fn line(name: &str, pairs: &[(Scored, Scored)]) -> String {
     let count = pairs.len() as f64;
-    let share =
-        |of: &dyn Fn(&(Scored, Scored)) -> bool| pairs.iter().filter(|pair| of(pair)).count() as f64 / count;
-    let mut moved: Vec<f64> =
-        pairs.iter().map(|(a, b)| (f64::from(a.rank).ln() - f64::from(b.rank).ln()).abs()).collect();
+    let share = |of: &dyn Fn(&(Scored, Scored)) -> bool| {
+        pairs.iter().filter(|pair| of(pair)).count() as f64 / count
+    };
+    let mut moved: Vec<f64> = pairs
+        .iter()
+        .map(|(a, b)| (f64::from(a.rank).ln() - f64::from(b.rank).ln()).abs())
+        .collect();
     moved.sort_by(f64::total_cmp);
     let hits: Vec<String> = K
         .iter()

@@ -8,7 +8,8 @@ use crate::error::Result;
 /// One sequence to run, and the positions in it to score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineWindow<'a> {
-    /// Token ids, the prefix included. Attention is causal: later tokens never change earlier scores.
+    /// Token ids, the prefix included. Attention is causal: later tokens never change earlier
+    /// scores.
     pub tokens: &'a [u32],
     /// Ascending indices `i >= 1` into `tokens`: token `i` is scored given tokens `0..i`.
     pub scored: &'a [u32],
@@ -63,8 +64,8 @@ impl Vocabulary {
 
 /// A way of running one model.
 ///
-/// A new engine has to pass the cases of `testdata/ranks`, and to give the same scores for a window whatever other
-/// windows are in the batch.
+/// A new engine has to pass the cases of `testdata/ranks`, and to give the same scores for a window
+/// whatever other windows are in the batch.
 pub trait Engine {
     /// Which engine this is.
     fn identity(&self) -> EngineIdentity;
@@ -78,10 +79,14 @@ pub trait Engine {
     /// Longest window in tokens, where the model or the engine has one.
     fn context(&self) -> Option<usize>;
 
-    /// Scores windows: for each, one entry a scored position, in order. `None` where a logit was not finite.
+    /// Scores windows: for each, one entry a scored position, in order. `None` where a logit was
+    /// not finite.
     ///
     /// # Errors
     /// [`crate::Error::Engine`] or [`crate::Error::Model`]; the caller drops the unfinished part.
-    fn score(&self, windows: &[EngineWindow<'_>], vocabulary: &Vocabulary)
-    -> Result<Vec<Vec<Option<Score>>>>;
+    fn score(
+        &self,
+        windows: &[EngineWindow<'_>],
+        vocabulary: &Vocabulary,
+    ) -> Result<Vec<Vec<Option<Score>>>>;
 }

@@ -1,4 +1,5 @@
-//! What a caller is told on the way. Progress bars, log lines and warnings are made from these, by the program alone.
+//! What a caller is told on the way. Progress bars, log lines and warnings are made from these, by
+//! the program alone.
 
 use std::path::PathBuf;
 
@@ -125,7 +126,8 @@ pub enum Warning {
         /// Tokens of the longest option with its prompt.
         longest: u64,
     },
-    /// Files of a tokenizer that contradict each other, or that versions of transformers read differently.
+    /// Files of a tokenizer that contradict each other, or that versions of transformers read
+    /// differently.
     Tokenizer {
         /// Name of the first model that has it.
         model: String,
@@ -228,7 +230,10 @@ impl std::fmt::Display for Warning {
                 write!(f, "{corpus}: {scored} positions in all, {wanted} were asked for")
             }
             Self::SameWeights { model, other } => {
-                write!(f, "{model} and {other} have the same weights: they are one model under two names")
+                write!(
+                    f,
+                    "{model} and {other} have the same weights: they are one model under two names"
+                )
             }
             Self::DamagedPart { file, reason } => {
                 write!(f, "{} is damaged and is measured again: {reason}", file.display())

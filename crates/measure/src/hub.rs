@@ -1,6 +1,7 @@
 //! A model's name becomes a local folder: here and nowhere else.
 //!
-//! For now a model *is* a local folder. Anything else is refused with what to do; this module opens no socket.
+//! For now a model *is* a local folder. Anything else is refused with what to do; this module opens
+//! no socket.
 
 use std::path::{Path, PathBuf};
 
@@ -53,8 +54,9 @@ const MODEL_FILES: [&str; 11] =
 /// Turns what the user gave into a folder with a model.
 ///
 /// # Errors
-/// [`Error::NoModelFolder`] for a name of the Hugging Face Hub; [`Error::NoSuchPath`] for a path where nothing is; [`Error::ModelFile`]
-/// and [`Error::Gguf`] for a file; [`Error::NoConfig`] when a folder holds no `config.json`.
+/// [`Error::NoModelFolder`] for a name of the Hugging Face Hub; [`Error::NoSuchPath`] for a path
+/// where nothing is; [`Error::ModelFile`] and [`Error::Gguf`] for a file; [`Error::NoConfig`] when
+/// a folder holds no `config.json`.
 pub fn resolve(argument: &str) -> Result<PathBuf> {
     let folder = PathBuf::from(argument);
     if !folder.exists() {
@@ -83,9 +85,11 @@ fn check(path: &Path) -> Result<()> {
         return Err(Error::ModelFile { path: path.to_owned(), folder });
     }
     let config = path.join("config.json").is_file();
-    let files = || std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
-    let ends =
-        |path: &Path, ending: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
+    let files =
+        || std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    let ends = |path: &Path, ending: &str| {
+        path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
+    };
     // A folder of GGUF alone, with or without the configuration beside it.
     let others = || files().any(|file| ends(&file, "safetensors") || ends(&file, "bin"));
     if let Some(gguf) = files().find(|file| ends(file, "gguf"))
@@ -112,13 +116,16 @@ fn is_gguf(path: &Path) -> bool {
     named || begins()
 }
 
-/// Whether something that is not there was meant as a path, and not as a name of the Hub (`NAME` or `OWNER/NAME`).
+/// Whether something that is not there was meant as a path, and not as a name of the Hub (`NAME` or
+/// `OWNER/NAME`).
 fn is_path(argument: &str) -> bool {
     let path = Path::new(argument);
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
-    let file =
-        path.extension().is_some_and(|ending| MODEL_FILES.iter().any(|one| ending.eq_ignore_ascii_case(one)));
-    let below = path.parent().is_some_and(|parent| !parent.as_os_str().is_empty() && parent.exists());
+    let file = path
+        .extension()
+        .is_some_and(|ending| MODEL_FILES.iter().any(|one| ending.eq_ignore_ascii_case(one)));
+    let below =
+        path.parent().is_some_and(|parent| !parent.as_os_str().is_empty() && parent.exists());
     argument.is_empty()
         || argument.starts_with(['/', '.', '~'])
         || argument.ends_with('/')
@@ -150,7 +157,10 @@ mod tests {
     #[test]
     fn a_hub_name_is_refused_with_what_to_do() {
         let message = ModelRequest::parse("EleutherAI/pythia-70m").unwrap_err().to_string();
-        assert!(message.contains("hf download EleutherAI/pythia-70m --local-dir pythia-70m"), "{message}");
+        assert!(
+            message.contains("hf download EleutherAI/pythia-70m --local-dir pythia-70m"),
+            "{message}"
+        );
     }
 
     /// What looks like a path is answered as one, what is a file by what it is.
@@ -185,9 +195,9 @@ mod tests {
         ] {
             let message = ModelRequest::parse(given).unwrap_err().to_string();
             assert!(!message.contains("hf download"), "{given}: {message}");
-            words
-                .iter()
-                .for_each(|word| assert!(message.contains(word), "{given}: `{word}` not in {message}"));
+            words.iter().for_each(|word| {
+                assert!(message.contains(word), "{given}: `{word}` not in {message}")
+            });
         }
         ModelRequest::parse(&m).unwrap();
         for name in ["gpt2", "EleutherAI/pythia-70m", "Qwen/Qwen2.5-0.5B"] {

@@ -1,21 +1,23 @@
 //! Which positions are scored, in which windows, in which part.
 //!
-//! **Limit.** With `tokens = N`, documents are taken in order until N positions are to be scored; in the document where the
-//! limit falls, later positions are not scored, while the windows themselves stay as they are. A document's first token, scored
-//! only where a prefix precedes it, does not count. So models that share a tokenizer score the same positions of the same
-//! documents under one protocol, with or without prefix, and a position has the same score with and without a limit.
-//! (A protocol whose *scored* positions depend on the window length, such as `half-window`, needs one length for all
-//! models to keep this.)
+//! **Limit.** With `tokens = N`, documents are taken in order until N positions are to be scored;
+//! in the document where the limit falls, later positions are not scored, while the windows
+//! themselves stay as they are. A document's first token, scored only where a prefix precedes it,
+//! does not count. So models that share a tokenizer score the same positions of the same documents
+//! under one protocol, with or without prefix, and a position has the same score with and without a
+//! limit. (A protocol whose *scored* positions depend on the window length, such as `half-window`,
+//! needs one length for all models to keep this.)
 //!
-//! **Items.** Documents with a tag `item` are the options of a question, which only mean something together and as a whole: the item that
-//! a limit falls into is scored to its end, and a protocol that does not reach the whole scored text of an option is refused. Options
-//! of which the model does not see the whole prompt are counted ([`CutPrompts`]).
+//! **Items.** Documents with a tag `item` are the options of a question, which only mean something
+//! together and as a whole: the item that a limit falls into is scored to its end, and a protocol
+//! that does not reach the whole scored text of an option is refused. Options of which the model
+//! does not see the whole prompt are counted ([`CutPrompts`]).
 //!
-//! **Parts.** Whole documents are added to a part until it has enough positions; a document that alone has enough is a
-//! part of its own. The partition depends on the corpus alone.
+//! **Parts.** Whole documents are added to a part until it has enough positions; a document that
+//! alone has enough is a part of its own. The partition depends on the corpus alone.
 //!
-//! **Memory.** How many positions each document has goes through [`crate::scratch`], and windows are made one document at a time, here to count
-//! them and again when they are scored.
+//! **Memory.** How many positions each document has goes through [`crate::scratch`], and windows
+//! are made one document at a time, here to count them and again when they are scored.
 
 use std::collections::BTreeSet;
 use std::io::{BufReader, Read};
@@ -28,8 +30,8 @@ use crate::error::{Error, Result};
 use crate::scratch::{Bytes, Writer};
 use crate::text::{TokenisedCorpus, TokenisedDocument};
 
-/// Positions after which a part is closed: about a megabyte of Parquet and, for a model that does a thousand tokens a
-/// second, a minute of work that a kill may lose.
+/// Positions after which a part is closed: about a megabyte of Parquet and, for a model that does a
+/// thousand tokens a second, a minute of work that a kill may lose.
 pub const PART_TOKENS: u64 = 65_536;
 
 /// A source of windows: a protocol with everything it needs to know.
@@ -110,13 +112,17 @@ impl CutPrompts {
 }
 
 impl Layout {
-    /// Lays out a corpus. Where only a beginning of it was tokenised, that may not reach the limit ([`Layout::reached_limit`]), and the
-    /// layout is then good for nothing but to know so.
+    /// Lays out a corpus. Where only a beginning of it was tokenised, that may not reach the limit
+    /// ([`Layout::reached_limit`]), and the layout is then good for nothing but to know so.
     ///
     /// # Errors
-    /// [`Error::NothingToScore`], or the protocol's own error when all documents are too short for it (some may be);
-    /// [`Error::ZeroLimit`]; the protocol's; those of [`crate::scratch`].
-    pub fn new(corpus: &TokenisedCorpus, windows: &dyn Windows, limit: Option<u64>) -> Result<Self> {
+    /// [`Error::NothingToScore`], or the protocol's own error when all documents are too short for
+    /// it (some may be); [`Error::ZeroLimit`]; the protocol's; those of [`crate::scratch`].
+    pub fn new(
+        corpus: &TokenisedCorpus,
+        windows: &dyn Windows,
+        limit: Option<u64>,
+    ) -> Result<Self> {
         if limit == Some(0) {
             return Err(Error::ZeroLimit);
         }
@@ -136,7 +142,8 @@ impl Layout {
             if item.is_some() {
                 prompts.add(&document, &cut);
             }
-            let mut positions: Vec<u32> = cut.into_iter().flat_map(|window| window.scored).collect();
+            let mut positions: Vec<u32> =
+                cut.into_iter().flat_map(|window| window.scored).collect();
             if item.is_some() {
                 check_reached(corpus, &document, &positions)?;
             }
@@ -171,7 +178,15 @@ impl Layout {
                 documents: corpus.kept() as usize,
             }));
         }
-        Ok(Self { documents, total, unscored, scored: scored.finish()?, until, reached, cut: prompts })
+        Ok(Self {
+            documents,
+            total,
+            unscored,
+            scored: scored.finish()?,
+            until,
+            reached,
+            cut: prompts,
+        })
     }
 
     /// Documents covered, from the first.
@@ -209,7 +224,8 @@ impl Layout {
         self.reached
     }
 
-    /// The windows of one covered document, without positions beyond the limit and windows that have none left.
+    /// The windows of one covered document, without positions beyond the limit and windows that
+    /// have none left.
     ///
     /// # Errors
     /// The protocol's.
@@ -264,8 +280,12 @@ impl Layout {
     }
 }
 
-/// The windows of a document. One short document among many is counted and said, not an end to the run: it has no windows, and why.
-fn cut(document: &TokenisedDocument, windows: &dyn Windows) -> Result<(Vec<Window>, Option<Error>)> {
+/// The windows of a document. One short document among many is counted and said, not an end to the
+/// run: it has no windows, and why.
+fn cut(
+    document: &TokenisedDocument,
+    windows: &dyn Windows,
+) -> Result<(Vec<Window>, Option<Error>)> {
     match windows.windows(document) {
         Ok(windows) => Ok((windows, None)),
         Err(error @ Error::Corpus(CorpusError::TooShort { .. })) => Ok((Vec::new(), Some(error))),
@@ -273,9 +293,16 @@ fn cut(document: &TokenisedDocument, windows: &dyn Windows) -> Result<(Vec<Windo
     }
 }
 
-/// Refuses an option of which a part would not be scored: its likelihood would be that of another text.
-fn check_reached(corpus: &TokenisedCorpus, document: &TokenisedDocument, positions: &[u32]) -> Result<()> {
-    let bytes = |position: &u32| document.encoded.bytes.get(*position as usize).copied().unwrap_or_default();
+/// Refuses an option of which a part would not be scored: its likelihood would be that of another
+/// text.
+fn check_reached(
+    corpus: &TokenisedCorpus,
+    document: &TokenisedDocument,
+    positions: &[u32],
+) -> Result<()> {
+    let bytes = |position: &u32| {
+        document.encoded.bytes.get(*position as usize).copied().unwrap_or_default()
+    };
     let scored: u64 = positions.iter().map(|position| u64::from(bytes(position))).sum();
     let wanted: u64 = document.spans.iter().map(|span| span.len() as u64).sum();
     if scored >= wanted {
@@ -321,7 +348,8 @@ mod tests {
         layout.scored().collect::<Result<_>>().unwrap()
     }
 
-    /// Windows of four tokens side by side; the first token of each is scored with a prefix, or with none from before.
+    /// Windows of four tokens side by side; the first token of each is scored with a prefix, or
+    /// with none from before.
     fn fours(prefix: Option<u32>) -> impl Windows {
         move |document: &TokenisedDocument| {
             let length = document.encoded.ids.len();
@@ -336,7 +364,11 @@ mod tests {
         }
     }
 
-    fn positions(layout: &Layout, corpus: &TokenisedCorpus, windows: &dyn Windows) -> Vec<Vec<u32>> {
+    fn positions(
+        layout: &Layout,
+        corpus: &TokenisedCorpus,
+        windows: &dyn Windows,
+    ) -> Vec<Vec<u32>> {
         (0..layout.documents())
             .zip(corpus.documents())
             .map(|(i, document)| {
@@ -363,7 +395,8 @@ mod tests {
             let layout = Layout::new(&corpus, &windows, Some(limit)).unwrap();
             assert_eq!(layout.total(), limit);
             let all: Vec<Vec<u32>> = positions(&layout, &corpus, &windows);
-            let whole = positions(&Layout::new(&corpus, &windows, None).unwrap(), &corpus, &windows);
+            let whole =
+                positions(&Layout::new(&corpus, &windows, None).unwrap(), &corpus, &windows);
             let flat = |v: &[Vec<u32>]| v.concat();
             assert_eq!(flat(&all), flat(&whole)[..limit as usize], "limit {limit}");
             let counts: Vec<u64> = all.iter().map(|p| p.len() as u64).collect();
@@ -383,7 +416,12 @@ mod tests {
 
     fn last_two(document: &TokenisedDocument) -> Result<Vec<Window>> {
         let end = document.encoded.ids.len();
-        Ok(vec![Window { prefix: None, start: 0, end, scored: vec![end as u32 - 2, end as u32 - 1] }])
+        Ok(vec![Window {
+            prefix: None,
+            start: 0,
+            end,
+            scored: vec![end as u32 - 2, end as u32 - 1],
+        }])
     }
 
     #[test]
@@ -391,7 +429,11 @@ mod tests {
         let corpus = of(&items(&["q1", "q1", "q1", "q2", "q2", "q3"]));
         for (limit, documents) in [(1, 3), (6, 3), (7, 5), (10, 5), (11, 6)] {
             let layout = Layout::new(&corpus, &last_two, Some(limit)).unwrap();
-            assert_eq!((layout.documents(), layout.reached_limit()), (documents, true), "limit {limit}");
+            assert_eq!(
+                (layout.documents(), layout.reached_limit()),
+                (documents, true),
+                "limit {limit}"
+            );
             assert_eq!(scored(&layout), vec![2; documents as usize]);
         }
     }
@@ -421,14 +463,21 @@ mod tests {
             move |document: &TokenisedDocument| {
                 let end = document.encoded.ids.len();
                 let start = if end > 4 { start } else { 0 };
-                Ok(vec![Window { prefix, start, end, scored: vec![end as u32 - 2, end as u32 - 1] }])
+                Ok(vec![Window {
+                    prefix,
+                    start,
+                    end,
+                    scored: vec![end as u32 - 2, end as u32 - 1],
+                }])
             }
         };
-        let cut = |windows: &dyn Windows| Layout::new(&corpus, windows, None).unwrap().cut_prompts();
+        let cut =
+            |windows: &dyn Windows| Layout::new(&corpus, windows, None).unwrap().cut_prompts();
         let seen = |cut| CutPrompts { options: 2, cut, longest: 9 };
         assert_eq!(cut(&last(None, 5)), seen(1));
         assert_eq!(cut(&last(None, 0)), seen(0));
-        // Token 7 begins every text; as the prefix it is fed, though no window has it as the text's own.
+        // Token 7 begins every text; as the prefix it is fed, though no window has it as the text's
+        // own.
         assert_eq!(cut(&last(Some(7), 1)), seen(0));
         assert_eq!(cut(&last(Some(7), 2)), seen(1));
         assert_eq!(cut(&last(Some(3), 1)), seen(1));
@@ -471,7 +520,12 @@ mod tests {
             let lengths: Vec<usize> = scored.iter().map(|scored| scored + 1).collect();
             let windows = |document: &TokenisedDocument| {
                 let end = document.encoded.ids.len() - 1;
-                Ok(vec![Window { prefix: Some(0), start: 0, end, scored: (0..end as u32).collect() }])
+                Ok(vec![Window {
+                    prefix: Some(0),
+                    start: 0,
+                    end,
+                    scored: (0..end as u32).collect(),
+                }])
             };
             Layout::new(&corpus(&lengths), &windows, None).unwrap()
         };

@@ -1,7 +1,8 @@
 //! A resumable run of models over corpora: where text, models and records meet.
 //!
-//! **Purpose.** Given models, corpora and a window protocol, score every position that the protocol names, once, and keep the
-//! result as parts of a study, so that nothing measured is ever lost and nothing stale is ever taken for new.
+//! **Purpose.** Given models, corpora and a window protocol, score every position that the protocol
+//! names, once, and keep the result as parts of a study, so that nothing measured is ever lost and
+//! nothing stale is ever taken for new.
 //!
 //! **Actors.**
 //!
@@ -19,12 +20,15 @@
 //! | [`hub`] | a model's name becomes a local folder: here and nowhere else |
 //! | [`event`] | what a caller is told on the way |
 //!
-//! **Files on disk.** Those of [`relscale_records::study`], and beside them the memory of [`known`], which may be deleted.
+//! **Files on disk.** Those of [`relscale_records::study`], and beside them the memory of
+//! [`known`], which may be deleted.
 //!
 //! **Invariants.**
-//! * What is in a part is a function of text, tokenizer, protocol and model alone: not of batch size, threads, time, or of how often
-//!   the run was interrupted. A run that was killed and started again ends with the same bytes.
-//! * A part holds whole documents, so that the statistics of a document are never summed in two orders.
+//! * What is in a part is a function of text, tokenizer, protocol and model alone: not of batch
+//!   size, threads, time, or of how often the run was interrupted. A run that was killed and
+//!   started again ends with the same bytes.
+//! * A part holds whole documents, so that the statistics of a document are never summed in two
+//!   orders.
 //! * Memory is flat in the length of a corpus: what grows with it goes through [`scratch`].
 //! * Nothing here prints; a caller hears of everything through [`event::Event`].
 

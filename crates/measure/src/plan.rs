@@ -4,8 +4,8 @@
 
 use relscale_records::Provenance;
 use relscale_records::provenance::{
-    CorpusProvenance, LimitProvenance, ProtocolProvenance, ScoringProvenance, TieRule, ToolProvenance,
-    VocabularySizes,
+    CorpusProvenance, LimitProvenance, ProtocolProvenance, ScoringProvenance, TieRule,
+    ToolProvenance, VocabularySizes,
 };
 use relscale_records::study::{RunPlan, RunRecord};
 use relscale_records::version::FORMAT;
@@ -41,8 +41,9 @@ pub struct PlannedRun {
 /// Plans one run.
 ///
 /// # Errors
-/// [`Error::TokenizerTooLarge`] or, of ids that came without a tokenizer, [`Error::IdTooLarge`] when a token of the text has no row in the
-/// model, [`Error::UnknownId`] when it has none that counts, [`Error::NothingToScore`], [`Error::ZeroLimit`], those of [`crate::scratch`], and the
+/// [`Error::TokenizerTooLarge`] or, of ids that came without a tokenizer, [`Error::IdTooLarge`]
+/// when a token of the text has no row in the model, [`Error::UnknownId`] when it has none that
+/// counts, [`Error::NothingToScore`], [`Error::ZeroLimit`], those of [`crate::scratch`], and the
 /// protocol's.
 pub fn plan(
     model: &ModelFacts,
@@ -98,8 +99,9 @@ pub fn provenance(
     }
 }
 
-/// A text with ids that the model has no row for would read beyond the embedding, and a token that takes no part has no rank. A
-/// tokenizer may have more ids than the model has rows, as long as no text uses them.
+/// A text with ids that the model has no row for would read beyond the embedding, and a token that
+/// takes no part has no rank. A tokenizer may have more ids than the model has rows, as long as no
+/// text uses them.
 fn check_ids(
     model: &ModelFacts,
     corpus: &TokenisedCorpus,

@@ -1,8 +1,9 @@
 //! Carries a run out, or goes on with it.
 //!
-//! For each part that is not on disk yet: the windows of its documents go to the engine in batches, in order; the rows go into the
-//! part in order, written by a thread of its own (`writing`); the part appears once it is whole. Nothing else is kept between two starts, so there is nothing that could disagree:
-//! what is on disk is read and believed only if it is whole and of this run.
+//! For each part that is not on disk yet: the windows of its documents go to the engine in batches,
+//! in order; the rows go into the part in order, written by a thread of its own (`writing`); the
+//! part appears once it is whole. Nothing else is kept between two starts, so there is nothing that
+//! could disagree: what is on disk is read and believed only if it is whole and of this run.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,7 +21,8 @@ use crate::tell;
 use crate::text::{TokenisedCorpus, TokenisedDocument};
 use crate::writing::Writing;
 
-/// Tokens of a batch by default: enough rows for the products to run at full speed, little enough memory.
+/// Tokens of a batch by default: enough rows for the products to run at full speed, little enough
+/// memory.
 pub const BATCH_TOKENS: usize = 4_096;
 
 /// What a run is made of.
@@ -44,11 +46,12 @@ pub struct Job<'a> {
 
 /// Carries out what is left of a run and makes it the current one of its model x corpus.
 ///
-/// `cancel` is looked at before each batch; a part that is not whole then is dropped, so at most one part's work is lost.
+/// `cancel` is looked at before each batch; a part that is not whole then is dropped, so at most
+/// one part's work is lost.
 ///
 /// # Errors
-/// [`Error::Cancelled`]; [`Error::AllNonFinite`] as soon as a part is on disk and no row so far is finite; the engine's; those of
-/// [`relscale_records`]. In every case finished parts stay.
+/// [`Error::Cancelled`]; [`Error::AllNonFinite`] as soon as a part is on disk and no row so far is
+/// finite; the engine's; those of [`relscale_records`]. In every case finished parts stay.
 pub fn carry_out(
     study: &mut Study,
     job: &Job<'_>,
@@ -91,7 +94,8 @@ pub fn carry_out(
                 progress.part(meta)?;
             } else {
                 measure_part(job, range, &mut writing, &mut progress, cancel)?;
-                // Not before the part before it is known to be on disk: an error then names the first that is not.
+                // Not before the part before it is known to be on disk: an error then names the
+                // first that is not.
                 progress.settle(&mut writing, true)?;
                 writing.end(range)?;
             }
@@ -106,7 +110,8 @@ pub fn carry_out(
     Ok(done)
 }
 
-/// The same key must mean the same positions; if not, a protocol was changed without a new name or parameter.
+/// The same key must mean the same positions; if not, a protocol was changed without a new name or
+/// parameter.
 fn check_plan(run: &RunFolder, planned: &PlannedRun) -> Result<()> {
     let (there, now) = (run.record().plan, planned.record.plan);
     if (there.documents, there.scored) == (now.documents, now.scored) {
@@ -116,8 +121,9 @@ fn check_plan(run: &RunFolder, planned: &PlannedRun) -> Result<()> {
     Err(Error::OtherLayout { folder, found: there.scored, wanted: now.scored })
 }
 
-/// The run's end, if it was reached before and its parts are all still there in their full size. Parts are not missed where a study
-/// came without any, but with the sums of their rows, unless `rows` are asked for.
+/// The run's end, if it was reached before and its parts are all still there in their full size.
+/// Parts are not missed where a study came without any, but with the sums of their rows, unless
+/// `rows` are asked for.
 pub(crate) fn finished_before(run: &RunFolder, rows: bool) -> Result<Option<Done>> {
     let Some(done) = run.done()? else { return Ok(None) };
     let whole = done.parts.iter().all(|part| {
@@ -138,7 +144,8 @@ pub(crate) fn keep_sums(study: &Study, run: &RunFolder, done: &Done) -> Result<(
 
 fn write_documents(run: &RunFolder, job: &Job<'_>) -> Result<()> {
     let mut writer = run.document_writer()?;
-    for ((ordinal, scored), document) in (0u32..).zip(job.planned.layout.scored()).zip(job.corpus.documents())
+    for ((ordinal, scored), document) in
+        (0u32..).zip(job.planned.layout.scored()).zip(job.corpus.documents())
     {
         let document = document?;
         writer.write(DocumentRow {
@@ -178,7 +185,16 @@ impl<'a> Progress<'a> {
         scored: u64,
         parts: usize,
     ) -> Self {
-        Self { run, job, events, scored, parts, finished: Vec::with_capacity(parts), finite: 0, nonfinite: 0 }
+        Self {
+            run,
+            job,
+            events,
+            scored,
+            parts,
+            finished: Vec::with_capacity(parts),
+            finite: 0,
+            nonfinite: 0,
+        }
     }
 
     fn started(&mut self) {
@@ -281,7 +297,12 @@ struct Part<'a> {
 
 impl Part<'_> {
     /// A window as the engine wants it.
-    fn waiting(&mut self, ordinal: u32, document: &TokenisedDocument, window: &Window) -> Result<Waiting> {
+    fn waiting(
+        &mut self,
+        ordinal: u32,
+        document: &TokenisedDocument,
+        window: &Window,
+    ) -> Result<Waiting> {
         let bad = |reason: String| {
             let protocol = self.job.planned.record.provenance.protocol.name.clone();
             Error::BadWindows { protocol, document: document.id.clone(), reason }
@@ -296,16 +317,17 @@ impl Part<'_> {
         let mut bytes = Vec::with_capacity(window.scored.len());
         let mut last = self.last;
         for &position in &window.scored {
-            // Strictly ascending over the whole part: no position is scored twice, and rows come in order.
+            // Strictly ascending over the whole part: no position is scored twice, and rows come in
+            // order.
             if last.is_some_and(|last| last >= (ordinal, position)) {
                 return Err(bad(format!("position {position} comes twice or too late")));
             }
             last = Some((ordinal, position));
             let inside = (start..end).contains(&position);
             let index = inside.then(|| position - start + prefix).filter(|&index| index > 0);
-            scored.push(
-                index.ok_or_else(|| bad(format!("position {position} has no context in {start}..{end}")))?,
-            );
+            scored.push(index.ok_or_else(|| {
+                bad(format!("position {position} has no context in {start}..{end}"))
+            })?);
             let counted = encoded.bytes.get(position as usize).copied();
             bytes.push(counted.ok_or_else(|| bad(format!("position {position} is not in it")))?);
         }
@@ -346,7 +368,12 @@ impl Part<'_> {
     }
 
     /// The rows of one window, checked: an engine's mistake must not become a number.
-    fn rows(&self, waiting: &Waiting, scores: &[Option<Score>], rows: &mut Vec<ScoredToken>) -> Result<()> {
+    fn rows(
+        &self,
+        waiting: &Waiting,
+        scores: &[Option<Score>],
+        rows: &mut Vec<ScoredToken>,
+    ) -> Result<()> {
         let document = waiting.document;
         if scores.len() != waiting.scored.len() {
             let reason = format!("{} scores for {} positions", scores.len(), waiting.scored.len());
@@ -356,14 +383,17 @@ impl Part<'_> {
         for ((&index, &bytes), &score) in waiting.scored.iter().zip(&waiting.bytes).zip(scores) {
             let position = index - waiting.prefix + waiting.start;
             let Some(&token) = waiting.tokens.get(index as usize) else {
-                return Err(self.bad_answer(document, format!("position {position} is beyond its window")));
+                return Err(
+                    self.bad_answer(document, format!("position {position} is beyond its window"))
+                );
             };
             // Belt and braces: no engine can smuggle a NaN into an average.
             let score = score.filter(|score| score.nll.is_finite() && score.entropy.is_finite());
             if let Some(Score { rank, ties, .. }) = score
                 && (rank == 0 || rank > size || ties >= rank)
             {
-                let reason = format!("position {position}: rank {rank} with {ties} ties out of {size}");
+                let reason =
+                    format!("position {position}: rank {rank} with {ties} ties out of {size}");
                 return Err(self.bad_answer(document, reason));
             }
             rows.push(ScoredToken { document, position, token, bytes, context: index, score });

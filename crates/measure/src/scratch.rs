@@ -1,12 +1,16 @@
-//! Bytes that live as long as a session: in memory up to a bound, beyond it in a file without a name.
+//! Bytes that live as long as a session: in memory up to a bound, beyond it in a file without a
+//! name.
 //!
-//! What a measurement reads again and again and cannot bound by itself, a tokenised text above all, is appended to a [`Writer`] and
-//! read back from the [`Bytes`] that it becomes, by position. Both sides are the same to a caller whether there is a file or not.
+//! What a measurement reads again and again and cannot bound by itself, a tokenised text above all,
+//! is appended to a [`Writer`] and read back from the [`Bytes`] that it becomes, by position. Both
+//! sides are the same to a caller whether there is a file or not.
 //!
-//! **The file** stands in the study's folder, since a disk with room for results has room for half as much again, which a folder for
-//! temporary files (often memory itself) may not have. It is made as `text.tmp` and its name removed at once, so that the system frees it when
-//! its last user ends, in whatever way: no file of an earlier start is ever there to be taken for one of this. Where a system
-//! cannot remove the name of an open file, that is done at the end, and after a kill by the next writer of the study, as with every `.tmp`.
+//! **The file** stands in the study's folder, since a disk with room for results has room for half
+//! as much again, which a folder for temporary files (often memory itself) may not have. It is made
+//! as `text.tmp` and its name removed at once, so that the system frees it when its last user ends,
+//! in whatever way: no file of an earlier start is ever there to be taken for one of this. Where a
+//! system cannot remove the name of an open file, that is done at the end, and after a kill by the
+//! next writer of the study, as with every `.tmp`.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -17,7 +21,8 @@ use relscale_records::atomic;
 
 use crate::error::{Error, Result};
 
-/// Bytes of one text that stay in memory, before they go to a file: two million tokens, as many as a usual limit asks for.
+/// Bytes of one text that stay in memory, before they go to a file: two million tokens, as many as
+/// a usual limit asks for.
 pub const MEMORY: usize = 16 << 20;
 
 /// Bytes that are collected before they are written to the file.
@@ -80,7 +85,12 @@ impl Writer {
             self.spill()?;
         }
         self.pending.shrink_to_fit();
-        Ok(Bytes { memory: self.pending, file: self.file, folder: self.place.folder, length: self.written })
+        Ok(Bytes {
+            memory: self.pending,
+            file: self.file,
+            folder: self.place.folder,
+            length: self.written,
+        })
     }
 
     /// What failed while bytes were to be kept.
@@ -207,11 +217,13 @@ mod tests {
         Place { folder: folder.to_path_buf(), memory }
     }
 
-    /// A few megabytes of every length of piece, read back from everywhere, whatever stays in memory.
+    /// A few megabytes of every length of piece, read back from everywhere, whatever stays in
+    /// memory.
     #[test]
     fn what_was_written_is_read_back_from_any_position() {
         let folder = tempfile::tempdir().unwrap();
-        let all: Vec<u8> = (0..3_000_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        let all: Vec<u8> =
+            (0..3_000_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         for (memory, on_disk) in [(0, true), (1_000, true), (2_999_999, true), (3_000_000, false)] {
             let mut writer = Writer::new(place(folder.path(), memory));
             let (mut rest, mut size) = (all.as_slice(), 1);

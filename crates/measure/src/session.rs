@@ -1,9 +1,10 @@
 //! All models over all corpora, into one study.
 //!
-//! Each model is loaded once and run over every corpus; each corpus is tokenised once for all models that share a tokenizer.
-//! Everything that can be refused cheaply (names, folders, tokenizers) is refused before the first token is scored, and so is what any of
-//! the texts has wrong: all are read before the first is measured. What is known to be
-//! finished ([`crate::known`]) is neither loaded nor read.
+//! Each model is loaded once and run over every corpus; each corpus is tokenised once for all
+//! models that share a tokenizer. Everything that can be refused cheaply (names, folders,
+//! tokenizers) is refused before the first token is scored, and so is what any of the texts has
+//! wrong: all are read before the first is measured. What is known to be finished
+//! ([`crate::known`]) is neither loaded nor read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -43,8 +44,9 @@ pub struct Measured {
 /// Measures every model on every corpus, or goes on where an earlier call was stopped.
 ///
 /// # Errors
-/// The first that occurs, in the order of models, then corpora: [`Error::SameName`], [`Error::SameCorpusName`], those of loading, of
-/// [`plan`] and of [`carry_out`]. What was measured before it stays.
+/// The first that occurs, in the order of models, then corpora: [`Error::SameName`],
+/// [`Error::SameCorpusName`], those of loading, of [`plan`] and of [`carry_out`]. What was measured
+/// before it stays.
 pub fn measure(
     study: &mut Study,
     models: &[ModelSource<'_>],
@@ -89,7 +91,8 @@ pub fn measure(
     Ok(measured)
 }
 
-/// What the ids in the parts stand for, for each tokenizer once: the laws tell classes of tokens apart by it.
+/// What the ids in the parts stand for, for each tokenizer once: the laws tell classes of tokens
+/// apart by it.
 fn keep_vocabularies(study: &mut Study, models: &[ModelSource<'_>]) -> Result<()> {
     let mut kept = BTreeSet::new();
     for tokenizer in models.iter().filter_map(|model| model.tokenizer.as_ref()) {
@@ -160,7 +163,11 @@ impl Session<'_> {
     }
 
     /// What a text is, by its files, where they are known; else by reading it.
-    fn text_facts(&mut self, model: &ModelSource<'_>, text: &mut Text<'_, '_>) -> Result<TextFacts> {
+    fn text_facts(
+        &mut self,
+        model: &ModelSource<'_>,
+        text: &mut Text<'_, '_>,
+    ) -> Result<TextFacts> {
         if let Some(facts) = &text.facts {
             return Ok(facts.clone());
         }
@@ -179,7 +186,8 @@ impl Session<'_> {
         Ok(facts)
     }
 
-    /// Tokens that are kept of a text at first: more than any protocol but an odd one needs to score as many positions as asked for.
+    /// Tokens that are kept of a text at first: more than any protocol but an odd one needs to
+    /// score as many positions as asked for.
     fn first_look(&self) -> Option<u64> {
         self.settings.tokens.map(|tokens| tokens.saturating_mul(2).saturating_add(1 << 16))
     }
@@ -192,7 +200,8 @@ impl Session<'_> {
     ) -> Result<TokenisedCorpus> {
         let files = source.files.as_ref();
         let stamp = files.and_then(|files| files.stamp());
-        let place = Place { folder: self.study.path().to_path_buf(), memory: self.settings.text_memory };
+        let place =
+            Place { folder: self.study.path().to_path_buf(), memory: self.settings.text_memory };
         let text = source.read(model, keep, &place, self.cancel)?;
         self.known.keep_text(files, stamp, model.tokenizer_sha256(), text.facts());
         Ok(text)
@@ -230,12 +239,15 @@ impl Session<'_> {
             match self.carry_out(&model.facts, loaded, source, read, &question)? {
                 Some(measured) => return Ok(measured),
                 // Few of its tokens are scored: a longer beginning.
-                None => *read = self.read(source, text.source, Some(read.tokens().saturating_mul(4)))?,
+                None => {
+                    *read = self.read(source, text.source, Some(read.tokens().saturating_mul(4)))?
+                }
             }
         }
     }
 
-    /// The run, if it is known to be finished and its parts are there; told as it was told when it was measured.
+    /// The run, if it is known to be finished and its parts are there; told as it was told when it
+    /// was measured.
     fn finished(&mut self, wanted: &Provenance) -> Result<Option<Measured>> {
         let key = wanted.key();
         let Some(facts) = self.known.run(&key) else { return Ok(None) };
@@ -255,7 +267,8 @@ impl Session<'_> {
         Ok(Some(measured(&run, done, facts.summary)))
     }
 
-    /// Plans a run, carries out what is left of it, and remembers what it was. `None` when too little of the text was tokenised.
+    /// Plans a run, carries out what is left of it, and remembers what it was. `None` when too
+    /// little of the text was tokenised.
     fn carry_out(
         &mut self,
         facts: &ModelFacts,
@@ -286,8 +299,11 @@ impl Session<'_> {
         let done = carry_out(self.study, &job, self.events, self.cancel)?;
         let run = self.study.run(&Study::run_name(&planned.record.provenance))?;
         let summary = summary(&self.study.totals(&run)?);
-        let facts =
-            RunFacts { reached_limit: covered.reached_limit, cut_prompts: covered.cut_prompts, summary };
+        let facts = RunFacts {
+            reached_limit: covered.reached_limit,
+            cut_prompts: covered.cut_prompts,
+            summary,
+        };
         self.known.keep_run(&done.key, facts);
         self.known.save();
         Ok(Some(measured(&run, done, summary)))
@@ -331,7 +347,8 @@ impl Question {
     }
 }
 
-/// All that decides which positions are scored, the special ids included where the protocol looks at them.
+/// All that decides which positions are scored, the special ids included where the protocol looks
+/// at them.
 fn protocol_provenance(
     protocol: &dyn Protocol,
     prefix: Option<PrefixProvenance>,
@@ -346,7 +363,12 @@ fn protocol_provenance(
 
 fn measured(run: &RunFolder, done: Done, summary: Summary) -> Measured {
     let provenance = &run.record().provenance;
-    Measured { model: provenance.model.name.clone(), corpus: provenance.corpus.name.clone(), done, summary }
+    Measured {
+        model: provenance.model.name.clone(),
+        corpus: provenance.corpus.name.clone(),
+        done,
+        summary,
+    }
 }
 
 fn summary(totals: &DocumentTally) -> Summary {

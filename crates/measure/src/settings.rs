@@ -40,14 +40,17 @@ pub struct Settings {
     pub batch_tokens: usize,
     /// Positions after which a part is closed; leave it but in tests.
     pub part_tokens: u64,
-    /// Bytes of a tokenised text that stay in memory ([`crate::scratch`]); does not change the results.
+    /// Bytes of a tokenised text that stay in memory ([`crate::scratch`]); does not change the
+    /// results.
     pub text_memory: usize,
-    /// Whether a finished run whose rows were left behind is measured again, for the sake of its rows.
+    /// Whether a finished run whose rows were left behind is measured again, for the sake of its
+    /// rows.
     pub rows: bool,
 }
 
 impl Default for Settings {
-    /// Whole documents, each token but the first scored once; known tokens only; ties against the model.
+    /// Whole documents, each token but the first scored once; known tokens only; ties against the
+    /// model.
     fn default() -> Self {
         Self {
             protocol: "document".into(),
@@ -66,8 +69,9 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What a protocol that follows a tool takes for granted with it: `paper` (the published code of the rank law) and the three of
-    /// `rolling`, `strided` and `half-window` count all rows of the head, as their tools do; `paper` counts ties in the model's favour.
+    /// What a protocol that follows a tool takes for granted with it: `paper` (the published code
+    /// of the rank law) and the three of `rolling`, `strided` and `half-window` count all rows of
+    /// the head, as their tools do; `paper` counts ties in the model's favour.
     pub fn of_protocol(name: &str) -> Self {
         let (vocabulary, tie_rule) = match name {
             "paper" => (VocabularyRule::Rows, TieRule::Greater),
@@ -80,17 +84,19 @@ impl Settings {
 
 /// The prefix, and why.
 ///
-/// With [`Prefix::Auto`]: for `rolling`, as lm-evaluation-harness (`prefix_token_id` of `HFLM`), the tokenizer's beginning-of-text or,
-/// failing that, its end-of-text; else what the tokenizer would put before a text by itself; else, for OPT, its beginning-of-text
-/// `</s>`, with which it was trained though its older files do not say so; else none (GPT-2, Pythia, Qwen). What `config.json` says
-/// counts only where there is no tokenizer.
+/// With [`Prefix::Auto`]: for `rolling`, as lm-evaluation-harness (`prefix_token_id` of `HFLM`),
+/// the tokenizer's beginning-of-text or, failing that, its end-of-text; else what the tokenizer
+/// would put before a text by itself; else, for OPT, its beginning-of-text `</s>`, with which it
+/// was trained though its older files do not say so; else none (GPT-2, Pythia, Qwen). What
+/// `config.json` says counts only where there is no tokenizer.
 pub fn choose_prefix(
     settings: &Settings,
     facts: &ModelFacts,
     tokenizer: Option<&Tokenizer>,
 ) -> Option<PrefixProvenance> {
-    let because =
-        |id: Option<u32>, reason: &str| id.map(|id| PrefixProvenance { id, reason: reason.to_owned() });
+    let because = |id: Option<u32>, reason: &str| {
+        id.map(|id| PrefixProvenance { id, reason: reason.to_owned() })
+    };
     let named = tokenizer.map(|t| *t.named_specials()).unwrap_or_default();
     let of_config = facts.bos.filter(|_| tokenizer.is_none());
     match settings.prefix {
@@ -99,7 +105,9 @@ pub fn choose_prefix(
         Prefix::Auto if settings.protocol == "rolling" => {
             because(named.bos, "`rolling` needs one: the tokenizer's beginning-of-text")
                 .or_else(|| because(named.eos, "`rolling` needs one: the tokenizer's end-of-text"))
-                .or_else(|| because(of_config, "`rolling` needs one: beginning-of-text of config.json"))
+                .or_else(|| {
+                    because(of_config, "`rolling` needs one: beginning-of-text of config.json")
+                })
         }
         Prefix::Auto => {
             let by_itself = tokenizer.map(Tokenizer::added_by_processor);

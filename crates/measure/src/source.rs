@@ -15,7 +15,8 @@ use crate::known::Files;
 use crate::scratch::Place;
 use crate::text::TokenisedCorpus;
 
-/// Loads a model; given what was read of its weights when the files were the same, without hashing them again.
+/// Loads a model; given what was read of its weights when the files were the same, without hashing
+/// them again.
 pub type Load<'a> = dyn Fn(Option<&ReadWeights>) -> Result<LoadedModel> + 'a;
 
 /// A model, ready to be loaded.
@@ -199,8 +200,9 @@ impl CorpusSource<'static> {
 }
 
 impl CorpusSource<'_> {
-    /// Reads and tokenises the corpus for a model (and all others with its tokenizer): all of it, or as many documents from the first as
-    /// have `keep` tokens. What does not fit into memory goes to `place`.
+    /// Reads and tokenises the corpus for a model (and all others with its tokenizer): all of it,
+    /// or as many documents from the first as have `keep` tokens. What does not fit into memory
+    /// goes to `place`.
     ///
     /// # Errors
     /// As [`TokenisedCorpus::read`]; [`Error::NoTokenizer`] for text without a tokenizer.
@@ -215,8 +217,15 @@ impl CorpusSource<'_> {
         // What an earlier reading had to say will be said again.
         self.reading.take();
         let documents = (self.documents)()?;
-        let mut text =
-            TokenisedCorpus::read(&self.name, &self.description, documents, encode, keep, place, cancel)?;
+        let mut text = TokenisedCorpus::read(
+            &self.name,
+            &self.description,
+            documents,
+            encode,
+            keep,
+            place,
+            cancel,
+        )?;
         text.noted(self.reading.take());
         Ok(text)
     }

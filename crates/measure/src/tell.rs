@@ -1,4 +1,5 @@
-//! What a session says on the way: events and warnings, the same whether something was done now or is known from before.
+//! What a session says on the way: events and warnings, the same whether something was done now or
+//! is known from before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +46,12 @@ impl Covered {
 }
 
 /// What the plan of a run leaves out.
-pub(crate) fn of_plan(corpus: &str, covered: &Covered, wanted: Option<u64>, events: &mut dyn FnMut(Event)) {
+pub(crate) fn of_plan(
+    corpus: &str,
+    covered: &Covered,
+    wanted: Option<u64>,
+    events: &mut dyn FnMut(Event),
+) {
     let corpus = corpus.to_owned();
     if covered.unscored_documents > 0 {
         events(Event::Warning(Warning::UnscoredDocuments {
@@ -99,7 +105,10 @@ pub(crate) fn of_text(corpus: &str, facts: &TextFacts, events: &mut dyn FnMut(Ev
         events(Event::Warning(Warning::OfFiles { corpus, notice }));
     }
     if facts.specials > 0 {
-        events(Event::Warning(Warning::SpecialsInText { corpus: corpus.to_owned(), tokens: facts.specials }));
+        events(Event::Warning(Warning::SpecialsInText {
+            corpus: corpus.to_owned(),
+            tokens: facts.specials,
+        }));
     }
 }
 
@@ -144,7 +153,10 @@ pub(crate) fn of_model(
         unused_tensors: facts.unused_tensors.clone(),
         files_not_read: facts.files_not_read.clone(),
     });
-    let beyond = source.tokenizer.as_ref().map_or(&[][..], |tokenizer| tokenizer.beyond(facts.rows as usize));
+    let beyond = source
+        .tokenizer
+        .as_ref()
+        .map_or(&[][..], |tokenizer| tokenizer.beyond(facts.rows as usize));
     if let Some(&largest) = beyond.last() {
         let (model, ids) = (model.name.clone(), beyond.len());
         events(Event::Warning(Warning::TokensBeyond { model, ids, largest, rows: facts.rows }));
@@ -156,7 +168,8 @@ pub(crate) fn of_model(
     }
 }
 
-/// A study may be added to, but a fit over runs that were not measured alike would compare apples with pears.
+/// A study may be added to, but a fit over runs that were not measured alike would compare apples
+/// with pears.
 pub(crate) fn of_mixture(
     study: &Study,
     corpus: &str,
@@ -184,7 +197,8 @@ pub(crate) fn of_mixture(
     Ok(())
 }
 
-/// In what two runs of a corpus were not measured alike. Window lengths are not compared: they follow each model's maximum.
+/// In what two runs of a corpus were not measured alike. Window lengths are not compared: they
+/// follow each model's maximum.
 fn differences(a: &Provenance, b: &Provenance) -> Vec<&'static str> {
     let (x, y) = (&a.scoring, &b.scoring);
     let all = [

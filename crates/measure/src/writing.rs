@@ -1,8 +1,10 @@
 //! Parts are written on a thread of their own, while the next batches are scored.
 //!
-//! Scoring uses all cores; hashing rows, encoding Parquet and waiting for the disk use one, or none. So rows go through a bounded queue to a
-//! thread that does the latter. What is promised of parts holds as before: a part is whole or absent, parts appear in order, and one that was
-//! told to be finished is on disk. At most one part is on its way to the disk while the next one is scored.
+//! Scoring uses all cores; hashing rows, encoding Parquet and waiting for the disk use one, or
+//! none. So rows go through a bounded queue to a thread that does the latter. What is promised of
+//! parts holds as before: a part is whole or absent, parts appear in order, and one that was told
+//! to be finished is on disk. At most one part is on its way to the disk while the next one is
+//! scored.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::Scope;
@@ -13,7 +15,8 @@ use relscale_records::study::RunFolder;
 
 use crate::error::{Error, Result};
 
-/// Messages that may wait, most of them batches of rows: three megabytes, about a part, so that one is encoded and synced while the next is scored.
+/// Messages that may wait, most of them batches of rows: three megabytes, about a part, so that one
+/// is encoded and synced while the next is scored.
 const WAITING: usize = 16;
 
 /// What the writer is told.
@@ -35,7 +38,8 @@ pub(crate) struct Writing {
 }
 
 impl Writing {
-    /// Starts the thread. It ends when this is dropped: what was ended is finished then, what was only begun is removed.
+    /// Starts the thread. It ends when this is dropped: what was ended is finished then, what was
+    /// only begun is removed.
     pub(crate) fn start<'scope>(scope: &'scope Scope<'scope, '_>, run: &'scope RunFolder) -> Self {
         let (queue, messages) = sync_channel(WAITING);
         let (answer, answers) = channel();
@@ -68,7 +72,8 @@ impl Writing {
         self.send(Message::End(range))
     }
 
-    /// The part that was ended last, once: when it is on disk, or `None` if it is not and this shall not wait.
+    /// The part that was ended last, once: when it is on disk, or `None` if it is not and this
+    /// shall not wait.
     pub(crate) fn finished(&mut self, wait: bool) -> Result<Option<PartMeta>> {
         if !self.under_way {
             return Ok(None);
@@ -82,15 +87,19 @@ impl Writing {
         if self.queue.send(message).is_ok() {
             return Ok(());
         }
-        // The queue is closed by a writer that stopped, and its reason is the last of its answers. There is none after a panic, which the
-        // scope passes on as soon as this is back there.
+        // The queue is closed by a writer that stopped, and its reason is the last of its answers.
+        // There is none after a panic, which the scope passes on as soon as this is back there.
         self.answers.iter().try_for_each(|answer| answer.map(drop))?;
         Err(Error::Cancelled)
     }
 }
 
 /// What the thread does.
-fn write(run: &RunFolder, messages: Receiver<Message>, answers: &Sender<Result<PartMeta>>) -> Result<()> {
+fn write(
+    run: &RunFolder,
+    messages: Receiver<Message>,
+    answers: &Sender<Result<PartMeta>>,
+) -> Result<()> {
     let mut part = None;
     for message in messages {
         match (message, part.as_mut()) {

@@ -1,6 +1,7 @@
 //! A real `kill -9`, again and again: the bytes at the end are those of a run that was left alone.
 //!
-//! The process that gets killed is this test program itself, started again with only `child` to run.
+//! The process that gets killed is this test program itself, started again with only `child` to
+//! run.
 
 mod common;
 
@@ -14,7 +15,8 @@ use relscale_measure::Settings;
 /// Tells the child where to measure.
 const FOLDER: &str = "RELSCALE_TEST_KILL_FOLDER";
 
-/// With `text_memory` of 0 the text is in a file, which a kill must free and the next start must not miss.
+/// With `text_memory` of 0 the text is in a file, which a kill must free and the next start must
+/// not miss.
 fn measure(folder: &Path, delay: Duration, text_memory: usize) {
     let slow = |name: &'static str| {
         model(move || {
@@ -54,7 +56,8 @@ fn killed_at_any_moment_and_started_again() {
     let folder = tempfile::tempdir().unwrap();
     let study = folder.path().join("study");
 
-    // Lifetimes from a fixed generator, some too short to make the folder, some long enough for several parts.
+    // Lifetimes from a fixed generator, some too short to make the folder, some long enough for
+    // several parts.
     let mut state = 12_345u64;
     let mut killed = 0;
     let began = Instant::now();

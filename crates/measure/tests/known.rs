@@ -1,4 +1,5 @@
-//! A finished study is recognised: neither model nor text is read again, and nothing stale is ever taken for new.
+//! A finished study is recognised: neither model nor text is read again, and nothing stale is ever
+//! taken for new.
 #![cfg(unix)]
 
 mod common;
@@ -40,11 +41,13 @@ impl Place {
         self.root.path().join(name)
     }
 
-    /// Files are believed as soon as the clock of the file system has ticked, not after two seconds.
+    /// Files are believed as soon as the clock of the file system has ticked, not after two
+    /// seconds.
     fn model(&self) -> ModelSource<'static> {
         let request = ModelRequest::parse(&self.at("tiny").to_string_lossy()).unwrap();
         let mut source = local::source(&request, LoadOptions::default()).unwrap();
-        let (load, loads, hashed) = (source.load, Arc::clone(&self.loads), Arc::clone(&self.hashed));
+        let (load, loads, hashed) =
+            (source.load, Arc::clone(&self.loads), Arc::clone(&self.hashed));
         source.load = Box::new(move |known| {
             loads.fetch_add(1, Ordering::Relaxed);
             hashed.fetch_add(usize::from(known.is_none()), Ordering::Relaxed);
@@ -70,15 +73,18 @@ impl Place {
         source
     }
 
-    /// One session; how often it loaded the model, how often it read the text, whether the run was measured before, all it said.
+    /// One session; how often it loaded the model, how often it read the text, whether the run was
+    /// measured before, all it said.
     fn measure_with(&self, settings: &Settings) -> (usize, usize, bool, Vec<Event>) {
         // Over the next tick of the clock; the program waits for SETTLING.
         std::thread::sleep(Duration::from_millis(30));
         let before = (self.loads.load(Ordering::Relaxed), self.reads.load(Ordering::Relaxed));
-        let (result, events) = session(&self.at("study"), &[self.model()], &[self.corpus()], settings);
+        let (result, events) =
+            session(&self.at("study"), &[self.model()], &[self.corpus()], settings);
         let measured = result.unwrap();
         assert!(measured[0].summary.cross_entropy.is_some());
-        let reused = events.iter().any(|event| matches!(event, Event::RunFinished { reused: true, .. }));
+        let reused =
+            events.iter().any(|event| matches!(event, Event::RunFinished { reused: true, .. }));
         let loads = self.loads.load(Ordering::Relaxed) - before.0;
         (loads, self.reads.load(Ordering::Relaxed) - before.1, reused, events)
     }
@@ -112,7 +118,10 @@ fn a_finished_study_reads_nothing_and_says_the_same() {
     assert!(study == files(&place.at("study")));
     let said = |events: &[Event]| -> Vec<Event> {
         let told = |event: &&Event| {
-            matches!(event, Event::Warning(_) | Event::CorpusRead { .. } | Event::ModelLoaded { .. })
+            matches!(
+                event,
+                Event::Warning(_) | Event::CorpusRead { .. } | Event::ModelLoaded { .. }
+            )
         };
         events.iter().filter(told).cloned().collect()
     };
@@ -194,7 +203,11 @@ fn weights_that_change_while_they_are_loaded_are_hashed_after_all() {
     assert_eq!(result.unwrap().len(), 1);
     assert_eq!((place.loads.load(Ordering::Relaxed), place.hashed.load(Ordering::Relaxed)), (3, 2));
     let runs = Study::open(&place.at("study")).unwrap().runs().unwrap();
-    let hashes: Vec<_> = runs.iter().map(|run| &run.record.provenance.model.weights_sha256).collect();
+    let hashes: Vec<_> =
+        runs.iter().map(|run| &run.record.provenance.model.weights_sha256).collect();
     let now = Checkpoint::open(&place.at("tiny")).unwrap().sha256().unwrap();
-    assert!(hashes.len() == 2 && hashes.iter().filter(|hash| ***hash == now).count() == 1, "{hashes:?}");
+    assert!(
+        hashes.len() == 2 && hashes.iter().filter(|hash| ***hash == now).count() == 1,
+        "{hashes:?}"
+    );
 }

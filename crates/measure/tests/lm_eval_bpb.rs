@@ -1,7 +1,9 @@
-//! Bits per byte are lm-evaluation-harness' `bits_per_byte`, as its users get it: a YAML task over a file, its own aggregation.
+//! Bits per byte are lm-evaluation-harness' `bits_per_byte`, as its users get it: a YAML task over
+//! a file, its own aggregation.
 //!
-//! `tools/goldens/lm_eval_bpb.py` ran the harness. `protocol_numbers.rs` compares its parts (more windows, another prefix, joined
-//! text); here the whole is compared: one number for a corpus of documents from one token to ten windows, in English, Polish, Chinese and code.
+//! `tools/goldens/lm_eval_bpb.py` ran the harness. `protocol_numbers.rs` compares its parts (more
+//! windows, another prefix, joined text); here the whole is compared: one number for a corpus of
+//! documents from one token to ten windows, in English, Polish, Chinese and code.
 
 mod common;
 
@@ -62,7 +64,10 @@ fn bits_per_byte_are_those_of_lm_evaluation_harness() {
             assert_eq!(found.prefix().map(|(id, _)| id), Some(theirs.prefix_token_id), "{what}");
 
             let longest = theirs.bytes.iter().max().copied().unwrap_or_default();
-            assert!(longest > 10 * theirs.max_length as u64, "{what}: a text longer than the window");
+            assert!(
+                longest > 10 * theirs.max_length as u64,
+                "{what}: a text longer than the window"
+            );
             for ((id, &bytes), &loglikelihood) in
                 theirs.documents.iter().zip(&theirs.bytes).zip(&theirs.loglikelihood)
             {
@@ -89,9 +94,13 @@ fn bits_per_byte_are_those_of_lm_evaluation_harness() {
             let cut = Run::of(model(&data.join(name)), documents, &limited).unwrap();
             assert_eq!(cut.word_perplexity, None, "{what}");
             let each = theirs.loglikelihood.iter().zip(&theirs.bytes);
-            let mean = each.map(|(ll, &bytes)| -ll / std::f64::consts::LN_2 / bytes as f64).sum::<f64>()
-                / theirs.bytes.len() as f64;
-            assert!((mean / bits - 1.0).abs() > 0.01, "{what}: the documents do not tell the two apart");
+            let mean =
+                each.map(|(ll, &bytes)| -ll / std::f64::consts::LN_2 / bytes as f64).sum::<f64>()
+                    / theirs.bytes.len() as f64;
+            assert!(
+                (mean / bits - 1.0).abs() > 0.01,
+                "{what}: the documents do not tell the two apart"
+            );
         }
     }
 }

@@ -62,7 +62,8 @@ fn records_hold_what_the_decoder_says() {
         let line = file.lines().nth(document as usize).unwrap();
         tokens.copy_from_slice(&tokenizer.encode(line).unwrap().ids);
         let scored: Vec<u32> = (1..tokens.len() as u32).collect();
-        let expected = model.score(&[Sequence { tokens: &tokens, scored: &scored }], &counted).unwrap();
+        let expected =
+            model.score(&[Sequence { tokens: &tokens, scored: &scored }], &counted).unwrap();
         for (row, expected) in own.iter().zip(&expected[0]) {
             let (score, expected) = (row.score.unwrap(), expected.unwrap());
             assert_eq!(
@@ -115,8 +116,9 @@ fn nan_weights_are_an_error_that_names_the_model() {
     let root = tempfile::tempdir().unwrap();
     let models = [folder(root.path(), "broken", 1, 64)];
     tiny::spoil(&root.path().join("broken"), 16, f32::NAN);
-    let error =
-        session(&root.path().join("study"), &models, &[lines(root.path())], &settings()).0.unwrap_err();
+    let error = session(&root.path().join("study"), &models, &[lines(root.path())], &settings())
+        .0
+        .unwrap_err();
     let message = error.to_string();
     assert!(matches!(error, Error::AllNonFinite { .. }), "{message}");
     assert!(message.contains("`broken`") && message.contains("weights are damaged"), "{message}");
@@ -128,7 +130,8 @@ fn token_ids_need_no_tokenizer_but_all_rows() {
     tiny::llama(&root.path().join("tiny"), ROWS, 1, 64);
     let path = root.path().join("x.ids");
     fs::write(&path, "1 2 3 59 4 5\n7 8 9\n").unwrap();
-    let corpus = || CorpusSource::of_spec(format!("{}?format=text", path.display()).parse().unwrap());
+    let corpus =
+        || CorpusSource::of_spec(format!("{}?format=text", path.display()).parse().unwrap());
     let model = || [source(&root.path().join("tiny"))];
 
     let rows_rule = Settings { vocabulary: VocabularyRule::Rows, ..settings() };
@@ -141,14 +144,19 @@ fn token_ids_need_no_tokenizer_but_all_rows() {
     assert!(!tally.classes.unwrap().basis.vocabulary);
 
     let error = session(&study, &model(), &[corpus()], &settings()).0.unwrap_err();
-    assert!(matches!(error, Error::NoTokenizer { .. }) && error.to_string().contains("--vocab rows"));
+    assert!(
+        matches!(error, Error::NoTokenizer { .. }) && error.to_string().contains("--vocab rows")
+    );
     let error = session(&study, &model(), &[lines(root.path())], &rows_rule).0.unwrap_err();
     assert!(matches!(error, Error::NoTokenizer { .. }));
 
     // Ids that the model has no row for, and ids that are none of the tokenizer's.
     fs::write(&path, "1 2 3\n4 60\n").unwrap();
     let message = session(&study, &model(), &[corpus()], &rows_rule).0.unwrap_err().to_string();
-    assert!(message.contains("position 1: token id 60") && message.contains("60 rows"), "{message}");
+    assert!(
+        message.contains("position 1: token id 60") && message.contains("60 rows"),
+        "{message}"
+    );
     fs::write(&path, "1 2 59\n").unwrap();
     let with_tokenizer = [folder(root.path(), "with", 1, 64)];
     let error = session(&study, &with_tokenizer, &[corpus()], &settings()).0.unwrap_err();
@@ -171,7 +179,10 @@ fn what_the_tokenizer_would_put_before_a_text_becomes_the_prefix() {
     session(&study, &models, &[lines(root.path())], &settings()).0.unwrap();
     let run = Study::open(&study).unwrap().current().unwrap().remove(0);
     let prefix = run.record().provenance.protocol.prefix.clone().unwrap();
-    assert_eq!((prefix.id, prefix.reason.as_str()), (WORDS, "the tokenizer puts it before every text"));
+    assert_eq!(
+        (prefix.id, prefix.reason.as_str()),
+        (WORDS, "the tokenizer puts it before every text")
+    );
     // Every token is scored, the only one of the second document too.
     assert_eq!(rows(&study).len(), 40 + 1 + 90 + 7 + 250);
 }

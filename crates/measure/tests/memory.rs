@@ -1,6 +1,7 @@
 //! Memory is flat in the length of a corpus: ten times the documents, the same peak.
 //!
-//! A peak belongs to a process, so each length is measured by this test program itself, started again with only `child` to run.
+//! A peak belongs to a process, so each length is measured by this test program itself, started
+//! again with only `child` to run.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -28,7 +29,8 @@ fn child() {
     let Ok(documents) = std::env::var(DOCUMENTS) else { return };
     let count: u32 = documents.parse().unwrap();
     let document = |i: u32| {
-        Document::new(format!("doc-{i}"), common::text(TOKENS, i)).with_tag("kind", (i % 9).to_string())
+        Document::new(format!("doc-{i}"), common::text(TOKENS, i))
+            .with_tag("kind", (i % 9).to_string())
     };
     let corpus = CorpusSource {
         name: "long".into(),
@@ -37,9 +39,14 @@ fn child() {
         files: None,
         reading: Default::default(),
     };
-    let settings = Settings { part_tokens: 50_000, batch_tokens: 4_096, text_memory: 1 << 20, ..settings() };
+    let settings =
+        Settings { part_tokens: 50_000, batch_tokens: 4_096, text_memory: 1 << 20, ..settings() };
     let folder = tempfile::tempdir().unwrap();
-    let done = session(folder.path(), &[model(|| mock("m"))], &[corpus], &settings).0.unwrap().remove(0).done;
+    let done = session(folder.path(), &[model(|| mock("m"))], &[corpus], &settings)
+        .0
+        .unwrap()
+        .remove(0)
+        .done;
     assert_eq!(done.totals.scored, u64::from(count * (TOKENS - 1)));
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -63,7 +70,8 @@ fn peak(documents: u32) -> u64 {
 #[test]
 fn ten_times_the_documents_take_no_more_memory() {
     let (short, long) = (peak(15_000), peak(150_000));
-    // Names and tags alone would be 90 MB. What is allowed for are the allocator and a row group of the table of documents, which the short one does not
-    // fill: 10 MB were seen, and no more with 600 000 documents.
+    // Names and tags alone would be 90 MB. What is allowed for are the allocator and a row group of
+    // the table of documents, which the short one does not fill: 10 MB were seen, and no more with
+    // 600 000 documents.
     assert!(long < short + 25_000, "{short} kB for 15 000 documents, {long} kB for 150 000");
 }

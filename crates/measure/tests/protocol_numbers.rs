@@ -1,8 +1,10 @@
-//! The window protocols against the numbers of the tools that they follow, on the same models and text.
+//! The window protocols against the numbers of the tools that they follow, on the same models and
+//! text.
 //!
-//! `tools/peers/protocols.py` wrote the two tiny models, the text and the numbers, in float64: some by the tool itself, some
-//! by its procedure around the same model (that file says which). Here the same folders go
-//! through [`relscale_measure::measure`] with the local engine, and what is compared is read back from the study.
+//! `tools/peers/protocols.py` wrote the two tiny models, the text and the numbers, in float64: some
+//! by the tool itself, some by its procedure around the same model (that file says which). Here the
+//! same folders go through [`relscale_measure::measure`] with the local engine, and what is
+//! compared is read back from the study.
 
 #![allow(clippy::print_stdout)] // says how closely the numbers agree
 
@@ -93,7 +95,8 @@ fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/protocols")
 }
 
-/// Half windows of the Llama by llama.cpp's own arithmetic, as `tools/peers/half_window_llama_cpp.py` wrote them.
+/// Half windows of the Llama by llama.cpp's own arithmetic, as
+/// `tools/peers/half_window_llama_cpp.py` wrote them.
 #[derive(Deserialize)]
 struct LlamaCpp {
     llama: Vec<HalfWindowNumbers>,
@@ -115,7 +118,8 @@ const JOINED: &str = "concat=%0A%0A";
 
 /// A run of a model over the text that came with the numbers.
 fn run(name: &str, options: &str, settings: &Settings) -> Run {
-    Run::of(model(&data().join(name)), corpus(&data().join("documents.jsonl"), options), settings).unwrap()
+    Run::of(model(&data().join(name)), corpus(&data().join("documents.jsonl"), options), settings)
+        .unwrap()
 }
 
 /// Keeps the largest relative distance, to say it at the end of a test.
@@ -145,12 +149,18 @@ fn rolling_gives_the_numbers_of_lm_evaluation_harness() {
             let found = run(name, EACH, &settings);
             assert_eq!(found.prefix().unwrap().0, theirs.prefix_token_id);
             let what = format!("{name}, length {}", theirs.max_length);
-            for (document, (&ll, &tokens)) in theirs.loglikelihood.iter().zip(&numbers.tokens).enumerate() {
+            for (document, (&ll, &tokens)) in
+                theirs.loglikelihood.iter().zip(&numbers.tokens).enumerate()
+            {
                 let document = document as u32;
                 let rows = found.rows.iter().filter(|row| row.document == document).count();
                 assert_eq!(rows, tokens, "{what}: every token is scored");
                 if tokens > 0 {
-                    worst.compare(-found.sum_nll(document), ll, &format!("{what}, document {document}"));
+                    worst.compare(
+                        -found.sum_nll(document),
+                        ll,
+                        &format!("{what}, document {document}"),
+                    );
                 }
             }
             let bits = found.tally.bits_per_byte().unwrap();
@@ -161,13 +171,14 @@ fn rolling_gives_the_numbers_of_lm_evaluation_harness() {
     worst.say("rolling");
 }
 
-/// What the harness does when it is not told `add_bos_token=False`: nothing else for a tokenizer that adds nothing, and
-/// beginning-of-text twice for one that adds it. We never have it twice.
+/// What the harness does when it is not told `add_bos_token=False`: nothing else for a tokenizer
+/// that adds nothing, and beginning-of-text twice for one that adds it. We never have it twice.
 #[test]
 fn rolling_is_the_harness_without_its_second_beginning_of_text() {
     let [(_, gpt2), (_, llama)] = peers();
     assert_eq!(gpt2.rolling_as_the_tokenizer_likes.loglikelihood, gpt2.rolling[0].loglikelihood);
-    let (twice, once) = (llama.rolling_as_the_tokenizer_likes.loglikelihood, &llama.rolling[0].loglikelihood);
+    let (twice, once) =
+        (llama.rolling_as_the_tokenizer_likes.loglikelihood, &llama.rolling[0].loglikelihood);
     // The second one is scored too, given the first; even an empty document has one then.
     assert!(once[0] == 0.0 && twice[0] < 0.0);
     assert!(twice.iter().zip(once).skip(1).all(|(twice, once)| (twice / once - 1.0).abs() > 1e-3));
@@ -183,7 +194,8 @@ fn documents_one_by_one_and_joined_are_two_numbers_each_its_own() {
         let (theirs_each, theirs_joined) = (&numbers.rolling[0], &numbers.rolling_joined);
         assert_eq!(joined.rows.len(), numbers.joined_tokens);
         worst.compare(-joined.sum_nll(0), theirs_joined.loglikelihood[0], name);
-        let (each, joined) = (each.tally.bits_per_byte().unwrap(), joined.tally.bits_per_byte().unwrap());
+        let (each, joined) =
+            (each.tally.bits_per_byte().unwrap(), joined.tally.bits_per_byte().unwrap());
         worst.compare(each, theirs_each.bits_per_byte, name);
         worst.compare(joined, theirs_joined.bits_per_byte, name);
         assert!((each - joined).abs() > 1e-3, "{name}: {each} and {joined}");
@@ -257,20 +269,31 @@ fn the_paper_preset_gives_the_numbers_of_its_released_procedure() {
         let mut rows = found.rows.iter();
         for (document, theirs) in theirs.documents.iter().enumerate() {
             let own: Vec<&ScoredToken> = rows.by_ref().take(theirs.position.len()).collect();
-            assert!(own.iter().all(|row| row.document == document as u32), "{name}, document {document}");
+            assert!(
+                own.iter().all(|row| row.document == document as u32),
+                "{name}, document {document}"
+            );
             let positions: Vec<u32> = own.iter().map(|row| row.position).collect();
             assert_eq!(positions, theirs.position, "{name}, document {document}");
-            let ranks: Vec<u32> = own.iter().map(|row| row.score.unwrap().optimistic_rank()).collect();
+            let ranks: Vec<u32> =
+                own.iter().map(|row| row.score.unwrap().optimistic_rank()).collect();
             assert_eq!(ranks, theirs.rank, "{name}, document {document}");
             for (row, &nll) in own.iter().zip(&theirs.nll) {
                 let nll_here = f64::from(row.score.unwrap().nll);
                 // A likelihood near 1 leaves few digits of its logarithm.
-                assert!((nll_here - nll).abs() < TOLERANCE * nll.max(1.0), "{name}: {nll_here} and {nll}");
+                assert!(
+                    (nll_here - nll).abs() < TOLERANCE * nll.max(1.0),
+                    "{name}: {nll_here} and {nll}"
+                );
             }
         }
         assert!(rows.next().is_none(), "{name}: no row beyond theirs");
         assert_eq!(found.tally.k_grid, theirs.k, "{name}");
-        assert_eq!(found.tally.rbp().unwrap(), theirs.rbp, "{name}: shares of equal counts are equal");
+        assert_eq!(
+            found.tally.rbp().unwrap(),
+            theirs.rbp,
+            "{name}: shares of equal counts are equal"
+        );
         worst.compare(found.tally.cross_entropy().unwrap(), theirs.cross_entropy, name);
     }
     worst.say("paper (cross entropy; ranks and RBP are equal)");

@@ -1,4 +1,5 @@
-//! Ways in which perplexity goes wrong in other tools, by threads of their repositories; each a run through `measure`.
+//! Ways in which perplexity goes wrong in other tools, by threads of their repositories; each a run
+//! through `measure`.
 
 mod common;
 
@@ -47,11 +48,14 @@ fn one_and_a_half_windows_are_weighted_by_their_tokens() {
     let mean = |nlls: &[f64]| nlls.iter().sum::<f64>() / nlls.len() as f64;
     let found = run.tally.cross_entropy().unwrap();
     assert!((found - mean(&nlls)).abs() < 1e-12);
-    assert!((found - (mean(long) + mean(short)) / 2.0).abs() > 1e-3, "the mean of means is another number");
+    assert!(
+        (found - (mean(long) + mean(short)) / 2.0).abs() > 1e-3,
+        "the mean of means is another number"
+    );
 }
 
-/// huggingface/transformers 18887 and 483: the first window is as long as it may be, and every row says its context; the
-/// length is recorded.
+/// huggingface/transformers 18887 and 483: the first window is as long as it may be, and every row
+/// says its context; the length is recorded.
 #[test]
 fn the_first_window_is_full_and_contexts_are_on_record() {
     for (length, stride) in [(CONTEXT, 8), (16, 8)] {
@@ -78,7 +82,8 @@ fn a_cut_text_is_divided_by_what_was_scored() {
     assert_eq!((totals.scored, totals.bytes), (40, 40));
 }
 
-/// keras-team/keras-hub 2958: perplexity is the exponential of one mean over tokens, whatever the batch.
+/// keras-team/keras-hub 2958: perplexity is the exponential of one mean over tokens, whatever the
+/// batch.
 #[test]
 fn perplexity_is_the_same_with_one_window_a_batch_and_seven() {
     let perplexity = |windows: usize| {
@@ -86,7 +91,9 @@ fn perplexity_is_the_same_with_one_window_a_batch_and_seven() {
         let run = run("llama", &digits(500), &settings).unwrap();
         let nlls = nlls(&run);
         let perplexity = run.tally.cross_entropy().unwrap().exp();
-        assert!((perplexity / (nlls.iter().sum::<f64>() / nlls.len() as f64).exp() - 1.0).abs() < 1e-12);
+        assert!(
+            (perplexity / (nlls.iter().sum::<f64>() / nlls.len() as f64).exp() - 1.0).abs() < 1e-12
+        );
         perplexity
     };
     assert_eq!(perplexity(1).to_bits(), perplexity(7).to_bits());
@@ -96,7 +103,10 @@ fn perplexity_is_the_same_with_one_window_a_batch_and_seven() {
 #[test]
 fn ten_tokens_are_scored_or_refused_with_the_number_needed() {
     let error = run("gpt2", &digits(10), &all_rows("half-window", None)).err().unwrap();
-    assert!(matches!(error, Error::Corpus(CorpusError::TooShort { needed: 64, tokens: 10, .. })), "{error}");
+    assert!(
+        matches!(error, Error::Corpus(CorpusError::TooShort { needed: 64, tokens: 10, .. })),
+        "{error}"
+    );
     for (protocol, scored) in [("document", 9), ("rolling", 10), ("strided", 9), ("paper", 9)] {
         assert_eq!(run("gpt2", &digits(10), &all_rows(protocol, None)).unwrap().rows.len(), scored);
     }
@@ -119,8 +129,9 @@ fn without_a_beginning_of_text_scoring_starts_at_the_second_token() {
     }
     let path = folder.path().join("x.txt");
     fs::write(&path, digits(10)).unwrap();
-    let run =
-        |protocol: &str| Run::of(model(folder.path()), corpus(&path, ""), &all_rows(protocol, None)).unwrap();
+    let run = |protocol: &str| {
+        Run::of(model(folder.path()), corpus(&path, ""), &all_rows(protocol, None)).unwrap()
+    };
     let document = run("document");
     assert_eq!((document.prefix(), document.rows[0].position), (None, 1));
     // `rolling` cannot do without, takes end-of-text as the harness does, and says so.
@@ -143,14 +154,16 @@ fn llama_with(config: &[(&str, Value)], tokenizer: &[(&str, Value)]) -> tempfile
     folder
 }
 
-/// `prefix_token_id` of the harness's `HFLM`: the tokenizer's beginning-of-text, else its end-of-text; `config.json` has no say.
+/// `prefix_token_id` of the harness's `HFLM`: the tokenizer's beginning-of-text, else its
+/// end-of-text; `config.json` has no say.
 #[test]
 fn rolling_takes_the_prefix_of_the_harness() {
     let prefix = |tokenizer: &[(&str, Value)]| {
         let folder = llama_with(&[("bos_token_id", json!(2))], tokenizer);
         let path = folder.path().join("x.txt");
         fs::write(&path, digits(10)).unwrap();
-        let run = Run::of(model(folder.path()), corpus(&path, ""), &all_rows("rolling", None)).unwrap();
+        let run =
+            Run::of(model(folder.path()), corpus(&path, ""), &all_rows("rolling", None)).unwrap();
         run.prefix().map(|(id, reason)| (id, reason.to_owned())).unwrap()
     };
     let (id, reason) = prefix(&[]);
@@ -159,18 +172,21 @@ fn rolling_takes_the_prefix_of_the_harness() {
     assert!(id == 1 && reason.contains("the tokenizer's end-of-text"), "{id}: {reason}");
 }
 
-/// The harness, the guide, llama.cpp and the paper's code take a softmax over all rows of the head, padding included.
+/// The harness, the guide, llama.cpp and the paper's code take a softmax over all rows of the head,
+/// padding included.
 #[test]
 fn protocols_that_follow_a_tool_count_all_rows() {
     for protocol in NAMES {
         let settings = Settings { length: Some(8), ..Settings::of_protocol(protocol) };
         let scoring = run("llama", &digits(40), &settings).unwrap().provenance.scoring;
-        let rule = if protocol == "document" { VocabularyRule::Tokens } else { VocabularyRule::Rows };
+        let rule =
+            if protocol == "document" { VocabularyRule::Tokens } else { VocabularyRule::Rows };
         assert_eq!((settings.protocol.as_str(), scoring.vocabulary_rule), (protocol, rule));
     }
 }
 
-/// `all_special_ids` of transformers, which the paper's code masks, has the tokens with a role; one that is merely marked as special is scored.
+/// `all_special_ids` of transformers, which the paper's code masks, has the tokens with a role; one
+/// that is merely marked as special is scored.
 #[test]
 fn the_paper_leaves_out_tokens_with_a_role() {
     let text = format!("{}<|endoftext|>{}", digits(4), digits(4));
@@ -178,7 +194,8 @@ fn the_paper_leaves_out_tokens_with_a_role() {
         let folder = llama_with(&[], &[("additional_special_tokens", additional)]);
         let path = folder.path().join("x.txt");
         fs::write(&path, &text).unwrap();
-        let run = Run::of(model(folder.path()), corpus(&path, ""), &Settings::of_protocol("paper")).unwrap();
+        let run = Run::of(model(folder.path()), corpus(&path, ""), &Settings::of_protocol("paper"))
+            .unwrap();
         let special = run.provenance.protocol.parameters["special_ids"].clone();
         (run.rows.iter().map(|row| row.position).collect::<Vec<_>>(), special)
     };
@@ -187,10 +204,13 @@ fn the_paper_leaves_out_tokens_with_a_role() {
     assert_eq!(scored(json!([])), ((1..9).collect(), json!([0, 1])));
 }
 
-/// EleutherAI/lm-evaluation-harness 1586: which token stands before a text moves the number, so it is on record.
+/// EleutherAI/lm-evaluation-harness 1586: which token stands before a text moves the number, so it
+/// is on record.
 #[test]
 fn beginning_end_or_no_prefix_are_three_results_that_say_so() {
-    let run = |prefix| run("llama", &digits(40), &Settings { prefix, ..all_rows("document", None) }).unwrap();
+    let run = |prefix| {
+        run("llama", &digits(40), &Settings { prefix, ..all_rows("document", None) }).unwrap()
+    };
     let (auto, end, none) = (run(Prefix::Auto), run(Prefix::Id(1)), run(Prefix::None));
     assert_eq!(auto.prefix(), Some((0, "the tokenizer puts it before every text")));
     assert_eq!(end.prefix(), Some((1, "asked for")));
@@ -211,25 +231,30 @@ fn a_text_that_begins_with_beginning_of_text_gets_no_second_one() {
         assert_eq!(with.contexts(), without.contexts(), "{protocol}");
         assert_eq!(nlls(&with), nlls(&without), "{protocol}");
         let said = |run: &Run| {
-            run.events
-                .iter()
-                .any(|event| matches!(event, Event::Warning(Warning::SpecialsInText { tokens: 1, .. })))
+            run.events.iter().any(|event| {
+                matches!(event, Event::Warning(Warning::SpecialsInText { tokens: 1, .. }))
+            })
         };
         assert!(said(&with) && !said(&without), "{protocol}");
     }
 }
 
-/// EleutherAI/lm-evaluation-harness 2382: beginning-of-text in the first window only, or in each, by protocol.
+/// EleutherAI/lm-evaluation-harness 2382: beginning-of-text in the first window only, or in each,
+/// by protocol.
 #[test]
 fn the_prefix_is_in_the_windows_that_the_protocol_names() {
     let contexts = |protocol, stride| {
         let settings = Settings { stride, ..all_rows(protocol, Some(8)) };
         run("llama", &digits(20), &settings).unwrap().contexts()
     };
-    let chain = |ranges: &[std::ops::Range<u32>]| -> Vec<u32> { ranges.iter().cloned().flatten().collect() };
-    // As the harness: `<s>` and 8 tokens; then one token of context and 8; the last reaches back to 8 inputs.
+    let chain = |ranges: &[std::ops::Range<u32>]| -> Vec<u32> {
+        ranges.iter().cloned().flatten().collect()
+    };
+    // As the harness: `<s>` and 8 tokens; then one token of context and 8; the last reaches back to
+    // 8 inputs.
     assert_eq!(contexts("rolling", None), chain(&[1..9, 1..9, 5..9]));
-    // Of 8 fed tokens the prefix is always one: 7 new ones, then 4 and 4 and 4 after the prefix and 3 of context, then 1.
+    // Of 8 fed tokens the prefix is always one: 7 new ones, then 4 and 4 and 4 after the prefix and
+    // 3 of context, then 1.
     assert_eq!(contexts("document", Some(4)), chain(&[1..8, 4..8, 4..8, 4..8, 7..8]));
     // The guide's text has it once, at its beginning.
     assert_eq!(contexts("strided", Some(4)), chain(&[1..8, 4..8, 4..8, 4..8, 4..5]));

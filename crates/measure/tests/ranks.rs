@@ -1,4 +1,5 @@
-//! The local engine faces the cases of `testdata/ranks` through a whole model: folder, forward pass, head.
+//! The local engine faces the cases of `testdata/ranks` through a whole model: folder, forward
+//! pass, head.
 
 use relscale_decoder::families::LoadOptions;
 use relscale_measure::ModelRequest;
@@ -15,7 +16,8 @@ fn the_local_engine_faces_every_case() {
         model_of_logits(&path, &logits);
         let request = ModelRequest::parse(path.to_str().unwrap()).unwrap();
         let loaded = LocalEngine::load(&request, LoadOptions::default(), None).unwrap();
-        let takes_part = (0..logits.len() as u32).map(|row| !case.left_out.contains(&row)).collect();
+        let takes_part =
+            (0..logits.len() as u32).map(|row| !case.left_out.contains(&row)).collect();
         let windows = [EngineWindow { tokens: &[0, case.target], scored: &[1] }];
         let scores = loaded.engine.score(&windows, &Vocabulary::Tokens(takes_part)).unwrap();
         let said = scores[0][0].map(|s| Said {

@@ -22,7 +22,8 @@ fn an_engine_that_fails_again_and_again() {
     let reference = tempfile::tempdir().unwrap();
     whole(reference.path(), &settings());
     let folder = tempfile::tempdir().unwrap();
-    // Fails at a later window each time it is started; windows of finished parts are not asked for again.
+    // Fails at a later window each time it is started; windows of finished parts are not asked for
+    // again.
     let starts = Cell::new(0);
     let failing = |name: &'static str| {
         model({
@@ -124,8 +125,7 @@ fn a_damaged_or_lost_part_is_measured_again_and_said() {
     fs::write(&path, &before[part][..before[part].len() / 2]).unwrap();
     let (result, events) = again();
     result.unwrap();
-    let damaged =
-        |event: &Event| matches!(event, Event::Warning(Warning::DamagedPart { file, .. }) if *file == path);
+    let damaged = |event: &Event| matches!(event, Event::Warning(Warning::DamagedPart { file, .. }) if *file == path);
     assert!(events.iter().any(damaged), "{events:?}");
     assert_eq!(before, files(folder.path()));
 
@@ -166,7 +166,8 @@ fn every_changed_input_is_a_new_run() {
     measured(model(|| mock("m")), documents(), &Settings { prefix, ..base.clone() });
 
     // And back again: the first run is still there, is taken, and is current once more.
-    let (result, events) = session(folder.path(), &[model(|| mock("m"))], &[corpus("a", documents())], &base);
+    let (result, events) =
+        session(folder.path(), &[model(|| mock("m"))], &[corpus("a", documents())], &base);
     result.unwrap();
     assert!(events.iter().any(|event| matches!(event, Event::RunFinished { reused: true, .. })));
     assert_eq!(runs().len(), 7);
@@ -193,7 +194,8 @@ fn the_first_starts_parts_are_kept_when_another_size_is_asked_for() {
     assert_same(reference.path(), folder.path());
 }
 
-/// A disk that fills up under a part while others are scored: `/dev/full` stands where the part would be written.
+/// A disk that fills up under a part while others are scored: `/dev/full` stands where the part
+/// would be written.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_part_that_cannot_be_written_stops_the_run_with_the_reason() {
@@ -216,9 +218,13 @@ fn a_part_that_cannot_be_written_stops_the_run_with_the_reason() {
     };
     let models = [model(|| mock("m"))];
     let stop = AtomicBool::new(false);
-    let error = measure(&mut study, &models, &corpora, &settings(), &mut events, &stop).unwrap_err();
+    let error =
+        measure(&mut study, &models, &corpora, &settings(), &mut events, &stop).unwrap_err();
     let message = error.to_string();
-    assert!(message.contains("part-00002.parquet") && message.contains("the disk is full"), "{message}");
+    assert!(
+        message.contains("part-00002.parquet") && message.contains("the disk is full"),
+        "{message}"
+    );
     assert_eq!(finished.len(), 2);
     drop((study, full));
     // Neither the part nor any after it, and nothing half done.
@@ -266,7 +272,10 @@ fn a_study_that_came_without_its_rows_stays_finished_unless_they_are_asked_for()
     // With and without the memory of what was read.
     for _ in 0..2 {
         let (again, reused) = start(&settings());
-        assert_eq!((again.done, again.summary, reused), (first.done.clone(), first.summary, vec![true]));
+        assert_eq!(
+            (again.done, again.summary, reused),
+            (first.done.clone(), first.summary, vec![true])
+        );
         assert_eq!(files(folder.path()), rest);
         assert_eq!(tallies(), sums);
         let _ = fs::remove_file(folder.path().join(relscale_measure::known::FILE));
@@ -313,13 +322,15 @@ fn sums_that_are_lost_or_wrong_are_written_by_the_next_start() {
     let corpora = [corpus("a", documents()), corpus("b", documents().split_off(4))];
     let start = || {
         let _ = fs::remove_file(folder.path().join(relscale_measure::known::FILE));
-        let (result, events) = session(folder.path(), &[model(|| mock("m"))], &corpora, &settings());
+        let (result, events) =
+            session(folder.path(), &[model(|| mock("m"))], &corpora, &settings());
         result.unwrap();
         reused(&events)
     };
     start();
     let whole = files(folder.path());
-    let tallies: Vec<&String> = whole.keys().filter(|name| name.ends_with("tally.parquet")).collect();
+    let tallies: Vec<&String> =
+        whole.keys().filter(|name| name.ends_with("tally.parquet")).collect();
     assert_eq!(tallies.len(), 2);
     let path = folder.path().join(tallies[0]);
     let (mine, other) = (&whole[tallies[0]], &whole[tallies[1]]);
@@ -357,7 +368,8 @@ fn a_run_that_ended_before_its_sums_were_written_ends_with_the_same_bytes() {
     };
     let stop = AtomicBool::new(false);
     let models = [model(|| mock("m"))];
-    let error = measure(&mut study, &models, &corpora, &settings(), &mut events, &stop).unwrap_err();
+    let error =
+        measure(&mut study, &models, &corpora, &settings(), &mut events, &stop).unwrap_err();
     assert!(error.to_string().contains("tally.parquet: cannot write"), "{error}");
     drop((study, full));
     let names = files(folder.path());

@@ -35,7 +35,11 @@ impl<F: Fn(&mut Vec<Vec<Option<Score>>>)> Engine for Bent<F> {
     fn context(&self) -> Option<usize> {
         self.0.context()
     }
-    fn score(&self, windows: &[EngineWindow<'_>], v: &Vocabulary) -> Result<Vec<Vec<Option<Score>>>> {
+    fn score(
+        &self,
+        windows: &[EngineWindow<'_>],
+        v: &Vocabulary,
+    ) -> Result<Vec<Vec<Option<Score>>>> {
         let mut scores = self.0.score(windows, v)?;
         (self.1)(&mut scores);
         Ok(scores)
@@ -53,7 +57,8 @@ fn text() -> TokenisedCorpus {
     let documents = documents().into_iter().map(Ok::<_, Error>);
     let encode = |block: &[Document]| Ok(tokenizer.encode_all(block)?);
     let place = Place::new(&std::env::temp_dir());
-    TokenisedCorpus::read("c", "", documents, encode, None, &place, &AtomicBool::new(false)).unwrap()
+    TokenisedCorpus::read("c", "", documents, encode, None, &place, &AtomicBool::new(false))
+        .unwrap()
 }
 
 fn run(
@@ -63,11 +68,17 @@ fn run(
     let folder = tempfile::tempdir().unwrap();
     let text = text();
     let example = Provenance::example();
-    let facts = TokenizerFacts { provenance: example.tokenizer, size: 50, with_added: 51, largest_id: 50 };
-    let asked =
-        Asked { protocol: example.protocol, tie_rule: TieRule::AtLeast, tokens: None, part_tokens: 100 };
+    let facts =
+        TokenizerFacts { provenance: example.tokenizer, size: 50, with_added: 51, largest_id: 50 };
+    let asked = Asked {
+        protocol: example.protocol,
+        tie_rule: TieRule::AtLeast,
+        tokens: None,
+        part_tokens: 100,
+    };
     let vocabulary = Vocabulary::Rows(60);
-    let planned = plan(&ModelFacts::of(engine), &text, &facts, &windows, &vocabulary, &asked).unwrap();
+    let planned =
+        plan(&ModelFacts::of(engine), &text, &facts, &windows, &vocabulary, &asked).unwrap();
     let job = Job {
         planned: &planned,
         engine,
@@ -114,7 +125,11 @@ fn a_nan_that_an_engine_lets_through_becomes_a_counted_null() {
     .unwrap();
     assert!(done.totals.nonfinite > 100 && done.totals.scored > 100, "{:?}", done.totals);
     assert!(matches!(
-        bent(|scores| scores.iter_mut().flatten().flatten().for_each(|s| s.entropy = f32::INFINITY)),
+        bent(|scores| scores
+            .iter_mut()
+            .flatten()
+            .flatten()
+            .for_each(|s| s.entropy = f32::INFINITY)),
         Err(Error::AllNonFinite { .. })
     ));
 }
@@ -161,7 +176,10 @@ fn nothing_is_left_of_a_part_that_failed() {
     let (result, folder) = run(&engine, whole);
     assert!(result.is_err());
     let names: Vec<String> = common::files(folder.path()).into_keys().collect();
-    assert!(names.iter().all(|name| !name.ends_with(".tmp") && !name.ends_with("done.json")), "{names:?}");
+    assert!(
+        names.iter().all(|name| !name.ends_with(".tmp") && !name.ends_with("done.json")),
+        "{names:?}"
+    );
     // What was finished before it stays.
     assert!(names.iter().any(|name| name.ends_with("part-00000.parquet")), "{names:?}");
 }

@@ -1,4 +1,5 @@
-//! A text that is too long for memory goes to a file: nothing of a study depends on it, and nothing of it stays.
+//! A text that is too long for memory goes to a file: nothing of a study depends on it, and nothing
+//! of it stays.
 
 mod common;
 
@@ -55,7 +56,9 @@ fn a_text_in_a_file_gives_the_bytes_of_one_in_memory() {
             } else {
                 // Second halves alone are no answers to questions.
                 let models = [model(|| mock("small"))];
-                session(folder.path(), &models, &[corpus("texts", documents())], &settings).0.unwrap();
+                session(folder.path(), &models, &[corpus("texts", documents())], &settings)
+                    .0
+                    .unwrap();
             }
         }
         assert!(files(memory.path()).keys().any(|name| name.ends_with("part-00000.parquet")));
@@ -63,7 +66,8 @@ fn a_text_in_a_file_gives_the_bytes_of_one_in_memory() {
     }
 }
 
-/// A disk that is really full, as the kernel plays it: `/dev/full` stands where the file would be made.
+/// A disk that is really full, as the kernel plays it: `/dev/full` stands where the file would be
+/// made.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_fills_up_loses_nothing_and_the_run_goes_on() {
@@ -93,7 +97,10 @@ fn a_disk_that_fills_up_loses_nothing_and_the_run_goes_on() {
     whole(folder.path(), &on_disk);
     let after = files(folder.path());
     assert!(
-        before.iter().filter(|(name, _)| name.contains("part-")).all(|(name, part)| after[name] == *part)
+        before
+            .iter()
+            .filter(|(name, _)| name.contains("part-"))
+            .all(|(name, part)| after[name] == *part)
     );
     assert_same(reference.path(), folder.path());
     assert!(

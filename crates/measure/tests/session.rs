@@ -44,7 +44,8 @@ fn every_token_but_the_first_of_each_document_once_with_its_bytes() {
             let row = at.next().unwrap();
             assert_eq!((row.document, row.position as usize), (ordinal, position));
             assert_eq!((row.token, row.bytes), (encoded.ids[position], encoded.bytes[position]));
-            // Windows of 32 that move by 16: at least 16 tokens of context where there are that many.
+            // Windows of 32 that move by 16: at least 16 tokens of context where there are that
+            // many.
             assert!(row.context as usize >= position.min(16) && row.context < 32, "{row:?}");
         }
     }
@@ -85,7 +86,9 @@ fn progress_ends_at_the_total() {
 fn a_prefix_gives_the_first_token_a_score() {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings { prefix: Prefix::Id(WORDS), ..settings() };
-    session(folder.path(), &[model(|| mock("m"))], &[corpus("a", documents())], &settings).0.unwrap();
+    session(folder.path(), &[model(|| mock("m"))], &[corpus("a", documents())], &settings)
+        .0
+        .unwrap();
     let rows = rows(folder.path());
     let firsts: Vec<_> = rows.iter().filter(|row| row.position == 0).collect();
     // All but the empty document.
@@ -156,16 +159,17 @@ fn rows_that_are_not_finite_are_kept_counted_and_said() {
         engine.non_finite = NonFinite::OneIn(5);
         engine
     });
-    let (result, events) = session(folder.path(), &[shaky], &[corpus("a", documents())], &settings());
+    let (result, events) =
+        session(folder.path(), &[shaky], &[corpus("a", documents())], &settings());
     let totals = result.unwrap()[0].done.totals;
     let rows = rows(folder.path());
     let nulls = rows.iter().filter(|row| row.score.is_none()).count() as u64;
     assert!(nulls > 100);
     assert_eq!((totals.nonfinite, totals.scored), (nulls, rows.len() as u64 - nulls));
     assert!(
-        warnings(&events)
-            .iter()
-            .any(|warning| { matches!(warning, Warning::NonFinite { rows, .. } if *rows == nulls) })
+        warnings(&events).iter().any(|warning| {
+            matches!(warning, Warning::NonFinite { rows, .. } if *rows == nulls)
+        })
     );
     let tally = Study::open(folder.path()).unwrap().tallies().unwrap().remove(0);
     assert_eq!(tally.totals().nonfinite, nulls);
@@ -224,17 +228,22 @@ fn one_set_of_weights_under_two_names_is_pointed_out() {
 #[test]
 fn a_study_of_runs_that_were_not_measured_alike_is_pointed_out() {
     let folder = tempfile::tempdir().unwrap();
-    let mixed =
-        |events: &[Event]| warnings(events).into_iter().find(|w| matches!(w, Warning::Mixed { .. })).cloned();
+    let mixed = |events: &[Event]| {
+        warnings(events).into_iter().find(|w| matches!(w, Warning::Mixed { .. })).cloned()
+    };
     let corpora = [corpus("a", documents())];
     let (_, events) = session(folder.path(), &[model(|| mock("early"))], &corpora, &settings());
     assert_eq!(mixed(&events), None);
     let limited = Settings { tokens: Some(300), ..settings() };
     let mut other = documents();
     other[0].text.push_str(" w3");
-    let (_, events) = session(folder.path(), &[model(|| mock("late"))], &[corpus("a", other)], &limited);
-    let expected =
-        Warning::Mixed { corpus: "a".into(), differs: vec!["limit", "text"], models: vec!["early".into()] };
+    let (_, events) =
+        session(folder.path(), &[model(|| mock("late"))], &[corpus("a", other)], &limited);
+    let expected = Warning::Mixed {
+        corpus: "a".into(),
+        differs: vec!["limit", "text"],
+        models: vec!["early".into()],
+    };
     assert_eq!(mixed(&events), Some(expected));
     // Measured alike again, and another corpus never was in question.
     let models = [model(|| mock("early")), model(|| mock("late"))];
@@ -257,17 +266,22 @@ fn tokens_beyond_the_rows_are_told_and_refused_where_a_text_has_one() {
         assert!(warnings(&events).contains(&&told));
         assert!(told.to_string().contains("output head of 40"), "{told}");
 
-        let error =
-            session(folder.path(), &[narrow()], &[corpus("a", documents())], &settings).0.unwrap_err();
+        let error = session(folder.path(), &[narrow()], &[corpus("a", documents())], &settings)
+            .0
+            .unwrap_err();
         let message = error.to_string();
         assert!(matches!(error, Error::TokenizerTooLarge { .. }), "{message}");
         assert!(message.contains("51 entries") && message.contains("40 rows"), "{message}");
         assert!(message.contains("`a`") && message.contains("`doc-0`"), "{message}");
 
         let prefixed = Settings { prefix: Prefix::Id(50), ..settings };
-        let error = session(folder.path(), &[narrow()], &[corpus("low", vec![low.clone()])], &prefixed).0;
+        let error =
+            session(folder.path(), &[narrow()], &[corpus("low", vec![low.clone()])], &prefixed).0;
         let message = error.unwrap_err().to_string();
-        assert!(message.contains("has id 50 (asked for)") && message.contains("--bos"), "{message}");
+        assert!(
+            message.contains("has id 50 (asked for)") && message.contains("--bos"),
+            "{message}"
+        );
     }
 }
 
@@ -280,7 +294,10 @@ fn padding_rows_are_left_out_or_counted_by_name() {
         session(folder.path(), &[model(|| mock("m"))], &corpora, &settings).0.unwrap();
         let tally = Study::open(folder.path()).unwrap().tallies().unwrap().remove(0);
         let sizes = tally.vocabulary;
-        assert_eq!((sizes.tokenizer, sizes.with_added, sizes.rows, sizes.scored), (50, 51, 60, scored));
+        assert_eq!(
+            (sizes.tokenizer, sizes.with_added, sizes.rows, sizes.scored),
+            (50, 51, 60, scored)
+        );
         assert_eq!(tally.k_grid.last(), Some(&scored));
     }
 }
@@ -310,7 +327,8 @@ fn documents_too_short_for_a_protocol_are_counted_unless_all_are() {
     assert!(warnings(&events).iter().any(said));
 
     let short = vec![Document::new("x", text(5, 1)), Document::new("y", text(7, 1))];
-    let error = session(folder.path(), &[model(|| mock("m"))], &[corpus("b", short)], &half).0.unwrap_err();
+    let error =
+        session(folder.path(), &[model(|| mock("m"))], &[corpus("b", short)], &half).0.unwrap_err();
     assert!(error.to_string().contains("half-window"), "{error}");
 }
 
@@ -332,7 +350,9 @@ fn spans_restrict_what_is_scored() {
     let text = text(60, 3);
     let from = text.len() / 2;
     let document = Document::new("d", text.clone()).with_span(from..text.len());
-    session(folder.path(), &[model(|| mock("m"))], &[corpus("a", vec![document])], &settings()).0.unwrap();
+    session(folder.path(), &[model(|| mock("m"))], &[corpus("a", vec![document])], &settings())
+        .0
+        .unwrap();
     let rows = rows(folder.path());
     assert!(rows.len() > 20 && rows.len() < 40, "{}", rows.len());
     assert_eq!(rows.last().unwrap().position, 59);
@@ -358,7 +378,9 @@ fn a_family_of_mocks_obeys_the_law_it_was_given() {
     let documents = || (0..40).map(|i| Document::new(format!("{i}"), text(500, i))).collect();
     let models: Vec<_> = [3_000u64, 30_000, 300_000]
         .into_iter()
-        .map(|size| model(move || MockEngine::new(&format!("mock-{size}"), size, 60).with_context(64)))
+        .map(|size| {
+            model(move || MockEngine::new(&format!("mock-{size}"), size, 60).with_context(64))
+        })
         .collect();
     session(folder.path(), &models, &[corpus("a", documents())], &Settings::default()).0.unwrap();
     let tallies = Study::open(folder.path()).unwrap().tallies().unwrap();
@@ -380,8 +402,8 @@ fn a_full_disk_stops_with_a_name_and_the_run_goes_on_later() {
     session(reference.path(), &[model(|| mock("m"))], &corpora, &settings()).0.unwrap();
     let run = Study::open(reference.path()).unwrap().current().unwrap().remove(0).name();
 
-    // The kernel's full disk stands where the third part is about to be written. It is put there from the
-    // callback, after the start has cleared leftovers.
+    // The kernel's full disk stands where the third part is about to be written. It is put there
+    // from the callback, after the start has cleared leftovers.
     let aside = folder.path().join("runs").join(&run).join("part-00002.parquet");
     let mut full = None;
     let mut study = Study::create_or_open(folder.path()).unwrap();
@@ -400,7 +422,10 @@ fn a_full_disk_stops_with_a_name_and_the_run_goes_on_later() {
     )
     .unwrap_err();
     let message = error.to_string();
-    assert!(message.contains("part-00002.parquet") && message.contains("disk is full"), "{message}");
+    assert!(
+        message.contains("part-00002.parquet") && message.contains("disk is full"),
+        "{message}"
+    );
     drop((study, full));
 
     session(folder.path(), &[model(|| mock("m"))], &corpora, &settings()).0.unwrap();
@@ -421,15 +446,26 @@ fn the_vocabulary_is_kept_once_and_classes_come_from_it() {
     assert_eq!((special.text.as_str(), special.kind), ("<s>", TokenKind::Special));
     let classes = |study: &Study| study.tallies().unwrap().remove(0).classes.unwrap();
     assert!(classes(&study).basis.vocabulary);
-    let count = |document: &DocumentClasses| document.tokens.iter().map(|&n| u64::from(n)).sum::<u64>();
+    let count =
+        |document: &DocumentClasses| document.tokens.iter().map(|&n| u64::from(n)).sum::<u64>();
     let tally = study.tallies().unwrap().remove(1);
-    assert!(tally.classes.unwrap().documents.iter().map(count).eq(tally.documents.iter().map(|d| d.scored)));
+    assert!(
+        tally
+            .classes
+            .unwrap()
+            .documents
+            .iter()
+            .map(count)
+            .eq(tally.documents.iter().map(|d| d.scored))
+    );
 
-    // A study of an earlier version has none, nor sums; the same command adds it and measures nothing again.
+    // A study of an earlier version has none, nor sums; the same command adds it and measures
+    // nothing again.
     std::fs::remove_dir_all(&kept).unwrap();
     study.current().unwrap().iter().for_each(|run| std::fs::remove_file(run.tally_path()).unwrap());
     assert!(!classes(&Study::open(folder.path()).unwrap()).basis.vocabulary);
-    let (result, events) = session(folder.path(), &models, &[corpus("a", documents())], &settings());
+    let (result, events) =
+        session(folder.path(), &models, &[corpus("a", documents())], &settings());
     result.unwrap();
     assert!(!events.iter().any(|event| matches!(event, Event::Progress { .. })));
     assert!(classes(&Study::open(folder.path()).unwrap()).basis.vocabulary);

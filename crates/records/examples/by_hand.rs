@@ -1,4 +1,5 @@
-//! A study made by hand: two documents, four scored positions, one part. Shows the files and what is read back from them.
+//! A study made by hand: two documents, four scored positions, one part. Shows the files and what
+//! is read back from them.
 //!
 //! `cargo run -p relscale-records --example by_hand`
 

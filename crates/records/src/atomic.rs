@@ -1,16 +1,21 @@
-//! The one place where files are written: whole or not at all, into their own folder and nowhere else.
+//! The one place where files are written: whole or not at all, into their own folder and nowhere
+//! else.
 //!
-//! **How.** Bytes go to `NAME.tmp` beside the target, or to `NAME.1.tmp` and so on where another process is at the same
-//! target. Such a file is always a new one (`O_EXCL`), so nothing that lies there, a link above all, is ever written through. Its writer holds
-//! a lock of the operating system on it. [`AtomicFile::commit`] syncs the bytes, renames, and syncs the folder, so after a power cut the
-//! final name is either absent or complete. Dropping without a commit removes the file aside.
+//! **How.** Bytes go to `NAME.tmp` beside the target, or to `NAME.1.tmp` and so on where another
+//! process is at the same target. Such a file is always a new one (`O_EXCL`), so nothing that lies
+//! there, a link above all, is ever written through. Its writer holds a lock of the operating
+//! system on it. [`AtomicFile::commit`] syncs the bytes, renames, and syncs the folder, so after a
+//! power cut the final name is either absent or complete. Dropping without a commit removes the
+//! file aside.
 //!
-//! **After a kill** the file aside stays, and its lock is free: the next writer of the same target takes its place, and
-//! [`remove_leftovers`] clears a whole folder. A file that somebody still holds is left alone by both.
+//! **After a kill** the file aside stays, and its lock is free: the next writer of the same target
+//! takes its place, and [`remove_leftovers`] clears a whole folder. A file that somebody still
+//! holds is left alone by both.
 //!
-//! **Links.** A study or a sweep may come from anybody. What this program itself names in it is refused where it is a link
-//! ([`Error::InTheWay`]), file or folder ([`inner_folder`]). A file that a *user* names may be a link, a device or a pipe, and is
-//! written as the user means it ([`write_named`]).
+//! **Links.** A study or a sweep may come from anybody. What this program itself names in it is
+//! refused where it is a link ([`Error::InTheWay`]), file or folder ([`inner_folder`]). A file that
+//! a *user* names may be a link, a device or a pipe, and is written as the user means it
+//! ([`write_named`]).
 //!
 //! | what is written | by |
 //! |---|---|
@@ -37,8 +42,19 @@ const ASIDE: &str = ".tmp";
 const MOST: u32 = 1_000;
 
 /// What the names of our files end with; `text` is a text that a measurement keeps aside.
-const ENDINGS: [&str; 11] =
-    [".json", ".jsonl", ".parquet", ".csv", ".html", ".pdf", ".svg", ".png", ".safetensors", ".toml", "text"];
+const ENDINGS: [&str; 11] = [
+    ".json",
+    ".jsonl",
+    ".parquet",
+    ".csv",
+    ".html",
+    ".pdf",
+    ".svg",
+    ".png",
+    ".safetensors",
+    ".toml",
+    "text",
+];
 
 /// A file being written aside.
 #[derive(Debug)]
@@ -71,8 +87,8 @@ impl AtomicFile {
         sync_folder(parent(&self.target))
     }
 
-    /// As [`commit`](Self::commit), of what another program wrote under the name [`aside`](Self::aside), in place of our file or
-    /// into it.
+    /// As [`commit`](Self::commit), of what another program wrote under the name
+    /// [`aside`](Self::aside), in place of our file or into it.
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
@@ -123,7 +139,10 @@ pub fn write_whole(target: &Path, bytes: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// As [`write_whole`].
-pub fn write_with(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+pub fn write_with(
+    target: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
     let mut file = AtomicFile::create(target)?;
     let aside = file.aside().to_path_buf();
     let mut out = BufWriter::new(&mut file);
@@ -133,8 +152,9 @@ pub fn write_with(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Resul
     file.commit()
 }
 
-/// A file without a name, in the folder of `target`, readable and writable: the system frees it with its last user. Where the name
-/// of an open file cannot be removed, it is given back, to be removed at the end.
+/// A file without a name, in the folder of `target`, readable and writable: the system frees it
+/// with its last user. Where the name of an open file cannot be removed, it is given back, to be
+/// removed at the end.
 ///
 /// # Errors
 /// The folder cannot be written to.
@@ -160,7 +180,9 @@ pub fn folder(path: &Path) -> Result<()> {
     }
     match fs::create_dir(path) {
         // Another process was faster.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {
+            return Ok(());
+        }
         made => made.map_err(Error::write(path))?,
     }
     sync_folder(above)
@@ -200,8 +222,8 @@ pub fn refuse_link(path: &Path) -> Result<()> {
     }
 }
 
-/// Removes files aside that a killed writer left in a folder. Those that a process still writes stay, and so does what is not
-/// named as our files are.
+/// Removes files aside that a killed writer left in a folder. Those that a process still writes
+/// stay, and so does what is not named as our files are.
 ///
 /// # Errors
 /// [`Error::Read`].
@@ -217,10 +239,15 @@ pub fn remove_leftovers(folder: &Path) -> Result<()> {
 
 /// Whether a name is `NAME.tmp` or `NAME.7.tmp` of a file of ours.
 fn is_aside(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(ASIDE));
+    let name =
+        path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(ASIDE));
     name.is_some_and(|name| {
-        let digits = |number: &str| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        let name = name.rsplit_once('.').filter(|(_, number)| digits(number)).map_or(name, |(name, _)| name);
+        let digits =
+            |number: &str| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let name = name
+            .rsplit_once('.')
+            .filter(|(_, number)| digits(number))
+            .map_or(name, |(name, _)| name);
         ENDINGS.iter().any(|ending| name.ends_with(ending))
     })
 }
@@ -244,7 +271,8 @@ fn aside(target: &Path) -> io::Result<(File, PathBuf)> {
     loop {
         let path = name_aside(target, number);
         match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
-            // Whoever clears leftovers may have been faster than our lock: then the name is not ours, and another try is.
+            // Whoever clears leftovers may have been faster than our lock: then the name is not
+            // ours, and another try is.
             Ok(file) if hold(&file, &path) => return Ok((file, path)),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < MOST => {
@@ -258,7 +286,8 @@ fn aside(target: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
-/// Locks a new file; false where its name went to another in between. A file system without locks has none that clears either.
+/// Locks a new file; false where its name went to another in between. A file system without locks
+/// has none that clears either.
 #[cfg(unix)]
 fn hold(file: &File, path: &Path) -> bool {
     let _ = file.lock();
@@ -280,7 +309,9 @@ fn remove_left(path: &Path) -> bool {
     }
     // Neither a link nor a pipe that came in between is opened for long.
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    let Ok(file) = OpenOptions::new().read(true).custom_flags(flags).open(path) else { return false };
+    let Ok(file) = OpenOptions::new().read(true).custom_flags(flags).open(path) else {
+        return false;
+    };
     file.try_lock().is_ok() && is_at(&file, path) && fs::remove_file(path).is_ok()
 }
 

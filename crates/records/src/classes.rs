@@ -1,10 +1,12 @@
 //! Which tokens miss: positions and misses by class of token, per document.
 //!
-//! A token has one class: what the [vocabulary](crate::vocabulary) says of it if it is no normal text, else how frequent it is in
-//! the text that was measured. Classes therefore belong to a run as a whole: its token ids are counted first
-//! ([`TokenCounts`]), then its rows are tallied. All models that read the same text get the same classes.
+//! A token has one class: what the [vocabulary](crate::vocabulary) says of it if it is no normal
+//! text, else how frequent it is in the text that was measured. Classes therefore belong to a run
+//! as a whole: its token ids are counted first ([`TokenCounts`]), then its rows are tallied. All
+//! models that read the same text get the same classes.
 //!
-//! Without a vocabulary (studies of earlier versions, corpora of token ids) every class is by frequency.
+//! Without a vocabulary (studies of earlier versions, corpora of token ids) every class is by
+//! frequency.
 
 use std::collections::BTreeMap;
 
@@ -54,10 +56,15 @@ impl TokenClass {
     /// The class of a token that is `count` of `total` positions.
     pub fn by_frequency(count: u64, total: u64) -> Self {
         let (count, total) = (u128::from(count), u128::from(total));
-        [(100, Self::Frequent), (1_000, Self::Common), (10_000, Self::Uncommon), (100_000, Self::Rare)]
-            .into_iter()
-            .find(|&(one_in, _)| count * one_in >= total)
-            .map_or(Self::Rarest, |(_, class)| class)
+        [
+            (100, Self::Frequent),
+            (1_000, Self::Common),
+            (10_000, Self::Uncommon),
+            (100_000, Self::Rare),
+        ]
+        .into_iter()
+        .find(|&(one_in, _)| count * one_in >= total)
+        .map_or(Self::Rarest, |(_, class)| class)
     }
 
     fn of_kind(kind: TokenKind) -> Option<Self> {
@@ -137,7 +144,10 @@ impl ClassTally {
     pub fn merge(self, other: Self) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Merge { reason });
         if self.k != other.k {
-            return refuse(format!("k grid of the classes differs: {:?} and {:?}", self.k, other.k));
+            return refuse(format!(
+                "k grid of the classes differs: {:?} and {:?}",
+                self.k, other.k
+            ));
         }
         if self.basis != other.basis {
             return refuse(format!(
@@ -208,7 +218,8 @@ impl ClassCounter {
         Self { columns, tie_rule, tally: ClassTally { k, basis, documents: Vec::new() } }
     }
 
-    /// Adds one position. Rows must come by document; a token that was not counted is taken for the rarest.
+    /// Adds one position. Rows must come by document; a token that was not counted is taken for the
+    /// rarest.
     pub fn add(&mut self, token: &ScoredToken) {
         let ClassTally { k, documents, .. } = &mut self.tally;
         if documents.last().is_none_or(|last| last.document != token.document) {
@@ -225,7 +236,8 @@ impl ClassCounter {
         };
         document.tokens[column] += 1;
         let rank = score.rank_by(self.tie_rule);
-        for (misses, _) in document.misses.iter_mut().zip(k.iter()).take_while(|&(_, &k)| rank > k) {
+        for (misses, _) in document.misses.iter_mut().zip(k.iter()).take_while(|&(_, &k)| rank > k)
+        {
             misses[column] += 1;
         }
     }

@@ -35,11 +35,27 @@ const UNREADABLE: [(&[u8], &str, &str); 15] = [
     (b"\xFD7zXZ\0", "packed with xz", "unpack it with `xz -dk`, or pack it anew as .zst or .gz"),
     (b"BZh", "packed with bzip2", "unpack it with `bunzip2 -k`, or pack it anew as .zst or .gz"),
     (b"LZIP", "packed with lzip", "unpack it with `lzip -dk`, or pack it anew as .zst or .gz"),
-    (b"\x04\x22\x4D\x18", "packed with lz4", "unpack it with `lz4 -dk`, or pack it anew as .zst or .gz"),
-    (b"\x1F\x9D", "packed with compress", "unpack it with `uncompress -k`, or pack it anew as .zst or .gz"),
-    (b"7z\xBC\xAF\x27\x1C", "a 7z archive", "unpack it with `7z x`, and give the file or folder in it"),
+    (
+        b"\x04\x22\x4D\x18",
+        "packed with lz4",
+        "unpack it with `lz4 -dk`, or pack it anew as .zst or .gz",
+    ),
+    (
+        b"\x1F\x9D",
+        "packed with compress",
+        "unpack it with `uncompress -k`, or pack it anew as .zst or .gz",
+    ),
+    (
+        b"7z\xBC\xAF\x27\x1C",
+        "a 7z archive",
+        "unpack it with `7z x`, and give the file or folder in it",
+    ),
     (b"PK\x03\x04", "a zip archive", "unpack it with `unzip`, and give the file or folder in it"),
-    (b"Rar!\x1A\x07", "a rar archive", "unpack it with `unrar x`, and give the file or folder in it"),
+    (
+        b"Rar!\x1A\x07",
+        "a rar archive",
+        "unpack it with `unrar x`, and give the file or folder in it",
+    ),
     (b"%PDF-", "a PDF", "turn it into text first, for example with `pdftotext`"),
     (b"\x89HDF\r\n\x1A\n", "an HDF5 file", "write its texts as JSONL or Parquet"),
     (
@@ -98,7 +114,8 @@ impl Content {
     }
 }
 
-/// A message of Arrow's stream: a mark, the length of the schema's description, a table of flat buffers.
+/// A message of Arrow's stream: a mark, the length of the schema's description, a table of flat
+/// buffers.
 fn is_arrow_stream(head: &[u8]) -> bool {
     let word = |at: usize| {
         let four = head.get(at..at + 4)?;
@@ -110,13 +127,18 @@ fn is_arrow_stream(head: &[u8]) -> bool {
 
 fn is_bzip2(head: &[u8]) -> bool {
     head.get(3).is_some_and(|level| (b'1'..=b'9').contains(level))
-        && matches!(head.get(4..10), Some(b"\x31\x41\x59\x26\x53\x59" | b"\x17\x72\x45\x38\x50\x90"))
+        && matches!(
+            head.get(4..10),
+            Some(b"\x31\x41\x59\x26\x53\x59" | b"\x17\x72\x45\x38\x50\x90")
+        )
 }
 
-/// The usual properties, a dictionary of a power of two, and a length that is not told or below 2^40.
+/// The usual properties, a dictionary of a power of two, and a length that is not told or below
+/// 2^40.
 fn is_lzma(head: &[u8]) -> bool {
     let size = head.get(5..13);
-    head.starts_with(b"\x5D\0\0") && size.is_some_and(|size| size == [0xFF; 8] || size[5..] == [0; 3])
+    head.starts_with(b"\x5D\0\0")
+        && size.is_some_and(|size| size == [0xFF; 8] || size[5..] == [0; 3])
 }
 
 #[cfg(test)]
@@ -125,8 +147,17 @@ mod tests {
 
     #[test]
     fn text_is_never_taken_for_something_else() {
-        for text in ["BZh is a file format", "7z", "PK", "", "]", "version 1", "{\"text\": 1}", "P", "ustar"]
-        {
+        for text in [
+            "BZh is a file format",
+            "7z",
+            "PK",
+            "",
+            "]",
+            "version 1",
+            "{\"text\": 1}",
+            "P",
+            "ustar",
+        ] {
             assert_eq!(Content::of(text.as_bytes()), Content::Other, "{text}");
         }
     }

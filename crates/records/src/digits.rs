@@ -126,7 +126,11 @@ pub fn count(n: u64) -> String {
 
 /// A number's text without zeros that end it.
 pub fn trimmed(text: String) -> String {
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 /// How numbers that stand beside each other are written.
@@ -139,7 +143,11 @@ enum Form {
 impl Form {
     fn of(values: &[f64]) -> Self {
         let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
-        if largest == 0.0 || (0.001..1000.0).contains(&largest) { Self::Decimals } else { Self::PowersOfTen }
+        if largest == 0.0 || (0.001..1000.0).contains(&largest) {
+            Self::Decimals
+        } else {
+            Self::PowersOfTen
+        }
     }
 
     fn write(self, value: f64) -> String {
@@ -180,16 +188,31 @@ mod tests {
         assert_eq!([0.01, -0.01].map(signed), ["+0.0100", "-0.0100"]);
         assert_eq!([0.015, -0.000_1].map(deviation), ["+1.5 %", "+0.0 %"]);
         assert_eq!([0.95, 0.999, 0.5].map(percent), ["95 %", "99.9 %", "50 %"]);
-        assert_eq!([0.0705, 12.0, 2_187_344.0, 5.99e-23].map(given), ["0.0705", "12", "2.19e6", "5.99e-23"]);
+        assert_eq!(
+            [0.0705, 12.0, 2_187_344.0, 5.99e-23].map(given),
+            ["0.0705", "12", "2.19e6", "5.99e-23"]
+        );
         assert_eq!([0.0182, 1e-5].map(chance), ["p = 0.018", "p < 0.001"]);
-        assert_eq!([0, 999, 1_000, 1_475_561_600].map(count), ["0", "999", "1,000", "1,475,561,600"]);
+        assert_eq!(
+            [0, 999, 1_000, 1_475_561_600].map(count),
+            ["0", "999", "1,000", "1,475,561,600"]
+        );
     }
 
     #[test]
     fn ends_are_written_as_the_value_is() {
-        assert_eq!(estimate(0.20019, Some((0.199, 0.20134))).to_string(), "0.2002 [0.1990, 0.2013]");
-        assert_eq!(estimate(8.07e7, Some((0.5, 1.16e8))).to_string(), "8.070e7 [5.000e-1, 1.160e8]");
-        assert_eq!(estimate(-3e-6, Some((-0.01, 0.01))).signed().to_string(), "+0.0000 [-0.0100, +0.0100]");
+        assert_eq!(
+            estimate(0.20019, Some((0.199, 0.20134))).to_string(),
+            "0.2002 [0.1990, 0.2013]"
+        );
+        assert_eq!(
+            estimate(8.07e7, Some((0.5, 1.16e8))).to_string(),
+            "8.070e7 [5.000e-1, 1.160e8]"
+        );
+        assert_eq!(
+            estimate(-3e-6, Some((-0.01, 0.01))).signed().to_string(),
+            "+0.0000 [-0.0100, +0.0100]"
+        );
         assert_eq!(estimate(0.2, None).to_string(), "0.2000 (no interval)");
     }
 

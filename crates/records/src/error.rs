@@ -55,7 +55,8 @@ pub enum Error {
         /// What did not fit.
         reason: String,
     },
-    /// A file of columns that others made cannot be read. It may be all there is of their data, so it is never to be deleted.
+    /// A file of columns that others made cannot be read. It may be all there is of their data, so
+    /// it is never to be deleted.
     #[error("{}: {reason}; {todo}", path.display())]
     Foreign {
         /// File.
@@ -157,7 +158,8 @@ pub enum Error {
         /// Its type.
         found: String,
     },
-    /// Something in the place of a file or folder of ours that is not to be written through or over.
+    /// Something in the place of a file or folder of ours that is not to be written through or
+    /// over.
     #[error(
         "{}: {what}, and nothing is written through it; move it away, or put what it leads to in its place, and run the same command again",
         path.display()
@@ -237,7 +239,8 @@ pub enum Error {
         /// What would be accepted.
         expected: &'static str,
     },
-    /// Rows of a run that something needs and that are not there: a study can be copied without them.
+    /// Rows of a run that something needs and that are not there: a study can be copied without
+    /// them.
     #[error(
         "{}: {reason}, and the rows of this run (part-*.parquet) are not here: bring them from where it was \
          measured, or run the same `relscale measure` command again with --rows",

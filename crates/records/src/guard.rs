@@ -1,5 +1,5 @@
-//! Calls into libraries that panic on some damaged or odd inputs where they should refuse them: a panic becomes a reason, and says nothing on
-//! standard error.
+//! Calls into libraries that panic on some damaged or odd inputs where they should refuse them: a
+//! panic becomes a reason, and says nothing on standard error.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -12,8 +12,9 @@ thread_local! {
 
 /// Runs a call; a panic is what it said.
 ///
-/// What the call had in its hands may be left half changed, so whoever hands over something to be changed must give it up with the
-/// reason. A panic of another thread that the call started is told by that thread.
+/// What the call had in its hands may be left half changed, so whoever hands over something to be
+/// changed must give it up with the reason. A panic of another thread that the call started is told
+/// by that thread.
 ///
 /// # Errors
 /// The panic's words.
@@ -39,6 +40,8 @@ pub fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     GUARDED.set(GUARDED.get() - 1);
     called.map_err(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str);
-        said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given").to_owned()
+        said.or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("no reason given")
+            .to_owned()
     })
 }

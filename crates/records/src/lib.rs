@@ -1,9 +1,9 @@
 //! What a measurement *is*, and how it is kept.
 //!
-//! **Purpose.** An engine gives, for each scored position of a text, the rank of the right token, its
-//! ties, its negative log-likelihood and the entropy of the prediction. This crate owns the types for that,
-//! the account of where the numbers come from (provenance), the files they are kept in, and the sums from
-//! which every law can be fitted without ever going back to the tokens.
+//! **Purpose.** An engine gives, for each scored position of a text, the rank of the right token,
+//! its ties, its negative log-likelihood and the entropy of the prediction. This crate owns the
+//! types for that, the account of where the numbers come from (provenance), the files they are kept
+//! in, and the sums from which every law can be fitted without ever going back to the tokens.
 //!
 //! **Actors.**
 //!
@@ -41,11 +41,14 @@
 //! ```
 //!
 //! **Invariants.**
-//! * A file appears under its final name only when it is whole: written aside as `*.tmp`, synced, renamed.
-//! * A finished part is never modified. The same inputs give the same bytes, so a run that was killed and
-//!   started again cannot be told from one that was not.
-//! * A changed input changes [`provenance::Provenance::key`], hence the folder: there is no stale hit.
-//! * Sums that are kept are believed only if they were counted in the very rows that `done.json` lists.
+//! * A file appears under its final name only when it is whole: written aside as `*.tmp`, synced,
+//!   renamed.
+//! * A finished part is never modified. The same inputs give the same bytes, so a run that was
+//!   killed and started again cannot be told from one that was not.
+//! * A changed input changes [`provenance::Provenance::key`], hence the folder: there is no stale
+//!   hit.
+//! * Sums that are kept are believed only if they were counted in the very rows that `done.json`
+//!   lists.
 //! * A position with a non-finite logit is a row with nulls: counted, and never part of a sum.
 //! * This crate knows no model and no tokenizer, and opens no socket. It alone knows Parquet.
 

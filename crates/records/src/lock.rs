@@ -1,7 +1,8 @@
 //! One writer at a time in a folder: a study, a sweep, a family.
 //!
-//! The lock is the operating system's, on the open file `.lock`: when the holder dies, even by `kill -9`, the
-//! system frees it, so there is no stale lock to judge. The file also names the holder's process, for the message only.
+//! The lock is the operating system's, on the open file `.lock`: when the holder dies, even by
+//! `kill -9`, the system frees it, so there is no stale lock to judge. The file also names the
+//! holder's process, for the message only.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -26,8 +27,8 @@ impl Lock {
     /// Takes the lock of a folder that is there.
     ///
     /// # Errors
-    /// [`Error::Locked`] when another process holds it; [`Error::InTheWay`] when the file is a link or none of ours;
-    /// [`Error::Write`].
+    /// [`Error::Locked`] when another process holds it; [`Error::InTheWay`] when the file is a link
+    /// or none of ours; [`Error::Write`].
     pub fn take(folder: &Path) -> Result<Self> {
         let path = folder.join(LOCK_FILE);
         refuse_link(&path)?;
@@ -41,7 +42,8 @@ impl Lock {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let read = (&file).take(LONGEST).read_to_end(&mut text);
-                let process = read.ok().and_then(|_| std::str::from_utf8(&text).ok()?.trim().parse().ok());
+                let process =
+                    read.ok().and_then(|_| std::str::from_utf8(&text).ok()?.trim().parse().ok());
                 return Err(Error::Locked { path: folder.to_path_buf(), process });
             }
             Err(TryLockError::Error(source)) => return Err(Error::write(&path)(source)),
@@ -62,13 +64,17 @@ fn open(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        libc::O_NOFOLLOW | libc::O_NONBLOCK,
+    );
     options.open(path)
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // The file stays (removing it would race with a waiting writer), the note goes. Closing frees the lock.
+        // The file stays (removing it would race with a waiting writer), the note goes. Closing
+        // frees the lock.
         let _ = self.file.set_len(0);
         let _ = self.file.unlock();
     }
@@ -101,7 +107,10 @@ mod tests {
         assert_eq!(fs::read_to_string(&lock).unwrap(), format!("{}\n", std::process::id()));
         let process = Some(std::process::id());
         let error = Lock::take(folder.path()).unwrap_err();
-        assert!(matches!(error, Error::Locked { process: found, .. } if found == process), "{error:?}");
+        assert!(
+            matches!(error, Error::Locked { process: found, .. } if found == process),
+            "{error:?}"
+        );
         drop(held);
         Lock::take(folder.path()).unwrap();
     }

@@ -1,12 +1,14 @@
-//! The tags by which a document is an option of a question: `item`, `option`, `gold`, `span_bytes`. Read alike by who measures, which
-//! refuses them before any work, and by who judges what was measured.
+//! The tags by which a document is an option of a question: `item`, `option`, `gold`, `span_bytes`.
+//! Read alike by who measures, which refuses them before any work, and by who judges what was
+//! measured.
 
 use std::collections::BTreeMap;
 
 /// The question that an option belongs to.
 pub const ITEM: &str = "item";
 
-/// Whether a document is a right option: its tag `gold`, `true` or `false` in any case (Python writes `True`). `None` without the tag.
+/// Whether a document is a right option: its tag `gold`, `true` or `false` in any case (Python
+/// writes `True`). `None` without the tag.
 ///
 /// # Errors
 /// In words, for any other value.
@@ -24,14 +26,16 @@ pub fn gold(tags: &BTreeMap<String, String>) -> Result<Option<bool>, String> {
     }
 }
 
-/// Bytes of the scored text without the space that joins it: its tag `span_bytes`. `None` without the tag.
+/// Bytes of the scored text without the space that joins it: its tag `span_bytes`. `None` without
+/// the tag.
 ///
 /// # Errors
 /// In words, for what is no number.
 pub fn span_bytes(tags: &BTreeMap<String, String>) -> Result<Option<u64>, String> {
     let Some(text) = tags.get("span_bytes") else { return Ok(None) };
-    let bytes =
-        text.parse().map_err(|_| format!("span_bytes = `{text}` of {} is no number of bytes", name(tags)));
+    let bytes = text
+        .parse()
+        .map_err(|_| format!("span_bytes = `{text}` of {} is no number of bytes", name(tags)));
     bytes.map(Some)
 }
 

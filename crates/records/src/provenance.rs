@@ -1,8 +1,9 @@
 //! Where the numbers come from: everything that decided them, and the hash of that.
 //!
-//! A [`Provenance`] is stored in `run.json` and in the metadata of every part. [`Provenance::key`] hashes the
-//! members that determine the numbers; the members that do not (names given by the user, the version of the
-//! program) are recorded but do not enter, so that renaming a model does not throw its measurement away.
+//! A [`Provenance`] is stored in `run.json` and in the metadata of every part. [`Provenance::key`]
+//! hashes the members that determine the numbers; the members that do not (names given by the user,
+//! the version of the program) are recorded but do not enter, so that renaming a model does not
+//! throw its measurement away.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -80,7 +81,8 @@ pub struct ModelProvenance {
 /// weights are those of `token_embedding`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParameterCounts {
-    /// `S`: all parameters minus token embedding, position embedding and output head. Biases and norms count.
+    /// `S`: all parameters minus token embedding, position embedding and output head. Biases and
+    /// norms count.
     pub non_embedding: u64,
     /// Token embedding.
     pub token_embedding: u64,
@@ -97,7 +99,8 @@ impl ParameterCounts {
     pub fn by(&self, convention: ParameterConvention) -> u64 {
         match convention {
             ParameterConvention::NonEmbedding => self.non_embedding,
-            // A tied head does the same work with the same number of weights as the table it is tied to.
+            // A tied head does the same work with the same number of weights as the table it is
+            // tied to.
             ParameterConvention::NonEmbeddingAndHead => {
                 self.non_embedding + if self.head > 0 { self.head } else { self.token_embedding }
             }
@@ -120,7 +123,8 @@ pub struct TokenizerProvenance {
 pub struct CorpusProvenance {
     /// Name shown (not part of the key).
     pub name: String,
-    /// The loader and its options, without paths; for people (not part of the key: the text's hash is).
+    /// The loader and its options, without paths; for people (not part of the key: the text's hash
+    /// is).
     pub description: String,
     /// sha256 over the documents in order: id, text, token ids, tags, spans.
     pub text_sha256: String,
@@ -167,8 +171,8 @@ pub struct ScoringProvenance {
     pub vocabulary: VocabularySizes,
 }
 
-/// How equal logits count when a rank is compared with k. Stored ranks are always by `>=`, with the ties beside
-/// them, so either rule can be applied to the same records.
+/// How equal logits count when a rank is compared with k. Stored ranks are always by `>=`, with the
+/// ties beside them, so either rule can be applied to the same records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TieRule {
     /// `R = #{v : z[v] >= z_t}`: against the model.
@@ -213,9 +217,9 @@ pub struct VocabularySizes {
 
 /// Where scoring stopped before the end of the corpus.
 ///
-/// Documents are taken in order until this many positions would be scored; later positions of the document in
-/// which the limit falls are not scored. A first token (scored only with a prefix) does not count, so models that
-/// share a tokenizer see the same text whether or not they take a prefix.
+/// Documents are taken in order until this many positions would be scored; later positions of the
+/// document in which the limit falls are not scored. A first token (scored only with a prefix) does
+/// not count, so models that share a tokenizer see the same text whether or not they take a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitProvenance {
     /// Positions to score.
@@ -225,9 +229,9 @@ pub struct LimitProvenance {
 impl Provenance {
     /// sha256, hexadecimal, over the canonical JSON of everything that determines the numbers.
     ///
-    /// Paths, times, names given by people, thread and batch counts and the program's version do not enter.
-    /// The patterns below are exhaustive on purpose: a new field does not compile until somebody has
-    /// decided whether it belongs to the key.
+    /// Paths, times, names given by people, thread and batch counts and the program's version do
+    /// not enter. The patterns below are exhaustive on purpose: a new field does not compile until
+    /// somebody has decided whether it belongs to the key.
     pub fn key(&self) -> String {
         sha256_bytes(canonical_json(&self.key_inputs()).as_bytes())
     }
@@ -287,8 +291,8 @@ impl Provenance {
     /// # Errors
     /// [`Error::Serialise`]; cannot happen with the types as they are.
     pub fn to_canonical_json(&self) -> Result<String> {
-        let value =
-            serde_json::to_value(self).map_err(|source| Error::Serialise { what: "provenance", source })?;
+        let value = serde_json::to_value(self)
+            .map_err(|source| Error::Serialise { what: "provenance", source })?;
         Ok(canonical_json(&value))
     }
 
@@ -335,7 +339,12 @@ impl Provenance {
                 compute_dtype: "f32".into(),
                 tie_rule: TieRule::AtLeast,
                 vocabulary_rule: VocabularyRule::Tokens,
-                vocabulary: VocabularySizes { tokenizer: 99, with_added: 100, rows: 104, scored: 100 },
+                vocabulary: VocabularySizes {
+                    tokenizer: 99,
+                    with_added: 100,
+                    rows: 104,
+                    scored: 100,
+                },
             },
             limit: None,
         }
@@ -357,7 +366,9 @@ pub fn canonical_json(value: &Value) -> String {
             let sorted: BTreeMap<&String, &Value> = map.iter().collect();
             let members: Vec<String> = sorted
                 .into_iter()
-                .map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), canonical_json(value)))
+                .map(|(key, value)| {
+                    format!("{}:{}", Value::from(key.as_str()), canonical_json(value))
+                })
                 .collect();
             format!("{{{}}}", members.join(","))
         }

@@ -1,12 +1,14 @@
 //! Sufficient statistics of *ranks*: how many positions had each exact rank, and their summed nll.
 //!
-//! The tally's hits at a grid of k say enough for the rank law; the distribution of ranks needs every rank apart. A
-//! [`RankHistogram`] is kept a run, not a document: a vocabulary of 150 000 entries times thousands of documents would be as
-//! large as the rows themselves. It holds the ranks that occur, a few ten thousand at most.
+//! The tally's hits at a grid of k say enough for the rank law; the distribution of ranks needs
+//! every rank apart. A [`RankHistogram`] is kept a run, not a document: a vocabulary of 150 000
+//! entries times thousands of documents would be as large as the rows themselves. It holds the
+//! ranks that occur, a few ten thousand at most.
 //!
-//! Exactness: counts are integers, and so are the sums of nll, in units of 2^-40 nats. A nll is an f32, and every one from
-//! 2^-17 nats up is a whole number of these units; smaller ones are rounded by less than 5e-13 nats. Sums of integers do not depend on
-//! their order, so no way of splitting and merging changes a bit.
+//! Exactness: counts are integers, and so are the sums of nll, in units of 2^-40 nats. A nll is an
+//! f32, and every one from 2^-17 nats up is a whole number of these units; smaller ones are rounded
+//! by less than 5e-13 nats. Sums of integers do not depend on their order, so no way of splitting
+//! and merging changes a bit.
 
 use std::collections::BTreeMap;
 
@@ -62,8 +64,8 @@ impl RankHistogram {
         bin.nll += (f64::from(nll) * UNITS).round() as i128;
     }
 
-    /// Counts a row, with its rank by `tie_rule`. A row with a non-finite logit has no rank and is passed over; the tally
-    /// of its document counts it.
+    /// Counts a row, with its rank by `tie_rule`. A row with a non-finite logit has no rank and is
+    /// passed over; the tally of its document counts it.
     pub fn add_token(&mut self, token: &ScoredToken, tie_rule: TieRule) {
         if let Some(score) = token.score {
             self.add(score.rank_by(tie_rule), score.nll);
@@ -86,7 +88,8 @@ impl RankHistogram {
         })
     }
 
-    /// The ranks that occur, ascending, each with its positions and their nll in units of 2^-40 nats.
+    /// The ranks that occur, ascending, each with its positions and their nll in units of 2^-40
+    /// nats.
     pub(crate) fn units(&self) -> impl Iterator<Item = (u32, u64, i128)> + '_ {
         self.bins.iter().map(|(&rank, bin)| (rank, bin.tokens, bin.nll))
     }

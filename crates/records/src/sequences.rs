@@ -1,8 +1,9 @@
-//! Sufficient statistics of *sequences*: how often several tokens in a row are hits, per document, in sums that merge
-//! exactly.
+//! Sufficient statistics of *sequences*: how often several tokens in a row are hits, per document,
+//! in sums that merge exactly.
 //!
-//! A **segment** is a stretch of scored positions of one document that follow each other without a gap: a position that is
-//! not scored, or that has a non-finite logit, ends it. Inside segments, for each k of a [`SequenceGrid`]:
+//! A **segment** is a stretch of scored positions of one document that follow each other without a
+//! gap: a position that is not scored, or that has a non-finite logit, ends it. Inside segments,
+//! for each k of a [`SequenceGrid`]:
 //!
 //! | count | what |
 //! |---|---|
@@ -10,12 +11,12 @@
 //! | pairs at a lag | positions a lag apart, by the four outcomes hit or miss of the earlier and the later one |
 //! | runs | stretches of hits between two misses, by length; those that the end of a segment cuts are kept apart |
 //!
-//! [`SequenceCounter`] walks over the rows once, holding one segment's state: a run of r hits holds `r + 1 - N` successes,
-//! and 64 earlier outcomes fit one word, so a row costs a few operations whatever N and lag are. [`SequenceTally`] is what
-//! it yields.
+//! [`SequenceCounter`] walks over the rows once, holding one segment's state: a run of r hits holds
+//! `r + 1 - N` successes, and 64 earlier outcomes fit one word, so a row costs a few operations
+//! whatever N and lag are. [`SequenceTally`] is what it yields.
 //!
-//! Exactness: all counts are integers, and a document is never split between parts, so no way of splitting and merging changes
-//! them.
+//! Exactness: all counts are integers, and a document is never split between parts, so no way of
+//! splitting and merging changes them.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +36,8 @@ pub struct SequenceGrid {
     pub k: Vec<u32>,
     /// N, the lengths of windows in tokens; ascending, from 1.
     pub lengths: Vec<u32>,
-    /// Distances in tokens at which outcomes are compared; ascending, from 1 (which must be there) to [`LARGEST_LAG`].
+    /// Distances in tokens at which outcomes are compared; ascending, from 1 (which must be there)
+    /// to [`LARGEST_LAG`].
     pub lags: Vec<u32>,
 }
 
@@ -56,7 +58,8 @@ impl SequenceGrid {
     /// # Errors
     /// [`Error::SequenceGrid`] naming the list, its values and what is expected.
     pub fn validate(&self) -> Result<()> {
-        let ascending = |values: &[u32]| values.first() > Some(&0) && values.is_sorted_by(|a, b| a < b);
+        let ascending =
+            |values: &[u32]| values.first() > Some(&0) && values.is_sorted_by(|a, b| a < b);
         let refuse = |what, values: &[u32], expected| {
             Err(Error::SequenceGrid { what, values: values.to_vec(), expected })
         };
@@ -66,7 +69,10 @@ impl SequenceGrid {
         if !ascending(&self.lengths) {
             return refuse("N", &self.lengths, "at least one value, from 1, ascending, each once");
         }
-        if self.lags.first() != Some(&1) || !ascending(&self.lags) || self.lags.last() > Some(&LARGEST_LAG) {
+        if self.lags.first() != Some(&1)
+            || !ascending(&self.lags)
+            || self.lags.last() > Some(&LARGEST_LAG)
+        {
             return refuse("lags", &self.lags, "1 first, ascending, each once, at most 64");
         }
         Ok(())
@@ -75,7 +81,9 @@ impl SequenceGrid {
     /// Whether all that `asked` counts is counted here.
     pub fn covers(&self, asked: &Self) -> bool {
         let within = |all: &[u32], some: &[u32]| some.iter().all(|value| all.contains(value));
-        within(&self.k, &asked.k) && within(&self.lengths, &asked.lengths) && self.lags == asked.lags
+        within(&self.k, &asked.k)
+            && within(&self.lengths, &asked.lengths)
+            && self.lags == asked.lags
     }
 }
 
@@ -123,7 +131,8 @@ pub struct RunCount {
     pub length: u32,
     /// Runs of this length that a miss ended.
     pub ended: u64,
-    /// Runs that were this long when their segment ended: how long they would have become is not known.
+    /// Runs that were this long when their segment ended: how long they would have become is not
+    /// known.
     pub cut: u64,
 }
 
@@ -132,7 +141,8 @@ pub struct RunCount {
 pub struct SequenceTally {
     /// What was counted.
     pub grid: SequenceGrid,
-    /// One entry a document, ascending by ordinal: the same documents as in the tally that holds this.
+    /// One entry a document, ascending by ordinal: the same documents as in the tally that holds
+    /// this.
     pub documents: Vec<DocumentSequences>,
     /// For each k, the runs of hits over all documents, ascending by length.
     pub runs: Vec<Vec<RunCount>>,
@@ -158,7 +168,9 @@ impl SequenceTally {
         for document in self.documents.into_iter().chain(other.documents) {
             let ordinal = document.document;
             if merged.insert(ordinal, document).is_some() {
-                return Err(Error::Merge { reason: format!("sequences of document {ordinal} are in both") });
+                return Err(Error::Merge {
+                    reason: format!("sequences of document {ordinal} are in both"),
+                });
             }
         }
         let runs = self.runs.into_iter().zip(other.runs).map(|(a, b)| {
@@ -168,7 +180,11 @@ impl SequenceTally {
             }
             runs.counts()
         });
-        Ok(Self { runs: runs.collect(), documents: merged.into_values().collect(), grid: self.grid })
+        Ok(Self {
+            runs: runs.collect(),
+            documents: merged.into_values().collect(),
+            grid: self.grid,
+        })
     }
 }
 
@@ -315,7 +331,9 @@ impl SequenceCounter {
         for (pairs, &lag) in document.pairs.iter_mut().zip(&self.grid.lags) {
             *pairs += length.saturating_sub(lag);
         }
-        for ((open, counts), runs) in self.open.iter_mut().zip(&mut document.by_k).zip(&mut self.runs) {
+        for ((open, counts), runs) in
+            self.open.iter_mut().zip(&mut document.by_k).zip(&mut self.runs)
+        {
             let Open { hits, run, first, last } = std::mem::take(open);
             counts.hits += hits;
             if run > 0 {
@@ -325,7 +343,8 @@ impl SequenceCounter {
             for (pairs, &lag) in
                 counts.pairs.iter_mut().zip(&self.grid.lags).filter(|(_, lag)| **lag < length)
             {
-                // All positions but the last `lag` are the earlier ones of a pair, all but the first the later ones.
+                // All positions but the last `lag` are the earlier ones of a pair, all but the
+                // first the later ones.
                 let low = u64::MAX >> (u64::BITS - lag);
                 pairs.earlier += hits - (last & low).count_ones();
                 pairs.later += hits - (first & low).count_ones();

@@ -3,7 +3,8 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// The word, plain where a shell takes it as it is, else in quotes; `$'...'` where it has control characters or is not UTF-8.
+/// The word, plain where a shell takes it as it is, else in quotes; `$'...'` where it has control
+/// characters or is not UTF-8.
 ///
 /// ```
 /// use relscale_records::shell::quoted;
@@ -30,7 +31,8 @@ pub fn word(argument: &OsStr) -> String {
     }
 }
 
-/// Characters that do not show, or change how others do: control characters, and those that turn the direction of writing.
+/// Characters that do not show, or change how others do: control characters, and those that turn
+/// the direction of writing.
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -72,8 +74,9 @@ mod tests {
         ];
         for bytes in awkward {
             let word = word(OsStr::from_bytes(bytes));
-            let shell =
-                std::process::Command::new("bash").args(["-c", &format!("printf %s {word}")]).output();
+            let shell = std::process::Command::new("bash")
+                .args(["-c", &format!("printf %s {word}")])
+                .output();
             let Ok(shell) = shell else { return };
             assert_eq!(shell.stdout, bytes, "{word}");
         }

@@ -1,9 +1,10 @@
 //! A text as a cell of a CSV that a spreadsheet does not take for a formula.
 //!
-//! Programs of spreadsheets run what a cell begins with `=`, `+`, `-`, `@`, tab or carriage return says, and names of models, runs
-//! and families are anybody's. So a *text* that begins so gets an apostrophe before it, which such programs take for "text follows".
-//! Numbers stay numbers, also as texts (`-0.5`). A text that begins with apostrophes before such a letter gets one more, so
-//! that [`read`] gives back what [`cell`] was given.
+//! Programs of spreadsheets run what a cell begins with `=`, `+`, `-`, `@`, tab or carriage return
+//! says, and names of models, runs and families are anybody's. So a *text* that begins so gets an
+//! apostrophe before it, which such programs take for "text follows". Numbers stay numbers, also as
+//! texts (`-0.5`). A text that begins with apostrophes before such a letter gets one more, so that
+//! [`read`] gives back what [`cell`] was given.
 
 use std::borrow::Cow;
 
@@ -43,14 +44,17 @@ mod tests {
     #[test]
     fn every_text_comes_back_and_none_is_a_formula() {
         let texts = [
-            "", "a", "=A1", "'=A1", "''=A1", "'", "-", "-0.5", "+1e3", "-x", "@SUM(1)", "\tx", "\rx", "-inf",
-            "'x", "a=b",
+            "", "a", "=A1", "'=A1", "''=A1", "'", "-", "-0.5", "+1e3", "-x", "@SUM(1)", "\tx",
+            "\rx", "-inf", "'x", "a=b",
         ];
         for text in texts {
             let written = cell(text);
             assert_eq!(read(&written), text);
             let number = written.parse::<f64>().is_ok();
-            assert!(number || !written.starts_with(['=', '+', '-', '@', '\t', '\r']), "{written:?}");
+            assert!(
+                number || !written.starts_with(['=', '+', '-', '@', '\t', '\r']),
+                "{written:?}"
+            );
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Sufficient statistics: what the laws need of a run, per document, in sums that merge exactly.
 //!
-//! For each document: how many positions were scored, how many of them had rank <= k for each k of a grid, the
-//! sums of nll and entropy, the bytes. Documents are the sampling unit of every interval, so nothing coarser
-//! would do, and nothing finer is needed.
+//! For each document: how many positions were scored, how many of them had rank <= k for each k of
+//! a grid, the sums of nll and entropy, the bytes. Documents are the sampling unit of every
+//! interval, so nothing coarser would do, and nothing finer is needed.
 //!
-//! Exactness: counts are integers. The f64 sums run over one document in the order of its positions, and a document
-//! is never split between parts, so neither the partition into parts nor the order of merging changes a bit.
+//! Exactness: counts are integers. The f64 sums run over one document in the order of its
+//! positions, and a document is never split between parts, so neither the partition into parts nor
+//! the order of merging changes a bit.
 
 use std::collections::BTreeMap;
 
@@ -95,7 +96,8 @@ impl DocumentTally {
         }
     }
 
-    /// Adds the sums of another document on the same grid. Documents must be added in order for bit-equal sums.
+    /// Adds the sums of another document on the same grid. Documents must be added in order for
+    /// bit-equal sums.
     pub fn absorb(&mut self, other: &Self) {
         self.scored += other.scored;
         self.bytes += other.bytes;
@@ -108,9 +110,11 @@ impl DocumentTally {
         }
     }
 
-    /// `RBP_k` for each k of the grid: share of scored positions with rank <= k. `None` when nothing was scored.
+    /// `RBP_k` for each k of the grid: share of scored positions with rank <= k. `None` when
+    /// nothing was scored.
     pub fn rbp(&self) -> Option<Vec<f64>> {
-        (self.scored > 0).then(|| self.hits.iter().map(|&hits| hits as f64 / self.scored as f64).collect())
+        (self.scored > 0)
+            .then(|| self.hits.iter().map(|&hits| hits as f64 / self.scored as f64).collect())
     }
 
     /// Mean nll in nats a token. `None` when nothing was scored.
@@ -151,7 +155,8 @@ pub struct RunTally {
     pub protocol: ProtocolProvenance,
     /// Which rows of the head took part.
     pub vocabulary_rule: VocabularyRule,
-    /// Numbers in which logits were computed: `f32`, `bf16`; tallies from before there was a choice are f32.
+    /// Numbers in which logits were computed: `f32`, `bf16`; tallies from before there was a choice
+    /// are f32.
     #[serde(default = "f32_name")]
     pub compute_dtype: String,
     /// The k that `hits` count, ascending; the last is |V|.
@@ -164,7 +169,8 @@ pub struct RunTally {
     /// Positions by exact rank, of the same documents; absent where rows were not streamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<RankHistogram>,
-    /// Positions and misses by class of token, of the same documents; absent where rows were not streamed.
+    /// Positions and misses by class of token, of the same documents; absent where rows were not
+    /// streamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<ClassTally>,
 }
@@ -213,11 +219,12 @@ impl RunTally {
         }
     }
 
-    /// Joins the tallies of two disjoint sets of documents of one run. Associative and commutative, bit for bit.
+    /// Joins the tallies of two disjoint sets of documents of one run. Associative and commutative,
+    /// bit for bit.
     ///
     /// # Errors
-    /// [`Error::Merge`] when run, names or grid differ, a document is in both, or only one of them counted sequences,
-    /// ranks or classes.
+    /// [`Error::Merge`] when run, names or grid differ, a document is in both, or only one of them
+    /// counted sequences, ranks or classes.
     pub fn merge(self, other: Self) -> Result<Self> {
         let refuse = |what: &str, a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| {
             Err(Error::Merge { reason: format!("{what} differs: {a:?} and {b:?}") })
@@ -245,7 +252,11 @@ impl RunTally {
         result.sequences = match (result.sequences, other.sequences) {
             (Some(a), Some(b)) => Some(a.merge(b)?),
             (None, None) => None,
-            _ => return Err(Error::Merge { reason: "only one of them counted sequences".to_owned() }),
+            _ => {
+                return Err(Error::Merge {
+                    reason: "only one of them counted sequences".to_owned(),
+                });
+            }
         };
         result.ranks = match (result.ranks, other.ranks) {
             (Some(mut a), Some(b)) => {
@@ -258,7 +269,9 @@ impl RunTally {
         result.classes = match (result.classes, other.classes) {
             (Some(a), Some(b)) => Some(a.merge(b)?),
             (None, None) => None,
-            _ => return Err(Error::Merge { reason: "only one of them counted classes".to_owned() }),
+            _ => {
+                return Err(Error::Merge { reason: "only one of them counted classes".to_owned() });
+            }
         };
         Ok(result)
     }

@@ -6,8 +6,8 @@ use crate::provenance::TieRule;
 
 /// What one row of logits says about the token that really came.
 ///
-/// With `z[v]` the logit of vocabulary entry `v`, `z_t` that of the right token, and both restricted to the
-/// entries that count (see [`crate::provenance::VocabularyRule`]).
+/// With `z[v]` the logit of vocabulary entry `v`, `z_t` that of the right token, and both
+/// restricted to the entries that count (see [`crate::provenance::VocabularyRule`]).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Score {
     /// `R = #{v : z[v] >= z_t}`: 1 is best; entries that tie count against the model.
@@ -23,8 +23,8 @@ pub struct Score {
 }
 
 impl Score {
-    /// The rank with ties in the model's favour, `#{v : z[v] > z_t} + 1`: what the published code of the
-    /// rank law stores.
+    /// The rank with ties in the model's favour, `#{v : z[v] > z_t} + 1`: what the published code
+    /// of the rank law stores.
     pub fn optimistic_rank(&self) -> u32 {
         self.rank.saturating_sub(self.ties)
     }
@@ -52,7 +52,8 @@ pub struct ScoredToken {
     pub bytes: u32,
     /// Tokens before this one in its window, the prefix (beginning-of-text id) included.
     pub context: u32,
-    /// `None` when a logit of this position was not finite: the row is kept and counted, and enters no average.
+    /// `None` when a logit of this position was not finite: the row is kept and counted, and enters
+    /// no average.
     pub score: Option<Score>,
 }
 

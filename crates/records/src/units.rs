@@ -1,9 +1,10 @@
 //! Units and conventions that move published numbers when they are mixed up.
 //!
-//! Likelihoods are in nats everywhere inside; bits appear only at the edges, through this module. Parameter
-//! and FLOP counts never travel without their convention: regressing on the checkpoint's total instead of the
-//! non-embedding count changes alpha by a factor of up to 1.35 within the Pythia family, and "1e18 FLOPs" is three times
-//! more work when the forward pass alone was counted.
+//! Likelihoods are in nats everywhere inside; bits appear only at the edges, through this module.
+//! Parameter and FLOP counts never travel without their convention: regressing on the checkpoint's
+//! total instead of the non-embedding count changes alpha by a factor of up to 1.35 within the
+//! Pythia family, and "1e18 FLOPs" is three times more work when the forward pass alone was
+//! counted.
 
 use std::f64::consts::LN_2;
 use std::fmt;
@@ -32,8 +33,8 @@ impl From<Bits> for Nats {
     }
 }
 
-/// Bits per byte, `sum_nll / (ln 2 * bytes)`, of a summed negative log-likelihood in nats over the source
-/// bytes *of the scored tokens*. `None` when there are no bytes.
+/// Bits per byte, `sum_nll / (ln 2 * bytes)`, of a summed negative log-likelihood in nats over the
+/// source bytes *of the scored tokens*. `None` when there are no bytes.
 ///
 /// ```
 /// use relscale_records::units::{Nats, bits_per_byte};
@@ -47,14 +48,15 @@ pub fn bits_per_byte(sum_nll: Nats, bytes: u64) -> Option<f64> {
     (bytes > 0).then(|| Bits::from(sum_nll).0 / bytes as f64)
 }
 
-/// Perplexity a word, `exp(sum_nll / words)`: `word_perplexity` of lm-evaluation-harness, whose words are what stands between white space
-/// (`relscale_records::units::words`). The nll must be that of every token of the text. `None` when there are no words.
+/// Perplexity a word, `exp(sum_nll / words)`: `word_perplexity` of lm-evaluation-harness, whose
+/// words are what stands between white space (`relscale_records::units::words`). The nll must be
+/// that of every token of the text. `None` when there are no words.
 pub fn word_perplexity(sum_nll: Nats, words: u64) -> Option<f64> {
     (words > 0).then(|| (sum_nll.0 / words as f64).exp())
 }
 
-/// Words of a text as lm-evaluation-harness counts them (`len(re.split(r"\s+", text))` in Python): one more than there are stretches of
-/// white space, so that a text of nothing has one.
+/// Words of a text as lm-evaluation-harness counts them (`len(re.split(r"\s+", text))` in Python):
+/// one more than there are stretches of white space, so that a text of nothing has one.
 ///
 /// ```
 /// use relscale_records::units::words;
@@ -78,7 +80,8 @@ pub fn words(text: &str) -> u64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ParameterConvention {
-    /// Everything but token embedding, position embedding and output head; biases and norms count (`S`).
+    /// Everything but token embedding, position embedding and output head; biases and norms count
+    /// (`S`).
     NonEmbedding,
     /// The non-embedding count plus the output head.
     NonEmbeddingAndHead,
@@ -109,7 +112,8 @@ impl ParameterConvention {
         }
     }
 
-    /// The convention of this name; spaces and underscores count as hyphens. `None` for any other text.
+    /// The convention of this name; spaces and underscores count as hyphens. `None` for any other
+    /// text.
     pub fn named(text: &str) -> Option<Self> {
         let text = text.trim().to_lowercase().replace([' ', '_'], "-");
         Self::ALL.into_iter().find(|convention| convention.name() == text)
@@ -141,7 +145,8 @@ impl FlopsConvention {
         }
     }
 
-    /// The convention of this name (`fwd` or `forward`, `train` or `training`); `None` for any other text.
+    /// The convention of this name (`fwd` or `forward`, `train` or `training`); `None` for any
+    /// other text.
     pub fn named(text: &str) -> Option<Self> {
         match text.trim().to_lowercase().as_str() {
             "fwd" | "forward" => Some(Self::Forward),
@@ -150,8 +155,9 @@ impl FlopsConvention {
         }
     }
 
-    /// Operations a parameter and token, attention's products of activations left out: 2 for the forward pass, a multiplication and
-    /// an addition; 6 with the backward pass, which takes twice the work of the forward (Kaplan et al., arXiv 2001.08361, 2.1).
+    /// Operations a parameter and token, attention's products of activations left out: 2 for the
+    /// forward pass, a multiplication and an addition; 6 with the backward pass, which takes twice
+    /// the work of the forward (Kaplan et al., arXiv 2001.08361, 2.1).
     pub fn per_parameter_and_token(self) -> f64 {
         match self {
             Self::Forward => 2.0,

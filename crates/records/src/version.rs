@@ -1,7 +1,8 @@
 //! The version of the formats on disk.
 //!
-//! One number for the study folder and everything in it. It rises when an older program would misread a
-//! newer folder, not with every release. Newer formats are refused with words, never guessed at.
+//! One number for the study folder and everything in it. It rises when an older program would
+//! misread a newer folder, not with every release. Newer formats are refused with words, never
+//! guessed at.
 
 use std::path::Path;
 

@@ -1,8 +1,10 @@
-//! The entries of a tokenizer's vocabulary, kept beside the measurements so that the laws can tell tokens apart.
+//! The entries of a tokenizer's vocabulary, kept beside the measurements so that the laws can tell
+//! tokens apart.
 //!
-//! Token ids alone do not say what a token is, and the tokenizer may be gone when a study is read. So the vocabulary is
-//! written into the study once for each tokenizer, by its hash. Rows of an output head that no entry maps to (padding) are
-//! a matter of the model and not listed: an id without an entry is such a row.
+//! Token ids alone do not say what a token is, and the tokenizer may be gone when a study is read.
+//! So the vocabulary is written into the study once for each tokenizer, by its hash. Rows of an
+//! output head that no entry maps to (padding) are a matter of the model and not listed: an id
+//! without an entry is such a row.
 
 use std::fmt;
 use std::str::FromStr;
@@ -69,14 +71,15 @@ impl Vocabulary {
     /// [`Error::Vocabulary`] when ids do not ascend.
     pub fn new(tokenizer_sha256: impl Into<String>, entries: Vec<VocabularyEntry>) -> Result<Self> {
         match entries.windows(2).find(|pair| pair[0].id >= pair[1].id) {
-            Some(pair) => {
-                Err(Error::Vocabulary { reason: format!("id {} comes after id {}", pair[1].id, pair[0].id) })
-            }
+            Some(pair) => Err(Error::Vocabulary {
+                reason: format!("id {} comes after id {}", pair[1].id, pair[0].id),
+            }),
             None => Ok(Self { tokenizer_sha256: tokenizer_sha256.into(), entries }),
         }
     }
 
-    /// sha256 of the tokenizer that it belongs to, as in [`crate::provenance::TokenizerProvenance`].
+    /// sha256 of the tokenizer that it belongs to, as in
+    /// [`crate::provenance::TokenizerProvenance`].
     pub fn tokenizer_sha256(&self) -> &str {
         &self.tokenizer_sha256
     }

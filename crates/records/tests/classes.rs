@@ -23,7 +23,8 @@ fn vocabulary() -> Vocabulary {
         _ => TokenKind::Normal,
     };
     let entries = (0..10).filter(|&id| id != 7);
-    let entries = entries.map(|id| VocabularyEntry { id, text: format!("t{id} é\n"), kind: kind(id) });
+    let entries =
+        entries.map(|id| VocabularyEntry { id, text: format!("t{id} é\n"), kind: kind(id) });
     Vocabulary::new("0123456789abcdef", entries.collect()).unwrap()
 }
 
@@ -33,7 +34,11 @@ fn counts(rows: &[ScoredToken]) -> TokenCounts {
     counts
 }
 
-fn tally(rows: &[ScoredToken], counts: &TokenCounts, vocabulary: Option<&Vocabulary>) -> ClassTally {
+fn tally(
+    rows: &[ScoredToken],
+    counts: &TokenCounts,
+    vocabulary: Option<&Vocabulary>,
+) -> ClassTally {
     let mut counter = ClassCounter::new(counts, vocabulary, K.to_vec(), TieRule::AtLeast);
     rows.iter().for_each(|row| counter.add(row));
     counter.finish()
@@ -114,7 +119,8 @@ fn tallies_of_other_classes_do_not_merge() {
     let second = tally(&rows[1..], &all, None);
     let refused = first(Some(&known)).merge(second.clone()).unwrap_err().to_string();
     assert!(refused.contains("other text"), "{refused}");
-    let refused = first(None).merge(tally(&rows[1..], &counts(&rows[1..]), None)).unwrap_err().to_string();
+    let refused =
+        first(None).merge(tally(&rows[1..], &counts(&rows[1..]), None)).unwrap_err().to_string();
     assert!(refused.contains("other text"), "{refused}");
     assert!(second.clone().merge(second).unwrap_err().to_string().contains("document 1"));
 
@@ -177,7 +183,8 @@ fn a_study_classes_tokens_by_its_vocabulary_and_an_old_one_by_frequency() {
     std::fs::remove_file(&path).unwrap();
     assert_eq!(study.tallies().unwrap().remove(0).classes.unwrap(), new);
 
-    // The file of another tokenizer under this name is not believed, and a cut one is written again.
+    // The file of another tokenizer under this name is not believed, and a cut one is written
+    // again.
     std::fs::remove_file(study.current().unwrap()[0].tally_path()).unwrap();
     write_vocabulary(&path, &vocabulary()).unwrap();
     assert!(matches!(study.tallies(), Err(Error::NotOurs { .. })));

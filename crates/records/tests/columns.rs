@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array, Float64Array,
-    Int8Array, Int64Array, LargeStringArray, RecordBatch, StringArray, StringViewArray, UInt32Array,
-    UInt64Array,
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array,
+    Float64Array, Int8Array, Int64Array, LargeStringArray, RecordBatch, StringArray,
+    StringViewArray, UInt32Array, UInt64Array,
 };
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use parquet::arrow::ArrowWriter;
@@ -18,7 +18,8 @@ use relscale_records::parquet::{Cell, column_names, read_cells, read_text_column
 
 fn write(path: &Path, columns: Vec<(&str, ArrayRef)>) {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
-    let mut writer = ArrowWriter::try_new(File::create(path).unwrap(), batch.schema(), None).unwrap();
+    let mut writer =
+        ArrowWriter::try_new(File::create(path).unwrap(), batch.schema(), None).unwrap();
     writer.write(&batch).unwrap();
     writer.close().unwrap();
 }
@@ -44,7 +45,8 @@ fn every_kind_of_text_is_read_in_the_order_asked_for() {
     let path = folder.path().join("x.parquet");
     sample(&path);
     let columns = ["view", "plain", "categories", "large"];
-    let rows: Vec<_> = read_text_columns(&path, &columns, &[]).unwrap().collect::<Result<_, _>>().unwrap();
+    let rows: Vec<_> =
+        read_text_columns(&path, &columns, &[]).unwrap().collect::<Result<_, _>>().unwrap();
     assert_eq!(rows.len(), 3);
     for (row, expected) in rows.iter().zip([Some("ein"), None, Some("zwei äöü 日本")]) {
         assert_eq!(*row, vec![expected.map(str::to_owned); 4]);
@@ -72,7 +74,10 @@ fn a_missing_column_lists_those_there_are() {
     let error = read_text_columns(&path, &["content"], &[]).err().unwrap();
     let message = error.to_string();
     assert!(matches!(error, Error::NoColumn { .. }));
-    assert!(message.contains("`content`") && message.contains("id, plain, large, view"), "{message}");
+    assert!(
+        message.contains("`content`") && message.contains("id, plain, large, view"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -104,7 +109,8 @@ fn labels_are_numbers_and_truth_values_as_json_writes_them() {
         ],
     );
     let labels = ["int", "truth", "small", "double", "float"];
-    let rows: Vec<_> = read_text_columns(&path, &["text"], &labels).unwrap().map(Result::unwrap).collect();
+    let rows: Vec<_> =
+        read_text_columns(&path, &["text"], &labels).unwrap().map(Result::unwrap).collect();
     let row = |texts: [&str; 6]| texts.map(|text| (text != "-").then(|| text.to_owned())).to_vec();
     assert_eq!(rows[0], row(["a", "9223372036854775807", "true", "7", "1.0", "0.1"]));
     assert_eq!(rows[1], row(["b", "-", "false", "0", "0.1", "2.5"]));
@@ -129,9 +135,11 @@ fn every_usual_codec_is_read() {
     ];
     for codec in codecs {
         let path = folder.path().join("x.parquet");
-        let batch =
-            RecordBatch::try_from_iter([("text", Arc::new(StringArray::from(text.clone())) as ArrayRef)])
-                .unwrap();
+        let batch = RecordBatch::try_from_iter([(
+            "text",
+            Arc::new(StringArray::from(text.clone())) as ArrayRef,
+        )])
+        .unwrap();
         let properties = WriterProperties::builder().set_compression(codec).build();
         let file = File::create(&path).unwrap();
         let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
@@ -150,7 +158,14 @@ fn arrow_files_and_streams_are_read_as_parquet_is() {
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("id", Arc::new(Int64Array::from(vec![3, 1, 2]))),
         ("large", Arc::new(LargeStringArray::from(vec!["x", "yy", "zzz"]))),
-        ("view", Arc::new(StringViewArray::from(vec!["x", "yy", "a text that is longer than twelve bytes"]))),
+        (
+            "view",
+            Arc::new(StringViewArray::from(vec![
+                "x",
+                "yy",
+                "a text that is longer than twelve bytes",
+            ])),
+        ),
         ("categories", Arc::new(categories)),
     ];
     let batch = RecordBatch::try_from_iter(columns).unwrap();
@@ -165,7 +180,8 @@ fn arrow_files_and_streams_are_read_as_parquet_is() {
         } else {
             let compression = lz4.then_some(arrow_ipc::CompressionType::LZ4_FRAME);
             let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
-            let mut writer = FileWriter::try_new_with_options(file, &batch.schema(), options).unwrap();
+            let mut writer =
+                FileWriter::try_new_with_options(file, &batch.schema(), options).unwrap();
             writer.write(&batch).unwrap();
             writer.write(&batch).unwrap();
             writer.finish().unwrap();
@@ -178,12 +194,17 @@ fn arrow_files_and_streams_are_read_as_parquet_is() {
         let row = |texts: [Option<&str>; 4]| texts.map(|text| text.map(str::to_owned)).to_vec();
         assert_eq!(rows[3], row([Some("x"), Some("b"), Some("x"), Some("3")]));
         assert_eq!(rows[4], row([Some("yy"), None, Some("yy"), Some("1")]));
-        // Cut anywhere: an error, or fewer whole batches of a stream that does not say how many there are; never a panic.
+        // Cut anywhere: an error, or fewer whole batches of a stream that does not say how many
+        // there are; never a panic.
         let bytes = std::fs::read(&path).unwrap();
         for length in (0..bytes.len()).step_by(37) {
             std::fs::write(&path, &bytes[..length]).unwrap();
-            match read_text_columns(&path, &["large"], &[]).and_then(Iterator::collect::<Result<Vec<_>, _>>) {
-                Ok(rows) => assert!(name.starts_with("stream") && rows.len() % 3 == 0, "{name} {length}"),
+            match read_text_columns(&path, &["large"], &[])
+                .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            {
+                Ok(rows) => {
+                    assert!(name.starts_with("stream") && rows.len() % 3 == 0, "{name} {length}")
+                }
                 Err(error) => assert!(!error.to_string().contains("run the command"), "{error}"),
             }
         }
@@ -241,7 +262,8 @@ fn what_is_wrong_with_a_file_of_others_is_told_without_advice_for_ours() {
 #[cfg(unix)]
 #[test]
 fn what_is_no_file_is_refused() {
-    let refused = read_text_columns(Path::new("/dev/zero"), &["text"], &[]).err().unwrap().to_string();
+    let refused =
+        read_text_columns(Path::new("/dev/zero"), &["text"], &[]).err().unwrap().to_string();
     assert!(refused.contains("no file that could be read"), "{refused}");
 }
 
@@ -249,7 +271,8 @@ fn what_is_no_file_is_refused() {
 fn cells_are_numbers_text_or_truth_values_of_any_width() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.parquet");
-    let decimals = Decimal128Array::from(vec![Some(12_345), None]).with_precision_and_scale(9, 3).unwrap();
+    let decimals =
+        Decimal128Array::from(vec![Some(12_345), None]).with_precision_and_scale(9, 3).unwrap();
     let large = [18_915_328_u64, 11_327_027_200];
     write(
         &path,
@@ -266,7 +289,10 @@ fn cells_are_numbers_text_or_truth_values_of_any_width() {
         ],
     );
     let names = column_names(&path).unwrap();
-    assert_eq!(names, ["int8", "int64", "uint32", "uint64", "float", "double", "decimal", "truth", "text"]);
+    assert_eq!(
+        names,
+        ["int8", "int64", "uint32", "uint64", "float", "double", "decimal", "truth", "text"]
+    );
     // In the order asked for, not that of the file.
     let asked: Vec<&str> = names.iter().rev().map(String::as_str).collect();
     let rows: Vec<_> = read_cells(&path, &asked).unwrap().collect::<Result<_, _>>().unwrap();

@@ -1,4 +1,5 @@
-//! The sums of a run that are kept: the same as counted anew, bit for bit, and never those of other rows.
+//! The sums of a run that are kept: the same as counted anew, bit for bit, and never those of other
+//! rows.
 
 use std::fs;
 use std::path::Path;
@@ -31,7 +32,8 @@ fn rows(documents: u32, seed: u32) -> Vec<ScoredToken> {
                 entropy: next(1 << 20) as f32 / 9e4,
                 argmax: 3,
             };
-            let score = (next(20) > 0).then_some(Score { ties: score.ties.min(score.rank - 1), ..score });
+            let score =
+                (next(20) > 0).then_some(Score { ties: score.ties.min(score.rank - 1), ..score });
             rows.push(ScoredToken {
                 document,
                 position,
@@ -46,14 +48,23 @@ fn rows(documents: u32, seed: u32) -> Vec<ScoredToken> {
 }
 
 /// A finished, current run of these rows; three documents a part.
-fn finished(study: &mut Study, provenance: Provenance, documents: u32, rows: &[ScoredToken]) -> RunFolder {
+fn finished(
+    study: &mut Study,
+    provenance: Provenance,
+    documents: u32,
+    rows: &[ScoredToken],
+) -> RunFolder {
     let parts = documents.div_ceil(3);
     let plan = RunPlan { documents, scored: rows.len() as u64, part_tokens: 1, parts };
     let run = study.start(&RunRecord::new(provenance, plan)).unwrap();
     let meta = (0..parts).map(|index| {
-        let range =
-            PartRange { index, first_document: 3 * index, end_document: documents.min(3 * index + 3) };
-        let mine = |row: &&ScoredToken| (range.first_document..range.end_document).contains(&row.document);
+        let range = PartRange {
+            index,
+            first_document: 3 * index,
+            end_document: documents.min(3 * index + 3),
+        };
+        let mine =
+            |row: &&ScoredToken| (range.first_document..range.end_document).contains(&row.document);
         let mine: Vec<ScoredToken> = rows.iter().filter(mine).copied().collect();
         let mut writer = run.part_writer(index).unwrap();
         writer.write(&mine).unwrap();
@@ -139,7 +150,8 @@ fn what_cannot_be_kept_is_counted_all_the_same() {
     assert!(!folder.path().join("nowhere").exists());
 }
 
-/// In each way that a file can be wrong: counted anew where there are rows, refused with the reason where there are none.
+/// In each way that a file can be wrong: counted anew where there are rows, refused with the reason
+/// where there are none.
 #[test]
 fn sums_of_other_rows_are_never_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -220,7 +232,11 @@ fn what_was_not_counted_needs_rows_and_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let (study, run) = study(folder.path(), 6);
     let of = |k: &[u32], lengths: &[u32]| TallyOptions {
-        sequences: SequenceGrid { k: k.to_vec(), lengths: lengths.to_vec(), ..SequenceGrid::default() },
+        sequences: SequenceGrid {
+            k: k.to_vec(),
+            lengths: lengths.to_vec(),
+            ..SequenceGrid::default()
+        },
     };
     let with_rows = study.tally_with(&run, &of(&[1, 7], &[3])).unwrap();
     assert_eq!(with_rows.sequences.unwrap().grid.k, [1, 7]);
@@ -231,7 +247,10 @@ fn what_was_not_counted_needs_rows_and_is_said() {
     assert_eq!(fewer, study.tally(&run).unwrap());
     for more in [of(&[1, 7], &[2]), of(&[1], &[3])] {
         let message = study.tally_with(&run, &more).unwrap_err().to_string();
-        assert!(message.contains("counted at k of [1, 10, 100]") && message.contains("--rows"), "{message}");
+        assert!(
+            message.contains("counted at k of [1, 10, 100]") && message.contains("--rows"),
+            "{message}"
+        );
     }
     assert!(fs::read(run.tally_path()).unwrap() == kept);
 }

@@ -11,7 +11,8 @@ use relscale_records::{Provenance, Score, ScoredToken};
 
 const RANGE: PartRange = PartRange { index: 3, first_document: 7, end_document: 9 };
 
-/// Rows of two documents with every awkward value: nulls, infinite-looking extremes, ids at the top.
+/// Rows of two documents with every awkward value: nulls, infinite-looking extremes, ids at the
+/// top.
 fn rows(count: u32) -> Vec<ScoredToken> {
     (0..count)
         .map(|i| ScoredToken {
@@ -135,7 +136,8 @@ fn a_flipped_bit_in_the_rows_is_never_a_number() {
     assert!(caught > 50, "only {caught} flips were noticed");
 }
 
-/// The Parquet library panics on some of these: a column that begins before the file, dictionaries of no length.
+/// The Parquet library panics on some of these: a column that begins before the file, dictionaries
+/// of no length.
 #[test]
 fn a_spoilt_byte_behind_the_rows_is_damage_and_never_a_panic() {
     let folder = tempfile::tempdir().unwrap();
@@ -152,7 +154,9 @@ fn a_spoilt_byte_behind_the_rows_is_damage_and_never_a_panic() {
             match read(&path) {
                 // A byte of what nobody reads, such as statistics.
                 Ok(found) => assert_eq!(found, rows(20), "byte {at}"),
-                Err(error) => assert!(error.to_string().contains("part.parquet"), "byte {at}: {error}"),
+                Err(error) => {
+                    assert!(error.to_string().contains("part.parquet"), "byte {at}: {error}")
+                }
             }
         }
     }
@@ -182,10 +186,12 @@ fn a_newer_format_is_refused_with_words() {
     use parquet::file::properties::WriterProperties;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("part.parquet");
-    let batch = arrow_array::RecordBatch::new_empty(std::sync::Arc::new(arrow_schema::Schema::empty()));
+    let batch =
+        arrow_array::RecordBatch::new_empty(std::sync::Arc::new(arrow_schema::Schema::empty()));
     let pairs = [("relscale.kind", "tokens"), ("relscale.format", "99")];
     let pairs = pairs.map(|(key, value)| KeyValue { key: key.into(), value: Some(value.into()) });
-    let properties = WriterProperties::builder().set_key_value_metadata(Some(pairs.to_vec())).build();
+    let properties =
+        WriterProperties::builder().set_key_value_metadata(Some(pairs.to_vec())).build();
     let file = fs::File::create(&path).unwrap();
     ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap().close().unwrap();
     let error = TokenReader::open(&path).err().unwrap();
@@ -205,12 +211,16 @@ fn documents_come_back() {
         words: None,
         scored: 11,
     };
-    let rows = vec![row(0, "a/b.rs:1", &[("crate", "serde"), ("kind", "code")]), row(1, "日本 \"x\"", &[])];
+    let rows = vec![
+        row(0, "a/b.rs:1", &[("crate", "serde"), ("kind", "code")]),
+        row(1, "日本 \"x\"", &[]),
+    ];
     write_documents(&path, &Provenance::example(), &rows).unwrap();
     assert_eq!(read_documents(&path).unwrap(), rows);
 }
 
-/// A disk that is full for real: the kernel's `/dev/full` in place of the part that is being written.
+/// A disk that is full for real: the kernel's `/dev/full` in place of the part that is being
+/// written.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_names_the_file_and_spares_finished_parts() {
@@ -226,7 +236,10 @@ fn a_full_disk_names_the_file_and_spares_finished_parts() {
     let error = failed.unwrap_err();
     assert!(matches!(error, Error::Write { .. }), "{error:?}");
     let message = error.to_string();
-    assert!(message.contains("part-00001.parquet") && message.contains("disk is full"), "{message}");
+    assert!(
+        message.contains("part-00001.parquet") && message.contains("disk is full"),
+        "{message}"
+    );
     assert_eq!(fs::read(&finished).unwrap(), before);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "the .tmp is gone");
 }

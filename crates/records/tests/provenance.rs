@@ -23,7 +23,9 @@ fn every_input_changes_the_key() {
         ("protocol", |p| p.protocol.name = "paper".into()),
         ("stride", |p| drop(p.protocol.parameters.insert("stride".into(), 16.into()))),
         ("one more parameter", |p| drop(p.protocol.parameters.insert("x".into(), 1.into()))),
-        ("prefix", |p| p.protocol.prefix = Some(PrefixProvenance { id: 2, reason: "config".into() })),
+        ("prefix", |p| {
+            p.protocol.prefix = Some(PrefixProvenance { id: 2, reason: "config".into() })
+        }),
         ("engine", |p| p.scoring.engine = "local-f32".into()),
         ("engine revision", |p| p.scoring.engine_revision += 1),
         ("compute dtype", |p| p.scoring.compute_dtype = "bf16".into()),

@@ -1,4 +1,5 @@
-//! Positions by exact rank: against a naive count, and exact under every way of splitting and joining.
+//! Positions by exact rank: against a naive count, and exact under every way of splitting and
+//! joining.
 
 use proptest::prelude::*;
 use relscale_records::provenance::TieRule;

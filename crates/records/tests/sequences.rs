@@ -1,4 +1,5 @@
-//! Sequences: against a count by brute force, exact under every way of splitting, and broken by every gap.
+//! Sequences: against a count by brute force, exact under every way of splitting, and broken by
+//! every gap.
 
 use proptest::prelude::*;
 use relscale_records::provenance::TieRule;
@@ -20,8 +21,8 @@ fn count<'a>(rows: impl IntoIterator<Item = &'a ScoredToken>) -> SequenceTally {
     counter.finish()
 }
 
-/// Documents of up to 200 rows: steps between positions mostly 1, ranks 1 to 5 that like to repeat, here and there a
-/// non-finite row.
+/// Documents of up to 200 rows: steps between positions mostly 1, ranks 1 to 5 that like to repeat,
+/// here and there a non-finite row.
 fn corpus() -> impl Strategy<Value = Vec<Vec<ScoredToken>>> {
     let rank = prop_oneof![12 => (1_u32..=5).prop_map(Some), 1 => Just(None)];
     let stretch = (rank, 1_usize..40, prop_oneof![6 => Just(1_u32), 1 => Just(2)]);
@@ -47,7 +48,8 @@ fn segments(rows: &[ScoredToken], k: u32) -> Vec<Vec<bool>> {
     let mut segments: Vec<Vec<bool>> = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         let Some(score) = row.score else { continue };
-        let follows = at > 0 && rows[at - 1].score.is_some() && rows[at - 1].position + 1 == row.position;
+        let follows =
+            at > 0 && rows[at - 1].score.is_some() && rows[at - 1].position + 1 == row.position;
         if !follows {
             segments.push(Vec::new());
         }
@@ -128,7 +130,8 @@ fn a_gap_and_a_broken_row_end_a_segment() {
     let ranks = |rows: &[(u32, Option<u32>)]| -> Vec<ScoredToken> {
         rows.iter().map(|&(position, rank)| row(0, position, rank)).collect()
     };
-    let whole = count(&ranks(&[(1, Some(1)), (2, Some(1)), (3, Some(1)), (4, Some(1)), (5, Some(1))]));
+    let whole =
+        count(&ranks(&[(1, Some(1)), (2, Some(1)), (3, Some(1)), (4, Some(1)), (5, Some(1))]));
     assert_eq!((whole.documents[0].windows[2], whole.documents[0].by_k[0].successes[2]), (1, 1));
     assert_eq!(whole.runs[0], [RunCount { length: 5, ended: 0, cut: 1 }]);
     for rows in [
@@ -148,7 +151,8 @@ fn windows_do_not_reach_into_the_next_document() {
     // Positions go on as if the second document continued the first.
     let rows = [row(0, 1, Some(1)), row(0, 2, Some(1)), row(1, 3, Some(1)), row(1, 4, Some(1))];
     let tally = count(&rows);
-    let pairs: Vec<u32> = tally.documents.iter().map(|document| document.by_k[0].successes[1]).collect();
+    let pairs: Vec<u32> =
+        tally.documents.iter().map(|document| document.by_k[0].successes[1]).collect();
     assert_eq!(pairs, [1, 1]);
 }
 
@@ -165,9 +169,14 @@ fn the_tie_rule_decides_which_rank_is_compared() {
 
 #[test]
 fn grids_that_cannot_be_counted_are_refused() {
-    let refused = |grid: SequenceGrid| SequenceCounter::new(grid, TieRule::AtLeast).unwrap_err().to_string();
-    assert!(refused(SequenceGrid { k: vec![0, 1], ..grid() }).starts_with("k of sequences are [0, 1]"));
-    assert!(refused(SequenceGrid { lengths: vec![], ..grid() }).starts_with("N of sequences are []"));
+    let refused =
+        |grid: SequenceGrid| SequenceCounter::new(grid, TieRule::AtLeast).unwrap_err().to_string();
+    assert!(
+        refused(SequenceGrid { k: vec![0, 1], ..grid() }).starts_with("k of sequences are [0, 1]")
+    );
+    assert!(
+        refused(SequenceGrid { lengths: vec![], ..grid() }).starts_with("N of sequences are []")
+    );
     assert!(refused(SequenceGrid { lengths: vec![5, 5], ..grid() }).contains("each once"));
     assert!(refused(SequenceGrid { lags: vec![1, 65], ..grid() }).contains("at most 64"));
     assert!(refused(SequenceGrid { lags: vec![2], ..grid() }).contains("1 first"));

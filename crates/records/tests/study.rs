@@ -6,7 +6,9 @@ use std::path::Path;
 use relscale_records::error::Error;
 use relscale_records::parquet::PartRange;
 use relscale_records::study::{PartState, RunFolder, RunPlan, RunRecord};
-use relscale_records::{Provenance, RunTally, Score, ScoredToken, SequenceGrid, Study, TallyOptions};
+use relscale_records::{
+    Provenance, RunTally, Score, ScoredToken, SequenceGrid, Study, TallyOptions,
+};
 
 const PLAN: RunPlan = RunPlan { documents: 2, scored: 4, part_tokens: 2, parts: 2 };
 

@@ -1,4 +1,5 @@
-//! Sufficient statistics: against a naive count, and exact under every way of splitting and joining.
+//! Sufficient statistics: against a naive count, and exact under every way of splitting and
+//! joining.
 
 use proptest::prelude::*;
 use relscale_records::provenance::TieRule;
@@ -6,37 +7,40 @@ use relscale_records::tally::k_grid;
 use relscale_records::{Provenance, RunTally, Score, ScoredToken};
 
 fn row() -> impl Strategy<Value = Option<Score>> {
-    let score =
-        (1u32..=100, 0.0f32..20.0, 0.0f32..5.0, any::<bool>()).prop_map(|(rank, nll, entropy, tied)| Score {
+    let score = (1u32..=100, 0.0f32..20.0, 0.0f32..5.0, any::<bool>()).prop_map(
+        |(rank, nll, entropy, tied)| Score {
             rank,
             ties: u32::from(tied && rank > 1),
             nll,
             entropy,
             argmax: 0,
-        });
+        },
+    );
     prop_oneof![9 => score.prop_map(Some), 1 => Just(None)]
 }
 
 /// Documents of 1 to 20 rows, ordinals with gaps.
 fn corpus() -> impl Strategy<Value = Vec<Vec<ScoredToken>>> {
-    prop::collection::vec(prop::collection::vec((row(), 0u32..6), 1..20), 1..12).prop_map(|documents| {
-        documents
-            .into_iter()
-            .enumerate()
-            .map(|(d, rows)| {
-                let rows = rows.into_iter().enumerate();
-                rows.map(|(i, (score, bytes))| ScoredToken {
-                    document: 3 * d as u32,
-                    position: i as u32 + 1,
-                    token: 0,
-                    bytes,
-                    context: i as u32 + 1,
-                    score,
+    prop::collection::vec(prop::collection::vec((row(), 0u32..6), 1..20), 1..12).prop_map(
+        |documents| {
+            documents
+                .into_iter()
+                .enumerate()
+                .map(|(d, rows)| {
+                    let rows = rows.into_iter().enumerate();
+                    rows.map(|(i, (score, bytes))| ScoredToken {
+                        document: 3 * d as u32,
+                        position: i as u32 + 1,
+                        token: 0,
+                        bytes,
+                        context: i as u32 + 1,
+                        score,
+                    })
+                    .collect()
                 })
                 .collect()
-            })
-            .collect()
-    })
+        },
+    )
 }
 
 fn tally<'a>(rows: impl IntoIterator<Item = &'a ScoredToken>) -> RunTally {
@@ -89,7 +93,14 @@ proptest! {
 #[test]
 fn the_tie_rule_decides_which_rank_is_compared() {
     let score = Score { rank: 37, ties: 36, nll: 3.6, entropy: 3.6, argmax: 0 };
-    let row = ScoredToken { document: 0, position: 1, token: 5, bytes: 1, context: 1, score: Some(score) };
+    let row = ScoredToken {
+        document: 0,
+        position: 1,
+        token: 5,
+        bytes: 1,
+        context: 1,
+        score: Some(score),
+    };
     let mut provenance = Provenance::example();
     // An all-equal row of 37 logits: worst rank by `>=`, rank 1 by `>`.
     for (rule, hit) in [(TieRule::AtLeast, 0), (TieRule::Greater, 1)] {
@@ -122,12 +133,23 @@ fn averages_by_hand() {
     assert!((run.bits_per_byte().unwrap() - 1.0).abs() < 1e-7);
     assert!((run.cross_entropy().unwrap() / std::f64::consts::LN_2 - 2.0).abs() < 1e-7);
     assert_eq!(run.totals().nonfinite, 1);
-    assert_eq!(tally(&[row(1, 1, None)]).rbp(), None, "no finite row is no number, not rank 0 or 1");
+    assert_eq!(
+        tally(&[row(1, 1, None)]).rbp(),
+        None,
+        "no finite row is no number, not rank 0 or 1"
+    );
 }
 
 #[test]
 fn what_does_not_belong_together_does_not_merge() {
-    let row = |document| ScoredToken { document, position: 1, token: 0, bytes: 1, context: 1, score: None };
+    let row = |document| ScoredToken {
+        document,
+        position: 1,
+        token: 0,
+        bytes: 1,
+        context: 1,
+        score: None,
+    };
     let mut other = Provenance::example();
     other.scoring.engine_revision += 1;
     let reason = tally(&[row(0)]).merge(RunTally::new(&other)).unwrap_err().to_string();

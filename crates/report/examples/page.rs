@@ -1,7 +1,7 @@
 //! A study of seven made-up models on three texts, reported: what the page looks like.
 //!
-//! `cargo run -p relscale-report --example page -- [folder]` writes the study of seven models into `folder/realistic`,
-//! and studies that are too small for a law, or for an interval, beside it.
+//! `cargo run -p relscale-report --example page -- [folder]` writes the study of seven models into
+//! `folder/realistic`, and studies that are too small for a law, or for an interval, beside it.
 
 #![allow(clippy::print_stdout)]
 
@@ -29,8 +29,14 @@ fn main() -> Result<(), ReportError> {
     report(&home.join("two-families"), &families)?;
 
     // Little text, so that misses run out at large k; names that no layout likes.
-    let texts =
-        ["pull-request-descriptions-of-2024 (deduplicated)", "a<b & \"c\" $x$", "日本語", "s4", "s5", "s6"];
+    let texts = [
+        "pull-request-descriptions-of-2024 (deduplicated)",
+        "a<b & \"c\" $x$",
+        "日本語",
+        "s4",
+        "s5",
+        "s6",
+    ];
     let mut level = 2.0;
     let texts = texts.map(|name| {
         level *= 1.2;

@@ -45,7 +45,9 @@ fn superscript(digit: char) -> char {
         '1' => '¹',
         '2' => '²',
         '3' => '³',
-        digit => digit.to_digit(10).and_then(|value| char::from_u32('⁰' as u32 + value)).unwrap_or(digit),
+        digit => {
+            digit.to_digit(10).and_then(|value| char::from_u32('⁰' as u32 + value)).unwrap_or(digit)
+        }
     }
 }
 
@@ -132,14 +134,20 @@ pub(crate) fn interval_method(interval: &Interval) -> String {
             percent(*level),
             format!("{:.0} %", 100.0 * text_share)
         ),
-        Interval::OpenForm { level, degrees_of_freedom, .. } => {
-            over_models(*level, "of every floor that the points allow, none included", *degrees_of_freedom)
-        }
+        Interval::OpenForm { level, degrees_of_freedom, .. } => over_models(
+            *level,
+            "of every floor that the points allow, none included",
+            *degrees_of_freedom,
+        ),
         Interval::DocumentSpread { level, degrees_of_freedom, .. } => {
             over_models(*level, "over documents", *degrees_of_freedom)
         }
         Interval::DocumentBootstrap { level, resamples, .. } => {
-            format!("{} document bootstrap, {} resamples", percent(*level), count(u64::from(*resamples)))
+            format!(
+                "{} document bootstrap, {} resamples",
+                percent(*level),
+                count(u64::from(*resamples))
+            )
         }
         Interval::None { reason } => format!("no interval: {reason}"),
         // The list of methods may grow; an interval by a method unknown here still has its ends.
@@ -204,8 +212,10 @@ mod tests {
 
     #[test]
     fn an_interval_is_written_as_its_value() {
-        let interval = |low, high| Interval::StudentT { low, high, level: 0.95, degrees_of_freedom: 5 };
-        let of = |value, interval| Estimate { value, unit: "1".into(), standard_error: None, interval };
+        let interval =
+            |low, high| Interval::StudentT { low, high, level: 0.95, degrees_of_freedom: 5 };
+        let of =
+            |value, interval| Estimate { value, unit: "1".into(), standard_error: None, interval };
         assert_eq!(estimate(&of(0.1042, interval(0.1008, 0.1076))), "0.1042 [0.1008, 0.1076]");
         assert_eq!(estimate(&of(0.1, interval(-0.2, 0.4))), "0.1000 [−0.2000, 0.4000]");
         assert_eq!(

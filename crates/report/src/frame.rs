@@ -72,7 +72,8 @@ impl Frame {
 
     /// Its columns without a row.
     pub(crate) fn emptied(&self) -> Self {
-        let columns = self.columns.iter().map(|column| Column { name: column.name, cells: Vec::new() });
+        let columns =
+            self.columns.iter().map(|column| Column { name: column.name, cells: Vec::new() });
         Self { columns: columns.collect(), length: 0 }
     }
 
@@ -124,14 +125,22 @@ pub(crate) struct Selection<T> {
 
 impl<T: Copy> Selection<T> {
     /// A further column.
-    pub(crate) fn column<C: Into<Cell>>(mut self, name: &'static str, cell: impl Fn(T) -> C) -> Self {
+    pub(crate) fn column<C: Into<Cell>>(
+        mut self,
+        name: &'static str,
+        cell: impl Fn(T) -> C,
+    ) -> Self {
         let cells = self.rows.iter().map(|row| cell(*row).into()).collect();
         self.columns.push(Column { name, cells });
         self
     }
 
     /// Two further columns: the ends of an interval.
-    pub(crate) fn ends(self, names: [&'static str; 2], ends: impl Fn(T) -> Option<(f64, f64)>) -> Self {
+    pub(crate) fn ends(
+        self,
+        names: [&'static str; 2],
+        ends: impl Fn(T) -> Option<(f64, f64)>,
+    ) -> Self {
         let [low, high] = names;
         self.column(low, |row| Some(ends(row)?.0)).column(high, |row| Some(ends(row)?.1))
     }
@@ -161,7 +170,10 @@ impl<'f> Rows<'f> {
 
     /// Those that `keep` wants.
     pub(crate) fn only(&self, keep: impl Fn(Row<'f>) -> bool) -> Self {
-        Self { frame: self.frame, at: self.iter().filter(|row| keep(*row)).map(|row| row.at).collect() }
+        Self {
+            frame: self.frame,
+            at: self.iter().filter(|row| keep(*row)).map(|row| row.at).collect(),
+        }
     }
 
     /// Those with this text in a column.
@@ -218,7 +230,8 @@ impl<'f> Rows<'f> {
     /// The smallest and the largest number of a column; infinity and zero when there is none.
     pub(crate) fn range(&self, column: &str) -> (f64, f64) {
         let numbers = self.numbers(column).into_iter();
-        numbers.fold((f64::INFINITY, 0.0), |(low, high), at| (f64::min(low, at), f64::max(high, at)))
+        numbers
+            .fold((f64::INFINITY, 0.0), |(low, high), at| (f64::min(low, at), f64::max(high, at)))
     }
 }
 
@@ -297,7 +310,8 @@ impl<'f> Row<'f> {
 
     /// `0.104 [0.098, 0.110]`: a number with its interval.
     pub(crate) fn estimate(&self, [value, low, high]: [&str; 3]) -> String {
-        self.number(value).map_or(String::new(), |value| format::with_ends(value, self.ends([low, high])))
+        self.number(value)
+            .map_or(String::new(), |value| format::with_ends(value, self.ends([low, high])))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Figures and the page that explains a study.
 //!
-//! **Purpose.** [`Results`] hold every number of a study; this crate turns them into something that a colleague can
-//! read in five minutes and check for an hour: one page that needs no network, figures as files, and the numbers
-//! behind each figure as a table.
+//! **Purpose.** [`Results`] hold every number of a study; this crate turns them into something that
+//! a colleague can read in five minutes and check for an hour: one page that needs no network,
+//! figures as files, and the numbers behind each figure as a table.
 //!
 //! **Actors.**
 //!
@@ -28,9 +28,11 @@
 //!
 //! **Invariants.**
 //! * Nothing is computed here that a result file does not hold, but for the ends of error bars.
-//! * Every verdict, flag, left-out point and count of non-finite positions of the fit is on the page, in words.
+//! * Every verdict, flag, left-out point and count of non-finite positions of the fit is on the
+//!   page, in words.
 //! * Names are data: no name of a model, family or corpus can become markup.
-//! * The page opens no connection. The same laws and records give the same bytes: there is no clock in it.
+//! * The page opens no connection. The same laws and records give the same bytes: there is no clock
+//!   in it.
 
 #![forbid(unsafe_code)]
 
@@ -76,11 +78,13 @@ pub struct Options {
 
 /// Writes `report.html` and `figures/` into `folder`.
 ///
-/// `folder` is the study folder, of which [`Results::read`] has the results: where it holds records, the page tells their provenance and whether the
-/// laws were fitted to them; where it holds none (laws of a table that somebody brought), the page says so.
+/// `folder` is the study folder, of which [`Results::read`] has the results: where it holds
+/// records, the page tells their provenance and whether the laws were fitted to them; where it
+/// holds none (laws of a table that somebody brought), the page says so.
 ///
 /// # Errors
-/// [`ReportError::Write`], [`ReportError::Place`] where a link lies, [`ReportError::Records`] when there are records and they cannot be read.
+/// [`ReportError::Write`], [`ReportError::Place`] where a link lies, [`ReportError::Records`] when
+/// there are records and they cannot be read.
 pub fn render(results: &Results, folder: &Path, options: &Options) -> Result<ReportFiles> {
     let figures_folder = folder.join("figures");
     write::folder(&figures_folder)?;
@@ -109,13 +113,18 @@ pub fn render(results: &Results, folder: &Path, options: &Options) -> Result<Rep
             let stem = section.stem(slot.name);
             let drawing = figure.drawing();
             files.add(figure, &drawing, &figures_folder.join(&stem), options.style)?;
-            on_page.figures.push(page::Drawn::new(figure, &stem, plot::svg(&drawing, FigureStyle::Page)));
+            on_page.figures.push(page::Drawn::new(
+                figure,
+                &stem,
+                plot::svg(&drawing, FigureStyle::Page),
+            ));
         }
         sections.push(on_page);
     }
     // The page last: it names the figures.
     write::whole(&files.page, page::html(study, results, &records, &families, &sections)?)?;
-    let written: Vec<&PathBuf> = files.figures.iter().chain(&files.images).chain(&files.numbers).collect();
+    let written: Vec<&PathBuf> =
+        files.figures.iter().chain(&files.images).chain(&files.numbers).collect();
     write::remove_stale(&figures_folder, &figures::names(), &written)?;
     Ok(files)
 }
@@ -129,7 +138,8 @@ impl ReportFiles {
         stem: &Path,
         style: FigureStyle,
     ) -> Result<()> {
-        // Names of families may have dots, so `with_extension` would cut them; and the folder need not be UTF-8.
+        // Names of families may have dots, so `with_extension` would cut them; and the folder need
+        // not be UTF-8.
         let at = |ending: &str| {
             let mut path = stem.as_os_str().to_owned();
             path.push(format!(".{ending}"));
@@ -137,8 +147,8 @@ impl ReportFiles {
         };
         let image = at("png");
         write::whole(&at("svg"), plot::svg(drawing, style))?;
-        let pixels =
-            plot::png(drawing, style).map_err(|reason| ReportError::Image { path: image.clone(), reason })?;
+        let pixels = plot::png(drawing, style)
+            .map_err(|reason| ReportError::Image { path: image.clone(), reason })?;
         write::whole(&image, pixels)?;
         write::whole(&at("csv"), figure.numbers.to_csv())?;
         self.figures.push(at("svg"));

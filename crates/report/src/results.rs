@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use relscale_laws::{ChoicesFit, IsoflopFit, RelativeFit, Saved, SizeTokensFit, StagesFit, StudyFit};
+use relscale_laws::{
+    ChoicesFit, IsoflopFit, RelativeFit, Saved, SizeTokensFit, StagesFit, StudyFit,
+};
 use relscale_records::Study;
 
 use crate::error::{ReportError, Result};
@@ -14,8 +16,8 @@ const LAWS: &str = "laws.json";
 
 /// Every result of a folder. Any subset may be there; a report shows what is, and names the rest.
 ///
-/// A kind has a file of its name (`relative.json`), and may have others with more behind it (`relative-mmlu.json`): several baselines, errors or
-/// tags of one study.
+/// A kind has a file of its name (`relative.json`), and may have others with more behind it
+/// (`relative-mmlu.json`): several baselines, errors or tags of one study.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Results {
@@ -46,8 +48,10 @@ impl Results {
     /// Reads all results of a folder.
     ///
     /// # Errors
-    /// [`ReportError::Result`] when a file has another layout or is no such result, [`ReportError::Foreign`] when it is about a model that the study
-    /// has not measured, [`ReportError::Nothing`] when there is none at all, [`ReportError::Records`] when there are records and they cannot be read.
+    /// [`ReportError::Result`] when a file has another layout or is no such result,
+    /// [`ReportError::Foreign`] when it is about a model that the study has not measured,
+    /// [`ReportError::Nothing`] when there is none at all, [`ReportError::Records`] when there are
+    /// records and they cannot be read.
     pub fn read(folder: &Path) -> Result<Self> {
         let laws = folder.join(LAWS);
         let found = Self {
@@ -73,7 +77,8 @@ impl Results {
         fn of<T: Saved>(
             all: &[Named<T>],
         ) -> impl Iterator<Item = serde_json::Result<(String, serde_json::Value)>> {
-            all.iter().map(|one| Ok((format!("{}.json", one.file), serde_json::to_value(&one.fit)?)))
+            all.iter()
+                .map(|one| Ok((format!("{}.json", one.file), serde_json::to_value(&one.fit)?)))
         }
         of(&self.relative)
             .chain(of(&self.choices))
@@ -107,7 +112,9 @@ impl Results {
     fn models(&self, folder: &Path) -> Result<Option<BTreeSet<String>>> {
         if folder.join("study.json").exists() {
             let runs = Study::open(folder)?.runs()?;
-            return Ok(Some(runs.into_iter().map(|run| run.record.provenance.model.name).collect()));
+            return Ok(Some(
+                runs.into_iter().map(|run| run.record.provenance.model.name).collect(),
+            ));
         }
         let of_laws = |laws: &StudyFit| {
             let models = laws.groups.iter().flat_map(|group| &group.models);
@@ -119,11 +126,14 @@ impl Results {
 
 /// The results of a kind, by name of their files.
 fn all<T: Saved>(folder: &Path, kind: &str) -> Result<Vec<Named<T>>> {
-    let entries = fs::read_dir(folder).map_err(|_| ReportError::Nothing { folder: folder.to_owned() })?;
+    let entries =
+        fs::read_dir(folder).map_err(|_| ReportError::Nothing { folder: folder.to_owned() })?;
     let mut files: Vec<String> = entries
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .filter_map(|name| name.strip_suffix(".json").map(str::to_owned))
-        .filter(|stem| stem.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with('-')))
+        .filter(|stem| {
+            stem.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        })
         .collect();
     files.sort();
     files

@@ -13,15 +13,19 @@ pub(crate) fn folder(path: &Path) -> Result<()> {
     atomic::inner_folder(path).map_err(|error| refused(path, error))
 }
 
-/// Writes a file aside, syncs it and renames it. A reader sees the old file or the new one, also where two reports are made at
-/// once; an attempt that fails leaves the old one and nothing else.
+/// Writes a file aside, syncs it and renames it. A reader sees the old file or the new one, also
+/// where two reports are made at once; an attempt that fails leaves the old one and nothing else.
 pub(crate) fn whole(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     atomic::write_whole(path, content.as_ref()).map_err(|error| refused(path, error))
 }
 
-/// Removes figures of an earlier report that this one did not write, so that none is taken for current. Only names
-/// that our figures have are touched.
-pub(crate) fn remove_stale(folder: &Path, names: &[&str], written: &[impl AsRef<Path>]) -> Result<()> {
+/// Removes figures of an earlier report that this one did not write, so that none is taken for
+/// current. Only names that our figures have are touched.
+pub(crate) fn remove_stale(
+    folder: &Path,
+    names: &[&str],
+    written: &[impl AsRef<Path>],
+) -> Result<()> {
     for entry in fs::read_dir(folder).map_err(failed(folder))? {
         let path = entry.map_err(failed(folder))?.path();
         let ours = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| {
@@ -84,7 +88,8 @@ mod tests {
     fn the_folder_is_synced() {
         let home = tempfile::tempdir().unwrap();
         let _dying = atomic::faults::dying(home.path());
-        let made = [whole(&home.path().join("report.html"), "new"), folder(&home.path().join("figures"))];
+        let made =
+            [whole(&home.path().join("report.html"), "new"), folder(&home.path().join("figures"))];
         for made in made {
             assert!(made.unwrap_err().to_string().contains("the disk died"));
         }

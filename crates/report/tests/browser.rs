@@ -1,7 +1,9 @@
-//! The page in a real Chromium: what moves, what is heard, how it looks, and whether it can be used by everybody.
+//! The page in a real Chromium: what moves, what is heard, how it looks, and whether it can be used
+//! by everybody.
 //!
-//! Skipped with a message where no Chromium is found; `RELSCALE_CHROMIUM` names one that is not on the PATH.
-//! axe-core is not used: it would have to be fetched; the checks below are of the same kind.
+//! Skipped with a message where no Chromium is found; `RELSCALE_CHROMIUM` names one that is not on
+//! the PATH. axe-core is not used: it would have to be fetched; the checks below are of the same
+//! kind.
 
 mod support;
 
@@ -18,7 +20,8 @@ use support::{SIZES, Text};
 /// One browser for all tests, one after the other.
 fn browser() -> Option<MutexGuard<'static, Chromium>> {
     static BROWSER: OnceLock<Option<Mutex<Chromium>>> = OnceLock::new();
-    let browser = BROWSER.get_or_init(|| chromium::find().map(|path| Mutex::new(Chromium::start(&path))));
+    let browser =
+        BROWSER.get_or_init(|| chromium::find().map(|path| Mutex::new(Chromium::start(&path))));
     if browser.is_none() {
         data::skipped(data::BROWSER, "no chromium on the PATH (Debian: apt-get install chromium)");
     }
@@ -89,7 +92,10 @@ fn nothing_is_heard_at_any_width_and_scheme() {
             let wide = tab.evaluate("document.documentElement.scrollWidth - innerWidth");
             assert!(wide.as_f64().unwrap() <= 0.0, "{width}: {wide} pixels too wide");
             let paper = tab.text("getComputedStyle(document.body).backgroundColor");
-            assert_eq!(paper, if scheme == "dark" { "rgb(22, 25, 29)" } else { "rgb(255, 255, 255)" });
+            assert_eq!(
+                paper,
+                if scheme == "dark" { "rgb(22, 25, 29)" } else { "rgb(255, 255, 255)" }
+            );
         }
     }
 }
@@ -100,10 +106,15 @@ fn a_page_that_calls_out_is_heard() {
     let Some(mut browser) = browser() else { return };
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("bad.html");
-    std::fs::write(&page, "<img src=http://example.invalid/x.png><script>nothing.there()</script>").unwrap();
+    std::fs::write(&page, "<img src=http://example.invalid/x.png><script>nothing.there()</script>")
+        .unwrap();
     let mut tab = browser.tab();
     tab.open(&page);
-    assert!(tab.heard.requests.iter().any(|url| url.contains("example.invalid")), "{:?}", tab.heard.requests);
+    assert!(
+        tab.heard.requests.iter().any(|url| url.contains("example.invalid")),
+        "{:?}",
+        tab.heard.requests
+    );
     assert!(
         tab.heard.errors.iter().any(|error| error.contains("nothing is not defined")),
         "{:?}",
@@ -128,7 +139,11 @@ fn the_slider_moves_the_figure_and_its_numbers() {
             tab.key("ArrowRight");
         }
         let shown = tab.text("document.getElementById('k-value').textContent").replace(',', "");
-        if !home.study.groups.iter().any(|group| group.rank_law(*k).is_some_and(|law| !law.points.is_empty()))
+        if !home
+            .study
+            .groups
+            .iter()
+            .any(|group| group.rank_law(*k).is_some_and(|law| !law.points.is_empty()))
         {
             continue;
         }
@@ -144,9 +159,17 @@ fn the_slider_moves_the_figure_and_its_numbers() {
             assert_eq!(sources.find(&format!("{law}/quantity/k")), *k, "{number:?}");
         }
         // As many marks as there are points.
-        let points: usize =
-            home.study.groups.iter().filter_map(|group| group.rank_law(*k)).map(|law| law.points.len()).sum();
-        assert_eq!(tab.evaluate("document.querySelectorAll('#explore-figure .point').length"), points);
+        let points: usize = home
+            .study
+            .groups
+            .iter()
+            .filter_map(|group| group.rank_law(*k))
+            .map(|law| law.points.len())
+            .sum();
+        assert_eq!(
+            tab.evaluate("document.querySelectorAll('#explore-figure .point').length"),
+            points
+        );
         seen.push(tab.text("document.getElementById('explore-figure').innerHTML"));
     }
     let drawn = seen.len();
@@ -190,8 +213,15 @@ fn a_mark_names_its_model_under_the_pointer_and_by_keys() {
     assert!(named(&mut tab).contains(&group.rank_laws[0].points[1].label));
     assert_eq!(tab.evaluate(&format!("{tip}.hidden")), false);
     tab.key("ArrowDown");
-    assert!(named(&mut tab).contains(&format!("on {}", home.study.groups[1].corpus)), "{}", named(&mut tab));
-    assert_eq!(tab.evaluate("document.querySelectorAll('#explore-figure [tabindex=\"0\"]').length"), 1);
+    assert!(
+        named(&mut tab).contains(&format!("on {}", home.study.groups[1].corpus)),
+        "{}",
+        named(&mut tab)
+    );
+    assert_eq!(
+        tab.evaluate("document.querySelectorAll('#explore-figure [tabindex=\"0\"]').length"),
+        1
+    );
 }
 
 #[test]
@@ -245,7 +275,9 @@ fn corpora_and_families_are_switched_everywhere() {
     tab.evaluate(
         "document.querySelector(\"#switches [aria-label='families'] label:first-of-type input\").click()",
     );
-    tab.evaluate("document.querySelectorAll('#switches input:not(:checked)').forEach((it) => it.click())");
+    tab.evaluate(
+        "document.querySelectorAll('#switches input:not(:checked)').forEach((it) => it.click())",
+    );
     let after = [points, findings, curves, rows].map(|selector| seen(&mut tab, selector));
     assert_eq!(after, before);
     assert_eq!(tab.heard.errors, Vec::<String>::new());
@@ -259,7 +291,8 @@ fn tables_sort_by_click_and_key() {
     tab.looks(1400, "light");
     tab.open(&home.page());
     tab.evaluate("document.querySelectorAll('details').forEach((it) => (it.open = true))");
-    // The table of all laws of the first group: k has words in it (CE), the exponent numbers behind the text.
+    // The table of all laws of the first group: k has words in it (CE), the exponent numbers behind
+    // the text.
     let column = |tab: &mut Tab<'_>, at: usize| -> Vec<f64> {
         let values = tab.evaluate(&format!(
             "[...document.querySelectorAll('[data-laws=\"0\"] tbody tr')].map((row) => \
@@ -279,7 +312,9 @@ fn tables_sort_by_click_and_key() {
     let up = column(&mut tab, 1);
     assert!(up.len() > 8 && up.is_sorted(), "{up:?}");
     // The button has the focus; Enter presses it.
-    tab.evaluate("document.querySelector(\"[data-laws='0'] thead th:nth-child(2) button\").focus()");
+    tab.evaluate(
+        "document.querySelector(\"[data-laws='0'] thead th:nth-child(2) button\").focus()",
+    );
     tab.key("Enter");
     assert_eq!(sorted(&mut tab, 1), "descending");
     let mut down = column(&mut tab, 1);
@@ -288,8 +323,7 @@ fn tables_sort_by_click_and_key() {
     // Another column: one is sorted at a time, and words come last.
     tab.click("[data-laws='0'] thead th:nth-child(1) button");
     assert_eq!((sorted(&mut tab, 0).as_str(), sorted(&mut tab, 1).as_str()), ("ascending", "none"));
-    let k =
-        "[...document.querySelectorAll('[data-laws=\"0\"] tbody tr')].map((row) => row.cells[0].textContent)";
+    let k = "[...document.querySelectorAll('[data-laws=\"0\"] tbody tr')].map((row) => row.cells[0].textContent)";
     let k = tab.evaluate(k);
     let k: Vec<&str> = k.as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert_eq!((k[0], k[k.len() - 1]), ("1", "CE"));
@@ -298,7 +332,9 @@ fn tables_sort_by_click_and_key() {
     tab.evaluate("document.getElementById('k').focus()");
     tab.key("ArrowRight");
     assert!(
-        stated(&mut tab, "#explore-numbers").iter().all(|number| number.source.contains("/rank_laws/1/"))
+        stated(&mut tab, "#explore-numbers")
+            .iter()
+            .all(|number| number.source.contains("/rank_laws/1/"))
     );
 }
 
@@ -315,7 +351,9 @@ fn without_scripts_the_page_reads() {
         let words: Vec<&str> =
             group.verdict.split(' ').filter(|word| word.len() > 4 && word.is_ascii()).collect();
         assert!(
-            words.iter().all(|word| text.contains(word) || word.contains('^') || word.contains('_')),
+            words
+                .iter()
+                .all(|word| text.contains(word) || word.contains('^') || word.contains('_')),
             "{}",
             group.verdict
         );
@@ -327,7 +365,8 @@ fn without_scripts_the_page_reads() {
     assert!(tab.evaluate("document.documentElement.scrollWidth <= innerWidth").as_bool().unwrap());
 }
 
-/// Contrast by WCAG 2.2 (1.4.3) of every text that is seen, in figures too: 4.5, or 3 where it is large.
+/// Contrast by WCAG 2.2 (1.4.3) of every text that is seen, in figures too: 4.5, or 3 where it is
+/// large.
 const CONTRAST: &str = r#"(() => {
   const parts = (colour) => (colour.match(/[\d.]+/g) ?? [0, 0, 0, 0]).map(Number);
   const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
@@ -372,7 +411,8 @@ fn every_text_can_be_read_in_light_and_dark() {
     }
 }
 
-/// What a screen reader is given: headings in order, a name for every figure, control and table header.
+/// What a screen reader is given: headings in order, a name for every figure, control and table
+/// header.
 #[test]
 fn the_page_can_be_heard() {
     let Some(mut browser) = browser() else { return };
@@ -380,8 +420,9 @@ fn the_page_can_be_heard() {
     let mut tab = browser.tab();
     tab.looks(1400, "light");
     tab.open(&home.page());
-    let levels =
-        tab.evaluate("[...document.querySelectorAll('h1, h2, h3, h4')].map((it) => Number(it.tagName[1]))");
+    let levels = tab.evaluate(
+        "[...document.querySelectorAll('h1, h2, h3, h4')].map((it) => Number(it.tagName[1]))",
+    );
     let levels: Vec<u64> = levels.as_array().unwrap().iter().filter_map(Value::as_u64).collect();
     assert_eq!((levels[0], levels.iter().filter(|level| **level == 1).count()), (1, 1));
     assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "a level is skipped: {levels:?}");

@@ -1,8 +1,9 @@
 //! The tables behind the figures against arithmetic that shares nothing with the program: what one
 //! column says is worked out again here from the others, by the formula in a textbook.
 //!
-//! The tables are those that `figures.rs` and `results.rs` hold the program to, nine digits each. They
-//! are its own output, so that they only tell when something changes; these tests tell that it is right.
+//! The tables are those that `figures.rs` and `results.rs` hold the program to, nine digits each.
+//! They are its own output, so that they only tell when something changes; these tests tell that it
+//! is right.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -66,7 +67,10 @@ fn near(found: f64, wanted: f64) {
 
 #[track_caller]
 fn within(found: f64, wanted: f64, tolerance: f64) {
-    assert!((found - wanted).abs() <= tolerance * wanted.abs().max(1.0), "{found} instead of {wanted}");
+    assert!(
+        (found - wanted).abs() <= tolerance * wanted.abs().max(1.0),
+        "{found} instead of {wanted}"
+    );
 }
 
 /// Least squares: coefficients of `1, x, ..., x^degree` about the mean of x, which comes last.
@@ -84,7 +88,8 @@ fn polynomial(x: &[f64], y: &[f64], degree: usize) -> (Vec<f64>, f64) {
     }
     // Gauss and Jordan, with pivots.
     for column in 0..n {
-        let best = (column..n).max_by(|&i, &j| a[i][column].abs().total_cmp(&a[j][column].abs())).unwrap();
+        let best =
+            (column..n).max_by(|&i, &j| a[i][column].abs().total_cmp(&a[j][column].abs())).unwrap();
         a.swap(column, best);
         for row in 0..n {
             if row != column {
@@ -112,13 +117,15 @@ impl Line {
         let (slope, at_mean) = (found[1], found[0]);
         let average = y.iter().sum::<f64>() / y.len() as f64;
         let total: f64 = y.iter().map(|y| (y - average).powi(2)).sum();
-        let left: f64 = x.iter().zip(y).map(|(x, y)| (y - at_mean - slope * (x - mean)).powi(2)).sum();
+        let left: f64 =
+            x.iter().zip(y).map(|(x, y)| (y - at_mean - slope * (x - mean)).powi(2)).sum();
         Self { slope, at_mean, mean, r_squared: 1.0 - left / total }
     }
 
     /// Through logarithms of two columns.
     fn of(rows: &[Row<'_>], x: &str, y: &str) -> Self {
-        let ln = |column: &str| rows.iter().map(|row| row.number(column).ln()).collect::<Vec<f64>>();
+        let ln =
+            |column: &str| rows.iter().map(|row| row.number(column).ln()).collect::<Vec<f64>>();
         Self::new(&ln(x), &ln(y))
     }
 
@@ -171,7 +178,8 @@ fn exponents_and_their_r_squared_are_those_of_the_points() {
         for rows in table.groups(&["corpus", "quantity"]) {
             let Some(k) = rows[0].text("quantity").strip_prefix("'-ln RBP_") else { continue };
             let line = Line::of(&points(&rows, "value"), SIZE, "value");
-            let here = |row: &Row<'_>| row.text("k") == k && row.text("corpus") == rows[0].text("corpus");
+            let here =
+                |row: &Row<'_>| row.text("k") == k && row.text("corpus") == rows[0].text("corpus");
             near(alphas.rows().find(here).unwrap().number("alpha"), -line.slope);
             within(squares.rows().find(here).unwrap().number("r_squared"), line.r_squared, 2e-5);
             compared += 1;
@@ -190,7 +198,9 @@ fn residuals_and_leverages_are_those_of_the_line() {
         for (row, x) in rows.iter().zip(&sizes) {
             near(row.number("leverage"), 1.0 / sizes.len() as f64 + (x - mean).powi(2) / spread);
             let same = |point: &Row<'_>| {
-                ["corpus", "quantity", "model"].iter().all(|name| point.text(name) == row.text(name))
+                ["corpus", "quantity", "model"]
+                    .iter()
+                    .all(|name| point.text(name) == row.text(name))
             };
             let Some(point) = points.rows().find(same) else { continue };
             near(row.number("log_residual"), (point.number("value") / point.number("fitted")).ln());
@@ -199,7 +209,8 @@ fn residuals_and_leverages_are_those_of_the_line() {
         }
         // They add up to nothing, in themselves and along ln S.
         let sum: f64 = rows.iter().map(|row| row.number("log_residual")).sum();
-        let moment: f64 = rows.iter().zip(&sizes).map(|(row, x)| row.number("log_residual") * x).sum();
+        let moment: f64 =
+            rows.iter().zip(&sizes).map(|(row, x)| row.number("log_residual") * x).sum();
         assert!(sum.abs() < 1e-7 && moment.abs() < 1e-6, "{sum} {moment}");
     }
 }
@@ -234,7 +245,8 @@ fn the_noise_of_independent_tokens_is_binomial() {
     let greedy = Table::read("greedy--ants");
     for row in Table::read("noise-floor--ants").rows().filter(|row| row.text("k") == "1") {
         let same = |point: &Row<'_>| {
-            (point.text("model"), point.text("corpus")) == (row.text("largest_model"), row.text("corpus"))
+            (point.text("model"), point.text("corpus"))
+                == (row.text("largest_model"), row.text("corpus"))
         };
         let point = greedy.rows().find(same).unwrap();
         let (n, value) = (point.number("tokens"), point.number("value"));
@@ -314,8 +326,9 @@ fn ranks_are_shares_and_the_lognormal_is_a_difference_of_normals() {
         if rows[0].text("form") != "lognormal" {
             continue;
         }
-        let same =
-            |row: &Row<'_>| row.text("form") == "lognormal" && row.text("model") == rows[0].text("model");
+        let same = |row: &Row<'_>| {
+            row.text("form") == "lognormal" && row.text("model") == rows[0].text("model")
+        };
         let found = parameters.rows().find(same).unwrap();
         let (mu, sigma) = (found.number("mu"), found.number("sigma"));
         near(found.number("ratio"), mu / sigma);
@@ -374,7 +387,8 @@ fn gaps_are_ratios_and_their_slopes_differences_of_exponents() {
     }
     assert!(compared >= 3);
     for row in Table::read("covariate--relative").rows().filter(|row| row.has("delta_beta")) {
-        let slope = slopes.rows().find(|slope| slope.text("treatment") == row.text("treatment")).unwrap();
+        let slope =
+            slopes.rows().find(|slope| slope.text("treatment") == row.text("treatment")).unwrap();
         assert_eq!(row.text("delta_beta"), slope.text("delta_beta"));
     }
     let sizes: Vec<f64> = absolute.rows().map(|row| row.number("x")).collect();
@@ -391,7 +405,9 @@ fn blind_choices_and_stages() {
     for row in Table::read("choices--choices--ants--mmlu").rows() {
         // Four options each.
         assert_eq!(row.number("chance"), 0.25);
-        assert!(row.number("low") < row.number("value") && row.number("value") < row.number("high"));
+        assert!(
+            row.number("low") < row.number("value") && row.number("value") < row.number("high")
+        );
     }
     for rows in Table::read("formats--stages").groups(&["group"]) {
         let (group, points): (Vec<_>, Vec<_>) =
@@ -402,14 +418,16 @@ fn blind_choices_and_stages() {
         let (curve, mean) = polynomial(&x, &loss, 2);
         let average = loss.iter().sum::<f64>() / loss.len() as f64;
         let total: f64 = loss.iter().map(|y| (y - average).powi(2)).sum();
-        let at = |x: f64| (0..3).map(|power| curve[power] * (x - mean).powi(power as i32)).sum::<f64>();
+        let at =
+            |x: f64| (0..3).map(|power| curve[power] * (x - mean).powi(power as i32)).sum::<f64>();
         let left: f64 = x.iter().zip(&loss).map(|(&x, y)| (y - at(x)).powi(2)).sum();
         within(group[0].number("quadratic_r_squared"), 1.0 - left / total, 1e-6);
     }
     for name in ["stages--stages--modified", "stages--stages--standard"] {
         let table = Table::read(name);
         let of = |kind: &str, route: &str| {
-            let rows = table.rows().filter(|row| row.text("row") == kind && row.text("route") == route);
+            let rows =
+                table.rows().filter(|row| row.text("row") == kind && row.text("route") == route);
             rows.collect::<Vec<_>>()
         };
         let points = of("fitted", "");
@@ -426,9 +444,14 @@ fn blind_choices_and_stages() {
 
 #[test]
 fn slopes_over_slices_are_their_mean() {
-    for rows in Table::read("size-tokens--size-tokens").groups(&["distribution", "quantity", "along"]) {
-        let slices: Vec<f64> =
-            rows.iter().filter(|row| row.text("row") == "slice").map(|row| row.number("slope")).collect();
+    for rows in
+        Table::read("size-tokens--size-tokens").groups(&["distribution", "quantity", "along"])
+    {
+        let slices: Vec<f64> = rows
+            .iter()
+            .filter(|row| row.text("row") == "slice")
+            .map(|row| row.number("slope"))
+            .collect();
         let mean = rows.iter().find(|row| row.text("row") == "mean of slices").unwrap();
         near(mean.number("slope"), slices.iter().sum::<f64>() / slices.len() as f64);
     }
@@ -438,26 +461,32 @@ fn slopes_over_slices_are_their_mean() {
 fn curves_of_a_budget_are_polynomials_and_optima_grow_along_a_line() {
     let runs = Table::read("isoflop--isoflop--all");
     for rows in runs.groups(&["budget"]) {
-        let points: Vec<Row<'_>> = rows.iter().copied().filter(|row| row.text("row") == "run").collect();
+        let points: Vec<Row<'_>> =
+            rows.iter().copied().filter(|row| row.text("row") == "run").collect();
         let loss: Vec<f64> = points.iter().map(|row| row.number("loss")).collect();
         for (name, degree) in [("cubic", 3), ("parabola", 2)] {
             for along in ["params", "tokens"] {
                 let x: Vec<f64> = points.iter().map(|row| row.number(along).ln()).collect();
                 let (curve, mean) = polynomial(&x, &loss, degree);
                 let drawn = rows.iter().filter(|row| {
-                    (row.text("row"), row.text("curve"), row.text("along")) == ("curve", name, along)
+                    (row.text("row"), row.text("curve"), row.text("along"))
+                        == ("curve", name, along)
                 });
                 for row in drawn {
                     let place = row.number(along).ln() - mean;
-                    let value: f64 =
-                        curve.iter().enumerate().map(|(power, c)| c * place.powi(power as i32)).sum();
+                    let value: f64 = curve
+                        .iter()
+                        .enumerate()
+                        .map(|(power, c)| c * place.powi(power as i32))
+                        .sum();
                     within(row.number("loss"), value, 1e-6);
                 }
             }
         }
     }
     for rows in Table::read("optima--isoflop--all").groups(&["quantity", "method"]) {
-        let minima: Vec<Row<'_>> = rows.iter().copied().filter(|row| row.text("row") == "minimum").collect();
+        let minima: Vec<Row<'_>> =
+            rows.iter().copied().filter(|row| row.text("row") == "minimum").collect();
         let law = rows.iter().find(|row| row.text("row") == "law");
         let Some(law) = law.filter(|_| minima.len() > 2) else { continue };
         let line = Line::of(&minima, "budget", "value");

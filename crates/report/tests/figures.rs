@@ -1,4 +1,5 @@
-//! The numbers behind each figure, against tables that were looked at once; and what a figure does without them.
+//! The numbers behind each figure, against tables that were looked at once; and what a figure does
+//! without them.
 
 mod support;
 
@@ -44,7 +45,10 @@ fn the_numbers_of_every_figure_stand() {
         ]
     );
     let page = fs::read_to_string(&files.page).unwrap();
-    assert!(page.contains("6 figures left out"), "sequences, ranks and the order of hits were not counted");
+    assert!(
+        page.contains("6 figures left out"),
+        "sequences, ranks and the order of hits were not counted"
+    );
     assert!(page.contains("no sequence of tokens was counted"));
     for file in &files.numbers {
         let text = fs::read_to_string(file).unwrap();
@@ -60,11 +64,19 @@ fn the_numbers_of_the_figures_of_rows_stand() {
     for name in ["sequences", "sigmoids", "simulation", "ranks", "mu-sigma", "independence"] {
         let file = format!("{name}--bees.csv");
         assert!(shown.contains(&file), "{file} is not among {shown:?}");
-        golden(&file, &rounded(&fs::read_to_string(home.path().join("figures").join(&file)).unwrap()));
+        golden(
+            &file,
+            &rounded(&fs::read_to_string(home.path().join("figures").join(&file)).unwrap()),
+        );
     }
     let page = fs::read_to_string(&files.page).unwrap();
-    // What is left out are the figures of results that the folder does not hold, in a section of their own.
-    assert_eq!(page.matches("left out</summary>").count(), 1, "every figure of the family has its data");
+    // What is left out are the figures of results that the folder does not hold, in a section of
+    // their own.
+    assert_eq!(
+        page.matches("left out</summary>").count(),
+        1,
+        "every figure of the family has its data"
+    );
     for file in &files.figures {
         let svg = fs::read_to_string(file).unwrap();
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{}", file.display());
@@ -84,9 +96,15 @@ fn drawings_hold_every_point_and_nothing_infinite() {
     let greedy = fs::read_to_string(&files.figures[0]).unwrap();
     // A tooltip a mark: seven models on three texts.
     assert_eq!(greedy.matches("<title>").count(), 21);
-    for text in
-        ["code", "markdown", "prose", ">3k<", ">1M<", "−ln RBP₁ (nats)", "S, non-embedding parameters"]
-    {
+    for text in [
+        "code",
+        "markdown",
+        "prose",
+        ">3k<",
+        ">1M<",
+        "−ln RBP₁ (nats)",
+        "S, non-embedding parameters",
+    ] {
         assert!(greedy.contains(text), "{text}");
     }
 }
@@ -97,9 +115,11 @@ fn corpora_keep_their_colours_over_families() {
     let mut runs = support::family("ants", &SIZES[..4], &TEXTS, 40);
     runs.extend(support::family("bees", &SIZES[..4], &TEXTS[1..], 40));
     let files = report(home.path(), &runs);
-    let bees = files.figures.iter().find(|file| file.ends_with("figures/greedy--bees.svg")).unwrap();
+    let bees =
+        files.figures.iter().find(|file| file.ends_with("figures/greedy--bees.svg")).unwrap();
     let svg = fs::read_to_string(bees).unwrap();
-    // Markdown is the second corpus of the study, prose the third; code, the first, is not in this family.
+    // Markdown is the second corpus of the study, prose the third; code, the first, is not in this
+    // family.
     assert!(svg.contains("#d55e00") && svg.contains("#009e73") && !svg.contains("#0072b2"));
 }
 
@@ -136,7 +156,8 @@ fn figures_of_a_family_that_is_gone_go_too() {
     assert_eq!(left, wanted);
 }
 
-/// 23 models on four corpora with every figure: the largest study of the paper. Alone it takes as long as all others:
+/// 23 models on four corpora with every figure: the largest study of the paper. Alone it takes as
+/// long as all others:
 ///
 ///     cargo test -p relscale-report --test figures -- --ignored large
 #[test]

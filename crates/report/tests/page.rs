@@ -113,8 +113,8 @@ fn every_number_is_where_it_says() {
         assert!(all.iter().any(|one| one.source.contains(file)), "{file}");
     }
     // What is left of the findings and tables without its stated parts has names, but no number.
-    let results =
-        &html[html.find("<h2 id=\"findings\"").unwrap()..html.find("<h2 id=\"definitions\"").unwrap()];
+    let results = &html
+        [html.find("<h2 id=\"findings\"").unwrap()..html.find("<h2 id=\"definitions\"").unwrap()];
     let mut bare = String::from(results);
     for (open, close) in [
         ("<data", "</data>"),
@@ -216,7 +216,13 @@ fn names_are_never_markup() {
         );
         assert!(!svg.contains(bell), "{}", figure.display());
         assert!(
-            figure.file_name().unwrap().to_str().unwrap().bytes().all(|b| b.is_ascii_graphic() && b != b'<')
+            figure
+                .file_name()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .bytes()
+                .all(|b| b.is_ascii_graphic() && b != b'<')
         );
     }
     let csv = fs::read_to_string(&files.numbers[0]).unwrap();

@@ -1,4 +1,5 @@
-//! What a report makes of a folder: any subset of results, their figures by number, and files that are not what they seem.
+//! What a report makes of a folder: any subset of results, their figures by number, and files that
+//! are not what they seem.
 
 mod support;
 
@@ -80,7 +81,9 @@ fn drawings_of_the_other_results_hold_every_point_and_nothing_infinite() {
     assert_eq!(read("absolute--relative.svg").matches("<title>").count(), 35);
     let gap = read("gap--relative.svg");
     assert_eq!(gap.matches("<title>").count(), 4 * (7 + 1));
-    for verdict in ["closes", "widens", "parallel", "undecided", "extrapolation", "G, E over that of usa"] {
+    for verdict in
+        ["closes", "widens", "parallel", "undecided", "extrapolation", "G, E over that of usa"]
+    {
         assert!(gap.contains(verdict), "{verdict}");
     }
     // Four treatments, and the baseline is none.
@@ -128,7 +131,8 @@ fn what_a_folder_lacks_is_named_with_the_command_that_makes_it() {
     assert!(page.contains("Bits per byte by variety, against S"), "no figure on the page");
 }
 
-/// Each result that is no relative law has a table of its laws, and every number in it is in the file it names.
+/// Each result that is no relative law has a table of its laws, and every number in it is in the
+/// file it names.
 #[test]
 fn laws_of_the_other_results_stand_in_tables() {
     let home = tempfile::tempdir().unwrap();

@@ -26,8 +26,9 @@ fn cells(shown: &Shown) -> Vec<&Cell> {
 
 /// What a result states, number by number.
 fn stated(shown: &Shown) -> Vec<Stated> {
-    let pieces =
-        cells(shown).into_iter().flat_map(|cell| cell.pieces.iter().chain(cell.interval.iter().flatten()));
+    let pieces = cells(shown)
+        .into_iter()
+        .flat_map(|cell| cell.pieces.iter().chain(cell.interval.iter().flatten()));
     let of = |piece: &Piece| match piece {
         Piece::Words(_) => None,
         Piece::Number(number) => Some(Stated {
@@ -48,11 +49,19 @@ fn table(folder: &Path) -> TableFit {
     for (at, size) in SIZES.iter().enumerate() {
         let size_of = *size as f64;
         let own = 1.0 + 0.01 * (at as f64 * 2.3).sin();
-        text += &format!("m{size},{size},{},{}\n", 9.0 * size_of.powf(-0.07) * own, 0.2 + 0.05 * at as f64);
+        text += &format!(
+            "m{size},{size},{},{}\n",
+            9.0 * size_of.powf(-0.07) * own,
+            0.2 + 0.05 * at as f64
+        );
     }
     std::fs::write(folder.join("points.csv"), text).unwrap();
-    let options = TableOptions { select: Select::new(&["S"], &["loss", "acc"]), ..TableOptions::default() };
-    fit_table(&folder.join("points.csv"), &options).unwrap().save(&folder.join("table.json")).unwrap();
+    let options =
+        TableOptions { select: Select::new(&["S"], &["loss", "acc"]), ..TableOptions::default() };
+    fit_table(&folder.join("points.csv"), &options)
+        .unwrap()
+        .save(&folder.join("table.json"))
+        .unwrap();
     TableFit::load(&folder.join("table.json")).unwrap()
 }
 
@@ -83,10 +92,19 @@ fn every_number_is_where_it_says() {
         ("table", shown::table_fit(&At::file("table.json", &table))),
         ("relative", shown::relative(&At::file("relative.json", &results.relative[0].fit))),
         ("in short", shown::relative_summary(&At::file("relative.json", &results.relative[0].fit))),
-        ("choices", shown::choices(&At::file("choices.json", &results.choices[0].fit), Questions::default())),
+        (
+            "choices",
+            shown::choices(
+                &At::file("choices.json", &results.choices[0].fit),
+                Questions::default(),
+            ),
+        ),
         ("beyond", shown::choices(&At::file("choices.json", &results.choices[0].fit), beyond)),
         ("stages", shown::stages(&At::file("stages.json", &results.stages[0].fit))),
-        ("size-tokens", shown::size_tokens(&At::file("size-tokens.json", &results.size_tokens[0].fit))),
+        (
+            "size-tokens",
+            shown::size_tokens(&At::file("size-tokens.json", &results.size_tokens[0].fit)),
+        ),
         ("sweep", shown::sweep(&At::file("isoflop.json", &results.isoflop[0].fit))),
         ("predictions", shown::predictions(&At::file("predictions.json", &predictions))),
     ];
@@ -122,8 +140,11 @@ fn a_number_reads_the_same_in_words_and_in_tables() {
     let all = stated(&shown);
     let sentences: String =
         all.iter().filter(|one| one.value.is_none()).map(|one| one.text.clone()).collect();
-    for place in ["predictability/quadratic", "held_out/routes/1/mean_absolute", "held_out/loss_error"] {
-        let number = all.iter().find(|one| one.source.ends_with(place)).unwrap_or_else(|| panic!("{place}"));
+    for place in
+        ["predictability/quadratic", "held_out/routes/1/mean_absolute", "held_out/loss_error"]
+    {
+        let number =
+            all.iter().find(|one| one.source.ends_with(place)).unwrap_or_else(|| panic!("{place}"));
         assert!(sentences.contains(&number.text), "{}: {} in {sentences}", place, number.text);
     }
     assert!(text(&cells(&shown)[0].pieces).contains("x = flops"));

@@ -12,7 +12,8 @@ const MOST: u64 = 5_000_000;
 #[test]
 #[allow(clippy::print_stdout)] // the figures for the record
 fn a_page_of_23_models_on_four_texts() {
-    let texts = [("web", 4.1, 0.118), ("code", 3.8, 0.13), ("books", 4.4, 0.09), ("chat", 4.6, 0.087)];
+    let texts =
+        [("web", 4.1, 0.118), ("code", 3.8, 0.13), ("books", 4.4, 0.09), ("chat", 4.6, 0.087)];
     let texts = texts.map(|(name, level, exponent)| Text { name, level, exponent });
     let mut runs = Vec::new();
     for text in &texts {
@@ -22,7 +23,8 @@ fn a_page_of_23_models_on_four_texts() {
             let name = format!("model-{number:02}-of-a-family");
             let mut provenance = support::provenance("large", &name, size, text, 60);
             let sizes = &mut provenance.scoring.vocabulary;
-            (sizes.tokenizer, sizes.with_added, sizes.rows, sizes.scored) = (50_254, 50_277, 50_304, 50_277);
+            (sizes.tokenizer, sizes.with_added, sizes.rows, sizes.scored) =
+                (50_254, 50_277, 50_304, 50_277);
             let tally = support::measured(&provenance, text, 60);
             runs.push((provenance, tally));
         }

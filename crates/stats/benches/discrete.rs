@@ -20,7 +20,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let truth = Distribution::new(Kind::Lognormal, &[0.8, 2.6], UPPER)?;
     let values: Vec<u32> = (1..=UPPER).collect();
     let masses: Vec<f64> = values.iter().map(|&k| truth.ln_mass(k).exp()).collect();
-    let counts: Vec<u64> = draw::counts(&masses, 2_000_000, 1)?.iter().map(|count| count + 1).collect();
+    let counts: Vec<u64> =
+        draw::counts(&masses, 2_000_000, 1)?.iter().map(|count| count + 1).collect();
     let start = Instant::now();
     let data = Histogram::new(&values, &counts)?;
     println!(

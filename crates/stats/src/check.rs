@@ -16,9 +16,12 @@ pub(crate) fn lengths(named: &[(&'static str, &[f64])]) -> Result<(), StatsError
     let Some(((left, first), others)) = named.split_first() else { return Ok(()) };
     match others.iter().find(|(_, values)| values.len() != first.len()) {
         None => Ok(()),
-        Some((right, values)) => {
-            Err(StatsError::Lengths { left, left_length: first.len(), right, right_length: values.len() })
-        }
+        Some((right, values)) => Err(StatsError::Lengths {
+            left,
+            left_length: first.len(),
+            right,
+            right_length: values.len(),
+        }),
     }
 }
 

@@ -66,8 +66,14 @@ pub fn spearman(x: &[f64], y: &[f64], level: f64) -> Result<Correlation, StatsEr
     coefficient(x, y, level)?;
     let (x, y) = (ranks(x), ranks(y));
     let value = coefficient(&x, &y, level)?;
-    let p_value = if x.len() <= ALL_ORDERS { by_all_orders(value, &x, &y) } else { student(value, x.len())? };
-    Ok(Correlation { value, interval: fisher(value, x.len(), 1.06, level), p_value, pairs: x.len() })
+    let p_value =
+        if x.len() <= ALL_ORDERS { by_all_orders(value, &x, &y) } else { student(value, x.len())? };
+    Ok(Correlation {
+        value,
+        interval: fisher(value, x.len(), 1.06, level),
+        p_value,
+        pairs: x.len(),
+    })
 }
 
 fn coefficient(x: &[f64], y: &[f64], level: f64) -> Result<f64, StatsError> {
@@ -199,7 +205,8 @@ mod tests {
     fn units_do_not_matter_and_a_mirror_turns_the_sign() {
         let scaled: Vec<f64> = X.iter().map(|x| 1e200 * x).collect();
         let mirrored: Vec<f64> = Y.iter().map(|y| -1e-200 * y).collect();
-        let (one, other) = (pearson(&X, &Y, 0.95).unwrap(), pearson(&scaled, &mirrored, 0.95).unwrap());
+        let (one, other) =
+            (pearson(&X, &Y, 0.95).unwrap(), pearson(&scaled, &mirrored, 0.95).unwrap());
         near(other.value, -one.value);
         near(other.p_value, one.p_value);
         near(other.interval.unwrap().0, -one.interval.unwrap().1);

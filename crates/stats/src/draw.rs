@@ -62,7 +62,9 @@ mod tests {
             .iter()
             .zip(&counts)
             .filter(|(mass, _)| **mass > 0.0)
-            .map(|(mass, &count)| (count as f64 - mass * draws as f64).powi(2) / (mass * draws as f64))
+            .map(|(mass, &count)| {
+                (count as f64 - mass * draws as f64).powi(2) / (mass * draws as f64)
+            })
             .sum();
         // Chi-squared with 3 degrees of freedom: 16.3 is exceeded once in a thousand.
         assert!(chi < 16.3, "{counts:?}");

@@ -207,7 +207,9 @@ pub enum StatsError {
     },
     /// A statistic does not move with any parameter, or the points leave no scatter, so no interval
     /// can be traced.
-    #[error("it does not move with the fit, or the points leave no scatter, so there is no interval")]
+    #[error(
+        "it does not move with the fit, or the points leave no scatter, so there is no interval"
+    )]
     NoSpringScale,
     /// A formula has fewer parameters than were asked for.
     #[error("the {form} has no parameter number {index}")]

@@ -116,8 +116,8 @@ mod tests {
     fn false_discovery_as_published() {
         // The fifteen p-values of Benjamini and Hochberg 1995, section 3.2: four claims at 5 %.
         let p = [
-            0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719,
-            0.6528, 0.7590, 1.0,
+            0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262,
+            0.5719, 0.6528, 0.7590, 1.0,
         ];
         let q = adjusted(&p).unwrap();
         assert_eq!(q.iter().filter(|q| **q <= 0.05).count(), 4);
@@ -162,7 +162,10 @@ mod tests {
         let two = line(&[0.0, 1.0], &[1.0, 2.0]).unwrap();
         assert_eq!(slope(&two, 0.1), Err(StatsError::NoDegreesOfFreedom));
         for margin in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(matches!(slope(&flat, margin), Err(StatsError::Parameter { name: "margin", .. })));
+            assert!(matches!(
+                slope(&flat, margin),
+                Err(StatsError::Parameter { name: "margin", .. })
+            ));
         }
     }
 }

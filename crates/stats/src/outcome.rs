@@ -47,7 +47,9 @@ impl fmt::Display for Caution {
                 out.write_str("as many points as parameters: exact by construction, no interval")
             }
             Self::Constant => out.write_str("all values are equal: slope zero, R² undefined"),
-            Self::Exact => out.write_str("the residuals are rounding only: intervals have no width"),
+            Self::Exact => {
+                out.write_str("the residuals are rounding only: intervals have no width")
+            }
             Self::Decisive { point } => {
                 write!(out, "point {point} alone decides the slope: the others define no line")
             }
@@ -58,11 +60,14 @@ impl fmt::Display for Caution {
                     "ill conditioned (condition number {condition:.0}): parameters stand in for one another"
                 )
             }
-            Self::Unconfirmed => {
-                out.write_str("two optimisers did not arrive at the same optimum; the lower one is given")
-            }
+            Self::Unconfirmed => out.write_str(
+                "two optimisers did not arrive at the same optimum; the lower one is given",
+            ),
             Self::LackOfFit { p_value } => {
-                write!(out, "the residuals bend along x (p = {p_value:.1e}): not the shape of the data")
+                write!(
+                    out,
+                    "the residuals bend along x (p = {p_value:.1e}): not the shape of the data"
+                )
             }
         }
     }

@@ -25,7 +25,12 @@ pub fn aicc(curve: &Curve) -> Result<f64, StatsError> {
     let parameters = form.parameters().len();
     let (n, k) = (curve.points(), parameters + 1);
     if n <= k + 1 {
-        return Err(StatsError::TooFewForAicc { form: form.name(), parameters, given: n, needed: k + 2 });
+        return Err(StatsError::TooFewForAicc {
+            form: form.name(),
+            parameters,
+            given: n,
+            needed: k + 2,
+        });
     }
     let (n, k) = (n as f64, k as f64);
     let variance = (curve.residual_sum_of_squares / n).max(ROUNDING);

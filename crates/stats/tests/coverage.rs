@@ -102,7 +102,9 @@ fn percentiles_over_few_models_promise_too_much() {
             let slopes = Sample::new((0..200).map(|_| {
                 let again: Vec<f64> = x
                     .iter()
-                    .map(|&x| fit.at(x) + fit.residuals[(normal.uniform() * models as f64) as usize])
+                    .map(|&x| {
+                        fit.at(x) + fit.residuals[(normal.uniform() * models as f64) as usize]
+                    })
                     .collect();
                 least_squares::line(&x, &again).unwrap().slope
             }));
@@ -167,7 +169,8 @@ fn document_intervals_of_a_ratio_cover() {
             .collect();
         let table = UnitTable::new(&rows, 2).unwrap();
         let drawn = totals(table, 400, repetition as u64).unwrap();
-        let (low, high) = Sample::new(drawn.rows().map(|row| row[0] / row[1])).interval(0.95).unwrap();
+        let (low, high) =
+            Sample::new(drawn.rows().map(|row| row[0] / row[1])).interval(0.95).unwrap();
         covered += usize::from(low <= 0.4 && 0.4 <= high);
     }
     // Three standard errors of 400 repetitions are 0.033; percentiles of 120 documents fall a

@@ -61,7 +61,8 @@ impl Truth {
         let mut y: Vec<f64> = x
             .iter()
             .map(|&x| {
-                let scatter = self.scatter * self.unequal.powf(1.0 - (x / 1e6).ln() / 1e3_f64.ln()).max(1.0);
+                let scatter =
+                    self.scatter * self.unequal.powf(1.0 - (x / 1e6).ln() / 1e3_f64.ln()).max(1.0);
                 self.at(x) * (scatter * normal.draw()).exp()
             })
             .collect();
@@ -100,8 +101,10 @@ const FLOOR: [Statistic; 3] = [
     FAR_VALUE,
 ];
 
-const LINE: [Statistic; 2] =
-    [Statistic { name: "alpha", of: |shape| shape.values()[1], truth: |truth, _| truth.alpha }, FAR_VALUE];
+const LINE: [Statistic; 2] = [
+    Statistic { name: "alpha", of: |shape| shape.values()[1], truth: |truth, _| truth.alpha },
+    FAR_VALUE,
+];
 
 const FAR_VALUE: Statistic = Statistic {
     name: "value at 10 x largest",
@@ -143,21 +146,26 @@ fn simulate(
         let Drawn { mut y, hard } = truth.draw(&seen, &mut normal);
         let new = y.pop().unwrap();
         let curve = forms::fit(form, &x, &y).unwrap();
-        out.at_bound +=
-            usize::from(curve.cautions.iter().any(|caution| matches!(caution, Caution::AtBound { .. })));
+        out.at_bound += usize::from(
+            curve.cautions.iter().any(|caution| matches!(caution, Caution::AtBound { .. })),
+        );
         let refits = (refits > 0).then(|| wild::refits(&curve, refits, repetition as u64).unwrap());
         for (statistic, tally) in statistics.iter().zip(&mut out.statistics) {
-            let (here, everywhere) = ((statistic.truth)(truth, hard), (statistic.truth)(truth, 1.0));
+            let (here, everywhere) =
+                ((statistic.truth)(truth, hard), (statistic.truth)(truth, 1.0));
             if let Some(refits) = &refits {
-                let found = refits.interval((statistic.of)(&curve.shape), statistic.of, 0.95).unwrap();
-                *tally.wild.get_or_insert(0) += usize::from(found.low <= here && here <= found.high);
+                let found =
+                    refits.interval((statistic.of)(&curve.shape), statistic.of, 0.95).unwrap();
+                *tally.wild.get_or_insert(0) +=
+                    usize::from(found.low <= here && here <= found.high);
             }
             let found = profile::interval(&curve, statistic.of, 0.95).unwrap();
             tally.profile += usize::from(found.holds(here));
             tally.profile_all_texts += usize::from(found.holds(everywhere));
             tally.unbounded += usize::from(found.bounds().is_err());
         }
-        out.new_model += usize::from(profile::prediction(&curve, FAR, 0.95).unwrap().holds(new.ln()));
+        out.new_model +=
+            usize::from(profile::prediction(&curve, FAR, 0.95).unwrap().holds(new.ln()));
     }
     out
 }
@@ -198,7 +206,8 @@ fn table_of_coverages() {
         ("faint floor, documents", Truth { documents: 100, ..faint }),
     ] {
         for models in [4, 6, 8, 12] {
-            let found = simulate(&PowerFloor, &truth, models, (REPETITIONS, refits(&truth)), &FLOOR);
+            let found =
+                simulate(&PowerFloor, &truth, models, (REPETITIONS, refits(&truth)), &FLOOR);
             report(name, models, &found, &FLOOR);
         }
     }

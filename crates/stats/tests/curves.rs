@@ -54,7 +54,10 @@ fn scipy_finds_the_same_optimum() {
         assert!(close(fit.residual_sum_of_squares, case.residual_sum_of_squares, 1e-9), "{label}");
         assert!(close(aicc(&fit).unwrap(), case.aicc, 1e-9), "{label}");
         for (found, expected) in fit.shape.values().iter().zip(&case.parameters) {
-            assert!((found - expected).abs() <= 2e-5 * expected.abs() + 1e-9, "{label}: {found} {expected}");
+            assert!(
+                (found - expected).abs() <= 2e-5 * expected.abs() + 1e-9,
+                "{label}: {found} {expected}"
+            );
         }
         assert!(!fit.cautions.contains(&Caution::Unconfirmed), "{label}");
     }
@@ -113,7 +116,10 @@ fn derivatives_are_those_of_the_values() {
                 };
                 let difference = (moved(1e-6) - moved(-1e-6)) / 2e-6;
                 let slope = row.slope(beta, axis);
-                assert!((difference - slope).abs() < 1e-7 * (1.0 + slope.abs()), "{name} {u} {axis}");
+                assert!(
+                    (difference - slope).abs() < 1e-7 * (1.0 + slope.abs()),
+                    "{name} {u} {axis}"
+                );
             }
         }
     }
@@ -128,7 +134,8 @@ fn units_and_order_change_nothing_but_names() {
         let form = form(name);
         let fit = forms::fit(form, &X, &y).unwrap();
         let at = 4e9;
-        for (unit_x, unit_y) in [(0.1, 1.0), (1e3, 1e-6), (1e-9, 1.0), (1.0, 1e80), (7.3e-4, 0.11)] {
+        for (unit_x, unit_y) in [(0.1, 1.0), (1e3, 1e-6), (1e-9, 1.0), (1.0, 1e80), (7.3e-4, 0.11)]
+        {
             let mut pairs: Vec<(f64, f64)> =
                 X.iter().zip(&y).map(|(x, y)| (x * unit_x, y * unit_y)).collect();
             pairs.reverse();
@@ -146,10 +153,15 @@ fn units_and_order_change_nothing_but_names() {
             assert_eq!(fit.cautions.len(), again.cautions.len(), "{name}");
             let (p, q) = (fit.parameters(), again.parameters());
             if name == "power law with floor" {
-                assert!(close(p[1].value, q[1].value, 1e-5) && close(p[2].value * unit_y, q[2].value, 1e-5));
+                assert!(
+                    close(p[1].value, q[1].value, 1e-5)
+                        && close(p[2].value * unit_y, q[2].value, 1e-5)
+                );
                 let error = |p: &[forms::Parameter]| p[1].standard_error.unwrap();
                 assert!(close(error(&p), error(&q), 1e-3), "{} {}", error(&p), error(&q));
-                let ends = |fit: &forms::Curve| profile::parameter(fit, 1, 0.95).unwrap().bounds().unwrap();
+                let ends = |fit: &forms::Curve| {
+                    profile::parameter(fit, 1, 0.95).unwrap().bounds().unwrap()
+                };
                 let ((a, b), (c, d)) = (ends(&fit), ends(&again));
                 assert!(close(a, c, 1e-4) && close(b, d, 1e-4), "{a} {c}, {b} {d}");
             }
@@ -185,7 +197,8 @@ fn nothing_lower_is_found_by_brute_force() {
                     .iter()
                     .zip(&y)
                     .filter_map(|(x, y)| {
-                        let row = floor.row(x.ln() - fit.shape.frame.log_x, span, &[alpha, share])?;
+                        let row =
+                            floor.row(x.ln() - fit.shape.frame.log_x, span, &[alpha, share])?;
                         Some(y.ln() - row.offset)
                     })
                     .collect();
@@ -210,7 +223,11 @@ fn nothing_lower_is_found_by_brute_force() {
 fn a_constant_a_rise_and_a_pair_of_sizes_are_no_accident() {
     for form in forms::ALL {
         let flat = forms::fit(form, &X, &[2.5; 8]).unwrap();
-        assert!(flat.cautions.contains(&Caution::Constant) && flat.r_squared.is_none(), "{}", form.name());
+        assert!(
+            flat.cautions.contains(&Caution::Constant) && flat.r_squared.is_none(),
+            "{}",
+            form.name()
+        );
         assert!(close(flat.shape.at(1e9).unwrap(), 2.5, 1e-9), "{}", form.name());
         // Rising data: every form gives some fit, finite everywhere on the data, that is no better
         // than exact.
@@ -227,7 +244,10 @@ fn a_constant_a_rise_and_a_pair_of_sizes_are_no_accident() {
     assert!(matches!(broken, Err(StatsError::NoStart { .. })));
     let floor = forms::fit(form("power law with floor"), &twice, &y).unwrap();
     assert!(
-        floor.cautions.iter().any(|c| matches!(c, Caution::IllConditioned { .. } | Caution::AtBound { .. }))
+        floor
+            .cautions
+            .iter()
+            .any(|c| matches!(c, Caution::IllConditioned { .. } | Caution::AtBound { .. }))
     );
 }
 
@@ -235,7 +255,10 @@ fn a_constant_a_rise_and_a_pair_of_sizes_are_no_accident() {
 fn what_cannot_be_fitted_is_refused() {
     let floor = form("power law with floor");
     let fit = |x: &[f64], y: &[f64]| forms::fit(floor, x, y).unwrap_err();
-    assert!(matches!(fit(&X[..3], &[1.0; 3]), StatsError::TooFewForForm { needed: 4, given: 3, .. }));
+    assert!(matches!(
+        fit(&X[..3], &[1.0; 3]),
+        StatsError::TooFewForForm { needed: 4, given: 3, .. }
+    ));
     assert!(matches!(fit(&X, &[1.0; 7]), StatsError::Lengths { .. }));
     assert!(matches!(fit(&[1.0; 8], &[1.0; 8]), StatsError::NoSpread { .. }));
     let mut y = [1.0; 8];
@@ -262,5 +285,9 @@ fn lack_of_fit_is_seldom_a_false_alarm() {
     // Three standard errors of 1 % over 2000 are 13.
     assert!((7..=33).contains(&alarms), "{alarms}");
     let bent = forms::fit(form("power law"), &X, &X.map(|x| 9.0 * x.powf(-0.3) + 0.3)).unwrap();
-    assert!(bent.cautions.iter().any(|c| matches!(c, Caution::LackOfFit { p_value } if *p_value < 1e-3)));
+    assert!(
+        bent.cautions
+            .iter()
+            .any(|c| matches!(c, Caution::LackOfFit { p_value } if *p_value < 1e-3))
+    );
 }

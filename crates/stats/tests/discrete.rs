@@ -83,7 +83,8 @@ fn masses_and_tails_equal_those_of_forty_digits() {
     assert!(Kind::ALL.iter().all(|kind| cases.iter().any(|case| case.kind == kind.name())));
     for case in cases {
         let name = format!("{} {:?}", case.kind, case.parameters);
-        let distribution = Distribution::new(kind(&case.kind), &case.parameters, case.upper).unwrap();
+        let distribution =
+            Distribution::new(kind(&case.kind), &case.parameters, case.upper).unwrap();
         for (i, &k) in case.k.iter().enumerate() {
             let error = (distribution.ln_mass(k) - case.ln_mass[i]).abs();
             assert!(error < 2e-12, "{name} ln p_{k}: {error:e}");
@@ -106,7 +107,12 @@ fn fits_equal_those_of_scipy() {
         let name = &case.kind;
         assert!(ours.cautions.is_empty(), "{name}: {:?}", ours.cautions);
         let gain = ours.log_likelihood - case.log_likelihood;
-        assert!(gain.abs() < 1e-7, "{name}: {} against {}", ours.log_likelihood, case.log_likelihood);
+        assert!(
+            gain.abs() < 1e-7,
+            "{name}: {} against {}",
+            ours.log_likelihood,
+            case.log_likelihood
+        );
         for (i, parameter) in ours.parameters.iter().enumerate() {
             let error = case.standard_errors[i];
             let distance = (parameter.value - case.parameters[i]).abs() / error;
@@ -116,7 +122,9 @@ fn fits_equal_those_of_scipy() {
         }
         assert!((ours.ks - case.ks).abs() < 1e-6, "{name} ks {} {}", ours.ks, case.ks);
         match (ours.correlation, case.correlation) {
-            (Some(ours), Some(scipy)) => assert!((ours - scipy).abs() < 5e-3, "{name} {ours} {scipy}"),
+            (Some(ours), Some(scipy)) => {
+                assert!((ours - scipy).abs() < 5e-3, "{name} {ours} {scipy}")
+            }
             (ours, scipy) => assert_eq!(ours, scipy, "{name}"),
         }
     }
@@ -163,7 +171,10 @@ fn a_lognormal_near_one_is_another_distribution_in_powerlaw() {
     let data = sample.histogram();
     let ours = fit(Kind::Lognormal, &data, sample.upper.unwrap()).unwrap();
     for (parameter, truth) in ours.parameters.iter().zip([0.8, 2.0]) {
-        assert!((parameter.value - truth).abs() < 3.0 * parameter.standard_error.unwrap(), "{parameter:?}");
+        assert!(
+            (parameter.value - truth).abs() < 3.0 * parameter.standard_error.unwrap(),
+            "{parameter:?}"
+        );
     }
     assert!(
         (sample.parameters[0] - 0.8).abs() > 0.8 && sample.parameters[1] > 2.2,
@@ -177,7 +188,9 @@ fn a_lognormal_near_one_is_another_distribution_in_powerlaw() {
     let total = tail(0.5) - tail(f64::from(sample.upper.unwrap()) + 0.5);
     let theirs: f64 = data
         .iter()
-        .map(|(k, n)| n as f64 * ((tail(f64::from(k) - 0.5) - tail(f64::from(k) + 0.5)) / total).ln())
+        .map(|(k, n)| {
+            n as f64 * ((tail(f64::from(k) - 0.5) - tail(f64::from(k) + 0.5)) / total).ln()
+        })
         .sum();
     assert!((theirs - sample.log_likelihood).abs() < 1e-6, "{theirs} {}", sample.log_likelihood);
     assert!(ours.log_likelihood > theirs + 3.0, "on data rounded up, rounding up is likelier");
@@ -194,7 +207,10 @@ fn point_masses_and_vuong_equal_powerlaws() {
     let gain = ours.log_likelihood - sample.log_likelihood;
     assert!((0.0..1e-3).contains(&gain), "{gain}");
     for (i, parameter) in ours.parameters.iter().enumerate() {
-        assert!((parameter.value - sample.parameters[i]).abs() < 0.02 * parameter.standard_error.unwrap());
+        assert!(
+            (parameter.value - sample.parameters[i]).abs()
+                < 0.02 * parameter.standard_error.unwrap()
+        );
     }
     let zeta = fit(Kind::Zeta, &data, upper).unwrap();
     assert!(
@@ -204,9 +220,14 @@ fn point_masses_and_vuong_equal_powerlaws() {
         zeta.parameters
     );
     let test = vuong(&ours, &zeta, &data).unwrap();
-    assert!((test.statistic / sample.vuong.unwrap() - 1.0).abs() < 1e-2, "{test:?} {:?}", sample.vuong);
     assert!(
-        test.p_value > 0.0 && (test.p_value.ln() / sample.vuong_p_value.unwrap().ln() - 1.0).abs() < 2e-2
+        (test.statistic / sample.vuong.unwrap() - 1.0).abs() < 1e-2,
+        "{test:?} {:?}",
+        sample.vuong
+    );
+    assert!(
+        test.p_value > 0.0
+            && (test.p_value.ln() / sample.vuong_p_value.unwrap().ln() - 1.0).abs() < 2e-2
     );
     let back = vuong(&zeta, &ours, &data).unwrap();
     assert_eq!((back.statistic, back.p_value), (-test.statistic, test.p_value));
@@ -219,14 +240,16 @@ fn point_masses_and_vuong_equal_powerlaws() {
 fn limits_are_told_by_name() {
     let masses: Vec<f64> = (1..=2000).map(|k| f64::from(k).powi(-2)).collect();
     let values: Vec<u32> = (1..=2000).collect();
-    let data = Histogram::new(&values, &relscale_stats::draw::counts(&masses, 3000, 11).unwrap()).unwrap();
+    let data =
+        Histogram::new(&values, &relscale_stats::draw::counts(&masses, 3000, 11).unwrap()).unwrap();
     let lognormal = fit(Kind::PointMass, &data, 2000).unwrap();
     assert!(!lognormal.is_identified(), "{:?} {:?}", lognormal.parameters, lognormal.cautions);
     let zeta = fit(Kind::Zeta, &data, 2000).unwrap();
     assert!((lognormal.log_likelihood - zeta.log_likelihood).abs() < 4.0);
     // Geometric data: Zipf and Mandelbrot's shift and exponent run off together.
     let masses: Vec<f64> = (1..=2000).map(|k| 0.98_f64.powi(k)).collect();
-    let data = Histogram::new(&values, &relscale_stats::draw::counts(&masses, 3000, 12).unwrap()).unwrap();
+    let data =
+        Histogram::new(&values, &relscale_stats::draw::counts(&masses, 3000, 12).unwrap()).unwrap();
     let shifted = fit(Kind::ZipfMandelbrot, &data, 2000).unwrap();
     assert!(!shifted.is_identified(), "{:?} {:?}", shifted.parameters, shifted.cautions);
     assert!(!shifted.cautions.contains(&Caution::Unconfirmed), "{:?}", shifted.cautions);
@@ -261,7 +284,9 @@ fn standard_errors_cover() {
             let counts = relscale_stats::draw::counts(&masses, 5000, seed).unwrap();
             let fitted = fit(kind, &Histogram::new(&values, &counts).unwrap(), UPPER).unwrap();
             assert!(!fitted.cautions.contains(&Caution::Unconfirmed), "{kind:?} {seed}");
-            for (covered, (parameter, truth)) in covered.iter_mut().zip(fitted.parameters.iter().zip(truth)) {
+            for (covered, (parameter, truth)) in
+                covered.iter_mut().zip(fitted.parameters.iter().zip(truth))
+            {
                 let error = parameter.standard_error.unwrap();
                 *covered += u32::from((parameter.value - truth).abs() <= 1.96 * error);
             }

@@ -100,7 +100,12 @@ fn lines_equal_exact_arithmetic() {
         // What is computed about the centre keeps its digits whatever the offset.
         close(&format!("{name} slope"), fit.slope, case.slope, 1e-13);
         close(&format!("{name} R²"), fit.r_squared.unwrap(), case.r_squared, 1e-13);
-        close(&format!("{name} rss"), fit.residual_sum_of_squares, case.residual_sum_of_squares, 1e-10);
+        close(
+            &format!("{name} rss"),
+            fit.residual_sum_of_squares,
+            case.residual_sum_of_squares,
+            1e-10,
+        );
         close(
             &format!("{name} slope error"),
             fit.slope_standard_error().unwrap(),
@@ -115,7 +120,8 @@ fn lines_equal_exact_arithmetic() {
             1e-10,
         );
         let interval = student::slope(&fit, 0.95).unwrap();
-        for (ours, exact) in [(interval.low, case.slope_interval[0]), (interval.high, case.slope_interval[1])]
+        for (ours, exact) in
+            [(interval.low, case.slope_interval[0]), (interval.high, case.slope_interval[1])]
         {
             // An end may lie near zero, so the scale is the slope and its error.
             let scale = case.slope.abs() + case.slope_standard_error;
@@ -127,9 +133,10 @@ fn lines_equal_exact_arithmetic() {
         assert!((fit.intercept - case.intercept).abs() < 1e-13 * scale, "{name} intercept");
         assert!((fit.at(case.at) - case.prediction).abs() < 1e-13 * scale, "{name} prediction");
         let interval = student::prediction(&fit, case.at, 0.95).unwrap();
-        for (ours, exact) in
-            [(interval.low, case.prediction_interval[0]), (interval.high, case.prediction_interval[1])]
-        {
+        for (ours, exact) in [
+            (interval.low, case.prediction_interval[0]),
+            (interval.high, case.prediction_interval[1]),
+        ] {
             let width = case.prediction_interval[1] - case.prediction_interval[0];
             let tolerance = 1e-13 * scale + 1e-9 * width;
             assert!((ours - exact).abs() < tolerance, "{name} prediction {ours} {exact}");

@@ -92,7 +92,8 @@ struct Rates {
 
 impl fmt::Display for Rates {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [bend, outlier, lumped] = [self.bend, self.outlier, self.lumped].map(|rate| 100.0 * rate);
+        let [bend, outlier, lumped] =
+            [self.bend, self.outlier, self.lumped].map(|rate| 100.0 * rate);
         write!(out, "bend {bend:5.1}, outlier {outlier:5.1}, lumped {lumped:5.1} %")
     }
 }

@@ -81,13 +81,15 @@ impl Study {
                 without.map(|(d, size)| (sums[model] - size * d[model]) / (total - size)).collect()
             })
             .collect();
-        let shared = left_out_covariance(&left_out, &sizes, std::slice::from_ref(&x)).unwrap().shared;
+        let shared =
+            left_out_covariance(&left_out, &sizes, std::slice::from_ref(&x)).unwrap().shared;
         let fit = line(&x, &y).unwrap();
         let mixed = MixedLine::new(&fit, &x, Some(&shared)).unwrap();
         let off = (fit.slope - Self::SLOPE).abs();
         let slope = mixed.slope();
         let t = student::slope(&fit, 0.95).unwrap();
-        let text = student::quantile(0.95, shared.degrees_of_freedom()).unwrap() * slope.text.sqrt();
+        let text =
+            student::quantile(0.95, shared.degrees_of_freedom()).unwrap() * slope.text.sqrt();
         let half = slope.half(0.95).unwrap();
         // Where the law takes the value 0.2.
         let place = -0.8 / Self::SLOPE;
@@ -106,18 +108,25 @@ impl Study {
     fn shares(&self, repetitions: usize, seed: u64) -> ([f64; 4], f64) {
         let mut normal = Normal::seeded(seed);
         let held: Vec<Held> = (0..repetitions).map(|_| self.draw(&mut normal)).collect();
-        let share =
-            |of: fn(&Held) -> bool| held.iter().filter(|held| of(held)).count() as f64 / repetitions as f64;
+        let share = |of: fn(&Held) -> bool| {
+            held.iter().filter(|held| of(held)).count() as f64 / repetitions as f64
+        };
         let mut widths: Vec<f64> = held.iter().map(|held| held.width).collect();
         widths.sort_unstable_by(f64::total_cmp);
         (
-            [share(|h| h.both), share(|h| h.scatter_alone), share(|h| h.text_alone), share(|h| h.crossing)],
+            [
+                share(|h| h.both),
+                share(|h| h.scatter_alone),
+                share(|h| h.text_alone),
+                share(|h| h.crossing),
+            ],
             widths[repetitions / 2],
         )
     }
 }
 
-const DEMO: Study = Study { models: 7, scatter: 0.01, documents: 36, uneven: 0.9, level: 0.3, slope: 0.04 };
+const DEMO: Study =
+    Study { models: 7, scatter: 0.01, documents: 36, uneven: 0.9, level: 0.3, slope: 0.04 };
 
 #[test]
 fn models_and_text_together_cover_where_either_alone_does_not() {
@@ -153,12 +162,17 @@ fn models_and_text_in_full() {
     eprintln!("|---|---|---|---|---|---|---|---|---|---|");
     for models in [4, 7, 12] {
         for scatter in [0.0, 0.01, 0.04] {
-            for (documents, uneven, slope) in
-                [(36, 0.0, 0.04), (36, 0.9, 0.04), (36, 0.9, 0.0), (12, 0.9, 0.04), (200, 0.0, 0.04)]
-            {
+            for (documents, uneven, slope) in [
+                (36, 0.0, 0.04),
+                (36, 0.9, 0.04),
+                (36, 0.9, 0.0),
+                (12, 0.9, 0.04),
+                (200, 0.0, 0.04),
+            ] {
                 let study = Study { models, scatter, documents, uneven, level: 0.3, slope };
                 let (shares, width) = study.shares(2000, 9);
-                let [both, alone, text, crossing] = shares.map(|share| format!("{:.1}", 100.0 * share));
+                let [both, alone, text, crossing] =
+                    shares.map(|share| format!("{:.1}", 100.0 * share));
                 eprintln!(
                     "| {models} | {scatter} | {documents} | {uneven} | {slope} | {both} | {alone} | {text} | {crossing} | {width:.4} |"
                 );
@@ -181,7 +195,8 @@ impl Law {
     /// Whether intervals of a new model at once, ten and a hundred times the largest hold it: open
     /// form, and straight line.
     fn draw(&self, models: usize, normal: &mut Normal) -> [(bool, bool); 3] {
-        let x: Vec<f64> = (0..models).map(|i| 1e6 * 1e3_f64.powf(i as f64 / (models - 1) as f64)).collect();
+        let x: Vec<f64> =
+            (0..models).map(|i| 1e6 * 1e3_f64.powf(i as f64 / (models - 1) as f64)).collect();
         let mut at = |x: f64| {
             let place = ((x / 1e6).log10() / 3.0).min(1.0);
             let value = 5.0 * ((1.0 - self.floor) * (x / 1e6).powf(-self.alpha) + self.floor);
@@ -246,7 +261,10 @@ fn open_form_in_full() {
         for models in [4, 6, 8, 12] {
             let held = law.shares(models, 1000, 7);
             let row = |of: fn(&(f64, f64)) -> f64| {
-                held.iter().map(|held| format!("{:.1}", 100.0 * of(held))).collect::<Vec<_>>().join(", ")
+                held.iter()
+                    .map(|held| format!("{:.1}", 100.0 * of(held)))
+                    .collect::<Vec<_>>()
+                    .join(", ")
             };
             eprintln!("| {name} | {models} | {} | {} |", row(|held| held.0), row(|held| held.1));
         }

@@ -1,4 +1,5 @@
-//! Time of the head's forward and backward in training, one thread, against that of its three products by themselves.
+//! Time of the head's forward and backward in training, one thread, against that of its three
+//! products by themselves.
 //!
 //!     cargo bench -p relscale-sweep --bench cross_entropy -- [ROWS] [V] [E] [REPEATS] [R T]
 //!

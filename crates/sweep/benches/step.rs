@@ -1,6 +1,6 @@
-//! Tokens a second of [`Trainer::step`] on a Llama-like model of 4 blocks, d = 128, vocabulary 4096, sequences of 256, 16 of
-//! them a step: forward, backward, clipping and AdamW. Beside it stands `tools/peers/torch_train.py`, which does the same with
-//! PyTorch and can run both by turns.
+//! Tokens a second of [`Trainer::step`] on a Llama-like model of 4 blocks, d = 128, vocabulary
+//! 4096, sequences of 256, 16 of them a step: forward, backward, clipping and AdamW. Beside it
+//! stands `tools/peers/torch_train.py`, which does the same with PyTorch and can run both by turns.
 //!
 //!     cargo bench -p relscale-sweep --bench step -- [STEPS] [VOCABULARY]
 #![allow(clippy::print_stdout, reason = "a bench reports on the terminal")]
@@ -33,8 +33,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         z_loss: 0.0,
     };
     let mut trainer = Trainer::new(settings, LENGTH, 1)?;
-    let ids: Vec<u32> =
-        (0..BATCH * (LENGTH + 1)).map(|i| (i as u64 * 2_654_435_761 % vocabulary as u64) as u32).collect();
+    let ids: Vec<u32> = (0..BATCH * (LENGTH + 1))
+        .map(|i| (i as u64 * 2_654_435_761 % vocabulary as u64) as u32)
+        .collect();
     let batch: Vec<&[u32]> = ids.chunks(LENGTH + 1).collect();
     // The first step fills the workspaces and is not timed.
     trainer.step(&batch);
@@ -61,7 +62,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn peak_memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes: Option<u64> = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
-    kilobytes
-        .map_or_else(|| "memory unknown".to_owned(), |kb| format!("at most {} MB", kb * 1024 / 1_000_000))
+    let kilobytes: Option<u64> =
+        line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+    kilobytes.map_or_else(
+        || "memory unknown".to_owned(),
+        |kb| format!("at most {} MB", kb * 1024 / 1_000_000),
+    )
 }

@@ -57,7 +57,9 @@ pub enum Error {
     #[error("tokenizer: {0}")]
     Tokenizer(String),
     /// There is not enough text to train on.
-    #[error("the training text has {tokens} tokens, fewer than one batch of {batch}. Give more text")]
+    #[error(
+        "the training text has {tokens} tokens, fewer than one batch of {batch}. Give more text"
+    )]
     TooLittleText {
         /// Tokens there are.
         tokens: usize,
@@ -73,7 +75,9 @@ pub enum Error {
         reason: String,
     },
     /// The loss is no number any more.
-    #[error("{model}: the loss became {loss} at step {step}. Lower the learning rate or raise the warm-up")]
+    #[error(
+        "{model}: the loss became {loss} at step {step}. Lower the learning rate or raise the warm-up"
+    )]
     Diverged {
         /// The size being trained.
         model: String,
@@ -123,7 +127,9 @@ pub enum Error {
         wanted: usize,
     },
     /// There is no held-out text to evaluate on.
-    #[error("the held-out text has {tokens} tokens, too few for one sequence of {length}. Give more text")]
+    #[error(
+        "the held-out text has {tokens} tokens, too few for one sequence of {length}. Give more text"
+    )]
     TooLittleHeldOut {
         /// Tokens there are.
         tokens: usize,

@@ -4,7 +4,9 @@ use crate::error::{Error, Result};
 use rayon::prelude::*;
 use tokenizers::models::bpe::{BPE, BpeTrainer};
 use tokenizers::pre_tokenizers::byte_level::ByteLevel;
-use tokenizers::{AddedToken, DecoderWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper};
+use tokenizers::{
+    AddedToken, DecoderWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper,
+};
 use tokenizers::{Tokenizer, TokenizerBuilder, TokenizerImpl};
 
 /// Stands before each document in training; always id 0.
@@ -13,7 +15,13 @@ pub const SEPARATOR: &str = "<|endoftext|>";
 /// Id of [`SEPARATOR`].
 pub const SEPARATOR_ID: u32 = 0;
 
-type Parts = TokenizerImpl<BPE, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
+type Parts = TokenizerImpl<
+    BPE,
+    NormalizerWrapper,
+    PreTokenizerWrapper,
+    PostProcessorWrapper,
+    DecoderWrapper,
+>;
 
 /// Trains a vocabulary of `entries` entries (256 bytes, the separator and merges) on `texts`.
 ///
@@ -40,7 +48,8 @@ pub fn train<'a>(texts: impl Iterator<Item = &'a str> + Send, entries: usize) ->
         .map_err(problem)?;
     parts.train(&mut trainer, texts).map_err(problem)?;
     // Through the file's form, so that what is used is what will be read back.
-    let json = serde_json::to_string(&parts).map_err(|error| Error::Tokenizer(error.to_string()))?;
+    let json =
+        serde_json::to_string(&parts).map_err(|error| Error::Tokenizer(error.to_string()))?;
     json.parse().map_err(problem)
 }
 
@@ -53,7 +62,9 @@ pub fn stream(tokenizer: &Tokenizer, texts: &[&str]) -> Result<Vec<u32>> {
         .par_iter()
         .map(|text| {
             let encoding = tokenizer.encode_fast(*text, false);
-            encoding.map(|e| e.get_ids().to_vec()).map_err(|error| Error::Tokenizer(error.to_string()))
+            encoding
+                .map(|e| e.get_ids().to_vec())
+                .map_err(|error| Error::Tokenizer(error.to_string()))
         })
         .collect();
     let encoded = encoded?;
@@ -72,7 +83,8 @@ mod tests {
     #[test]
     fn a_trained_vocabulary_is_repeatable_and_encodes_any_text() {
         let texts =
-            ["fn main() { println!(\"hello\"); }", "fn other() { println!(\"hello again\"); }"].repeat(4);
+            ["fn main() { println!(\"hello\"); }", "fn other() { println!(\"hello again\"); }"]
+                .repeat(4);
         let one = train(texts.iter().copied(), 300).unwrap();
         let two = train(texts.iter().copied(), 300).unwrap();
         assert_eq!(one.to_string(false).unwrap(), two.to_string(false).unwrap());

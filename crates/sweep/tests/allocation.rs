@@ -1,7 +1,8 @@
 //! A step of training asks the allocator for nothing once the first has been taken.
 //!
-//! What a product packs into is the `gemm` crate's own affair: it asks for a list of flags (bytes) and often for a buffer aligned
-//! to cache lines, and nothing else in a step has the alignment of either, so the two kinds are counted apart.
+//! What a product packs into is the `gemm` crate's own affair: it asks for a list of flags (bytes)
+//! and often for a buffer aligned to cache lines, and nothing else in a step has the alignment of
+//! either, so the two kinds are counted apart.
 #![allow(unsafe_code, reason = "an allocator cannot be written without; this one only counts")]
 
 use relscale_sweep::recipes::{Recipe, Size};
@@ -58,7 +59,8 @@ fn a_step_after_the_first_allocates_nothing_on_any_number_of_threads() {
     // Every shard has two sequences; the head does not fit into one tile.
     (recipe.vocabulary, recipe.context, recipe.batch) = (9_000, 128, 8);
     let size = Size { name: "test", width: 16, layers: 2, heads: 2, hidden: 24 };
-    let stream: Vec<u32> = (0..recipe.context * 9 + 1).map(|i| (i * i % recipe.vocabulary) as u32).collect();
+    let stream: Vec<u32> =
+        (0..recipe.context * 9 + 1).map(|i| (i * i % recipe.vocabulary) as u32).collect();
     for threads in [1, 2, 3] {
         let settings = Settings {
             spec: recipe.spec(&size),
@@ -70,7 +72,8 @@ fn a_step_after_the_first_allocates_nothing_on_any_number_of_threads() {
             z_loss: 1e-4,
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        // Within the pool, as a job that is handed to it from outside is an allocation now and then.
+        // Within the pool, as a job that is handed to it from outside is an allocation now and
+        // then.
         let [_, others] = pool.install(|| {
             let mut batches = Batches::new(&stream, recipe.context, recipe.batch, 1).unwrap();
             let mut trainer = Trainer::new(settings, recipe.context, 1).unwrap();

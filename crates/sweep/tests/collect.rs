@@ -1,4 +1,5 @@
-//! Runs read back from logs of every kind: numbers where they are logged, empty cells and notes where they are not.
+//! Runs read back from logs of every kind: numbers where they are logged, empty cells and notes
+//! where they are not.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,7 +47,8 @@ fn noted(run: &CollectedRun, words: &str) {
 }
 
 fn refused(path: &Path, words: &[&str]) {
-    let options = CollectOptions { sources: vec![(None, path.to_owned())], ..CollectOptions::default() };
+    let options =
+        CollectOptions { sources: vec![(None, path.to_owned())], ..CollectOptions::default() };
     let said = collect(&options).unwrap_err().to_string();
     assert!(words.iter().all(|word| said.contains(word)), "{words:?} in: {said}");
 }
@@ -54,13 +56,18 @@ fn refused(path: &Path, words: &[&str]) {
 #[test]
 fn a_run_of_the_hugging_face_trainer() {
     let run = one(&testdata("huggingface"), CollectOptions::default());
-    assert_eq!((run.run.as_str(), run.status, run.steps), ("tiny", Some(Status::Finished), Some(6.0)));
-    // 6 steps of 4 sequences of 16 tokens, twice accumulated; the loss is the last eval_loss, not the training loss.
+    assert_eq!(
+        (run.run.as_str(), run.status, run.steps),
+        ("tiny", Some(Status::Finished), Some(6.0))
+    );
+    // 6 steps of 4 sequences of 16 tokens, twice accumulated; the loss is the last eval_loss, not
+    // the training loss.
     assert_eq!((run.tokens, run.loss), (Some(768.0), Some(3.260_136_365_890_503)));
     assert_eq!((run.width, run.layers, run.learning_rate), (Some(16.0), Some(2.0), Some(0.003)));
     // 2 (4 16² + 3 16 24 + 2 16) + 16 = 4432 that are no embeddings, 40 * 16 in each table.
-    let counted =
-        |params| one(&testdata("huggingface"), CollectOptions { params, ..CollectOptions::default() }).params;
+    let counted = |params| {
+        one(&testdata("huggingface"), CollectOptions { params, ..CollectOptions::default() }).params
+    };
     assert_eq!(counted(ParameterConvention::NonEmbedding), Some(4432.0));
     assert_eq!(counted(ParameterConvention::NonEmbeddingAndHead), Some(5072.0));
     assert_eq!(counted(ParameterConvention::Total), Some(5712.0));
@@ -86,7 +93,10 @@ fn checkpoints_without_a_state_beside_them_and_diverged_losses() {
     place.file("run/checkpoint-9/trainer_state.json", &state(9, "3.0"));
     place.file("run/checkpoint-10/trainer_state.json", &state(10, "3.0"));
     let run = one(&place.0.path().join("run"), CollectOptions::default());
-    assert_eq!((run.status, run.steps, run.loss), (Some(Status::Unfinished), Some(10.0), Some(2.5)));
+    assert_eq!(
+        (run.status, run.steps, run.loss),
+        (Some(Status::Unfinished), Some(10.0), Some(2.5))
+    );
     noted(&run, "step 10 of 100");
     // 0 tokens means that the trainer was not asked to count.
     assert_eq!((run.tokens, run.params, run.params_convention), (None, None, None));
@@ -104,14 +114,16 @@ fn checkpoints_without_a_state_beside_them_and_diverged_losses() {
 #[test]
 fn event_files_of_tensorboard() {
     let run = one(&testdata("tensorboard"), CollectOptions::default());
-    // Killed after step 7, started again from 5: the second file's numbers, which are doubles in tensors.
+    // Killed after step 7, started again from 5: the second file's numbers, which are doubles in
+    // tensors.
     assert_eq!(
         (run.run.as_str(), run.loss, run.learning_rate),
         ("restarted", Some(4.5 - 0.25 * 10.0), Some(0.5))
     );
     assert_eq!((run.status, run.steps), (None, Some(10.0)));
     noted(&run, "whether it finished");
-    let training = CollectOptions { loss: Some("train/loss".to_owned()), ..CollectOptions::default() };
+    let training =
+        CollectOptions { loss: Some("train/loss".to_owned()), ..CollectOptions::default() };
     assert_eq!(one(&testdata("tensorboard"), training).loss, Some(4.125 - 0.25 * 10.0));
 
     // The second file alone, cut anywhere inside its last record: read up to there, which is said.
@@ -131,7 +143,8 @@ fn event_files_of_tensorboard() {
 #[test]
 fn a_run_of_levanter() {
     let place = Place::new();
-    // The run of 1e18 forward FLOPs with 512 channels of the published sweep; its summary counts training FLOPs, which are three times that.
+    // The run of 1e18 forward FLOPs with 512 channels of the published sweep; its summary counts
+    // training FLOPs, which are three times that.
     let record = r#"{"config": {"trainer": {"train_batch_size": 32, "num_train_steps": 32844}, "train_seq_len": 4096,
         "optimizer": {"learning_rate": 0.003646, "beta2": 0.995}, "model": {"type": "qwen3", "hidden_dim": 512, "num_layers": 6}},
         "summary": {"parameter_count": 156508160, "throughput/total_tokens": 4304928768, "throughput/total_gflops": 3000012345.0,
@@ -142,13 +155,29 @@ fn a_run_of_levanter() {
     let run = one(place.0.path(), CollectOptions { budgets, ..CollectOptions::default() });
     assert_eq!((run.run.as_str(), run.budget), ("isoflop-1e+18-d512-L6-B32-comma", Some(3e18)));
     assert_eq!(run.flops_convention, Some(FlopsConvention::Train));
-    assert_eq!((run.params, run.params_convention), (Some(156_508_160.0), Some(ParameterConvention::Total)));
-    assert_eq!((run.tokens, run.batch, run.steps), (Some(4_304_928_768.0), Some(32.0), Some(32_844.0)));
-    assert_eq!((run.learning_rate, run.width, run.layers), (Some(0.003_646), Some(512.0), Some(6.0)));
-    assert_eq!((run.loss, run.status, run.notes.as_slice()), (Some(4.1), Some(Status::Finished), &[][..]));
-    let bpb = CollectOptions { loss: Some("eval/paloma/c4_en/bpb".to_owned()), ..CollectOptions::default() };
+    assert_eq!(
+        (run.params, run.params_convention),
+        (Some(156_508_160.0), Some(ParameterConvention::Total))
+    );
+    assert_eq!(
+        (run.tokens, run.batch, run.steps),
+        (Some(4_304_928_768.0), Some(32.0), Some(32_844.0))
+    );
+    assert_eq!(
+        (run.learning_rate, run.width, run.layers),
+        (Some(0.003_646), Some(512.0), Some(6.0))
+    );
+    assert_eq!(
+        (run.loss, run.status, run.notes.as_slice()),
+        (Some(4.1), Some(Status::Finished), &[][..])
+    );
+    let bpb = CollectOptions {
+        loss: Some("eval/paloma/c4_en/bpb".to_owned()),
+        ..CollectOptions::default()
+    };
     assert_eq!(one(place.0.path(), bpb).loss, Some(1.2));
-    let far = one(place.0.path(), CollectOptions { budgets: vec![1e18], ..CollectOptions::default() });
+    let far =
+        one(place.0.path(), CollectOptions { budgets: vec![1e18], ..CollectOptions::default() });
     assert_eq!(far.budget, None);
     noted(&far, "3.000e18 FLOPs, near none of the budgets");
     fs::write(&path, "").unwrap();
@@ -175,7 +204,8 @@ fn tables_of_weights_and_biases_with_gaps() {
     noted(cut, "not logged: FLOPs, tokens, batch");
     noted(mad, "eval/loss is NaN");
 
-    // A chart: runs share no steps, so every other cell is empty; the last step of one was not sampled.
+    // A chart: runs share no steps, so every other cell is empty; the last step of one was not
+    // sampled.
     let chart = "\"Step\",\"a-1 - eval/loss\",\"a-1 - eval/loss__MIN\",\"a-1 - eval/loss__MAX\",\"b - c - eval/loss\"\n\
                  0,5.0,5.0,5.0,\n10,,,,4.5\n20,3.0,3.0,3.0,\n30,,,,NaN\n";
     let found = all(&place.file("chart.csv", chart), CollectOptions::default());
@@ -185,7 +215,10 @@ fn tables_of_weights_and_biases_with_gaps() {
     assert_eq!((b.run.as_str(), b.loss, b.status), ("b - c", None, Some(Status::Diverged)));
     noted(b, "eval/loss is NaN at step 30");
 
-    refused(&place.file("twice.csv", "run,loss\na,1\na,2\n"), &["twice.csv, row 2", "`a` is there twice"]);
+    refused(
+        &place.file("twice.csv", "run,loss\na,1\na,2\n"),
+        &["twice.csv, row 2", "`a` is there twice"],
+    );
     refused(&place.file("none.csv", "x,y\n1,2\n"), &["none.csv, line 1", "the columns are: x, y"]);
 }
 
@@ -195,8 +228,13 @@ fn metrics_a_line_a_step() {
     let line = |step: u32, rest: &str| {
         format!("{{\"step\": {step}, \"train_loss\": 4.0, \"tokens_seen\": {step}000{rest}}}\n")
     };
-    let text =
-        [line(1, ", \"val_loss\": 3.5"), line(2, ""), line(3, ""), "{\"step\": 4, \"tok".to_owned()].concat();
+    let text = [
+        line(1, ", \"val_loss\": 3.5"),
+        line(2, ""),
+        line(3, ""),
+        "{\"step\": 4, \"tok".to_owned(),
+    ]
+    .concat();
     let path = place.file("small/metrics.jsonl", &text);
     let run = one(&path, CollectOptions::default());
     assert_eq!((run.run.as_str(), run.tokens, run.loss), ("small", Some(3000.0), Some(3.5)));
@@ -209,15 +247,23 @@ fn metrics_a_line_a_step() {
     noted(&run, "no held-out loss (there is train_loss: --loss train_loss takes it)");
     let asked = CollectOptions { loss: Some("train_loss".to_owned()), ..CollectOptions::default() };
     assert_eq!(one(&path, asked).loss, Some(4.0));
-    refused(&place.file("bad.jsonl", "{\"step\": 1}\nnot json\n{\"step\": 2}\n"), &["bad.jsonl, line 2"]);
+    refused(
+        &place.file("bad.jsonl", "{\"step\": 1}\nnot json\n{\"step\": 2}\n"),
+        &["bad.jsonl, line 2"],
+    );
     fs::remove_file(place.0.path().join("bad.jsonl")).unwrap();
 
-    // CSV with a configuration beside it: tokens follow from batch, steps and sequence where all three are logged.
+    // CSV with a configuration beside it: tokens follow from batch, steps and sequence where all
+    // three are logged.
     let csv = "step,val/loss,lr,batch_size,seq_len\n1,3.0,0.1,8,128\n2,,0.01,8,128\n";
     place.file("table/log.csv", csv);
-    fs::copy(testdata("huggingface/tiny/config.json"), place.0.path().join("table/config.json")).unwrap();
+    fs::copy(testdata("huggingface/tiny/config.json"), place.0.path().join("table/config.json"))
+        .unwrap();
     let run = one(&place.0.path().join("table"), CollectOptions::default());
-    assert_eq!((run.run.as_str(), run.tokens, run.learning_rate), ("table", Some(2048.0), Some(0.1)));
+    assert_eq!(
+        (run.run.as_str(), run.tokens, run.learning_rate),
+        ("table", Some(2048.0), Some(0.1))
+    );
     noted(&run, "tokens are batch * steps * sequence, 8 * 2 * 128");
     assert_eq!((run.params, run.layers), (Some(5712.0), Some(2.0)));
 }
@@ -235,7 +281,8 @@ fn numbers_whose_products_are_none_are_not_logged() {
 #[test]
 fn conventions_that_a_log_does_not_say_stay_empty_until_told() {
     let place = Place::new();
-    let path = place.file("runs.csv", "run,params,tokens,gflops,paloma_macro_loss\na,1000,2000,3e9,3.5\n");
+    let path =
+        place.file("runs.csv", "run,params,tokens,gflops,paloma_macro_loss\na,1000,2000,3e9,3.5\n");
     let run = one(&path, CollectOptions::default());
     assert_eq!((run.budget, run.flops_convention, run.params_convention), (Some(3e18), None, None));
     noted(&run, "what params count is not said");
@@ -265,8 +312,9 @@ fn the_published_runs_of_marin() {
     let runs = collect(&options).unwrap().runs;
     for group in ["comma", "dclm"] {
         let of = |budget: f64| {
-            let of =
-                |run: &&CollectedRun| run.group.as_deref() == Some(group) && run.budget == Some(3.0 * budget);
+            let of = |run: &&CollectedRun| {
+                run.group.as_deref() == Some(group) && run.budget == Some(3.0 * budget)
+            };
             runs.iter().filter(of).count()
         };
         // The grid has 5 + 10 + 15 + 10 + 15 + 15 + 15 runs.
@@ -274,10 +322,16 @@ fn the_published_runs_of_marin() {
     }
     for run in &runs {
         assert!(
-            run.params.is_some() && run.tokens.is_some() && run.loss.is_some() && run.width.is_some(),
+            run.params.is_some()
+                && run.tokens.is_some()
+                && run.loss.is_some()
+                && run.width.is_some(),
             "{run:?}"
         );
-        assert!(run.batch.is_some() && run.steps.is_some() && run.learning_rate.is_some(), "{run:?}");
+        assert!(
+            run.batch.is_some() && run.steps.is_some() && run.learning_rate.is_some(),
+            "{run:?}"
+        );
     }
 }
 
@@ -299,16 +353,24 @@ fn a_sweep_of_ours_that_is_on_its_way() {
     };
     record(0, "finished", "null", "4.5");
     record(1, "diverged", "\"the loss rose\"", "null");
-    assert!(RunRecord::read(&place.0.path().join("sweep").join(&plan.runs[0].name)).unwrap().is_some());
+    assert!(
+        RunRecord::read(&place.0.path().join("sweep").join(&plan.runs[0].name)).unwrap().is_some()
+    );
     let runs = all(&place.0.path().join("sweep"), CollectOptions::default());
     assert_eq!(runs.len(), plan.runs.len());
     let (first, planned) = (&runs[0], &plan.runs[0]);
-    assert_eq!((first.status, first.loss, first.notes.len()), (Some(Status::Finished), Some(4.5), 0));
+    assert_eq!(
+        (first.status, first.loss, first.notes.len()),
+        (Some(Status::Finished), Some(4.5), 0)
+    );
     assert_eq!(
         (first.params, first.tokens),
         (Some(planned.parameters.total as f64), Some(planned.tokens as f64))
     );
-    assert_eq!((first.budget, first.flops_convention), (Some(planned.budget), Some(FlopsConvention::Train)));
+    assert_eq!(
+        (first.budget, first.flops_convention),
+        (Some(planned.budget), Some(FlopsConvention::Train))
+    );
     assert_eq!((runs[1].status, runs[1].loss), (Some(Status::Diverged), None));
     assert_eq!(runs[1].steps, Some(f64::from(plan.runs[1].steps / 2)));
     noted(&runs[1], "the loss rose");
@@ -346,7 +408,11 @@ fn the_shipped_family_and_groups() {
     assert_eq!(runs.len(), 7);
     for run in &runs {
         assert_eq!((run.group.as_deref(), run.status), (Some("crates"), Some(Status::Finished)));
-        assert!(run.loss.unwrap() > 1.0 && run.params.unwrap() > 1000.0 && run.tokens == Some(20_070_400.0));
+        assert!(
+            run.loss.unwrap() > 1.0
+                && run.params.unwrap() > 1000.0
+                && run.tokens == Some(20_070_400.0)
+        );
     }
     // What it was trained on is no held-out loss.
     let run = &collect(&options(None)).unwrap().runs[0];
@@ -355,7 +421,8 @@ fn the_shipped_family_and_groups() {
 
     // The same names in one group cannot be told apart; in two they can.
     let twice = |first: &str, second: &str| {
-        let sources = [first, second].map(|group| (Some(group.to_owned()), family.clone())).to_vec();
+        let sources =
+            [first, second].map(|group| (Some(group.to_owned()), family.clone())).to_vec();
         collect(&CollectOptions { sources, ..CollectOptions::default() })
     };
     assert!(matches!(twice("a", "a"), Err(Error::SameRun { .. })));
@@ -374,7 +441,10 @@ fn the_table_is_the_same_in_every_format() {
     );
     let runs = all(
         &csv,
-        CollectOptions { logged_flops: Some(FlopsConvention::Forward), ..CollectOptions::default() },
+        CollectOptions {
+            logged_flops: Some(FlopsConvention::Forward),
+            ..CollectOptions::default()
+        },
     );
     let out = |name: &str| {
         let path = place.0.path().join(name);
@@ -403,10 +473,16 @@ fn the_table_is_the_same_in_every_format() {
         (&rows[0][2], &rows[0][12], &rows[1][12]),
         (&Cell::Number(3e18), &Cell::Number(3.5), &Cell::Missing)
     );
-    assert!(matches!(write(&place.0.path().join("runs.xlsx"), &runs), Err(Error::TableEnding { .. })));
+    assert!(matches!(
+        write(&place.0.path().join("runs.xlsx"), &runs),
+        Err(Error::TableEnding { .. })
+    ));
 
     // What was written is read back as it is: a table of runs.
     let again = all(&place.0.path().join("runs.csv"), CollectOptions::default());
-    assert_eq!((again[0].budget, again[0].flops_convention), (Some(3e18), Some(FlopsConvention::Forward)));
+    assert_eq!(
+        (again[0].budget, again[0].flops_convention),
+        (Some(3e18), Some(FlopsConvention::Forward))
+    );
     assert_eq!((again[0].loss, again[0].status), (Some(3.5), Some(Status::Finished)));
 }

@@ -1,5 +1,6 @@
-//! Logs as they lie on other people's disks: crashed runs, restarted ones, damaged files, folders of one name, tables sorted by hand. What was given is a run
-//! of the table, or is passed over by name.
+//! Logs as they lie on other people's disks: crashed runs, restarted ones, damaged files, folders
+//! of one name, tables sorted by hand. What was given is a run of the table, or is passed over by
+//! name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,8 @@ impl Place {
 
 fn of(path: &Path) -> Result<Collected, String> {
     let sources = vec![(None, path.to_owned())];
-    collect(&CollectOptions { sources, ..CollectOptions::default() }).map_err(|error| error.to_string())
+    collect(&CollectOptions { sources, ..CollectOptions::default() })
+        .map_err(|error| error.to_string())
 }
 
 fn names(found: &Collected) -> Vec<&str> {
@@ -36,7 +38,11 @@ fn names(found: &Collected) -> Vec<&str> {
 }
 
 fn run<'a>(found: &'a Collected, name: &str) -> &'a CollectedRun {
-    found.runs.iter().find(|run| run.run == name).unwrap_or_else(|| panic!("{name} in {:?}", names(found)))
+    found
+        .runs
+        .iter()
+        .find(|run| run.run == name)
+        .unwrap_or_else(|| panic!("{name} in {:?}", names(found)))
 }
 
 fn noted(run: &CollectedRun, words: &str) {
@@ -61,7 +67,8 @@ fn how_a_run_ended_is_read_under_every_name_and_in_every_format() {
         ("_state", "COMPLETE", "RUNNING"),
         ("STATUS", "done", "OUT_OF_MEMORY"),
     ] {
-        let csv = place.file("a.csv", format!("name,{column},eval/loss\na,{finished},3\nb,{crashed},4\n"));
+        let csv = place
+            .file("a.csv", format!("name,{column},eval/loss\na,{finished},3\nb,{crashed},4\n"));
         let jsonl = place.file(
             "a.jsonl",
             format!(
@@ -199,7 +206,10 @@ fn a_stray_file_of_events_hides_no_runs_below_it() {
         .iter()
         .map(|passed| format!("{}: {}", passed.path.display(), passed.reason))
         .collect();
-    assert!(told.iter().any(|told| told.contains("tb/events.out") && told.contains("no scalar")), "{told:?}");
+    assert!(
+        told.iter().any(|told| told.contains("tb/events.out") && told.contains("no scalar")),
+        "{told:?}"
+    );
     assert!(told.iter().any(|told| told.contains("runA/metrics.csv")), "{told:?}");
 }
 
@@ -224,7 +234,10 @@ fn a_damaged_file_stops_nothing_and_its_run_is_named() {
     place.file("all/plan/plan.json", "{\"what\": \"another program's\"}");
     place.file("all/plan/x/metrics.csv", "step,val_loss\n1,2\n");
     let found = of(&place.path().join("all")).unwrap();
-    assert_eq!(names(&found), ["early", "foreign", "good", "late", "levanter", "lines", "x", "state"]);
+    assert_eq!(
+        names(&found),
+        ["early", "foreign", "good", "late", "levanter", "lines", "x", "state"]
+    );
     assert_eq!((run(&found, "good").loss, run(&found, "good").status), (Some(2.0), None));
     // Read up to the damage, which may have been before the end.
     let late = run(&found, "late");
@@ -250,12 +263,16 @@ fn a_damaged_file_stops_nothing_and_its_run_is_named() {
 fn runs_in_folders_of_one_name_are_told_apart() {
     let place = Place::new();
     let csv = "step,val_loss\n1,3\n2,2.5\n";
-    for folder in ["lightning/expA/version_0", "lightning/expB/version_0", "lightning/expB/version_1"] {
+    for folder in
+        ["lightning/expA/version_0", "lightning/expB/version_0", "lightning/expB/version_1"]
+    {
         place.file(&format!("{folder}/metrics.csv"), csv);
     }
     let found = of(&place.path().join("lightning")).unwrap();
     assert_eq!(names(&found), ["expA/version_0", "expB/version_0", "version_1"]);
-    for folder in ["keras/runA/train", "keras/runA/validation", "keras/runB/train", "keras/runB/validation"] {
+    for folder in
+        ["keras/runA/train", "keras/runA/validation", "keras/runB/train", "keras/runB/validation"]
+    {
         place.file(&format!("{folder}/events.out.tfevents.1.h"), events());
     }
     let found = of(&place.path().join("keras")).unwrap();
@@ -274,14 +291,18 @@ fn runs_in_folders_of_one_name_are_told_apart() {
     };
     let two = collect(&sources(["deep/a/x/run", "deep/b/x/run"])).unwrap();
     assert_eq!(names(&two), ["a/x/run", "b/x/run"]);
-    assert!(collect(&sources(["deep/a", "deep/a"])).unwrap_err().to_string().contains("is there already"));
+    assert!(
+        collect(&sources(["deep/a", "deep/a"]))
+            .unwrap_err()
+            .to_string()
+            .contains("is there already")
+    );
 }
 
 #[test]
 fn what_lies_below_a_run_is_a_run_or_is_named() {
     let place = Place::new();
-    let state =
-        "{\"global_step\": 5, \"max_steps\": 5, \"log_history\": [{\"step\": 5, \"eval_loss\": 2.5}]}";
+    let state = "{\"global_step\": 5, \"max_steps\": 5, \"log_history\": [{\"step\": 5, \"eval_loss\": 2.5}]}";
     place.file("hf/trainer_state.json", state);
     place.file("hf/checkpoint-5/trainer_state.json", state);
     place.file("hf/runs/Nov1/events.out.tfevents.1.h", events());
@@ -302,7 +323,8 @@ fn what_lies_below_a_run_is_a_run_or_is_named() {
 fn a_link_that_leads_back_is_followed_once() {
     let place = Place::new();
     place.file("runs/a/metrics.csv", "step,val_loss\n1,2\n");
-    std::os::unix::fs::symlink(place.path().join("runs"), place.path().join("runs/a/loop")).unwrap();
+    std::os::unix::fs::symlink(place.path().join("runs"), place.path().join("runs/a/loop"))
+        .unwrap();
     let found = of(&place.path().join("runs")).unwrap();
     assert_eq!(names(&found), ["a"]);
     assert!(found.passed_over[0].reason.contains("a link"), "{:?}", found.passed_over);
@@ -317,7 +339,10 @@ fn a_table_of_another_country_and_a_torn_one() {
     for path in [place.file("a.csv", german), place.file("b.csv", utf16)] {
         let found = of(&path).unwrap();
         assert_eq!(names(&found), ["a", "b"]);
-        assert_eq!((run(&found, "a").params, run(&found, "a").loss), (Some(25_480_034.0), Some(3.65573)));
+        assert_eq!(
+            (run(&found, "a").params, run(&found, "a").loss),
+            (Some(25_480_034.0), Some(3.65573))
+        );
         assert_eq!(run(&found, "b").loss, Some(3.564));
     }
     let torn = of(&place.file("run/metrics.csv", "step,val_loss\n1,3\n2,2.5\n3,")).unwrap();

@@ -1,5 +1,6 @@
-//! Plans in the forms of other trainers. The same files were read by torchtitan 0.2.2 itself, which built all 85 models with the
-//! planned number of parameters, and by PyYAML: `tools/peers/plan_exports.py`.
+//! Plans in the forms of other trainers. The same files were read by torchtitan 0.2.2 itself, which
+//! built all 85 models with the planned number of parameters, and by PyYAML:
+//! `tools/peers/plan_exports.py`.
 
 use relscale_sweep::error::Error;
 use relscale_sweep::export::{self, Exported};
@@ -24,7 +25,8 @@ fn file<'a>(exported: &'a Exported, name: &str) -> &'a str {
 fn a_levanter_file_is_the_golden_one() {
     let exported = export::plan("levanter", &marin()).unwrap();
     assert_eq!(exported.files.len(), 85);
-    let same = |text: &str| text.replace(concat!("relscale ", env!("CARGO_PKG_VERSION")), "relscale");
+    let same =
+        |text: &str| text.replace(concat!("relscale ", env!("CARGO_PKG_VERSION")), "relscale");
     let golden = include_str!("exports/1e18-d512-L6-B32.yaml");
     assert_eq!(same(file(&exported, "1e18-d512-L6-B32.yaml")), same(golden));
     assert!(exported.differences.is_empty());
@@ -35,9 +37,12 @@ fn a_plain_llama_is_told_as_one_and_what_differs_is_said_in_every_file() {
     let exported = export::plan("levanter", &small()).unwrap();
     assert!(exported.differences[0].contains("decays no embedding"), "{:?}", exported.differences);
     for (path, text) in &exported.files {
-        for line in
-            ["  type: llama\n", "  tie_word_embeddings: true\n", "    type: default\n", "  type: adam\n"]
-        {
+        for line in [
+            "  type: llama\n",
+            "  tie_word_embeddings: true\n",
+            "    type: default\n",
+            "  type: adam\n",
+        ] {
             assert!(text.contains(line), "{line} is not in {}", path.display());
         }
         assert!(text.contains("# Differs from the plan: Levanter decays"), "{}", path.display());
@@ -53,7 +58,8 @@ fn torchtitan_files_are_toml_with_the_numbers_of_the_plan() {
     let flavors = file(&exported, "relscale_flavors.py");
     for run in &plan.runs {
         let text = file(&exported, &format!("{}.toml", run.name));
-        let told: toml::Table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", run.name));
+        let told: toml::Table =
+            text.parse().unwrap_or_else(|error| panic!("{}: {error}", run.name));
         let number = |section: &str, key: &str| told[section][key].as_float().unwrap();
         let whole = |section: &str, key: &str| told[section][key].as_integer().unwrap();
         let optimiser = &run.optimiser;
@@ -64,7 +70,10 @@ fn torchtitan_files_are_toml_with_the_numbers_of_the_plan() {
         assert_eq!(whole("training", "global_batch_size"), run.batch as i64);
         assert_eq!(whole("training", "steps"), i64::from(run.steps));
         assert_eq!(whole("training", "seq_len"), 4096);
-        assert_eq!(whole("lr_scheduler", "warmup_steps"), (0.1 * f64::from(run.steps)).round() as i64);
+        assert_eq!(
+            whole("lr_scheduler", "warmup_steps"),
+            (0.1 * f64::from(run.steps)).round() as i64
+        );
         assert_eq!(told["experimental"]["custom_import"].as_str(), Some("relscale_flavors"));
         let flavor = told["model"]["flavor"].as_str().unwrap();
         let model = &run.architecture;

@@ -1,4 +1,5 @@
-//! The preset `marin` against the published sweep: its 85 runs derived by other means, and the logs of the real ones.
+//! The preset `marin` against the published sweep: its 85 runs derived by other means, and the logs
+//! of the real ones.
 
 use relscale_records::units::FlopsConvention;
 use relscale_sweep::plan::{self, Plan, PlannedRun, SweepRecipe};
@@ -10,12 +11,19 @@ fn rows(text: &str) -> Vec<HashMap<String, String>> {
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().unwrap().split(',').collect();
     let row = |line: &str| {
-        header.iter().map(|name| (*name).to_owned()).zip(line.split(',').map(str::to_owned)).collect()
+        header
+            .iter()
+            .map(|name| (*name).to_owned())
+            .zip(line.split(',').map(str::to_owned))
+            .collect()
     };
     lines.map(row).collect()
 }
 
-fn number<T: std::str::FromStr<Err: std::fmt::Debug>>(row: &HashMap<String, String>, column: &str) -> T {
+fn number<T: std::str::FromStr<Err: std::fmt::Debug>>(
+    row: &HashMap<String, String>,
+    column: &str,
+) -> T {
     row[column].parse().unwrap()
 }
 
@@ -27,7 +35,8 @@ fn close(got: f64, want: f64) -> bool {
     (got - want).abs() <= 1e-12 * want.abs()
 }
 
-/// `testdata/sweep/marin.csv` by `tools/goldens/marin_grid.py`; its grid is the one published with the sweep.
+/// `testdata/sweep/marin.csv` by `tools/goldens/marin_grid.py`; its grid is the one published with
+/// the sweep.
 #[test]
 fn the_85_runs_are_those_of_the_published_grid() {
     let plan = plan::build(&marin()).unwrap();
@@ -37,7 +46,12 @@ fn the_85_runs_are_those_of_the_published_grid() {
         let model = &run.architecture;
         assert_eq!(run.budget, number::<f64>(row, "budget"));
         let got = [model.width as u64, model.layers as u64, run.batch as u64, u64::from(run.steps)];
-        assert_eq!(got, ["width", "layers", "batch", "steps"].map(|c| number::<u64>(row, c)), "{}", run.name);
+        assert_eq!(
+            got,
+            ["width", "layers", "batch", "steps"].map(|c| number::<u64>(row, c)),
+            "{}",
+            run.name
+        );
         assert_eq!(run.parameters.total, number::<u64>(row, "parameters"), "{}", run.name);
         assert_eq!(run.tokens, number::<u64>(row, "tokens"), "{}", run.name);
         assert!(close(run.optimiser.learning_rate, number(row, "learning_rate")), "{}", run.name);
@@ -65,7 +79,8 @@ fn the_runs_are_those_that_were_logged() {
         for row in sweep {
             let grid = row["run"].replace("e+", "e");
             let found = |run: &&PlannedRun| grid.starts_with(&format!("isoflop-{}-", run.name));
-            let run = plan.runs.iter().find(found).unwrap_or_else(|| panic!("{grid} is not in the plan"));
+            let run =
+                plan.runs.iter().find(found).unwrap_or_else(|| panic!("{grid} is not in the plan"));
             let got = [run.parameters.total, run.tokens, run.batch as u64, u64::from(run.steps)];
             assert_eq!(
                 got,
@@ -89,7 +104,8 @@ fn the_runs_are_those_that_were_logged() {
 fn budgets_of_training_flops_plan_the_same_runs_three_times_as_dear() {
     let forward = plan::build(&marin()).unwrap();
     let budgets = marin().budgets.iter().map(|budget| 3.0 * budget).collect();
-    let train = plan::build(&SweepRecipe { flops: FlopsConvention::Train, budgets, ..marin() }).unwrap();
+    let train =
+        plan::build(&SweepRecipe { flops: FlopsConvention::Train, budgets, ..marin() }).unwrap();
     let shape = |plan: &Plan| -> Vec<_> {
         plan.runs.iter().map(|run| (run.architecture.width, run.batch, run.steps)).collect()
     };
@@ -130,9 +146,12 @@ fn what_makes_no_run_is_dropped_with_its_reason() {
 
 #[test]
 fn nothing_is_planned_from_nonsense() {
-    for (budgets, word) in
-        [(vec![], "no budget"), (vec![f64::NAN], "NaN"), (vec![1e18, 1e18], "twice"), (vec![-1.0], "-1")]
-    {
+    for (budgets, word) in [
+        (vec![], "no budget"),
+        (vec![f64::NAN], "NaN"),
+        (vec![1e18, 1e18], "twice"),
+        (vec![-1.0], "-1"),
+    ] {
         let error = plan::build(&SweepRecipe { budgets, ..marin() }).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     }

@@ -1,4 +1,5 @@
-//! A plan trained for real, on text made up here: what it leaves, stopping and going on, a real `kill -9`, divergence, refusals.
+//! A plan trained for real, on text made up here: what it leaves, stopping and going on, a real
+//! `kill -9`, divergence, refusals.
 
 use relscale_decoder::families::LoadOptions;
 use relscale_decoder::model::Model;
@@ -38,14 +39,19 @@ fn tiny() -> Plan {
 
 /// Sentences from a few words, by a fixed generator.
 fn documents(seed: u64, count: usize) -> Vec<String> {
-    let words = ["rank", "token", "of", "the", "right", "model", "scale", "law", "is", "a", "gap", "closes"];
+    let words = [
+        "rank", "token", "of", "the", "right", "model", "scale", "law", "is", "a", "gap", "closes",
+    ];
     let mut state = seed;
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize
     };
     (0..count)
-        .map(|_| (0..40).map(|_| words[next() % 3 + next() % 10]).collect::<Vec<_>>().join(" ") + ".\n")
+        .map(|_| {
+            (0..40).map(|_| words[next() % 3 + next() % 10]).collect::<Vec<_>>().join(" ") + ".\n"
+        })
         .collect()
 }
 
@@ -74,7 +80,10 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             if path.is_dir() {
                 open.push(path);
             } else if !path.ends_with(".lock") {
-                found.insert(path.strip_prefix(folder).unwrap().to_owned(), std::fs::read(&path).unwrap());
+                found.insert(
+                    path.strip_prefix(folder).unwrap().to_owned(),
+                    std::fs::read(&path).unwrap(),
+                );
             }
         }
     }
@@ -137,7 +146,8 @@ fn a_plan_becomes_models_curves_and_a_table() {
 
 #[test]
 fn stopped_again_and_again_is_never_stopped_and_threads_do_not_matter() {
-    let (reference, stopped, plan) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tiny());
+    let (reference, stopped, plan) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tiny());
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     one.install(|| whole(reference.path(), &plan));
     let (text, mut stops, mut resumed) = (text(), 0, 0);
@@ -193,7 +203,8 @@ fn start(folder: &Path) -> Child {
 
 #[test]
 fn killed_at_any_moment_is_never_killed() {
-    let (reference, place, plan) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tiny());
+    let (reference, place, plan) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tiny());
     whole(reference.path(), &plan);
     // Lifetimes from a fixed generator, growing, so that the end is reached on a slow machine too.
     let (mut state, mut killed, began) = (99_u64, 0, Instant::now());
@@ -238,7 +249,9 @@ fn a_run_that_diverges_is_told_and_the_others_go_on() {
     let note = record.note.as_deref().unwrap();
     assert!(note.contains(" at step ") || note.contains(" by step "), "{note}");
     assert!(record.held_out_loss.is_none() && record.steps_taken < plan.runs[1].steps);
-    assert!(!folder.join("config.json").exists() && !folder.join("checkpoint.safetensors").exists());
+    assert!(
+        !folder.join("config.json").exists() && !folder.join("checkpoint.safetensors").exists()
+    );
     let table = std::fs::read_to_string(place.path().join("runs.csv")).unwrap();
     assert!(table.lines().nth(2).unwrap().contains(",diverged,"), "{table}");
     // It is known the next time, and not tried again.
@@ -272,7 +285,10 @@ fn what_does_not_belong_together_is_refused() {
     let one = documents(3, 60);
     let one: Vec<&str> = one.iter().map(String::as_str).collect();
     let text_of = |held_out: &[&str]| SweepText::new(280, "made-up", &one, held_out);
-    refused(attempt(&plan, &text_of(&one[..5]).unwrap(), options()), "another plan, text or setting");
+    refused(
+        attempt(&plan, &text_of(&one[..5]).unwrap(), options()),
+        "another plan, text or setting",
+    );
     // Text that is too little, or too poor for the vocabulary.
     refused(attempt(&plan, &text_of(&["a"]).unwrap(), options()), "held-out text has");
     let poor = SweepText::new(280, "made-up", &["abc"], &["abc"]).unwrap_err();

@@ -1,4 +1,5 @@
-//! The training step against PyTorch in float64 (`tools/goldens/training.py`): the gradient of every tensor, and ten steps.
+//! The training step against PyTorch in float64 (`tools/goldens/training.py`): the gradient of
+//! every tensor, and ten steps.
 
 use relscale_decoder::families::{self, LoadOptions, Loaded};
 use relscale_decoder::weights::Weights;
@@ -51,7 +52,8 @@ fn every_gradient_agrees_with_pytorch() {
     let batch: Vec<&[u32]> = steps.batches[0].iter().map(Vec::as_slice).collect();
     let tokens = batch.len() * steps.length;
     let workspace = || Workspace::new(&spec, steps.length).unwrap();
-    // In the tiles that are chosen: one, as the vocabulary is small; and in several, the last of rows and of entries cut off.
+    // In the tiles that are chosen: one, as the vocabulary is small; and in several, the last of
+    // rows and of entries cut off.
     for mut workspace in [workspace(), workspace().with_tiles(7, 10)] {
         let mut got = Weights::zeros(&spec);
         let weight = 1.0 / tokens as f32;
@@ -96,8 +98,18 @@ fn ten_steps_agree_with_pytorch_on_any_number_of_threads() {
             let batch: Vec<&[u32]> = batch.iter().map(Vec::as_slice).collect();
             let taken = trainer.step(&batch);
             let (loss, norm) = (steps.losses[number], steps.norms[number]);
-            assert!((taken.loss - loss).abs() < 1e-5, "step {}: {} for {loss}", number + 1, taken.loss);
-            assert!((taken.norm / norm - 1.0).abs() < 1e-4, "step {}: {} for {norm}", number + 1, taken.norm);
+            assert!(
+                (taken.loss - loss).abs() < 1e-5,
+                "step {}: {} for {loss}",
+                number + 1,
+                taken.loss
+            );
+            assert!(
+                (taken.norm / norm - 1.0).abs() < 1e-4,
+                "step {}: {} for {norm}",
+                number + 1,
+                taken.norm
+            );
         }
         trainer.into_weights()
     };
@@ -106,7 +118,9 @@ fn ten_steps_agree_with_pytorch_on_any_number_of_threads() {
         steps.norms.iter().any(|norm| *norm > steps.clip)
             && steps.norms.iter().any(|norm| *norm < steps.clip)
     );
-    let on = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run);
+    let on = |threads| {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
+    };
     let one = on(1);
     for threads in [2, 3] {
         assert_eq!(one, on(threads), "{threads} threads");

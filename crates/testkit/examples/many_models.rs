@@ -22,8 +22,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let size = |model| 1e4 * 1e3_f64.powf(f64::from(model) / f64::from(models.max(2) - 1));
     let sizes: Vec<u64> = (0..models).map(|model| size(model).round() as u64).collect();
     for (corpus, alpha) in [("prose", 0.12), ("code", 0.09)] {
-        let family =
-            MadeUpFamily { corpus: corpus.into(), sizes: sizes.clone(), alpha, beta: 0.1, documents };
+        let family = MadeUpFamily {
+            corpus: corpus.into(),
+            sizes: sizes.clone(),
+            alpha,
+            beta: 0.1,
+            documents,
+        };
         made_up_study(Path::new(&folder), &family);
     }
     let study = Study::create_or_open(Path::new(&folder))?;

@@ -25,6 +25,9 @@ pub fn check_gradient(name: &str, x: &[f32], gradient: &[f32], loss: impl Fn(&[f
         at[i] = x[i];
         let want = (above - below) / (high - low);
         let got = f64::from(gradient[i]);
-        assert!((got - want).abs() < 1e-3 * want.abs().max(0.3), "{name}[{i}]: {got} against {want}");
+        assert!(
+            (got - want).abs() < 1e-3 * want.abs().max(0.3),
+            "{name}[{i}]: {got} against {want}"
+        );
     }
 }

@@ -62,7 +62,9 @@ impl Case {
         assert_eq!(got.rank, rank, "{place}: rank");
         assert_eq!(Some(got.ties), self.ties, "{place}: ties");
         assert_eq!(Some(got.argmax), self.argmax, "{place}: argmax");
-        for (what, got, want) in [("nll", got.nll, self.nll), ("entropy", got.entropy, self.entropy)] {
+        for (what, got, want) in
+            [("nll", got.nll, self.nll), ("entropy", got.entropy, self.entropy)]
+        {
             let want = want.unwrap_or_else(|| panic!("{place}: the case lacks {what}"));
             let error = (f64::from(got) - want).abs();
             assert!(error <= 1e-5 * want.abs().max(1.0), "{place}: {what} {got} for {want}");
@@ -99,11 +101,17 @@ pub fn cases() -> Vec<Case> {
     let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     files.sort();
     let read = |path: &std::path::PathBuf| {
-        let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        toml::from_str::<File>(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display())).case
+        let text =
+            fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        toml::from_str::<File>(&text)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+            .case
     };
-    let cases: Vec<Case> =
-        files.iter().filter(|path| path.extension().is_some_and(|e| e == "toml")).flat_map(read).collect();
+    let cases: Vec<Case> = files
+        .iter()
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .flat_map(read)
+        .collect();
     assert!(cases.len() > 10, "the cases were not found");
     cases
 }
@@ -159,12 +167,15 @@ pub fn model_of_logits(folder: &Path, logits: &[f32]) {
     }
     let bytes: Vec<(String, Vec<usize>, Vec<u8>)> = tensors
         .into_iter()
-        .map(|(name, shape, data)| (name, shape, data.iter().flat_map(|w| w.to_le_bytes()).collect()))
+        .map(|(name, shape, data)| {
+            (name, shape, data.iter().flat_map(|w| w.to_le_bytes()).collect())
+        })
         .collect();
     let views = bytes.iter().map(|(name, shape, bytes)| {
         let view = TensorView::new(Dtype::F32, shape.clone(), bytes);
         (name.as_str(), view.unwrap_or_else(|error| panic!("{name}: {error}")))
     });
-    let file = safetensors::serialize(views, None).unwrap_or_else(|error| panic!("weights: {error}"));
+    let file =
+        safetensors::serialize(views, None).unwrap_or_else(|error| panic!("weights: {error}"));
     put("model.safetensors", &file);
 }

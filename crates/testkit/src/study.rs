@@ -58,7 +58,8 @@ pub fn made_up_study(folder: &Path, family: &MadeUpFamily) {
 fn write_run(study: &mut Study, family: &MadeUpFamily, size: u64) -> relscale_records::Result<()> {
     let MadeUpFamily { documents, .. } = *family;
     let total = documents * DOCUMENT;
-    let plan = RunPlan { documents, scored: u64::from(total), part_tokens: u64::from(total), parts: 1 };
+    let plan =
+        RunPlan { documents, scored: u64::from(total), part_tokens: u64::from(total), parts: 1 };
     let run = study.start(&RunRecord::new(provenance(family, size), plan))?;
     let rows: Vec<DocumentRow> = (0..documents).map(document_row).collect();
     run.write_documents(&rows)?;
@@ -117,7 +118,8 @@ fn provenance(family: &MadeUpFamily, size: u64) -> Provenance {
     provenance.corpus.text_sha256 = sha256_bytes(family.corpus.as_bytes());
     provenance.corpus.documents = u64::from(family.documents);
     let vocabulary = &mut provenance.scoring.vocabulary;
-    (vocabulary.tokenizer, vocabulary.with_added, vocabulary.rows) = (VOCABULARY, VOCABULARY, VOCABULARY);
+    (vocabulary.tokenizer, vocabulary.with_added, vocabulary.rows) =
+        (VOCABULARY, VOCABULARY, VOCABULARY);
     vocabulary.scored = VOCABULARY;
     provenance
 }

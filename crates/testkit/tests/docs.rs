@@ -30,10 +30,14 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 fn documents() -> Vec<(String, String)> {
     let mut found = Vec::new();
     files(&root().join("docs"), &mut found);
-    found.extend(["README.md", "CONTRIBUTING.md", "testdata/README.md"].map(|name| root().join(name)));
-    let documents = found.into_iter().filter(|path| path.extension().is_some_and(|end| end == "md"));
+    found.extend(
+        ["README.md", "CONTRIBUTING.md", "testdata/README.md"].map(|name| root().join(name)),
+    );
+    let documents =
+        found.into_iter().filter(|path| path.extension().is_some_and(|end| end == "md"));
     let text = |path: PathBuf| {
-        let name = path.strip_prefix(root()).expect("below the root").to_string_lossy().into_owned();
+        let name =
+            path.strip_prefix(root()).expect("below the root").to_string_lossy().into_owned();
         (name, std::fs::read_to_string(path).expect("a document"))
     };
     documents.map(text).collect()
@@ -61,9 +65,11 @@ fn code() -> Vec<String> {
     files(&root().join("tools"), &mut found);
     files(&root().join("fuzz"), &mut found);
     let kinds = ["rs", "py", "toml", "css", "js", "html"];
-    let wanted = |path: &PathBuf| path.extension().is_some_and(|end| kinds.iter().any(|kind| end == *kind));
+    let wanted =
+        |path: &PathBuf| path.extension().is_some_and(|end| kinds.iter().any(|kind| end == *kind));
     // Not this file, in which the names to look for would be found.
-    let texts = found.iter().filter(|path| wanted(path) && !path.ends_with("testkit/tests/docs.rs"));
+    let texts =
+        found.iter().filter(|path| wanted(path) && !path.ends_with("testkit/tests/docs.rs"));
     texts.map(|path| std::fs::read_to_string(path).expect("a source file")).collect()
 }
 
@@ -91,7 +97,8 @@ fn is_file(name: &str) -> bool {
     let ends = [".rs", ".py", ".md", ".toml", ".css", ".js"];
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
     // A name in capitals stands for any, as in `loaders/NAME.rs`.
-    let placeholder = name.split(['/', '.']).any(|part| part.len() > 2 && part == part.to_uppercase());
+    let placeholder =
+        name.split(['/', '.']).any(|part| part.len() > 2 && part == part.to_uppercase());
     // A folder with a version is a crate's of others, in an example.
     let others = name.split('/').next().is_some_and(|first| first.contains('.'));
     name.contains('/')
@@ -103,12 +110,17 @@ fn is_file(name: &str) -> bool {
 
 #[test]
 fn every_file_and_folder_that_a_document_names_exists() {
-    let crates: Vec<PathBuf> =
-        std::fs::read_dir(root().join("crates")).expect("crates").flatten().map(|e| e.path()).collect();
+    let crates: Vec<PathBuf> = std::fs::read_dir(root().join("crates"))
+        .expect("crates")
+        .flatten()
+        .map(|e| e.path())
+        .collect();
     let mut places = vec![root(), root().join("crates"), root().join("docs")];
     places.extend(crates.iter().flat_map(|one| [one.clone(), one.join("src")]));
-    let names: Vec<String> =
-        crates.iter().map(|one| one.file_name().expect("a name").to_string_lossy().into_owned()).collect();
+    let names: Vec<String> = crates
+        .iter()
+        .map(|one| one.file_name().expect("a name").to_string_lossy().into_owned())
+        .collect();
     let mut missing = Vec::new();
     for (document, text) in documents() {
         for name in quoted(&text) {
@@ -122,7 +134,11 @@ fn every_file_and_folder_that_a_document_names_exists() {
             }
         }
     }
-    assert!(missing.is_empty(), "documents name files that are not there:\n  {}", missing.join("\n  "));
+    assert!(
+        missing.is_empty(),
+        "documents name files that are not there:\n  {}",
+        missing.join("\n  ")
+    );
 }
 
 #[test]
@@ -134,18 +150,25 @@ fn every_item_and_member_that_a_document_names_is_in_the_code() {
             let known = match name.split_once("::") {
                 // An item of a type, in a file that defines the type or adds to it:
                 // `FitOptions::seed`.
-                Some((owner, item)) if is_name(owner) && owner != owner.to_lowercase() && is_name(item) => {
+                Some((owner, item))
+                    if is_name(owner) && owner != owner.to_lowercase() && is_name(item) =>
+                {
                     code.iter().any(|text| {
                         let defined = ["struct", "enum", "trait", "type", "impl", "mod", "use"];
                         has_word(text, item)
-                            && (defined.iter().any(|word| has_word(text, &format!("{word} {owner}")))
+                            && (defined
+                                .iter()
+                                .any(|word| has_word(text, &format!("{word} {owner}")))
                                 || has_word(text, &format!("for {owner}")))
                     })
                 }
                 Some(_) => true,
                 // A name of the code by its look: a test, a member, a function; or a variant as
                 // results spell it.
-                None if is_name(&name) && name.matches('_').count() > 1 && name == name.to_lowercase() => {
+                None if is_name(&name)
+                    && name.matches('_').count() > 1
+                    && name == name.to_lowercase() =>
+                {
                     code.iter().any(|text| has_word(text, &name) || has_word(text, &variant(&name)))
                 }
                 None => true,

@@ -15,7 +15,8 @@ use crate::seeds::{self, Seeds};
 
 const GOLDENS: &str = "crates/decoder/tests/goldens";
 
-/// A safetensors file, judged by the library whose format it is: what one reads the other reads, with the same tensors.
+/// A safetensors file, judged by the library whose format it is: what one reads the other reads,
+/// with the same tensors.
 ///
 /// # Panics
 /// It is not so, or a refusal does not name the file.
@@ -57,7 +58,8 @@ pub fn safetensors_seeds() -> Vec<Vec<u8>> {
         .all()
 }
 
-/// A file of `torch.save`: the stack machine, the archive around it, the plain stream of old. Nothing is executed, no tensor leaves its storage.
+/// A file of `torch.save`: the stack machine, the archive around it, the plain stream of old.
+/// Nothing is executed, no tensor leaves its storage.
 ///
 /// # Panics
 /// A tensor that opened has other than its shape's numbers, or a refusal does not name the file.
@@ -121,7 +123,8 @@ pub fn shards_seeds() -> Vec<Vec<u8>> {
         .all()
 }
 
-/// A `config.json`: a spec that does not contradict itself, and whose parameters can be counted, or a refusal that names the file.
+/// A `config.json`: a spec that does not contradict itself, and whose parameters can be counted, or
+/// a refusal that names the file.
 ///
 /// # Panics
 /// It is neither.
@@ -146,7 +149,8 @@ pub fn config_seeds() -> Vec<Vec<u8>> {
         .all()
 }
 
-/// A whole folder, `config.json` and weights that need not fit it. What loads is run: tokens get ranks within the vocabulary, or none.
+/// A whole folder, `config.json` and weights that need not fit it. What loads is run: tokens get
+/// ranks within the vocabulary, or none.
 ///
 /// # Panics
 /// A number is none, or a refusal names neither file.

@@ -12,7 +12,8 @@ use crate::seeds::{self, Seeds};
 
 const DATA: &str = "crates/corpus/tests/data";
 
-/// Reads a corpus to its end: documents whose spans fit, ids that are there; or a refusal that names one of the files `named`.
+/// Reads a corpus to its end: documents whose spans fit, ids that are there; or a refusal that
+/// names one of the files `named`.
 fn read(spec: &str, named: &[&Path]) -> Vec<Document> {
     let refuse = |error: CorpusError| match named {
         [only] => check_refusal(&error, only),
@@ -48,7 +49,8 @@ fn read(spec: &str, named: &[&Path]) -> Vec<Document> {
     all
 }
 
-/// Plain text, cut in every way. Nothing of it is lost or changed but byte-order marks and, where lines are documents, their ends.
+/// Plain text, cut in every way. Nothing of it is lost or changed but byte-order marks and, where
+/// lines are documents, their ends.
 ///
 /// # Panics
 /// It is.
@@ -225,7 +227,8 @@ pub fn anthropic_seeds() -> Vec<Vec<u8>> {
     seeds.all()
 }
 
-/// A text in the markup of ICE, by the two names that a file may have. A text that was stripped is stripped of nothing more.
+/// A text in the markup of ICE, by the two names that a file may have. A text that was stripped is
+/// stripped of nothing more.
 ///
 /// # Panics
 /// As [`rows`].
@@ -251,7 +254,8 @@ pub fn ice_seeds() -> Vec<Vec<u8>> {
         .all()
 }
 
-/// A Rust file taken apart into code and prose. The code is no longer than the file (but for its last newline); text that is no Rust may be anything else.
+/// A Rust file taken apart into code and prose. The code is no longer than the file (but for its
+/// last newline); text that is no Rust may be anything else.
 ///
 /// # Panics
 /// It is.
@@ -272,7 +276,8 @@ pub fn crate_source_seeds() -> Vec<Vec<u8>> {
         .all()
 }
 
-/// A licence expression of a manifest. One that is permissive stays so beside an `OR`, and with one that is not beside an `AND` it is none.
+/// A licence expression of a manifest. One that is permissive stays so beside an `OR`, and with one
+/// that is not beside an `AND` it is none.
 ///
 /// # Panics
 /// It does not.

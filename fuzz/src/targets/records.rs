@@ -1,4 +1,5 @@
-//! Files of a study: parts, tables, and the JSON beside them. Another program may have written them, a disk may have spoilt them.
+//! Files of a study: parts, tables, and the JSON beside them. Another program may have written
+//! them, a disk may have spoilt them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +26,8 @@ fn written(write: impl FnOnce(&Path)) -> Vec<u8> {
     fs::read(path).expect("a file that was just written")
 }
 
-/// A part: rows that were read to the end without an error, written again, are the part that the file says it is.
+/// A part: rows that were read to the end without an error, written again, are the part that the
+/// file says it is.
 ///
 /// # Panics
 /// They are not, or a refusal does not name the file.
@@ -197,7 +199,8 @@ fn study_in(place: &Place, file: usize) -> std::path::PathBuf {
     if matches!(file, 1 | 2) { run.join(JSON[file]) } else { place.path().join(JSON[file]) }
 }
 
-/// One of the JSON files of a study, the rest being whole: tallies that count what the part holds, or a refusal.
+/// One of the JSON files of a study, the rest being whole: tallies that count what the part holds,
+/// or a refusal.
 ///
 /// # Panics
 /// A refusal names none of the study's files.

@@ -53,7 +53,8 @@ fn round<T: Saved + PartialEq + std::fmt::Debug>(place: &Place) {
     }
 }
 
-/// A question to laws that were read: whatever stands in them, an answer is a number with its bounds or a reason.
+/// A question to laws that were read: whatever stands in them, an answer is a number with its
+/// bounds or a reason.
 ///
 /// # Panics
 /// An answer does not read back.

@@ -1,6 +1,8 @@
-//! Tables that users bring, in four formats, and result files of lm-evaluation-harness: points to fit.
+//! Tables that users bring, in four formats, and result files of lm-evaluation-harness: points to
+//! fit.
 //!
-//! Beside the reading, this is what the fits make of numbers that nobody foresaw: a result is saved and read back, which it is not with a NaN in it.
+//! Beside the reading, this is what the fits make of numbers that nobody foresaw: a result is saved
+//! and read back, which it is not with a NaN in it.
 
 use std::path::Path;
 
@@ -27,7 +29,8 @@ fn table(place: &Place, data: &[u8]) -> Option<std::path::PathBuf> {
     Some(place.put(&format!("points.{}", ENDINGS[ending]), data))
 }
 
-/// What was fitted is written and read back, or the refusal names the file or what of the options it does not have.
+/// What was fitted is written and read back, or the refusal names the file or what of the options
+/// it does not have.
 fn check<T: Saved + PartialEq + std::fmt::Debug>(place: &Place, path: &Path, fit: Result<T, LawsError>) {
     match fit {
         Ok(fit) => {
@@ -192,7 +195,8 @@ pub fn isoflop_seeds() -> Vec<Vec<u8>> {
     Seeds::new().chosen(1, text.replace(',', "\t")).chosen(0, text).all()
 }
 
-/// `relative --table`: distributions in a column, a baseline among them, averaged by a second table, with a covariate in a third.
+/// `relative --table`: distributions in a column, a baseline among them, averaged by a second
+/// table, with a covariate in a third.
 ///
 /// # Panics
 /// As [`user_table`].

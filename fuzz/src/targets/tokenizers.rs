@@ -11,11 +11,13 @@ use crate::input::{files, join};
 use crate::place::{Place, check_refusal};
 use crate::seeds::{self, Seeds};
 
-/// What is encoded by every tokenizer that can be read: characters of one to four bytes, a special token, odd spaces.
+/// What is encoded by every tokenizer that can be read: characters of one to four bytes, a special
+/// token, odd spaces.
 const TEXT: &str = " The theatre, and in\n\nitself é中文 🙂e\u{301}<|endoftext|>\u{a0}</s> 12\r\n";
 
-/// The tokenizer library panics on files that are none, and the corpus turns that into a refusal; the engine, which ends the program at every panic
-/// before anybody can catch it, must not see these. Panics that nobody catches still end it.
+/// The tokenizer library panics on files that are none, and the corpus turns that into a refusal;
+/// the engine, which ends the program at every panic before anybody can catch it, must not see
+/// these. Panics that nobody catches still end it.
 fn let_the_library_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -27,7 +29,8 @@ fn let_the_library_panic() {
     });
 }
 
-/// Takes a tokenizer through what a measurement does with it. Bytes of tokens sum to the text; every id has an entry.
+/// Takes a tokenizer through what a measurement does with it. Bytes of tokens sum to the text;
+/// every id has an entry.
 fn use_it(tokenizer: &Tokenizer) {
     for text in [TEXT, "", "a"] {
         let Ok(encoded) = tokenizer.encode(text) else { continue };
@@ -64,7 +67,8 @@ pub fn tokenizer_json(data: &[u8]) {
     folder(&place, &path);
 }
 
-/// Byte-level BPE as ours, word-level, unigram and byte fallback, with normalisers and post-processors.
+/// Byte-level BPE as ours, word-level, unigram and byte fallback, with normalisers and
+/// post-processors.
 pub fn tokenizer_json_seeds() -> Vec<Vec<u8>> {
     let word_level = r#"{"version":"1.0","truncation":null,"padding":null,"added_tokens":[{"id":3,"content":"</s>","single_word":false,"lstrip":true,"rstrip":false,"normalized":false,"special":true}],
         "normalizer":{"type":"Sequence","normalizers":[{"type":"NFC"},{"type":"Lowercase"}]},"pre_tokenizer":{"type":"Whitespace"},

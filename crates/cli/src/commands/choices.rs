@@ -15,12 +15,15 @@ use super::table::condition;
 use crate::spare::{Input, spare};
 use crate::terminal;
 
-/// Judge questions with options (MMLU, behaviours): accuracy, loss and probability of the right option, by subject and domain.
+/// Judge questions with options (MMLU, behaviours): accuracy, loss and probability of the right
+/// option, by subject and domain.
 ///
-/// Each option was scored as a document with its prompt as context (`relscale measure` with kind=mmlu or kind=anthropic, or documents of one's own
-/// with the tags item, option, gold). An option is preferred by its log-probability, that per byte, or that per token. Losses are
-/// means over groups of means over questions, accuracies shares of all questions; intervals come from questions drawn again inside
-/// their groups. Of a question about behaviour the answer that matches it is gold, so p is the probability of the behaviour.
+/// Each option was scored as a document with its prompt as context (`relscale measure` with
+/// kind=mmlu or kind=anthropic, or documents of one's own with the tags item, option, gold). An
+/// option is preferred by its log-probability, that per byte, or that per token. Losses are means
+/// over groups of means over questions, accuracies shares of all questions; intervals come from
+/// questions drawn again inside their groups. Of a question about behaviour the answer that matches
+/// it is gold, so p is the probability of the behaviour.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -35,7 +38,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     corpus: Option<String>,
 
-    /// The tag whose values are the distributions, e.g. tag:variety [default: domain or cluster, else the corpus]
+    /// The tag whose values are the distributions, e.g. tag:variety
+    /// [default: domain or cluster, else the corpus]
     #[arg(long, value_name = "TAG", value_parser = tag)]
     by: Option<String>,
 
@@ -47,7 +51,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     groups: bool,
 
-    /// Show what is beyond the same with the gold shuffled over the questions of each group: knowledge, not copying or a taste for letters
+    /// Show what is beyond the same with the gold shuffled over the questions of each group:
+    /// knowledge, not copying or a taste for letters
     #[arg(long)]
     beyond_shuffled: bool,
 
@@ -59,7 +64,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = ChoicesOptions::default().seed)]
     seed: u64,
 
-    /// Write every option of every question as CSV: nll, bytes, tokens, whether it is gold, whether it is preferred
+    /// Write every option of every question as CSV: nll, bytes, tokens, whether it is gold, whether
+    /// it is preferred
     #[arg(long, value_name = "FILE")]
     options: Option<PathBuf>,
 
@@ -85,8 +91,11 @@ Examples:
 /// # Errors
 /// A study that cannot be read, or has no questions; files that cannot be written.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let outputs =
-        [Json::file(arguments.json.as_ref()), arguments.csv.as_deref(), arguments.options.as_deref()];
+    let outputs = [
+        Json::file(arguments.json.as_ref()),
+        arguments.csv.as_deref(),
+        arguments.options.as_deref(),
+    ];
     spare(&outputs, &[Input::Study(arguments.study.clone())])?;
     let study = Study::open(&arguments.study)?;
     let (runs, documents) = (study.tallies()?, documents(&study)?);
@@ -98,12 +107,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         by: arguments.by.as_deref(),
         only: &tags(&arguments.only),
     };
-    let options =
-        ChoicesOptions { resamples: arguments.resamples, seed: arguments.seed, ..ChoicesOptions::default() };
+    let options = ChoicesOptions {
+        resamples: arguments.resamples,
+        seed: arguments.seed,
+        ..ChoicesOptions::default()
+    };
     let fit = fit_choices(&source, &options)?;
     let default = Json::Own(arguments.study.join("choices.json"));
     json::deliver(&fit, Some(arguments.json.as_ref().unwrap_or(&default)), || {
-        let how = Questions { groups: arguments.groups, beyond_shuffled: arguments.beyond_shuffled };
+        let how =
+            Questions { groups: arguments.groups, beyond_shuffled: arguments.beyond_shuffled };
         terminal::print(&terminal::shown(&shown::choices(&At::file("choices.json", &fit), how)))
     })?;
     let csv = arguments.csv.clone().unwrap_or_else(|| arguments.study.join("choices.csv"));
@@ -123,7 +136,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// What can be done with several models and distributions.
 fn next(fit: &ChoicesFit, study: &std::path::Path) {
     let Some(group) = fit.groups.iter().find(|group| group.models.len() > 2) else { return };
-    let mut distributions = group.models[0].means.iter().filter_map(|mean| mean.distribution.as_deref());
+    let mut distributions =
+        group.models[0].means.iter().filter_map(|mean| mean.distribution.as_deref());
     let Some(first) = distributions.next() else { return };
     if distributions.any(|other| other != first) {
         let by = "tag:domain (or tag:cluster, tag:group)";

@@ -21,11 +21,14 @@ use crate::{inputs, terminal};
 
 /// Do the whole job on the shipped family: measure, fit, report.
 ///
-/// Measures the models that the repository ships (trained on the sources of published crates) on held-out crates, in three
-/// distributions: Rust code, doc-comment prose, Markdown. Cargo fetches crates that are not on this machine; where it cannot, text of the
-/// repository is measured in their place.
+/// Measures the models that the repository ships (trained on the sources of published crates) on
+/// held-out crates, in three distributions: Rust code, doc-comment prose, Markdown. Cargo fetches
+/// crates that are not on this machine; where it cannot, text of the repository is measured in
+/// their place.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "Examples:\n  relscale demo\n  relscale demo --tokens 500000 --out demo-full")]
+#[command(
+    after_long_help = "Examples:\n  relscale demo\n  relscale demo --tokens 500000 --out demo-full"
+)]
 pub(crate) struct Arguments {
     /// Tokens to score for each model and distribution; the paper asks for 500000
     #[arg(long, value_name = "N", default_value_t = 60_000, value_parser = clap::value_parser!(u64).range(1..))]
@@ -156,7 +159,9 @@ fn texts(family: &Path) -> anyhow::Result<Texts> {
         "the held-out crates are not to be had: {because}; measured is text of this repository in their place, as own-code, own-docs \
          and own-markdown, whose numbers do not compare with those of the crates"
     )]);
-    let corpus = |one| format!("own-{one}={}?id=id&tag=crate", folder.join(format!("{one}.jsonl")).display());
+    let corpus = |one| {
+        format!("own-{one}={}?id=id&tag=crate", folder.join(format!("{one}.jsonl")).display())
+    };
     Ok(Texts {
         corpora: Distribution::ALL.map(corpus).to_vec(),
         baseline: format!("own-{}", Distribution::Code),
@@ -170,7 +175,9 @@ const OWN_TEXT: &str = "own-text";
 fn epilogue(arguments: &Arguments) -> String {
     let (out, word) = (arguments.out.display(), terminal::quoted(&arguments.out));
     let more = match arguments.tokens {
-        ..500_000 => format!("the paper's count a point:  relscale demo --tokens 500000 --out {word}\n"),
+        ..500_000 => {
+            format!("the paper's count a point:  relscale demo --tokens 500000 --out {word}\n")
+        }
         _ => String::new(),
     };
     format!(

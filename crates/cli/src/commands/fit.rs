@@ -16,15 +16,17 @@ use crate::terminal::{self, Style, quoted, some_of};
 
 /// Fit the rank law and the cross-entropy law to a study: laws.json, and a table on the screen.
 ///
-/// For each family on each corpus: -ln RBP_k = C S^-alpha for every k, and the cross entropy, over the models' non-embedding
-/// parameters S. Intervals are 95 %, Student t over the models. A slope in brackets is not claimed: the notes below the table
-/// say why.
+/// For each family on each corpus: -ln RBP_k = C S^-alpha for every k, and the cross entropy, over
+/// the models' non-embedding parameters S. Intervals are 95 %, Student t over the models. A slope
+/// in brackets is not claimed: the notes below the table say why.
 ///
-/// Tokens right in a row: p is the share of windows of N consecutive tokens that all have rank at most k, beside RBP_k^N (were tokens
-/// independent) and a first-order Markov chain of the largest model; "N counts as" so many independent tokens. The last columns
-/// tell the size S at which the law gives p = 0.5, and how many decades beyond the measured sizes it lies.
+/// Tokens right in a row: p is the share of windows of N consecutive tokens that all have rank at
+/// most k, beside RBP_k^N (were tokens independent) and a first-order Markov chain of the largest
+/// model; "N counts as" so many independent tokens. The last columns tell the size S at which the
+/// law gives p = 0.5, and how many decades beyond the measured sizes it lies.
 ///
-/// With --table or --harness the same power law is fitted to numbers that others measured, one point a row.
+/// With --table or --harness the same power law is fitted to numbers that others measured, one
+/// point a row.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 #[command(mut_arg("table", |table| table.requires("y")))]
@@ -43,15 +45,18 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = FitOptions::default().seed, conflicts_with_all = ["table", "harness"])]
     seed: u64,
 
-    /// Ranks k at which tokens right in a row are counted, with commas between them; shows their table [default: 1,10,100]
+    /// Ranks k at which tokens right in a row are counted, with commas between them; shows their
+    /// table [default: 1,10,100]
     #[arg(long, value_name = "K,...", value_delimiter = ',', conflicts_with_all = ["table", "harness"])]
     emergence_k: Vec<u32>,
 
-    /// How many tokens in a row, with commas between them; shows their table [default: 1,2,5,10,20,50,100]
+    /// How many tokens in a row, with commas between them; shows their table
+    /// [default: 1,2,5,10,20,50,100]
     #[arg(long, value_name = "N,...", value_delimiter = ',', conflicts_with_all = ["table", "harness"])]
     emergence_n: Vec<u32>,
 
-    /// Write the laws as JSON to a file, or to standard output (-) and nothing else there; those of a study go to STUDY/laws.json as well
+    /// Write the laws as JSON to a file, or to standard output (-) and nothing else there; those of
+    /// a study go to STUDY/laws.json as well
     #[arg(long, value_name = "FILE")]
     json: Option<Json>,
 
@@ -77,7 +82,8 @@ pub(super) const LAWS: &str = "laws.json";
 /// Carries the command out.
 ///
 /// # Errors
-/// A study that cannot be read or fitted, and one in which no law could be fitted (its laws.json says why).
+/// A study that cannot be read or fitted, and one in which no law could be fitted (its laws.json
+/// says why).
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.threads.set()?;
     let mut inputs = arguments.table.inputs();
@@ -115,8 +121,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// The study cannot be read, its runs do not belong together, the file cannot be written.
 pub(super) fn fit(study: &Path, options: &FitOptions) -> anyhow::Result<StudyFit> {
     let records = Study::open(study)?;
-    let unfinished: Vec<String> =
-        records.runs()?.into_iter().filter(|run| run.done.is_none()).map(|run| run.folder).collect();
+    let unfinished: Vec<String> = records
+        .runs()?
+        .into_iter()
+        .filter(|run| run.done.is_none())
+        .map(|run| run.folder)
+        .collect();
     if !unfinished.is_empty() {
         let names = some_of(&unfinished, 3);
         let text = format!("runs that are not finished take no part: {names}");
@@ -149,7 +159,9 @@ pub(super) fn refuse_if_empty(laws: &StudyFit) -> anyhow::Result<()> {
     if all.any(|law| law.fit().is_some()) {
         return Ok(());
     }
-    let reason = laws.groups.first().map_or_else(String::new, |g| g.cross_entropy_law.verdict.clone());
+    let reason =
+        laws.groups.first().map_or_else(String::new, |g| g.cross_entropy_law.verdict.clone());
     let hint = "measure at least three models of one family, of different sizes";
-    Err(Refusal::new(format!("no law could be fitted: {}", reason.trim_end_matches('.')), hint).into())
+    Err(Refusal::new(format!("no law could be fitted: {}", reason.trim_end_matches('.')), hint)
+        .into())
 }

@@ -49,7 +49,8 @@ pub(super) struct Table {
     #[arg(long, value_name = "METRIC", value_delimiter = ',', requires = "harness")]
     metric: Vec<String>,
 
-    /// A table of sizes, of results or of the models of a table: columns model and S (or non_embedding), others to group by
+    /// A table of sizes, of results or of the models of a table: columns model and S (or
+    /// non_embedding), others to group by
     #[arg(long, value_name = "FILE", conflicts_with_all = ["x", "models"])]
     sizes: Option<PathBuf>,
 }

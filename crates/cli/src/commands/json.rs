@@ -43,7 +43,8 @@ impl FromStr for Json {
     }
 }
 
-/// Hands over a result: to standard output alone, or to the screen by `show` and then to the file, if one was named.
+/// Hands over a result: to standard output alone, or to the screen by `show` and then to the file,
+/// if one was named.
 ///
 /// # Errors
 /// The file cannot be written; what `show` refuses.

@@ -24,9 +24,10 @@ use crate::terminal::{self, count, some_of};
 
 /// Measure models on texts: the rank of every token, into a study folder.
 ///
-/// Every model reads every corpus; each scored token becomes a row (rank, ties, nll, entropy) of a Parquet file under
-/// STUDY/runs, with all that decided the numbers in its metadata. A run that was stopped goes on where it was when the same
-/// command is given again; a finished one is kept; changed weights, text or options make a new run.
+/// Every model reads every corpus; each scored token becomes a row (rank, ties, nll, entropy) of a
+/// Parquet file under STUDY/runs, with all that decided the numbers in its metadata. A run that was
+/// stopped goes on where it was when the same command is given again; a finished one is kept;
+/// changed weights, text or options make a new run.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = examples())]
 pub(crate) struct Arguments {
@@ -42,8 +43,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "STUDY")]
     out: PathBuf,
 
-    /// How texts are cut into windows; all but `document` follow a tool and set --vocab rows as it does, `paper` counts ties in the
-    /// model's favour besides
+    /// How texts are cut into windows; all but `document` follow a tool and set --vocab rows as it
+    /// does, `paper` counts ties in the model's favour besides
     #[arg(long, default_value = "document", value_parser = clap::builder::PossibleValuesParser::new(protocols::NAMES))]
     protocol: String,
 
@@ -59,8 +60,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "auto|none|ID", default_value = "auto", value_parser = prefix)]
     bos: Prefix,
 
-    /// Which rows of the output head take part in ranks: those of known tokens, or all [default: tokens; rows for a protocol that
-    /// follows a tool]
+    /// Which rows of the output head take part in ranks: those of known tokens, or all
+    /// [default: tokens; rows for a protocol that follows a tool]
     #[arg(long, value_name = "tokens|rows", value_parser = vocabulary)]
     vocab: Option<VocabularyRule>,
 
@@ -77,7 +78,8 @@ pub(crate) struct Arguments {
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(ENGINES.iter().map(|engine| engine.name)))]
     engine: String,
 
-    /// Measure runs again whose rows (part-*.parquet) are not in the study any more; without this their kept sums do
+    /// Measure runs again whose rows (part-*.parquet) are not in the study any more; without this
+    /// their kept sums do
     #[arg(long)]
     rows: bool,
 
@@ -89,7 +91,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     tie_head: bool,
 
-    /// Numbers in which weights are kept and products taken; bf16 halves the memory and moves some ranks (docs/performance.md)
+    /// Numbers in which weights are kept and products taken; bf16 halves the memory and moves some
+    /// ranks (docs/performance.md)
     #[arg(long, value_enum, default_value_t = Dtype::F32)]
     dtype: Dtype,
 
@@ -182,7 +185,8 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     // Others are refused with the arguments.
     let engine = engines::named(&arguments.engine).copied().unwrap_or(ENGINES[0]);
     let sources = inputs::sources(&models, engine, options)?;
-    let measured = measure(&arguments.out, &models, &sources, &corpora, &settings(arguments), cancel)?;
+    let measured =
+        measure(&arguments.out, &models, &sources, &corpora, &settings(arguments), cancel)?;
     let study = Study::open(&arguments.out)?;
     match arguments.json.destination() {
         Some(destination) => {
@@ -195,7 +199,10 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
         terminal::message(&line);
     }
     for command in inputs::next_commands(&arguments.corpora)? {
-        terminal::message(&format!("next: relscale {command} {}", terminal::quoted(&arguments.out)));
+        terminal::message(&format!(
+            "next: relscale {command} {}",
+            terminal::quoted(&arguments.out)
+        ));
     }
     Ok(())
 }
@@ -245,7 +252,8 @@ fn runs(study: &Study, measured: &[Measured]) -> anyhow::Result<Vec<Run>> {
             (Some(totals), Some(folder)) => folder.word_perplexity(totals)?,
             _ => None,
         };
-        let grid = |folder: &RunFolder| k_grid(folder.record().provenance.scoring.vocabulary.scored);
+        let grid =
+            |folder: &RunFolder| k_grid(folder.record().provenance.scoring.vocabulary.scored);
         let bits_per_byte = totals.as_ref().and_then(|totals| totals.bits_per_byte());
         Ok(Run {
             model: one.model.clone(),
@@ -296,13 +304,19 @@ fn weights_read(study: &Study, measured: &[Measured]) -> anyhow::Result<Vec<Stri
     let mut lines: Vec<String> = Vec::new();
     for one in measured {
         let Some(run) = runs.iter().find(|run| {
-            run.current && run.record.key == one.done.key && run.record.provenance.model.name == one.model
+            run.current
+                && run.record.key == one.done.key
+                && run.record.provenance.model.name == one.model
         }) else {
             continue;
         };
         let model = &run.record.provenance.model;
-        let line =
-            format!("{}: weights from {} ({})", one.model, some_of(&model.files, 3), model.stored_dtype);
+        let line = format!(
+            "{}: weights from {} ({})",
+            one.model,
+            some_of(&model.files, 3),
+            model.stored_dtype
+        );
         if lines.last() != Some(&line) {
             lines.push(line);
         }

@@ -36,7 +36,8 @@ pub(super) struct Measured {
 }
 
 impl Choice<'_> {
-    /// Reads the study: tallies of its runs, and the documents of each text once, as all models read the same.
+    /// Reads the study: tallies of its runs, and the documents of each text once, as all models
+    /// read the same.
     ///
     /// # Errors
     /// The study cannot be read; no run is of the family.
@@ -53,7 +54,9 @@ impl Choice<'_> {
             there.dedup();
             runs.retain(|run| run.family == family);
             if runs.is_empty() {
-                return Err(LawsError::NoGroup { wanted: vec![format!("family {family}")], there }.into());
+                return Err(
+                    LawsError::NoGroup { wanted: vec![format!("family {family}")], there }.into()
+                );
             }
         }
         Ok(Measured { runs, documents })
@@ -80,8 +83,8 @@ impl Choice<'_> {
         Ok(of_study(&source)?)
     }
 
-    /// The errors `-ln RBP_k` of the same runs at every k that all of them counted; none where the error is of questions with options, whose words
-    /// have no ranks of their own.
+    /// The errors `-ln RBP_k` of the same runs at every k that all of them counted; none where the
+    /// error is of questions with options, whose words have no ranks of their own.
     ///
     /// # Errors
     /// As [`errors`](Self::errors).
@@ -97,13 +100,20 @@ impl Choice<'_> {
     ///
     /// # Errors
     /// The manifest lacks it, or there is none.
-    pub(super) fn axis(&self, runs: &[RunTally], x: Option<&str>) -> anyhow::Result<Option<ModelAxis>> {
+    pub(super) fn axis(
+        &self,
+        runs: &[RunTally],
+        x: Option<&str>,
+    ) -> anyhow::Result<Option<ModelAxis>> {
         match (self.manifest, x) {
-            (Some(manifest), x) => Ok(Some(ModelAxis::of_runs(manifest, x.unwrap_or("params"), runs)?)),
+            (Some(manifest), x) => {
+                Ok(Some(ModelAxis::of_runs(manifest, x.unwrap_or("params"), runs)?))
+            }
             (None, None | Some("params" | "S")) => Ok(None),
             (None, Some(x)) => {
                 let hint = "give a manifest of the models that has it with --models";
-                Err(Refusal::new(format!("a study knows no {x} of its models, only params"), hint).into())
+                Err(Refusal::new(format!("a study knows no {x} of its models, only params"), hint)
+                    .into())
             }
         }
     }
@@ -134,7 +144,8 @@ pub(super) fn error(named: &[String]) -> anyhow::Result<ErrorMeasure> {
         [one] => Ok(one.parse()?),
         several => {
             let hint = "give one of bpb, ce, rbp10, choice-nll, accuracy";
-            Err(Refusal::new(format!("a study has one error, not {}", several.join(" and ")), hint).into())
+            Err(Refusal::new(format!("a study has one error, not {}", several.join(" and ")), hint)
+                .into())
         }
     }
 }

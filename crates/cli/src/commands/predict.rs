@@ -15,10 +15,11 @@ use crate::terminal;
 
 /// Predict from the laws of a study: the value at a size, or the size for a target.
 ///
-/// Reads STUDY/laws.json, which `relscale fit` makes. Each answer has two intervals, that of one new model and that of the law; the
-/// answers of the forms that the points leave open (Akaike's weight at least 0.01) beside it; and its distance beyond the measured
-/// sizes. The chance of N tokens right in a row comes from windows that were counted (`relscale fit --emergence-n`), else from
-/// independent tokens; the notes say which.
+/// Reads STUDY/laws.json, which `relscale fit` makes. Each answer has two intervals, that of one
+/// new model and that of the law; the answers of the forms that the points leave open (Akaike's
+/// weight at least 0.01) beside it; and its distance beyond the measured sizes. The chance of N
+/// tokens right in a row comes from windows that were counted (`relscale fit --emergence-n`), else
+/// from independent tokens; the notes say which.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -30,11 +31,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "S", value_delimiter = ',', value_parser = size)]
     at: Vec<Size>,
 
-    /// A value to be reached: "RBP_1 = 0.6", "CE = 2.5", "p_20 = 0.5 at k = 10" (20 tokens in a row); may be given again
+    /// A value to be reached: "RBP_1 = 0.6", "CE = 2.5", "p_20 = 0.5 at k = 10" (20 tokens in a
+    /// row); may be given again
     #[arg(long, value_name = "TARGET", value_parser = target)]
     target: Vec<Target>,
 
-    /// The k of RBP_k, and of targets that name none [default: 1, 10, 100 for values, 1 for targets]
+    /// The k of RBP_k, and of targets that name none
+    /// [default: 1, 10, 100 for values, 1 for targets]
     #[arg(long, value_name = "K", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     k: Vec<u32>,
 
@@ -102,7 +105,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let laws = StudyFit::load(&laws)?;
     let predictions = predict(&laws, &question)?;
     json::deliver(&predictions, arguments.json.as_ref(), || {
-        terminal::print(&terminal::shown(&shown::predictions(&At::file("predictions.json", &predictions))))
+        terminal::print(&terminal::shown(&shown::predictions(&At::file(
+            "predictions.json",
+            &predictions,
+        ))))
     })?;
     refuse_if_empty(&predictions)
 }

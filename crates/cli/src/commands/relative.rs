@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use relscale_laws::manifest::Manifest;
 use relscale_laws::relative::{
-    Covariates, ErrorMeasure, Means, Measurements, RelativeOptions, RelativeTable, fit_relative, of_table,
+    Covariates, ErrorMeasure, Means, Measurements, RelativeOptions, RelativeTable, fit_relative,
+    of_table,
 };
 use relscale_laws::tables::Select;
 use relscale_laws::{FitOptions, LawsError, RelativeFit};
@@ -19,14 +20,17 @@ use crate::exit::Refusal;
 use crate::spare::{Input, spare};
 use crate::terminal;
 
-/// Fit the relative law: does the gap between two distributions close, widen or stay as models grow?
+/// Fit the relative law: does the gap between two distributions close, widen or stay as models
+/// grow?
 ///
-/// G(F) = E / E_baseline = gamma F^delta_beta for each distribution, over models of growing F: below 0 the gap closes, above 0 it
-/// widens; where G goes through 1 inside the data, beyond doubt at both ends, it is crossed. The interval is 95 %, Student t from the residuals of ln G. "Parallel" is a finding of its own (delta_beta inside ±margin),
-/// and the claims are adjusted for their number; q is the share of false claims among those at least as sure.
+/// G(F) = E / E_baseline = gamma F^delta_beta for each distribution, over models of growing F:
+/// below 0 the gap closes, above 0 it widens; where G goes through 1 inside the data, beyond doubt
+/// at both ends, it is crossed. The interval is 95 %, Student t from the residuals of ln G.
+/// "Parallel" is a finding of its own (delta_beta inside ±margin), and the claims are adjusted for
+/// their number; q is the share of false claims among those at least as sure.
 ///
-/// The models come from a study (a distribution is a corpus, or the value of a tag: --by), or from a table, long (--distribution
-/// names the column) or wide (each column of --y is a distribution).
+/// The models come from a study (a distribution is a corpus, or the value of a tag: --by), or from
+/// a table, long (--distribution names the column) or wide (each column of --y is a distribution).
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("values").args(["y", "error"]))]
@@ -45,12 +49,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     baseline: String,
 
-    /// The error: bpb, ce, rbp and a rank (rbp10: -ln RBP_10), or of questions with options gold-bpb, gold-nll, choice-nll,
-    /// choice-nll-bytes, accuracy, accuracy-bytes, accuracy-tokens (-ln of it) [default: bpb]; with --table the same as --y
+    /// The error: bpb, ce, rbp and a rank (rbp10: -ln RBP_10), or of questions with options
+    /// gold-bpb, gold-nll, choice-nll, choice-nll-bytes, accuracy, accuracy-bytes, accuracy-tokens
+    /// (-ln of it) [default: bpb]; with --table the same as --y
     #[arg(long, value_name = "ERROR", value_delimiter = ',')]
     error: Vec<String>,
 
-    /// Slopes inside ±MARGIN count as parallel; the default changes a gap by half a per cent over a tenfold x
+    /// Slopes inside ±MARGIN count as parallel; the default changes a gap by half a per cent over a
+    /// tenfold x
     #[arg(long, default_value_t = 0.002)]
     margin: f64,
 
@@ -70,8 +76,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     best: bool,
 
-    /// Of each budget take the errors at the baseline's optimum, between the models: cubics in the logarithm of this column of --table (params or
-    /// tokens)
+    /// Of each budget take the errors at the baseline's optimum, between the models: cubics in the
+    /// logarithm of this column of --table (params or tokens)
     #[arg(long, value_name = "COLUMN", requires = "table", conflicts_with = "best")]
     optimum: Option<String>,
 
@@ -93,8 +99,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COLUMN", requires = "covariates")]
     value: Option<String>,
 
-    /// Write the result as JSON to a file, or to standard output (-); the report shows STUDY/relative-NAME.json as well [default:
-    /// STUDY/relative.json]
+    /// Write the result as JSON to a file, or to standard output (-); the report shows
+    /// STUDY/relative-NAME.json as well [default: STUDY/relative.json]
     #[arg(long, value_name = "FILE")]
     json: Option<Json>,
 }
@@ -143,8 +149,9 @@ struct OfTable {
     #[arg(long, value_name = "COLUMN", requires = "table")]
     distribution: Option<String>,
 
-    /// Average rows into distributions: the subjects of MMLU into its domains by the map of lm-eval or of hendrycks (accuracies weighted by
-    /// questions, losses unweighted), or by a table FILE:COLUMN (or FILE) of members and their groups, with a column of weights
+    /// Average rows into distributions: the subjects of MMLU into its domains by the map of lm-eval
+    /// or of hendrycks (accuracies weighted by questions, losses unweighted), or by a table
+    /// FILE:COLUMN (or FILE) of members and their groups, with a column of weights
     #[arg(long, value_name = "MAP", requires_all = ["table", "distribution"], value_parser = means)]
     means_by: Option<Means>,
 }
@@ -198,7 +205,10 @@ impl Arguments {
         let of = &self.of_table;
         let errors: Vec<&str> = self.error.iter().map(String::as_str).collect();
         let options = RelativeTable {
-            select: Select { distribution: of.distribution.clone(), ..of.table.select(&[], &errors) },
+            select: Select {
+                distribution: of.distribution.clone(),
+                ..of.table.select(&[], &errors)
+            },
             means: of.means_by.clone(),
             optimum: self.optimum.clone(),
         };
@@ -206,7 +216,10 @@ impl Arguments {
     }
 
     /// The errors asked for, and those of the ranks at every k.
-    fn measured_in_study(&self, study: &Path) -> anyhow::Result<(Measurements, Vec<(u32, Measurements)>)> {
+    fn measured_in_study(
+        &self,
+        study: &Path,
+    ) -> anyhow::Result<(Measurements, Vec<(u32, Measurements)>)> {
         let table = &self.of_table.table;
         let manifest = table.models.as_deref().map(Manifest::read).transpose()?;
         let of = &self.of_study;
@@ -235,15 +248,24 @@ impl Arguments {
     }
 }
 
-/// The gaps of a study in bits per byte, saved beside its laws, as a table with a sentence; for `demo`.
+/// The gaps of a study in bits per byte, saved beside its laws, as a table with a sentence; for
+/// `demo`.
 ///
 /// # Errors
 /// The study cannot be read, its corpora cannot be compared, the file cannot be written.
 pub(super) fn summary(study: &Path, baseline: &str) -> anyhow::Result<String> {
     let FitOptions { resamples, seed, .. } = FitOptions::default();
     let error = ErrorMeasure::BitsPerByte;
-    let choice =
-        Choice { error, x: None, manifest: None, family: None, by: None, only: &[], resamples, seed };
+    let choice = Choice {
+        error,
+        x: None,
+        manifest: None,
+        family: None,
+        by: None,
+        only: &[],
+        resamples,
+        seed,
+    };
     let measured = choice.read(study)?;
     let mut fit = fit_relative(&choice.errors(&measured)?, &RelativeOptions::new(baseline), None)?;
     fit.add_ranks(&choice.ranks(&measured)?)?;

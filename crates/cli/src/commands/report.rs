@@ -15,8 +15,9 @@ pub(super) use pdf::url;
 
 /// Write the page of a study: report.html and its figures.
 ///
-/// Shows what STUDY holds: laws.json of `relscale fit`, relative.json of `relative`, choices.json, isoflop.json of a sweep, stages.json,
-/// size-tokens.json, and further ones such as relative-mmlu.json. The page needs no network and can be sent as it is. Each figure is a file of
+/// Shows what STUDY holds: laws.json of `relscale fit`, relative.json of `relative`, choices.json,
+/// isoflop.json of a sweep, stages.json, size-tokens.json, and further ones such as
+/// relative-mmlu.json. The page needs no network and can be sent as it is. Each figure is a file of
 /// its own under STUDY/figures: SVG, PNG, and its numbers as CSV.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -28,13 +29,13 @@ pub(crate) struct Arguments {
     /// The study folder
     study: PathBuf,
 
-    /// What the figures' files are for: a column of a paper (3.35 inches), a page (900 pixels), a talk (large text); those on the
-    /// page stay as they are
+    /// What the figures' files are for: a column of a paper (3.35 inches), a page (900 pixels), a
+    /// talk (large text); those on the page stay as they are
     #[arg(long, value_name = "column|page|talk", default_value = "page", value_parser = style)]
     style: FigureStyle,
 
-    /// Print the page to STUDY/report.pdf too, by a browser or converter on the PATH: chromium, google-chrome, msedge, weasyprint,
-    /// wkhtmltopdf
+    /// Print the page to STUDY/report.pdf too, by a browser or converter on the PATH: chromium,
+    /// google-chrome, msedge, weasyprint, wkhtmltopdf
     #[arg(long)]
     pdf: bool,
 
@@ -70,7 +71,8 @@ struct Figure {
 /// Carries the command out.
 ///
 /// # Errors
-/// There are no results yet, one is of another study, the page cannot be written, or no PDF can be made of it.
+/// There are no results yet, one is of another study, the page cannot be written, or no PDF can be
+/// made of it.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     spare(&[Json::file(arguments.json.as_ref())], &Input::results(&arguments.study))?;
     let results = Results::read(&arguments.study)?;
@@ -89,7 +91,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     json::hand_over(&made, arguments.json.as_ref(), || {
         let number = terminal::several(report.figures.len() as u64, "figure");
-        terminal::message(&format!("{number}, as SVG, PNG and numbers, and the page with all of them:"));
+        terminal::message(&format!(
+            "{number}, as SVG, PNG and numbers, and the page with all of them:"
+        ));
         terminal::print(&report.page.display().to_string())?;
         pdf.iter().try_for_each(|pdf| terminal::print(&pdf.display().to_string()))
     })?;
@@ -100,6 +104,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn figures(report: &ReportFiles) -> Vec<Figure> {
     let files = report.figures.iter().zip(&report.images).zip(&report.numbers);
     files
-        .map(|((svg, png), csv)| Figure { svg: json::text(svg), png: json::text(png), csv: json::text(csv) })
+        .map(|((svg, png), csv)| Figure {
+            svg: json::text(svg),
+            png: json::text(png),
+            csv: json::text(csv),
+        })
         .collect()
 }

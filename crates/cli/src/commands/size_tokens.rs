@@ -1,4 +1,5 @@
-//! `relscale size-tokens`: errors and gaps along size at fixed tokens, and along tokens at fixed size.
+//! `relscale size-tokens`: errors and gaps along size at fixed tokens, and along tokens at fixed
+//! size.
 
 use std::path::{Path, PathBuf};
 
@@ -17,9 +18,11 @@ use crate::terminal;
 
 /// Tell what moves a gap: the size of the models, or the tokens they have seen?
 ///
-/// From a study of checkpoints whose tokens a manifest tells, or from a table of checkpoints: slopes of ln E and of ln G = ln E / E_baseline along ln size, for each number of tokens that at least three sizes share
-/// (within 2 %), and along ln tokens, for each size; their means, with 95 % intervals by leaving out whole sizes, since the checkpoints of a run are
-/// not independent. Where no two runs have as many tokens, a plane over both tells the slopes.
+/// From a study of checkpoints whose tokens a manifest tells, or from a table of checkpoints:
+/// slopes of ln E and of ln G = ln E / E_baseline along ln size, for each number of tokens that at
+/// least three sizes share (within 2 %), and along ln tokens, for each size; their means, with 95 %
+/// intervals by leaving out whole sizes, since the checkpoints of a run are not independent. Where
+/// no two runs have as many tokens, a plane over both tells the slopes.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("values").args(["y", "error"]))]
@@ -34,7 +37,8 @@ pub(crate) struct Arguments {
     #[arg(required_unless_present = "table", conflicts_with_all = OF_A_TABLE, requires = "models")]
     study: Option<PathBuf>,
 
-    /// The error: bpb, ce, or rbp and a rank (rbp10: -ln RBP_10) [default: bpb]; with --table the same as --y
+    /// The error: bpb, ce, or rbp and a rank (rbp10: -ln RBP_10) [default: bpb]; with --table the
+    /// same as --y
     #[arg(long, value_name = "ERROR", value_delimiter = ',')]
     error: Vec<String>,
 
@@ -46,7 +50,8 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "table")]
     family: Option<String>,
 
-    /// Of a study: the tag whose values are the distributions, e.g. tag:domain [default: each corpus is one]
+    /// Of a study: the tag whose values are the distributions, e.g. tag:domain
+    /// [default: each corpus is one]
     #[arg(long, value_name = "TAG", conflicts_with = "table", value_parser = measured::tag)]
     by: Option<String>,
 
@@ -65,8 +70,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     of_table: TableArguments,
 
-    /// Write the result as JSON to a file, or to standard output (-); the report shows STUDY/size-tokens-NAME.json as well [default of a study:
-    /// STUDY/size-tokens.json]
+    /// Write the result as JSON to a file, or to standard output (-); the report shows
+    /// STUDY/size-tokens-NAME.json as well [default of a study: STUDY/size-tokens.json]
     #[arg(long, value_name = "FILE")]
     json: Option<Json>,
 }
@@ -134,7 +139,9 @@ impl Arguments {
         };
         let measured = choice.read(path)?;
         let Some(tokens) = choice.axis(&measured.runs, Some("tokens"))? else {
-            return Err(Refusal::new("a study knows no tokens of its models", "give --models").into());
+            return Err(
+                Refusal::new("a study knows no tokens of its models", "give --models").into()
+            );
         };
         let file = path.display().to_string();
         Ok(split_measured(&choice.errors(&measured)?, &tokens, &self.baseline, LEVEL, &file)?)
@@ -145,11 +152,14 @@ impl Arguments {
 fn refuse_if_empty(fit: &SizeTokensFit) -> anyhow::Result<()> {
     let has_slope = |found: &SizeTokens| {
         let split = &found.absolute;
-        split.along_size.slope.is_some() || split.along_tokens.slope.is_some() || split.plane.fit().is_some()
+        split.along_size.slope.is_some()
+            || split.along_tokens.slope.is_some()
+            || split.plane.fit().is_some()
     };
     if fit.distributions.iter().any(has_slope) {
         return Ok(());
     }
-    let hint = "give at least three sizes with as many tokens, or three numbers of tokens for a size";
+    let hint =
+        "give at least three sizes with as many tokens, or three numbers of tokens for a size";
     Err(Refusal::new("no slope along size or tokens could be had", hint).into())
 }

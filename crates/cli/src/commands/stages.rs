@@ -10,10 +10,12 @@ use crate::exit::Refusal;
 use crate::spare::{Input, spare};
 use crate::terminal;
 
-/// Predict accuracy in two stages: compute to loss by a power law with a floor, loss to accuracy by a sigmoid.
+/// Predict accuracy in two stages: compute to loss by a power law with a floor, loss to accuracy by
+/// a sigmoid.
 ///
-/// The largest models are held out and predicted from the others: the loss, the accuracy given the loss, the accuracy by both stages, and beside
-/// them two that know no loss: -ln accuracy as a power law of x, and the accuracy as a sigmoid of ln x. "predictable" is R² of a parabola of the
+/// The largest models are held out and predicted from the others: the loss, the accuracy given the
+/// loss, the accuracy by both stages, and beside them two that know no loss: -ln accuracy as a
+/// power law of x, and the accuracy as a sigmoid of ln x. "predictable" is R² of a parabola of the
 /// loss in ln x: group by a prompt's format to compare formats.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -56,7 +58,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     of: TableArguments,
 
-    /// Write the result as JSON to a file, or to standard output (-); the report shows STUDY/stages.json and STUDY/stages-NAME.json
+    /// Write the result as JSON to a file, or to standard output (-); the report shows
+    /// STUDY/stages.json and STUDY/stages-NAME.json
     #[arg(long, value_name = "FILE")]
     json: Option<Json>,
 }
@@ -75,7 +78,8 @@ Examples:
 /// What the table is refused for; no curve could be fitted.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Some(file) = &arguments.of.table else { return Ok(()) };
-    let values: Vec<&str> = arguments.loss.iter().chain(&arguments.accuracy).map(String::as_str).collect();
+    let values: Vec<&str> =
+        arguments.loss.iter().chain(&arguments.accuracy).map(String::as_str).collect();
     let options = StagesOptions {
         select: arguments.of.select(&[], &values),
         held_out: match &arguments.hold_out {
@@ -97,8 +101,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// Refuses when there is not one curve of either stage.
 fn refuse_if_empty(fit: &StagesFit) -> anyhow::Result<()> {
-    let curves =
-        |group: &StagesGroup| group.curves.loss.fit().is_some() || group.curves.accuracy.fit().is_some();
+    let curves = |group: &StagesGroup| {
+        group.curves.loss.fit().is_some() || group.curves.accuracy.fit().is_some()
+    };
     if fit.groups.iter().any(curves) {
         return Ok(());
     }

@@ -24,8 +24,8 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// The recipes of families with their sizes, and the presets of sweeps; window: how many tokens attention looks back, in every
-    /// block
+    /// The recipes of families with their sizes, and the presets of sweeps; window: how many tokens
+    /// attention looks back, in every block
     List(AsJson),
     Plan(plan::Arguments),
     Collect(collect::Arguments),

@@ -17,9 +17,10 @@ use crate::terminal;
 
 /// Open the page of a study in a browser, or serve it where none can open a file.
 ///
-/// Without options the system's own program opens STUDY/report.html. Where there is none, as on a machine that one is logged in to from
-/// another, the page and its files are served at an address of this machine only, until Ctrl-C; `ssh -L PORT:127.0.0.1:PORT MACHINE`
-/// takes it to a browser elsewhere.
+/// Without options the system's own program opens STUDY/report.html. Where there is none, as on a
+/// machine that one is logged in to from another, the page and its files are served at an address
+/// of this machine only, until Ctrl-C; `ssh -L PORT:127.0.0.1:PORT MACHINE` takes it to a browser
+/// elsewhere.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -30,7 +31,8 @@ pub(crate) struct Arguments {
     /// The study folder
     study: PathBuf,
 
-    /// Serve the page at http://127.0.0.1:PORT/ instead of opening it [default: a port that is free]
+    /// Serve the page at http://127.0.0.1:PORT/ instead of opening it
+    /// [default: a port that is free]
     #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "0")]
     serve: Option<u16>,
 
@@ -90,9 +92,11 @@ fn page(study: &Path) -> anyhow::Result<PathBuf> {
     let page = study.join(PAGE);
     if !page.is_file() {
         let what = format!("{}: there is no page", page.display());
-        return Err(
-            Refusal::new(what, format!("run `relscale report {}` first", terminal::quoted(study))).into()
-        );
+        return Err(Refusal::new(
+            what,
+            format!("run `relscale report {}` first", terminal::quoted(study)),
+        )
+        .into());
     }
     Ok(std::fs::canonicalize(&page)?)
 }

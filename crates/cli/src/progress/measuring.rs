@@ -32,7 +32,8 @@ struct Run {
 impl Measuring {
     /// For so many models over so many corpora.
     pub(crate) fn new(models: &[Model], corpora: usize) -> Self {
-        let weights = models.iter().map(|model| (model.request.name.clone(), model.weight as f64)).collect();
+        let weights =
+            models.iter().map(|model| (model.request.name.clone(), model.weight as f64)).collect();
         Self {
             panel: Panel::new(),
             work: Work {
@@ -54,14 +55,29 @@ impl Measuring {
         match event {
             Event::CorpusRead { corpus, documents, items, bytes, tokens, whole } => {
                 // A corpus of token ids has no bytes.
-                let bytes = if bytes > 0 { format!("{}, ", terminal::bytes(bytes)) } else { String::new() };
-                let asked =
-                    if items > 0 { format!(" ({})", several(items, "question")) } else { String::new() };
+                let bytes =
+                    if bytes > 0 { format!("{}, ", terminal::bytes(bytes)) } else { String::new() };
+                let asked = if items > 0 {
+                    format!(" ({})", several(items, "question"))
+                } else {
+                    String::new()
+                };
                 let tokens = several(tokens, "token");
-                let tokens = if whole { tokens } else { format!("of which the first {tokens} were read") };
-                say(&format!("{corpus}: {}{asked}, {bytes}{tokens}", several(documents, "document")));
+                let tokens =
+                    if whole { tokens } else { format!("of which the first {tokens} were read") };
+                say(&format!(
+                    "{corpus}: {}{asked}, {bytes}{tokens}",
+                    several(documents, "document")
+                ));
             }
-            Event::ModelLoaded { model, non_embedding, total, unused_tensors, files_not_read, .. } => {
+            Event::ModelLoaded {
+                model,
+                non_embedding,
+                total,
+                unused_tensors,
+                files_not_read,
+                ..
+            } => {
                 say(&format!(
                     "{model}: {} non-embedding parameters, {} in all",
                     count(non_embedding),
@@ -82,7 +98,9 @@ impl Measuring {
                     ));
                 }
             }
-            Event::RunStarted { model, corpus, already, of, .. } => self.start(model, corpus, already, of),
+            Event::RunStarted { model, corpus, already, of, .. } => {
+                self.start(model, corpus, already, of)
+            }
             Event::Progress { scored, .. } => self.advance(scored),
             Event::RunFinished { model, corpus, totals, reused, .. } => {
                 let of = totals.scored + totals.nonfinite;
@@ -95,7 +113,8 @@ impl Measuring {
 
     /// Reading and tokenising the first text takes seconds in which nothing else moves.
     fn wait(&mut self, model: &str) {
-        let piece = Row { title: model.to_owned(), share: 0.0, figures: "reading the text".to_owned() };
+        let piece =
+            Row { title: model.to_owned(), share: 0.0, figures: "reading the text".to_owned() };
         let whole = Row { title: "in all".to_owned(), share: 0.0, figures: String::new() };
         self.panel.show(&piece, &whole);
     }
@@ -111,16 +130,22 @@ impl Measuring {
         self.work.tokens.insert(corpus.clone(), of as f64);
         self.work.started.get_or_insert_with(Instant::now);
         if already > 0 {
-            say(&format!("{model} on {corpus}: goes on after {} of {} tokens", count(already), count(of)));
+            say(&format!(
+                "{model} on {corpus}: goes on after {} of {} tokens",
+                count(already),
+                count(of)
+            ));
         }
         let title = format!("{model} {corpus}");
-        self.run = Some(Run { title, model, started: Instant::now(), already, scored: already, of });
+        self.run =
+            Some(Run { title, model, started: Instant::now(), already, scored: already, of });
         self.draw();
     }
 
     fn advance(&mut self, scored: u64) {
         if let Some(run) = &mut self.run {
-            self.work.fresh += self.work.weight(&run.model) * scored.saturating_sub(run.scored) as f64;
+            self.work.fresh +=
+                self.work.weight(&run.model) * scored.saturating_sub(run.scored) as f64;
             run.scored = scored;
         }
         self.draw();
@@ -133,7 +158,8 @@ impl Measuring {
         let how = match self.run.take().filter(|_| !reused) {
             Some(run) => {
                 let pace = run.pace();
-                let rate = pace.rate().map(|rate| format!(", {} tokens/s", size(rate.round() as u64)));
+                let rate =
+                    pace.rate().map(|rate| format!(", {} tokens/s", size(rate.round() as u64)));
                 format!(
                     "{} tokens in {}{}",
                     count(of),
@@ -156,8 +182,11 @@ impl Measuring {
         if let Some(left) = pace.time_left() {
             figures.push_str(&format!(", {left}"));
         }
-        let piece =
-            Row { title: run.title.clone(), share: run.scored as f64 / run.of.max(1) as f64, figures };
+        let piece = Row {
+            title: run.title.clone(),
+            share: run.scored as f64 / run.of.max(1) as f64,
+            figures,
+        };
         let running = self.work.weight(&run.model) * run.scored as f64;
         let (share, pace) = self.work.whole(running);
         let mut figures = format!("{:.0} %", 100.0 * share);
@@ -181,7 +210,8 @@ impl Run {
     }
 }
 
-/// The whole of the work, in tokens times bytes of weights: what a token costs grows with its model.
+/// The whole of the work, in tokens times bytes of weights: what a token costs grows with its
+/// model.
 struct Work {
     weights: BTreeMap<String, f64>,
     corpora: usize,
@@ -199,8 +229,8 @@ impl Work {
         self.weights.get(model).copied().unwrap_or(1.0)
     }
 
-    /// Share done and pace of the whole, with so much done in the run that is going on. A corpus that was not
-    /// read yet counts as the mean of the others.
+    /// Share done and pace of the whole, with so much done in the run that is going on. A corpus
+    /// that was not read yet counts as the mean of the others.
     fn whole(&self, running: f64) -> (f64, Pace) {
         let known: f64 = self.tokens.values().sum();
         let tokens = known / self.tokens.len().max(1) as f64 * self.corpora as f64;
@@ -216,7 +246,8 @@ impl Work {
 mod tests {
     use super::*;
 
-    /// Two models, the second three times as heavy, over two corpora: after the first model's runs a quarter is done.
+    /// Two models, the second three times as heavy, over two corpora: after the first model's runs
+    /// a quarter is done.
     #[test]
     fn heavy_models_are_most_of_the_work() {
         let mut work = Work {

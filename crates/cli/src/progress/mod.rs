@@ -1,7 +1,8 @@
 //! How far the work is: two bars on a terminal, plain lines at a calm pace elsewhere.
 //!
 //! * [`Panel`] draws; it knows neither models nor training.
-//! * [`measuring`] and [`training`] turn the events of a session or of a trainer into what the panel shows.
+//! * [`measuring`] and [`training`] turn the events of a session or of a trainer into what the
+//!   panel shows.
 //!
 //! Everything goes to standard error. Bars have no colours, so `NO_COLOR` has nothing to take away.
 
@@ -21,7 +22,8 @@ const PACE: Duration = Duration::from_secs(10);
 /// Steps of a bar: finer than any terminal is wide.
 const STEPS: u64 = 10_000;
 
-/// The bars on the screen, for whoever has to write a line while they are there: Ctrl-C comes on a thread of its own.
+/// The bars on the screen, for whoever has to write a line while they are there: Ctrl-C comes on a
+/// thread of its own.
 static BARS: Mutex<Option<MultiProgress>> = Mutex::new(None);
 
 /// A line that stays, above the bars where there are any.
@@ -121,7 +123,8 @@ impl Pace {
     pub(crate) fn time_left(self) -> Option<String> {
         let seconds = self.left.max(0.0) / self.rate()?;
         // Beyond a month nobody counts seconds.
-        let span = Duration::try_from_secs_f64(seconds).ok().filter(|span| span.as_secs() < 2_678_400)?;
+        let span =
+            Duration::try_from_secs_f64(seconds).ok().filter(|span| span.as_secs() < 2_678_400)?;
         Some(format!("{} left", terminal::time(span)))
     }
 }

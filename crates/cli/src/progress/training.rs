@@ -16,8 +16,8 @@ use crate::terminal::{self, count, size};
 /// Steps over which the shown loss is a mean: a single batch's is mostly noise.
 const LOSS_STEPS: usize = 25;
 
-/// What a token costs beside the products with the parameters, as parameters that would cost the same (see
-/// `inputs::BESIDE_WEIGHTS`).
+/// What a token costs beside the products with the parameters, as parameters that would cost the
+/// same (see `inputs::BESIDE_WEIGHTS`).
 const BESIDE_PARAMETERS: f64 = 5e5;
 
 /// One model to train.
@@ -66,7 +66,12 @@ impl Training {
     pub(crate) fn of_family(recipe: &Recipe, sizes: &[&Size]) -> Self {
         let tokens = recipe.batch * recipe.context;
         let piece = |size: &&Size| {
-            Piece::new(size.name, ParameterCount::of(&recipe.spec(size)).total, recipe.steps, tokens)
+            Piece::new(
+                size.name,
+                ParameterCount::of(&recipe.spec(size)).total,
+                recipe.steps,
+                tokens,
+            )
         };
         Self::new(sizes.iter().map(piece).collect())
     }
@@ -175,7 +180,8 @@ impl Training {
         let title = format!("{name} step {step} of {steps}");
         let row = Row { title, share: f64::from(step) / steps, figures };
 
-        let total: f64 = self.pieces.iter().map(|piece| piece.weight * f64::from(piece.steps)).sum();
+        let total: f64 =
+            self.pieces.iter().map(|piece| piece.weight * f64::from(piece.steps)).sum();
         let before = self.pieces.iter().take_while(|piece| piece.name != name);
         let done = before.map(|piece| piece.weight * f64::from(piece.steps)).sum::<f64>()
             + piece.weight * f64::from(step);

@@ -56,8 +56,9 @@ fn sentence(said: &Said) -> String {
 
 /// A table with intervals in columns of their own.
 fn table(table: &Table) -> String {
-    let columns: Vec<usize> =
-        (0..table.columns.len()).filter(|&at| table.columns[at].only != Some(Medium::Page)).collect();
+    let columns: Vec<usize> = (0..table.columns.len())
+        .filter(|&at| table.columns[at].only != Some(Medium::Page))
+        .collect();
     let left = columns.iter().take_while(|&&at| table.columns[at].words).count();
     let mut header: Vec<&str> = Vec::new();
     let mut to_go: Vec<(u8, usize)> = Vec::new();
@@ -87,7 +88,9 @@ fn table(table: &Table) -> String {
                     row.push(if again { String::new() } else { words });
                     if column.interval.is_some() {
                         let absent = || if text(&cell.pieces).is_empty() { "" } else { "-" };
-                        row.push(cell.interval.as_deref().map_or_else(|| absent().to_owned(), text));
+                        row.push(
+                            cell.interval.as_deref().map_or_else(|| absent().to_owned(), text),
+                        );
                     }
                 }
                 row

@@ -90,7 +90,11 @@ fn whole(header: &[&str], left: usize, groups: &[Vec<Vec<String>>], most: Option
     }
     for (number, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 1));
-        column.set_cell_alignment(if number < left { CellAlignment::Left } else { CellAlignment::Right });
+        column.set_cell_alignment(if number < left {
+            CellAlignment::Left
+        } else {
+            CellAlignment::Right
+        });
     }
     if let Some(most) = most {
         table.set_content_arrangement(ContentArrangement::Dynamic);
@@ -152,7 +156,8 @@ mod tests {
 
     #[test]
     fn columns_go_in_order_until_the_table_fits() {
-        let groups = [vec![vec!["a".to_owned(), "1000".to_owned(), "22".to_owned(), "3".to_owned()]]];
+        let groups =
+            [vec![vec!["a".to_owned(), "1000".to_owned(), "22".to_owned(), "3".to_owned()]]];
         let fit = |columns| fitted(&["run", "beta", "lr", "S"], 1, &groups, &[2, 1], columns);
         let header = |text: String| text.lines().next().unwrap_or_default().to_owned();
         assert_eq!(header(fit(80)), "run  beta  lr  S");
@@ -176,7 +181,10 @@ mod tests {
         // Narrower than any two columns: one beside the first.
         assert_eq!(fold(8).matches("run").count(), 3);
         // Words break.
-        let words = [vec![vec!["small".to_owned(), "a sweep that a machine with two cores does".to_owned()]]];
+        let words = [vec![vec![
+            "small".to_owned(),
+            "a sweep that a machine with two cores does".to_owned(),
+        ]]];
         let text = folded(&["preset", "what"], 2, &words, 30);
         assert!(width_of(&text) <= 30 && text.lines().count() > 3, "{text}");
     }

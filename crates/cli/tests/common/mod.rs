@@ -75,7 +75,8 @@ impl Place {
         }
     }
 
-    /// Takes out what differs from run to run and from machine to machine: this place, times, rates, the version.
+    /// Takes out what differs from run to run and from machine to machine: this place, times,
+    /// rates, the version.
     pub(crate) fn redact(&self, text: &[u8]) -> String {
         let mut text = String::from_utf8(text.to_vec()).unwrap();
         let folder = self.folder.path().canonicalize().unwrap();
@@ -101,19 +102,20 @@ impl Outcome {
         format!("-- out\n{}-- err\n{}-- exit code {code}\n", self.out, self.err)
     }
 
-    /// Compares the screen with `tests/screens/<name>.txt`. `RELSCALE_SCREENS=write` writes that file instead, for a person to look
-    /// at before it is committed.
+    /// Compares the screen with `tests/screens/<name>.txt`. `RELSCALE_SCREENS=write` writes that
+    /// file instead, for a person to look at before it is committed.
     ///
     /// Plain files on purpose: no library for so little.
     pub(crate) fn shows(&self, name: &str) {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/screens").join(format!("{name}.txt"));
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/screens").join(format!("{name}.txt"));
         let screen = self.screen();
         if std::env::var_os("RELSCALE_SCREENS").is_some_and(|value| value == "write") {
             fs::write(&path, screen).unwrap();
             return;
         }
-        let wanted =
-            fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}\n{screen}", path.display()));
+        let wanted = fs::read_to_string(&path)
+            .unwrap_or_else(|error| panic!("{}: {error}\n{screen}", path.display()));
         assert!(wanted == screen, "{} differs; the program shows:\n{screen}", path.display());
     }
 
@@ -134,17 +136,20 @@ impl Outcome {
     }
 }
 
-/// A study of nine tiny models, three sizes after three amounts of training as their names `w<width>-<step>` say, on two texts, and a manifest
-/// of them. The weights are random: what is measured means nothing, how it goes through does.
+/// A study of nine tiny models, three sizes after three amounts of training as their names
+/// `w<width>-<step>` say, on two texts, and a manifest of them. The weights are random: what is
+/// measured means nothing, how it goes through does.
 pub(crate) fn checkpoints(place: &Place) {
     let mut manifest = "params_convention = \"non-embedding\"\n".to_owned();
     for width in [8, 16, 24] {
         for step in [1, 2, 4] {
             let name = format!("w{width}-{step}");
-            let model = TinyModel { width, seed: (10 * width + step) as u64, ..TinyModel::default() };
+            let model =
+                TinyModel { width, seed: (10 * width + step) as u64, ..TinyModel::default() };
             place.model(&name, &model);
-            manifest +=
-                &format!("\n[[model]]\nmodel = \"{name}\"\nrun = \"w{width}\"\ntokens = {step}_000_000\n");
+            manifest += &format!(
+                "\n[[model]]\nmodel = \"{name}\"\nrun = \"w{width}\"\ntokens = {step}_000_000\n"
+            );
         }
     }
     place.text("models.toml", &manifest);
@@ -153,8 +158,16 @@ pub(crate) fn checkpoints(place: &Place) {
         "code.txt",
         "fn rank(row: &[f32], target: usize) -> usize {\n    row.len()\n}\n\nlet k = 10;\n\nlet s = 3;\n",
     );
-    let outcome =
-        place.run(&["measure", "--model", "models", "--corpus", "prose.txt", "code.txt", "--out", "study"]);
+    let outcome = place.run(&[
+        "measure",
+        "--model",
+        "models",
+        "--corpus",
+        "prose.txt",
+        "code.txt",
+        "--out",
+        "study",
+    ]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
 }
 

@@ -19,7 +19,8 @@ pub(super) struct Fields {
     pub(super) tags: Vec<String>,
     /// Fields of `text` whose tokens are scored; empty: all. The others are context.
     pub(super) scored: Vec<String>,
-    /// Whether rows with null in a field that is needed are passed over, with a word, rather than refused.
+    /// Whether rows with null in a field that is needed are passed over, with a word, rather than
+    /// refused.
     pub(super) skip_null: bool,
 }
 
@@ -124,9 +125,11 @@ impl Fields {
         let path = || row.file.path.clone();
         let get = |name: &str, strict| match (row.field)(name, strict)? {
             Value::Text(text) => Ok(text),
-            Value::Null => {
-                Err(CorpusError::NullField { path: path(), row: row.number, field: name.to_owned() })
-            }
+            Value::Null => Err(CorpusError::NullField {
+                path: path(),
+                row: row.number,
+                field: name.to_owned(),
+            }),
             Value::Absent => Err(CorpusError::MissingField {
                 path: path(),
                 row: row.number,

@@ -31,10 +31,13 @@ impl JsonShape {
     fn of_bytes(bytes: &[u8]) -> Self {
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         let cut = bytes.len() as u64 == SNIFFED;
-        let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+        let mut lines =
+            bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
         let Some(first) = lines.next() else { return Self::None };
         match first.trim_ascii() {
-            [b'[', rest @ ..] if rest.is_empty() || rest.trim_ascii_start().starts_with(b"{") => Self::Array,
+            [b'[', rest @ ..] if rest.is_empty() || rest.trim_ascii_start().starts_with(b"{") => {
+                Self::Array
+            }
             // A line longer than what was read: whatever it is, it begins as a row does.
             [b'{', rest @ ..] if cut && first.len() as u64 >= SNIFFED - 3 => {
                 if rest.trim_ascii_start().starts_with(b"\"") { Self::Lines } else { Self::None }
@@ -44,12 +47,15 @@ impl JsonShape {
                 Some(next) if is_object(next) || (cut && next.starts_with(b"{")) => Self::Lines,
                 Some(_) => Self::OneLine,
             },
-            [b'{', rest @ ..] if rest.is_empty() || rest.trim_ascii_start().starts_with(b"\"") => Self::Value,
+            [b'{', rest @ ..] if rest.is_empty() || rest.trim_ascii_start().starts_with(b"\"") => {
+                Self::Value
+            }
             _ => Self::None,
         }
     }
 
-    /// Whether a line is a JSON object, to its end. One with half of a surrogate pair is an object all the same.
+    /// Whether a line is a JSON object, to its end. One with half of a surrogate pair is an object
+    /// all the same.
     pub(super) fn is_row(line: &str) -> bool {
         is_object(line.trim().as_bytes())
     }

@@ -1,7 +1,8 @@
 //! JSONL, plain or compressed: a JSON object a line, a document a line.
 //!
-//! A field is named by its key; `a.b` is the key `b` of the object under `a` unless the object has a key `a.b` itself.
-//! Empty lines are passed over. Ids and tags may be numbers or truth values, which become text as JSON writes them.
+//! A field is named by its key; `a.b` is the key `b` of the object under `a` unless the object has
+//! a key `a.b` itself. Empty lines are passed over. Ids and tags may be numbers or truth values,
+//! which become text as JSON writes them.
 
 use std::path::PathBuf;
 
@@ -42,8 +43,8 @@ impl Loader for Jsonl {
         self.files.listing(&Reading::default()).map(drop)
     }
 
-    /// Errors of a row come as an item: a line that is not a JSON object or not UTF-8, a missing field, a null, a text field that is not
-    /// a string, compressed data that end early.
+    /// Errors of a row come as an item: a line that is not a JSON object or not UTF-8, a missing
+    /// field, a null, a text field that is not a string, compressed data that end early.
     fn open(&self, reading: &Reading) -> Result<Documents> {
         let (fields, reading) = (self.fields.clone(), reading.clone());
         self.files.listing(&reading)?.documents(move |file| {
@@ -60,14 +61,19 @@ impl Loader for Jsonl {
     }
 }
 
-fn next(lines: &mut Lines, file: &Named, fields: &Fields, skipped: &mut Skipped) -> Result<Option<Document>> {
+fn next(
+    lines: &mut Lines,
+    file: &Named,
+    fields: &Fields,
+    skipped: &mut Skipped,
+) -> Result<Option<Document>> {
     loop {
         let Some((row, line)) = lines.next()? else { return Ok(None) };
         if line.trim().is_empty() {
             continue;
         }
-        let object: Map<String, Value> =
-            serde_json::from_str(line).map_err(|error| not_an_object(&file.path, row, line, &error))?;
+        let object: Map<String, Value> = serde_json::from_str(line)
+            .map_err(|error| not_an_object(&file.path, row, line, &error))?;
         let there = || object.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
         let field = |name: &str, strict: bool| match lookup(&object, name) {
             None => Ok(fields::Value::Absent),

@@ -37,7 +37,8 @@ impl Keys {
     pub(crate) fn parse(query: &str) -> Result<Self, String> {
         let mut pairs: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (key, value) = pair.split_once('=').ok_or_else(|| format!("`{pair}` is not key=value"))?;
+            let (key, value) =
+                pair.split_once('=').ok_or_else(|| format!("`{pair}` is not key=value"))?;
             pairs.entry(key.to_owned()).or_default().push(percent_decoded(value)?);
         }
         Ok(Self { pairs, known: Vec::new() })
@@ -68,9 +69,10 @@ impl Keys {
     /// Refuses a key that nobody asked for.
     pub(crate) fn none_left(&self, place: &str) -> Result<(), String> {
         match self.pairs.keys().next() {
-            Some(key) => {
-                Err(format!("there is no key `{key}` for `{place}`; there are {}", self.known.join(", ")))
-            }
+            Some(key) => Err(format!(
+                "there is no key `{key}` for `{place}`; there are {}",
+                self.known.join(", ")
+            )),
             None => Ok(()),
         }
     }
@@ -78,7 +80,8 @@ impl Keys {
 
 /// A text in which `%XX` is a byte.
 pub(crate) fn percent_decoded(value: &str) -> Result<String, String> {
-    let wrong = || format!("`{value}`: after % come two hexadecimal digits, and the bytes must be UTF-8");
+    let wrong =
+        || format!("`{value}`: after % come two hexadecimal digits, and the bytes must be UTF-8");
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value.bytes();
     while let Some(byte) = rest.next() {

@@ -30,16 +30,20 @@ impl Kinds {
     /// What a file's bytes say, where its name does not.
     fn by_content(&self, path: &Path) -> Option<&'static Kind> {
         let content = content(path);
-        let by_mark = self.all.iter().copied().find(|kind| kind.content.is_some() && kind.content == content);
+        let by_mark =
+            self.all.iter().copied().find(|kind| kind.content.is_some() && kind.content == content);
         by_mark.or_else(|| match JsonShape::of(path) {
             JsonShape::Lines | JsonShape::OneLine => Some(self.rows_of_json),
             _ => None,
         })
     }
 
-    /// The kinds of a folder's files. A `.json` file counts as rows when its lines are objects; with one line only, which may be
-    /// settings as well, when nothing else in the folder is data.
-    pub(super) fn of_files<'a>(&self, files: &'a [PathBuf]) -> Vec<(&'a PathBuf, Option<&'static Kind>)> {
+    /// The kinds of a folder's files. A `.json` file counts as rows when its lines are objects;
+    /// with one line only, which may be settings as well, when nothing else in the folder is data.
+    pub(super) fn of_files<'a>(
+        &self,
+        files: &'a [PathBuf],
+    ) -> Vec<(&'a PathBuf, Option<&'static Kind>)> {
         let by_name: Vec<_> = files.iter().map(|path| self.by_name(path)).collect();
         let data = by_name.iter().flatten().any(|kind| *kind != self.any_text);
         let of = |path: &PathBuf, kind: Option<&'static Kind>| match kind {
@@ -67,11 +71,13 @@ impl Kinds {
             Ok(At::Pattern) => {
                 // Each is meant, so each has a kind.
                 let kinds = pattern::matches(path)?.files;
-                let kinds = kinds.iter().map(|file| self.of_file(file)).collect::<Result<Vec<_>>>()?;
+                let kinds =
+                    kinds.iter().map(|file| self.of_file(file)).collect::<Result<Vec<_>>>()?;
                 return self.the_only(path, &kinds);
             }
         };
-        let kinds: Vec<_> = self.of_files(&files).into_iter().filter_map(|(_, kind)| kind).collect();
+        let kinds: Vec<_> =
+            self.of_files(&files).into_iter().filter_map(|(_, kind)| kind).collect();
         self.the_only(path, &kinds)
     }
 
@@ -88,8 +94,11 @@ impl Kinds {
             .map(|kind| format!("{} of {}", count(kind), kind.name))
             .collect();
         let says: Vec<String> = there.iter().map(|kind| format!("kind={}", kind.name)).collect();
-        let reason =
-            format!("files of several kinds ({}); say which with {}", each.join(", "), says.join(" or "));
+        let reason = format!(
+            "files of several kinds ({}); say which with {}",
+            each.join(", "),
+            says.join(" or ")
+        );
         Err(CorpusError::BadLayout { path: path.to_owned(), reason })
     }
 
@@ -100,8 +109,9 @@ impl Kinds {
         if !is_json(path) {
             return Ok(self.by_content(path).unwrap_or(self.any_text));
         }
-        let wrong =
-            |reason: &str| Err(CorpusError::BadLayout { path: path.to_owned(), reason: reason.to_owned() });
+        let wrong = |reason: &str| {
+            Err(CorpusError::BadLayout { path: path.to_owned(), reason: reason.to_owned() })
+        };
         match JsonShape::of(path) {
             JsonShape::Array => wrong(
                 "a JSON array, and rows are read one a line; write it as JSONL with `jq -c '.[]' FILE > FILE.jsonl`, or read it as it stands with kind=text",

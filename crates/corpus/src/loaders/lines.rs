@@ -27,8 +27,8 @@ impl Lines {
         Ok(Self { path: path.to_owned(), reader, compression, rows: 0, buffer: Vec::new() })
     }
 
-    /// The next line with its newline, and its number from 1; `None` at the end. A byte-order mark at the very
-    /// beginning is an encoding's signature, not text, and goes.
+    /// The next line with its newline, and its number from 1; `None` at the end. A byte-order mark
+    /// at the very beginning is an encoding's signature, not text, and goes.
     pub(super) fn next(&mut self) -> Result<Option<(u64, &str)>> {
         self.buffer.clear();
         self.release();
@@ -49,7 +49,8 @@ impl Lines {
         Ok(Some((self.rows, line)))
     }
 
-    /// Gives back the memory of a long line; the document made of it may be about to take much itself.
+    /// Gives back the memory of a long line; the document made of it may be about to take much
+    /// itself.
     pub(super) fn release(&mut self) {
         if self.buffer.capacity() > LONG_LINE {
             self.buffer = Vec::new();
@@ -62,18 +63,29 @@ impl Lines {
     }
 }
 
-/// A line that is no JSON object, with what the parser says; it counts lines within the line, which is one.
-pub(super) fn not_an_object(path: &Path, row: u64, line: &str, error: &serde_json::Error) -> CorpusError {
+/// A line that is no JSON object, with what the parser says; it counts lines within the line, which
+/// is one.
+pub(super) fn not_an_object(
+    path: &Path,
+    row: u64,
+    line: &str,
+    error: &serde_json::Error,
+) -> CorpusError {
     let path = path.to_owned();
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or(&text);
-    if error.is_syntax() && (what.contains("surrogate") || what.contains("hex escape")) && has_surrogate(line)
+    if error.is_syntax()
+        && (what.contains("surrogate") || what.contains("hex escape"))
+        && has_surrogate(line)
     {
         return CorpusError::LoneSurrogate { path, row, column: error.column() };
     }
     // Beyond the line's own newline stands nothing: the line ended early.
-    let place =
-        if error.line() > 1 { "at its end".to_owned() } else { format!("at column {}", error.column()) };
+    let place = if error.line() > 1 {
+        "at its end".to_owned()
+    } else {
+        format!("at column {}", error.column())
+    };
     let hint = match line.trim_start().chars().next() {
         Some('[') => "; a JSON array is made JSONL by `jq -c '.[]' FILE > FILE.jsonl`",
         Some('{') if row == 1 && error.is_eof() => {
@@ -87,9 +99,9 @@ pub(super) fn not_an_object(path: &Path, row: u64, line: &str, error: &serde_jso
 /// Whether a line escapes half of a pair of UTF-16, with or without the other half.
 fn has_surrogate(line: &str) -> bool {
     let escapes = line.match_indices("\\u").filter_map(|(at, _)| line.get(at + 2..at + 4));
-    escapes
-        .into_iter()
-        .any(|digits| u8::from_str_radix(digits, 16).is_ok_and(|high| (0xD8..=0xDF).contains(&high)))
+    escapes.into_iter().any(|digits| {
+        u8::from_str_radix(digits, 16).is_ok_and(|high| (0xD8..=0xDF).contains(&high))
+    })
 }
 
 /// A line without its line ending (`\n` or `\r\n`).

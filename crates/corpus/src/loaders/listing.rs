@@ -1,4 +1,5 @@
-//! The files of a corpus: one, all of a kind below a folder, or those that a pattern names; in order, each with its name.
+//! The files of a corpus: one, all of a kind below a folder, or those that a pattern names; in
+//! order, each with its name.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -37,7 +38,8 @@ impl Files {
     /// The files of the kind; what else is in a folder is told.
     ///
     /// # Errors
-    /// Nothing there; something that is no file; no file of the kind in a folder; a name that is not UTF-8.
+    /// Nothing there; something that is no file; no file of the kind in a folder; a name that is
+    /// not UTF-8.
     pub(super) fn listing(&self, reading: &Reading) -> Result<Listing> {
         let Self { path, kind, kinds } = self;
         match at(path)? {
@@ -47,14 +49,20 @@ impl Files {
                 let found = pattern::matches(path)?;
                 let root = pattern::root(path);
                 tell_of_folders_met_again(&found, &root, reading);
-                let files =
-                    found.files.into_iter().map(|file| named(&root, file)).collect::<Result<Vec<_>>>()?;
+                let files = found
+                    .files
+                    .into_iter()
+                    .map(|file| named(&root, file))
+                    .collect::<Result<Vec<_>>>()?;
                 Ok(Listing { files, single: false })
             }
             At::Folder => {
                 let takes = |files: &[PathBuf]| {
                     let kinds = kinds.of_files(files).into_iter();
-                    kinds.filter(|(_, found)| *found == Some(*kind)).map(|(path, _)| path.clone()).collect()
+                    kinds
+                        .filter(|(_, found)| *found == Some(*kind))
+                        .map(|(path, _)| path.clone())
+                        .collect()
                 };
                 let listing = Listing::below(path, kind.name, takes, reading)?;
                 if !listing.files.is_empty() {
@@ -97,7 +105,8 @@ impl Listing {
         Ok(Self { files: vec![named], single: true })
     }
 
-    /// The files below a folder that `takes` chooses, given all that there are; the others are told. Perhaps none.
+    /// The files below a folder that `takes` chooses, given all that there are; the others are
+    /// told. Perhaps none.
     pub(super) fn below(
         folder: &Path,
         kind: &'static str,
@@ -138,15 +147,17 @@ impl Listing {
         }
         if !left_out.is_empty() && !files.is_empty() {
             let all: usize = left_out.values().sum();
-            let each: Vec<String> = left_out.iter().map(|(name, count)| format!("{count} {name}")).collect();
+            let each: Vec<String> =
+                left_out.iter().map(|(name, count)| format!("{count} {name}")).collect();
             let (read, each) = (files.len(), each.join(", "));
-            reading.tell(format!("{read} files of {kind} are read, {all} others left out ({each})"));
+            reading
+                .tell(format!("{read} files of {kind} are read, {all} others left out ({each})"));
         }
         Ok(Self { files, single: false })
     }
 
-    /// The documents of all files, one file after another, opened when it is its turn. Where a folder or a pattern was given, each has a
-    /// tag `file`, if it has none of its own.
+    /// The documents of all files, one file after another, opened when it is its turn. Where a
+    /// folder or a pattern was given, each has a tag `file`, if it has none of its own.
     pub(super) fn documents(
         self,
         mut open: impl FnMut(&Named) -> Result<Documents> + Send + 'static,
@@ -172,15 +183,17 @@ fn tell_of_folders_met_again(found: &Walked, root: &Path, reading: &Reading) {
         let name = |path: &PathBuf| path.strip_prefix(root).unwrap_or(path).display().to_string();
         let names: Vec<String> = found.again.iter().map(name).collect();
         let names = names.join(", ");
-        reading
-            .tell(format!("links lead to folders that are read already, so these are passed over: {names}"));
+        reading.tell(format!(
+            "links lead to folders that are read already, so these are passed over: {names}"
+        ));
     }
 }
 
 /// A file with its name. Documents are named by it, so it must be one that can be written.
 fn named(root: &Path, path: PathBuf) -> Result<Named> {
     let Some(name) = path.strip_prefix(root).unwrap_or(&path).to_str() else {
-        let reason = "its name is not UTF-8, and its documents could not be named; rename it".to_owned();
+        let reason =
+            "its name is not UTF-8, and its documents could not be named; rename it".to_owned();
         return Err(CorpusError::BadLayout { path, reason });
     };
     let name = name.replace('\\', "/");
@@ -194,7 +207,9 @@ fn label(path: &Path) -> String {
         return "folders".to_owned();
     }
     match name.rsplit_once('.') {
-        Some((stem, extension)) if !stem.is_empty() && !extension.is_empty() => format!(".{extension}"),
+        Some((stem, extension)) if !stem.is_empty() && !extension.is_empty() => {
+            format!(".{extension}")
+        }
         _ => "without extension".to_owned(),
     }
 }

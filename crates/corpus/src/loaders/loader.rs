@@ -1,4 +1,5 @@
-//! What a kind of corpus is: a [`Kind`], which `--corpus` knows it by, and a [`Loader`], which is one value of `--corpus` read.
+//! What a kind of corpus is: a [`Kind`], which `--corpus` knows it by, and a [`Loader`], which is
+//! one value of `--corpus` read.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,7 +13,8 @@ use crate::error::Result;
 
 /// A corpus that was asked for, with its options.
 pub(crate) trait Loader: fmt::Debug + Send + Sync {
-    /// Every file on which the documents depend, in any order; of folders all files below them, also those that are passed over.
+    /// Every file on which the documents depend, in any order; of folders all files below them,
+    /// also those that are passed over.
     ///
     /// # Errors
     /// A file or folder that is not there or cannot be listed.
@@ -57,7 +59,8 @@ pub(crate) struct Kind {
     pub(crate) described: &'static str,
     /// Its lines of `--help`, which name every key that it knows.
     pub(crate) help: &'static str,
-    /// Extensions, in lower case, of its files; those of compressed files are looked through. None: `kind=` must be said.
+    /// Extensions, in lower case, of its files; those of compressed files are looked through. None:
+    /// `kind=` must be said.
     pub(crate) extensions: &'static [&'static str],
     /// How its files begin, where that is known.
     pub(crate) content: Option<Content>,
@@ -73,7 +76,10 @@ pub(crate) struct Kind {
 
 impl Kind {
     /// A kind of which nothing but its name is said; the rest is filled in by `..`.
-    pub(crate) const fn named(name: &'static str, loader: fn(Place<'_>, &mut Keys) -> Asked) -> Self {
+    pub(crate) const fn named(
+        name: &'static str,
+        loader: fn(Place<'_>, &mut Keys) -> Asked,
+    ) -> Self {
         Self {
             name,
             described: name,
@@ -101,7 +107,8 @@ impl fmt::Debug for Kind {
 }
 
 /// Why options of questions are not joined.
-pub(crate) const OPTIONS_STAY_APART: &str = "concat= would join options that are scored each by itself";
+pub(crate) const OPTIONS_STAY_APART: &str =
+    "concat= would join options that are scored each by itself";
 
 /// All kinds, and the two that stand for a file whose name says nothing.
 #[derive(Debug)]

@@ -1,5 +1,5 @@
-//! Compressed files as the tools that made them read them: members (gzip) or frames (zstd) one after another are one file, and what comes
-//! behind the last is passed over with a word.
+//! Compressed files as the tools that made them read them: members (gzip) or frames (zstd) one
+//! after another are one file, and what comes behind the last is passed over with a word.
 
 use std::io::{self, BufRead, Read};
 use std::path::Path;
@@ -8,7 +8,8 @@ use flate2::bufread::GzDecoder;
 
 use super::reading::Reading;
 
-/// The window that `zstd --long=31` needs, the largest there is: 2^31 bytes, held only by files that were made so.
+/// The window that `zstd --long=31` needs, the largest there is: 2^31 bytes, held only by files
+/// that were made so.
 const LARGEST_WINDOW: u32 = 31;
 
 /// How a file is compressed.
@@ -136,8 +137,9 @@ impl<R: BufRead> Members<R> {
     fn tell(&self, bytes: u64, padding: bool) {
         let what = if padding { "zeros (padding)" } else { "that are not compressed data" };
         let file = &self.file;
-        self.reading
-            .tell(format!("{file}: after its last member come {bytes} bytes {what}; they are passed over"));
+        self.reading.tell(format!(
+            "{file}: after its last member come {bytes} bytes {what}; they are passed over"
+        ));
     }
 }
 

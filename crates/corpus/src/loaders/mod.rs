@@ -1,5 +1,6 @@
-//! Where documents come from. A loader a file: its [`Kind`] says how `--corpus` asks for it, its [`Loader`](loader::Loader) which files it reads,
-//! how it opens them, whether it asks questions, and what the user should know.
+//! Where documents come from. A loader a file: its [`Kind`] says how `--corpus` asks for it, its
+//! [`Loader`](loader::Loader) which files it reads, how it opens them, whether it asks questions,
+//! and what the user should know.
 //!
 //! | loader | file | one document is |
 //! |---|---|---|
@@ -12,12 +13,14 @@
 //! | evaluations of behaviour | `anthropic` | an answer to a question |
 //! | ICE | [`mod@ice`] | a text, without its markup |
 //!
-//! What they share: `kinds` and `json_shape` (which kind a file is), `place`, `pattern`, `walk` and `listing` (the files of a folder or
-//! pattern), `open` and `members` (a user's file, unpacked), `lines`, `fields`, `table`, `keys`, `stream`, [`mod@reading`] (the flag that ends
-//! a reading, and notices).
+//! What they share: `kinds` and `json_shape` (which kind a file is), `place`, `pattern`, `walk` and
+//! `listing` (the files of a folder or pattern), `open` and `members` (a user's file, unpacked),
+//! `lines`, `fields`, `table`, `keys`, `stream`, [`mod@reading`] (the flag that ends a reading, and
+//! notices).
 //!
-//! All but the crate sources and MMLU (a subject at a time) stream: one row, or one file, is held at a time. All but Parquet and Arrow may
-//! be compressed (gzip, zstd, told by their bytes). The first error ends a stream.
+//! All but the crate sources and MMLU (a subject at a time) stream: one row, or one file, is held
+//! at a time. All but Parquet and Arrow may be compressed (gzip, zstd, told by their bytes). The
+//! first error ends a stream.
 
 mod anthropic;
 pub mod crates;
@@ -60,7 +63,8 @@ static LOADERS: &[&Kind] = &[
 ];
 
 /// All loaders, and those for files whose names say nothing.
-pub(crate) static KINDS: Kinds = Kinds { all: LOADERS, rows_of_json: &jsonl::JSONL, any_text: &text::TEXT };
+pub(crate) static KINDS: Kinds =
+    Kinds { all: LOADERS, rows_of_json: &jsonl::JSONL, any_text: &text::TEXT };
 
 #[cfg(test)]
 mod tests {
@@ -89,10 +93,16 @@ mod tests {
     fn kinds_are_told_apart() {
         for (at, kind) in KINDS.all.iter().enumerate() {
             assert!(kind.help.starts_with(&format!("  {} ", kind.name)), "{}", kind.help);
-            assert!(kind.reads_paths || kind.built_in.is_some(), "{} is read from nowhere", kind.name);
+            assert!(
+                kind.reads_paths || kind.built_in.is_some(),
+                "{} is read from nowhere",
+                kind.name
+            );
             for other in &KINDS.all[..at] {
                 assert_ne!(kind.name, other.name);
-                assert!(!kind.extensions.iter().any(|extension| other.extensions.contains(extension)));
+                assert!(
+                    !kind.extensions.iter().any(|extension| other.extensions.contains(extension))
+                );
                 assert!(kind.built_in.is_none() || kind.built_in != other.built_in);
             }
         }

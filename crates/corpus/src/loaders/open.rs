@@ -1,4 +1,5 @@
-//! A user's file, opened: no pipe and no device, unpacked by what its bytes say, known for what it is.
+//! A user's file, opened: no pipe and no device, unpacked by what its bytes say, known for what it
+//! is.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
@@ -18,7 +19,8 @@ const MOST_LAYERS: usize = 3;
 
 /// The last part of a path, for ids and descriptions; the folders above differ between machines.
 pub(super) fn file_name(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+    path.file_name()
+        .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
 /// A file's extension in lower case, that of its compression looked through.
@@ -28,7 +30,8 @@ pub(super) fn extension(path: &Path) -> Option<String> {
     (!stem.is_empty() && !extension.is_empty()).then(|| extension.to_lowercase())
 }
 
-/// A file's name without the extension of its compression, of those too that are not undone here (which opening will say).
+/// A file's name without the extension of its compression, of those too that are not undone here
+/// (which opening will say).
 pub(super) fn bare_name(path: &Path) -> String {
     let name = file_name(path);
     let packed = ["xz", "bz2", "lzma", "lz4", "lz", "br", "z"];
@@ -80,10 +83,12 @@ pub(super) fn regular(path: &Path) -> Result<File> {
 /// Opens a file; gzip and zstd are undone on the way, whatever its name says.
 ///
 /// # Errors
-/// Those of [`regular`]; [`CorpusError::BadLayout`] for what is known not to be `expected`, with what to do; [`CorpusError::Compression`].
+/// Those of [`regular`]; [`CorpusError::BadLayout`] for what is known not to be `expected`, with
+/// what to do; [`CorpusError::Compression`].
 pub(super) fn open(path: &Path, expected: Expected, reading: &Reading) -> Result<Opened> {
     let named = Packing::by_name(path);
-    let mut reader: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(AHEAD, regular(path)?));
+    let mut reader: Box<dyn BufRead + Send> =
+        Box::new(BufReader::with_capacity(AHEAD, regular(path)?));
     let mut compression = None;
     for _ in 0..MOST_LAYERS {
         let head;
@@ -102,7 +107,10 @@ pub(super) fn open(path: &Path, expected: Expected, reading: &Reading) -> Result
         compression = Some(packing.name());
         reader = Box::new(BufReader::with_capacity(AHEAD, members));
     }
-    Ok(Opened { reader: Box::new(BufReader::with_capacity(AHEAD, reading.watch(reader))), compression })
+    Ok(Opened {
+        reader: Box::new(BufReader::with_capacity(AHEAD, reading.watch(reader))),
+        compression,
+    })
 }
 
 /// The whole of a small file.
@@ -117,7 +125,8 @@ pub(super) fn whole(path: &Path, expected: Expected, reading: &Reading) -> Resul
     Ok(bytes)
 }
 
-/// The first bytes of a file, unpacked: at most so many. `None` where they cannot be had, which opening will tell.
+/// The first bytes of a file, unpacked: at most so many. `None` where they cannot be had, which
+/// opening will tell.
 pub(super) fn first_bytes(path: &Path, most: u64) -> Option<Vec<u8>> {
     let opened = open(path, Expected::Text, &Reading::default()).ok()?;
     let mut bytes = Vec::new();
@@ -157,7 +166,13 @@ fn peeked(mut reader: Box<dyn BufRead + Send>) -> std::io::Result<Peeked> {
 }
 
 /// Refuses what is known to be something else.
-fn check(path: &Path, head: &[u8], expected: Expected, unpacked: bool, named: Option<Packing>) -> Result<()> {
+fn check(
+    path: &Path,
+    head: &[u8],
+    expected: Expected,
+    unpacked: bool,
+    named: Option<Packing>,
+) -> Result<()> {
     let refused = |reason: String| Err(CorpusError::BadLayout { path: path.to_owned(), reason });
     let inside = if unpacked { "inside its compression " } else { "" };
     match Content::of(head) {
@@ -197,7 +212,9 @@ fn check(path: &Path, head: &[u8], expected: Expected, unpacked: bool, named: Op
 
 /// Marks of four bytes and more, which numbers do not begin with by chance.
 fn is_certain(head: &[u8]) -> bool {
-    !(head.starts_with(b"\x1F\x9D") || head.starts_with(b"\xFF\xFE") || head.starts_with(b"\xFE\xFF"))
+    !(head.starts_with(b"\x1F\x9D")
+        || head.starts_with(b"\xFF\xFE")
+        || head.starts_with(b"\xFE\xFF"))
 }
 
 fn is_tar(path: &Path) -> bool {

@@ -31,7 +31,8 @@ pub(super) static ARROW: Kind = Kind {
     })
 };
 
-/// Files of rows, and which columns are the text: these are columns of text, ids and tags may be numbers and truth values as well.
+/// Files of rows, and which columns are the text: these are columns of text, ids and tags may be
+/// numbers and truth values as well.
 #[derive(Debug)]
 struct Table {
     files: Files,
@@ -47,11 +48,13 @@ impl Loader for Table {
         self.files.listing(&Reading::default()).map(drop)
     }
 
-    /// At once for one file, else as an item: it is not what it should be, a column is missing or not text. As an item, with the row: a
-    /// null in a field that is needed, damaged data.
+    /// At once for one file, else as an item: it is not what it should be, a column is missing or
+    /// not text. As an item, with the row: a null in a field that is needed, damaged data.
     fn open(&self, reading: &Reading) -> Result<Documents> {
         let (fields, reading) = (self.fields.clone(), reading.clone());
-        self.files.listing(&reading)?.documents(move |file| one_file(file, fields.clone(), &reading))
+        self.files
+            .listing(&reading)?
+            .documents(move |file| one_file(file, fields.clone(), &reading))
     }
 
     fn questions(&self) -> bool {

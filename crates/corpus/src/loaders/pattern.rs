@@ -1,7 +1,8 @@
 //! Patterns that name files: `data/train-*.parquet`, `data/**/*.txt`, `part-[0-3].jsonl`.
 //!
-//! `*` stands for any letters within a name, `**` alone for any number of folders, `[...]` for one of its letters. (`?` begins the keys of
-//! a `--corpus` value.) A path that is there is itself, whatever letters it has.
+//! `*` stands for any letters within a name, `**` alone for any number of folders, `[...]` for one
+//! of its letters. (`?` begins the keys of a `--corpus` value.) A path that is there is itself,
+//! whatever letters it has.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -26,12 +27,15 @@ pub(super) fn root(path: &Path) -> PathBuf {
 /// # Errors
 /// A folder that cannot be listed; a pattern that names nothing, or is none.
 pub(super) fn matches(path: &Path) -> Result<Walked> {
-    let wrong = |reason: &str| CorpusError::BadLayout { path: path.to_owned(), reason: reason.to_owned() };
+    let wrong =
+        |reason: &str| CorpusError::BadLayout { path: path.to_owned(), reason: reason.to_owned() };
     let parts: Vec<Component<'_>> = path.components().collect();
     let fixed = root(path);
     let mut steps = Vec::new();
     for part in parts.iter().skip(fixed.components().count()) {
-        let Some(text) = part.as_os_str().to_str() else { return Err(wrong("a pattern must be UTF-8")) };
+        let Some(text) = part.as_os_str().to_str() else {
+            return Err(wrong("a pattern must be UTF-8"));
+        };
         steps.push(match text {
             "**" => Step::AnyDepth,
             text => Step::Name(expression(text).ok_or_else(|| wrong("a [ in it has no ]"))?),
@@ -162,12 +166,20 @@ mod tests {
         }
         let names = |pattern: &str| -> Vec<String> {
             let found = matches(&folder.path().join(pattern)).unwrap().files;
-            found.iter().map(|path| path.strip_prefix(folder.path()).unwrap().display().to_string()).collect()
+            found
+                .iter()
+                .map(|path| path.strip_prefix(folder.path()).unwrap().display().to_string())
+                .collect()
         };
         assert_eq!(names("*/*.txt"), ["a/3.txt", "b/1.txt", "b/2.txt"]);
         assert_eq!(names("**/*.txt"), ["4.txt", "a/3.txt", "b/1.txt", "b/2.txt"]);
         assert_eq!(names("[ab]"), ["a/3.txt", "a/x.rs", "b/1.txt", "b/2.txt"]);
         assert_eq!(root(Path::new("/x/y/*.txt")), Path::new("/x/y"));
-        assert!(matches(&folder.path().join("*.md")).unwrap_err().to_string().contains("no file matches"));
+        assert!(
+            matches(&folder.path().join("*.md"))
+                .unwrap_err()
+                .to_string()
+                .contains("no file matches")
+        );
     }
 }

@@ -26,7 +26,8 @@ pub(super) fn at(path: &Path) -> Result<At> {
     }
 }
 
-/// All files at a path, whatever they are: the file itself, those below the folder, those that the pattern names.
+/// All files at a path, whatever they are: the file itself, those below the folder, those that the
+/// pattern names.
 ///
 /// # Errors
 /// Nothing there, or a folder that cannot be listed.

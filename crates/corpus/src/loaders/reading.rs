@@ -1,4 +1,5 @@
-//! What goes along while files are read: a flag that ends the reading, and what it has to say besides documents.
+//! What goes along while files are read: a flag that ends the reading, and what it has to say
+//! besides documents.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -13,13 +14,14 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// A reading that ends with [`crate::CorpusError::Stopped`] soon after `stop` is set by another thread.
+    /// A reading that ends with [`crate::CorpusError::Stopped`] soon after `stop` is set by another
+    /// thread.
     pub fn until(stop: Arc<AtomicBool>) -> Self {
         Self { stop, ..Self::default() }
     }
 
-    /// What a user should know about the files that were read, said since the last call, each once: sentences without a full stop, in
-    /// which names are relative to what was given.
+    /// What a user should know about the files that were read, said since the last call, each once:
+    /// sentences without a full stop, in which names are relative to what was given.
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
     }

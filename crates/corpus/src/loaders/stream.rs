@@ -7,7 +7,9 @@ use crate::error::Result;
 pub type Documents = Box<dyn Iterator<Item = Result<Document>> + Send>;
 
 /// Ends a stream after its first error, so that no loader has to.
-pub(super) fn until_error(documents: impl Iterator<Item = Result<Document>> + Send + 'static) -> Documents {
+pub(super) fn until_error(
+    documents: impl Iterator<Item = Result<Document>> + Send + 'static,
+) -> Documents {
     let mut failed = false;
     Box::new(documents.take_while(move |item| {
         let go_on = !failed;

@@ -7,7 +7,8 @@ use super::open::{Expected, whole};
 use super::reading::Reading;
 use crate::error::{CorpusError, Result};
 
-/// A CSV or (by its extension, `.tsv`) TSV file with a header and two columns, as a map from the first to the second.
+/// A CSV or (by its extension, `.tsv`) TSV file with a header and two columns, as a map from the
+/// first to the second.
 ///
 /// # Errors
 /// With the row: other than two fields, an empty one, a name given twice.
@@ -18,11 +19,13 @@ pub(super) fn two_columns(path: &Path) -> Result<BTreeMap<String, String>> {
         .flexible(true)
         .delimiter(if tabs { b'\t' } else { b',' })
         .from_reader(bytes.as_slice());
-    let wrong = |row: u64, reason: String| CorpusError::BadRow { path: path.to_owned(), row, reason };
+    let wrong =
+        |row: u64, reason: String| CorpusError::BadRow { path: path.to_owned(), row, reason };
     let mut table = BTreeMap::new();
     for record in reader.records() {
-        let record = record
-            .map_err(|error| wrong(error.position().map_or(0, csv::Position::line), error.to_string()))?;
+        let record = record.map_err(|error| {
+            wrong(error.position().map_or(0, csv::Position::line), error.to_string())
+        })?;
         let row = record.position().map_or(0, csv::Position::line);
         let fields: Vec<&str> = record.iter().map(str::trim).collect();
         match fields.as_slice() {
@@ -31,7 +34,12 @@ pub(super) fn two_columns(path: &Path) -> Result<BTreeMap<String, String>> {
                     return Err(wrong(row, format!("`{name}` is given twice")));
                 }
             }
-            _ => return Err(wrong(row, "a row is a name and what it belongs to, two fields".to_owned())),
+            _ => {
+                return Err(wrong(
+                    row,
+                    "a row is a name and what it belongs to, two fields".to_owned(),
+                ));
+            }
         }
     }
     Ok(table)

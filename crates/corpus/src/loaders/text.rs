@@ -15,7 +15,8 @@ use super::stream::{Documents, until_error};
 use crate::document::{self, Document};
 use crate::error::{CorpusError, Result};
 
-/// The title line of a Wikipedia article in the WikiText corpora: ` = Title = `, but no section (` = = Section = = `).
+/// The title line of a Wikipedia article in the WikiText corpora: ` = Title = `, but no section
+/// (` = = Section = = `).
 const WIKITEXT_TITLE: &str = "^ = [^=].* = $";
 
 /// Where one document ends and the next begins.
@@ -27,7 +28,8 @@ enum Split {
     Lines,
     /// Each run of lines without a blank one between them, without the last line ending.
     Paragraphs,
-    /// A line that matches starts a document and belongs to it; what stands before the first is one of its own.
+    /// A line that matches starts a document and belongs to it; what stands before the first is one
+    /// of its own.
     Titles(Box<Regex>),
 }
 
@@ -36,21 +38,24 @@ impl Split {
         let split = keys.one("split")?;
         let title = keys.one("title")?;
         match (split.as_deref(), title) {
-            (None | Some("titles"), Some(pattern)) => {
-                Self::at_titles(&pattern).map_err(|error| format!("title= is no regular expression: {error}"))
-            }
+            (None | Some("titles"), Some(pattern)) => Self::at_titles(&pattern)
+                .map_err(|error| format!("title= is no regular expression: {error}")),
             (Some(_), Some(_)) => Err("title= goes with split=titles only".into()),
             (None | Some("file"), None) => Ok(Self::File),
             (Some("lines"), None) => Ok(Self::Lines),
             (Some("paragraphs"), None) => Ok(Self::Paragraphs),
             (Some("titles"), None) => Self::at_titles(WIKITEXT_TITLE),
-            (Some(other), None) => Err(format!("split={other} is not file, lines, paragraphs or titles")),
+            (Some(other), None) => {
+                Err(format!("split={other} is not file, lines, paragraphs or titles"))
+            }
         }
     }
 
     /// Documents start at lines (without their ending) that match.
     fn at_titles(pattern: &str) -> std::result::Result<Self, String> {
-        Regex::new(pattern).map(|regex| Self::Titles(Box::new(regex))).map_err(|error| error.to_string())
+        Regex::new(pattern)
+            .map(|regex| Self::Titles(Box::new(regex)))
+            .map_err(|error| error.to_string())
     }
 }
 
@@ -70,15 +75,17 @@ pub(super) static TEXT: Kind = Kind {
     extensions: &["txt", "text", "md", "markdown", "rst"],
     ..Kind::named("text", |place, keys| {
         let files = Files::new(place, &TEXT);
-        let cut = Cut { split: Split::read(keys)?, folders: folder_tags(keys)?, said: place.kind_said };
+        let cut =
+            Cut { split: Split::read(keys)?, folders: folder_tags(keys)?, said: place.kind_said };
         Ok(Box::new(Text { files, cut }))
     })
 };
 
 /// Files of text, and how they are cut.
 ///
-/// Nothing of a text is changed but a byte-order mark at a file's beginning, which goes. Ids are `FILE` or `FILE:LINE`;
-/// documents split at titles have a tag `title`, those of a folder a tag `file`.
+/// Nothing of a text is changed but a byte-order mark at a file's beginning, which goes. Ids are
+/// `FILE` or `FILE:LINE`; documents split at titles have a tag `title`, those of a folder a tag
+/// `file`.
 #[derive(Debug)]
 struct Text {
     files: Files,
@@ -90,8 +97,8 @@ struct Text {
 struct Cut {
     /// Where documents end.
     split: Split,
-    /// Tags that the names of the folder's levels are, outermost first: with `[variety, genre]`, `us/news/a.txt` is tagged
-    /// `variety = us`, `genre = news`.
+    /// Tags that the names of the folder's levels are, outermost first: with `[variety, genre]`,
+    /// `us/news/a.txt` is tagged `variety = us`, `genre = news`.
     folders: Vec<String>,
     /// Whether it was said that this is text; else a file that begins as JSONL does is refused.
     said: bool,
@@ -106,8 +113,9 @@ impl Loader for Text {
         self.files.listing(&Reading::default()).map(drop)
     }
 
-    /// At once also: `folders` for a single file. As an item, with the row: text that is not UTF-8, compressed data that end early; with
-    /// the file: one whose first line is a JSON object, one that is not inside as many levels as `folders` names.
+    /// At once also: `folders` for a single file. As an item, with the row: text that is not UTF-8,
+    /// compressed data that end early; with the file: one whose first line is a JSON object, one
+    /// that is not inside as many levels as `folders` names.
     fn open(&self, reading: &Reading) -> Result<Documents> {
         let listing = self.files.listing(reading)?;
         if listing.single && !self.cut.folders.is_empty() {
@@ -132,7 +140,8 @@ fn level_tags(file: &Named, folders: &[String]) -> Result<Vec<(String, String)>>
     let mut levels: Vec<&str> = file.name.split('/').collect();
     levels.pop();
     if levels.len() < folders.len() {
-        let reason = format!("it is inside {} folders, and folders= names {}", levels.len(), folders.len());
+        let reason =
+            format!("it is inside {} folders, and folders= names {}", levels.len(), folders.len());
         return Err(CorpusError::BadLayout { path: file.path.clone(), reason });
     }
     Ok(folders.iter().zip(levels).map(|(tag, level)| (tag.clone(), level.to_owned())).collect())
@@ -140,8 +149,9 @@ fn level_tags(file: &Named, folders: &[String]) -> Result<Vec<(String, String)>>
 
 fn one_file(file: &Named, cut: &Cut, reading: &Reading) -> Result<Documents> {
     check_size(file, &cut.split)?;
-    let is_table =
-        || extension(&file.path).is_some_and(|extension| ["csv", "tsv"].contains(&extension.as_str()));
+    let is_table = || {
+        extension(&file.path).is_some_and(|extension| ["csv", "tsv"].contains(&extension.as_str()))
+    };
     if !cut.said && is_table() {
         let name = &file.name;
         reading.tell(format!(
@@ -159,7 +169,8 @@ fn one_file(file: &Named, cut: &Cut, reading: &Reading) -> Result<Documents> {
     Ok(until_error(std::iter::from_fn(move || pieces.next().transpose())))
 }
 
-/// Refuses a file that would be one document too long to hold, before it is read; of a compressed one that shows while it is read.
+/// Refuses a file that would be one document too long to hold, before it is read; of a compressed
+/// one that shows while it is read.
 fn check_size(file: &Named, split: &Split) -> Result<()> {
     let size = std::fs::metadata(&file.path).map_err(CorpusError::read(&file.path))?.len();
     match split {
@@ -228,7 +239,9 @@ impl Pieces {
     fn document(&self, (row, text, title): (u64, String, Option<String>)) -> Option<Document> {
         let (id, text) = match self.split {
             Split::File => (self.name.clone(), text),
-            Split::Paragraphs => (format!("{}:{row}", self.name), without_newline(&text).to_owned()),
+            Split::Paragraphs => {
+                (format!("{}:{row}", self.name), without_newline(&text).to_owned())
+            }
             _ => (format!("{}:{row}", self.name), text),
         };
         if text.trim().is_empty() && !matches!(self.split, Split::File) {

@@ -1,7 +1,7 @@
 //! Files of token ids: text that was tokenised elsewhere.
 //!
-//! There is no common format, so the format is said, never guessed. Without text there are no byte counts: bits per byte
-//! and spans are not to be had for such a corpus.
+//! There is no common format, so the format is said, never guessed. Without text there are no byte
+//! counts: bits per byte and spans are not to be had for such a corpus.
 
 use std::io::{BufRead, Read};
 use std::path::PathBuf;
@@ -42,8 +42,8 @@ pub(super) static IDS: Kind = Kind {
     ..Kind::named("ids", |place, keys| Ok(Box::new(TokenIds::read(Files::new(place, &IDS), keys)?)))
 };
 
-/// Files of ids. In the binary formats a document ends at each `separator` (which belongs to none) and with its file; without one a whole
-/// file is one document.
+/// Files of ids. In the binary formats a document ends at each `separator` (which belongs to none)
+/// and with its file; without one a whole file is one document.
 #[derive(Debug)]
 struct TokenIds {
     files: Files,
@@ -58,14 +58,22 @@ impl TokenIds {
             Some("u32") => IdFormat::U32,
             Some("text") => IdFormat::Text,
             Some(other) => return Err(format!("format={other} is not u16, u32 or text")),
-            None => return Err("a file of token ids needs format=u16, format=u32 or format=text".to_owned()),
+            None => {
+                return Err(
+                    "a file of token ids needs format=u16, format=u32 or format=text".to_owned()
+                );
+            }
         };
         let separator = match keys.one("separator")? {
-            Some(text) => Some(text.parse().map_err(|_| format!("separator={text} is not a token id"))?),
+            Some(text) => {
+                Some(text.parse().map_err(|_| format!("separator={text} is not a token id"))?)
+            }
             None => None,
         };
         if separator.is_some() && format == IdFormat::Text {
-            return Err("separator= is for u16 and u32; in format=text a line is a document".to_owned());
+            return Err(
+                "separator= is for u16 and u32; in format=text a line is a document".to_owned()
+            );
         }
         Ok(Self { files, format, separator })
     }
@@ -83,19 +91,29 @@ impl Loader for TokenIds {
     /// As an item: something that is no id (with its row), a file that ends inside an id.
     fn open(&self, reading: &Reading) -> Result<Documents> {
         let (format, separator, reading) = (self.format, self.separator, reading.clone());
-        self.files.listing(&reading)?.documents(move |file| one_file(file, format, separator, &reading))
+        self.files
+            .listing(&reading)?
+            .documents(move |file| one_file(file, format, separator, &reading))
     }
 }
 
-fn one_file(file: &Named, format: IdFormat, separator: Option<u32>, reading: &Reading) -> Result<Documents> {
+fn one_file(
+    file: &Named,
+    format: IdFormat,
+    separator: Option<u32>,
+    reading: &Reading,
+) -> Result<Documents> {
     let file = file.clone();
     if format == IdFormat::Text {
         let mut lines = Lines::open(&file.path, reading)?;
-        return Ok(until_error(std::iter::from_fn(move || next_line(&mut lines, &file).transpose())));
+        return Ok(until_error(std::iter::from_fn(move || {
+            next_line(&mut lines, &file).transpose()
+        })));
     }
     let Opened { reader, compression } = open(&file.path, Expected::Numbers, reading)?;
     let width = format.width();
-    let mut ids = Binary { file, reader, compression, width, separator, documents: 0, read: 0, done: false };
+    let mut ids =
+        Binary { file, reader, compression, width, separator, documents: 0, read: 0, done: false };
     Ok(until_error(std::iter::from_fn(move || ids.next_document().transpose())))
 }
 

@@ -19,7 +19,8 @@ impl Walked {
         Self { files, ..Self::default() }
     }
 
-    /// Adds all files below a folder, in order of path. Links are followed; a folder is entered once, however many links lead to it.
+    /// Adds all files below a folder, in order of path. Links are followed; a folder is entered
+    /// once, however many links lead to it.
     pub(super) fn enter(&mut self, folder: &Path) -> Result<()> {
         if !self.seen.insert(identity(folder).map_err(CorpusError::read(folder))?) {
             self.again.push(folder.to_owned());

@@ -7,15 +7,17 @@ use serde_json::{Value, json};
 use super::protocol::{Protocol, Window, bad, check_length, positions};
 use crate::error::Result;
 
-/// Windows of `L` fed tokens that move by `s`: every token but the first (with a prefix: every token) is scored
-/// exactly once, with at least `L - s` tokens of context where the text has them.
+/// Windows of `L` fed tokens that move by `s`: every token but the first (with a prefix: every
+/// token) is scored exactly once, with at least `L - s` tokens of context where the text has them.
 ///
-/// The first window holds the first `L` tokens and scores all it can; each further one ends `s` tokens later (the last at
-/// the end of the text), reaches back as far as it may, and scores what is new. A prefix is fed in every window and
-/// counts towards `L`. So the first window is never shorter than it need be, and neither is the last.
+/// The first window holds the first `L` tokens and scores all it can; each further one ends `s`
+/// tokens later (the last at the end of the text), reaches back as far as it may, and scores what
+/// is new. A prefix is fed in every window and counts towards `L`. So the first window is never
+/// shorter than it need be, and neither is the last.
 ///
-/// Where only spans are scored and all of them fit into one window with that much context, they get one window that ends with them: an option of a
-/// question is then scored in one piece, with its context cut from the left. As in lm-evaluation-harness, such a window has `L` inputs: its last
+/// Where only spans are scored and all of them fit into one window with that much context, they get
+/// one window that ends with them: an option of a question is then scored in one piece, with its
+/// context cut from the left. As in lm-evaluation-harness, such a window has `L` inputs: its last
 /// token, which is only a target, comes on top, so `L + 1` tokens are fed.
 ///
 /// ```
@@ -43,7 +45,10 @@ impl DocumentWindows {
         if stride == 0 || stride >= length {
             return Err(bad(
                 "document",
-                format!("a stride of {stride} with length {length} is not between 1 and {}", length - 1),
+                format!(
+                    "a stride of {stride} with length {length} is not between 1 and {}",
+                    length - 1
+                ),
             ));
         }
         Ok(Self { length, stride, prefix })
@@ -56,7 +61,8 @@ impl Protocol for DocumentWindows {
     }
 
     fn parameters(&self) -> BTreeMap<String, Value> {
-        [("length".to_owned(), json!(self.length)), ("stride".to_owned(), json!(self.stride))].into()
+        [("length".to_owned(), json!(self.length)), ("stride".to_owned(), json!(self.stride))]
+            .into()
     }
 
     fn prefix(&self) -> Option<u32> {
@@ -64,7 +70,8 @@ impl Protocol for DocumentWindows {
     }
 
     fn longest_inputs(&self) -> usize {
-        // In windows of a text one token fewer, but a user who says 1024 means a model of 1024 positions.
+        // In windows of a text one token fewer, but a user who says 1024 means a model of 1024
+        // positions.
         self.length
     }
 
@@ -92,7 +99,8 @@ impl Protocol for DocumentWindows {
             return windows;
         };
         let (first, end) = (first as usize, last as usize + 1);
-        let start = end.saturating_sub(self.length + 1 - usize::from(self.prefix.is_some())).max(from);
+        let start =
+            end.saturating_sub(self.length + 1 - usize::from(self.prefix.is_some())).max(from);
         // What every scored token sees at least, where the text has it.
         let context = (first - from.min(first)).min(self.length - self.stride);
         if first < start + context {
@@ -124,7 +132,8 @@ mod tests {
 
     #[test]
     fn a_span_that_fits_is_scored_in_one_window_that_ends_with_it() {
-        // Plain windows would end at 8 and 10, and cut the span in two. Eight inputs, and the last token as a target.
+        // Plain windows would end at 8 and 10, and cut the span in two. Eight inputs, and the last
+        // token as a target.
         assert_eq!(windows(10, 7..10, None), [(1, 10, vec![7, 8, 9])]);
         assert_eq!(windows(10, 7..10, Some(1)), [(2, 10, vec![7, 8, 9])]);
         // A text of just one token more than a window.

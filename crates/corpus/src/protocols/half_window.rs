@@ -7,18 +7,20 @@ use serde_json::{Value, json};
 use super::protocol::{Protocol, Window, check_length, positions};
 use crate::error::{CorpusError, Result};
 
-/// Disjoint chunks of `L` tokens of which only the second half is scored; what is left at the end is dropped.
+/// Disjoint chunks of `L` tokens of which only the second half is scored; what is left at the end
+/// is dropped.
 ///
-/// Source: `perplexity()` in `tools/perplexity/perplexity.cpp` of ggml-org/llama.cpp (commit 050fc7f; the default mode,
-/// without `--ppl-stride`). With `first = L / 2` it takes the logits at indices `first..L - 1` of a chunk, which predict
-/// the tokens at `first + 1..L`, so `L - first - 1` are scored. A text of fewer than `2 L` tokens is refused.
+/// Source: `perplexity()` in `tools/perplexity/perplexity.cpp` of ggml-org/llama.cpp (commit
+/// 050fc7f; the default mode, without `--ppl-stride`). With `first = L / 2` it takes the logits at
+/// indices `first..L - 1` of a chunk, which predict the tokens at `first + 1..L`, so
+/// `L - first - 1` are scored. A text of fewer than `2 L` tokens is refused.
 ///
-/// With a prefix (a model that adds beginning-of-text) the text gets it at its beginning, and the first token of every
-/// chunk is overwritten with it: the model sees `L` tokens, of which `L - 1` are the text's, and one token of the text in
-/// `L` is never fed.
+/// With a prefix (a model that adds beginning-of-text) the text gets it at its beginning, and the
+/// first token of every chunk is overwritten with it: the model sees `L` tokens, of which `L - 1`
+/// are the text's, and one token of the text in `L` is never fed.
 ///
-/// The program reads its text with special tokens off: where a text spells one (`<|endoftext|>`), its ids are those of the
-/// letters and ours that of the token.
+/// The program reads its text with special tokens off: where a text spells one (`<|endoftext|>`),
+/// its ids are those of the letters and ours that of the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HalfWindow {
     length: usize,
@@ -71,7 +73,8 @@ impl Protocol for HalfWindow {
                 let end = begin + self.length;
                 Window {
                     prefix: self.prefix,
-                    // With a prefix the chunk's first token is replaced, and positions shift by the one at the beginning.
+                    // With a prefix the chunk's first token is replaced, and positions shift by the
+                    // one at the beginning.
                     start: begin,
                     end: end - before,
                     scored: positions(begin + first + 1 - before, end - before),

@@ -1,8 +1,8 @@
 //! Windows: which tokens a model is fed together, and which of them are scored.
 //!
-//! A window protocol decides the number as much as the model does: perplexity differs by several per cent between
-//! "every chunk from nothing" and "half a window of context at least". So each way is a named type with checked
-//! parameters, recorded with every result.
+//! A window protocol decides the number as much as the model does: perplexity differs by several
+//! per cent between "every chunk from nothing" and "half a window of context at least". So each way
+//! is a named type with checked parameters, recorded with every result.
 //!
 //! | name | file | what it is |
 //! |---|---|---|
@@ -12,10 +12,12 @@
 //! | `strided` | [`mod@strided`] | the perplexity guide of `transformers` |
 //! | `half-window` | [`mod@half_window`] | the `perplexity` tool of `llama.cpp`: second halves of disjoint chunks |
 //!
-//! Letters: `L` length in tokens, `s` stride, `n` tokens of the text, `p` position of a token in the text, from 0.
+//! Letters: `L` length in tokens, `s` stride, `n` tokens of the text, `p` position of a token in
+//! the text, from 0.
 //!
-//! Invariants, each a property test: no position is scored twice; a scored position has at least one fed token before
-//! it; the windows are in order of position. Cases that the peer tools' own code wrote are in `testdata/windows`.
+//! Invariants, each a property test: no position is scored twice; a scored position has at least
+//! one fed token before it; the windows are in order of position. Cases that the peer tools' own
+//! code wrote are in `testdata/windows`.
 
 pub mod document;
 pub mod half_window;
@@ -54,19 +56,21 @@ pub struct Settings {
 /// Makes the protocol of a name.
 ///
 /// # Errors
-/// An unknown name, parameters that make no sense, a length beyond the model's maximum, a stride for a protocol that
-/// has none.
+/// An unknown name, parameters that make no sense, a length beyond the model's maximum, a stride
+/// for a protocol that has none.
 pub fn named(name: &str, settings: Settings) -> Result<Box<dyn Protocol>> {
     let Settings { length, stride, prefix, model_maximum } = settings;
-    let known =
-        NAMES.iter().copied().find(|known| *known == name).ok_or_else(|| CorpusError::BadProtocol {
+    let known = NAMES.iter().copied().find(|known| *known == name).ok_or_else(|| {
+        CorpusError::BadProtocol {
             protocol: "?",
             reason: format!("there is no protocol `{name}`; there are {}", NAMES.join(", ")),
-        })?;
+        }
+    })?;
     if stride.is_some() && !matches!(known, "document" | "strided") {
         return Err(bad(known, "it has no stride; leave --stride out".into()));
     }
-    let default_length = if known == "paper" { paper::LENGTH.min(model_maximum) } else { model_maximum };
+    let default_length =
+        if known == "paper" { paper::LENGTH.min(model_maximum) } else { model_maximum };
     let length = length.unwrap_or(default_length);
     let half = (length / 2).max(1);
     let protocol: Box<dyn Protocol> = match known {
@@ -75,8 +79,7 @@ pub fn named(name: &str, settings: Settings) -> Result<Box<dyn Protocol>> {
         "strided" => Box::new(Strided::new(length, stride.unwrap_or(half), prefix)?),
         "half-window" => Box::new(HalfWindow::new(length, prefix)?),
         _ => {
-            let reason =
-                "it needs a prefix token: the beginning-of-text id, or end-of-text where there is none";
+            let reason = "it needs a prefix token: the beginning-of-text id, or end-of-text where there is none";
             Box::new(Rolling::new(length, prefix.ok_or_else(|| bad(known, reason.into()))?)?)
         }
     };
@@ -126,7 +129,9 @@ mod tests {
         let protocol = DocumentWindows::new(4, 2, Some(9)).unwrap();
         let with = protocol.windows(&TokenText::new(&[9, 1, 2, 3, 4])).unwrap();
         let without = protocol.windows(&TokenText::new(&[1, 2, 3, 4])).unwrap();
-        let fed = |windows: &[Window], ids: &[u32]| windows.iter().map(|w| w.tokens(ids)).collect::<Vec<_>>();
+        let fed = |windows: &[Window], ids: &[u32]| {
+            windows.iter().map(|w| w.tokens(ids)).collect::<Vec<_>>()
+        };
         assert_eq!(fed(&with, &[9, 1, 2, 3, 4]), fed(&without, &[1, 2, 3, 4]));
         assert_eq!(with[0].scored, [1, 2, 3]);
     }

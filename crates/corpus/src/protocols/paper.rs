@@ -10,11 +10,13 @@ use crate::error::Result;
 /// The authors' length.
 pub const LENGTH: usize = 512;
 
-/// The first `L` (512) tokens of each document and nothing else; positions whose input or label is a special token are
-/// left out: one with a role, as `all_special_ids` of the released code has them, not every one that is marked as special.
+/// The first `L` (512) tokens of each document and nothing else; positions whose input or label is
+/// a special token are left out: one with a role, as `all_special_ids` of the released code has
+/// them, not every one that is marked as special.
 ///
-/// The prefix is what the family's tokenizer would have added (OPT `</s>`, the others nothing). It counts towards `L` and,
-/// being special, is no input from which anything is scored: all families start at the second real token.
+/// The prefix is what the family's tokenizer would have added (OPT `</s>`, the others nothing). It
+/// counts towards `L` and, being special, is no input from which anything is scored: all families
+/// start at the second real token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paper {
     length: usize,
@@ -56,7 +58,8 @@ impl Protocol for Paper {
     fn cut(&self, ids: &[u32], specials: &BTreeSet<u32>) -> Result<Vec<Window>> {
         let end = (self.length - usize::from(self.prefix.is_some())).min(ids.len());
         let plain = |p: usize| !specials.contains(&ids[p]);
-        let scored: Vec<u32> = (1..end).filter(|&p| plain(p - 1) && plain(p)).map(|p| p as u32).collect();
+        let scored: Vec<u32> =
+            (1..end).filter(|&p| plain(p - 1) && plain(p)).map(|p| p as u32).collect();
         Ok(vec![Window { prefix: self.prefix, start: 0, end, scored }])
     }
 }

@@ -10,8 +10,9 @@ use crate::error::{CorpusError, Result};
 
 /// Tokens that are fed together, and the positions among them that are scored.
 ///
-/// Fed are `prefix ++ ids[start..end]`; position `p` (an index into the text's ids) is predicted from all fed tokens
-/// before it. The last fed token is only ever a target, so a model needs room for [`Window::inputs`] tokens.
+/// Fed are `prefix ++ ids[start..end]`; position `p` (an index into the text's ids) is predicted
+/// from all fed tokens before it. The last fed token is only ever a target, so a model needs room
+/// for [`Window::inputs`] tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {
     /// A token put in before the text's own, e.g. beginning-of-text.
@@ -66,8 +67,8 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     /// The most inputs that a window of it has: what the model's maximum must allow.
     fn longest_inputs(&self) -> usize;
 
-    /// The windows of a text of which every token may be scored and which does not begin with the prefix itself;
-    /// callers want [`Protocol::windows`].
+    /// The windows of a text of which every token may be scored and which does not begin with the
+    /// prefix itself; callers want [`Protocol::windows`].
     ///
     /// # Errors
     /// The text is too short for this protocol.
@@ -75,8 +76,8 @@ pub trait Protocol: fmt::Debug + Send + Sync {
 
     /// The windows of a text, in order; windows in which nothing is scored are left out.
     ///
-    /// A text that begins with the prefix token already gets no second one: its own first token is taken for the
-    /// prefix ([`TokenText::begins_with`] tells, so that the run can say so).
+    /// A text that begins with the prefix token already gets no second one: its own first token is
+    /// taken for the prefix ([`TokenText::begins_with`] tells, so that the run can say so).
     ///
     /// # Errors
     /// The text is too short for this protocol.
@@ -100,8 +101,8 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         Ok(windows)
     }
 
-    /// Another way to see the scored positions of a text of which only spans are scored, with no token before `from` fed; the windows as they
-    /// are, unless a protocol has one.
+    /// Another way to see the scored positions of a text of which only spans are scored, with no
+    /// token before `from` fed; the windows as they are, unless a protocol has one.
     fn gather(&self, windows: Vec<Window>, _from: usize) -> Vec<Window> {
         windows
     }

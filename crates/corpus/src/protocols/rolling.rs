@@ -7,17 +7,18 @@ use serde_json::{Value, json};
 use super::protocol::{Protocol, Window, check_length, positions};
 use crate::error::Result;
 
-/// Disjoint chunks of `L` predicted tokens, each with the one token before it as context; the first is predicted from
-/// the prefix, so that every token is scored exactly once.
+/// Disjoint chunks of `L` predicted tokens, each with the one token before it as context; the first
+/// is predicted from the prefix, so that every token is scored exactly once.
 ///
-/// Source: `get_rolling_token_windows` and `make_disjoint_window` in `lm_eval/utils.py` (0.4.13), with `context_len` 1 as
-/// its model classes call them. There the prefix is beginning-of-text, or end-of-text where a tokenizer has none, and
-/// stands before the first chunk only. The last chunk reaches back to fill the model's length, so its tokens have
-/// more context than others. A chunk feeds `L + 1` tokens of which `L` are inputs.
+/// Source: `get_rolling_token_windows` and `make_disjoint_window` in `lm_eval/utils.py` (0.4.13),
+/// with `context_len` 1 as its model classes call them. There the prefix is beginning-of-text, or
+/// end-of-text where a tokenizer has none, and stands before the first chunk only. The last chunk
+/// reaches back to fill the model's length, so its tokens have more context than others. A chunk
+/// feeds `L + 1` tokens of which `L` are inputs.
 ///
-/// The harness encodes as the tokenizer likes; one that adds beginning-of-text by itself (Llama, Gemma) then gives it twice,
-/// behind the prefix, and the second is scored given the first. Here it is there once: the harness's number with
-/// `add_bos_token=False`.
+/// The harness encodes as the tokenizer likes; one that adds beginning-of-text by itself (Llama,
+/// Gemma) then gives it twice, behind the prefix, and the second is scored given the first. Here it
+/// is there once: the harness's number with `add_bos_token=False`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rolling {
     length: usize,
@@ -61,7 +62,12 @@ impl Protocol for Rolling {
                 Window { prefix: Some(self.prefix), start: 0, end, scored: positions(0, end) }
             } else {
                 // After the first chunk the text has at least L + 1 tokens up to here.
-                Window { prefix: None, start: end - self.length - 1, end, scored: positions(done, end) }
+                Window {
+                    prefix: None,
+                    start: end - self.length - 1,
+                    end,
+                    scored: positions(done, end),
+                }
             });
             done = end;
         }

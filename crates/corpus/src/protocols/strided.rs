@@ -7,18 +7,22 @@ use serde_json::{Value, json};
 use super::protocol::{Protocol, Window, bad, check_length, positions};
 use crate::error::Result;
 
-/// Windows that begin at 0, s, 2s, ... and hold up to `L` tokens; each scores the tokens that no window before it held.
+/// Windows that begin at 0, s, 2s, ... and hold up to `L` tokens; each scores the tokens that no
+/// window before it held.
 ///
-/// Source: "Perplexity of fixed-length models" in the documentation of `transformers` (as of 5.x). What sets it apart
-/// from `document`: windows begin on a grid, so the last one has less context than it could; with `s = L` the first
-/// token of each window is never scored, since labels are shifted inside the window. The guide joins a whole corpus
-/// to one text first; load such a corpus with `concat=` for the same. Where `s = L` leaves one token over, the guide's loss
-/// has no label and its number is NaN; here that window is left out.
+/// Source: "Perplexity of fixed-length models" in the documentation of `transformers` (as of 5.x).
+/// What sets it apart from `document`: windows begin on a grid, so the last one has less context
+/// than it could; with `s = L` the first token of each window is never scored, since labels are
+/// shifted inside the window. The guide joins a whole corpus to one text first; load such a corpus
+/// with `concat=` for the same. Where `s = L` leaves one token over, the guide's loss has no label
+/// and its number is NaN; here that window is left out.
 ///
-/// A prefix is what the tokenizer would have added: one token at the very beginning of the text, not of each window.
+/// A prefix is what the tokenizer would have added: one token at the very beginning of the text,
+/// not of each window.
 ///
-/// The guide's own average weighs each window by one token fewer than it scores (it subtracts the label that the shift
-/// drops also where none is dropped); [`Strided::guide_weight`] gives that weight, to arrive at the guide's number.
+/// The guide's own average weighs each window by one token fewer than it scores (it subtracts the
+/// label that the shift drops also where none is dropped); [`Strided::guide_weight`] gives that
+/// weight, to arrive at the guide's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strided {
     length: usize,
@@ -62,7 +66,8 @@ impl Protocol for Strided {
     }
 
     fn parameters(&self) -> BTreeMap<String, Value> {
-        [("length".to_owned(), json!(self.length)), ("stride".to_owned(), json!(self.stride))].into()
+        [("length".to_owned(), json!(self.length)), ("stride".to_owned(), json!(self.stride))]
+            .into()
     }
 
     fn prefix(&self) -> Option<u32> {

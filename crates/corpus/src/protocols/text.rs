@@ -1,4 +1,5 @@
-//! A text as a protocol sees it: ids, the special ones among them, and which positions may be scored at all.
+//! A text as a protocol sees it: ids, the special ones among them, and which positions may be
+//! scored at all.
 
 use std::collections::BTreeSet;
 
@@ -22,9 +23,15 @@ impl<'a> TokenText<'a> {
         Self { ids, specials: &NO_SPECIALS, allowed: None }
     }
 
-    /// The text of a document; positions are restricted to the tokens that overlap its scored spans.
-    pub fn of_document(document: &Document, encoded: &'a Encoded, specials: &'a BTreeSet<u32>) -> Self {
-        let allowed = (!document.spans.is_empty()).then(|| overlapping(&encoded.bytes, &document.spans));
+    /// The text of a document; positions are restricted to the tokens that overlap its scored
+    /// spans.
+    pub fn of_document(
+        document: &Document,
+        encoded: &'a Encoded,
+        specials: &'a BTreeSet<u32>,
+    ) -> Self {
+        let allowed =
+            (!document.spans.is_empty()).then(|| overlapping(&encoded.bytes, &document.spans));
         Self { ids: &encoded.ids, specials, allowed }
     }
 
@@ -48,12 +55,14 @@ impl<'a> TokenText<'a> {
     }
 
     pub(super) fn may_score(&self, position: u32) -> bool {
-        self.allowed.as_ref().is_none_or(|allowed| allowed.get(position as usize).copied().unwrap_or(false))
+        self.allowed
+            .as_ref()
+            .is_none_or(|allowed| allowed.get(position as usize).copied().unwrap_or(false))
     }
 }
 
-/// For each token, whether any byte of it lies in a span. A token of no bytes (a later piece of a character whose
-/// bytes the first piece took) goes with the token before it.
+/// For each token, whether any byte of it lies in a span. A token of no bytes (a later piece of a
+/// character whose bytes the first piece took) goes with the token before it.
 fn overlapping(bytes: &[u32], spans: &[std::ops::Range<usize>]) -> Vec<bool> {
     let mut at = 0;
     let mut inside = spans.iter().any(|span| span.contains(&0));
@@ -78,7 +87,10 @@ mod tests {
 
     #[test]
     fn tokens_that_touch_a_span_are_scored() {
-        assert_eq!(overlapping(&[2, 3, 0, 1], std::slice::from_ref(&(4..5))), [false, true, true, false]);
+        assert_eq!(
+            overlapping(&[2, 3, 0, 1], std::slice::from_ref(&(4..5))),
+            [false, true, true, false]
+        );
         assert_eq!(overlapping(&[0, 2, 2], &[0..1, 2..3]), [true, true, true]);
         assert_eq!(overlapping(&[2, 2], std::slice::from_ref(&(2..2))), [false, false]);
     }
@@ -92,6 +104,9 @@ mod tests {
         let text = TokenText::of_document(&document, &encoded, &none);
         let windows = DocumentWindows::new(6, 3, None).unwrap().windows(&text).unwrap();
         assert_eq!(windows.len(), 1);
-        assert_eq!((windows[0].start, windows[0].end, windows[0].scored.as_slice()), (0, 4, &[2, 3][..]));
+        assert_eq!(
+            (windows[0].start, windows[0].end, windows[0].scored.as_slice()),
+            (0, 4, &[2, 3][..])
+        );
     }
 }

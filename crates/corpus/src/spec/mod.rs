@@ -6,15 +6,18 @@
 //! [name=]ice:sample[?key=value&...]
 //! ```
 //!
-//! `PATH` is a file, a folder (all files of one kind below it) or a pattern (`data/train-*.parquet`). The loader follows from extensions in
-//! any case (`.gz` and `.zst` are looked through), where these do not say from the file's bytes, or from `kind=`. Which kinds there are
-//! and which keys each knows stands in their files ([`mod@crate::loaders`]) and is gathered by [`help`].
+//! `PATH` is a file, a folder (all files of one kind below it) or a pattern
+//! (`data/train-*.parquet`). The loader follows from extensions in any case (`.gz` and `.zst` are
+//! looked through), where these do not say from the file's bytes, or from `kind=`. Which kinds
+//! there are and which keys each knows stands in their files ([`mod@crate::loaders`]) and is
+//! gathered by [`help`].
 //!
-//! Every kind knows `limit` (that many documents from the beginning, a question with all its options); all but those whose documents must
-//! stay apart also `concat` (all documents joined to one, with the given text between them). In values `%XX` is a byte in hexadecimal:
-//! `join=%0A` joins with a newline. A name consists of letters, digits, `.`, `_` and `-`; without one it is the file's name without
-//! extensions. A path that is there wins over the cut at a `?` or a `=` in it; `%3F` in a path is a `?` where no file of that name is
-//! there.
+//! Every kind knows `limit` (that many documents from the beginning, a question with all its
+//! options); all but those whose documents must stay apart also `concat` (all documents joined to
+//! one, with the given text between them). In values `%XX` is a byte in hexadecimal: `join=%0A`
+//! joins with a newline. A name consists of letters, digits, `.`, `_` and `-`; without one it is
+//! the file's name without extensions. A path that is there wins over the cut at a `?` or a `=` in
+//! it; `%3F` in a path is a `?` where no file of that name is there.
 
 mod parse;
 
@@ -77,7 +80,8 @@ impl CorpusSpec {
         self.kind.name
     }
 
-    /// Whether its documents are options of questions, as far as the value says: by its kind, or by a tag `item`.
+    /// Whether its documents are options of questions, as far as the value says: by its kind, or by
+    /// a tag `item`.
     pub fn is_questions(&self) -> bool {
         self.loader.questions()
     }
@@ -92,9 +96,10 @@ impl CorpusSpec {
         [&[self.kind.described, what], options.as_slice()].concat().join(" ")
     }
 
-    /// Every file on which the documents depend, sorted; of folders all files below them, also those that the loader passes over, so
-    /// that a file that comes or goes is seen. While none of them changes (and the program does not), [`CorpusSpec::open`] gives the same
-    /// documents. Empty for the texts that the program carries.
+    /// Every file on which the documents depend, sorted; of folders all files below them, also
+    /// those that the loader passes over, so that a file that comes or goes is seen. While none of
+    /// them changes (and the program does not), [`CorpusSpec::open`] gives the same documents.
+    /// Empty for the texts that the program carries.
     ///
     /// # Errors
     /// A file or folder that is not there or cannot be listed; the crates cannot be found.
@@ -128,7 +133,8 @@ impl CorpusSpec {
         self.open_with(&Reading::default())
     }
 
-    /// As [`CorpusSpec::open`], with a flag that ends the reading and with notices of what was read and what was not.
+    /// As [`CorpusSpec::open`], with a flag that ends the reading and with notices of what was read
+    /// and what was not.
     ///
     /// # Errors
     /// [`CorpusError::Stopped`], besides.
@@ -170,8 +176,9 @@ fn limited(documents: Documents, limit: usize) -> Documents {
     }))
 }
 
-/// All documents as one, with `between` between them; `None` of none. Spans keep their place; a document that is scored as a
-/// whole beside one that is not becomes a span, and what stands between is then context.
+/// All documents as one, with `between` between them; `None` of none. Spans keep their place; a
+/// document that is scored as a whole beside one that is not becomes a span, and what stands
+/// between is then context.
 fn concatenate(
     name: &str,
     documents: impl Iterator<Item = Result<Document>>,

@@ -55,7 +55,8 @@ struct Taken {
     query: String,
 }
 
-/// Cuts at the first `?` that leaves a path that is there, from the last on, so that a file's name may have one; else at the first.
+/// Cuts at the first `?` that leaves a path that is there, from the last on, so that a file's name
+/// may have one; else at the first.
 fn taken_apart(given: &str) -> Taken {
     let there = |place: &str| !place.is_empty() && std::fs::symlink_metadata(place).is_ok();
     let cuts = given.rmatch_indices('?').map(|(at, _)| (&given[..at], &given[at + 1..]));
@@ -80,8 +81,12 @@ fn named(head: &str) -> Option<(Option<String>, &str)> {
 }
 
 /// The loader of a place: that of what is built in, else that of its files' kind.
-fn loader(place: &str, keys: &mut Keys) -> std::result::Result<(&'static Kind, Box<dyn Loader>), Refusal> {
-    let built_in = |kind: &&&'static Kind| kind.built_in.is_some_and(|prefix| place.starts_with(prefix));
+fn loader(
+    place: &str,
+    keys: &mut Keys,
+) -> std::result::Result<(&'static Kind, Box<dyn Loader>), Refusal> {
+    let built_in =
+        |kind: &&&'static Kind| kind.built_in.is_some_and(|prefix| place.starts_with(prefix));
     let mut place = Place { text: place, kind_said: false, kinds: &KINDS };
     let kind = match KINDS.all.iter().find(built_in) {
         Some(kind) => kind,
@@ -113,7 +118,9 @@ fn default_name(place: &str) -> String {
         Some((stem, _)) if !stem.is_empty() => stem,
         _ => file,
     };
-    stem.chars().map(|c| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '-' }).collect()
+    stem.chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '-' })
+        .collect()
 }
 
 #[cfg(test)]
@@ -165,7 +172,10 @@ mod tests {
             ("x.ids?format=text&separator=0", "a line is a document"),
             ("x.ids?format=u16&concat=a", "no text"),
             ("x.txt?limit=0", "at least 1"),
-            ("x.txt?kind=xml", "kind=xml is not text, jsonl, parquet, arrow, ids, mmlu, anthropic or ice"),
+            (
+                "x.txt?kind=xml",
+                "kind=xml is not text, jsonl, parquet, arrow, ids, mmlu, anthropic or ice",
+            ),
             ("x.txt?kind=crates", "is not text"),
             ("x.jsonl?null=drop", "null=drop is not skip"),
             ("x?kind=mmlu&shots=6", "more than the 5"),

@@ -1,16 +1,18 @@
 //! Very long texts, encoded in blocks, in parallel.
 //!
-//! Encoding keeps offsets and strings of all tokens of a call, some hundred bytes a token, so one call on a file of
-//! 50 MB needs gigabytes, and runs on one thread. A text is cut only where the cut provably changes nothing, for byte-level tokenizers
-//! whose pattern is known (GPT-2's own, and the ones of Qwen2 and Llama 3). No such pattern looks back, and in each of them
+//! Encoding keeps offsets and strings of all tokens of a call, some hundred bytes a token, so one
+//! call on a file of 50 MB needs gigabytes, and runs on one thread. A text is cut only where the
+//! cut provably changes nothing, for byte-level tokenizers whose pattern is known (GPT-2's own, and
+//! the ones of Qwen2 and Llama 3). No such pattern looks back, and in each of them
 //!
 //! * what is not white space ends before a space, which can only begin a piece;
 //! * letters and digits end before a line's end;
 //! * letters end before a digit or a punctuation mark, which can only begin a piece.
 //!
-//! A cut inside an added token would take it apart, so there is none where one spans it. What is left without a place to cut is one word for
-//! the tokenizer, whose merges take a second and a hundred megabytes for each megabyte of it: beyond [`LONGEST_WORD`] that is no text, and it
-//! is refused. Every other tokenizer gets its texts whole, up to [`LONGEST_WHOLE`].
+//! A cut inside an added token would take it apart, so there is none where one spans it. What is
+//! left without a place to cut is one word for the tokenizer, whose merges take a second and a
+//! hundred megabytes for each megabyte of it: beyond [`LONGEST_WORD`] that is no text, and it is
+//! refused. Every other tokenizer gets its texts whole, up to [`LONGEST_WHOLE`].
 
 use tokenizers::normalizers::NormalizerWrapper;
 use tokenizers::pre_tokenizers::PreTokenizerWrapper;
@@ -86,7 +88,11 @@ impl BlockRule {
     pub(super) fn split<'t>(&self, text: &'t str) -> Result<Vec<&'t str>, TooLong> {
         if !self.safe {
             let (bytes, limit) = (text.len(), self.longest_whole);
-            return if bytes > limit { Err(TooLong { start: 0, bytes, limit }) } else { Ok(vec![text]) };
+            return if bytes > limit {
+                Err(TooLong { start: 0, bytes, limit })
+            } else {
+                Ok(vec![text])
+            };
         }
         let mut blocks = Vec::new();
         let mut start = 0;
@@ -117,7 +123,8 @@ impl BlockRule {
     }
 
     fn is_cut(&self, text: &str, at: usize) -> bool {
-        is_boundary(text, at) && !self.added.iter().any(|token| spans(text.as_bytes(), token.as_bytes(), at))
+        is_boundary(text, at)
+            && !self.added.iter().any(|token| spans(text.as_bytes(), token.as_bytes(), at))
     }
 }
 
@@ -125,15 +132,18 @@ impl BlockRule {
 fn is_boundary(text: &str, at: usize) -> bool {
     let Some(next) = text.as_bytes().get(at) else { return false };
     // Where nearly all places are sorted out, without decoding a character.
-    let may_begin = next.is_ascii_punctuation() || next.is_ascii_digit() || b" \n\r\t".contains(next);
+    let may_begin =
+        next.is_ascii_punctuation() || next.is_ascii_digit() || b" \n\r\t".contains(next);
     if at == 0 || !(may_begin || *next >= 0xE3) || !text.is_char_boundary(at) {
         return false;
     }
     let Some(before) = text[..at].chars().next_back() else { return false };
     match next {
-        // A character that a normaliser may have put together keeps what follows it: the library's offsets of its pieces depend on that.
+        // A character that a normaliser may have put together keeps what follows it: the library's
+        // offsets of its pieces depend on that.
         b' ' => {
-            !before.is_ascii_whitespace() && (before.is_ascii() || is_letter(before) || is_wide_mark(before))
+            !before.is_ascii_whitespace()
+                && (before.is_ascii() || is_letter(before) || is_wide_mark(before))
         }
         b'\n' | b'\r' | b'\t' => before.is_ascii_alphanumeric(),
         _ if may_begin => is_letter(before),
@@ -141,7 +151,8 @@ fn is_boundary(text: &str, at: usize) -> bool {
     }
 }
 
-/// Letters of which it is sure: Latin without diacritics, kana, Chinese characters, Hangul syllables.
+/// Letters of which it is sure: Latin without diacritics, kana, Chinese characters, Hangul
+/// syllables.
 fn is_letter(c: char) -> bool {
     c.is_ascii_alphabetic()
         || matches!(c, '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}' | '\u{4E00}'..='\u{9FA5}' | '\u{AC00}'..='\u{D7A3}')
@@ -169,7 +180,8 @@ fn spans(text: &[u8], token: &[u8], at: usize) -> bool {
     (first..at).any(|start| text.get(start..start + token.len()) == Some(token))
 }
 
-/// None and NFC act on neighbouring characters only, and none of those at which a text is cut joins with what is before it.
+/// None and NFC act on neighbouring characters only, and none of those at which a text is cut joins
+/// with what is before it.
 pub(super) fn keeps_boundaries(normalizer: Option<&NormalizerWrapper>) -> bool {
     match normalizer {
         None | Some(NormalizerWrapper::NFC(_)) => true,
@@ -182,11 +194,12 @@ pub(super) fn keeps_boundaries(normalizer: Option<&NormalizerWrapper>) -> bool {
 
 fn has_known_pattern(pre_tokenizer: &PreTokenizerWrapper) -> bool {
     match pre_tokenizer {
-        PreTokenizerWrapper::ByteLevel(byte_level) => byte_level.use_regex && !byte_level.add_prefix_space,
+        PreTokenizerWrapper::ByteLevel(byte_level) => {
+            byte_level.use_regex && !byte_level.add_prefix_space
+        }
         PreTokenizerWrapper::Sequence(sequence) => match sequence.as_ref() {
             [PreTokenizerWrapper::Split(split), PreTokenizerWrapper::ByteLevel(byte_level)] => {
-                let known =
-                    matches!(&split.pattern, SplitPattern::Regex(p) if SAFE_PATTERNS.contains(&p.as_str()));
+                let known = matches!(&split.pattern, SplitPattern::Regex(p) if SAFE_PATTERNS.contains(&p.as_str()));
                 known && !byte_level.use_regex && !byte_level.add_prefix_space
             }
             [one] => has_known_pattern(one),
@@ -278,7 +291,10 @@ mod tests {
         assert_eq!(rule.split("abc<a b> cd").unwrap(), ["abc<a b>", " cd"]);
         assert_eq!(rule.split("abcd!!\n\nef").unwrap(), ["abcd", "!!\n\nef"]);
         assert_eq!(rule.split("").unwrap(), [""]);
-        assert_eq!(BlockRule { safe: false, ..rule }.split("ab cd ef gh").unwrap(), ["ab cd ef gh"]);
+        assert_eq!(
+            BlockRule { safe: false, ..rule }.split("ab cd ef gh").unwrap(),
+            ["ab cd ef gh"]
+        );
     }
 
     #[test]
@@ -287,8 +303,14 @@ mod tests {
         let word = |length: usize| format!("so {} it is", "x".repeat(length));
         assert_eq!(rule.split(&word(99)).unwrap().concat(), word(99));
         assert_eq!(rule.split(&word(100)), Err(TooLong { start: 2, bytes: 101, limit: 100 }));
-        assert_eq!(rule.split(&"y".repeat(1_000)), Err(TooLong { start: 0, bytes: 1_000, limit: 100 }));
+        assert_eq!(
+            rule.split(&"y".repeat(1_000)),
+            Err(TooLong { start: 0, bytes: 1_000, limit: 100 })
+        );
         let whole = BlockRule { safe: false, ..rule };
-        assert_eq!(whole.split(&"a ".repeat(51)), Err(TooLong { start: 0, bytes: 102, limit: 100 }));
+        assert_eq!(
+            whole.split(&"a ".repeat(51)),
+            Err(TooLong { start: 0, bytes: 102, limit: 100 })
+        );
     }
 }

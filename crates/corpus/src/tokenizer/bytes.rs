@@ -1,21 +1,24 @@
 //! Source bytes of each token.
 //!
-//! Bits per byte divide by the bytes of the text. Counting the bytes of decoded tokens instead goes wrong three ways: half
-//! a character decodes to U+FFFD (3 bytes), normalisation changes lengths, and an added prefix space counts a byte that
-//! nobody wrote. So every byte of the source is given to exactly one token, by the offsets that the tokenizer reports,
-//! and the sum is the length of the text by construction.
+//! Bits per byte divide by the bytes of the text. Counting the bytes of decoded tokens instead goes
+//! wrong three ways: half a character decodes to U+FFFD (3 bytes), normalisation changes lengths,
+//! and an added prefix space counts a byte that nobody wrote. So every byte of the source is given
+//! to exactly one token, by the offsets that the tokenizer reports, and the sum is the length of
+//! the text by construction.
 
 use tokenizers::decoders::DecoderWrapper;
 use tokenizers::pre_tokenizers::PreTokenizerWrapper;
 use tokenizers::pre_tokenizers::byte_level::ByteLevel;
 
-/// How many bytes each token spells by itself, where that is known: one byte a character for byte-level alphabets,
-/// one for byte-fallback tokens. Used to share out a character among the tokens that hold its pieces.
+/// How many bytes each token spells by itself, where that is known: one byte a character for
+/// byte-level alphabets, one for byte-fallback tokens. Used to share out a character among the
+/// tokens that hold its pieces.
 #[derive(Debug, Clone)]
 pub(super) struct SourceLengths {
     /// By id; 0 = not known.
     own: Vec<u32>,
-    /// Every byte of a text is spelled by some token, and nothing else is: all 256 letters of a byte-level alphabet are there.
+    /// Every byte of a text is spelled by some token, and nothing else is: all 256 letters of a
+    /// byte-level alphabet are there.
     complete: bool,
 }
 
@@ -43,8 +46,9 @@ impl SourceLengths {
         Self { own, complete }
     }
 
-    /// Bytes of each of `ids`, where they follow from the tokens alone: each spells its bytes, and all of them the text. `None` where
-    /// offsets are needed: other alphabets, white space that an added token swallowed.
+    /// Bytes of each of `ids`, where they follow from the tokens alone: each spells its bytes, and
+    /// all of them the text. `None` where offsets are needed: other alphabets, white space that an
+    /// added token swallowed.
     pub(super) fn spelled(&self, ids: &[u32], text_len: usize) -> Option<Vec<u32>> {
         if !self.complete {
             return None;
@@ -55,13 +59,19 @@ impl SourceLengths {
         (sum == text_len as u64).then_some(bytes)
     }
 
-    /// Bytes of each of `ids`, given the byte offsets `(start, end)` of each and the length of the text. Sums to
-    /// `text_len` if there is at least one token.
+    /// Bytes of each of `ids`, given the byte offsets `(start, end)` of each and the length of the
+    /// text. Sums to `text_len` if there is at least one token.
     ///
-    /// Tokens whose offsets overlap hold pieces of one character. Such a group shares its bytes by the tokens' own
-    /// lengths when these add up, else each token takes what lies between the last byte taken and its own end. Bytes
-    /// that no token covers (dropped white space) go to the token after them, at the end of the text to the last.
-    pub(super) fn per_token(&self, ids: &[u32], offsets: &[(usize, usize)], text_len: usize) -> Vec<u32> {
+    /// Tokens whose offsets overlap hold pieces of one character. Such a group shares its bytes by
+    /// the tokens' own lengths when these add up, else each token takes what lies between the last
+    /// byte taken and its own end. Bytes that no token covers (dropped white space) go to the token
+    /// after them, at the end of the text to the last.
+    pub(super) fn per_token(
+        &self,
+        ids: &[u32],
+        offsets: &[(usize, usize)],
+        text_len: usize,
+    ) -> Vec<u32> {
         let mut bytes = Vec::with_capacity(ids.len());
         let (mut first, mut taken) = (0, 0);
         while first < ids.len() {
@@ -81,7 +91,14 @@ impl SourceLengths {
     }
 
     /// Gives the source bytes `taken..end` to the tokens of one group.
-    fn share(&self, ids: &[u32], offsets: &[(usize, usize)], taken: usize, end: usize, bytes: &mut Vec<u32>) {
+    fn share(
+        &self,
+        ids: &[u32],
+        offsets: &[(usize, usize)],
+        taken: usize,
+        end: usize,
+        bytes: &mut Vec<u32>,
+    ) {
         let own = ids.iter().map(|&id| self.own.get(id as usize).copied().unwrap_or(0));
         let known = own.clone().all(|length| length > 0);
         if known && own.clone().map(|length| length as usize).sum::<usize>() == end - taken {

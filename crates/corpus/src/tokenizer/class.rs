@@ -24,8 +24,9 @@ pub(super) const ROLES: [&str; 7] =
     ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"];
 
 impl Class {
-    /// The class and its name, by the first that says it: `tokenizer_class` of `tokenizer_config.json`, that of `config.json`, the
-    /// model's type; and whether a file names the class, which a model's type only implies.
+    /// The class and its name, by the first that says it: `tokenizer_class` of
+    /// `tokenizer_config.json`, that of `config.json`, the model's type; and whether a file names
+    /// the class, which a model's type only implies.
     pub(super) fn of(
         tokenizer_config: Option<&Value>,
         config: Option<&Value>,
@@ -33,7 +34,8 @@ impl Class {
         let named = |file: Option<&Value>, key: &str| {
             file.and_then(|file| file.get(key)).and_then(Value::as_str).map(str::to_owned)
         };
-        let name = named(tokenizer_config, "tokenizer_class").or_else(|| named(config, "tokenizer_class"));
+        let name =
+            named(tokenizer_config, "tokenizer_class").or_else(|| named(config, "tokenizer_class"));
         let said = name.is_some();
         let name = name.or_else(|| {
             let class = match named(config, "model_type")?.as_str() {
@@ -67,8 +69,8 @@ impl Class {
         }
     }
 
-    /// Whether `add_bos_token` decides, whatever `tokenizer.json` would add; with the flag's default. `None`: a class that does not
-    /// look at it.
+    /// Whether `add_bos_token` decides, whatever `tokenizer.json` would add; with the flag's
+    /// default. `None`: a class that does not look at it.
     pub(super) fn begins_by_flag(self, from_merges: bool) -> Option<bool> {
         match self {
             Self::Llama => Some(true),

@@ -58,10 +58,16 @@ impl Declared {
             Some(Value::Object(tokens)) => {
                 for (id, value) in tokens {
                     let number = id.parse().map_err(|_| {
-                        bad("tokenizer_config.json", format!("added_tokens_decoder: {id:?} is no token id"))
+                        bad(
+                            "tokenizer_config.json",
+                            format!("added_tokens_decoder: {id:?} is no token id"),
+                        )
                     })?;
                     let token = token(&value, false).ok_or_else(|| {
-                        bad("tokenizer_config.json", format!("added_tokens_decoder: {value} is no token"))
+                        bad(
+                            "tokenizer_config.json",
+                            format!("added_tokens_decoder: {value} is no token"),
+                        )
                     })?;
                     added.push((number, token));
                 }
@@ -73,7 +79,10 @@ impl Declared {
                 added_in = at("added_tokens.json");
                 for (content, id) in object(folder, "added_tokens.json")?.unwrap_or_default() {
                     let Some(number) = id.as_u64().and_then(|id| u32::try_from(id).ok()) else {
-                        return Err(bad("added_tokens.json", format!("{content:?}: {id} is no token id")));
+                        return Err(bad(
+                            "added_tokens.json",
+                            format!("{content:?}: {id} is no token id"),
+                        ));
                     };
                     // A class's own default makes no token of this file special.
                     let special = said(&keys, &content);
@@ -107,19 +116,26 @@ impl Declared {
         self.roles.iter().map(|(_, token)| token).chain(&self.additional)
     }
 
-    /// Adds what the files name and the tokenizer lacks, in the order of transformers: by the ids said, then by role. Returns whether
-    /// that changed anything.
+    /// Adds what the files name and the tokenizer lacks, in the order of transformers: by the ids
+    /// said, then by role. Returns whether that changed anything.
     ///
-    /// A `tokenizer.json` beside which no file names the class gets no token for a role that only the class would give: transformers
-    /// takes the model's type for the class and adds one, which for Llama is a beginning-of-text for which the model has no row.
+    /// A `tokenizer.json` beside which no file names the class gets no token for a role that only
+    /// the class would give: transformers takes the model's type for the class and adds one, which
+    /// for Llama is a beginning-of-text for which the model has no row.
     ///
     /// # Errors
     /// A token comes to another id than the files say.
-    pub(super) fn complete(&self, inner: &mut tokenizers::Tokenizer, from_merges: bool) -> Result<bool> {
-        let bad = |reason: String| CorpusError::BadTokenizer { path: self.added_in.clone(), reason };
+    pub(super) fn complete(
+        &self,
+        inner: &mut tokenizers::Tokenizer,
+        from_merges: bool,
+    ) -> Result<bool> {
+        let bad =
+            |reason: String| CorpusError::BadTokenizer { path: self.added_in.clone(), reason };
         let before = inner.get_added_tokens_decoder();
         let has_role = |content: &str| self.with_a_role().any(|token| token.content == content);
-        let mut tokens: Vec<AddedToken> = self.added.iter().map(|(_, token)| token.clone()).collect();
+        let mut tokens: Vec<AddedToken> =
+            self.added.iter().map(|(_, token)| token.clone()).collect();
         let by_class = self.class_said || from_merges;
         let roles = self.roles.iter().filter(|(role, _)| by_class || self.said.contains(role));
         for token in roles.map(|(_, token)| token).chain(&self.additional) {
@@ -186,7 +202,8 @@ fn said(keys: &Map<String, Value>, content: &str) -> bool {
     named || tokens.into_iter().flatten().any(is)
 }
 
-/// A token, written as a string or as an object with `content` and flags; `special` where nothing says so.
+/// A token, written as a string or as an object with `content` and flags; `special` where nothing
+/// says so.
 fn token(value: &Value, special: bool) -> Option<AddedToken> {
     if let Some(content) = value.as_str() {
         return Some(AddedToken::from(content, special));

@@ -1,8 +1,9 @@
 //! Reading a tokenizer from a model folder.
 //!
-//! `tokenizer.json` is the one truth where it exists: slow and fast tokenizers differ around added tokens, and this file
-//! is the one that other programs read too. Older folders have `vocab.json` and `merges.txt` only; how they split a text is then a
-//! matter of the tokenizer's class (`class.rs`). In either case the smaller files (`declared.rs`) may add tokens.
+//! `tokenizer.json` is the one truth where it exists: slow and fast tokenizers differ around added
+//! tokens, and this file is the one that other programs read too. Older folders have `vocab.json`
+//! and `merges.txt` only; how they split a text is then a matter of the tokenizer's class
+//! (`class.rs`). In either case the smaller files (`declared.rs`) may add tokens.
 
 use std::fmt;
 use std::path::Path;
@@ -105,8 +106,14 @@ pub(super) fn load(folder: &Path) -> Result<Loaded> {
 }
 
 /// Forms of tokenizers that other programs read, and we do not.
-const NOT_READ: [&str; 6] =
-    ["tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "tekken.json", "vocab.txt", "vocab.json"];
+const NOT_READ: [&str; 6] = [
+    "tokenizer.model",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "tekken.json",
+    "vocab.txt",
+    "vocab.json",
+];
 
 /// Added tokens by id.
 fn sorted_added(inner: &tokenizers::Tokenizer) -> Vec<(u32, AddedToken)> {
@@ -146,12 +153,14 @@ fn from_vocab_and_merges(
     declared: &Declared,
     notes: &mut Vec<String>,
 ) -> Result<Loaded> {
-    let bad = |path: &Path, reason: String| CorpusError::BadTokenizer { path: path.to_owned(), reason };
+    let bad =
+        |path: &Path, reason: String| CorpusError::BadTokenizer { path: path.to_owned(), reason };
     let vocab_bytes = std::fs::read(vocab).map_err(CorpusError::read(vocab))?;
     let merges_bytes = std::fs::read(merges).map_err(CorpusError::read(merges))?;
     let table: serde_json::Map<String, Value> =
         serde_json::from_slice(&vocab_bytes).map_err(|error| bad(vocab, error.to_string()))?;
-    let text = std::str::from_utf8(&merges_bytes).map_err(|error| bad(merges, error.to_string()))?;
+    let text =
+        std::str::from_utf8(&merges_bytes).map_err(|error| bad(merges, error.to_string()))?;
     let pairs = pairs(text).map_err(|reason| bad(merges, reason))?;
     if declared.class == Class::Gpt2 && !(text.starts_with("#version") && text.ends_with('\n')) {
         notes.push(format!(
@@ -173,10 +182,13 @@ fn from_vocab_and_merges(
         }
         class => {
             let why = match (class, &declared.class_name) {
-                (Class::Qwen2, _) => "add_prefix_space of Qwen2Tokenizer is not known here".to_owned(),
+                (Class::Qwen2, _) => {
+                    "add_prefix_space of Qwen2Tokenizer is not known here".to_owned()
+                }
                 (_, Some(name)) => format!("how {name} splits a text is not known here"),
                 (_, None) => {
-                    "neither tokenizer_config.json nor config.json says of which class it is".to_owned()
+                    "neither tokenizer_config.json nor config.json says of which class it is"
+                        .to_owned()
                 }
             };
             return Err(bad(vocab, format!("{why}. {SAVE_FAST}")));
@@ -204,8 +216,9 @@ fn from_vocab_and_merges(
 /// The merges of a `merges.txt`, in order.
 fn pairs(text: &str) -> std::result::Result<Vec<(String, String)>, String> {
     let lines = text.lines().enumerate();
-    let merges = lines
-        .filter(|(number, line)| !(line.trim().is_empty() || *number == 0 && line.starts_with("#version")));
+    let merges = lines.filter(|(number, line)| {
+        !(line.trim().is_empty() || *number == 0 && line.starts_with("#version"))
+    });
     merges
         .map(|(number, line)| {
             let mut parts = line.split_whitespace();
@@ -217,14 +230,16 @@ fn pairs(text: &str) -> std::result::Result<Vec<(String, String)>, String> {
         .collect()
 }
 
-/// A `tokenizer.json` of byte-level BPE that disagrees with `add_prefix_space` is bent to the flag, as transformers does; so it is
-/// where there is no flag. Returns whether it was.
+/// A `tokenizer.json` of byte-level BPE that disagrees with `add_prefix_space` is bent to the flag,
+/// as transformers does; so it is where there is no flag. Returns whether it was.
 fn follow_prefix_space(
     inner: &mut tokenizers::Tokenizer,
     declared: &Declared,
     notes: &mut Vec<String>,
 ) -> bool {
-    let Some(PreTokenizerWrapper::ByteLevel(level)) = inner.get_pre_tokenizer() else { return false };
+    let Some(PreTokenizerWrapper::ByteLevel(level)) = inner.get_pre_tokenizer() else {
+        return false;
+    };
     let (had, wanted) = (level.add_prefix_space, declared.add_prefix_space.unwrap_or(false));
     // LlamaTokenizer asks for nothing where the flag is not given.
     if had == wanted || (declared.class == Class::Llama && declared.add_prefix_space.is_none()) {
@@ -242,7 +257,8 @@ fn follow_prefix_space(
     true
 }
 
-/// Lets the flag `add_bos_token` decide what stands before a text where the class lets it, and says where it does not.
+/// Lets the flag `add_bos_token` decide what stands before a text where the class lets it, and says
+/// where it does not.
 fn follow_begin(loaded: &mut Loaded, declared: &Declared, notes: &mut Vec<String>) {
     let from_merges = loaded.source == TokenizerSource::VocabAndMerges;
     let (asked, before) = (declared.add_bos, &mut loaded.added_by_processor.before);
@@ -261,7 +277,8 @@ fn follow_begin(loaded: &mut Loaded, declared: &Declared, notes: &mut Vec<String
         }
         return;
     };
-    // What only the model's type implies does not overrule a file; transformers 5 has it so for every class.
+    // What only the model's type implies does not overrule a file; transformers 5 has it so for
+    // every class.
     let puts = match asked {
         None if !from_merges && !declared.class_said => return,
         asked => asked.unwrap_or(default),
@@ -275,8 +292,11 @@ fn follow_begin(loaded: &mut Loaded, declared: &Declared, notes: &mut Vec<String
     }
     if *before != now {
         if !from_merges {
-            let what =
-                if now.is_empty() { "no beginning-of-text is put" } else { "beginning-of-text is put" };
+            let what = if now.is_empty() {
+                "no beginning-of-text is put"
+            } else {
+                "beginning-of-text is put"
+            };
             let why = match asked {
                 Some(flag) => format!("tokenizer_config.json says add_bos_token {flag}"),
                 None => format!("{class} does so by default"),
@@ -294,11 +314,15 @@ fn follow_begin(loaded: &mut Loaded, declared: &Declared, notes: &mut Vec<String
     }
 }
 
-/// Pieces whose tokens a thread remembers: about 100 bytes each. The library's 10 000 are soon full of what came first.
+/// Pieces whose tokens a thread remembers: about 100 bytes each. The library's 10 000 are soon full
+/// of what came first.
 const REMEMBERED_PIECES: usize = 100_000;
 
-/// A file may ask for truncation, padding or BPE dropout, which serve training; a measurement wants none of them.
-pub(super) fn make_steady_and_fast(inner: &mut tokenizers::Tokenizer) -> std::result::Result<(), String> {
+/// A file may ask for truncation, padding or BPE dropout, which serve training; a measurement wants
+/// none of them.
+pub(super) fn make_steady_and_fast(
+    inner: &mut tokenizers::Tokenizer,
+) -> std::result::Result<(), String> {
     inner.with_padding(None);
     inner.with_truncation(None).map_err(|error| error.to_string())?;
     if let ModelWrapper::BPE(bpe) = inner.get_model() {

@@ -13,17 +13,18 @@
 //! | [`mod@blocks`] | very long texts in blocks, so that memory stays bounded |
 //! | `guard` | the library's panics as refusals |
 //!
-//! Files read: `tokenizer.json`, otherwise `vocab.json` and `merges.txt` by the class that `tokenizer_config.json` or `config.json`
-//! name; and, for added tokens and roles, `tokenizer_config.json`, `special_tokens_map.json`, `added_tokens.json`. The hash of what
+//! Files read: `tokenizer.json`, otherwise `vocab.json` and `merges.txt` by the class that
+//! `tokenizer_config.json` or `config.json` name; and, for added tokens and roles,
+//! `tokenizer_config.json`, `special_tokens_map.json`, `added_tokens.json`. The hash of what
 //! decided ids is [`Tokenizer::sha256`].
 //!
-//! Invariants: nothing is ever added to the text's own tokens here (beginning-of-text is put in by the protocol, by id, and
-//! recorded); truncation, padding and BPE dropout that a file may ask for are switched off; the bytes of a document's
-//! tokens sum to the byte length of its text.
+//! Invariants: nothing is ever added to the text's own tokens here (beginning-of-text is put in by
+//! the protocol, by id, and recorded); truncation, padding and BPE dropout that a file may ask for
+//! are switched off; the bytes of a document's tokens sum to the byte length of its text.
 //!
-//! Text that spells a special token (`<|endoftext|>` in a web page) is encoded as that token, as `transformers` does and
-//! as the training data of the published families was encoded; [`Encoded::specials`] counts these so that the run can
-//! say so.
+//! Text that spells a special token (`<|endoftext|>` in a web page) is encoded as that token, as
+//! `transformers` does and as the training data of the published families was encoded;
+//! [`Encoded::specials`] counts these so that the run can say so.
 
 pub mod blocks;
 pub mod bytes;
@@ -49,10 +50,12 @@ pub use folder::TokenizerSource;
 use guard::guarded;
 pub use specials::{AddedByProcessor, NamedSpecials};
 
-/// Ids are below this: no model has more rows, and a file that names a larger one asks for a table of that length.
+/// Ids are below this: no model has more rows, and a file that names a larger one asks for a table
+/// of that length.
 pub const MOST_IDS: u32 = 1 << 24;
 
-/// Blocks of a long text that are encoded before they are put to the others: enough for every thread to have some.
+/// Blocks of a long text that are encoded before they are put to the others: enough for every
+/// thread to have some.
 const BLOCKS_AT_ONCE: usize = 64;
 
 /// A document as token ids.
@@ -78,7 +81,8 @@ impl Encoded {
     }
 }
 
-/// The sizes that are all called "vocabulary size"; the third one, the rows of the output head, is the model's.
+/// The sizes that are all called "vocabulary size"; the third one, the rows of the output head, is
+/// the model's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenizerSizes {
     /// Entries of the tokenizer's model (Pythia: 50 254).
@@ -117,7 +121,8 @@ impl Tokenizer {
         Self::build(loaded, &where_from)
     }
 
-    /// Takes the text of a `tokenizer.json`, e.g. of a tokenizer just trained. No special token has a named role.
+    /// Takes the text of a `tokenizer.json`, e.g. of a tokenizer just trained. No special token has
+    /// a named role.
     ///
     /// # Errors
     /// It is not a tokenizer.
@@ -127,7 +132,8 @@ impl Tokenizer {
     }
 
     fn build(loaded: folder::Loaded, path: &Path) -> Result<Self> {
-        let folder::Loaded { inner, source, sha256, named, with_a_role, added_by_processor, notes } = loaded;
+        let folder::Loaded { inner, source, sha256, named, with_a_role, added_by_processor, notes } =
+            loaded;
         let bad = |reason: String| CorpusError::BadTokenizer { path: path.to_owned(), reason };
         let mut known: Vec<u32> = inner.get_vocab(true).into_values().collect();
         known.sort_unstable();
@@ -168,12 +174,14 @@ impl Tokenizer {
     /// Encodes one text, specials off.
     ///
     /// # Errors
-    /// The tokenizer refuses the text (an unknown character and no unknown token); a stretch of it is too long ([`blocks`]).
+    /// The tokenizer refuses the text (an unknown character and no unknown token); a stretch of it
+    /// is too long ([`blocks`]).
     pub fn encode(&self, text: &str) -> Result<Encoded> {
         self.encode_until(text, &AtomicBool::new(false))
     }
 
-    /// Encodes a text block by block, in parallel; gives up between two blocks as soon as `stop` is set.
+    /// Encodes a text block by block, in parallel; gives up between two blocks as soon as `stop` is
+    /// set.
     fn encode_until(&self, text: &str, stop: &AtomicBool) -> Result<Encoded> {
         let blocks = self.blocks.split(text).map_err(|long| CorpusError::TooLongToEncode {
             document: excerpt(text),
@@ -189,7 +197,8 @@ impl Tokenizer {
             return block(one);
         }
         let mut encoded = Encoded::default();
-        // A few at a time: all of them at once, beside what they are put together to, are the text's tokens twice.
+        // A few at a time: all of them at once, beside what they are put together to, are the
+        // text's tokens twice.
         for some in blocks.chunks(BLOCKS_AT_ONCE) {
             let parts: Vec<Result<Encoded>> = some.par_iter().map(block).collect();
             for part in parts {
@@ -205,7 +214,8 @@ impl Tokenizer {
     fn encode_block(&self, block: &str) -> Result<Encoded> {
         let refused = |reason: String| CorpusError::Encode { document: excerpt(block), reason };
         let specials = |ids: &[u32]| ids.iter().filter(|id| self.special_ids.contains(id)).count();
-        // Offsets cost half of the time. NFC leaves ASCII as it is; what it makes of other text may have another length.
+        // Offsets cost half of the time. NFC leaves ASCII as it is; what it makes of other text may
+        // have another length.
         if self.spells && (block.is_ascii() || self.inner.get_normalizer().is_none()) {
             let encoding = guarded(|| self.inner.encode_fast(block, false)).map_err(refused)?;
             let ids = encoding.get_ids();
@@ -233,7 +243,9 @@ impl Tokenizer {
         match &document.ids {
             Some(ids) => Ok(Encoded::from_ids(ids.clone())),
             None => self.encode_until(&document.text, stop).map_err(|error| match error {
-                CorpusError::Encode { reason, .. } => CorpusError::Encode { document: name(), reason },
+                CorpusError::Encode { reason, .. } => {
+                    CorpusError::Encode { document: name(), reason }
+                }
                 CorpusError::TooLongToEncode { start, bytes, limit, .. } => {
                     CorpusError::TooLongToEncode { document: name(), start, bytes, limit }
                 }
@@ -242,7 +254,8 @@ impl Tokenizer {
         }
     }
 
-    /// Encodes many documents in parallel; the result is in their order and does not depend on the threads.
+    /// Encodes many documents in parallel; the result is in their order and does not depend on the
+    /// threads.
     ///
     /// # Errors
     /// That of the first document, in order, which has one.
@@ -254,7 +267,11 @@ impl Tokenizer {
     ///
     /// # Errors
     /// [`CorpusError::Stopped`], besides.
-    pub fn encode_all_until(&self, documents: &[Document], stop: &AtomicBool) -> Result<Vec<Encoded>> {
+    pub fn encode_all_until(
+        &self,
+        documents: &[Document],
+        stop: &AtomicBool,
+    ) -> Result<Vec<Encoded>> {
         let encoded: Vec<Result<Encoded>> =
             documents.par_iter().map(|d| self.encode_document_until(d, stop)).collect();
         encoded.into_iter().collect()
@@ -275,13 +292,14 @@ impl Tokenizer {
         self.sizes
     }
 
-    /// The ids that some token maps to, ascending. Rows of the output head without one are padding (`docs/methods.md`).
+    /// The ids that some token maps to, ascending. Rows of the output head without one are padding
+    /// (`docs/methods.md`).
     pub fn known_ids(&self) -> &[u32] {
         &self.known
     }
 
-    /// For each row of an output head of `rows` rows, whether some token maps to it. Tokens beyond them are left out
-    /// ([`Tokenizer::beyond`]).
+    /// For each row of an output head of `rows` rows, whether some token maps to it. Tokens beyond
+    /// them are left out ([`Tokenizer::beyond`]).
     pub fn known_rows(&self, rows: usize) -> Vec<bool> {
         let mut mask = vec![false; rows];
         let inside = self.known.iter().filter(|id| (**id as usize) < rows);
@@ -289,7 +307,8 @@ impl Tokenizer {
         mask
     }
 
-    /// The tokens for which an output head of `rows` rows has none: a text without them can be scored, one with them cannot.
+    /// The tokens for which an output head of `rows` rows has none: a text without them can be
+    /// scored, one with them cannot.
     pub fn beyond(&self, rows: usize) -> &[u32] {
         &self.known[self.known.partition_point(|&id| (id as usize) < rows)..]
     }
@@ -299,13 +318,14 @@ impl Tokenizer {
         &self.special_ids
     }
 
-    /// Ids of the tokens with a role, by the folder's files or its class: `all_special_ids` of transformers. A token may be marked as
-    /// special and have none (Pythia's padding).
+    /// Ids of the tokens with a role, by the folder's files or its class: `all_special_ids` of
+    /// transformers. A token may be marked as special and have none (Pythia's padding).
     pub fn role_ids(&self) -> &BTreeSet<u32> {
         &self.role_ids
     }
 
-    /// What the user should know of the folder's files: where they contradict each other, or versions of transformers differ.
+    /// What the user should know of the folder's files: where they contradict each other, or
+    /// versions of transformers differ.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -315,13 +335,14 @@ impl Tokenizer {
         &self.named
     }
 
-    /// What this tokenizer would have put around each text by itself (OPT: `</s>` before it). It is not done here; a protocol's
-    /// prefix does it openly.
+    /// What this tokenizer would have put around each text by itself (OPT: `</s>` before it). It is
+    /// not done here; a protocol's prefix does it openly.
     pub fn added_by_processor(&self) -> &AddedByProcessor {
         &self.added_by_processor
     }
 
-    /// What each id stands for, added tokens included: text, special, or bytes that are no whole characters.
+    /// What each id stands for, added tokens included: text, special, or bytes that are no whole
+    /// characters.
     ///
     /// # Errors
     /// None that can occur: ids are distinct. The type of the records refuses others.
@@ -334,7 +355,8 @@ impl Tokenizer {
         self.inner.token_to_id(token)
     }
 
-    /// A token as the vocabulary spells it (byte-level alphabets included), for tables and messages.
+    /// A token as the vocabulary spells it (byte-level alphabets included), for tables and
+    /// messages.
     pub fn id_to_token(&self, id: u32) -> Option<String> {
         self.inner.id_to_token(id)
     }

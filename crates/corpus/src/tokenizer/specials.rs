@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::guard::guarded;
 
-/// The tokens with a role, as the folder's configuration names them. Several may be one token (OPT: beginning, end and
-/// unknown are all `</s>`), which is allowed.
+/// The tokens with a role, as the folder's configuration names them. Several may be one token (OPT:
+/// beginning, end and unknown are all `</s>`), which is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct NamedSpecials {
     /// Beginning of text.
@@ -31,7 +31,11 @@ pub struct AddedByProcessor {
 
 impl Default for AddedByProcessor {
     fn default() -> Self {
-        Self { before: Vec::new(), after: Vec::new(), why: "the tokenizer puts it before every text" }
+        Self {
+            before: Vec::new(),
+            after: Vec::new(),
+            why: "the tokenizer puts it before every text",
+        }
     }
 }
 
@@ -44,10 +48,12 @@ impl AddedByProcessor {
 
 /// Removes the post-processor and says what it would have added.
 ///
-/// It is removed although encoding is done without specials, because the byte-level one also trims the spaces off
-/// token offsets, from which the bytes of tokens are computed. What it adds is found by trying, which is right for
-/// every kind of processor.
-pub(super) fn take_post_processor(inner: &mut tokenizers::Tokenizer) -> Result<AddedByProcessor, String> {
+/// It is removed although encoding is done without specials, because the byte-level one also trims
+/// the spaces off token offsets, from which the bytes of tokens are computed. What it adds is found
+/// by trying, which is right for every kind of processor.
+pub(super) fn take_post_processor(
+    inner: &mut tokenizers::Tokenizer,
+) -> Result<AddedByProcessor, String> {
     let ids = |inner: &tokenizers::Tokenizer, with_specials| {
         guarded(|| inner.encode("a", with_specials).map(|encoding| encoding.get_ids().to_vec()))
     };

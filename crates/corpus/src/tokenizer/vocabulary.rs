@@ -1,8 +1,9 @@
 //! The vocabulary as people read it: what each id stands for.
 //!
-//! Byte-level vocabularies spell bytes in an alphabet of 256 printable characters (`Ġthe` for ` the`). Here they are spelled
-//! back, and a token whose bytes are no whole characters is told apart: such tokens are pieces of rare characters, and they
-//! are among those that a model ranks worst.
+//! Byte-level vocabularies spell bytes in an alphabet of 256 printable characters (`Ġthe` for
+//! ` the`). Here they are spelled back, and a token whose bytes are no whole characters is told
+//! apart: such tokens are pieces of rare characters, and they are among those that a model ranks
+//! worst.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,15 +40,17 @@ fn spelled_back(token: String, alphabet: &BTreeMap<char, u8>) -> (TokenKind, Str
     let bytes: Option<Vec<u8>> = token.chars().map(|c| alphabet.get(&c).copied()).collect();
     match bytes.map(String::from_utf8) {
         Some(Ok(text)) => (TokenKind::Normal, text),
-        Some(Err(bytes)) => {
-            (TokenKind::Byte, bytes.as_bytes().iter().map(|byte| format!("<0x{byte:02X}>")).collect())
-        }
+        Some(Err(bytes)) => (
+            TokenKind::Byte,
+            bytes.as_bytes().iter().map(|byte| format!("<0x{byte:02X}>")).collect(),
+        ),
         // Not written in the alphabet: an entry that no text can give.
         None => (TokenKind::Normal, token),
     }
 }
 
-/// GPT-2's alphabet: printable bytes of Latin-1 stand for themselves, the others are numbered from U+0100 on.
+/// GPT-2's alphabet: printable bytes of Latin-1 stand for themselves, the others are numbered from
+/// U+0100 on.
 fn alphabet() -> BTreeMap<char, u8> {
     let printable = |byte: &u8| matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF);
     let others = (0..=u8::MAX).filter(|byte| !printable(byte));

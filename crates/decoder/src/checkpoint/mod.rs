@@ -1,7 +1,8 @@
 //! Weights files of a Hugging Face folder, read one tensor at a time.
 //!
-//! Files on disk: `model.safetensors`, or `model.safetensors.index.json` with its shards; else `pytorch_model.bin`, or
-//! `pytorch_model.bin.index.json` with its shards. All become one directory of tensors ([`Checkpoint`]).
+//! Files on disk: `model.safetensors`, or `model.safetensors.index.json` with its shards; else
+//! `pytorch_model.bin`, or `pytorch_model.bin.index.json` with its shards. All become one directory
+//! of tensors ([`Checkpoint`]).
 //!
 //! * `shards`: which of these files a folder has, and whether the index and the files agree;
 //! * `safetensors`: the header of one safetensors file;
@@ -10,8 +11,9 @@
 //! * `rows`: a matrix while it is still in its files, read by all threads a few rows at a time;
 //! * `shared`: a file that several threads read.
 //!
-//! Invariants: nothing is mapped into memory and nothing is executed; a size is compared with the file before anything
-//! is allocated for it; a tensor that cannot be read is an error when it is asked for, never zeros.
+//! Invariants: nothing is mapped into memory and nothing is executed; a size is compared with the
+//! file before anything is allocated for it; a tensor that cannot be read is an error when it is
+//! asked for, never zeros.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -35,7 +37,8 @@ use shared::SharedFile;
 use tensor::Entry;
 pub use tensor::StoredType;
 
-/// The tensors of one folder, as a directory; their numbers stay in the files until [`Checkpoint::read_into`].
+/// The tensors of one folder, as a directory; their numbers stay in the files until
+/// [`Checkpoint::read_into`].
 #[derive(Debug)]
 pub struct Checkpoint {
     folder: PathBuf,
@@ -76,8 +79,9 @@ impl Checkpoint {
     /// Finds the weights files of `folder` and reads their directories, not their numbers.
     ///
     /// # Errors
-    /// [`Error::NotAModel`] without weights; [`Error::MissingShard`] and [`Error::TensorNotInShard`] when the index and
-    /// the files disagree; [`Error::Checkpoint`] and [`Error::Pickle`] for a cut or malformed file.
+    /// [`Error::NotAModel`] without weights; [`Error::MissingShard`] and
+    /// [`Error::TensorNotInShard`] when the index and the files disagree; [`Error::Checkpoint`] and
+    /// [`Error::Pickle`] for a cut or malformed file.
     pub fn open(folder: &Path) -> Result<Self> {
         let plan = shards::find(folder)?;
         let mut files = Vec::new();
@@ -94,7 +98,9 @@ impl Checkpoint {
             for (tensor, entry) in entries {
                 // Which of two shards speaks for a tensor is the index's to say.
                 let elsewhere = plan.shard_of(&tensor).is_some_and(|shard| shard != name);
-                if elsewhere && plan.files.iter().any(|f| Some(f.as_str()) == plan.shard_of(&tensor)) {
+                if elsewhere
+                    && plan.files.iter().any(|f| Some(f.as_str()) == plan.shard_of(&tensor))
+                {
                     continue;
                 }
                 tensors.insert(tensor, (number, entry));
@@ -136,7 +142,8 @@ impl Checkpoint {
         self.files.iter().map(|f| f.name.clone()).collect()
     }
 
-    /// Weights files that the folder has as well and that are not read, e.g. `pytorch_model.bin` beside safetensors.
+    /// Weights files that the folder has as well and that are not read, e.g. `pytorch_model.bin`
+    /// beside safetensors.
     pub fn set_aside(&self) -> &[String] {
         &self.set_aside
     }
@@ -163,15 +170,17 @@ impl Checkpoint {
 
     /// The number types that occur among `tensors`, sorted, e.g. `["f16", "f32"]`.
     pub fn stored_types<'a>(&self, tensors: impl Iterator<Item = &'a str>) -> Vec<&'static str> {
-        let found: BTreeSet<_> = tensors.filter_map(|t| self.stored_type(t)).map(StoredType::name).collect();
+        let found: BTreeSet<_> =
+            tensors.filter_map(|t| self.stored_type(t)).map(StoredType::name).collect();
         found.into_iter().collect()
     }
 
-    /// Appends the numbers of a tensor to `out`, row-major, widened to f32 (which is exact for f16 and bf16).
+    /// Appends the numbers of a tensor to `out`, row-major, widened to f32 (which is exact for f16
+    /// and bf16).
     ///
     /// # Errors
-    /// [`Error::MissingTensor`]; [`Error::Checkpoint`] for a type other than f32, f16, bf16, and where the file has become shorter
-    /// since it was opened; [`Error::Read`].
+    /// [`Error::MissingTensor`]; [`Error::Checkpoint`] for a type other than f32, f16, bf16, and
+    /// where the file has become shorter since it was opened; [`Error::Read`].
     pub fn read_into(&self, tensor: &str, out: &mut Vec<f32>) -> Result<()> {
         let (file, entry) = self.readable(tensor)?;
         entry.read_into(&file.file, out).map_err(|source| file.failed(source))
@@ -222,8 +231,9 @@ impl Checkpoint {
         Ok((file, entry))
     }
 
-    /// SHA-256 over the bytes of all files that are read, one after another by name, as 64 hex digits. Work for one thread: about
-    /// 2 GB a second where the processor has instructions for it.
+    /// SHA-256 over the bytes of all files that are read, one after another by name, as 64 hex
+    /// digits. Work for one thread: about 2 GB a second where the processor has instructions for
+    /// it.
     ///
     /// # Errors
     /// [`Error::Read`]; [`Error::Checkpoint`] where a file has become shorter since it was opened.
@@ -233,7 +243,8 @@ impl Checkpoint {
         for file in &self.files {
             let mut at = 0;
             while at < file.bytes {
-                let bytes = &mut buffer[..HASHED.min(usize::try_from(file.bytes - at).unwrap_or(HASHED))];
+                let bytes =
+                    &mut buffer[..HASHED.min(usize::try_from(file.bytes - at).unwrap_or(HASHED))];
                 file.file.read_exact_at(bytes, at).map_err(|source| file.failed(source))?;
                 hash.update(&*bytes);
                 at += bytes.len() as u64;

@@ -1,12 +1,14 @@
 //! A matrix while it is still in its files: which rows lie where, and any few of them as f32.
 //!
-//! Weights are laid out for their products 32 rows at a time. So no matrix has to be in memory as a whole before: its rows are read
-//! from the file where they are wanted, into a buffer that stays in the cache. A matrix may be several tensors, one below the other, and
-//! its rows may be taken in another order than they are stored in. Only where a row does not lie in one piece (a tensor stored
-//! the other way round, a view that `torch.save` kept) is the tensor read first.
+//! Weights are laid out for their products 32 rows at a time. So no matrix has to be in memory as a
+//! whole before: its rows are read from the file where they are wanted, into a buffer that stays in
+//! the cache. A matrix may be several tensors, one below the other, and its rows may be taken in
+//! another order than they are stored in. Only where a row does not lie in one piece (a tensor
+//! stored the other way round, a view that `torch.save` kept) is the tensor read first.
 //!
-//! Positioned reads rather than a mapping: from cached files they are as fast (`docs/performance.md`), a file that is cut meanwhile is
-//! an error rather than a signal, and what is read does not count as memory of the process.
+//! Positioned reads rather than a mapping: from cached files they are as fast
+//! (`docs/performance.md`), a file that is cut meanwhile is an error rather than a signal, and what
+//! is read does not count as memory of the process.
 
 use std::io;
 use std::ops::Range;
@@ -62,7 +64,8 @@ impl<'a> Rows<'a> {
         [mut rows, mut columns]: [usize; 2],
         turned: bool,
     ) -> io::Result<Self> {
-        let mut strides = entry.strides.as_ref().map_or([columns, 1], |strides| [strides[0], strides[1]]);
+        let mut strides =
+            entry.strides.as_ref().map_or([columns, 1], |strides| [strides[0], strides[1]]);
         let in_one_piece = entry.strides.is_none() && !turned;
         let strided = if in_one_piece {
             None
@@ -96,7 +99,11 @@ impl<'a> Rows<'a> {
         let (rows, parts) = (self.rows(), self.parts.len());
         self.parts.extend(other.parts);
         let below = other.runs.into_iter();
-        self.runs.extend(below.map(|run| Run { end: rows + run.end, part: parts + run.part, ..run }));
+        self.runs.extend(below.map(|run| Run {
+            end: rows + run.end,
+            part: parts + run.part,
+            ..run
+        }));
         self
     }
 
@@ -112,7 +119,8 @@ impl<'a> Rows<'a> {
         self
     }
 
-    /// Fills `out` with some of the rows, in f32 one after another (which is exact for f16 and bf16).
+    /// Fills `out` with some of the rows, in f32 one after another (which is exact for f16 and
+    /// bf16).
     ///
     /// # Errors
     /// As [`super::Checkpoint::read_into`].
@@ -143,10 +151,12 @@ impl<'a> Rows<'a> {
     pub fn all(&self) -> Result<Vec<f32>> {
         let mut out = vec![0.0; self.rows() * self.columns];
         let rows = self.piece();
-        out.par_chunks_mut((rows * self.columns).max(1)).enumerate().try_for_each(|(number, out)| {
-            let first = number * rows;
-            self.read(first..first + out.len() / self.columns, out)
-        })?;
+        out.par_chunks_mut((rows * self.columns).max(1)).enumerate().try_for_each(
+            |(number, out)| {
+                let first = number * rows;
+                self.read(first..first + out.len() / self.columns, out)
+            },
+        )?;
         Ok(out)
     }
 
@@ -191,7 +201,8 @@ impl Part<'_> {
 }
 
 impl Strided {
-    /// Fills `out` with rows from `first` on, in square tiles: whichever way the numbers lie, a line that was fetched is used up.
+    /// Fills `out` with rows from `first` on, in square tiles: whichever way the numbers lie, a
+    /// line that was fetched is used up.
     fn read(&self, first: usize, columns: usize, out: &mut [f32]) {
         const SIDE: usize = 16;
         let [down, along] = self.strides;
@@ -216,7 +227,8 @@ mod tests {
     use crate::checkpoint::Checkpoint;
     use safetensors::tensor::{Dtype, TensorView};
 
-    /// A folder with `names`, matrices of so many rows of three numbers: 0, 1, 2 and so on through all of them.
+    /// A folder with `names`, matrices of so many rows of three numbers: 0, 1, 2 and so on through
+    /// all of them.
     fn folder(rows: &[(&str, usize)]) -> tempfile::TempDir {
         let mut number = 0..;
         let tensors: Vec<(&str, usize, Vec<u8>)> = rows
@@ -226,9 +238,9 @@ mod tests {
                 (*name, *rows, numbers.flat_map(|n| (n as f32).to_le_bytes()).collect())
             })
             .collect();
-        let views = tensors
-            .iter()
-            .map(|(name, rows, bytes)| (*name, TensorView::new(Dtype::F32, vec![*rows, 3], bytes).unwrap()));
+        let views = tensors.iter().map(|(name, rows, bytes)| {
+            (*name, TensorView::new(Dtype::F32, vec![*rows, 3], bytes).unwrap())
+        });
         let folder = tempfile::tempdir().unwrap();
         let bytes = safetensors::serialize(views, None).unwrap();
         std::fs::write(folder.path().join("model.safetensors"), bytes).unwrap();

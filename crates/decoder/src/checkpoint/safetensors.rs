@@ -1,7 +1,9 @@
-//! The directory of one safetensors file: 8 bytes of header length, a JSON header, then the numbers.
+//! The directory of one safetensors file: 8 bytes of header length, a JSON header, then the
+//! numbers.
 //!
-//! The `safetensors` crate parses and checks the header (no holes, no overlaps, sizes that follow from shape and
-//! type); its reader wants the whole file in memory or mapped, so the numbers are read here, tensor by tensor.
+//! The `safetensors` crate parses and checks the header (no holes, no overlaps, sizes that follow
+//! from shape and type); its reader wants the whole file in memory or mapped, so the numbers are
+//! read here, tensor by tensor.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -84,7 +86,8 @@ mod tests {
     use std::fmt::Write as _;
     use std::time::{Duration, Instant};
 
-    /// A header of many tensors costs as much as it is long. (Were it the square, this would take hours.)
+    /// A header of many tensors costs as much as it is long. (Were it the square, this would take
+    /// hours.)
     #[test]
     fn a_header_of_many_empty_tensors_is_read_in_one_go() {
         const TENSORS: usize = 300_000;

@@ -52,7 +52,12 @@ pub(super) fn find(folder: &Path) -> Result<Plan> {
     };
     let set_aside = there.map(|(name, _, _)| (*name).to_string()).collect();
     if !sharded {
-        return Ok(Plan { format: *format, files: vec![(*name).to_string()], index: None, set_aside });
+        return Ok(Plan {
+            format: *format,
+            files: vec![(*name).to_string()],
+            index: None,
+            set_aside,
+        });
     }
     let path = folder.join(name);
     let map = read_index(&path)?;
@@ -62,7 +67,12 @@ pub(super) fn find(folder: &Path) -> Result<Plan> {
             return Err(Error::MissingShard { path, shard: shard.clone() });
         }
     }
-    Ok(Plan { format: *format, files: files.into_iter().collect(), index: Some((path, map)), set_aside })
+    Ok(Plan {
+        format: *format,
+        files: files.into_iter().collect(),
+        index: Some((path, map)),
+        set_aside,
+    })
 }
 
 /// `weight_map` of an index file.
@@ -72,18 +82,17 @@ fn read_index(path: &Path) -> Result<BTreeMap<String, String>> {
         weight_map: BTreeMap<String, String>,
     }
     let broken = |reason: String| Error::Checkpoint { path: path.to_path_buf(), reason };
-    let bytes = std::fs::read(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
+    let bytes =
+        std::fs::read(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
     let index: Index = serde_json::from_slice(&bytes)
         .map_err(|e| broken(format!("not an index of shards ({e}). Fetch the file again")))?;
     if index.weight_map.is_empty() {
         return Err(broken("weight_map is empty, so there is nothing to read".to_string()));
     }
     // A shard lies beside its index; a path that leads elsewhere is a mistake or an attempt.
-    if let Some(odd) = index
-        .weight_map
-        .values()
-        .find(|shard| Path::new(shard).file_name().is_none_or(|name| name != std::ffi::OsStr::new(shard)))
-    {
+    if let Some(odd) = index.weight_map.values().find(|shard| {
+        Path::new(shard).file_name().is_none_or(|name| name != std::ffi::OsStr::new(shard))
+    }) {
         return Err(broken(format!("shard {odd:?} is not a plain file name")));
     }
     Ok(index.weight_map)

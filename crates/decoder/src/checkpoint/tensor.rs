@@ -17,7 +17,8 @@ pub enum StoredType {
     F16,
     /// bfloat16.
     Bf16,
-    /// A type that is listed but never read: its name and the bytes of one element (0 where a byte holds several).
+    /// A type that is listed but never read: its name and the bytes of one element (0 where a byte
+    /// holds several).
     Other(&'static str, u8),
 }
 
@@ -47,14 +48,16 @@ impl StoredType {
     }
 }
 
-/// One tensor in one file. The reader of the directory has checked that all of it lies inside the file.
+/// One tensor in one file. The reader of the directory has checked that all of it lies inside the
+/// file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Entry {
     pub(super) stored: StoredType,
     pub(super) shape: Vec<usize>,
     /// Byte of the first element in the file.
     pub(super) start: u64,
-    /// Distance between neighbours along each axis, in elements; `None` when row-major without gaps.
+    /// Distance between neighbours along each axis, in elements; `None` when row-major without
+    /// gaps.
     pub(super) strides: Option<Vec<usize>>,
 }
 
@@ -85,7 +88,8 @@ impl Entry {
         Ok(())
     }
 
-    /// Everything from the first element of a tensor with these strides to its last, as it lies in the file.
+    /// Everything from the first element of a tensor with these strides to its last, as it lies in
+    /// the file.
     pub(super) fn storage(&self, file: &SharedFile, strides: &[usize]) -> io::Result<Vec<f32>> {
         let mut storage = Vec::new();
         if self.elements() > 0 {
@@ -94,11 +98,13 @@ impl Entry {
         Ok(storage)
     }
 
-    /// Appends the first `count` elements of the file's run, read by all threads, each a part of its own.
+    /// Appends the first `count` elements of the file's run, read by all threads, each a part of
+    /// its own.
     fn append(&self, file: &SharedFile, count: usize, out: &mut Vec<f32>) -> io::Result<()> {
         let before = out.len();
         if before == 0 && out.capacity() < count {
-            // Fresh zeros come from the system, which makes each page when it is first written: by the thread that reads it.
+            // Fresh zeros come from the system, which makes each page when it is first written: by
+            // the thread that reads it.
             *out = vec![0.0; count];
         } else {
             out.resize(before + count, 0.0);
@@ -108,7 +114,12 @@ impl Entry {
     }
 
     /// Fills `out` with neighbours in the file, from element `first` on.
-    pub(super) fn read_run(&self, file: &SharedFile, first: usize, out: &mut [f32]) -> io::Result<()> {
+    pub(super) fn read_run(
+        &self,
+        file: &SharedFile,
+        first: usize,
+        out: &mut [f32],
+    ) -> io::Result<()> {
         let start = self.start + first as u64 * self.stored.bytes();
         match self.stored {
             StoredType::F32 => {
@@ -147,7 +158,8 @@ fn widen(
     Ok(())
 }
 
-/// Elements from the first to the last that a strided tensor touches; the sizes are known to fit a file.
+/// Elements from the first to the last that a strided tensor touches; the sizes are known to fit a
+/// file.
 pub(super) fn extent(shape: &[usize], strides: &[usize]) -> usize {
     1 + shape.iter().zip(strides).map(|(n, s)| (n - 1) * s).sum::<usize>()
 }

@@ -1,4 +1,5 @@
-//! What can go wrong between a folder and a logit. Each variant says what, where, and what to do next.
+//! What can go wrong between a folder and a logit. Each variant says what, where, and what to do
+//! next.
 
 mod pickle;
 

@@ -1,4 +1,5 @@
-//! The keys of one `config.json`, each read at most once, and the refusal of those that nobody read.
+//! The keys of one `config.json`, each read at most once, and the refusal of those that nobody
+//! read.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,8 +10,9 @@ use crate::checkpoint::sha256;
 use crate::error::{Error, Result};
 use crate::spec::{Activation, Layer};
 
-/// Keys of any configuration that do not change what the model computes in evaluation: names, versions, token ids,
-/// dropouts, initialisation, losses, classification heads, implementations of attention, defaults of text generation.
+/// Keys of any configuration that do not change what the model computes in evaluation: names,
+/// versions, token ids, dropouts, initialisation, losses, classification heads, implementations of
+/// attention, defaults of text generation.
 const IGNORED: &[&str] = &[
     "_attn_implementation_autoset",
     "_attn_implementation_internal",
@@ -140,8 +142,8 @@ const IGNORED: &[&str] = &[
     "z_loss",
 ];
 
-/// Keys of any configuration that change the computation when true: of encoders, and of programs that write other architectures under
-/// a family's name.
+/// Keys of any configuration that change the computation when true: of encoders, and of programs
+/// that write other architectures under a family's name.
 const MUST_BE_FALSE: &[&str] = &[
     "add_cross_attention",
     "alibi",
@@ -178,7 +180,8 @@ pub(super) struct Config {
 
 impl Config {
     pub(super) fn read(path: PathBuf) -> Result<Self> {
-        let bytes = std::fs::read(&path).map_err(|source| Error::Read { path: path.clone(), source })?;
+        let bytes =
+            std::fs::read(&path).map_err(|source| Error::Read { path: path.clone(), source })?;
         match serde_json::from_slice(&bytes) {
             Ok(Value::Object(keys)) => Ok(Self {
                 path,
@@ -205,13 +208,15 @@ impl Config {
         &self.sha256
     }
 
-    /// The value of a key, `null` counting as absent. Where the reference takes them for two things, ask [`Config::has`] as well.
+    /// The value of a key, `null` counting as absent. Where the reference takes them for two
+    /// things, ask [`Config::has`] as well.
     pub(super) fn get(&mut self, key: &str) -> Option<Value> {
         self.read.insert(key.to_string());
         self.keys.get(key).filter(|value| !value.is_null()).cloned()
     }
 
-    /// As [`Config::get`], for a key with which the reference computes and which cannot be `null` there either.
+    /// As [`Config::get`], for a key with which the reference computes and which cannot be `null`
+    /// there either.
     fn get_unless_null(&mut self, key: &str) -> Result<Option<Value>> {
         match self.get(key) {
             None if self.has(key) => Err(self.broken(format!(
@@ -266,7 +271,8 @@ impl Config {
         }
     }
 
-    /// A count under a family's own name or the one that all configurations share; where both are given they must agree.
+    /// A count under a family's own name or the one that all configurations share; where both are
+    /// given they must agree.
     pub(super) fn size_of_two(&mut self, own: &str, shared: &str, default: usize) -> Result<usize> {
         if !self.has(shared) {
             return self.size(own, default);
@@ -274,7 +280,9 @@ impl Config {
         let b = self.size(shared, default)?;
         let a = if self.has(own) { self.size(own, default)? } else { b };
         if a != b {
-            return Err(self.broken(format!("{own} = {a} and {shared} = {b} contradict each other")));
+            return Err(
+                self.broken(format!("{own} = {a} and {shared} = {b} contradict each other"))
+            );
         }
         Ok(a)
     }
@@ -325,12 +333,18 @@ impl Config {
     pub(super) fn head_width(&self, width: usize, heads: usize) -> Result<usize> {
         match width.checked_div(heads) {
             Some(head_width) if head_width * heads == width => Ok(head_width),
-            _ => Err(self.broken(format!("a width of {width} does not divide among {heads} heads"))),
+            _ => {
+                Err(self.broken(format!("a width of {width} does not divide among {heads} heads")))
+            }
         }
     }
 
     /// The blocks, each by its number from 0.
-    pub(super) fn layers(&self, count: usize, layer: impl Fn(usize) -> Layer) -> Result<Vec<Layer>> {
+    pub(super) fn layers(
+        &self,
+        count: usize,
+        layer: impl Fn(usize) -> Layer,
+    ) -> Result<Vec<Layer>> {
         if count > MAX_LAYERS {
             return Err(self.broken(format!("{count} blocks are more than any model has")));
         }
@@ -339,16 +353,29 @@ impl Config {
 
     /// The activation of an MLP without gate.
     pub(super) fn activation(&mut self, key: &str, default: Activation) -> Result<Activation> {
-        self.activation_of(key, default, &[Activation::Gelu, Activation::GeluTanh, Activation::Relu])
+        self.activation_of(
+            key,
+            default,
+            &[Activation::Gelu, Activation::GeluTanh, Activation::Relu],
+        )
     }
 
     /// The activation of a gate, which is the default or another computation.
-    pub(super) fn gated_activation(&mut self, key: &str, default: Activation) -> Result<Activation> {
+    pub(super) fn gated_activation(
+        &mut self,
+        key: &str,
+        default: Activation,
+    ) -> Result<Activation> {
         self.activation_of(key, default, &[default])
     }
 
     /// An activation by the reference implementation's names.
-    fn activation_of(&mut self, key: &str, default: Activation, known: &[Activation]) -> Result<Activation> {
+    fn activation_of(
+        &mut self,
+        key: &str,
+        default: Activation,
+        known: &[Activation],
+    ) -> Result<Activation> {
         let Some(value) = self.get_unless_null(key)? else { return Ok(default) };
         let activation = match value.as_str() {
             Some("gelu" | "gelu_python") => Some(Activation::Gelu),
@@ -358,13 +385,18 @@ impl Config {
             Some("silu" | "swish") => Some(Activation::Silu),
             _ => None,
         };
-        activation.filter(|found| known.contains(found)).ok_or_else(|| self.unsupported(key, &value))
+        activation
+            .filter(|found| known.contains(found))
+            .ok_or_else(|| self.unsupported(key, &value))
     }
 
-    /// Refuses `layer_types` but where all layers see everything: of a family that does not read it.
+    /// Refuses `layer_types` but where all layers see everything: of a family that does not read
+    /// it.
     pub(super) fn only_full_attention(&mut self) -> Result<()> {
         match self.get("layer_types") {
-            Some(Value::Array(kinds)) if kinds.iter().all(|kind| kind == "full_attention") => Ok(()),
+            Some(Value::Array(kinds)) if kinds.iter().all(|kind| kind == "full_attention") => {
+                Ok(())
+            }
             Some(kinds) => Err(self.unsupported("layer_types", &kinds)),
             None => Ok(()),
         }
@@ -378,7 +410,8 @@ impl Config {
         }
     }
 
-    /// Refuses every key that was neither read nor is known to be without effect. `null` says nothing and passes.
+    /// Refuses every key that was neither read nor is known to be without effect. `null` says
+    /// nothing and passes.
     pub(super) fn refuse_unread(&mut self, ignored: &[&str]) -> Result<()> {
         for key in MUST_BE_FALSE {
             self.only(key, false)?;

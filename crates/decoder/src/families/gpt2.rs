@@ -1,7 +1,8 @@
-//! GPT-2: learned positions, pre-norm, GELU in its tanh form, tied head, `Conv1D` matrices stored `[in, out]`.
+//! GPT-2: learned positions, pre-norm, GELU in its tanh form, tied head, `Conv1D` matrices stored
+//! `[in, out]`.
 //!
-//! Source: `GPT2Config` and `GPT2LMHeadModel` of transformers 4.57. `reorder_and_upcast_attn` only changes in which
-//! precision the reference computes the scores; ours are f32 in any case.
+//! Source: `GPT2Config` and `GPT2LMHeadModel` of transformers 4.57. `reorder_and_upcast_attn` only
+//! changes in which precision the reference computes the scores; ours are f32 in any case.
 
 use super::config::Config;
 use super::family::Family;
@@ -63,7 +64,8 @@ fn spec(config: &mut Config) -> Result<Spec> {
         head_width,
         hidden: config.optional_size("n_inner")?.unwrap_or(4 * width),
         context,
-        layers: config.layers(layers, |layer| Layer { scale: Some(scale(layer)), ..Layer::default() })?,
+        layers: config
+            .layers(layers, |layer| Layer { scale: Some(scale(layer)), ..Layer::default() })?,
         positions: Positions::Learned { offset: 0, rows: context },
         norm: NormKind::Layer,
         norm_epsilon: config.epsilon("layer_norm_epsilon", 1e-5)?,

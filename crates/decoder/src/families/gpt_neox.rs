@@ -1,8 +1,8 @@
-//! GPT-NeoX (Pythia): rotary positions on a part of each head, attention and MLP side by side, GELU with the error
-//! function, untied head, query/key/value rows interleaved by head.
+//! GPT-NeoX (Pythia): rotary positions on a part of each head, attention and MLP side by side, GELU
+//! with the error function, untied head, query/key/value rows interleaved by head.
 //!
-//! Source: `GPTNeoXConfig` and `GPTNeoXForCausalLM` of transformers 4.57. Pythia's files store causal masks and rotary
-//! frequencies as buffers; they hold no parameters.
+//! Source: `GPTNeoXConfig` and `GPTNeoXForCausalLM` of transformers 4.57. Pythia's files store
+//! causal masks and rotary frequencies as buffers; they hold no parameters.
 
 use std::ops::Range;
 
@@ -43,7 +43,8 @@ const ROTARY: Spelling = Spelling {
 };
 
 fn spec(config: &mut Config) -> Result<Spec> {
-    let (width, heads) = (config.size("hidden_size", 6144)?, config.size("num_attention_heads", 64)?);
+    let (width, heads) =
+        (config.size("hidden_size", 6144)?, config.size("num_attention_heads", 64)?);
     let head_width = config.head_width(width, heads)?;
     let attention_bias = config.flag("attention_bias", true)?;
     config.only_full_attention()?;
@@ -58,19 +59,25 @@ fn spec(config: &mut Config) -> Result<Spec> {
         head_width,
         hidden: config.size("intermediate_size", 24_576)?,
         context: config.size("max_position_embeddings", 2048)?,
-        layers: config.layers(layers, |_| Layer { rotary: Some(rotary.clone()), ..Layer::default() })?,
+        layers: config
+            .layers(layers, |_| Layer { rotary: Some(rotary.clone()), ..Layer::default() })?,
         norm: NormKind::Layer,
         norm_epsilon: config.epsilon("layer_norm_eps", 1e-5)?,
         residual: if parallel { Residual::Parallel } else { Residual::Sequential },
         activation: config.activation("hidden_act", Activation::Gelu)?,
         gated: false,
-        biases: Biases { query_key_value: attention_bias, attention_output: attention_bias, mlp: true },
+        biases: Biases {
+            query_key_value: attention_bias,
+            attention_output: attention_bias,
+            mlp: true,
+        },
         tied: config.flag("tie_word_embeddings", false)?,
         ..Spec::default()
     })
 }
 
-/// Rows stored head by head as (query, key, value), in our order: all queries, all keys, all values.
+/// Rows stored head by head as (query, key, value), in our order: all queries, all keys, all
+/// values.
 pub(super) fn by_kind(spec: &Spec) -> Vec<Range<usize>> {
     let (heads, d) = (spec.heads, spec.head_width);
     let stored = (0..3).flat_map(|kind| (0..heads).map(move |head| 3 * head + kind));
@@ -84,8 +91,10 @@ mod tests {
     #[test]
     fn rows_of_two_heads_of_two_channels() {
         // Stored: q0 q0 k0 k0 v0 v0 q1 q1 k1 k1 v1 v1.
-        let order: Vec<usize> =
-            by_kind(&Spec { heads: 2, head_width: 2, ..Spec::default() }).into_iter().flatten().collect();
+        let order: Vec<usize> = by_kind(&Spec { heads: 2, head_width: 2, ..Spec::default() })
+            .into_iter()
+            .flatten()
+            .collect();
         assert_eq!(order, [0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11]);
     }
 }

@@ -4,5 +4,11 @@ use super::family::Family;
 use super::{gpt_neox, gpt2, llama, opt, qwen2};
 
 /// In the order in which they are told.
-pub(super) const FAMILIES: [&Family; 6] =
-    [&gpt2::FAMILY, &gpt_neox::FAMILY, &llama::FAMILY, &llama::MISTRAL, &opt::FAMILY, &qwen2::FAMILY];
+pub(super) const FAMILIES: [&Family; 6] = [
+    &gpt2::FAMILY,
+    &gpt_neox::FAMILY,
+    &llama::FAMILY,
+    &llama::MISTRAL,
+    &opt::FAMILY,
+    &qwen2::FAMILY,
+];

@@ -1,7 +1,7 @@
 //! Llama 1 to 3.2, and Mistral, which is the same with a window on attention.
 //!
-//! Source: `LlamaConfig`, `MistralConfig` and their models in transformers 4.57. `pretraining_tp` splits products into
-//! slices and adds them up: the same numbers.
+//! Source: `LlamaConfig`, `MistralConfig` and their models in transformers 4.57. `pretraining_tp`
+//! splits products into slices and adds them up: the same numbers.
 
 use super::config::Config;
 use super::family::Family;
@@ -52,7 +52,8 @@ const SIZES: Sizes = Sizes {
 };
 
 /// `MistralConfig`.
-const MISTRAL_SIZES: Sizes = Sizes { hidden: 14_336, kv_heads: Some(8), context: 4096 * 32, ..SIZES };
+const MISTRAL_SIZES: Sizes =
+    Sizes { hidden: 14_336, kv_heads: Some(8), context: 4096 * 32, ..SIZES };
 
 fn mistral_spec(config: &mut Config) -> Result<Spec> {
     let mut spec = llama_like::spec(config, Biases::NONE, &MISTRAL_SIZES)?;

@@ -1,5 +1,6 @@
-//! What Llama, Qwen2 and Mistral share: RMSNorm before each part, rotary positions on whole heads, grouped-query
-//! attention, SwiGLU; keys and tensor names are the same too. They differ in which maps carry a bias.
+//! What Llama, Qwen2 and Mistral share: RMSNorm before each part, rotary positions on whole heads,
+//! grouped-query attention, SwiGLU; keys and tensor names are the same too. They differ in which
+//! maps carry a bias.
 
 use super::config::Config;
 use super::names::{Names, Stored};
@@ -59,7 +60,8 @@ pub(super) fn spec(config: &mut Config, biases: Biases, default: &Sizes) -> Resu
         head_width,
         hidden: config.size("intermediate_size", default.hidden)?,
         context: config.size("max_position_embeddings", default.context)?,
-        layers: config.layers(layers, |_| Layer { rotary: Some(rotary.clone()), ..Layer::default() })?,
+        layers: config
+            .layers(layers, |_| Layer { rotary: Some(rotary.clone()), ..Layer::default() })?,
         norm_epsilon: config.epsilon("rms_norm_eps", 1e-6)?,
         activation: config.gated_activation("hidden_act", Activation::Silu)?,
         biases,
@@ -68,8 +70,9 @@ pub(super) fn spec(config: &mut Config, biases: Biases, default: &Sizes) -> Resu
     })
 }
 
-/// The windows of all blocks. `window` is the key's value, or the reference's default when the key is absent; without
-/// `layer_types`, by which newer configurations say it block by block, it holds in block `first` and all after it.
+/// The windows of all blocks. `window` is the key's value, or the reference's default when the key
+/// is absent; without `layer_types`, by which newer configurations say it block by block, it holds
+/// in block `first` and all after it.
 pub(super) fn windows(
     config: &mut Config,
     window: Option<usize>,
@@ -98,7 +101,8 @@ pub(super) fn windows(
     Ok(())
 }
 
-/// The windows of Qwen2 and its kin: off unless `use_sliding_window` switches them on, then from `max_window_layers` on.
+/// The windows of Qwen2 and its kin: off unless `use_sliding_window` switches them on, then from
+/// `max_window_layers` on.
 pub(super) fn switched_windows(config: &mut Config, spec: &mut Spec) -> Result<()> {
     let switched_on = config.flag("use_sliding_window", false)?;
     let window = config.size_or_null("sliding_window", 4096)?;

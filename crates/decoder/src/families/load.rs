@@ -18,10 +18,11 @@ use crate::weights::{Keep, Weights};
 /// Choices when loading a folder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// Use the token embedding as the head whatever `config.json` and the file say. For folders whose configuration
-    /// says untied but whose file has no head.
+    /// Use the token embedding as the head whatever `config.json` and the file say. For folders
+    /// whose configuration says untied but whose file has no head.
     pub force_tied: bool,
-    /// In which numbers weights are kept and products taken; only where matrices are packed ([`load_packed`]).
+    /// In which numbers weights are kept and products taken; only where matrices are packed
+    /// ([`load_packed`]).
     pub dtype: Dtype,
     /// By which kernels.
     pub kernels: Choice,
@@ -66,8 +67,8 @@ pub struct CheckpointInfo {
     pub config_sha256: String,
     /// Number types of the tensors that were used, e.g. `["f16"]`.
     pub stored: Vec<String>,
-    /// Tensors of the files that the architecture has no use for, sorted; known buffers (masks, rotary frequencies)
-    /// are not listed.
+    /// Tensors of the files that the architecture has no use for, sorted; known buffers (masks,
+    /// rotary frequencies) are not listed.
     pub unused: Vec<String>,
     /// `bos_token_id` of `config.json`.
     pub bos_token: Option<u32>,
@@ -78,15 +79,15 @@ pub struct CheckpointInfo {
 /// Reads a Hugging Face model folder: configuration, then weights, widened to f32.
 ///
 /// # Errors
-/// [`Error::NotAModel`] without `config.json` or weights; [`Error::UnknownArchitecture`]; [`Error::UnsupportedOption`]
-/// for a key that would change the numbers; [`Error::MissingTensor`], [`Error::Shape`], and those of
-/// [`Checkpoint::open`].
+/// [`Error::NotAModel`] without `config.json` or weights; [`Error::UnknownArchitecture`];
+/// [`Error::UnsupportedOption`] for a key that would change the numbers; [`Error::MissingTensor`],
+/// [`Error::Shape`], and those of [`Checkpoint::open`].
 pub fn load(folder: &Path, options: LoadOptions) -> Result<Loaded> {
     load_as(folder, options, None)
 }
 
-/// As [`load`], every matrix laid out for its products as it is read, in the numbers and for the kernels that
-/// `options` ask for.
+/// As [`load`], every matrix laid out for its products as it is read, in the numbers and for the
+/// kernels that `options` ask for.
 ///
 /// # Errors
 /// As [`load`].
@@ -94,11 +95,16 @@ pub fn load_packed(folder: &Path, options: LoadOptions) -> Result<Loaded<Packed>
     load_as(folder, options, None)
 }
 
-/// As [`load_packed`], of files that are known to be those of which `read` was learned: they are not hashed.
+/// As [`load_packed`], of files that are known to be those of which `read` was learned: they are
+/// not hashed.
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_known(folder: &Path, options: LoadOptions, read: &ReadWeights) -> Result<Loaded<Packed>> {
+pub fn load_known(
+    folder: &Path,
+    options: LoadOptions,
+    read: &ReadWeights,
+) -> Result<Loaded<Packed>> {
     load_as(folder, options, Some(read))
 }
 
@@ -122,10 +128,12 @@ pub(super) fn load_of<M: Keep + Send>(
     let spec = read_spec(&mut config, family, options)?;
     let checkpoint = Checkpoint::open(folder)?;
     let format = Format::new(options.dtype, options.kernels);
-    // Both read every byte once. A hash is one thread's work; the others lay matrices out meanwhile.
+    // Both read every byte once. A hash is one thread's work; the others lay matrices out
+    // meanwhile.
     let hash = || known.map_or_else(|| checkpoint.sha256(), |read| Ok(read.sha256.clone()));
     let weights = || {
-        let mut tensors = Tensors::new(&checkpoint, &spec, family.names, format, options.force_tied)?;
+        let mut tensors =
+            Tensors::new(&checkpoint, &spec, family.names, format, options.force_tied)?;
         Ok((build(&spec, &mut tensors)?, tensors.finish()))
     };
     let (weights, weights_sha256) = rayon::join(weights, hash);
@@ -143,29 +151,41 @@ pub(super) fn load_of<M: Keep + Send>(
 
 /// Weights that do not fit sizes that the configuration does not even say.
 fn with_what_was_taken(error: Error, config: &Config) -> Error {
-    if config.taken().is_empty() || !matches!(error, Error::Shape { .. } | Error::MissingTensor { .. }) {
+    if config.taken().is_empty()
+        || !matches!(error, Error::Shape { .. } | Error::MissingTensor { .. })
+    {
         return error;
     }
-    let taken: Vec<String> = config.taken().iter().map(|(key, size)| format!("{key} = {size}")).collect();
+    let taken: Vec<String> =
+        config.taken().iter().map(|(key, size)| format!("{key} = {size}")).collect();
     config.broken(format!(
         "{error} (config.json lacks sizes, for which transformers' defaults were taken: {})",
         taken.join(", ")
     ))
 }
 
-/// What [`load`] would tell of a folder whose weights files are known to be those that were read before: the configuration and the
-/// directories of the weights are read, their numbers are not.
+/// What [`load`] would tell of a folder whose weights files are known to be those that were read
+/// before: the configuration and the directories of the weights are read, their numbers are not.
 ///
 /// # Errors
 /// As [`load`], but for what only the numbers show.
-pub fn recognise(folder: &Path, options: LoadOptions, read: ReadWeights) -> Result<(Spec, CheckpointInfo)> {
+pub fn recognise(
+    folder: &Path,
+    options: LoadOptions,
+    read: ReadWeights,
+) -> Result<(Spec, CheckpointInfo)> {
     let (mut config, family) = open_config(folder)?;
     let spec = read_spec(&mut config, family, options)?;
     let checkpoint = Checkpoint::open(folder)?;
     Ok((spec, info(family, &config, &checkpoint, read)))
 }
 
-fn info(family: &Family, config: &Config, checkpoint: &Checkpoint, read: ReadWeights) -> CheckpointInfo {
+fn info(
+    family: &Family,
+    config: &Config,
+    checkpoint: &Checkpoint,
+    read: ReadWeights,
+) -> CheckpointInfo {
     CheckpointInfo {
         family: family.name.to_string(),
         files: checkpoint.files(),
@@ -206,7 +226,10 @@ pub fn known() -> Vec<&'static str> {
 fn open_config(folder: &Path) -> Result<(Config, &'static Family)> {
     let path = folder.join("config.json");
     if !path.is_file() {
-        return Err(Error::NotAModel { path: folder.to_path_buf(), missing: "config.json".to_string() });
+        return Err(Error::NotAModel {
+            path: folder.to_path_buf(),
+            missing: "config.json".to_string(),
+        });
     }
     parse_config(path)
 }
@@ -234,9 +257,9 @@ fn read_spec(config: &mut Config, family: &Family, options: LoadOptions) -> Resu
     // Together with the bounds on every count, this keeps all products of sizes within 64 bits.
     if spec.attention_width() > 1 << 24 {
         let channels = spec.attention_width();
-        return Err(
-            config.broken(format!("{channels} channels in the heads of a block are more than any model has"))
-        );
+        return Err(config.broken(format!(
+            "{channels} channels in the heads of a block are more than any model has"
+        )));
     }
     spec.check().map_err(|error| match error {
         Error::Spec(reason) => config.broken(reason),
@@ -246,11 +269,18 @@ fn read_spec(config: &mut Config, family: &Family, options: LoadOptions) -> Resu
     Ok(spec)
 }
 
-/// The tensors of a model, by the names that the files of `family` have for them, with their shapes. For writing a folder.
+/// The tensors of a model, by the names that the files of `family` have for them, with their
+/// shapes. For writing a folder.
 ///
 /// # Errors
-/// [`Error::Spec`] for a family that there is not, or whose files store tensors otherwise than they lie in memory.
-pub fn named_tensors<'a>(family: &str, spec: &Spec, weights: &'a Weights) -> Result<Vec<Named<'a>>> {
-    let family = of_name(family).ok_or_else(|| Error::Spec(format!("there is no family {family:?}")))?;
+/// [`Error::Spec`] for a family that there is not, or whose files store tensors otherwise than they
+/// lie in memory.
+pub fn named_tensors<'a>(
+    family: &str,
+    spec: &Spec,
+    weights: &'a Weights,
+) -> Result<Vec<Named<'a>>> {
+    let family =
+        of_name(family).ok_or_else(|| Error::Spec(format!("there is no family {family:?}")))?;
     names::named(family.names, spec, weights)
 }

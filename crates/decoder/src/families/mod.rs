@@ -1,17 +1,19 @@
-//! From a Hugging Face folder to a [`Spec`](crate::spec::Spec) and its [`Weights`](crate::weights::Weights): all that is
-//! peculiar to a family stands here.
+//! From a Hugging Face folder to a [`Spec`](crate::spec::Spec) and its
+//! [`Weights`](crate::weights::Weights): all that is peculiar to a family stands here.
 //!
 //! A family is one file of settings and names: `config.json` -> spec, and a table of tensor names.
 //!
 //! * `family`: what a family says; `list`: those that there are; `load`: from a folder to a model.
-//! * `config`: the keys of a `config.json` as a closed list. A key that is neither used, nor knowingly ignored, nor
-//!   at the one value that we compute is an error: a new variant is refused, never computed wrongly.
-//! * `names`: the table of tensor names; `tensors`: tensors by name and shape, with a record of what was used.
+//! * `config`: the keys of a `config.json` as a closed list. A key that is neither used, nor
+//!   knowingly ignored, nor at the one value that we compute is an error: a new variant is refused,
+//!   never computed wrongly.
+//! * `names`: the table of tensor names; `tensors`: tensors by name and shape, with a record of
+//!   what was used.
 //! * `gpt2`, `opt`, `gpt_neox`; `llama_like`, of which `llama`, `qwen2` and Mistral are settings;
 //!   `rotary`: the keys of rotary positions in their three spellings.
 //!
-//! Adding a family: a file here, a line in `list`, a case in `tools/goldens/checkpoints.py`, a published
-//! configuration in `tests/configs`.
+//! Adding a family: a file here, a line in `list`, a case in `tools/goldens/checkpoints.py`, a
+//! published configuration in `tests/configs`.
 
 mod config;
 mod family;
@@ -30,7 +32,7 @@ mod tensors;
 mod unlisted;
 
 pub use load::{
-    CheckpointInfo, LoadOptions, Loaded, ReadWeights, known, load, load_known, load_packed, named_tensors,
-    recognise, spec, spec_of_config,
+    CheckpointInfo, LoadOptions, Loaded, ReadWeights, known, load, load_known, load_packed,
+    named_tensors, recognise, spec, spec_of_config,
 };
 pub use names::Named;

@@ -79,8 +79,8 @@ impl Names {
         mlp_branch_norm: "",
     };
 
-    /// The tensors of a part, each by its full name without its ending and with the outputs of it, of which there are `rows`
-    /// in kinds; and the order in which these are taken.
+    /// The tensors of a part, each by its full name without its ending and with the outputs of it,
+    /// of which there are `rows` in kinds; and the order in which these are taken.
     ///
     /// # Errors
     /// [`Error::Spec`] when the family has no such part.
@@ -137,7 +137,11 @@ pub type Named<'a> = (String, Vec<usize>, &'a [f32]);
 ///
 /// # Errors
 /// [`Error::Spec`] for a model whose tensors the family stores otherwise than they lie in memory.
-pub(super) fn named<'a>(names: &Names, spec: &Spec, weights: &'a Weights) -> Result<Vec<Named<'a>>> {
+pub(super) fn named<'a>(
+    names: &Names,
+    spec: &Spec,
+    weights: &'a Weights,
+) -> Result<Vec<Named<'a>>> {
     let mut writer = Writer { names, rest: weights.tensors().into_iter(), named: Vec::new() };
     if spec.norm_gain == Gain::OnePlus || names.transposed {
         return writer.refuse();
@@ -158,7 +162,13 @@ impl Writer<'_, '_> {
         Err(Error::Spec("the tensors of this model cannot be written as they lie".to_owned()))
     }
 
-    fn push(&mut self, part: Part, ending: &str, rows: &[usize], columns: Option<usize>) -> Result<()> {
+    fn push(
+        &mut self,
+        part: Part,
+        ending: &str,
+        rows: &[usize],
+        columns: Option<usize>,
+    ) -> Result<()> {
         let (tensors, order) = self.names.of(part, self.names.prefixes[0], rows)?;
         let Some(mut rest) = self.rest.next() else { return self.refuse() };
         if order.is_some() {

@@ -1,7 +1,8 @@
 //! Qwen2 and Qwen2.5: Llama with biases on query, key and value.
 //!
-//! Source: `Qwen2Config` and `Qwen2ForCausalLM` of transformers 4.57. The window stands in most configurations and is
-//! switched off by `use_sliding_window: false`; switched on, it holds from layer `max_window_layers` on.
+//! Source: `Qwen2Config` and `Qwen2ForCausalLM` of transformers 4.57. The window stands in most
+//! configurations and is switched off by `use_sliding_window: false`; switched on, it holds from
+//! layer `max_window_layers` on.
 
 use super::config::Config;
 use super::family::Family;

@@ -30,7 +30,8 @@ pub(super) fn read(config: &mut Config, spelling: &Spelling, head_width: usize) 
     let (name, mut table) = match (old, new) {
         (Some(_), Some(_)) => {
             return Err(config.broken(
-                "rope_scaling and rope_parameters are both given; keep the one that holds".to_string(),
+                "rope_scaling and rope_parameters are both given; keep the one that holds"
+                    .to_string(),
             ));
         }
         (Some(table), None) => ("rope_scaling", table),
@@ -42,7 +43,14 @@ pub(super) fn read(config: &mut Config, spelling: &Spelling, head_width: usize) 
     }
     let fraction = if spelling.fraction.is_empty() {
         // The reference's models of these families rotate whole heads.
-        match agreed(config, &["partial_rotary_factor"], 1.0, name, &mut table, "partial_rotary_factor")? {
+        match agreed(
+            config,
+            &["partial_rotary_factor"],
+            1.0,
+            name,
+            &mut table,
+            "partial_rotary_factor",
+        )? {
             None | Some(1.0) => 1.0,
             Some(other) => {
                 return Err(config.unsupported("partial_rotary_factor", &serde_json::json!(other)));
@@ -74,8 +82,8 @@ fn table(config: &mut Config, key: &str) -> Result<Option<Map<String, Value>>> {
     }
 }
 
-/// One number under several names, at the top or in the table; all that are given must agree. Of the names at the top the reference reads
-/// the first alone, with `default` where it is absent.
+/// One number under several names, at the top or in the table; all that are given must agree. Of
+/// the names at the top the reference reads the first alone, with `default` where it is absent.
 fn agreed(
     config: &mut Config,
     keys: &[&str],
@@ -114,7 +122,11 @@ fn agreed(
 }
 
 /// The table's kind of scaling; every key that the kind does not use is refused.
-fn scaling(config: &Config, name: &str, mut table: Map<String, Value>) -> Result<Option<RotaryScaling>> {
+fn scaling(
+    config: &Config,
+    name: &str,
+    mut table: Map<String, Value>,
+) -> Result<Option<RotaryScaling>> {
     let given = |value: &Value| !value.is_null();
     let new = table.remove("rope_type").filter(given);
     let kind = match (table.remove("type").filter(given), new) {
@@ -148,13 +160,16 @@ fn scaling(config: &Config, name: &str, mut table: Map<String, Value>) -> Result
         }),
         _ => return Err(config.unsupported(&format!("{name}.rope_type"), &kind)),
     };
-    if let Some(RotaryScaling::Llama3 { low_frequency_factor: low, high_frequency_factor: high, .. }) =
-        scaling
+    if let Some(RotaryScaling::Llama3 {
+        low_frequency_factor: low,
+        high_frequency_factor: high,
+        ..
+    }) = scaling
         && low >= high
     {
-        return Err(
-            config.broken(format!("{name}: low_freq_factor {low} is not below high_freq_factor {high}"))
-        );
+        return Err(config.broken(format!(
+            "{name}: low_freq_factor {low} is not below high_freq_factor {high}"
+        )));
     }
     // Written beside every kind, read by few.
     if matches!(kind.as_str(), Some("linear" | "dynamic")) {

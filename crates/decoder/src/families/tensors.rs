@@ -54,15 +54,16 @@ impl<'a, M: Keep> Tensors<'a, M> {
         Ok(Self { checkpoint, spec, names, format, force_tied, kept: PhantomData, prefix, used })
     }
 
-    /// A tensor, by its full name. It must be there in this shape, and counts as used. Until then a size is only a claim of
-    /// `config.json`, and nothing may be allocated for it.
+    /// A tensor, by its full name. It must be there in this shape, and counts as used. Until then a
+    /// size is only a claim of `config.json`, and nothing may be allocated for it.
     fn take(&mut self, name: String, shape: &[usize]) -> Result<String> {
         let path = || self.checkpoint.folder().to_path_buf();
         match self.checkpoint.shape(&name) {
             None => Err(Error::MissingTensor {
                 path: path(),
                 tensor: name,
-                hint: "config.json asks for it, and it cannot be derived. Fetch the folder again".to_string(),
+                hint: "config.json asks for it, and it cannot be derived. Fetch the folder again"
+                    .to_string(),
             }),
             Some(found) if found != shape => Err(Error::Shape {
                 path: path(),
@@ -103,8 +104,9 @@ impl<'a, M: Keep> Tensors<'a, M> {
         })
     }
 
-    /// Names that were used, and names of no use; refuses leftovers inside blocks, since a block with a tensor that
-    /// the configuration does not know of is another block than the one we would compute.
+    /// Names that were used, and names of no use; refuses leftovers inside blocks, since a block
+    /// with a tensor that the configuration does not know of is another block than the one we would
+    /// compute.
     pub(super) fn finish(self) -> Result<(BTreeSet<String>, Vec<String>)> {
         let left: Vec<String> = self
             .checkpoint
@@ -159,11 +161,15 @@ impl<M: Keep> Source for Tensors<'_, M> {
     }
 
     fn positions(&mut self, rows: usize, columns: usize) -> Result<Matrix> {
-        Matrix::keep(&self.rows(Part::PositionEmbedding, &[rows], columns)?, Role::Table, self.format)
+        Matrix::keep(
+            &self.rows(Part::PositionEmbedding, &[rows], columns)?,
+            Role::Table,
+            self.format,
+        )
     }
 
-    /// A tied model may store the embedding a second time as its head. Where the two differ, configuration and file
-    /// contradict each other, and which of them holds is not ours to guess.
+    /// A tied model may store the embedding a second time as its head. Where the two differ,
+    /// configuration and file contradict each other, and which of them holds is not ours to guess.
     fn head(&mut self, spec: &Spec) -> Result<Option<M>> {
         let name = format!("{}.weight", self.names.head);
         let folder = || self.checkpoint.folder().to_path_buf();

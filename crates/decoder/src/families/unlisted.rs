@@ -1,5 +1,6 @@
-//! What only families need that are not listed yet: each part of a [`Spec`] against transformers in float64, on tiny random
-//! checkpoints of the families that have it (`tools/goldens/checkpoints.py --parts`), with their own tensor names.
+//! What only families need that are not listed yet: each part of a [`Spec`] against transformers in
+//! float64, on tiny random checkpoints of the families that have it
+//! (`tools/goldens/checkpoints.py --parts`), with their own tensor names.
 
 use super::gpt_neox::by_kind;
 use super::llama_like;
@@ -115,8 +116,17 @@ fn cases() -> Vec<(&'static str, Spec, Names)> {
         // Norm of each head's queries and keys.
         (
             "qwen3",
-            Spec { head_width: 8, layers: vec![rotary(8, 500.0); 2], query_key_norm: by_head, ..small() },
-            Names { query_norm: "self_attn.q_norm", key_norm: "self_attn.k_norm", ..llama_like::NAMES },
+            Spec {
+                head_width: 8,
+                layers: vec![rotary(8, 500.0); 2],
+                query_key_norm: by_head,
+                ..small()
+            },
+            Names {
+                query_norm: "self_attn.q_norm",
+                key_norm: "self_attn.k_norm",
+                ..llama_like::NAMES
+            },
         ),
         // Norm without gain.
         (
@@ -141,7 +151,10 @@ fn cases() -> Vec<(&'static str, Spec, Names)> {
         (
             "gemma2",
             Spec {
-                layers: vec![scaled(3.0, window(5, rotary(8, 10_000.0))), scaled(3.0, rotary(8, 10_000.0))],
+                layers: vec![
+                    scaled(3.0, window(5, rotary(8, 10_000.0))),
+                    scaled(3.0, rotary(8, 10_000.0)),
+                ],
                 norm_placement: NormPlacement::Both,
                 attention_cap: Some(3.0),
                 logit_cap: Some(4.0),
@@ -201,7 +214,10 @@ fn cases() -> Vec<(&'static str, Spec, Names)> {
             Spec {
                 kv_heads: 2,
                 hidden: 40,
-                layers: vec![scaled(1.0, Layer::default()), window(5, scaled(1.0, Layer::default()))],
+                layers: vec![
+                    scaled(1.0, Layer::default()),
+                    window(5, scaled(1.0, Layer::default())),
+                ],
                 positions: Positions::Learned { offset: 0, rows: 24 },
                 activation: Activation::GeluTanh,
                 biases: Biases { query_key_value: false, ..Biases::ALL },
@@ -230,7 +246,10 @@ fn every_part_agrees_with_transformers() {
         let mut tensors = Tensors::<Matrix>::new(&checkpoint, &spec, names, format, false).unwrap();
         let weights = build(&spec, &mut tensors).unwrap();
         let (used, unused) = tensors.finish().unwrap();
-        assert!(unused.is_empty() && used.len() == checkpoint.names().count(), "{name}: {unused:?}");
+        assert!(
+            unused.is_empty() && used.len() == checkpoint.names().count(),
+            "{name}: {unused:?}"
+        );
         // Exact, so that nothing can stand in the wrong place.
         for (sequence, logits) in golden.sequences.iter().zip(&golden.logits) {
             let found = naive::logits(&spec, &weights, &sequence.ids);
@@ -249,7 +268,8 @@ fn every_part_agrees_with_transformers() {
         ] {
             let format = Format::new(dtype, choice);
             let model = Model::with_format(spec.clone(), weights.clone(), format).unwrap();
-            let mut tensors = Tensors::<Packed>::new(&checkpoint, &spec, names, format, false).unwrap();
+            let mut tensors =
+                Tensors::<Packed>::new(&checkpoint, &spec, names, format, false).unwrap();
             assert!(
                 build(&spec, &mut tensors).unwrap() == *model.weights(),
                 "{name}: laid out as it is read"

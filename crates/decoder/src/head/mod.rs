@@ -1,16 +1,18 @@
 //! The rank head: from hidden rows and targets to rank, ties, nll, entropy and argmax.
 //!
-//! The definitions (arXiv 2510.20387, eq. 3, and `docs/methods.md`), for logits `z` `[V]` of one position and its target `t`:
+//! The definitions (arXiv 2510.20387, eq. 3, and `docs/methods.md`), for logits `z` `[V]` of one
+//! position and its target `t`:
 //!
-//! * `rank R = #{v : z[v] >= z[t]}`, 1 is best; the target counts itself exactly once, and ties count against the model;
+//! * `rank R = #{v : z[v] >= z[t]}`, 1 is best; the target counts itself exactly once, and ties
+//!   count against the model;
 //! * `ties = #{v != t : z[v] == z[t]}`, so that `R - ties` is the optimistic rank;
 //! * `nll = logsumexp(z) - z[t]` and `entropy = -sum p ln p`, nats;
 //! * `argmax`: the smallest `v` whose logit is the largest;
-//! * a position with a non-finite logit has no score (`None`). NaN compares false with everything, so without this rule
-//!   it would look like rank 1.
+//! * a position with a non-finite logit has no score (`None`). NaN compares false with everything,
+//!   so without this rule it would look like rank 1.
 //!
-//! [`mod@reference`] holds all logits of a row and is the judge; [`tiled`] is what runs. Both face the cases of
-//! `testdata/ranks`, and so will every later one.
+//! [`mod@reference`] holds all logits of a row and is the judge; [`tiled`] is what runs. Both face
+//! the cases of `testdata/ranks`, and so will every later one.
 
 pub mod reference;
 pub mod tiled;
@@ -34,8 +36,8 @@ pub struct Scored {
 
 /// Which rows of the head take part in ranks and in the softmax.
 ///
-/// Output rows are padded, and differently inside one family: by default, rows that no token maps to are left
-/// out, as if they were not there.
+/// Output rows are padded, and differently inside one family: by default, rows that no token maps
+/// to are left out, as if they were not there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vocabulary {
     rows: usize,
@@ -78,7 +80,11 @@ impl Vocabulary {
     }
 
     /// The rows of `first..end` that are left out, as ranges relative to `first`.
-    fn left_out_within(&self, first: usize, end: usize) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+    fn left_out_within(
+        &self,
+        first: usize,
+        end: usize,
+    ) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
         self.left_out
             .iter()
             .map(move |range| range.start.max(first)..range.end.min(end))
@@ -92,7 +98,9 @@ impl Vocabulary {
             return Ok(());
         }
         let reason = if (target as usize) < self.rows {
-            format!("token {target} is a row that no token of the tokenizer maps to; count all rows instead")
+            format!(
+                "token {target} is a row that no token of the tokenizer maps to; count all rows instead"
+            )
         } else {
             format!(
                 "token {target} is beyond the {} rows of the head: the tokenizer does not fit the model",

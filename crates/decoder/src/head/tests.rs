@@ -29,8 +29,9 @@ fn tiled_by(
     let format = Format::new(dtype, choice);
     let mut input = Input::new(format);
     let width = head.columns;
-    input
-        .fill(hidden.len() / width, width, |i, out| out.copy_from_slice(&hidden[i * width..(i + 1) * width]));
+    input.fill(hidden.len() / width, width, |i, out| {
+        out.copy_from_slice(&hidden[i * width..(i + 1) * width])
+    });
     tiled::score(&Packed::new(head, format, Order::Head), &input, targets, vocabulary, None)
 }
 
@@ -44,8 +45,8 @@ fn tiled(
     tiled_by(Dtype::F32, Choice::Best, head, hidden, targets, vocabulary)
 }
 
-/// A head and a hidden row that yield exactly these logits in either type: three bf16 numbers sum up to any f32. The fourth
-/// column keeps the row from being a special case of the product.
+/// A head and a hidden row that yield exactly these logits in either type: three bf16 numbers sum
+/// up to any f32. The fourth column keeps the row from being a special case of the product.
 fn realise(logits: &[f32]) -> (Matrix, Vec<f32>) {
     let kept = |v: f32| half::bf16::from_f32(v).to_f32();
     let parts = |z: f32| {
@@ -72,9 +73,12 @@ fn cases_of_testdata() {
         let logits = case.logits();
         let (head, hidden) = realise(&logits);
         let vocabulary = Vocabulary::only(logits.len(), |v| !case.left_out.contains(&v));
-        // The bf16 product takes numbers below the smallest normal one for 0: there, such logits are ties.
+        // The bf16 product takes numbers below the smallest normal one for 0: there, such logits
+        // are ties.
         let subnormal = logits.iter().any(|z| z.is_subnormal());
-        for (name, score) in HEADS.into_iter().filter(|(name, _)| !(subnormal && name.contains("bf16"))) {
+        for (name, score) in
+            HEADS.into_iter().filter(|(name, _)| !(subnormal && name.contains("bf16")))
+        {
             let got = score(&head, &hidden, &[case.target], &vocabulary).unwrap()[0];
             let said = got.map(|Scored { rank, ties, nll, entropy, argmax }| Said {
                 rank,
@@ -88,19 +92,24 @@ fn cases_of_testdata() {
     }
 }
 
-/// Compares the tiled head with the reference; ranks may differ only by entries within `slack` of the target.
+/// Compares the tiled head with the reference; ranks may differ only by entries within `slack` of
+/// the target.
 fn compare(head: &Matrix, hidden: &[f32], targets: &[u32], vocabulary: &Vocabulary) {
     let want = reference::score(head, hidden, targets, vocabulary);
     let got = tiled(head, hidden, targets, vocabulary).unwrap();
     for (n, (got, want)) in got.iter().zip(&want).enumerate() {
         let (got, want) = (got.unwrap(), want.unwrap());
         let h = &hidden[n * head.columns..(n + 1) * head.columns];
-        let logit =
-            |v: usize| -> f64 { head.row(v).iter().zip(h).map(|(w, h)| f64::from(*w) * f64::from(*h)).sum() };
+        let logit = |v: usize| -> f64 {
+            head.row(v).iter().zip(h).map(|(w, h)| f64::from(*w) * f64::from(*h)).sum()
+        };
         let aimed = logit(targets[n] as usize);
-        let reach = |v: usize| head.row(v).iter().zip(h).map(|(w, h)| f64::from((w * h).abs())).sum::<f64>();
+        let reach = |v: usize| {
+            head.row(v).iter().zip(h).map(|(w, h)| f64::from((w * h).abs())).sum::<f64>()
+        };
         let scale = reach(targets[n] as usize);
-        // An f32 logit is good to about 1e-6 of the sum it came from, and nll and entropy cannot be better.
+        // An f32 logit is good to about 1e-6 of the sum it came from, and nll and entropy cannot be
+        // better.
         let rounding = 1e-6 * reach(want.argmax as usize).max(scale);
         assert!(
             (got.nll - want.nll).abs() < 1e-5 * want.nll.abs().max(1.0) + rounding as f32,
@@ -114,7 +123,10 @@ fn compare(head: &Matrix, hidden: &[f32], targets: &[u32], vocabulary: &Vocabula
             .filter(|v| vocabulary.contains(*v as u32) && *v != targets[n] as usize)
             .filter(|v| (logit(*v) - aimed).abs() <= 1e-5 * scale.max(1e-30))
             .count() as u32;
-        assert!(got.rank.abs_diff(want.rank) <= close, "row {n}: {got:?} {want:?}, {close} close entries");
+        assert!(
+            got.rank.abs_diff(want.rank) <= close,
+            "row {n}: {got:?} {want:?}, {close} close entries"
+        );
         assert!(got.rank >= 1 && got.rank as usize <= vocabulary.counted());
         assert!(got.rank > got.ties);
     }
@@ -151,7 +163,8 @@ proptest! {
     }
 }
 
-/// Logits that rise and fall from tile to tile by far more than an exponential can hold, and by little: the sums are moved along.
+/// Logits that rise and fall from tile to tile by far more than an exponential can hold, and by
+/// little: the sums are moved along.
 #[test]
 fn sums_follow_the_largest_logit_from_tile_to_tile() {
     // Whole tiles, so that the largest logit of the last can be the sums' reference.
@@ -165,8 +178,8 @@ fn sums_follow_the_largest_logit_from_tile_to_tile() {
     }
 }
 
-/// Capped logits of several tiles, some far beyond the cap, some rows left out: nll and entropy are those of the capped ones, and
-/// ranks those of either.
+/// Capped logits of several tiles, some far beyond the cap, some rows left out: nll and entropy are
+/// those of the capped ones, and ranks those of either.
 #[test]
 fn a_cap_moves_nll_and_entropy_and_no_rank() {
     let (width, vocabulary, rows, cap) = (6, 5 * TILE + 40, 70, 5.0);
@@ -182,8 +195,9 @@ fn a_cap_moves_nll_and_entropy_and_no_rank() {
     let plain = tiled::score(&packed, &input, &targets, &known, None).unwrap();
     for (n, (found, plain)) in found.iter().zip(plain).enumerate() {
         let x = &hidden[n * width..(n + 1) * width];
-        let logit =
-            |v: usize| head.row(v).iter().zip(x).map(|(w, x)| f64::from(*w) * f64::from(*x)).sum::<f64>();
+        let logit = |v: usize| {
+            head.row(v).iter().zip(x).map(|(w, x)| f64::from(*w) * f64::from(*x)).sum::<f64>()
+        };
         let capped = |v: usize| f64::from(cap) * (logit(v) / f64::from(cap)).tanh();
         let logits: Vec<f64> = (0..vocabulary).map(capped).collect();
         let want = reference::score_logits(&logits, targets[n], &known).unwrap();
@@ -197,7 +211,8 @@ fn a_cap_moves_nll_and_entropy_and_no_rank() {
 
 #[test]
 fn equal_rows_are_exact_ties_wherever_they_stand() {
-    // Entries 0, 600 and 1300 of the vocabulary are the same row; so are 5 and 1399, in the cut-off last tile.
+    // Entries 0, 600 and 1300 of the vocabulary are the same row; so are 5 and 1399, in the cut-off
+    // last tile.
     let (width, vocabulary, rows) = (96, 1400, 200);
     let mut data = numbers(vocabulary * width, 1);
     for (from, to) in [(0, 600), (0, 1300), (5, 1399)] {
@@ -217,14 +232,17 @@ fn equal_rows_are_exact_ties_wherever_they_stand() {
 fn a_zero_head_gives_the_worst_rank() {
     let (vocabulary, rows) = (1111, 3);
     let head = Matrix::zeros(vocabulary, 8);
-    for scored in tiled(&head, &numbers(rows * 8, 1), &[0, 5, 1110], &Vocabulary::all(vocabulary)).unwrap() {
+    for scored in
+        tiled(&head, &numbers(rows * 8, 1), &[0, 5, 1110], &Vocabulary::all(vocabulary)).unwrap()
+    {
         let scored = scored.unwrap();
         assert_eq!((scored.rank, scored.ties), (1111, 1110));
         assert!((f64::from(scored.nll) - 1111f64.ln()).abs() < 1e-6);
     }
 }
 
-/// A vocabulary of 300 000: the sums of exponentials must not lose their small terms (Megatron-LM 2206).
+/// A vocabulary of 300 000: the sums of exponentials must not lose their small terms (Megatron-LM
+/// 2206).
 #[test]
 fn a_huge_vocabulary_keeps_its_digits() {
     let (width, vocabulary, rows) = (4, 300_000, 2);
@@ -250,7 +268,8 @@ fn results_do_not_depend_on_the_rows_beside() {
     let all = Vocabulary::all(vocabulary);
     let together = tiled(&head, &hidden, &targets, &all).unwrap();
     for n in [0, 127, 128, 255, 299] {
-        let alone = tiled(&head, &hidden[n * width..(n + 1) * width], &targets[n..=n], &all).unwrap();
+        let alone =
+            tiled(&head, &hidden[n * width..(n + 1) * width], &targets[n..=n], &all).unwrap();
         assert_eq!(alone[0], together[n]);
     }
 }

@@ -1,11 +1,14 @@
-//! The head that runs: for each share of positions, walk the vocabulary in tiles, one product a tile, and fold each
-//! tile into running sums. Memory is one tile a thread, whatever the vocabulary.
+//! The head that runs: for each share of positions, walk the vocabulary in tiles, one product a
+//! tile, and fold each tile into running sums. Memory is one tile a thread, whatever the
+//! vocabulary.
 //!
-//! **The target's logit must be the very number that its tile yields**, or an entry that equals it exactly would be
-//! counted on the wrong side; `kernels` promises (and tests) that for [`Packed::aimed`]. The target itself is then not compared
-//! at all but counted once, so that NaN or rounding can never lose it.
+//! **The target's logit must be the very number that its tile yields**, or an entry that equals it
+//! exactly would be counted on the wrong side; `kernels` promises (and tests) that for
+//! [`Packed::aimed`]. The target itself is then not compared at all but counted once, so that NaN
+//! or rounding can never lose it.
 //!
-//! **Precision**: logits, exponentials and their sums within a tile are f32; sums over tiles are f64.
+//! **Precision**: logits, exponentials and their sums within a tile are f32; sums over tiles are
+//! f64.
 //!
 //! The cost beside the product: two passes over a tile that lies in cache.
 
@@ -23,16 +26,18 @@ use std::ops::Range;
 
 use super::{Scored, Vocabulary};
 
-/// Most positions that pass over the vocabulary together: their sums, 560 x 192 logits, take 430 KB, and the more they are, the
-/// less often the head is read.
+/// Most positions that pass over the vocabulary together: their sums, 560 x 192 logits, take 430
+/// KB, and the more they are, the less often the head is read.
 const SHARE: usize = 560;
 
-/// Stands in for the logits of rows that take no part, and of those that there are not: finite, above no logit, its exponential the smallest there is (1e-38).
+/// Stands in for the logits of rows that take no part, and of those that there are not: finite,
+/// above no logit, its exponential the smallest there is (1e-38).
 const ABSENT: f32 = f32::MIN;
 
-/// Scores hidden rows `[N, E]` against `head` `[V, E]`: for each row its target's rank, ties, nll, entropy, and the argmax;
-/// `None` where a logit was not finite. Rows are split over threads; no result depends on how. With a `cap` `c`, a logit `z`
-/// counts as `c tanh(z / c)`; that rises with `z`, so ranks are taken of `z` itself, where rounding makes fewer ties.
+/// Scores hidden rows `[N, E]` against `head` `[V, E]`: for each row its target's rank, ties, nll,
+/// entropy, and the argmax; `None` where a logit was not finite. Rows are split over threads; no
+/// result depends on how. With a `cap` `c`, a logit `z` counts as `c tanh(z / c)`; that rises with
+/// `z`, so ranks are taken of `z` itself, where rounding makes fewer ties.
 ///
 /// # Errors
 /// A target that is not in the vocabulary, by its index.
@@ -79,10 +84,11 @@ fn share(
                     for range in &absent {
                         z[range.clone()].fill(ABSENT);
                     }
-                    let own = (targets[i] as usize).checked_sub(first).filter(|own| *own < end - first);
-                    debug_assert!(
-                        own.is_none_or(|own| z[own].to_bits() == aimed[i].to_bits() || z[own].is_nan())
-                    );
+                    let own =
+                        (targets[i] as usize).checked_sub(first).filter(|own| *own < end - first);
+                    debug_assert!(own.is_none_or(
+                        |own| z[own].to_bits() == aimed[i].to_bits() || z[own].is_nan()
+                    ));
                     running[i].fold(z.as_chunks_mut().0, first as u32, aimed[i], own, cap);
                 }
             },
@@ -91,8 +97,8 @@ fn share(
     running.into_iter().zip(aimed).map(|(running, aimed)| running.finish(*aimed, cap)).collect()
 }
 
-/// Running sums of one position over the tiles seen so far, lane by lane: logit `i` of the vocabulary counts in lane `i mod 16`, so
-/// that no tile needs to be folded.
+/// Running sums of one position over the tiles seen so far, lane by lane: logit `i` of the
+/// vocabulary counts in lane `i mod 16`, so that no tile needs to be folded.
 #[derive(Clone)]
 struct Running {
     /// Exponentials are `2^x` with `x = (z - reference) log2 e`.
@@ -108,7 +114,8 @@ struct Running {
     chunk: [u32; LANES],
     above: [u32; LANES],
     equal: [u32; LANES],
-    /// The smallest logit; negative infinity is found by it, positive infinity by `top`, NaN by `mass`.
+    /// The smallest logit; negative infinity is found by it, positive infinity by `top`, NaN by
+    /// `mass`.
     least: [f32; LANES],
 }
 
@@ -136,7 +143,14 @@ impl Running {
 
     /// Folds the logits of one tile in; `own` is where the target stands in it, if it does.
     #[inline(always)]
-    fn fold(&mut self, z: &mut [[f32; LANES]], first: u32, aimed: f32, own: Option<usize>, cap: Option<f32>) {
+    fn fold(
+        &mut self,
+        z: &mut [[f32; LANES]],
+        first: u32,
+        aimed: f32,
+        own: Option<usize>,
+        cap: Option<f32>,
+    ) {
         self.count(z, first, aimed);
         if let Some(own) = own {
             // By the bits that stand there, so that it is taken back exactly as it was counted.
@@ -187,7 +201,8 @@ impl Running {
             let shrink = drop.exp2();
             for i in 0..LANES {
                 // The least exponential has a size, the difference may have no end.
-                self.tilt[i] = if shrink > 0.0 { shrink * (self.tilt[i] + drop * self.mass[i]) } else { 0.0 };
+                self.tilt[i] =
+                    if shrink > 0.0 { shrink * (self.tilt[i] + drop * self.mass[i]) } else { 0.0 };
                 self.mass[i] *= shrink;
             }
         }
@@ -210,7 +225,8 @@ impl Running {
                 least[i] = if z[i] < least[i] { z[i] } else { least[i] };
             }
         }
-        (self.top, self.chunk, self.above, self.equal, self.least) = (top, chunk, above, equal, least);
+        (self.top, self.chunk, self.above, self.equal, self.least) =
+            (top, chunk, above, equal, least);
     }
 
     /// The score, once every tile has been seen.

@@ -1,17 +1,21 @@
-//! The products by hand, for processors with AVX-512: panels of words, and one small product that all others are made of.
+//! The products by hand, for processors with AVX-512: panels of words, and one small product that
+//! all others are made of.
 //!
-//! A **word** is what one lane of 32 bits takes in a step: one f32, or two bf16 that lie beside each other along the inner
-//! dimension. A **panel** holds [`MR`] rows of activations or [`NR`] rows of weights, word by word: first word of each row,
-//! second word of each row, and so on, so that the product reads both from front to back.
+//! A **word** is what one lane of 32 bits takes in a step: one f32, or two bf16 that lie beside
+//! each other along the inner dimension. A **panel** holds [`MR`] rows of activations or [`NR`]
+//! rows of weights, word by word: first word of each row, second word of each row, and so on, so
+//! that the product reads both from front to back.
 //!
-//! The **small product** multiplies one panel of each into `MR x NR` sums: 28 vectors of sums stay in registers, two hold
-//! weights, one an activation, of the 32 that there are. An element is **one** chain of fused multiply-adds along the
-//! inner dimension, ascending, whatever surrounds it; that it is taken up again from memory after a block of the inner
-//! dimension changes no bit. All that the crate promises about results that do not depend on batch or threads stands on it.
+//! The **small product** multiplies one panel of each into `MR x NR` sums: 28 vectors of sums stay
+//! in registers, two hold weights, one an activation, of the 32 that there are. An element is
+//! **one** chain of fused multiply-adds along the inner dimension, ascending, whatever surrounds
+//! it; that it is taken up again from memory after a block of the inner dimension changes no bit.
+//! All that the crate promises about results that do not depend on batch or threads stands on it.
 //!
-//! Why these sizes: 28 chains cover the latency of 4 cycles at two multiply-adds a cycle, and a step asks for 16 loads
-//! where the processor can do 28. What was tried: 12 x 32, 8 x 48 and 6 x 64 lose 1 to 4 %. Panels of [`LOW`] rows, and of [`MR`] places with
-//! at most [`FEW`] rows in them, take the same product with fewer sums; an element's chain is the same.
+//! Why these sizes: 28 chains cover the latency of 4 cycles at two multiply-adds a cycle, and a
+//! step asks for 16 loads where the processor can do 28. What was tried: 12 x 32, 8 x 48 and 6 x 64
+//! lose 1 to 4 %. Panels of [`LOW`] rows, and of [`MR`] places with at most [`FEW`] rows in them,
+//! take the same product with fewer sums; an element's chain is the same.
 
 #![allow(
     clippy::needless_range_loop,
@@ -20,11 +24,12 @@
 
 use std::arch::x86_64::{
     __m256bh, __m256i, __m512, __m512bh, _MM_HINT_T0, _MM_HINT_T1, _mm_prefetch, _mm_sfence,
-    _mm512_castpd_ps, _mm512_castps_pd, _mm512_cvtepu16_epi32, _mm512_cvtne2ps_pbh, _mm512_cvtneps_pbh,
-    _mm512_dpbf16_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_storeu_epi32, _mm512_mask_storeu_ps,
-    _mm512_maskz_loadu_ps, _mm512_or_si512, _mm512_reduce_add_ps, _mm512_set1_ps, _mm512_setzero_ps,
-    _mm512_shuffle_f32x4, _mm512_slli_epi32, _mm512_storeu_ps, _mm512_stream_ps, _mm512_unpackhi_pd,
-    _mm512_unpackhi_ps, _mm512_unpacklo_pd, _mm512_unpacklo_ps,
+    _mm512_castpd_ps, _mm512_castps_pd, _mm512_cvtepu16_epi32, _mm512_cvtne2ps_pbh,
+    _mm512_cvtneps_pbh, _mm512_dpbf16_ps, _mm512_fmadd_ps, _mm512_loadu_ps,
+    _mm512_mask_storeu_epi32, _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps, _mm512_or_si512,
+    _mm512_reduce_add_ps, _mm512_set1_ps, _mm512_setzero_ps, _mm512_shuffle_f32x4,
+    _mm512_slli_epi32, _mm512_storeu_ps, _mm512_stream_ps, _mm512_unpackhi_pd, _mm512_unpackhi_ps,
+    _mm512_unpacklo_pd, _mm512_unpacklo_ps,
 };
 
 /// Rows of activations in a panel.
@@ -42,11 +47,12 @@ const LANES: usize = 16;
 /// Rows of a panel, of [`MR`] places, that holds no more.
 const FEW: usize = 4;
 
-/// A small product: `c [R, NR] (+)= a b^T` over `words` words of both panels; see [`f32::multiply`].
+/// A small product: `c [R, NR] (+)= a b^T` over `words` words of both panels; see
+/// [`f32::multiply`].
 pub(super) type Multiply = unsafe fn(usize, *const u32, *const u32, *mut f32, usize, bool, Ahead);
 
-/// What a small product fetches into the second-level cache on the way, for the products that come later: from `from` on,
-/// `pace` words in every step. An address only: it may lie anywhere.
+/// What a small product fetches into the second-level cache on the way, for the products that come
+/// later: from `from` on, `pace` words in every step. An address only: it may lie anywhere.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ahead {
     pub(super) from: *const u32,
@@ -61,9 +67,11 @@ impl Ahead {
 /// A panel from rows of numbers; see [`f32::pack`].
 pub(super) type Pack = unsafe fn(&[&[f32]], usize, usize, usize, *mut u32);
 
-/// Fetches the two cache lines at `place` into the second-level cache. An address only: it may lie anywhere.
+/// Fetches the two cache lines at `place` into the second-level cache. An address only: it may lie
+/// anywhere.
 pub(super) fn fetch(place: *const f32) {
-    // SAFETY: a prefetch reads nothing that the program could see, and every x86-64 processor has it.
+    // SAFETY: a prefetch reads nothing that the program could see, and every x86-64 processor has
+    // it.
     unsafe {
         _mm_prefetch::<_MM_HINT_T1>(place.cast());
         _mm_prefetch::<_MM_HINT_T1>(place.wrapping_add(LANES).cast());
@@ -75,7 +83,8 @@ fn below(count: usize) -> u16 {
     if count >= LANES { u16::MAX } else { (1 << count) - 1 }
 }
 
-/// What stands behind `=>` for 0 to 15, as an array: a block of vectors then stays in registers, which a loop does not promise.
+/// What stands behind `=>` for 0 to 15, as an array: a block of vectors then stays in registers,
+/// which a loop does not promise.
 macro_rules! unrolled {
     ($i:ident => $each:expr) => {
         unrolled!($i => $each; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
@@ -132,8 +141,9 @@ fn narrow(low: __m512, high: __m512) -> __m512 {
 #[target_feature(enable = "avx512f,avx512bf16")]
 fn pairs(a: __m512, b: __m512, c: __m512) -> __m512 {
     // SAFETY: as in `narrow`.
-    let (a, b) =
-        unsafe { (std::mem::transmute::<__m512, __m512bh>(a), std::mem::transmute::<__m512, __m512bh>(b)) };
+    let (a, b) = unsafe {
+        (std::mem::transmute::<__m512, __m512bh>(a), std::mem::transmute::<__m512, __m512bh>(b))
+    };
     _mm512_dpbf16_ps(c, a, b)
 }
 
@@ -150,7 +160,8 @@ fn numbers(row: &[f32], from: usize) -> __m512 {
     }
 }
 
-/// Words of two bf16 each: one number of `low` and the one of `high` above it; what a row has not counts as 0.
+/// Words of two bf16 each: one number of `low` and the one of `high` above it; what a row has not
+/// counts as 0.
 #[target_feature(enable = "avx512f,avx512bf16")]
 pub(super) fn interleave(low: &[f32], high: &[f32], out: &mut [u32]) {
     for at in (0..out.len()).step_by(LANES) {
@@ -161,14 +172,17 @@ pub(super) fn interleave(low: &[f32], high: &[f32], out: &mut [u32]) {
         };
         let words = _mm512_or_si512(wide(low), _mm512_slli_epi32::<16>(wide(high)));
         // SAFETY: `at` is inside `out`, and lanes beyond its end are masked out.
-        unsafe { _mm512_mask_storeu_epi32(out.as_mut_ptr().add(at).cast(), below(out.len() - at), words) };
+        unsafe {
+            _mm512_mask_storeu_epi32(out.as_mut_ptr().add(at).cast(), below(out.len() - at), words)
+        };
     }
 }
 
 /// Copies `numbers` to memory past the caches, which keep what they hold; [`settle`] must follow.
 ///
 /// # Safety
-/// The processor has the feature; `out` points to as many numbers that nobody else uses, on a multiple of 64 bytes.
+/// The processor has the feature; `out` points to as many numbers that nobody else uses, on a
+/// multiple of 64 bytes.
 #[target_feature(enable = "avx512f")]
 pub(super) unsafe fn stream(numbers: &[f32], out: *mut f32) {
     let (lines, rest) = numbers.as_chunks::<LANES>();
@@ -185,15 +199,16 @@ pub(super) unsafe fn stream(numbers: &[f32], out: *mut f32) {
     }
 }
 
-/// Puts what was streamed before what is written from now on: such writes keep no order of their own, also not with the one that
-/// tells another thread that the work is done.
+/// Puts what was streamed before what is written from now on: such writes keep no order of their
+/// own, also not with the one that tells another thread that the work is done.
 pub(super) fn settle() {
     // SAFETY: every x86-64 processor has it, and it changes no memory.
     unsafe { _mm_sfence() };
 }
 
-/// Rows to columns: number `j` of row `i` of `from`, whose rows lie `stride` apart, to number `i` of row `j` of `to`, whose rows
-/// have as many numbers as there are of `rows`. There are as many of those as `to` has room for.
+/// Rows to columns: number `j` of row `i` of `from`, whose rows lie `stride` apart, to number `i`
+/// of row `j` of `to`, whose rows have as many numbers as there are of `rows`. There are as many of
+/// those as `to` has room for.
 #[target_feature(enable = "avx512f")]
 pub(super) fn turn(from: &[f32], stride: usize, rows: usize, to: &mut [f32]) {
     let columns = to.len() / rows;
@@ -220,12 +235,12 @@ macro_rules! kernels {
         pub(super) mod $module {
             use super::*;
 
-            /// `c [R, NR] = a b^T` over `words` words, or `c +=` when `resume`; rows of `c` lie `stride` apart. Panels of `a` have
-            /// `P` places, of which the first `R` take part.
+            /// `c [R, NR] = a b^T` over `words` words, or `c +=` when `resume`; rows of `c` lie
+            /// `stride` apart. Panels of `a` have `P` places, of which the first `R` take part.
             ///
             /// # Safety
-            /// The processor has the features; `a` points to `words * P` words, `b` to `words * NR`, and `c` to
-            /// `R` rows of [`NR`] numbers that nobody else uses.
+            /// The processor has the features; `a` points to `words * P` words, `b` to
+            /// `words * NR`, and `c` to `R` rows of [`NR`] numbers that nobody else uses.
             #[target_feature(enable = $features)]
             pub(in super::super) unsafe fn multiply<const R: usize, const P: usize>(
                 words: usize,
@@ -238,7 +253,8 @@ macro_rules! kernels {
             ) {
                 let (mut a, mut b, mut next) = (a.cast::<f32>(), b.cast::<f32>(), ahead.from);
                 let mut sums = [[_mm512_setzero_ps(); NR / LANES]; R];
-                // SAFETY: every address is within what the caller promises; a prefetch may point anywhere.
+                // SAFETY: every address is within what the caller promises; a prefetch may point
+                // anywhere.
                 unsafe {
                     if resume {
                         for i in 0..R {
@@ -270,10 +286,12 @@ macro_rules! kernels {
                 }
             }
 
-            /// Words `first..first + words` of at most `width` rows as a panel of `width`; missing rows and words are 0.
+            /// Words `first..first + words` of at most `width` rows as a panel of `width`; missing
+            /// rows and words are 0.
             ///
             /// # Safety
-            /// The processor has the features; `out` points to `words * width` words that nobody else uses.
+            /// The processor has the features; `out` points to `words * width` words that nobody
+            /// else uses.
             #[target_feature(enable = $features)]
             pub(in super::super) unsafe fn pack(
                 rows: &[&[f32]],
@@ -295,9 +313,9 @@ macro_rules! kernels {
                         let block = transpose(unrolled!(i => $load(lines[i], at)));
                         unrolled!(i => {
                             let word = step + i;
-                            // SAFETY: word `word` of lanes `group..` below `width`: inside what the caller promises.
-                            // Lanes beyond `width` fall on the next word, which is written after this one, and the
-                            // last word has none.
+                            // SAFETY: word `word` of lanes `group..` below `width`: inside what the
+                            // caller promises. Lanes beyond `width` fall on the next word, which is
+                            // written after this one, and the last word has none.
                             unsafe {
                                 let place = out.wrapping_add(word * width + group).cast();
                                 if word + 1 < words {
@@ -350,8 +368,8 @@ pub(super) fn pack(dtype: super::Dtype) -> Pack {
     }
 }
 
-/// Multiply-adds without memory: the most that the processor can do. `steps` rounds of 28 chains; what comes back keeps
-/// the compiler from leaving them out.
+/// Multiply-adds without memory: the most that the processor can do. `steps` rounds of 28 chains;
+/// what comes back keeps the compiler from leaving them out.
 ///
 /// # Safety
 /// The processor has the features of the small product for `dtype`.
@@ -362,8 +380,10 @@ pub(super) unsafe fn chains(dtype: super::Dtype, steps: usize) -> f32 {
             #[target_feature(enable = $features)]
             fn $name(steps: usize) -> f32 {
                 let mut sums = [_mm512_set1_ps(1e-3); CHAINS];
-                let (a, b) =
-                    (_mm512_set1_ps(std::hint::black_box(1.0)), _mm512_set1_ps(std::hint::black_box(1e-30)));
+                let (a, b) = (
+                    _mm512_set1_ps(std::hint::black_box(1.0)),
+                    _mm512_set1_ps(std::hint::black_box(1e-30)),
+                );
                 for _ in 0..steps {
                     for sum in &mut sums {
                         *sum = $step(a, b, *sum);

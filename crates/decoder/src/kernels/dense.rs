@@ -1,13 +1,16 @@
 //! Matrix products. The only unsafe code of the workspace stands here, behind checked views.
 //!
-//! The product itself is the `gemm` crate's (AVX-512, AVX2, NEON, chosen at run time), on one thread: callers split
-//! rows over threads themselves, so that a row's bits never depend on how many threads there are.
+//! The product itself is the `gemm` crate's (AVX-512, AVX2, NEON, chosen at run time), on one
+//! thread: callers split rows over threads themselves, so that a row's bits never depend on how
+//! many threads there are.
 //!
-//! A row's bits do not depend on the number of rows either, as long as there are at least [`MIN_ROWS`]: below that
-//! the crate switches to other kernels, which sum in another order. Callers pad to it (see `ops::linear`).
+//! A row's bits do not depend on the number of rows either, as long as there are at least
+//! [`MIN_ROWS`]: below that the crate switches to other kernels, which sum in another order.
+//! Callers pad to it (see `ops::linear`).
 #![allow(unsafe_code)]
 
-/// Fewest rows (and columns) of a product whose bits must not depend on its size; see the module's text.
+/// Fewest rows (and columns) of a product whose bits must not depend on its size; see the module's
+/// text.
 pub const MIN_ROWS: usize = 80;
 
 /// A read-only matrix over a slice, with any strides.
@@ -79,18 +82,19 @@ pub fn product(out: &mut [f32], row_stride: usize, a: View<'_>, b: View<'_>, add
     if m == 0 || n == 0 {
         return;
     }
-    // The kernels want a result whose columns are contiguous: with contiguous rows, the product of the
-    // transposes, which is what the `gemm` crate does before it looks for the type of the elements.
+    // The kernels want a result whose columns are contiguous: with contiguous rows, the product of
+    // the transposes, which is what the `gemm` crate does before it looks for the type of the
+    // elements.
     let out = out.as_mut_ptr();
     let (a, b) = (Operand::of(a), Operand::of(b));
     let (rows, columns, lhs, rhs, steps) = match row_stride {
         0 | 1 => (m, n, a, b, (row_stride as isize, 1)),
         _ => (n, m, b.transposed(), a.transposed(), (1, row_stride as isize)),
     };
-    // SAFETY: the kernel touches `out[i * row_stride + j]`, `a[i, l]` and `b[l, j]` for i < m, j < n, l < k and nothing
-    // else. The extents of all three were checked against their slices (here and when the views were made; strides
-    // below 2^63 by `extent`), `out` is borrowed mutably so it aliases neither input, and its elements are distinct
-    // since n <= row_stride.
+    // SAFETY: the kernel touches `out[i * row_stride + j]`, `a[i, l]` and `b[l, j]` for i < m, j <
+    // n, l < k and nothing else. The extents of all three were checked against their slices (here
+    // and when the views were made; strides below 2^63 by `extent`), `out` is borrowed mutably so
+    // it aliases neither input, and its elements are distinct since n <= row_stride.
     unsafe {
         gemm_f32::gemm::f32::get_gemm_fn()(
             rows,
@@ -181,19 +185,26 @@ mod tests {
         }
     }
 
-    /// What the batch invariance of the forward pass and the rank head stand on: an element is one chain of
-    /// additions that depends on its row, its column and k alone.
+    /// What the batch invariance of the forward pass and the rank head stand on: an element is one
+    /// chain of additions that depends on its row, its column and k alone.
     #[test]
     fn bits_depend_on_neither_neighbours_nor_place() {
         for k in [16, 64, 96, 192, 768, 1500, 3072] {
             let (a, b) = (numbers(400 * k, 5), numbers(700 * k, 6));
             let mut whole = vec![0.0; 400 * 700];
-            product(&mut whole, 700, View::dense(&a, 400, k), View::dense(&b, 700, k).transposed(), false);
+            product(
+                &mut whole,
+                700,
+                View::dense(&a, 400, k),
+                View::dense(&b, 700, k).transposed(),
+                false,
+            );
             for (row, column, m, n) in
                 [(0, 0, 80, 80), (37, 11, 80, 128), (100, 300, 300, 81), (319, 619, 81, 81)]
             {
                 let mut part = vec![0.0; m * n];
-                let (va, vb) = (View::dense(&a[row * k..], m, k), View::dense(&b[column * k..], n, k));
+                let (va, vb) =
+                    (View::dense(&a[row * k..], m, k), View::dense(&b[column * k..], n, k));
                 product(&mut part, n, va, vb.transposed(), false);
                 for i in 0..m {
                     for j in 0..n {

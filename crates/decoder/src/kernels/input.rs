@@ -10,7 +10,8 @@ pub(super) const ROWS: usize = 14;
 /// Panels that are filled in one go.
 const PORTION: usize = 4;
 
-/// Rows of activations `[N, I]` for products with a [`Packed`](super::Packed) of the same format. A buffer: fill it again and again.
+/// Rows of activations `[N, I]` for products with a [`Packed`](super::Packed) of the same format. A
+/// buffer: fill it again and again.
 #[derive(Debug, Clone)]
 pub struct Input {
     format: Format,
@@ -24,14 +25,16 @@ pub struct Input {
 enum Store {
     /// `[panel][word][row of the panel]`; rows beyond the last are 0.
     Panels(Words),
-    /// `[N, I]`, padded with zeros to at least [`MIN_ROWS`] rows in each portion that is multiplied.
+    /// `[N, I]`, padded with zeros to at least [`MIN_ROWS`] rows in each portion that is
+    /// multiplied.
     Dense(Vec<f32>),
 }
 
 impl Input {
     /// Nothing yet.
     pub fn new(format: Format) -> Self {
-        let store = if format.by_hand { Store::Panels(Words::default()) } else { Store::Dense(Vec::new()) };
+        let store =
+            if format.by_hand { Store::Panels(Words::default()) } else { Store::Dense(Vec::new()) };
         Self { format, rows: 0, columns: 0, store }
     }
 
@@ -92,7 +95,8 @@ impl Input {
         match &mut self.store {
             Store::Panels(words) => words.resize(panels * ROWS * self.format.words(columns)),
             Store::Dense(data) => {
-                // Portions are whole panels, and the last may need to be padded to the least that `gemm` sums alike.
+                // Portions are whole panels, and the last may need to be padded to the least that
+                // `gemm` sums alike.
                 let padded = (panels * ROWS).max(1) + MIN_ROWS;
                 data.truncate(rows * columns);
                 data.resize(rows * columns, 0.0);
@@ -102,7 +106,8 @@ impl Input {
         }
     }
 
-    /// The numbers read back, `[N, I]` in f32, as the format keeps them. For tests and tools: products need no such copy.
+    /// The numbers read back, `[N, I]` in f32, as the format keeps them. For tests and tools:
+    /// products need no such copy.
     pub fn numbers(&self) -> Vec<f32> {
         let (rows, columns) = (self.rows, self.columns);
         match &self.store {
@@ -135,12 +140,14 @@ impl Input {
         match &mut self.store {
             Store::Dense(data) => {
                 let bf16 = self.format.dtype == Dtype::Bf16;
-                data[..rows * columns].par_chunks_exact_mut(columns).enumerate().for_each(|(i, out)| {
-                    row(i, out);
-                    if bf16 {
-                        out.iter_mut().for_each(|v| *v = rounded(*v));
-                    }
-                });
+                data[..rows * columns].par_chunks_exact_mut(columns).enumerate().for_each(
+                    |(i, out)| {
+                        row(i, out);
+                        if bf16 {
+                            out.iter_mut().for_each(|v| *v = rounded(*v));
+                        }
+                    },
+                );
             }
             Store::Panels(words) => {
                 let size = ROWS * self.format.words(columns);
@@ -151,7 +158,9 @@ impl Input {
                         for (panel, out) in out.chunks_exact_mut(size).enumerate() {
                             let first = (portion * PORTION + panel) * ROWS;
                             let count = ROWS.min(rows - first);
-                            for (i, line) in buffer.chunks_exact_mut(columns).enumerate().take(count) {
+                            for (i, line) in
+                                buffer.chunks_exact_mut(columns).enumerate().take(count)
+                            {
                                 row(first + i, line);
                             }
                             pack(format, &buffer[..count * columns], columns, columns, out);
@@ -174,7 +183,8 @@ pub(super) fn pack(format: Format, rows: &[f32], stride: usize, columns: usize, 
     for (line, row) in lines.iter_mut().zip(rows.chunks(stride)) {
         *line = &row[..columns];
     }
-    // SAFETY: `by_hand` says that the processor has the features; `out` has the `words * MR` words that are written.
+    // SAFETY: `by_hand` says that the processor has the features; `out` has the `words * MR` words
+    // that are written.
     unsafe { (avx512::pack(format.dtype))(&lines, MR, 0, words, out.as_mut_ptr()) };
 }
 

@@ -1,4 +1,5 @@
-//! Matrix products, and the softmax between two of them. The only unsafe code of the workspace stands here, behind checked types.
+//! Matrix products, and the softmax between two of them. The only unsafe code of the workspace
+//! stands here, behind checked types.
 //!
 //! | room | what |
 //! |---|---|
@@ -10,13 +11,14 @@
 //! | `avx512` | the small products by hand, f32 and bf16 |
 //! | [`Numbers`], `words` | buffers on cache lines |
 //!
-//! **Paths.** [`Format`] says in which numbers and by which kernels: by hand where the processor has AVX-512 (bf16: also
-//! AVX-512-BF16), by `gemm` elsewhere (AVX2, NEON), where bf16 means that both factors are rounded to bf16 and multiplied in f32.
-//! Which one is settled when a model is loaded, and stays.
+//! **Paths.** [`Format`] says in which numbers and by which kernels: by hand where the processor
+//! has AVX-512 (bf16: also AVX-512-BF16), by `gemm` elsewhere (AVX2, NEON), where bf16 means that
+//! both factors are rounded to bf16 and multiplied in f32. Which one is settled when a model is
+//! loaded, and stays.
 //!
 //! **Invariants**, tested for every path (`tests/kernels.rs`):
-//! * an element of a product is one chain of additions that depends on its row, its column and the inner size alone: not on
-//!   neighbours, place, batch or threads;
+//! * an element of a product is one chain of additions that depends on its row, its column and the
+//!   inner size alone: not on neighbours, place, batch or threads;
 //! * sums are f32, whatever the factors are.
 #![allow(unsafe_code)]
 
@@ -37,15 +39,19 @@ pub use softmax::Softmax;
 pub use strips::{Left, Right, TALL, WIDTH, fetch, turn};
 pub use words::Numbers;
 
-/// Numbers in which weights are kept and products are taken. Sums, norms, softmax and the residual stream are f32 in both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
+/// Numbers in which weights are kept and products are taken. Sums, norms, softmax and the residual
+/// stream are f32 in both.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Dtype {
     /// 32 bits.
     #[default]
     F32,
-    /// 16 bits: 8 of exponent, 7 of fraction. Half the memory, about twice the speed where the processor multiplies it;
-    /// `docs/performance.md` says how many ranks move. Numbers below 1e-38 count as 0.
+    /// 16 bits: 8 of exponent, 7 of fraction. Half the memory, about twice the speed where the
+    /// processor multiplies it; `docs/performance.md` says how many ranks move. Numbers below 1e-38
+    /// count as 0.
     Bf16,
 }
 
@@ -118,7 +124,8 @@ impl Format {
 /// Whether the processor has what the kernels by hand need.
 #[cfg(target_arch = "x86_64")]
 fn has_kernels(dtype: Dtype) -> bool {
-    is_x86_feature_detected!("avx512f") && (dtype == Dtype::F32 || is_x86_feature_detected!("avx512bf16"))
+    is_x86_feature_detected!("avx512f")
+        && (dtype == Dtype::F32 || is_x86_feature_detected!("avx512bf16"))
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -126,8 +133,9 @@ fn has_kernels(_: Dtype) -> bool {
     false
 }
 
-/// The processor's own limit, for benches: floating-point operations a second of all threads together when nothing but
-/// multiply-adds of `format` is done for about `seconds`. `None` without kernels by hand.
+/// The processor's own limit, for benches: floating-point operations a second of all threads
+/// together when nothing but multiply-adds of `format` is done for about `seconds`. `None` without
+/// kernels by hand.
 pub fn peak(format: Format, seconds: f64) -> Option<f64> {
     #[cfg(target_arch = "x86_64")]
     if format.by_hand {
@@ -135,7 +143,9 @@ pub fn peak(format: Format, seconds: f64) -> Option<f64> {
         let one = || {
             let start = std::time::Instant::now();
             // SAFETY: the format says that the processor has the features.
-            rayon::broadcast(|_| std::hint::black_box(unsafe { avx512::chains(format.dtype, STEPS) }));
+            rayon::broadcast(|_| {
+                std::hint::black_box(unsafe { avx512::chains(format.dtype, STEPS) })
+            });
             start.elapsed().as_secs_f64()
         };
         one();

@@ -1,8 +1,9 @@
-//! Products of [`Packed`] weights and [`Input`] activations, tile by tile: what becomes of a tile is up to the caller, while
-//! it is still in the cache. So bias, activation, residual and the rank head cost no walk through memory of their own.
+//! Products of [`Packed`] weights and [`Input`] activations, tile by tile: what becomes of a tile
+//! is up to the caller, while it is still in the cache. So bias, activation, residual and the rank
+//! head cost no walk through memory of their own.
 //!
-//! A **tile** is [`TILE`] outputs wide and a group of rows high; tiles are dealt out to threads, all groups of one tile
-//! after another, so that its weights stay in the cache.
+//! A **tile** is [`TILE`] outputs wide and a group of rows high; tiles are dealt out to threads,
+//! all groups of one tile after another, so that its weights stay in the cache.
 
 use super::input::{self, ROWS};
 use super::packed::{Order, PANEL, TILE};
@@ -10,12 +11,14 @@ use super::{Dtype, Input, MIN_ROWS, Packed, View, product};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Panels of rows in a tile: 224 rows, whose sums take 172 KB. 8 panels lose 2 %, 20 and more win nothing.
+/// Panels of rows in a tile: 224 rows, whose sums take 172 KB. 8 panels lose 2 %, 20 and more win
+/// nothing.
 const GROUP: usize = 16;
 const _: () = assert!(GROUP * ROWS >= MIN_ROWS);
 
-/// Outputs of so many numbers, 4 MB, are written past the caches: they would only push out what is in use there, and be read again from
-/// afar anyhow. 5 % of a product. The hidden activations of an MLP, which the next product reads at once, win nothing by it.
+/// Outputs of so many numbers, 4 MB, are written past the caches: they would only push out what is
+/// in use there, and be read again from afar anyhow. 5 % of a product. The hidden activations of an
+/// MLP, which the next product reads at once, win nothing by it.
 const FAR: usize = 1 << 20;
 
 /// Numbers that the sums of a tile of `panels` panels of rows take.
@@ -37,7 +40,8 @@ impl<T> Parts<T> {
     /// One part.
     ///
     /// # Safety
-    /// The slice that this was made of is still borrowed, and no other part that overlaps this one is in use.
+    /// The slice that this was made of is still borrowed, and no other part that overlaps this one
+    /// is in use.
     #[allow(clippy::mut_from_ref, reason = "the parts are disjoint, as the caller promises")]
     unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
         assert!(range.start <= range.end && range.end <= self.1, "a part lies beyond its slice");
@@ -54,7 +58,10 @@ mod far {
 
     /// Copies `sums` to `out`, past the caches where that lies on whole cache lines.
     pub(super) fn put(out: &mut [f32], sums: &[f32]) {
-        assert!(out.len() == sums.len() && is_x86_feature_detected!("avx512f"), "only for kernels by hand");
+        assert!(
+            out.len() == sums.len() && is_x86_feature_detected!("avx512f"),
+            "only for kernels by hand"
+        );
         if out.as_ptr().cast::<u8>().align_offset(64) == 0 {
             // SAFETY: the processor has the feature; `out` lies on a line and is as long as `sums`.
             unsafe { avx512::stream(sums, out.as_mut_ptr()) };
@@ -92,9 +99,9 @@ impl Packed {
         if self.order == Order::Gated { self.outputs / 2 } else { self.outputs }
     }
 
-    /// `x W^T`, handed on in segments of rows: `each(first, sums, out)` turns the sums of one row into its outputs
-    /// `first..first + out.len()` of `out` `[N, width]`. Without gate `sums` has the length of `out`; with it, it is
-    /// a whole tile, gate sums first.
+    /// `x W^T`, handed on in segments of rows: `each(first, sums, out)` turns the sums of one row
+    /// into its outputs `first..first + out.len()` of `out` `[N, width]`. Without gate `sums` has
+    /// the length of `out`; with it, it is a whole tile, gate sums first.
     ///
     /// # Panics
     /// When the shapes or formats of weights and input differ, or `out` is too short.
@@ -112,18 +119,21 @@ impl Packed {
             let end = (first + kept).min(width);
             let used = if self.order == Order::Gated { TILE } else { end - first };
             for (row, sums) in (first_row..input.rows()).zip(sums.chunks_exact_mut(TILE)) {
-                // SAFETY: `out` is borrowed by this function, and this tile alone owns these outputs of this row.
+                // SAFETY: `out` is borrowed by this function, and this tile alone owns these
+                // outputs of this row.
                 let out = unsafe { out.part(row * width + first..row * width + end) };
                 each(first, &mut sums[..used], out);
             }
         });
     }
 
-    /// As [`Packed::multiply`], with the outputs head by head: rows belong to sequences of these lengths, one after another,
-    /// and sequence by sequence `out` holds heads of `d` outputs, `[T, d]` each. `each(first, sums)` leaves the outputs in place of the sums.
+    /// As [`Packed::multiply`], with the outputs head by head: rows belong to sequences of these
+    /// lengths, one after another, and sequence by sequence `out` holds heads of `d` outputs,
+    /// `[T, d]` each. `each(first, sums)` leaves the outputs in place of the sums.
     ///
     /// # Panics
-    /// As [`Packed::multiply`]; when the lengths do not add up to the rows, or heads of `d` to the outputs; with a gate.
+    /// As [`Packed::multiply`]; when the lengths do not add up to the rows, or heads of `d` to the
+    /// outputs; with a gate.
     pub fn multiply_heads(
         &self,
         input: &Input,
@@ -133,10 +143,14 @@ impl Packed {
         each: impl Fn(usize, &mut [f32]) + Sync,
     ) {
         let width = self.width();
-        assert!(self.order != Order::Gated && width.is_multiple_of(d), "outputs are no heads of {d}");
+        assert!(
+            self.order != Order::Gated && width.is_multiple_of(d),
+            "outputs are no heads of {d}"
+        );
         assert_eq!(lengths.iter().sum::<usize>(), input.rows(), "lengths of sequences");
         assert!(out.len() >= input.rows() * width, "no room for {} rows of {width}", input.rows());
-        // Row by row: where its first head's outputs lie, and how far those of the next head are from them.
+        // Row by row: where its first head's outputs lie, and how far those of the next head are
+        // from them.
         let mut places = Vec::with_capacity(input.rows());
         for &length in lengths {
             let start = places.len() * width;
@@ -157,8 +171,8 @@ impl Packed {
                 while first < end {
                     let count = (d - first % d).min(end - first);
                     let start = at(row, first);
-                    // SAFETY: `out` is borrowed by this function; `at` gives every output of every row its own place, and
-                    // this tile alone owns these outputs of this row.
+                    // SAFETY: `out` is borrowed by this function; `at` gives every output of every
+                    // row its own place, and this tile alone owns these outputs of this row.
                     let out = unsafe { out.part(start..start + count) };
                     let from = first - tile * TILE;
                     let sums = &sums[from..from + count];
@@ -176,12 +190,18 @@ impl Packed {
         });
     }
 
-    /// As [`Packed::multiply`], with the outputs laid out at once for the next product: `each(first, sums)` leaves
-    /// them at the front of `sums`, as many as there are ([`TILE`], half of it with a gate, fewer in the last tile).
+    /// As [`Packed::multiply`], with the outputs laid out at once for the next product:
+    /// `each(first, sums)` leaves them at the front of `sums`, as many as there are ([`TILE`], half
+    /// of it with a gate, fewer in the last tile).
     ///
     /// # Panics
     /// As [`Packed::multiply`].
-    pub fn multiply_into(&self, input: &Input, next: &mut Input, each: impl Fn(usize, &mut [f32]) + Sync) {
+    pub fn multiply_into(
+        &self,
+        input: &Input,
+        next: &mut Input,
+        each: impl Fn(usize, &mut [f32]) + Sync,
+    ) {
         let (width, kept) = (self.width(), self.kept());
         next.shape(input.rows(), width);
         let (rows, format) = (input.rows(), self.format);
@@ -199,8 +219,10 @@ impl Packed {
                 let used = if self.order == Order::Gated { TILE } else { count };
                 each(first, &mut sums[..used]);
                 if !by_hand {
-                    // SAFETY: `next` is borrowed by this function, and this tile alone owns these numbers of this row.
-                    let out = unsafe { dense.part(row * width + first..row * width + first + count) };
+                    // SAFETY: `next` is borrowed by this function, and this tile alone owns these
+                    // numbers of this row.
+                    let out =
+                        unsafe { dense.part(row * width + first..row * width + first + count) };
                     out.copy_from_slice(&sums[..count]);
                     if format.dtype == Dtype::Bf16 {
                         out.iter_mut().for_each(|v| *v = super::rounded(*v));
@@ -219,7 +241,8 @@ impl Packed {
         });
     }
 
-    /// All tiles, dealt out to threads: `each(tile, first row, sums)` for every panel of rows, as soon as its sums are whole.
+    /// All tiles, dealt out to threads: `each(tile, first row, sums)` for every panel of rows, as
+    /// soon as its sums are whole.
     fn tiles(&self, input: &Input, each: impl Fn(usize, usize, &mut [f32]) + Sync) {
         self.check(input);
         let panels = input.panels();
@@ -241,8 +264,9 @@ impl Packed {
         );
     }
 
-    /// The tiles of some rows, in order of outputs, on this thread: `each(first output, row, sums)` for at most 14 rows
-    /// from `row` on, whose sums begin every [`TILE`] numbers; in the last tile there are fewer than that.
+    /// The tiles of some rows, in order of outputs, on this thread: `each(first output, row, sums)`
+    /// for at most 14 rows from `row` on, whose sums begin every [`TILE`] numbers; in the last tile
+    /// there are fewer than that.
     pub fn walk(
         &self,
         input: &Input,
@@ -267,7 +291,8 @@ impl Packed {
         }
     }
 
-    /// Splits rows for [`Packed::walk`]: whole panels, at most `most` rows each, about as many for every thread.
+    /// Splits rows for [`Packed::walk`]: whole panels, at most `most` rows each, about as many for
+    /// every thread.
     pub fn shares(rows: usize, most: usize) -> Vec<Range<usize>> {
         let panels = rows.div_ceil(ROWS);
         let threads = rayon::current_num_threads();
@@ -283,7 +308,13 @@ impl Packed {
     }
 
     /// The sums of one task, in `sums`; `each(first row, sums)` is told of each panel.
-    fn tile(&self, input: &Input, task: Task, sums: &mut [f32], each: impl FnMut(usize, &mut [f32])) {
+    fn tile(
+        &self,
+        input: &Input,
+        task: Task,
+        sums: &mut [f32],
+        each: impl FnMut(usize, &mut [f32]),
+    ) {
         if self.format.by_hand {
             self.tile_by_hand(input, task, sums, each);
         } else {
@@ -299,7 +330,8 @@ impl Packed {
         mut each: impl FnMut(usize, &mut [f32]),
     ) {
         let weights = self.dense_places();
-        let (first, last) = (tile * TILE, ((tile + 1) * TILE).min(weights.len() / self.inputs.max(1)));
+        let (first, last) =
+            (tile * TILE, ((tile + 1) * TILE).min(weights.len() / self.inputs.max(1)));
         let rows = (panels.len() * ROWS).max(MIN_ROWS);
         let x = View::dense(&input.dense()[panels.start * ROWS * self.inputs..], rows, self.inputs);
         let w = View::dense(&weights[first * self.inputs..], last - first, self.inputs);
@@ -329,7 +361,8 @@ impl Packed {
         for number in 0..blocks {
             let block = self.block(tile, number);
             assert!(block.start + block.panels * block.taken * PANEL <= b.len());
-            // Weights are read from main memory once and then used by all rows: the first to use them would wait.
+            // Weights are read from main memory once and then used by all rows: the first to use
+            // them would wait.
             let following = match (number + 1 < blocks, next * TILE < self.places()) {
                 (true, _) => Some(self.block(tile, number + 1)),
                 (false, true) => Some(self.block(next, 0)),
@@ -343,17 +376,20 @@ impl Packed {
             for (i, panel) in panels.clone().enumerate() {
                 let multiply = avx512::multiply(self.format.dtype, input.rows() - panel * ROWS);
                 let a = a[(panel * words + block.first) * ROWS..].as_ptr();
-                // The next panel of activations, a part before each product with this one, where all of them fill a cache.
+                // The next panel of activations, a part before each product with this one, where
+                // all of them fill a cache.
                 let coming = a.wrapping_add(words * ROWS).cast::<f32>();
                 let pieces = (block.taken * ROWS).div_ceil(PANEL * block.panels);
                 for p in 0..block.panels {
                     if blocks > 2 {
-                        (0..pieces)
-                            .for_each(|i| avx512::fetch(coming.wrapping_add((p * pieces + i) * PANEL)));
+                        (0..pieces).for_each(|i| {
+                            avx512::fetch(coming.wrapping_add((p * pieces + i) * PANEL))
+                        });
                     }
-                    // SAFETY: the format says that the processor has the features. The slices were found long enough just
-                    // now: `taken * ROWS` words of `a` within its panel, `taken * PANEL` of `b`, and in `sums` at most rows
-                    // `i * ROWS..` of TILE numbers, of which PANEL from `p * PANEL` on are written.
+                    // SAFETY: the format says that the processor has the features. The slices were
+                    // found long enough just now: `taken * ROWS` words of `a` within its panel,
+                    // `taken * PANEL` of `b`, and in `sums` at most rows `i * ROWS..` of TILE
+                    // numbers, of which PANEL from `p * PANEL` on are written.
                     unsafe {
                         multiply(
                             block.taken,
@@ -368,7 +404,8 @@ impl Packed {
                     ahead.from = ahead.from.wrapping_add(ahead.pace * block.taken);
                 }
                 if number + 1 == blocks {
-                    // At once: the sums are near, and what is written drains while the next panel is multiplied.
+                    // At once: the sums are near, and what is written drains while the next panel
+                    // is multiplied.
                     each(panel * ROWS, &mut sums[i * ROWS * TILE..(i + 1) * ROWS * TILE]);
                 }
             }
@@ -380,14 +417,17 @@ impl Packed {
         unreachable!("there are panels only where there are kernels by hand");
     }
 
-    /// For each row of the input the sum at the output that is asked for, `ids[i]` for row `i`, with the very bits that
-    /// [`Packed::walk`] yields there.
+    /// For each row of the input the sum at the output that is asked for, `ids[i]` for row `i`,
+    /// with the very bits that [`Packed::walk`] yields there.
     ///
     /// # Panics
     /// Unless the matrix is [`Order::Head`] and there is an id below `O` for every row.
     pub fn aimed(&self, input: &Input, ids: &[u32]) -> Vec<f32> {
         self.check(input);
-        assert!(self.order == Order::Head && ids.len() == input.rows(), "one id for every row of a head");
+        assert!(
+            self.order == Order::Head && ids.len() == input.rows(),
+            "one id for every row of a head"
+        );
         assert!(ids.iter().all(|id| (*id as usize) < self.outputs), "an id is beyond the outputs");
         let portion = if self.format.by_hand { ROWS } else { MIN_ROWS };
         ids.par_chunks(portion)
@@ -411,7 +451,13 @@ impl Packed {
         }
         let mut square = vec![0.0; MIN_ROWS * MIN_ROWS];
         let x = View::dense(&input.dense()[portion * MIN_ROWS * columns..], MIN_ROWS, columns);
-        product(&mut square, MIN_ROWS, x, View::dense(&gathered, MIN_ROWS, columns).transposed(), false);
+        product(
+            &mut square,
+            MIN_ROWS,
+            x,
+            View::dense(&gathered, MIN_ROWS, columns).transposed(),
+            false,
+        );
         (0..ids.len()).map(|i| square[i * MIN_ROWS + i]).collect()
     }
 
@@ -441,7 +487,8 @@ impl Packed {
                 }
             }
             let a = &a[(panel * words + block.first) * ROWS..][..block.taken * ROWS];
-            // SAFETY: the format says that the processor has the features; `a`, `out` and `square` have the sizes asked for.
+            // SAFETY: the format says that the processor has the features; `a`, `out` and `square`
+            // have the sizes asked for.
             unsafe {
                 multiply(
                     block.taken,

@@ -11,11 +11,13 @@ use super::words::Words;
 use super::{Dtype, Format, MIN_ROWS, rounded};
 use crate::matrix::Matrix;
 
-/// Outputs of a tile: six panels of 32 whose weights, with the block of the inner dimension, stay in the second-level
-/// cache while all rows pass by. 96 and 256 do as well within noise, 1536 loses 3 to 7 %.
+/// Outputs of a tile: six panels of 32 whose weights, with the block of the inner dimension, stay
+/// in the second-level cache while all rows pass by. 96 and 256 do as well within noise, 1536 loses
+/// 3 to 7 %.
 pub const TILE: usize = 192;
 
-/// Words of the inner dimension that are taken at once: a panel of activations then fits the first-level cache.
+/// Words of the inner dimension that are taken at once: a panel of activations then fits the
+/// first-level cache.
 pub(super) const BLOCK: usize = 512;
 
 /// Rows of weights in a panel; on every path, so that layouts have one arithmetic.
@@ -26,12 +28,14 @@ pub(super) const PANEL: usize = 32;
 pub enum Order {
     /// As in the matrix.
     Plain,
-    /// The matrix is two halves, gate and up: each tile of [`TILE`] holds as many of the one as of the other, the
-    /// gate's first, so that they meet while both are at hand.
+    /// The matrix is two halves, gate and up: each tile of [`TILE`] holds as many of the one as of
+    /// the other, the gate's first, so that they meet while both are at hand.
     Gated,
-    /// As in the matrix, which takes part in no product: only its rows are read ([`Packed::row_into`]).
+    /// As in the matrix, which takes part in no product: only its rows are read
+    /// ([`Packed::row_into`]).
     Table,
-    /// As in the matrix; the products of some of its rows are also asked for alone ([`Packed::aimed`]), with the same bits.
+    /// As in the matrix; the products of some of its rows are also asked for alone
+    /// ([`Packed::aimed`]), with the same bits.
     Head,
 }
 
@@ -77,8 +81,9 @@ impl Packed {
         packed
     }
 
-    /// Lays out a matrix of `outputs` rows and `inputs` columns that need not be in memory: all threads ask `rows` for a panel of 32
-    /// rows (or fewer) at a time, in f32 one after another, which go to their places while they are in the cache.
+    /// Lays out a matrix of `outputs` rows and `inputs` columns that need not be in memory: all
+    /// threads ask `rows` for a panel of 32 rows (or fewer) at a time, in f32 one after another,
+    /// which go to their places while they are in the cache.
     ///
     /// # Errors
     /// One of those of `rows`.
@@ -92,7 +97,10 @@ impl Packed {
         order: Order,
         rows: impl Fn(Range<usize>, &mut [f32]) -> Result<(), E> + Sync,
     ) -> Result<Self, E> {
-        assert!(order != Order::Gated || outputs.is_multiple_of(2), "gate and up have different sizes");
+        assert!(
+            order != Order::Gated || outputs.is_multiple_of(2),
+            "gate and up have different sizes"
+        );
         let store = match (order, format.dtype) {
             (Order::Table, Dtype::F32) => Store::Dense,
             (Order::Table, Dtype::Bf16) => Store::Halves,
@@ -137,7 +145,8 @@ impl Packed {
         }
     }
 
-    /// Rows of the matrix that stand at the first of the [`PANEL`] places from `panel * PANEL` on; the others hold none.
+    /// Rows of the matrix that stand at the first of the [`PANEL`] places from `panel * PANEL` on;
+    /// the others hold none.
     fn sources(&self, panel: usize) -> Range<usize> {
         const HALF_TILE: usize = TILE / 2;
         const _: () = assert!(HALF_TILE.is_multiple_of(PANEL), "a panel of gate and up");
@@ -164,15 +173,17 @@ impl Packed {
         }
         let mut words = Words::zeros(places * self.inputs);
         let numbers: &mut [f32] = bytemuck::cast_slice_mut(words.as_mut_slice());
-        numbers.par_chunks_mut((PANEL * self.inputs).max(1)).enumerate().try_for_each(|(panel, out)| {
-            let sources = self.sources(panel);
-            let out = &mut out[..sources.len() * self.inputs];
-            rows(sources, out)?;
-            if self.format.dtype == Dtype::Bf16 {
-                out.iter_mut().for_each(|v| *v = rounded(*v));
-            }
-            Ok(())
-        })?;
+        numbers.par_chunks_mut((PANEL * self.inputs).max(1)).enumerate().try_for_each(
+            |(panel, out)| {
+                let sources = self.sources(panel);
+                let out = &mut out[..sources.len() * self.inputs];
+                rows(sources, out)?;
+                if self.format.dtype == Dtype::Bf16 {
+                    out.iter_mut().for_each(|v| *v = rounded(*v));
+                }
+                Ok(())
+            },
+        )?;
         Ok(words)
     }
 
@@ -213,8 +224,8 @@ impl Packed {
                     let taken = BLOCK.min(words - first);
                     let start = (first * count + panel * taken) * NR;
                     let out = &mut out[start..start + taken * NR];
-                    // SAFETY: `Format` makes panels only where the processor has the features; `out` has the
-                    // `taken * NR` words that are written.
+                    // SAFETY: `Format` makes panels only where the processor has the features;
+                    // `out` has the `taken * NR` words that are written.
                     unsafe { pack(&rows, NR, first, taken, out.as_mut_ptr()) };
                 }
             }
@@ -228,8 +239,8 @@ impl Packed {
         self.dense(rows)
     }
 
-    /// Where tile, block and panel begin in the words, and how many words of the block there are: those of
-    /// panel `p` of the tile begin at `start + p * taken * PANEL`.
+    /// Where tile, block and panel begin in the words, and how many words of the block there are:
+    /// those of panel `p` of the tile begin at `start + p * taken * PANEL`.
     pub(super) fn block(&self, tile: usize, block: usize) -> Block {
         let words = self.format.words(self.inputs);
         let panels = (self.places() - tile * TILE).min(TILE) / PANEL;

@@ -1,8 +1,10 @@
-//! The softmax of attention, block of keys by block of keys, on the scores that a product of a [`Left`](super::Left) and a
-//! [`Right`] factor leaves: `[key][WIDTH]`, a column a query. Only for formats with kernels by hand.
+//! The softmax of attention, block of keys by block of keys, on the scores that a product of a
+//! [`Left`](super::Left) and a [`Right`] factor leaves: `[key][WIDTH]`, a column a query. Only for
+//! formats with kernels by hand.
 //!
-//! Of each query the largest score so far is kept, and what was summed before is scaled down when a block has a larger one (Milakov &
-//! Gimelshein 2018; Dao et al. 2022). A key that a query does not see weighs exactly 0, so that nothing depends on it.
+//! Of each query the largest score so far is kept, and what was summed before is scaled down when a
+//! block has a larger one (Milakov & Gimelshein 2018; Dao et al. 2022). A key that a query does not
+//! see weighs exactly 0, so that nothing depends on it.
 
 #![allow(
     clippy::needless_range_loop,
@@ -27,7 +29,8 @@ pub struct Softmax {
 }
 
 impl Softmax {
-    /// For the queries from position `first` on, each of which sees `window` keys at most, itself the last; `scale` is the factor of the scores.
+    /// For the queries from position `first` on, each of which sees `window` keys at most, itself
+    /// the last; `scale` is the factor of the scores.
     pub fn new(first: usize, window: Option<usize>, scale: f32) -> Self {
         Self {
             first,
@@ -38,8 +41,9 @@ impl Softmax {
         }
     }
 
-    /// Turns the scores in `right` of the keys from `from` on into weights against the largest score so far, and makes them a factor of a
-    /// product; `before`, the sums of earlier blocks, `[D][WIDTH]`, are made to count against that score too.
+    /// Turns the scores in `right` of the keys from `from` on into weights against the largest
+    /// score so far, and makes them a factor of a product; `before`, the sums of earlier blocks,
+    /// `[D][WIDTH]`, are made to count against that score too.
     pub fn weigh(&mut self, from: usize, right: &mut Right, before: Option<&mut [f32]>) {
         let dtype = right.dtype();
         let (scores, pairs) = right.scores_and_pairs();
@@ -55,7 +59,8 @@ impl Softmax {
     #[inline(always)]
     fn sees(&self, key: usize) -> u32 {
         // No query before the key itself, and none from `key + window` on.
-        let (from, to) = (key.saturating_sub(self.first), (key + self.window).saturating_sub(self.first));
+        let (from, to) =
+            (key.saturating_sub(self.first), (key + self.window).saturating_sub(self.first));
         let below = |count: usize| if count < WIDTH { (1 << count) - 1 } else { u32::MAX };
         below(to) & !below(from)
     }
@@ -67,9 +72,9 @@ mod by_hand {
     use super::*;
     use crate::lanes::EXP2;
     use std::arch::x86_64::{
-        __m512, _mm512_add_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_mov_ps, _mm512_maskz_mov_ps,
-        _mm512_max_ps, _mm512_mul_ps, _mm512_roundscale_ps, _mm512_scalef_ps, _mm512_set1_ps,
-        _mm512_storeu_ps, _mm512_sub_ps,
+        __m512, _mm512_add_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_mov_ps,
+        _mm512_maskz_mov_ps, _mm512_max_ps, _mm512_mul_ps, _mm512_roundscale_ps, _mm512_scalef_ps,
+        _mm512_set1_ps, _mm512_storeu_ps, _mm512_sub_ps,
     };
 
     const LANES: usize = 16;
@@ -145,7 +150,8 @@ mod by_hand {
     #[target_feature(enable = "avx512f")]
     fn weigh_f32(softmax: &mut Softmax, from: usize, scores: &mut [[f32; WIDTH]]) -> [f32; WIDTH] {
         let old = load(&softmax.top);
-        let (mut top, hidden, factor) = (old, _mm512_set1_ps(f32::MIN), _mm512_set1_ps(softmax.factor));
+        let (mut top, hidden, factor) =
+            (old, _mm512_set1_ps(f32::MIN), _mm512_set1_ps(softmax.factor));
         for (key, scores) in scores.iter().enumerate() {
             let (sees, scores) = (softmax.sees(from + key), load(scores));
             for v in 0..VECTORS {

@@ -1,8 +1,9 @@
 //! Small products on the calling thread, of activations by activations: what attention is made of.
 //!
-//! A [`Left`] factor is laid out once and passes over many [`Right`] ones, which are [`WIDTH`] outputs wide. What such a product
-//! leaves, `[row of the left factor][output]`, is laid out as a right factor already: the weights of attention need no turning.
-//! All are buffers, filled again and again, and only for formats with kernels by hand.
+//! A [`Left`] factor is laid out once and passes over many [`Right`] ones, which are [`WIDTH`]
+//! outputs wide. What such a product leaves, `[row of the left factor][output]`, is laid out as a
+//! right factor already: the weights of attention need no turning. All are buffers, filled again
+//! and again, and only for formats with kernels by hand.
 
 use super::input::ROWS;
 use super::packed::PANEL;
@@ -59,18 +60,22 @@ impl Left {
         self.words.resize(self.inner * self.panels * self.height);
     }
 
-    /// `rows` rows of `width` numbers that lie side by side; the inner dimension runs along them. For keys.
+    /// `rows` rows of `width` numbers that lie side by side; the inner dimension runs along them.
+    /// For keys.
     pub fn fill_rows(&mut self, data: &[f32], rows: usize, width: usize) {
         self.shape(rows, width);
         let (inner, height) = (self.inner, self.height);
-        for (panel, out) in self.words.as_mut_slice().chunks_exact_mut((inner * height).max(1)).enumerate() {
+        for (panel, out) in
+            self.words.as_mut_slice().chunks_exact_mut((inner * height).max(1)).enumerate()
+        {
             let rest = &data[panel * height * width..rows * width];
             fetch(rest.get(2 * height * width..).unwrap_or_default(), height * width);
             panel_of(self.format, height, width, rest, out);
         }
     }
 
-    /// `inner` rows of `width` numbers that lie side by side; the inner dimension runs from row to row, up to `padded` with zeros. For values.
+    /// `inner` rows of `width` numbers that lie side by side; the inner dimension runs from row to
+    /// row, up to `padded` with zeros. For values.
     ///
     /// # Panics
     /// For panels that are not low.
@@ -78,16 +83,24 @@ impl Left {
         assert_eq!(self.height, LOW, "columns are laid out in low panels");
         self.shape(width, padded);
         let (words, per_word) = (self.inner, self.format.per_word());
-        let row = |row: usize| if row < inner { &data[row * width..(row + 1) * width] } else { &[] };
+        let row =
+            |row: usize| if row < inner { &data[row * width..(row + 1) * width] } else { &[] };
         let mut line = vec![0; self.panels * LOW];
         for word in 0..words {
-            fetch(data.get((word + AHEAD) * per_word * width..).unwrap_or_default(), per_word * width);
+            fetch(
+                data.get((word + AHEAD) * per_word * width..).unwrap_or_default(),
+                per_word * width,
+            );
             match self.format.dtype {
                 Dtype::F32 if word < inner => {
-                    line.iter_mut().zip(row(word)).for_each(|(word, number)| *word = number.to_bits());
+                    line.iter_mut()
+                        .zip(row(word))
+                        .for_each(|(word, number)| *word = number.to_bits());
                 }
                 Dtype::F32 => line.fill(0),
-                Dtype::Bf16 => interleave(row(word * per_word), row(word * per_word + 1), &mut line),
+                Dtype::Bf16 => {
+                    interleave(row(word * per_word), row(word * per_word + 1), &mut line)
+                }
             }
             let out = self.words.as_mut_slice();
             for (panel, line) in line.as_chunks::<LOW>().0.iter().enumerate() {
@@ -96,29 +109,43 @@ impl Left {
         }
     }
 
-    /// `out[i, j] = sum over l of left[i, l] right[l, j]`, or `out +=` when `resume`, for the rows of `panels`: `out` holds
-    /// `[row][WIDTH]` of them all. The words of `right` meet those of the left factor from `first` on.
+    /// `out[i, j] = sum over l of left[i, l] right[l, j]`, or `out +=` when `resume`, for the rows
+    /// of `panels`: `out` holds `[row][WIDTH]` of them all. The words of `right` meet those of the
+    /// left factor from `first` on.
     ///
     /// # Panics
     /// When something lies beyond its buffer, or the formats differ.
     #[cfg(target_arch = "x86_64")]
-    pub fn times(&self, panels: Range<usize>, first: usize, right: &Right, out: &mut [f32], resume: bool) {
+    pub fn times(
+        &self,
+        panels: Range<usize>,
+        first: usize,
+        right: &Right,
+        out: &mut [f32],
+        resume: bool,
+    ) {
         use super::avx512::{self, Ahead};
         assert_eq!(self.format, right.format, "formats of a product differ");
-        assert!(first + right.inner <= self.inner && panels.end <= self.panels, "beyond the left factor");
+        assert!(
+            first + right.inner <= self.inner && panels.end <= self.panels,
+            "beyond the left factor"
+        );
         assert!(panels.len() * self.height * WIDTH <= out.len(), "no room for the product");
         let multiply = match self.height {
             TALL => avx512::multiply(self.format.dtype, TALL),
             _ => avx512::multiply_low(self.format.dtype),
         };
         let (a, b) = (self.words.as_slice(), right.words());
-        assert!(a.len() >= self.panels * self.inner * self.height && b.len() >= right.inner * WIDTH);
+        assert!(
+            a.len() >= self.panels * self.inner * self.height && b.len() >= right.inner * WIDTH
+        );
         for (at, panel) in panels.enumerate() {
             let start = (panel * self.inner + first) * self.height;
-            // SAFETY: the format says that the processor has the features; the words of both factors and `height` rows of
-            // WIDTH numbers of `out` are there, as was just asserted.
+            // SAFETY: the format says that the processor has the features; the words of both
+            // factors and `height` rows of WIDTH numbers of `out` are there, as was just asserted.
             unsafe {
-                let (a, out) = (a.as_ptr().add(start), out.as_mut_ptr().add(at * self.height * WIDTH));
+                let (a, out) =
+                    (a.as_ptr().add(start), out.as_mut_ptr().add(at * self.height * WIDTH));
                 multiply(right.inner, a, b.as_ptr(), out, WIDTH, resume, Ahead::NOTHING);
             }
         }
@@ -135,7 +162,8 @@ impl Left {
 #[derive(Debug, Clone)]
 pub struct Right {
     format: Format,
-    /// `[number of the inner dimension][output]` in f32: the factor itself in that format, else what it is made of.
+    /// `[number of the inner dimension][output]` in f32: the factor itself in that format, else
+    /// what it is made of.
     numbers: Words,
     /// The factor in bf16.
     pairs: Words,
@@ -162,8 +190,8 @@ impl Right {
         }
     }
 
-    /// Each of at most [`WIDTH`] rows of `width` numbers that lie side by side is one output; the inner dimension runs along them.
-    /// For queries.
+    /// Each of at most [`WIDTH`] rows of `width` numbers that lie side by side is one output; the
+    /// inner dimension runs along them. For queries.
     ///
     /// # Panics
     /// With more rows.
@@ -178,7 +206,8 @@ impl Right {
         panel_of(self.format, WIDTH, width, &data[..rows * width], words.as_mut_slice());
     }
 
-    /// Room for `inner` rows of [`WIDTH`] outputs, in f32, whose numbers are left open; [`Softmax`](super::Softmax) makes a factor of them.
+    /// Room for `inner` rows of [`WIDTH`] outputs, in f32, whose numbers are left open;
+    /// [`Softmax`](super::Softmax) makes a factor of them.
     ///
     /// # Panics
     /// When `inner` numbers are no whole words.
@@ -189,13 +218,16 @@ impl Right {
         self.numbers.as_mut_floats()
     }
 
-    /// The numbers of [`Right::numbers_mut`], row by row, and the room of the factor in bf16 (nothing in f32, where the numbers are the
-    /// factor).
+    /// The numbers of [`Right::numbers_mut`], row by row, and the room of the factor in bf16
+    /// (nothing in f32, where the numbers are the factor).
     pub(super) fn scores_and_pairs(&mut self) -> (&mut [[f32; WIDTH]], &mut [[u32; WIDTH]]) {
         if self.format.dtype == Dtype::Bf16 {
             self.pairs.resize(self.inner * WIDTH);
         }
-        (self.numbers.as_mut_floats().as_chunks_mut().0, self.pairs.as_mut_slice().as_chunks_mut().0)
+        (
+            self.numbers.as_mut_floats().as_chunks_mut().0,
+            self.pairs.as_mut_slice().as_chunks_mut().0,
+        )
     }
 
     pub(super) fn dtype(&self) -> Dtype {
@@ -203,7 +235,8 @@ impl Right {
     }
 }
 
-/// Rows to columns: `sums` holds `[row][WIDTH]`, and of the first columns of `rows` rows `out` takes as many as it has room for.
+/// Rows to columns: `sums` holds `[row][WIDTH]`, and of the first columns of `rows` rows `out`
+/// takes as many as it has room for.
 ///
 /// # Panics
 /// Without rows, or with too few sums.
@@ -227,8 +260,9 @@ const LOW: usize = 8;
 /// Words by which [`Left::fill_columns`] fetches ahead.
 const AHEAD: usize = 16;
 
-/// Fetches the first `count` numbers into the second-level cache, for what reads them soon: they were written by another
-/// thread or long ago, and are read in an order that the processor does not foresee.
+/// Fetches the first `count` numbers into the second-level cache, for what reads them soon: they
+/// were written by another thread or long ago, and are read in an order that the processor does not
+/// foresee.
 #[cfg(target_arch = "x86_64")]
 pub fn fetch(data: &[f32], count: usize) {
     for two_lines in data[..count.min(data.len())].chunks(WIDTH) {
@@ -240,18 +274,23 @@ pub fn fetch(data: &[f32], count: usize) {
 #[cfg(not(target_arch = "x86_64"))]
 pub fn fetch(_: &[f32], _: usize) {}
 
-/// One panel of `height` rows from the first rows of `data`, `width` numbers each; rows that are not there are 0.
+/// One panel of `height` rows from the first rows of `data`, `width` numbers each; rows that are
+/// not there are 0.
 #[cfg(target_arch = "x86_64")]
 fn panel_of(format: Format, height: usize, width: usize, data: &[f32], out: &mut [u32]) {
     use super::avx512;
     const _: () = assert!(LOW == avx512::LOW && TALL == avx512::MR && WIDTH == avx512::NR);
     let words = format.words(width);
-    assert!(format.by_hand && height <= WIDTH && out.len() >= words * height, "no room for a panel");
+    assert!(
+        format.by_hand && height <= WIDTH && out.len() >= words * height,
+        "no room for a panel"
+    );
     let mut rows: [&[f32]; WIDTH] = [&[]; WIDTH];
     for (row, numbers) in rows.iter_mut().zip(data.chunks_exact(width.max(1))).take(height) {
         *row = numbers;
     }
-    // SAFETY: `by_hand` says that the processor has the features; `out` has the `words * height` words that are written.
+    // SAFETY: `by_hand` says that the processor has the features; `out` has the `words * height`
+    // words that are written.
     unsafe { (avx512::pack(format.dtype))(&rows[..height], height, 0, words, out.as_mut_ptr()) };
 }
 
@@ -280,10 +319,13 @@ mod tests {
     use crate::kernels::Choice;
 
     fn numbers(len: usize) -> Vec<f32> {
-        (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 16) as f32 / 65_536.0 - 0.5).collect()
+        (0..len as u32)
+            .map(|i| (i.wrapping_mul(2_654_435_761) >> 16) as f32 / 65_536.0 - 0.5)
+            .collect()
     }
 
-    /// Both heights, both fillings, sizes that are no multiple of anything, resumed: against sums in f64.
+    /// Both heights, both fillings, sizes that are no multiple of anything, resumed: against sums
+    /// in f64.
     #[test]
     fn products_are_those_of_the_definition() {
         for dtype in [Dtype::F32, Dtype::Bf16] {
@@ -315,8 +357,9 @@ mod tests {
                         left.times(0..left.panels(), 0, &right, &mut out, true);
                         for (i, out) in out.chunks_exact(WIDTH).take(rows).enumerate() {
                             for (j, got) in out.iter().take(columns).enumerate() {
-                                let terms = (0..inner)
-                                    .map(|l| f64::from(a[i * inner + l]) * f64::from(b[j * inner + l]));
+                                let terms = (0..inner).map(|l| {
+                                    f64::from(a[i * inner + l]) * f64::from(b[j * inner + l])
+                                });
                                 let error = (f64::from(*got) - 1.0 - terms.sum::<f64>()).abs();
                                 assert!(
                                     error < most,

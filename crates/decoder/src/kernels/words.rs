@@ -6,12 +6,12 @@ use std::ptr::NonNull;
 /// Bytes of a cache line: no vector of weights straddles two of them.
 const LINE: usize = 64;
 
-/// Bytes of a large page. Without them a walk over the head of a large vocabulary misses the table of pages every 4 KB, which costs
-/// up to a quarter of the speed on a virtual machine.
+/// Bytes of a large page. Without them a walk over the head of a large vocabulary misses the table
+/// of pages every 4 KB, which costs up to a quarter of the speed on a virtual machine.
 const LARGE_PAGE: usize = 2 << 20;
 
-/// What allocators align to by themselves. Asked for more they cannot use that memory fresh from the system is zero already, and
-/// write every byte of it.
+/// What allocators align to by themselves. Asked for more they cannot use that memory fresh from
+/// the system is zero already, and write every byte of it.
 const ALIGNED_ANYWAY: usize = 16;
 
 /// Words, zero at first.
@@ -32,7 +32,8 @@ unsafe impl Send for Words {}
 unsafe impl Sync for Words {}
 
 impl Words {
-    /// `len` zeros. Many of them take no time: the system makes each page when it is first written, for the thread that writes it.
+    /// `len` zeros. Many of them take no time: the system makes each page when it is first written,
+    /// for the thread that writes it.
     pub(super) fn zeros(len: usize) -> Self {
         if len == 0 {
             return Self::default();
@@ -41,7 +42,8 @@ impl Words {
         // SAFETY: the layout has a size, since `len` is not 0.
         let memory = unsafe { alloc_zeroed(layout) };
         let Some(memory) = NonNull::new(memory) else { handle_alloc_error(layout) };
-        // SAFETY: the layout has room for `len` words after as many bytes as are left out at its beginning, fewer than `align`.
+        // SAFETY: the layout has room for `len` words after as many bytes as are left out at its
+        // beginning, fewer than `align`.
         let start = unsafe { memory.add(memory.as_ptr().align_offset(align)) };
         if align == LARGE_PAGE {
             use_large_pages(start.as_ptr(), 4 * len);
@@ -60,14 +62,16 @@ impl Words {
     /// Makes room for `len` words. What they hold is left open: numbers of before, or zeros.
     pub(super) fn resize(&mut self, len: usize) {
         if len > self.room {
-            // Twice as much at least, so that a buffer that grows step by step is not made anew at each.
+            // Twice as much at least, so that a buffer that grows step by step is not made anew at
+            // each.
             *self = Self::zeros(len.max(2 * self.room));
         }
         self.len = len;
     }
 
     pub(super) fn as_slice(&self) -> &[u32] {
-        // SAFETY: `start` points to at least `len` words, zero at first, or dangles when `len` is 0.
+        // SAFETY: `start` points to at least `len` words, zero at first, or dangles when `len` is
+        // 0.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 

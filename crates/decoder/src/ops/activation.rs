@@ -1,7 +1,8 @@
 //! What stands between the two products of the MLP.
 //!
-//! Shapes: `[N, F]`; the gated form reads `[N, 2 F]` (gate, then up) and writes `[N, F]`.
-//! GELU: Hendrycks & Gimpel 2016, exact and by tanh (`x/2 (1 + tanh u) = x sigmoid(2 u)`); SwiGLU: Shazeer 2020.
+//! Shapes: `[N, F]`; the gated form reads `[N, 2 F]` (gate, then up) and writes `[N, F]`. GELU:
+//! Hendrycks & Gimpel 2016, exact and by tanh (`x/2 (1 + tanh u) = x sigmoid(2 u)`); SwiGLU:
+//! Shazeer 2020.
 
 use crate::lanes::{erf, sigmoid, vectorised};
 use crate::spec::Activation;
@@ -43,7 +44,12 @@ pub fn biased(activation: Activation, bias: Option<&[f32]>, x: &mut [f32]) {
 }
 
 /// `gate = activation(gate) up`, after their biases have been added.
-pub fn gate(activation: Activation, biases: Option<(&[f32], &[f32])>, gate: &mut [f32], up: &mut [f32]) {
+pub fn gate(
+    activation: Activation,
+    biases: Option<(&[f32], &[f32])>,
+    gate: &mut [f32],
+    up: &mut [f32],
+) {
     if let Some((of_gate, of_up)) = biases {
         vectorised(
             #[inline(always)]
@@ -114,10 +120,24 @@ mod tests {
     fn activations_agree_with_published_values() {
         // torch.nn.functional.gelu(x), approximate "none" and "tanh", in f64.
         let x = [-3.0_f32, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0];
-        let exact =
-            [-0.004_049_694, -0.158_655_25, -0.154_268_77, 0.0, 0.345_731_23, 0.841_344_75, 2.995_950_3];
-        let tanh =
-            [-0.003_637_392, -0.158_808_01, -0.154_285_99, 0.0, 0.345_714_01, 0.841_191_99, 2.996_362_6];
+        let exact = [
+            -0.004_049_694,
+            -0.158_655_25,
+            -0.154_268_77,
+            0.0,
+            0.345_731_23,
+            0.841_344_75,
+            2.995_950_3,
+        ];
+        let tanh = [
+            -0.003_637_392,
+            -0.158_808_01,
+            -0.154_285_99,
+            0.0,
+            0.345_714_01,
+            0.841_191_99,
+            2.996_362_6,
+        ];
         for (activation, want) in [(Activation::Gelu, exact), (Activation::GeluTanh, tanh)] {
             let mut y = x;
             in_place(activation, &mut y);
@@ -140,7 +160,11 @@ mod tests {
             rows.map(|(x, dy)| {
                 let gate = |i: usize| f64::from(x[i]);
                 (0..hidden)
-                    .map(|i| gate(i) / (1.0 + (-gate(i)).exp()) * f64::from(x[hidden + i]) * f64::from(dy[i]))
+                    .map(|i| {
+                        gate(i) / (1.0 + (-gate(i)).exp())
+                            * f64::from(x[hidden + i])
+                            * f64::from(dy[i])
+                    })
                     .sum::<f64>()
             })
             .sum()

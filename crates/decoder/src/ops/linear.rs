@@ -90,7 +90,14 @@ mod tests {
             for o in 0..outputs {
                 let row = &w[o * inputs..(o + 1) * inputs];
                 let start = bias.map_or(0.0, |b| f64::from(b[o]));
-                y.push(start + row.iter().zip(x).map(|(w, x)| f64::from(*w) * f64::from(*x)).sum::<f64>());
+                y.push(
+                    start
+                        + row
+                            .iter()
+                            .zip(x)
+                            .map(|(w, x)| f64::from(*w) * f64::from(*x))
+                            .sum::<f64>(),
+                );
             }
         }
         y
@@ -111,11 +118,16 @@ mod tests {
                 let weight = Packed::new(&weight, format, Order::Plain);
                 let linear = Linear { weight, bias: linear.bias.clone() };
                 let mut input = Input::new(format);
-                input.fill(rows, inputs, |i, out| out.copy_from_slice(&x[i * inputs..(i + 1) * inputs]));
-                let (mut written, mut added) = (vec![f32::NAN; plain.len()], vec![1.0; plain.len()]);
+                input.fill(rows, inputs, |i, out| {
+                    out.copy_from_slice(&x[i * inputs..(i + 1) * inputs])
+                });
+                let (mut written, mut added) =
+                    (vec![f32::NAN; plain.len()], vec![1.0; plain.len()]);
                 write(&linear, &input, &mut written);
                 add(&linear, &input, &mut added);
-                for (((plain, written), added), want) in plain.iter().zip(&written).zip(&added).zip(&want) {
+                for (((plain, written), added), want) in
+                    plain.iter().zip(&written).zip(&added).zip(&want)
+                {
                     for got in [*plain, *written, added - 1.0] {
                         assert!((want - f64::from(got)).abs() < 1e-5);
                     }

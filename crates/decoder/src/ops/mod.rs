@@ -1,8 +1,8 @@
-//! The operations of a transformer on plain slices, one file each: forward, backward where training needs it, and
-//! the naive version that stays beside the fast one as its judge and its explanation.
+//! The operations of a transformer on plain slices, one file each: forward, backward where training
+//! needs it, and the naive version that stays beside the fast one as its judge and its explanation.
 //!
-//! Functions work on the rows they are given, on the calling thread, but for those that split work over threads: [`rows`],
-//! [`linear::write()`] and [`linear::add`]. Letters as in [`crate::spec`].
+//! Functions work on the rows they are given, on the calling thread, but for those that split work
+//! over threads: [`rows`], [`linear::write()`] and [`linear::add`]. Letters as in [`crate::spec`].
 
 pub mod activation;
 pub mod attention;
@@ -12,7 +12,8 @@ pub mod positions;
 
 use rayon::prelude::*;
 
-/// Rows a thread takes at a time; a multiple of nothing in particular, large enough to hide the hand-over.
+/// Rows a thread takes at a time; a multiple of nothing in particular, large enough to hide the
+/// hand-over.
 const ROWS_A_TASK: usize = 64;
 
 /// Runs `work(first_row, rows)` over blocks of whole rows of `data` (`[N, width]`), in parallel.

@@ -1,15 +1,22 @@
 //! LayerNorm and RMSNorm over the channels of each row.
 //!
-//! Shapes: `x`, `y` `[N, C]`; gain and bias `[C]`.
-//! LayerNorm: `y = (x - mean) / sqrt(var + eps) * gain + bias` (Ba et al. 2016); RMSNorm: `y = x / sqrt(mean(x²) + eps) * gain`
-//! (Zhang & Sennrich 2019).
+//! Shapes: `x`, `y` `[N, C]`; gain and bias `[C]`. LayerNorm:
+//! `y = (x - mean) / sqrt(var + eps) * gain + bias` (Ba et al. 2016); RMSNorm:
+//! `y = x / sqrt(mean(x²) + eps) * gain` (Zhang & Sennrich 2019).
 
 use crate::lanes::{dot, sum, vectorised};
 use crate::spec::NormKind;
 use crate::weights::NormWeights;
 
 /// Normalises each row of `x` into `y`.
-pub fn forward(kind: NormKind, epsilon: f32, weights: &NormWeights, x: &[f32], y: &mut [f32], width: usize) {
+pub fn forward(
+    kind: NormKind,
+    epsilon: f32,
+    weights: &NormWeights,
+    x: &[f32],
+    y: &mut [f32],
+    width: usize,
+) {
     vectorised(
         #[inline(always)]
         || {
@@ -61,8 +68,16 @@ fn scale(epsilon: f32, weights: &NormWeights, y: &mut [f32]) {
 
 /// Backward of RMSNorm: adds to `dx` `[N, C]` and `dgain` `[C]`.
 ///
-/// With `r = 1 / sqrt(mean(x²) + eps)`: `dx = r (dy gain - x r² mean(dy gain x))`, `dgain = sum over rows of dy x r`.
-pub fn rms_backward(epsilon: f32, gain: &[f32], x: &[f32], dy: &[f32], dx: &mut [f32], dgain: &mut [f32]) {
+/// With `r = 1 / sqrt(mean(x²) + eps)`: `dx = r (dy gain - x r² mean(dy gain x))`,
+/// `dgain = sum over rows of dy x r`.
+pub fn rms_backward(
+    epsilon: f32,
+    gain: &[f32],
+    x: &[f32],
+    dy: &[f32],
+    dx: &mut [f32],
+    dgain: &mut [f32],
+) {
     let width = gain.len();
     vectorised(
         #[inline(always)]

@@ -1,7 +1,8 @@
 //! Rotary positions (Su et al. 2021), in the half-split layout of Hugging Face.
 //!
-//! Channel pair `(i, i + R/2)` of the first `R` channels of a head turns by `angle[t, i] = t * frequency[i]`.
-//! Shapes: tables `[T, R/2]`; rows `[N, W]`, of which the first `heads * D` channels are heads to be turned.
+//! Channel pair `(i, i + R/2)` of the first `R` channels of a head turns by
+//! `angle[t, i] = t * frequency[i]`. Shapes: tables `[T, R/2]`; rows `[N, W]`, of which the first
+//! `heads * D` channels are heads to be turned.
 
 use crate::lanes::vectorised;
 use crate::spec::{Rotary, RotaryScaling};
@@ -17,20 +18,24 @@ pub struct Tables {
 impl Tables {
     /// Tables for positions `0..positions`.
     ///
-    /// Frequencies and angles are rounded to f32 as the reference implementation rounds them, since at position 2000
-    /// that rounding alone is 1e-4 of a turn's radian; the cosine itself is taken in f64.
+    /// Frequencies and angles are rounded to f32 as the reference implementation rounds them, since
+    /// at position 2000 that rounding alone is 1e-4 of a turn's radian; the cosine itself is taken
+    /// in f64.
     pub fn new(rotary: &Rotary, positions: usize) -> Self {
         let frequencies = frequencies(rotary);
         let half = frequencies.len();
         let angle = |t: usize, f: f32| f64::from(t as f32 * f);
         let table = |of: fn(f64) -> f64| -> Vec<f32> {
-            (0..positions).flat_map(|t| frequencies.iter().map(move |f| of(angle(t, *f)) as f32)).collect()
+            (0..positions)
+                .flat_map(|t| frequencies.iter().map(move |f| of(angle(t, *f)) as f32))
+                .collect()
         };
         Self { half, cos: table(f64::cos), sin: table(f64::sin) }
     }
 
-    /// Turns `heads` heads of `head_width` channels at the start of each row; `positions[n]` is the position of row `n`.
-    /// `back` turns the other way: the backward pass, since a rotation's transpose is its inverse.
+    /// Turns `heads` heads of `head_width` channels at the start of each row; `positions[n]` is the
+    /// position of row `n`. `back` turns the other way: the backward pass, since a rotation's
+    /// transpose is its inverse.
     pub fn rotate(
         &self,
         positions: &[u32],
@@ -110,13 +115,23 @@ mod tests {
                     let at = n * row + h * width + i;
                     let (a, b) = (f64::from(x[at]), f64::from(x[at + 3]));
                     assert!((f64::from(y[at]) - (a * angle.cos() - b * angle.sin())).abs() < 1e-5);
-                    assert!((f64::from(y[at + 3]) - (b * angle.cos() + a * angle.sin())).abs() < 1e-5);
+                    assert!(
+                        (f64::from(y[at + 3]) - (b * angle.cos() + a * angle.sin())).abs() < 1e-5
+                    );
                 }
                 for i in 6..8 {
-                    assert_eq!(x[n * row + h * width + i], y[n * row + h * width + i], "not rotated");
+                    assert_eq!(
+                        x[n * row + h * width + i],
+                        y[n * row + h * width + i],
+                        "not rotated"
+                    );
                 }
             }
-            assert_eq!(x[n * row + 16..(n + 1) * row], y[n * row + 16..(n + 1) * row], "values stay");
+            assert_eq!(
+                x[n * row + 16..(n + 1) * row],
+                y[n * row + 16..(n + 1) * row],
+                "values stay"
+            );
         }
         tables.rotate(&[3, 39], &mut y, row, heads, width, true);
         for (a, b) in x.iter().zip(&y) {

@@ -83,7 +83,8 @@ pub fn size(row: &[f64]) -> f64 {
     row.iter().fold(1.0, |top, z| z.abs().max(top))
 }
 
-/// Compares scores of one sequence; returns (positions, positions whose rank another logit could have moved).
+/// Compares scores of one sequence; returns (positions, positions whose rank another logit could
+/// have moved).
 pub fn compare(
     name: &str,
     model: &Model,
@@ -99,11 +100,17 @@ pub fn compare(
     let mut near_ties = 0;
     for (i, found) in found[0].iter().enumerate() {
         let found = found.unwrap_or_else(|| panic!("{name}, token {}: not finite", i + 1));
-        let counted: Vec<f64> =
-            (0..).zip(&logits[i]).filter(|(v, _)| vocabulary.contains(*v)).map(|(_, z)| *z).collect();
+        let counted: Vec<f64> = (0..)
+            .zip(&logits[i])
+            .filter(|(v, _)| vocabulary.contains(*v))
+            .map(|(_, z)| *z)
+            .collect();
         let near = tolerance * size(&counted);
         assert!((f64::from(found.nll) - expected.nll[i]).abs() < 2.0 * near, "{name}: {found:?}");
-        assert!((f64::from(found.entropy) - expected.entropy[i]).abs() < 4.0 * near, "{name}: {found:?}");
+        assert!(
+            (f64::from(found.entropy) - expected.entropy[i]).abs() < 4.0 * near,
+            "{name}: {found:?}"
+        );
         let z = logits[i][ids[i + 1] as usize];
         if expected.gap[i] > 2.0 * near {
             assert_eq!(
@@ -124,7 +131,11 @@ pub fn compare(
             near_ties += 1;
         }
         let top = counted.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        assert!(logits[i][found.argmax as usize] > top - 2.0 * near, "{name}: argmax {}", found.argmax);
+        assert!(
+            logits[i][found.argmax as usize] > top - 2.0 * near,
+            "{name}: argmax {}",
+            found.argmax
+        );
     }
     (ids.len() - 1, near_ties)
 }

@@ -34,7 +34,8 @@ pub fn copy(name: &str) -> TempDir {
 pub fn with_config(name: &str, keys: Value) -> TempDir {
     let folder = copy(name);
     let path = folder.path().join("config.json");
-    let mut config: Map<String, Value> = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let mut config: Map<String, Value> =
+        serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     for (key, value) in keys.as_object().unwrap() {
         if value.is_null() {
             config.remove(key);
@@ -54,14 +55,18 @@ pub struct Stored {
 }
 
 /// Rewrites `model.safetensors` of a folder after `change` had its way with the tensors.
-pub fn edit_tensors(folder: &Path, change: impl FnOnce(&mut std::collections::BTreeMap<String, Stored>)) {
+pub fn edit_tensors(
+    folder: &Path,
+    change: impl FnOnce(&mut std::collections::BTreeMap<String, Stored>),
+) {
     let path = folder.join("model.safetensors");
     let bytes = std::fs::read(&path).unwrap();
     let mut tensors = safetensors::SafeTensors::deserialize(&bytes)
         .unwrap()
         .iter()
         .map(|(name, t)| {
-            let stored = Stored { dtype: t.dtype(), shape: t.shape().to_vec(), data: t.data().to_vec() };
+            let stored =
+                Stored { dtype: t.dtype(), shape: t.shape().to_vec(), data: t.data().to_vec() };
             (name.to_string(), stored)
         })
         .collect();

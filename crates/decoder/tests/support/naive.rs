@@ -1,7 +1,9 @@
-//! The forward pass as one would explain it: f64, one sequence, one row at a time, no blocking, no batching.
+//! The forward pass as one would explain it: f64, one sequence, one row at a time, no blocking, no
+//! batching.
 //!
-//! It judges the mapping of checkpoints apart from the rounding of the fast pass: with the right weights in the right
-//! places it agrees with the goldens to about 1e-11, with any mistake it does not at all.
+//! It judges the mapping of checkpoints apart from the rounding of the fast pass: with the right
+//! weights in the right places it agrees with the goldens to about 1e-11, with any mistake it does
+//! not at all.
 
 use relscale_decoder::matrix::Matrix;
 use relscale_decoder::spec::{
@@ -21,7 +23,9 @@ pub fn logits(spec: &Spec, weights: &Weights, ids: &[u32]) -> Vec<Row> {
     if let Some(project) = &weights.project_in {
         rows = rows.iter().map(|row| linear(project, row)).collect();
     }
-    if let (Positions::Learned { offset, .. }, Some(table)) = (&spec.positions, &weights.position_embedding) {
+    if let (Positions::Learned { offset, .. }, Some(table)) =
+        (&spec.positions, &weights.position_embedding)
+    {
         for (t, row) in rows.iter_mut().enumerate() {
             add(row, &to_f64(table.row(t + offset)));
         }
@@ -54,7 +58,9 @@ pub fn logits(spec: &Spec, weights: &Weights, ids: &[u32]) -> Vec<Row> {
                 let middle = sum(&rows, &attention(&norm1(&rows)));
                 sum(&middle, &mlp(&norm2(&middle)))
             }
-            (_, Residual::Parallel) => sum(&sum(&rows, &attention(&norm1(&rows))), &mlp(&norm2(&rows))),
+            (_, Residual::Parallel) => {
+                sum(&sum(&rows, &attention(&norm1(&rows))), &mlp(&norm2(&rows)))
+            }
             (_, Residual::ParallelOneNorm) => {
                 sum(&sum(&rows, &attention(&norm1(&rows))), &mlp(&norm1(&rows)))
             }
@@ -66,8 +72,9 @@ pub fn logits(spec: &Spec, weights: &Weights, ids: &[u32]) -> Vec<Row> {
     if let Some(project) = &weights.project_out {
         rows = rows.iter().map(|row| linear(project, row)).collect();
     }
-    let logits =
-        |row: &Row| product(weights.head(), row).into_iter().map(|z| capped(spec.logit_cap, z)).collect();
+    let logits = |row: &Row| {
+        product(weights.head(), row).into_iter().map(|z| capped(spec.logit_cap, z)).collect()
+    };
     rows.iter().map(logits).collect()
 }
 
@@ -134,7 +141,8 @@ fn activate(spec: &Spec, row: &[f64]) -> Row {
     first.iter().enumerate().map(|(i, &x)| of(x) * up(i)).collect()
 }
 
-/// Error function by its Maclaurin series below 3 and the continued fraction above; both to about 1e-15.
+/// Error function by its Maclaurin series below 3 and the continued fraction above; both to about
+/// 1e-15.
 fn erf(x: f64) -> f64 {
     if x < 0.0 {
         return -erf(-x);
@@ -165,7 +173,9 @@ fn attend(spec: &Spec, layer: usize, block: &Block, rows: &[Row]) -> Vec<Row> {
         let (k, v) = rest.split_at(g * d);
         let turned = |part: &[f64], norm: &Option<NormWeights>| -> Row {
             let part = match (norm, spec.query_key_norm) {
-                (Some(norm), Some(NormSpan::Width)) => normed(spec, norm, &[part.to_vec()]).concat(),
+                (Some(norm), Some(NormSpan::Width)) => {
+                    normed(spec, norm, &[part.to_vec()]).concat()
+                }
                 (Some(norm), Some(NormSpan::Head)) => {
                     let heads: Vec<Row> = part.chunks(d).map(<[f64]>::to_vec).collect();
                     normed(spec, norm, &heads).concat()

@@ -1,6 +1,7 @@
 //! Misses by class of token: which tokens hold the tail at each k.
 //!
-//! Models of a family are added up: at large k each has few misses, and they are much the same tokens.
+//! Models of a family are added up: at large k each has few misses, and they are much the same
+//! tokens.
 
 use relscale_records::TokenClass;
 use relscale_records::classes::ClassTally;
@@ -11,8 +12,9 @@ use crate::options::FitOptions;
 use crate::result::{ClassMisses, ClassReport, ClassShare, Estimate, MissesByClass};
 use crate::table::Group;
 
-/// Lift from which a class is said to hold the tail, and the share of misses that it must have. Where the lift's interval
-/// reaches down to 1, the misses may be those of a few documents, and the class is not named.
+/// Lift from which a class is said to hold the tail, and the share of misses that it must have.
+/// Where the lift's interval reaches down to 1, the misses may be those of a few documents, and the
+/// class is not named.
 const NAMED: (f64, f64) = (2.0, 0.05);
 
 /// The report, or nothing where rows were not streamed, or models were told apart by other classes.
@@ -80,7 +82,8 @@ fn by_model(tallies: &[&ClassTally], at: &[usize], class: TokenClass) -> Vec<u64
     tallies.iter().zip(at).map(misses).collect()
 }
 
-/// Counts of all models together, a row a document: a block of classes for the positions, then one for the misses at each k.
+/// Counts of all models together, a row a document: a block of classes for the positions, then one
+/// for the misses at each k.
 struct Table {
     classes: Vec<TokenClass>,
     rows: Vec<f64>,

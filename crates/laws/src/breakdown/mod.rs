@@ -1,17 +1,20 @@
 //! Why the rank law breaks at large k, or whether it does.
 //!
-//! At large k nearly every token hits, `-ln RBP_k` rests on few misses, and its logarithm is noisy: R² must fall even if the
-//! law is perfect. So each law is set beside perfect power laws that are seen through the noise of the same text sample
-//! (`ln value = ln C - alpha ln S + e`, e drawn with the joint covariance of the models with documents left out one by one):
+//! At large k nearly every token hits, `-ln RBP_k` rests on few misses, and its logarithm is noisy:
+//! R² must fall even if the law is perfect. So each law is set beside perfect power laws that are
+//! seen through the noise of the same text sample (`ln value = ln C - alpha ln S + e`, e drawn with
+//! the joint covariance of the models with documents left out one by one):
 //!
 //! * does that noise explain the scatter of the models about their line (p-value)?
 //! * would it hide a slope like the one at k = 100 (power)?
 //!
-//! Scatter that noise explains, in a sample that would hide any slope, says nothing against the law; scatter beyond
-//! the noise is a departure, and a slope that would have been seen and is not is lost.
+//! Scatter that noise explains, in a sample that would hide any slope, says nothing against the
+//! law; scatter beyond the noise is a departure, and a slope that would have been seen and is not
+//! is lost.
 //!
-//! Where R² is high the question is another one: does the line bend? A law holds only where the test of the form
-//! (`judged`) does not reject it, over models enough for that test, and where a bend seen at the smallest k is excluded here.
+//! Where R² is high the question is another one: does the line bend? A law holds only where the
+//! test of the form (`judged`) does not reject it, over models enough for that test, and where a
+//! bend seen at the smallest k is excluded here.
 //!
 //! | file | what |
 //! |---|---|
@@ -30,8 +33,8 @@ use relscale_stats::interval::{percentile, student};
 
 use crate::options::FitOptions;
 use crate::result::{
-    Breakdown, Finding, FormFinding, FormTest, GroupBreakdown, Law, PerfectLaw, PowerLaw, ReferenceSlope,
-    ScatterTest,
+    Breakdown, Finding, FormFinding, FormTest, GroupBreakdown, Law, PerfectLaw, PowerLaw,
+    ReferenceSlope, ScatterTest,
 };
 use crate::series::{BEYOND_NOISE, UNKNOWN_TEXT};
 use crate::table::Group;
@@ -59,7 +62,8 @@ pub(crate) fn judge(group: &Group<'_>, laws: &mut [Law], options: &FitOptions) -
         .rev()
         .filter(|law| law.k().is_some_and(|k| k <= REFERENCE_K) && described(law))
         .find_map(|law| Some(Reference { k: law.k()?, exponent: law.fit()?.exponent.value }));
-    // At the smallest k misses are most and noise is least: a bend there is not to be lost sight of.
+    // At the smallest k misses are most and noise is least: a bend there is not to be lost sight
+    // of.
     let bent = laws.first().and_then(Bent::of);
     laws.par_iter_mut().enumerate().for_each(|(at, law)| {
         let replicates = Replicates::new(group, at, law);
@@ -97,7 +101,8 @@ struct Bent {
 
 impl Bent {
     fn of(law: &Law) -> Option<Self> {
-        let test = form_of(law).filter(|test| test.finding == FormFinding::Bends && described(law))?;
+        let test =
+            form_of(law).filter(|test| test.finding == FormFinding::Bends && described(law))?;
         Some(Self { k: law.k()?, curvature: test.curvature? })
     }
 
@@ -175,10 +180,11 @@ fn scatter(
         return Err(format!("{documents} documents are too few to know the noise of a point"));
     }
     let text = law.text.as_ref().ok_or_else(|| UNKNOWN_TEXT.to_owned())?;
-    // One dimension: each residual becomes Student's t, as its variance is known as from so many even documents.
+    // One dimension: each residual becomes Student's t, as its variance is known as from so many
+    // even documents.
     let units = (text.degrees_of_freedom + 1.0).floor() as usize;
-    let noise =
-        Noise::estimated(&text.covariance, points, units, 1).map_err(|refusal| refusal.to_string())?;
+    let noise = Noise::estimated(&text.covariance, points, units, 1)
+        .map_err(|refusal| refusal.to_string())?;
     // The streams of the resamples count up from 0; these count down, one a k.
     let stream = u64::MAX - u64::from(law.k().unwrap_or(0));
     let draw = |exponent: f64| {
@@ -188,7 +194,8 @@ fn scatter(
     let own = draw(fit.exponent.value)?;
     let r_squared = Sample::new(own.iter().map(|fit| fit.r_squared));
     let quantile = |probability| {
-        percentile::quantile(r_squared.ascending(), probability).map_err(|refusal| refusal.to_string())
+        percentile::quantile(r_squared.ascending(), probability)
+            .map_err(|refusal| refusal.to_string())
     };
     Ok(PerfectLaw {
         r_squared: fit.r_squared,
@@ -197,15 +204,19 @@ fn scatter(
         p_value: p_value(law, &own),
         draws: own.len() as u32,
         reference: match reference {
-            Some(reference) => Some(visible(reference, &draw(reference.exponent)?, points, options.level)?),
+            Some(reference) => {
+                Some(visible(reference, &draw(reference.exponent)?, points, options.level)?)
+            }
             None => None,
         },
     })
 }
 
-/// Share of perfect laws with residuals as large; the data count as one of them (Davison and Hinkley 1997, eq. 4.11).
+/// Share of perfect laws with residuals as large; the data count as one of them (Davison and
+/// Hinkley 1997, eq. 4.11).
 fn p_value(law: &Law, perfect: &[PerfectFit]) -> f64 {
-    let observed: f64 = law.points.iter().filter_map(|point| point.log_residual).map(|e| e * e).sum();
+    let observed: f64 =
+        law.points.iter().filter_map(|point| point.log_residual).map(|e| e * e).sum();
     let as_large = perfect.iter().filter(|fit| fit.residual_sum_of_squares >= observed).count();
     (1 + as_large) as f64 / (1 + perfect.len()) as f64
 }
@@ -217,7 +228,8 @@ fn visible(
     points: usize,
     level: f64,
 ) -> Result<ReferenceSlope, String> {
-    let t = student::two_sided_quantile(level, points - 2).map_err(|refusal| refusal.to_string())?;
+    let t =
+        student::two_sided_quantile(level, points - 2).map_err(|refusal| refusal.to_string())?;
     let seen = perfect.iter().filter(|fit| -fit.slope > t * fit.slope_standard_error).count();
     let r_squared = Sample::new(perfect.iter().map(|fit| fit.r_squared));
     Ok(ReferenceSlope {
@@ -229,7 +241,8 @@ fn visible(
     })
 }
 
-/// R² as the verdicts tell it: cut, not rounded, so that 0.8996 is not told as the 0.9 that it misses.
+/// R² as the verdicts tell it: cut, not rounded, so that 0.8996 is not told as the 0.9 that it
+/// misses.
 fn r_squared(fit: &PowerLaw) -> String {
     fit.r_squared.map_or("no R²".to_owned(), |r| format!("R² {}", digits::r_squared(r)))
 }

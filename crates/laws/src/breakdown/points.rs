@@ -16,15 +16,15 @@ impl<'a> Replicates<'a> {
     /// Those of the law at the k with index `at` of the group.
     pub(super) fn new(group: &'a Group<'_>, at: usize, law: &Law) -> Self {
         let models = law.points.iter().filter_map(|point| {
-            group
-                .runs
-                .iter()
-                .position(|run| run.tally.model == point.label && run.tally.non_embedding as f64 == point.x)
+            group.runs.iter().position(|run| {
+                run.tally.model == point.label && run.tally.non_embedding as f64 == point.x
+            })
         });
         let values: Result<Vec<Vec<f64>>, &str> = models
             .map(|model| group.replicates(model, |sums| minus_ln_rbp(sums.hits[at], sums.tokens)))
             .collect();
-        let logarithms = values.iter().flatten().map(|values| values.iter().map(|v| v.ln()).collect());
+        let logarithms =
+            values.iter().flatten().map(|values| values.iter().map(|v| v.ln()).collect());
         Self { logarithms: logarithms.collect(), values }
     }
 
@@ -50,8 +50,9 @@ impl<'a> Replicates<'a> {
                 let resampled = replicates.and_then(|values| {
                     Sample::new(values.iter().map(|value| (-value).exp_m1())).standard_error().ok()
                 });
-                let design_effect =
-                    resampled.map(|error| error * error / variance).filter(|effect| effect.is_finite());
+                let design_effect = resampled
+                    .map(|error| error * error / variance)
+                    .filter(|effect| effect.is_finite());
                 PointNoise {
                     model: point.label.clone(),
                     log_standard_error: point.log_standard_error,

@@ -11,7 +11,12 @@ use crate::series::BEYOND_NOISE;
 const DOUBTFUL: f64 = 0.05;
 
 /// One sentence about one k.
-pub(super) fn of_law(law: &Law, finding: Finding, test: &ScatterTest, bent: Option<Bent>) -> String {
+pub(super) fn of_law(
+    law: &Law,
+    finding: Finding,
+    test: &ScatterTest,
+    bent: Option<Bent>,
+) -> String {
     let at = law.k().map_or(String::new(), |k| format!("k = {k}: "));
     let Some(fit) = law.fit() else {
         let reason = match &law.outcome {
@@ -35,11 +40,15 @@ pub(super) fn of_law(law: &Law, finding: Finding, test: &ScatterTest, bent: Opti
         );
     }
     if finding == Finding::Undecided && fit.points < FEWEST_MODELS {
-        return format!("{at}undecided, {found}: {} models, {FEWEST_MODELS} are needed.", fit.points);
+        return format!(
+            "{at}undecided, {found}: {} models, {FEWEST_MODELS} are needed.",
+            fit.points
+        );
     }
     if finding == Finding::Undecided && described(law) {
-        let there =
-            bent.map_or(String::new(), |bent| format!(", but one as at k = {} would not be either", bent.k));
+        let there = bent.map_or(String::new(), |bent| {
+            format!(", but one as at k = {} would not be either", bent.k)
+        });
         return format!("{at}undecided, {found}: no bend is seen ({}){there}.", form(law));
     }
     let perfect = match test {
@@ -84,7 +93,8 @@ pub(super) fn of_law(law: &Law, finding: Finding, test: &ScatterTest, bent: Opti
                     digits::number(low),
                     digits::number(high)
                 ),
-                None => power(perfect, ", and this sample would show a slope as at", "only with chance"),
+                None =>
+                    power(perfect, ", and this sample would show a slope as at", "only with chance"),
             }
         ),
         // Told above.
@@ -170,7 +180,9 @@ pub(super) fn of_group(laws: &[Law], holds_up_to: Option<u32>) -> String {
             Some(Finding::Bends | Finding::Departure | Finding::SlopeLost) => {
                 format!("The rank law does not hold at the smallest k fitted ({yardstick}).")
             }
-            _ => format!("Undecided whether the rank law holds at the smallest k fitted ({yardstick})."),
+            _ => format!(
+                "Undecided whether the rank law holds at the smallest k fitted ({yardstick})."
+            ),
         },
     }];
     let beyond: Vec<&Law> = laws.iter().filter(|law| law.k() > holds_up_to).collect();
@@ -202,7 +214,10 @@ pub(super) fn of_group(laws: &[Law], holds_up_to: Option<u32>) -> String {
             "it is undecided: no bend is seen, but one as at the smallest k would not be either",
         ),
         (
-            of_finding(&beyond.iter().filter(|law| !hidden(law)).copied().collect::<Vec<_>>(), undecided),
+            of_finding(
+                &beyond.iter().filter(|law| !hidden(law)).copied().collect::<Vec<_>>(),
+                undecided,
+            ),
             "it is undecided: there is no fit, or the noise is not known",
         ),
         (of_finding(&beyond, Finding::Holds), again),

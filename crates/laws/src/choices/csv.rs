@@ -1,4 +1,5 @@
-//! Means and options as CSV, read by `relscale relative --table`, `relscale stages --table`, and by other programs.
+//! Means and options as CSV, read by `relscale relative --table`, `relscale stages --table`, and by
+//! other programs.
 
 use std::io;
 use std::path::Path;
@@ -7,11 +8,14 @@ use relscale_records::spreadsheet;
 
 use super::measure::ChoiceMeasure;
 use crate::error::LawsError;
-use crate::result::{ChoiceMean, ChoiceOption, ChoicesFit, ChoicesGroup, ChoicesModel, write_named};
+use crate::result::{
+    ChoiceMean, ChoiceOption, ChoicesFit, ChoicesGroup, ChoicesModel, write_named,
+};
 
-/// Writes one row a model and set of items. Columns: `family, model, params, corpus, format, level, distribution, group, items, chance`, then for each
-/// measure its name and the name with `_low`, `_high`, `_shuffled`, `_shuffled_sd`. `level` is `group`, `distribution` or `all`; what is not
-/// known is empty.
+/// Writes one row a model and set of items. Columns:
+/// `family, model, params, corpus, format, level, distribution, group, items, chance`, then for
+/// each measure its name and the name with `_low`, `_high`, `_shuffled`, `_shuffled_sd`. `level` is
+/// `group`, `distribution` or `all`; what is not known is empty.
 ///
 /// # Errors
 /// [`LawsError::Write`].
@@ -71,10 +75,10 @@ fn row(group: &ChoicesGroup, model: &ChoicesModel, mean: &ChoiceMean) -> Vec<Str
         mean.chance.to_string(),
     ];
     for value in &mean.values {
-        let (low, high) = value
-            .mean
-            .bounds()
-            .map_or((String::new(), String::new()), |(low, high)| (low.to_string(), high.to_string()));
+        let (low, high) =
+            value.mean.bounds().map_or((String::new(), String::new()), |(low, high)| {
+                (low.to_string(), high.to_string())
+            });
         let shuffled = value.shuffled;
         row.extend([value.mean.value.to_string(), low, high]);
         row.extend([shuffled.mean.to_string(), shuffled.standard_deviation.to_string()]);

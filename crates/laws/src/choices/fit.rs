@@ -13,8 +13,8 @@ use super::words;
 use crate::error::LawsError;
 use crate::options::FitOptions;
 use crate::result::{
-    ChoiceMean, ChoiceOption, ChoiceValue, ChoicesFit, ChoicesGroup, ChoicesModel, Estimate, Flag, FlagCode,
-    Interval, LeftOut, RESULT_FORMAT, ShuffledGold,
+    ChoiceMean, ChoiceOption, ChoiceValue, ChoicesFit, ChoicesGroup, ChoicesModel, Estimate, Flag,
+    FlagCode, Interval, LeftOut, RESULT_FORMAT, ShuffledGold,
 };
 
 /// What of a study is looked at.
@@ -64,7 +64,10 @@ impl<'a> ChoicesSource<'a> {
         };
         if !self.runs.iter().any(wanted) && !self.runs.is_empty() {
             let names = [("family", self.family), ("corpus", self.corpus)];
-            let there = self.runs.iter().map(|run| format!("family {} on corpus {}", run.family, run.corpus));
+            let there = self
+                .runs
+                .iter()
+                .map(|run| format!("family {} on corpus {}", run.family, run.corpus));
             let mut there: Vec<String> = there.collect();
             there.sort();
             there.dedup();
@@ -83,9 +86,14 @@ impl<'a> ChoicesSource<'a> {
 /// Accuracies and losses of every model on the questions of a study.
 ///
 /// # Errors
-/// Options that cannot be used; runs that may not be compared; [`LawsError::Item`], [`LawsError::NoItems`], [`LawsError::NoGroup`].
-pub fn fit_choices(source: &ChoicesSource<'_>, options: &ChoicesOptions) -> Result<ChoicesFit, LawsError> {
-    FitOptions { level: options.level, resamples: options.resamples, ..FitOptions::default() }.validate()?;
+/// Options that cannot be used; runs that may not be compared; [`LawsError::Item`],
+/// [`LawsError::NoItems`], [`LawsError::NoGroup`].
+pub fn fit_choices(
+    source: &ChoicesSource<'_>,
+    options: &ChoicesOptions,
+) -> Result<ChoicesFit, LawsError> {
+    FitOptions { level: options.level, resamples: options.resamples, ..FitOptions::default() }
+        .validate()?;
     let groups = source.panels()?.iter().map(|panel| group(panel, options)).collect();
     Ok(ChoicesFit {
         format: RESULT_FORMAT,
@@ -185,7 +193,8 @@ fn mean(means: &Means, model: usize, level: f64) -> ChoiceMean {
 }
 
 fn estimate(means: &Means, column: usize, unit: &str, level: f64) -> Estimate {
-    let sample = means.replicates.as_ref().map(|replicates| replicates.sample(column)).map_err(Clone::clone);
+    let sample =
+        means.replicates.as_ref().map(|replicates| replicates.sample(column)).map_err(Clone::clone);
     let interval = sample.as_ref().map_err(Clone::clone).and_then(|sample| {
         // Zero width would say that the mean is known exactly.
         if sample.ascending().first() == sample.ascending().last() {
@@ -210,7 +219,10 @@ fn flags(panel: &Panel<'_>, means: &[Means], models: &[ChoicesModel]) -> Vec<Fla
     if let Some((item, reason)) = panel.left_out.first() {
         flags.push(Flag::new(
             FlagCode::PointsLeftOut,
-            format!("items left out for all models: {}, e.g. {item}: {reason}", panel.left_out.len()),
+            format!(
+                "items left out for all models: {}, e.g. {item}: {reason}",
+                panel.left_out.len()
+            ),
         ));
     }
     let few: Vec<&str> = means
@@ -223,7 +235,11 @@ fn flags(panel: &Panel<'_>, means: &[Means], models: &[ChoicesModel]) -> Vec<Fla
             FlagCode::FewDocuments,
             format!(
                 "{} fewer than {FEW_ITEMS} items, e.g. {first}: the spread of so few says little",
-                if few.len() == 1 { "1 group has".to_owned() } else { format!("{} groups have", few.len()) }
+                if few.len() == 1 {
+                    "1 group has".to_owned()
+                } else {
+                    format!("{} groups have", few.len())
+                }
             ),
         ));
     }

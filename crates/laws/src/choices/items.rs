@@ -58,8 +58,9 @@ pub(super) struct ItemOption {
 /// The items of one text, in the order of their first documents.
 ///
 /// # Errors
-/// [`LawsError::Item`], naming the item: no gold option, nothing but gold options, one option only, the same option twice, options that do not
-/// agree on group or distribution, a tag that is not what it must be. An empty list where no document has the tag `item`.
+/// [`LawsError::Item`], naming the item: no gold option, nothing but gold options, one option only,
+/// the same option twice, options that do not agree on group or distribution, a tag that is not
+/// what it must be. An empty list where no document has the tag `item`.
 pub(super) fn of_documents(
     corpus: &str,
     rows: &[DocumentRow],
@@ -79,8 +80,11 @@ pub(super) fn of_documents(
             None => DISTRIBUTION_TAGS.iter().find_map(|key| tag(key)).or(Some(corpus)),
         };
         let Some(distribution) = distribution else { continue };
-        let wrong =
-            |reason: String| LawsError::Item { corpus: corpus.to_owned(), item: name.to_owned(), reason };
+        let wrong = |reason: String| LawsError::Item {
+            corpus: corpus.to_owned(),
+            item: name.to_owned(),
+            reason,
+        };
         let group = tag("group").unwrap_or(distribution);
         let format = tag("format").unwrap_or_default();
         let at = *places.entry(name).or_insert_with(|| {
@@ -98,7 +102,9 @@ pub(super) fn of_documents(
         if (item.distribution.as_str(), item.group.as_str(), item.format.as_str())
             != (distribution, group, format)
         {
-            return Err(wrong("its options do not agree on their distribution, group and format".to_owned()));
+            return Err(wrong(
+                "its options do not agree on their distribution, group and format".to_owned(),
+            ));
         }
         let option = tag("option").unwrap_or(&row.id);
         if item.options.iter().any(|other| other.name == option) {
@@ -108,7 +114,9 @@ pub(super) fn of_documents(
         match options::gold(&row.tags).map_err(wrong)? {
             Some(true) => item.gold.push(item.options.len()),
             Some(false) => {}
-            None => return Err(wrong(format!("option `{option}` has no tag gold (true or false)"))),
+            None => {
+                return Err(wrong(format!("option `{option}` has no tag gold (true or false)")));
+            }
         }
         item.options.push(ItemOption { name: option.to_owned(), document: row.ordinal, bytes });
     }
@@ -130,7 +138,10 @@ mod tests {
         DocumentRow {
             ordinal,
             id: format!("d{ordinal}"),
-            tags: tags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
+            tags: tags
+                .iter()
+                .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+                .collect(),
             tokens: 9,
             bytes: 30,
             words: None,
@@ -160,7 +171,13 @@ mod tests {
             row(2, &[("item", "q2"), ("gold", "true")]),
             row(
                 3,
-                &[("item", "q1"), ("option", "B"), ("gold", "true"), ("domain", "stem"), ("group", "law")],
+                &[
+                    ("item", "q1"),
+                    ("option", "B"),
+                    ("gold", "true"),
+                    ("domain", "stem"),
+                    ("group", "law"),
+                ],
             ),
             row(4, &[("item", "q2"), ("gold", "true")]),
             row(5, &[("item", "q2"), ("gold", "false")]),
@@ -169,11 +186,20 @@ mod tests {
         let seen: Vec<_> = items
             .iter()
             .map(|i| {
-                (i.name.as_str(), i.distribution.as_str(), i.group.as_str(), i.gold.clone(), i.options.len())
+                (
+                    i.name.as_str(),
+                    i.distribution.as_str(),
+                    i.group.as_str(),
+                    i.gold.clone(),
+                    i.options.len(),
+                )
             })
             .collect();
         // q2 has two golds, and neither domain nor group: the corpus stands for both.
-        assert_eq!(seen, [("q1", "stem", "law", vec![1], 2), ("q2", "quiz", "quiz", vec![0, 1], 3)]);
+        assert_eq!(
+            seen,
+            [("q1", "stem", "law", vec![1], 2), ("q2", "quiz", "quiz", vec![0, 1], 3)]
+        );
         assert_eq!((items[0].options[0].bytes, items[0].options[1].bytes), (Some(3), None));
         assert_eq!(items[1].options[2].name, "d5");
         let by = Grouping { by: Some("group"), ..Grouping::default() };

@@ -1,7 +1,8 @@
 //! Means over items, groups and distributions, and the same over items drawn again.
 //!
-//! Items are drawn within their group, so that every group keeps its size; one draw serves all models and measures. Losses: mean over items of a
-//! group, then over the groups of a distribution, each group alike. Accuracies: share of all items.
+//! Items are drawn within their group, so that every group keeps its size; one draw serves all
+//! models and measures. Losses: mean over items of a group, then over the groups of a distribution,
+//! each group alike. Accuracies: share of all items.
 
 use relscale_records::provenance::sha256_bytes;
 use relscale_stats::bootstrap::{self, Sample, Totals, UnitTable};
@@ -73,9 +74,14 @@ impl Means {
         self.items
     }
 
-    /// Means of every distribution of a panel, each followed by its groups when `groups`, and of all items of a format where it has several
-    /// distributions.
-    pub(crate) fn of(panel: &Panel<'_>, measures: &[ChoiceMeasure], draw: Draw, groups: bool) -> Vec<Self> {
+    /// Means of every distribution of a panel, each followed by its groups when `groups`, and of
+    /// all items of a format where it has several distributions.
+    pub(crate) fn of(
+        panel: &Panel<'_>,
+        measures: &[ChoiceMeasure],
+        draw: Draw,
+        groups: bool,
+    ) -> Vec<Self> {
         let mut means = Vec::new();
         let cells = panel.cells();
         for of_format in cells.chunk_by(|a, b| a.format == b.format) {
@@ -108,11 +114,13 @@ impl Means {
     ) -> Self {
         let items: usize = groups.iter().map(|group| group.items).sum();
         let columns = groups.first().map_or(0, |group| group.sums.len());
-        // Weight of a sum of a group: over all items for an accuracy, over its own items and then over groups for a loss.
-        let weight = |group: &Group, column: usize| match measures[column % measures.len()].is_accuracy() {
-            true => 1.0 / items as f64,
-            false => 1.0 / (group.items * groups.len()) as f64,
-        };
+        // Weight of a sum of a group: over all items for an accuracy, over its own items and then
+        // over groups for a loss.
+        let weight =
+            |group: &Group, column: usize| match measures[column % measures.len()].is_accuracy() {
+                true => 1.0 / items as f64,
+                false => 1.0 / (group.items * groups.len()) as f64,
+            };
         let mut values = vec![0.0; columns];
         let mut shuffled = vec![Shuffled::default(); columns];
         for group in groups {
@@ -147,39 +155,59 @@ impl Means {
 }
 
 impl Group {
-    fn of_cell(panel: &Panel<'_>, cell: &Cell<'_>, measures: &[ChoiceMeasure], draw: Draw) -> Vec<Self> {
-        let of_group = |(name, items): (&&str, &Vec<usize>)| Self::new(panel, name, items, measures, draw);
+    fn of_cell(
+        panel: &Panel<'_>,
+        cell: &Cell<'_>,
+        measures: &[ChoiceMeasure],
+        draw: Draw,
+    ) -> Vec<Self> {
+        let of_group =
+            |(name, items): (&&str, &Vec<usize>)| Self::new(panel, name, items, measures, draw);
         cell.groups.iter().map(of_group).collect()
     }
 
-    fn new(panel: &Panel<'_>, name: &str, items: &[usize], measures: &[ChoiceMeasure], draw: Draw) -> Self {
+    fn new(
+        panel: &Panel<'_>,
+        name: &str,
+        items: &[usize],
+        measures: &[ChoiceMeasure],
+        draw: Draw,
+    ) -> Self {
         let columns = panel.models.len() * measures.len();
         let mut table = Vec::with_capacity(items.len() * columns);
         for &at in items {
             let gold = &panel.items[at].gold;
             for model in &panel.models {
-                table.extend(measures.iter().map(|measure| model.scores[at].measure(*measure, gold)));
+                table.extend(
+                    measures.iter().map(|measure| model.scores[at].measure(*measure, gold)),
+                );
             }
         }
         let mut sums = vec![0.0; columns];
         for row in table.chunks_exact(columns) {
             sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
         }
-        let chance = |at: &usize| panel.items[*at].gold.len() as f64 / panel.items[*at].options.len() as f64;
+        let chance =
+            |at: &usize| panel.items[*at].gold.len() as f64 / panel.items[*at].options.len() as f64;
         Self {
             name: name.to_owned(),
             items: items.len(),
             chance: items.iter().map(chance).sum(),
             sums,
             drawn: UnitTable::new(&table, columns)
-                .and_then(|table| bootstrap::totals(table, draw.resamples, seed(panel, items, draw.seed)))
-                .map_err(|refusal| format!("no error from the sample of items of `{name}`: {refusal}")),
+                .and_then(|table| {
+                    bootstrap::totals(table, draw.resamples, seed(panel, items, draw.seed))
+                })
+                .map_err(|refusal| {
+                    format!("no error from the sample of items of `{name}`: {refusal}")
+                }),
             shuffled: null::shuffled(panel, items, measures),
         }
     }
 }
 
-/// A seed for each set of items: another for others, the same for the same, whatever they are called.
+/// A seed for each set of items: another for others, the same for the same, whatever they are
+/// called.
 fn seed(panel: &Panel<'_>, items: &[usize], seed: u64) -> u64 {
     let documents = items.iter().flat_map(|&at| panel.items[at].options[0].document.to_le_bytes());
     let bytes: Vec<u8> = panel.text_sha256.bytes().chain(documents).collect();

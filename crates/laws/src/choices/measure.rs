@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 /// A measure of an item under a model.
 ///
-/// With `ll_i` the summed log-probability of option i in nats, `b_i` its UTF-8 bytes (at least 1) without the joining space, `t_i` its scored tokens, and
-/// g the gold option (of several the one with the largest `ll`; probabilities are summed over them).
+/// With `ll_i` the summed log-probability of option i in nats, `b_i` its UTF-8 bytes (at least 1)
+/// without the joining space, `t_i` its scored tokens, and g the gold option (of several the one
+/// with the largest `ll`; probabilities are summed over them).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChoiceMeasure {
@@ -17,7 +18,8 @@ pub enum ChoiceMeasure {
     GoldBpb,
     /// `logsumexp_i ll_i - ll_g`, nats: minus the log of the gold's probability among the options.
     ChoiceNll,
-    /// The same with `-bpb_i` in place of `ll_i`: `choice_logprob_norm` of the paper's code with the sign turned.
+    /// The same with `-bpb_i` in place of `ll_i`: `choice_logprob_norm` of the paper's code with
+    /// the sign turned.
     ChoiceNllBytes,
     /// Whether the option with the largest `ll_i` is gold. Options that tie share the credit.
     Accuracy,
@@ -62,7 +64,8 @@ impl ChoiceMeasure {
         }
     }
 
-    /// Whether it is a share of items, averaged over items; all others are losses, averaged over groups.
+    /// Whether it is a share of items, averaged over items; all others are losses, averaged over
+    /// groups.
     pub fn is_accuracy(self) -> bool {
         matches!(self, Self::Accuracy | Self::AccuracyBytes | Self::AccuracyTokens)
     }
@@ -80,7 +83,9 @@ impl fmt::Display for ChoiceMeasure {
             Self::GoldNll => "nll of the gold option",
             Self::GoldBpb => "bits per byte of the gold option",
             Self::ChoiceNll => "-ln of the gold's probability among the options",
-            Self::ChoiceNllBytes => "-ln of the gold's probability among the options, by bits per byte",
+            Self::ChoiceNllBytes => {
+                "-ln of the gold's probability among the options, by bits per byte"
+            }
             Self::Accuracy => "accuracy by the sum of log-probabilities",
             Self::AccuracyBytes => "accuracy by log-probability per byte",
             Self::AccuracyTokens => "accuracy by log-probability per token",

@@ -1,9 +1,11 @@
-//! Questions with options: which one a model prefers, how sure it is, and what the loss of the right one is.
+//! Questions with options: which one a model prefers, how sure it is, and what the loss of the
+//! right one is.
 //!
-//! Each option of an item was scored as a document of its own (tags `item`, `option`, `gold`, `span_bytes`); here options meet again.
-//! Definitions are those of the relative law's paper (arXiv 2510.24626) and its evaluation code, given in [`ChoiceMeasure`]; of a
-//! question about behaviour the `gold` answer is the one that matches the behaviour, so that its choice probability is that of the behaviour,
-//! `p_match / (p_match + p_not)`.
+//! Each option of an item was scored as a document of its own (tags `item`, `option`, `gold`,
+//! `span_bytes`); here options meet again. Definitions are those of the relative law's paper (arXiv
+//! 2510.24626) and its evaluation code, given in [`ChoiceMeasure`]; of a question about behaviour
+//! the `gold` answer is the one that matches the behaviour, so that its choice probability is that
+//! of the behaviour, `p_match / (p_match + p_not)`.
 //!
 //! | file | what |
 //! |---|---|
@@ -16,8 +18,9 @@
 //! | `csv` | means and options as tables, for other commands and other programs |
 //! | `words` | sentences with their numbers |
 //!
-//! Invariants: all models of a family are judged on the same items; an item that one of them cannot be judged on is left out for all, and
-//! counted. Losses are means over groups of means over items, accuracies are shares of all items. An item's options are drawn together.
+//! Invariants: all models of a family are judged on the same items; an item that one of them cannot
+//! be judged on is left out for all, and counted. Losses are means over groups of means over items,
+//! accuracies are shares of all items. An item's options are drawn together.
 
 mod csv;
 mod fit;

@@ -1,9 +1,11 @@
 //! The gold shuffled over the items of a group, with the options' scores as they are.
 //!
-//! What remains of a measure then is no knowledge: that options can be copied from the prompt, that a letter is liked. For a sum
-//! `T = sum_i a(i, pi(i))` over a random permutation `pi`, with `a(i, j)` the measure of item i under the gold of item j,
-//! `E T = sum_ij a_ij / n` and `Var T = sum_ij d_ij^2 / (n - 1)`, `d_ij = a_ij - a_i. - a_.j + a_..` (Hoeffding 1951), so nothing need be
-//! drawn. Golds go by the names of options, and only between items with the same names.
+//! What remains of a measure then is no knowledge: that options can be copied from the prompt, that
+//! a letter is liked. For a sum `T = sum_i a(i, pi(i))` over a random permutation `pi`, with
+//! `a(i, j)` the measure of item i under the gold of item j, `E T = sum_ij a_ij / n` and
+//! `Var T = sum_ij d_ij^2 / (n - 1)`, `d_ij = a_ij - a_i. - a_.j + a_..` (Hoeffding 1951), so
+//! nothing need be drawn. Golds go by the names of options, and only between items with the same
+//! names.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +28,11 @@ impl Shuffled {
 }
 
 /// Sums over the items of one group: `models × measures`.
-pub(super) fn shuffled(panel: &Panel<'_>, items: &[usize], measures: &[ChoiceMeasure]) -> Vec<Shuffled> {
+pub(super) fn shuffled(
+    panel: &Panel<'_>,
+    items: &[usize],
+    measures: &[ChoiceMeasure],
+) -> Vec<Shuffled> {
     let mut strata: BTreeMap<Vec<&str>, Vec<usize>> = BTreeMap::new();
     for &at in items {
         let mut names: Vec<&str> =
@@ -43,7 +49,8 @@ pub(super) fn shuffled(panel: &Panel<'_>, items: &[usize], measures: &[ChoiceMea
         }
         let golds: Vec<(Vec<&str>, f64)> =
             golds.into_iter().map(|(names, count)| (names, count as f64)).collect();
-        let places: Vec<Vec<Vec<usize>>> = stratum.iter().map(|&at| places(panel, at, &golds)).collect();
+        let places: Vec<Vec<Vec<usize>>> =
+            stratum.iter().map(|&at| places(panel, at, &golds)).collect();
         for (model, scores) in panel.models.iter().enumerate() {
             for (number, &measure) in measures.iter().enumerate() {
                 let values = stratum.iter().zip(&places).map(|(&at, places)| -> Vec<f64> {
@@ -60,7 +67,8 @@ pub(super) fn shuffled(panel: &Panel<'_>, items: &[usize], measures: &[ChoiceMea
 
 fn gold_names<'a>(panel: &'a Panel<'_>, at: usize) -> Vec<&'a str> {
     let item = &panel.items[at];
-    let mut names: Vec<&str> = item.gold.iter().map(|&gold| item.options[gold].name.as_str()).collect();
+    let mut names: Vec<&str> =
+        item.gold.iter().map(|&gold| item.options[gold].name.as_str()).collect();
     names.sort_unstable();
     names
 }
@@ -75,7 +83,8 @@ fn places(panel: &Panel<'_>, at: usize, golds: &[(Vec<&str>, f64)]) -> Vec<Vec<u
 /// `values[i][p]`: item i under gold p, which `counts[p]` items have.
 fn over_permutations(values: &[Vec<f64>], counts: &[f64]) -> Shuffled {
     let n = values.len() as f64;
-    let weighted = |row: &[f64]| row.iter().zip(counts).map(|(value, count)| value * count).sum::<f64>() / n;
+    let weighted =
+        |row: &[f64]| row.iter().zip(counts).map(|(value, count)| value * count).sum::<f64>() / n;
     let of_item: Vec<f64> = values.iter().map(|row| weighted(row)).collect();
     let of_gold: Vec<f64> =
         (0..counts.len()).map(|gold| values.iter().map(|row| row[gold]).sum::<f64>() / n).collect();
@@ -84,8 +93,9 @@ fn over_permutations(values: &[Vec<f64>], counts: &[f64]) -> Shuffled {
         .iter()
         .zip(&of_item)
         .map(|(row, mean)| {
-            let deviation =
-                |(gold, value): (usize, &f64)| counts[gold] * (value - mean - of_gold[gold] + of_all).powi(2);
+            let deviation = |(gold, value): (usize, &f64)| {
+                counts[gold] * (value - mean - of_gold[gold] + of_all).powi(2)
+            };
             row.iter().enumerate().map(deviation).sum::<f64>()
         })
         .sum();
@@ -112,7 +122,9 @@ mod tests {
         let golds = [0, 0, 1, 2, 1];
         let mut sums = Vec::new();
         permute(&mut (0..5).collect::<Vec<usize>>(), 0, &mut |order| {
-            sums.push(order.iter().enumerate().map(|(item, &of)| values[item][golds[of]]).sum::<f64>());
+            sums.push(
+                order.iter().enumerate().map(|(item, &of)| values[item][golds[of]]).sum::<f64>(),
+            );
         });
         assert_eq!(sums.len(), 120);
         let mean = sums.iter().sum::<f64>() / 120.0;
@@ -121,7 +133,10 @@ mod tests {
         assert!((found.expected - mean).abs() < 1e-12, "{} {mean}", found.expected);
         assert!((found.variance - variance).abs() < 1e-12, "{} {variance}", found.variance);
         // One item cannot be shuffled.
-        assert_eq!(over_permutations(&[vec![0.4]], &[1.0]), Shuffled { expected: 0.4, variance: 0.0 });
+        assert_eq!(
+            over_permutations(&[vec![0.4]], &[1.0]),
+            Shuffled { expected: 0.4, variance: 0.0 }
+        );
     }
 
     fn permute(order: &mut Vec<usize>, from: usize, visit: &mut impl FnMut(&[usize])) {

@@ -41,8 +41,9 @@ impl<'a> Panel<'a> {
     /// The panels of all corpora that have items, by family, then corpus.
     ///
     /// # Errors
-    /// Runs that may not be compared; [`LawsError::Item`]; [`LawsError::NoItems`] when no document of any corpus belongs to an item,
-    /// [`LawsError::NoTag`] when none that does has the tags asked for.
+    /// Runs that may not be compared; [`LawsError::Item`]; [`LawsError::NoItems`] when no document
+    /// of any corpus belongs to an item, [`LawsError::NoTag`] when none that does has the tags
+    /// asked for.
     pub(crate) fn all(
         runs: &'a [RunTally],
         documents: &BTreeMap<String, Vec<DocumentRow>>,
@@ -53,7 +54,9 @@ impl<'a> Panel<'a> {
         for run in runs.iter().filter(|run| wanted(run)) {
             sorted.entry((&run.family, &run.corpus)).or_default().push(run);
         }
-        let Some((&(_, corpus), _)) = sorted.first_key_value() else { return Err(LawsError::NoRuns) };
+        let Some((&(_, corpus), _)) = sorted.first_key_value() else {
+            return Err(LawsError::NoRuns);
+        };
         let (mut panels, mut any_item) = (Vec::new(), false);
         for ((family, corpus), mut runs) in sorted {
             let rows = documents.get(&runs[0].text_sha256).map_or(&[][..], Vec::as_slice);
@@ -68,7 +71,9 @@ impl<'a> Panel<'a> {
         }
         match (panels.is_empty(), any_item) {
             (false, _) => Ok(panels),
-            (true, true) => Err(LawsError::NoTag { tags: grouping.tags(), corpus: corpus.to_owned() }),
+            (true, true) => {
+                Err(LawsError::NoTag { tags: grouping.tags(), corpus: corpus.to_owned() })
+            }
             (true, false) => Err(LawsError::NoItems { corpus: corpus.to_owned() }),
         }
     }
@@ -124,7 +129,9 @@ fn score(run: &RunTally, item: &Item) -> Result<ItemScore, String> {
     let mut scores = Vec::with_capacity(item.options.len());
     for option in &item.options {
         let of = tally(option.document).filter(|tally| tally.scored + tally.nonfinite > 0);
-        let Some(of) = of else { return Err(format!("option `{}` has no scored token", option.name)) };
+        let Some(of) = of else {
+            return Err(format!("option `{}` has no scored token", option.name));
+        };
         if of.nonfinite > 0 {
             return Err(format!(
                 "option `{}` has {} positions with a non-finite logit under {}",

@@ -27,7 +27,8 @@ pub(super) struct ItemScore {
 pub(super) struct Scored {
     pub(super) score: OptionScore,
     pub(super) bits_per_byte: f64,
-    /// Credit as the chosen option by sum, by bytes, by tokens: 1 where it is chosen alone, a share where options tie, else 0.
+    /// Credit as the chosen option by sum, by bytes, by tokens: 1 where it is chosen alone, a share
+    /// where options tie, else 0.
     pub(super) credit: [f64; 3],
 }
 
@@ -54,21 +55,31 @@ impl ItemScore {
     /// A measure when the options at `gold` are the right ones; there is at least one.
     pub(super) fn measure(&self, measure: ChoiceMeasure, gold: &[usize]) -> f64 {
         let golds = || gold.iter().filter_map(|&at| self.options.get(at));
-        let likeliest =
-            || golds().max_by(|a, b| a.score.log_probability.total_cmp(&b.score.log_probability)).copied();
+        let likeliest = || {
+            golds()
+                .max_by(|a, b| a.score.log_probability.total_cmp(&b.score.log_probability))
+                .copied()
+        };
         let credit = |by: usize| golds().map(|option| option.credit[by]).sum::<f64>();
         match measure {
-            ChoiceMeasure::GoldNll => likeliest().map_or(f64::NAN, |option| -option.score.log_probability),
+            ChoiceMeasure::GoldNll => {
+                likeliest().map_or(f64::NAN, |option| -option.score.log_probability)
+            }
             ChoiceMeasure::GoldBpb => likeliest().map_or(f64::NAN, |option| option.bits_per_byte),
-            ChoiceMeasure::ChoiceNll => self.minus_ln_share(gold, |option| option.score.log_probability),
-            ChoiceMeasure::ChoiceNllBytes => self.minus_ln_share(gold, |option| -option.bits_per_byte),
+            ChoiceMeasure::ChoiceNll => {
+                self.minus_ln_share(gold, |option| option.score.log_probability)
+            }
+            ChoiceMeasure::ChoiceNllBytes => {
+                self.minus_ln_share(gold, |option| -option.bits_per_byte)
+            }
             ChoiceMeasure::Accuracy => credit(0),
             ChoiceMeasure::AccuracyBytes => credit(1),
             ChoiceMeasure::AccuracyTokens => credit(2),
         }
     }
 
-    /// `-ln` of the gold options' share, from the odds against them: all less gold would lose every digit of a loss near 0.
+    /// `-ln` of the gold options' share, from the odds against them: all less gold would lose every
+    /// digit of a loss near 0.
     fn minus_ln_share(&self, gold: &[usize], logarithm: impl Fn(&Scored) -> f64 + Copy) -> f64 {
         let of = |wanted: bool| {
             let options = self.options.iter().enumerate();
@@ -115,7 +126,8 @@ mod tests {
         OptionScore { log_probability, bytes, tokens }
     }
 
-    /// A right option that is 1e20 times as likely as the other has a loss of 1e-20, not 0, and one as unlikely a finite one.
+    /// A right option that is 1e20 times as likely as the other has a loss of 1e-20, not 0, and one
+    /// as unlikely a finite one.
     #[test]
     fn a_choice_that_is_all_but_sure_keeps_its_digits() {
         let odds = 20.0 * 10_f64.ln();
@@ -133,12 +145,20 @@ mod tests {
         let item = ItemScore::new(&options);
         let of = |measure, gold: &[usize]| item.measure(measure, gold);
         assert_eq!([0, 1, 2].map(|gold| of(ChoiceMeasure::Accuracy, &[gold])), [1.0, 0.0, 0.0]);
-        assert_eq!([0, 1, 2].map(|gold| of(ChoiceMeasure::AccuracyBytes, &[gold])), [0.0, 1.0, 0.0]);
-        assert_eq!([0, 1, 2].map(|gold| of(ChoiceMeasure::AccuracyTokens, &[gold])), [0.0, 0.0, 1.0]);
+        assert_eq!(
+            [0, 1, 2].map(|gold| of(ChoiceMeasure::AccuracyBytes, &[gold])),
+            [0.0, 1.0, 0.0]
+        );
+        assert_eq!(
+            [0, 1, 2].map(|gold| of(ChoiceMeasure::AccuracyTokens, &[gold])),
+            [0.0, 0.0, 1.0]
+        );
         assert_eq!(of(ChoiceMeasure::GoldNll, &[1]), 6.0);
         assert!((of(ChoiceMeasure::GoldBpb, &[1]) - 0.5 / LN_2).abs() < 1e-15);
         let total: f64 = [-2.0_f64, -6.0, -7.0].iter().map(|ll| ll.exp()).sum();
-        assert!((of(ChoiceMeasure::ChoiceNll, &[1]) - (total / (-6.0_f64).exp()).ln()).abs() < 1e-12);
+        assert!(
+            (of(ChoiceMeasure::ChoiceNll, &[1]) - (total / (-6.0_f64).exp()).ln()).abs() < 1e-12
+        );
         let bits = [2.0 / LN_2, 0.5 / LN_2, 0.875 / LN_2];
         let total: f64 = bits.iter().map(|bpb| (-bpb).exp()).sum();
         assert!((of(ChoiceMeasure::ChoiceNllBytes, &[2]) - (total.ln() + bits[2])).abs() < 1e-12);
@@ -152,9 +172,16 @@ mod tests {
 
     #[test]
     fn ties_share_the_credit() {
-        let item = ItemScore::new(&[option(-1.0, 1.0, 1.0), option(-1.0, 1.0, 1.0), option(-3.0, 1.0, 1.0)]);
+        let item = ItemScore::new(&[
+            option(-1.0, 1.0, 1.0),
+            option(-1.0, 1.0, 1.0),
+            option(-3.0, 1.0, 1.0),
+        ]);
         assert!(item.is_tied());
-        assert_eq!([0, 1, 2].map(|gold| item.measure(ChoiceMeasure::Accuracy, &[gold])), [0.5, 0.5, 0.0]);
+        assert_eq!(
+            [0, 1, 2].map(|gold| item.measure(ChoiceMeasure::Accuracy, &[gold])),
+            [0.5, 0.5, 0.0]
+        );
         assert_eq!(item.measure(ChoiceMeasure::Accuracy, &[0, 1]), 1.0);
         assert!(!ItemScore::new(&[option(-1.0, 1.0, 1.0), option(-2.0, 1.0, 1.0)]).is_tied());
     }
@@ -169,7 +196,8 @@ mod tests {
     }
 
     proptest! {
-        /// What all options share (a longer prompt, a colder model) changes no choice and no probability among them.
+        /// What all options share (a longer prompt, a colder model) changes no choice and no
+        /// probability among them.
         #[test]
         fn a_common_factor_changes_no_choice(scores in prop::collection::vec(-50.0..-0.01_f64, 2..6), shift in -500.0..0.0_f64) {
             let with = |shift: f64| ItemScore::new(&scores.iter().map(|ll| option(ll + shift, 7.0, 3.0)).collect::<Vec<_>>());

@@ -4,7 +4,8 @@ use super::measure::ChoiceMeasure;
 use crate::result::{ChoiceMean, ChoicesGroup, ChoicesModel, Interval};
 use crate::verdict::within;
 
-/// What a reader would be told who asks once: what the largest model gets right, and how much of that it knows.
+/// What a reader would be told who asks once: what the largest model gets right, and how much of
+/// that it knows.
 pub(super) fn of_group(group: &ChoicesGroup) -> String {
     let Some(largest) = group.models.last().filter(|_| group.items > 0) else {
         return format!("{}: no item that every model can be judged on.", group.corpus);
@@ -19,7 +20,8 @@ pub(super) fn of_group(group: &ChoicesGroup) -> String {
 
 /// The widest mean of a model's first format.
 fn whole(model: &ChoicesModel) -> Option<&ChoiceMean> {
-    let of_format = |mean: &&ChoiceMean| mean.group.is_none() && mean.format == model.means[0].format;
+    let of_format =
+        |mean: &&ChoiceMean| mean.group.is_none() && mean.format == model.means[0].format;
     model.means.iter().filter(of_format).max_by_key(|mean| mean.items)
 }
 

@@ -10,7 +10,8 @@ use crate::table::Group;
 /// The sequences of every run, or `None` when none counted them.
 ///
 /// # Errors
-/// [`LawsError::Unlike`] when runs counted different sequences; [`LawsError::Corrupt`]; [`LawsError::UnknownSequence`].
+/// [`LawsError::Unlike`] when runs counted different sequences; [`LawsError::Corrupt`];
+/// [`LawsError::UnknownSequence`].
 pub(super) fn sequences<'a>(
     group: &Group<'a>,
     options: &FitOptions,
@@ -46,7 +47,12 @@ pub(super) fn sequences<'a>(
     Ok((!tallies.is_empty()).then_some(tallies))
 }
 
-fn counted(run: &RunTally, what: &'static str, asked: &[u32], tallied: &[u32]) -> Result<(), LawsError> {
+fn counted(
+    run: &RunTally,
+    what: &'static str,
+    asked: &[u32],
+    tallied: &[u32],
+) -> Result<(), LawsError> {
     match asked.iter().find(|value| !tallied.contains(value)) {
         None => Ok(()),
         Some(&value) => Err(LawsError::UnknownSequence {
@@ -62,7 +68,12 @@ fn counted(run: &RunTally, what: &'static str, asked: &[u32], tallied: &[u32]) -
 /// Refuses counts that cannot be.
 fn whole(run: &RunTally, sequences: &SequenceTally) -> Result<(), LawsError> {
     let corrupt = |document, reason: String| {
-        Err(LawsError::Corrupt { model: run.model.clone(), corpus: run.corpus.clone(), document, reason })
+        Err(LawsError::Corrupt {
+            model: run.model.clone(),
+            corpus: run.corpus.clone(),
+            document,
+            reason,
+        })
     };
     let SequenceTally { grid, documents, runs } = sequences;
     if let Err(refusal) = grid.validate() {
@@ -87,14 +98,14 @@ fn whole(run: &RunTally, sequences: &SequenceTally) -> Result<(), LawsError> {
             return corrupt(sums.document, reason);
         }
         if !possible(grid, counts) {
-            let reason =
-                "sequences that succeed must be no more than there are, one count a length, lag and k";
+            let reason = "sequences that succeed must be no more than there are, one count a length, lag and k";
             return corrupt(sums.document, reason.to_owned());
         }
         for (&k, at_k) in grid.k.iter().zip(&counts.by_k) {
             let hits = run.k_grid.binary_search(&k).ok().map(|at| sums.hits[at]);
             if hits.is_some_and(|hits| hits != u64::from(at_k.hits)) {
-                let reason = format!("{} hits at k = {k} in sequences, {hits:?} in the sums", at_k.hits);
+                let reason =
+                    format!("{} hits at k = {k} in sequences, {hits:?} in the sums", at_k.hits);
                 return corrupt(sums.document, reason);
             }
         }
@@ -110,7 +121,11 @@ fn possible(grid: &SequenceGrid, counts: &DocumentSequences) -> bool {
         && counts.by_k.iter().all(|at_k| {
             at_k.hits <= counts.scored
                 && at_k.successes.len() == lengths
-                && at_k.successes.iter().zip(&counts.windows).all(|(successes, windows)| successes <= windows)
+                && at_k
+                    .successes
+                    .iter()
+                    .zip(&counts.windows)
+                    .all(|(successes, windows)| successes <= windows)
                 && at_k.pairs.len() == lags
                 && at_k.pairs.iter().zip(&counts.pairs).all(|(hit, pairs)| {
                     hit.both <= hit.earlier.min(hit.later) && hit.earlier.max(hit.later) <= *pairs

@@ -16,20 +16,25 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    /// Those of the grid that were asked for, all where nothing was asked. The guard has seen that they are there.
+    /// Those of the grid that were asked for, all where nothing was asked. The guard has seen that
+    /// they are there.
     pub(super) fn new(tally: &SequenceTally, options: &FitOptions) -> Self {
         let grid = &tally.grid;
         let pick = |all: &[u32], asked: &[u32]| -> (Vec<u32>, Vec<usize>) {
             let wanted = |value: &u32| asked.is_empty() || asked.contains(value);
-            all.iter().enumerate().filter(|(_, value)| wanted(value)).map(|(at, value)| (*value, at)).unzip()
+            all.iter()
+                .enumerate()
+                .filter(|(_, value)| wanted(value))
+                .map(|(at, value)| (*value, at))
+                .unzip()
         };
         let (k, k_at) = pick(&grid.k, &options.emergence_k);
         let (lengths, lengths_at) = pick(&grid.lengths, &options.emergence_n);
         Self { k, lengths, lags: grid.lags.clone(), k_at, lengths_at }
     }
 
-    /// Columns of one k: hits, pairs that begin with a hit at lag 1, then successes and shuffled successes by length,
-    /// pairs of hits and ends of pairs that are hits by lag.
+    /// Columns of one k: hits, pairs that begin with a hit at lag 1, then successes and shuffled
+    /// successes by length, pairs of hits and ends of pairs that are hits by lag.
     fn width_of_k(&self) -> usize {
         2 + 2 * self.lengths.len() + 2 * self.lags.len()
     }
@@ -53,7 +58,8 @@ impl Chosen {
             columns[0] = f64::from(counts.hits);
             columns[1] = f64::from(counts.pairs[0].earlier);
             let (by_length, by_lag) = columns[2..].split_at_mut(2 * self.lengths.len());
-            for ((columns, &n), &at) in by_length.chunks_exact_mut(2).zip(&self.lengths).zip(&self.lengths_at)
+            for ((columns, &n), &at) in
+                by_length.chunks_exact_mut(2).zip(&self.lengths).zip(&self.lengths_at)
             {
                 columns[0] = f64::from(counts.successes[at]);
                 let chance = shuffled_success(counts.hits, document.scored, n);
@@ -183,10 +189,12 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Adds up and resamples. The draws are those of all other statistics of the group, as seed and documents are.
+    /// Adds up and resamples. The draws are those of all other statistics of the group, as seed and
+    /// documents are.
     pub(super) fn new(tallies: &[&SequenceTally], chosen: Chosen, options: &FitOptions) -> Self {
         let fill = |row: &mut [f64], document: &DocumentSequences| chosen.fill(row, document);
-        let columns = |tally: &&SequenceTally| Columns::new(&tally.documents, chosen.width(), options, fill);
+        let columns =
+            |tally: &&SequenceTally| Columns::new(&tally.documents, chosen.width(), options, fill);
         let models = tallies.par_iter().map(columns).collect();
         Self { chosen, models }
     }
@@ -203,7 +211,8 @@ impl Table {
         documents: &[usize],
         statistic: impl Fn(Counts<'_>) -> f64,
     ) -> Vec<f64> {
-        self.models[model].left_out(documents, |columns| statistic(Counts::new(&self.chosen, columns, k)))
+        self.models[model]
+            .left_out(documents, |columns| statistic(Counts::new(&self.chosen, columns, k)))
     }
 
     /// A statistic over every resample, in their order.

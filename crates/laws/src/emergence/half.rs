@@ -1,8 +1,9 @@
 //! S*, the size at which N tokens in a row are right half of the time.
 //!
-//! The law `-ln p = c S^-alpha` reaches `ln 2` at `S* = (c / ln 2)^(1/alpha)`. It is a ratio of estimates, so its interval is
-//! Fieller's (`relscale_stats::interval::crossing`). With an alpha of 0.1 an error of one per cent in `-ln p` moves
-//! S* by ten: hence the interval, and the plain word about how far beyond the data it lies.
+//! The law `-ln p = c S^-alpha` reaches `ln 2` at `S* = (c / ln 2)^(1/alpha)`. It is a ratio of
+//! estimates, so its interval is Fieller's (`relscale_stats::interval::crossing`). With an alpha of
+//! 0.1 an error of one per cent in `-ln p` moves S* by ten: hence the interval, and the plain word
+//! about how far beyond the data it lies.
 
 use std::f64::consts::{LN_2, LN_10};
 
@@ -18,7 +19,8 @@ use crate::sizes;
 pub(super) fn of(at: At<'_>, law: &Law, n: u32) -> Outcome<HalfSize> {
     let refuse = |reason: String| Outcome::Refused { reason };
     let (measured, values) = series::numbers(&law.points);
-    let (Some(fitted), Ok(fit)) = (law.fit(), Fit::new(&measured, &values, law.text.as_ref())) else {
+    let (Some(fitted), Ok(fit)) = (law.fit(), Fit::new(&measured, &values, law.text.as_ref()))
+    else {
         return refuse(format!("no law of -ln p: {}", law.verdict.trim_end_matches('.')));
     };
     let exponent = fit.power.exponent();
@@ -56,11 +58,17 @@ pub(super) fn of(at: At<'_>, law: &Law, n: u32) -> Outcome<HalfSize> {
         decades_beyond,
         independent: independent(at, n),
         steepness: steepness(&fit, level),
-        decades_from_a_tenth_to_nine: ((10.0_f64.ln() / (10.0_f64 / 9.0).ln()).ln()) / exponent / LN_10,
+        decades_from_a_tenth_to_nine: ((10.0_f64.ln() / (10.0_f64 / 9.0).ln()).ln())
+            / exponent
+            / LN_10,
         claimed: fitted.claimed,
-        flags: sizes::extrapolation(&format!("p = 0.5 at {size:.2e} parameters"), decades_beyond, &measured)
-            .into_iter()
-            .collect(),
+        flags: sizes::extrapolation(
+            &format!("p = 0.5 at {size:.2e} parameters"),
+            decades_beyond,
+            &measured,
+        )
+        .into_iter()
+        .collect(),
     })
 }
 
@@ -83,8 +91,11 @@ fn independent(at: At<'_>, n: u32) -> Option<f64> {
         .filter(|(_, value)| value.is_finite() && *value > 0.0)
         .unzip();
     let fit = Fit::new(&sizes, &values, None).ok()?.power;
-    let size = crossing::at(&Some(fit).filter(|fit| fit.exponent() > 0.0)?.line, (LN_2 / f64::from(n)).ln())
-        .ok()?
-        .exp();
+    let size = crossing::at(
+        &Some(fit).filter(|fit| fit.exponent() > 0.0)?.line,
+        (LN_2 / f64::from(n)).ln(),
+    )
+    .ok()?
+    .exp();
     (size.is_finite() && size > 0.0).then_some(size)
 }

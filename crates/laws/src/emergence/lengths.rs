@@ -1,4 +1,5 @@
-//! Windows of one length N: every model's share of successes beside the predictions, and the law over S.
+//! Windows of one length N: every model's share of successes beside the predictions, and the law
+//! over S.
 
 use super::At;
 use super::half;
@@ -19,9 +20,11 @@ fn point(at: At<'_>, model: usize, length: usize, n: u32) -> SequencePoint {
     let counts = at.counts(model);
     let (name, parameters) = at.model(model);
     let finite = |value: f64| value.is_finite().then_some(value);
-    // A ratio of zeros says nothing, and neither does a success that its prediction calls impossible.
+    // A ratio of zeros says nothing, and neither does a success that its prediction calls
+    // impossible.
     let ratio = |share: f64| if share > 0.0 { share } else { f64::NAN };
-    let disjoint = at.runs(model).iter().map(|run| (run.ended + run.cut) * u64::from(run.length / n)).sum();
+    let disjoint =
+        at.runs(model).iter().map(|run| (run.ended + run.cut) * u64::from(run.length / n)).sum();
     let misses = (counts.tokens() - counts.hits()) as u64;
     let minimum = at.options.minimum_count;
     SequencePoint {
@@ -34,18 +37,22 @@ fn point(at: At<'_>, model: usize, length: usize, n: u32) -> SequencePoint {
         independent: finite(counts.independent(length)),
         shuffled: finite(counts.shuffled(length)),
         markov: finite(counts.markov(length)),
-        over_independent: at
-            .estimate(model, "1", |counts| ratio(counts.probability(length)) / counts.independent(length)),
-        over_shuffled: at
-            .estimate(model, "1", |counts| ratio(counts.probability(length)) / counts.shuffled(length)),
-        over_markov: at
-            .estimate(model, "1", |counts| ratio(counts.probability(length)) / counts.markov(length)),
+        over_independent: at.estimate(model, "1", |counts| {
+            ratio(counts.probability(length)) / counts.independent(length)
+        }),
+        over_shuffled: at.estimate(model, "1", |counts| {
+            ratio(counts.probability(length)) / counts.shuffled(length)
+        }),
+        over_markov: at.estimate(model, "1", |counts| {
+            ratio(counts.probability(length)) / counts.markov(length)
+        }),
         effective_length: at.estimate(model, "tokens", |counts| counts.effective_length(length)),
         claimed: disjoint >= minimum && misses >= minimum,
     }
 }
 
-/// `-ln p` against S. Successes of none or all of the windows have no logarithm: left out, with the counts.
+/// `-ln p` against S. Successes of none or all of the windows have no logarithm: left out, with the
+/// counts.
 fn law(at: At<'_>, length: usize, n: u32, points: &[SequencePoint]) -> Law {
     let mut measured = Vec::new();
     let mut left_out = Vec::new();
@@ -56,7 +63,9 @@ fn law(at: At<'_>, length: usize, n: u32, points: &[SequencePoint]) -> Law {
         } else if successes == 0 {
             format!("none of {windows} windows of {n} tokens succeeds: p = 0, its -ln is infinite")
         } else if successes == windows {
-            format!("all {windows} windows of {n} tokens succeed: p = 1, its -ln is 0 and has no logarithm")
+            format!(
+                "all {windows} windows of {n} tokens succeed: p = 1, its -ln is 0 and has no logarithm"
+            )
         } else {
             measured.push(Measured {
                 model: point.model.clone(),
@@ -92,7 +101,8 @@ fn doubts(at: At<'_>, n: u32, points: &[SequencePoint], models: &[usize]) -> Vec
     let misses = short(&|model| (at.counts(model).tokens() - at.counts(model).hits()) as u64);
     let successes = short(&|model| points[model].disjoint_successes);
     let flag = |code, what: String, short: Vec<String>| {
-        let message = format!("no slope is claimed: fewer than {minimum} {what}: {}", short.join(", "));
+        let message =
+            format!("no slope is claimed: fewer than {minimum} {what}: {}", short.join(", "));
         (!short.is_empty()).then(|| Flag::new(code, message))
     };
     [

@@ -1,7 +1,9 @@
-//! Emergence: several tokens right in a row (arXiv 2510.20387, eq. 6 to 8), measured instead of assumed.
+//! Emergence: several tokens right in a row (arXiv 2510.20387, eq. 6 to 8), measured instead of
+//! assumed.
 //!
-//! The paper has `p = RBP^N` for N tokens in a row, so that `-ln p = N C S^-alpha` and p(S) is a sigmoid. Here p is the share
-//! of windows that succeed, counted in the records, and independence is a prediction to be compared with it:
+//! The paper has `p = RBP^N` for N tokens in a row, so that `-ln p = N C S^-alpha` and p(S) is a
+//! sigmoid. Here p is the share of windows that succeed, counted in the records, and independence
+//! is a prediction to be compared with it:
 //!
 //! | prediction | what it leaves out |
 //! |---|---|
@@ -18,8 +20,9 @@
 //! | `half` | the size S* at which that law gives one half, how abruptly |
 //! | `words` | verdicts |
 //!
-//! Windows overlap and successes come in clumps, so the count of successes says little about how well p is known: no claim is
-//! made below a minimum of successes that do not overlap, and intervals are of resampled documents.
+//! Windows overlap and successes come in clumps, so the count of successes says little about how
+//! well p is known: no claim is made below a minimum of successes that do not overlap, and
+//! intervals are of resampled documents.
 
 mod check;
 mod counts;
@@ -43,8 +46,12 @@ use counts::{Chosen, Counts, Table};
 /// Everything about sequences of one family on one corpus; `None` when no run counted them.
 ///
 /// # Errors
-/// Runs that counted different things, sums that contradict themselves, a k or an N that was not counted.
-pub(crate) fn emergence(group: &Group<'_>, options: &FitOptions) -> Result<Option<Emergence>, LawsError> {
+/// Runs that counted different things, sums that contradict themselves, a k or an N that was not
+/// counted.
+pub(crate) fn emergence(
+    group: &Group<'_>,
+    options: &FitOptions,
+) -> Result<Option<Emergence>, LawsError> {
     let Some(tallies) = check::sequences(group, options)? else { return Ok(None) };
     let chosen = Chosen::new(tallies[0], options);
     let table = Table::new(&tallies, chosen, options);
@@ -99,8 +106,14 @@ impl At<'_> {
         grid.iter().position(|k| *k == wanted).map_or(&[], |at| &self.tallies[model].runs[at])
     }
 
-    /// A statistic with its standard error and interval over resampled documents; `None` when it has no finite value.
-    fn estimate(&self, model: usize, unit: &str, statistic: impl Fn(Counts<'_>) -> f64) -> Option<Estimate> {
+    /// A statistic with its standard error and interval over resampled documents; `None` when it
+    /// has no finite value.
+    fn estimate(
+        &self,
+        model: usize,
+        unit: &str,
+        statistic: impl Fn(Counts<'_>) -> f64,
+    ) -> Option<Estimate> {
         let value = Some(statistic(self.counts(model))).filter(|value| value.is_finite())?;
         let sample = self.table.replicates(model, self.k, statistic).map(Sample::new);
         let standard_error = sample.as_ref().ok().and_then(|sample| sample.standard_error().ok());

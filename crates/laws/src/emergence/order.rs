@@ -8,7 +8,8 @@ use super::At;
 use super::counts::Counts;
 use crate::intervals::percentiles;
 use crate::result::{
-    Autocorrelation, Estimate, HitOrder, HitRuns, LengthExponent, RunDistance, RunSurvival, SequencesOfLength,
+    Autocorrelation, Estimate, HitOrder, HitRuns, LengthExponent, RunDistance, RunSurvival,
+    SequencesOfLength,
 };
 
 /// One model's order of hits; `lengths` tell which N may be claimed.
@@ -44,7 +45,8 @@ fn runs(runs: &[RunCount], counts: Counts<'_>, lengths: &[u32]) -> HitRuns {
     HitRuns {
         ended,
         cut,
-        // Every hit but the last of a cut run had a next token, and a miss came after as many of them as runs ended.
+        // Every hit but the last of a cut run had a next token, and a miss came after as many of
+        // them as runs ended.
         mean_length: finite((counts.hits() - cut as f64) / ended as f64).filter(|_| ended > 0),
         independent_mean_length: finite(1.0 / (1.0 - rbp)),
         survival: lengths
@@ -55,7 +57,11 @@ fn runs(runs: &[RunCount], counts: Counts<'_>, lengths: &[u32]) -> HitRuns {
                     observed: survival.at(length)?,
                     independent: rbp.powf(f64::from(length - 1)),
                     // Without any pair after a hit no run is longer than 1, and the power is 1.
-                    markov: if length == 1 { 1.0 } else { finite(after_hit.powf(f64::from(length - 1)))? },
+                    markov: if length == 1 {
+                        1.0
+                    } else {
+                        finite(after_hit.powf(f64::from(length - 1)))?
+                    },
                 })
             })
             .collect(),
@@ -63,8 +69,9 @@ fn runs(runs: &[RunCount], counts: Counts<'_>, lengths: &[u32]) -> HitRuns {
     }
 }
 
-/// The share of runs that reach a length, with runs cut by the end of a document allowed for: the product over the lengths below
-/// it of one less the share of runs that ended there among those that might have (Kaplan and Meier 1958).
+/// The share of runs that reach a length, with runs cut by the end of a document allowed for: the
+/// product over the lengths below it of one less the share of runs that ended there among those
+/// that might have (Kaplan and Meier 1958).
 struct Survival {
     /// Lengths at which runs ended, ascending, with the share that goes on beyond.
     steps: Vec<(u32, f64)>,
@@ -110,7 +117,8 @@ impl Survival {
 fn length_exponent(at: At<'_>, model: usize, lengths: &[SequencesOfLength]) -> LengthExponent {
     let used: Vec<usize> =
         (0..lengths.len()).filter(|&length| lengths[length].points[model].claimed).collect();
-    let log_lengths: Vec<f64> = used.iter().map(|&length| f64::from(lengths[length].length).ln()).collect();
+    let log_lengths: Vec<f64> =
+        used.iter().map(|&length| f64::from(lengths[length].length).ln()).collect();
     let slope = |value: &dyn Fn(usize) -> f64| {
         let logs: Vec<f64> = used.iter().map(|&length| value(length).ln()).collect();
         least_squares::line(&log_lengths, &logs).map(|line| line.slope)
@@ -130,9 +138,11 @@ fn length_exponent(at: At<'_>, model: usize, lengths: &[SequencesOfLength]) -> L
             )),
         },
         Ok(value) => {
-            let replicates = at.table.replicates(model, at.k, |counts| fitted(counts).unwrap_or(f64::NAN));
+            let replicates =
+                at.table.replicates(model, at.k, |counts| fitted(counts).unwrap_or(f64::NAN));
             let sample = replicates.map(Sample::new);
-            let standard_error = sample.as_ref().ok().and_then(|sample| sample.standard_error().ok());
+            let standard_error =
+                sample.as_ref().ok().and_then(|sample| sample.standard_error().ok());
             LengthExponent {
                 lengths: used_lengths,
                 value: Some(Estimate {
@@ -158,7 +168,8 @@ mod tests {
 
     #[test]
     fn shares_by_hand_with_a_run_that_was_cut() {
-        // Ten runs: 4 ended at 1; of the other 6 one was cut at 2, so 2 of 5 ended there; 3 were left, cut at 5.
+        // Ten runs: 4 ended at 1; of the other 6 one was cut at 2, so 2 of 5 ended there; 3 were
+        // left, cut at 5.
         let survival = Survival::of(&[run(1, 4, 0), run(2, 2, 1), run(5, 0, 3)]);
         let shares: Vec<Option<f64>> = [1, 2, 3, 5, 6].map(|length| survival.at(length)).into();
         assert_eq!(shares[..2], [Some(1.0), Some(0.6)]);

@@ -5,7 +5,8 @@ use relscale_records::digits::{given, number};
 use crate::options::FitOptions;
 use crate::result::{EmergenceAtK, Estimate, HitOrder, Outcome, SequencePoint, SequencesOfLength};
 
-/// The two sentences that matter most, of the smallest k with a claim; else the verdict of the smallest k.
+/// The two sentences that matter most, of the smallest k with a claim; else the verdict of the
+/// smallest k.
 pub(super) fn of_all(by_k: &[EmergenceAtK]) -> String {
     let claimed = by_k.iter().find_map(|found| {
         let (order, length, point) = subject(found)?;
@@ -25,8 +26,12 @@ pub(super) fn of_k(found: &EmergenceAtK, options: &FitOptions) -> String {
             options.minimum_count
         );
     };
-    let sentences =
-        [independence(k, order, length, point), explained(point), growth(order), half(found, length)];
+    let sentences = [
+        independence(k, order, length, point),
+        explained(point),
+        growth(order),
+        half(found, length),
+    ];
     sentences.into_iter().flatten().collect::<Vec<String>>().join(" ")
 }
 
@@ -98,13 +103,17 @@ fn growth(order: &HitOrder) -> Option<String> {
     ))
 }
 
-/// Where p is one half: of the longest N whose law may be claimed for all models, else of the verdict's own N.
+/// Where p is one half: of the longest N whose law may be claimed for all models, else of the
+/// verdict's own N.
 fn half(found: &EmergenceAtK, own: &SequencesOfLength) -> Option<String> {
     let claimed = |length: &&SequencesOfLength| length.half.fit().is_some_and(|half| half.claimed);
-    let length = found.lengths.iter().rev().filter(|length| length.length > 1).find(claimed).unwrap_or(own);
+    let length =
+        found.lengths.iter().rev().filter(|length| length.length > 1).find(claimed).unwrap_or(own);
     let n = length.length;
     match &length.half {
-        Outcome::Refused { reason } => Some(format!("No size is given for p = 0.5 at N = {n}: {reason}.")),
+        Outcome::Refused { reason } => {
+            Some(format!("No size is given for p = 0.5 at N = {n}: {reason}."))
+        }
         Outcome::Fitted(found) => {
             let interval = found.parameters.bounds().map_or(String::new(), |(low, high)| {
                 format!(" (between {} and {})", given(low), given(high))
@@ -120,8 +129,11 @@ fn half(found: &EmergenceAtK, own: &SequencesOfLength) -> Option<String> {
             let independent = found
                 .independent
                 .map_or(String::new(), |size| format!("; by RBP^{n} it would be {}", given(size)));
-            let claim =
-                if found.claimed { "" } else { ", which is not claimed as some model has too few counts" };
+            let claim = if found.claimed {
+                ""
+            } else {
+                ", which is not claimed as some model has too few counts"
+            };
             Some(format!(
                 "p = 0.5 at N = {n} needs S = {}{interval}, {place}{claim}{independent}.",
                 given(found.parameters.value)
@@ -132,7 +144,9 @@ fn half(found: &EmergenceAtK, own: &SequencesOfLength) -> Option<String> {
 
 /// ` [0.97, 1.04]`, or nothing without an interval.
 fn within(estimate: &Estimate) -> String {
-    estimate.bounds().map_or(String::new(), |(low, high)| format!(" [{}, {}]", times(low), times(high)))
+    estimate
+        .bounds()
+        .map_or(String::new(), |(low, high)| format!(" [{}, {}]", times(low), times(high)))
 }
 
 /// A ratio in three digits, whatever its size.

@@ -146,7 +146,9 @@ pub enum LawsError {
         model: String,
     },
     /// A k was asked for that was not counted when the tally was made.
-    #[error("k = {k} was not tallied for model `{model}` on corpus `{corpus}`; tallied are {tallied:?}")]
+    #[error(
+        "k = {k} was not tallied for model `{model}` on corpus `{corpus}`; tallied are {tallied:?}"
+    )]
     UnknownK {
         /// The k asked for.
         k: u32,
@@ -174,7 +176,9 @@ pub enum LawsError {
         tallied: Vec<u32>,
     },
     /// Two runs of one family on one corpus have the same model name.
-    #[error("family `{family}` has two runs of model `{model}` on corpus `{corpus}`; keep one of them")]
+    #[error(
+        "family `{family}` has two runs of model `{model}` on corpus `{corpus}`; keep one of them"
+    )]
     SameName {
         /// The family.
         family: String,
@@ -266,7 +270,9 @@ pub enum LawsError {
         command: &'static str,
     },
     /// A stored result has another layout.
-    #[error("{path} has layout {found}, this program reads layout {expected}; run `{command}` again")]
+    #[error(
+        "{path} has layout {found}, this program reads layout {expected}; run `{command}` again"
+    )]
     Format {
         /// The file.
         path: PathBuf,

@@ -85,7 +85,9 @@ pub enum TableError {
         column: String,
     },
     /// Neither one kind for all columns nor one for each.
-    #[error("{kinds} kinds for {columns} columns of values; give one kind for all, or one for each column")]
+    #[error(
+        "{kinds} kinds for {columns} columns of values; give one kind for all, or one for each column"
+    )]
     KindCount {
         /// Kinds given.
         kinds: usize,

@@ -1,20 +1,25 @@
 //! The methods' numbers beside one another.
 //!
-//! Two methods agree on a quantity where their intervals meet. All see the same runs, so that they meet says less than it would of two experiments; that
-//! they do not is worth a look.
+//! Two methods agree on a quantity where their intervals meet. All see the same runs, so that they
+//! meet says less than it would of two experiments; that they do not is worth a look.
 
 use crate::result::{
-    Agreement, Curve, Estimate, IsoflopSurface, Judged, LossForm, MethodOptimum, MethodValue, OptimumPath,
+    Agreement, Curve, Estimate, IsoflopSurface, Judged, LossForm, MethodOptimum, MethodValue,
+    OptimumPath,
 };
 
-/// N*, D* and the loss of one budget. A loss by a power law without a floor counts among the budgets only, for `beyond` them it is known to be too low.
+/// N*, D* and the loss of one budget. A loss by a power law without a floor counts among the
+/// budgets only, for `beyond` them it is known to be too low.
 pub(super) fn optima(methods: &[MethodOptimum], beyond: bool) -> Vec<Agreement> {
     let all = |of: fn(&MethodOptimum) -> &Estimate| -> Vec<(&str, &Estimate)> {
         methods.iter().map(|method| (method.method.as_str(), of(method))).collect()
     };
     let has_loss = |method: &&MethodOptimum| !(beyond && method.loss_form == LossForm::Power);
-    let losses: Vec<(&str, &Estimate)> =
-        methods.iter().filter(has_loss).map(|method| (method.method.as_str(), &method.loss)).collect();
+    let losses: Vec<(&str, &Estimate)> = methods
+        .iter()
+        .filter(has_loss)
+        .map(|method| (method.method.as_str(), &method.loss))
+        .collect();
     [
         compare("N*", &all(|method| &method.params)),
         compare("D*", &all(|method| &method.tokens)),
@@ -79,16 +84,20 @@ mod tests {
     fn estimate(value: f64, half: Option<f64>) -> Estimate {
         let interval = match half {
             None => Interval::None { reason: "none".to_owned() },
-            Some(half) => {
-                Interval::RunBootstrap { low: value - half, high: value + half, level: 0.95, resamples: 9 }
-            }
+            Some(half) => Interval::RunBootstrap {
+                low: value - half,
+                high: value + half,
+                level: 0.95,
+                resamples: 9,
+            },
         };
         Estimate { value, unit: "1".to_owned(), standard_error: None, interval }
     }
 
     #[test]
     fn intervals_that_do_not_meet_are_named() {
-        let (a, b, c) = (estimate(1.0, Some(0.2)), estimate(1.3, Some(0.2)), estimate(1.6, Some(0.05)));
+        let (a, b, c) =
+            (estimate(1.0, Some(0.2)), estimate(1.3, Some(0.2)), estimate(1.6, Some(0.05)));
         let found = compare("N*", &[("a", &a), ("b", &b), ("c", &c)]).unwrap();
         let pair = |left: &str, right: &str| (left.to_owned(), right.to_owned());
         assert_eq!(found.outcome, Judged::Apart { pairs: vec![pair("a", "c"), pair("b", "c")] });

@@ -11,7 +11,8 @@ use super::spread::Scale;
 use super::surface::Drawn;
 use super::words;
 use crate::result::{
-    Curve, Estimate, IsoflopBudget, LossForm, MethodOptimum, OptimumAhead, OptimumLoss, SurfaceMethod,
+    Curve, Estimate, IsoflopBudget, LossForm, MethodOptimum, OptimumAhead, OptimumLoss,
+    SurfaceMethod,
 };
 
 /// Everything that can be asked about a budget.
@@ -61,7 +62,8 @@ impl Methods<'_> {
 
     /// Smallest and largest budget with a minimum.
     pub(super) fn measured(&self) -> Option<(f64, f64)> {
-        let with = |budget: &&IsoflopBudget| budget.minima.iter().any(|minimum| minimum.found().is_some());
+        let with =
+            |budget: &&IsoflopBudget| budget.minima.iter().any(|minimum| minimum.found().is_some());
         let mut found = self.budgets.iter().filter(with).map(|budget| budget.budget);
         let first = found.next()?;
         Some((first, found.next_back().unwrap_or(first)))
@@ -80,7 +82,11 @@ impl Methods<'_> {
             method: curve.name().to_owned(),
             params: of(Quantity::Params)?,
             tokens: of(Quantity::Tokens)?,
-            loss_form: if with_floor.is_some() { LossForm::PowerWithFloor } else { LossForm::Power },
+            loss_form: if with_floor.is_some() {
+                LossForm::PowerWithFloor
+            } else {
+                LossForm::Power
+            },
             loss: with_floor.unwrap_or_else(|| pure.clone()),
             loss_without_floor: Some(pure),
         })
@@ -110,10 +116,15 @@ impl Methods<'_> {
     }
 }
 
-/// Among the budgets the loss by the first method, whatever its form, for there it follows the minima themselves; beyond them by the first that has a
-/// floor. Methods come in the order of trust.
+/// Among the budgets the loss by the first method, whatever its form, for there it follows the
+/// minima themselves; beyond them by the first that has a floor. Methods come in the order of
+/// trust.
 fn expected(methods: &[MethodOptimum], beyond: bool) -> Option<OptimumLoss> {
     let fits = |method: &&MethodOptimum| !beyond || method.loss_form.has_floor();
     let chosen = methods.iter().find(fits).or_else(|| methods.first())?;
-    Some(OptimumLoss { method: chosen.method.clone(), form: chosen.loss_form, value: chosen.loss.clone() })
+    Some(OptimumLoss {
+        method: chosen.method.clone(),
+        form: chosen.loss_form,
+        value: chosen.loss.clone(),
+    })
 }

@@ -1,8 +1,9 @@
 //! Curves that turn beside the optimum by their shape alone.
 //!
-//! A curve of a budget is no polynomial: it rises faster towards large sizes where alpha is below beta, and the other way round. The fitted surface
-//! tells by how much a polynomial through these very runs is misled. That is told with every minimum, and flagged where the interval of the minimum,
-//! which knows the scatter alone, has no room for it.
+//! A curve of a budget is no polynomial: it rises faster towards large sizes where alpha is below
+//! beta, and the other way round. The fitted surface tells by how much a polynomial through these
+//! very runs is misled. That is told with every minimum, and flagged where the interval of the
+//! minimum, which knows the scatter alone, has no room for it.
 
 use super::budget;
 use crate::result::{Along, Curve, Flag, FlagCode, IsoflopBudget};

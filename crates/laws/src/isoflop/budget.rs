@@ -6,8 +6,8 @@ use relscale_stats::surface::Surface;
 use super::options::IsoflopOptions;
 use super::run::{Run, Runs};
 use crate::result::{
-    Along, Curve, Interval, IsoflopBudget, IsoflopMinimum, IsoflopRun, IsoflopSize, Minimum, TracePoint,
-    trace,
+    Along, Curve, Interval, IsoflopBudget, IsoflopMinimum, IsoflopRun, IsoflopSize, Minimum,
+    TracePoint, trace,
 };
 
 /// Sizes that a minimum needs at least.
@@ -61,7 +61,9 @@ impl OfBudget {
         };
         let numbered: Vec<(usize, &Run)> = self.size.iter().copied().zip(&self.runs).collect();
         let chunks = numbered.chunk_by(|a, b| a.0 == b.0);
-        chunks.map(|chunk| of_one(&chunk.iter().map(|(_, run)| (*run).clone()).collect::<Vec<_>>())).collect()
+        chunks
+            .map(|chunk| of_one(&chunk.iter().map(|(_, run)| (*run).clone()).collect::<Vec<_>>()))
+            .collect()
     }
 
     /// N D of its runs, as a geometric mean.
@@ -71,9 +73,11 @@ impl OfBudget {
     }
 }
 
-/// Sorts the runs that have a budget into budgets, each of the runs whose FLOPs lie within `tolerance` above its smallest.
+/// Sorts the runs that have a budget into budgets, each of the runs whose FLOPs lie within
+/// `tolerance` above its smallest.
 pub(super) fn of_runs(runs: &Runs, tolerance: f64) -> Vec<OfBudget> {
-    let mut sorted: Vec<(f64, &Run)> = runs.runs.iter().filter_map(|run| Some((run.budget?, run))).collect();
+    let mut sorted: Vec<(f64, &Run)> =
+        runs.runs.iter().filter_map(|run| Some((run.budget?, run))).collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| Run::in_order(a.1, b.1)));
     let mut budgets: Vec<(f64, Vec<Run>)> = Vec::new();
     for (budget, run) in sorted {
@@ -85,8 +89,13 @@ pub(super) fn of_runs(runs: &Runs, tolerance: f64) -> Vec<OfBudget> {
     budgets.into_iter().map(|(budget, runs)| OfBudget::new(budget, runs)).collect()
 }
 
-/// Both curves along both axes; `surface`: the fitted one, which tells how far the curves' minima lie beside the optimum by their shape alone.
-pub(super) fn describe(of: &OfBudget, surface: Option<&Surface>, options: &IsoflopOptions) -> IsoflopBudget {
+/// Both curves along both axes; `surface`: the fitted one, which tells how far the curves' minima
+/// lie beside the optimum by their shape alone.
+pub(super) fn describe(
+    of: &OfBudget,
+    surface: Option<&Surface>,
+    options: &IsoflopOptions,
+) -> IsoflopBudget {
     let sizes = of.sizes();
     let minima = Curve::ALL.into_iter().flat_map(|curve| Along::ALL.map(|along| (curve, along)));
     let minima = minima.map(|(curve, along)| {
@@ -118,8 +127,9 @@ pub(super) fn describe(of: &OfBudget, surface: Option<&Surface>, options: &Isofl
     }
 }
 
-/// By how much a curve's minimum through losses without any scatter, those of the surface at the very runs, lies beside the surface's own optimum: the
-/// ratio less 1. `None` where such a curve has no minimum among the runs.
+/// By how much a curve's minimum through losses without any scatter, those of the surface at the
+/// very runs, lies beside the surface's own optimum: the ratio less 1. `None` where such a curve
+/// has no minimum among the runs.
 pub(super) fn bias(of: &OfBudget, surface: &Surface, curve: Curve, along: Along) -> Option<f64> {
     let mut exact = of.clone();
     exact.runs.iter_mut().for_each(|run| run.loss = surface.at(run.params, run.tokens));
@@ -143,8 +153,9 @@ pub(super) fn logarithms(runs: &[Run], along: Along) -> Vec<f64> {
     runs.iter().map(|run| value(run).ln()).collect()
 }
 
-/// A curve of the loss in the logarithm, through all runs: least squares through the runs is least squares through the means of the sizes, each counting
-/// as many times as it has seeds. The seeds of a size tell the scatter besides.
+/// A curve of the loss in the logarithm, through all runs: least squares through the runs is least
+/// squares through the means of the sizes, each counting as many times as it has seeds. The seeds
+/// of a size tell the scatter besides.
 ///
 /// # Errors
 /// The reason in words.
@@ -178,8 +189,9 @@ pub(super) fn ends(x: &[f64]) -> (f64, f64) {
     x.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)))
 }
 
-/// The minimum of a curve, if runs bracket it: the size with the lowest loss, a mean over its seeds, lies between others, so that the loss rises on both
-/// sides in the runs and not in the curve alone.
+/// The minimum of a curve, if runs bracket it: the size with the lowest loss, a mean over its
+/// seeds, lies between others, so that the loss rises on both sides in the runs and not in the
+/// curve alone.
 fn bracketed(
     fit: &Polynomial,
     sizes: &[IsoflopSize],
@@ -196,8 +208,11 @@ fn bracketed(
     by_place.sort_by(|a, b| a.0.total_cmp(&b.0));
     for (end, word) in [(by_place.first(), "smallest"), (by_place.last(), "largest")] {
         if end.is_some_and(|(_, loss)| *loss <= lowest) {
-            let of =
-                if sizes.len() < runs.len() { "the lowest mean loss is that of" } else { "the best run has" };
+            let of = if sizes.len() < runs.len() {
+                "the lowest mean loss is that of"
+            } else {
+                "the best run has"
+            };
             return Err(format!("not bracketed: {of} the {word} {}", along.name()));
         }
     }

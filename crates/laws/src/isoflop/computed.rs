@@ -1,8 +1,9 @@
 //! Budgets by `6 N D` (or `2 N D`), where a table has none.
 //!
-//! Runs are sorted by it and cut wherever the next lies further away than the tolerance. A stretch that is no wider than the tolerance itself, with the
-//! sizes of a minimum, is a budget: the geometric mean of its runs. Runs that were not trained to budgets fill the axis, so that such stretches are
-//! rare or too wide, and then nothing is made up.
+//! Runs are sorted by it and cut wherever the next lies further away than the tolerance. A stretch
+//! that is no wider than the tolerance itself, with the sizes of a minimum, is a budget: the
+//! geometric mean of its runs. Runs that were not trained to budgets fill the axis, so that such
+//! stretches are rare or too wide, and then nothing is made up.
 
 use relscale_records::units::FlopsConvention;
 
@@ -14,7 +15,8 @@ use crate::error::LawsError;
 /// Share of the runs that must lie in budgets.
 const MOST: f64 = 0.5;
 
-/// Gives runs their computed budgets; those that lie in none have none, and are of use to the surface alone.
+/// Gives runs their computed budgets; those that lie in none have none, and are of use to the
+/// surface alone.
 ///
 /// # Errors
 /// [`LawsError::NoBudgets`] where less than half of the runs lie in budgets.

@@ -3,9 +3,12 @@
 use super::facts::Facts;
 use super::options::formula;
 use super::{bias, unit};
-use crate::result::{Along, Curve, Flag, FlagCode, Interval, IsoflopBudget, LossForm, Minimum, OptimumAhead};
+use crate::result::{
+    Along, Curve, Flag, FlagCode, Interval, IsoflopBudget, LossForm, Minimum, OptimumAhead,
+};
 
-/// How far FLOPs by N D may spread over runs, as a ratio, before the surface's optimum of a budget is flagged.
+/// How far FLOPs by N D may spread over runs, as a ratio, before the surface's optimum of a budget
+/// is flagged.
 const SPREAD: f64 = 1.5;
 
 /// All of them.
@@ -42,7 +45,8 @@ fn same_size(facts: &Facts<'_>) -> Option<Flag> {
         runs += size.runs;
         repeated += 1;
         freedom += size.runs - 1;
-        squares += f64::from(size.runs - 1) * (size.standard_deviation.unwrap_or(0.0) / size.loss).powi(2);
+        squares +=
+            f64::from(size.runs - 1) * (size.standard_deviation.unwrap_or(0.0) / size.loss).powi(2);
     }
     let scatter = (freedom > 0).then(|| 100.0 * (squares / f64::from(freedom)).sqrt())?;
     let message = format!(
@@ -71,7 +75,8 @@ fn computed(facts: &Facts<'_>) -> Option<Flag> {
 /// The optimum of points that have no budgets.
 fn assumed(facts: &Facts<'_>) -> Option<Flag> {
     let counted = facts.flops.filter(|_| facts.per_product.is_none() && !facts.ahead.is_empty())?;
-    let message = format!("no run has a budget, so the surfaces' optimum takes C = {}", formula(counted));
+    let message =
+        format!("no run has a budget, so the surfaces' optimum takes C = {}", formula(counted));
     Some(Flag::new(FlagCode::FlopsComputed, message))
 }
 
@@ -103,7 +108,8 @@ fn spread(facts: &Facts<'_>) -> Option<Flag> {
     Some(Flag::new(FlagCode::Extrapolation, message))
 }
 
-/// Minima of the default curve whose place the scatter of the runs does not tell, or whose scatter is not known.
+/// Minima of the default curve whose place the scatter of the runs does not tell, or whose scatter
+/// is not known.
 fn flat(budgets: &[IsoflopBudget]) -> Option<Flag> {
     let is_flat = |budget: &&IsoflopBudget| {
         let along = [Along::Params, Along::Tokens].into_iter();
@@ -115,7 +121,8 @@ fn flat(budgets: &[IsoflopBudget]) -> Option<Flag> {
         budgets.iter().filter(is_flat).map(|budget| format!("{:.1e}", budget.budget)).collect();
     let message = "the scatter of the runs about the cubic does not bound the place of the minimum on both sides, so it is hardly known (and is in the \
                    laws all the same, unless --refuse-flat), at";
-    (!flat.is_empty()).then(|| Flag::new(FlagCode::IllConditioned, format!("{message} {}", flat.join(", "))))
+    (!flat.is_empty())
+        .then(|| Flag::new(FlagCode::IllConditioned, format!("{message} {}", flat.join(", "))))
 }
 
 fn beyond(ahead: &OptimumAhead) -> Option<Flag> {
@@ -132,7 +139,8 @@ fn beyond(ahead: &OptimumAhead) -> Option<Flag> {
     Some(Flag::new(FlagCode::Extrapolation, message))
 }
 
-/// A loss beyond the budgets that falls to 0 with more compute; `all` begins with the largest budget.
+/// A loss beyond the budgets that falls to 0 with more compute; `all` begins with the largest
+/// budget.
 fn without_floor(ahead: &OptimumAhead, all: &[OptimumAhead]) -> Option<Flag> {
     let loss = ahead.loss.as_ref().filter(|_| ahead.decades_beyond > 0.0)?;
     let of = |ahead: &OptimumAhead, method: &str| {

@@ -18,13 +18,15 @@ use crate::result::{Curve, IsoflopBudget, IsoflopFit, IsoflopGroup, RESULT_FORMA
 /// Minima of every budget, their growth, and the surface, of the runs in a table.
 ///
 /// # Errors
-/// Options that cannot be used; [`LawsError::Table`], with file and line; [`LawsError::NoBudgets`] where budgets were to be computed.
+/// Options that cannot be used; [`LawsError::Table`], with file and line; [`LawsError::NoBudgets`]
+/// where budgets were to be computed.
 pub fn fit_isoflop(path: &Path, options: &IsoflopOptions) -> Result<IsoflopFit, LawsError> {
     options.validate()?;
     let read = read::runs(path, options)?;
     let unstated = || "not stated".to_owned();
     let counted = (read.flops, read.params.is_some());
-    let groups = read.groups.into_iter().map(|(name, runs)| group(name, runs, counted, options)).collect();
+    let groups =
+        read.groups.into_iter().map(|(name, runs)| group(name, runs, counted, options)).collect();
     Ok(IsoflopFit {
         format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
@@ -58,11 +60,14 @@ fn group(
         .into_iter()
         .map(|method| (method, surface::draw(method, &runs.runs, options)))
         .collect();
-    let found = drawn.iter().find_map(|(_, drawn)| drawn.as_ref().ok().map(|drawn| &drawn.fit.surface));
+    let found =
+        drawn.iter().find_map(|(_, drawn)| drawn.as_ref().ok().map(|drawn| &drawn.fit.surface));
     let budgets: Vec<IsoflopBudget> =
         of_budgets.iter().map(|of| budget::describe(of, found, options)).collect();
-    let paths: Vec<_> =
-        Curve::ALL.into_iter().map(|curve| path::describe(curve, &budgets, &of_budgets, options)).collect();
+    let paths: Vec<_> = Curve::ALL
+        .into_iter()
+        .map(|curve| path::describe(curve, &budgets, &of_budgets, options))
+        .collect();
     let per_product = per_product(&runs.runs);
     // Without any budget the convention alone says how many FLOPs a parameter and token cost.
     let flops_per_product = per_product
@@ -74,8 +79,11 @@ fn group(
         .collect();
     let methods = Methods { budgets: &budgets, surfaces: &drawn, flops_per_product, options };
     let largest = methods.measured().map(|(_, largest)| largest);
-    let ahead: Vec<_> =
-        largest.into_iter().chain(options.at.iter().copied()).map(|budget| methods.at(budget)).collect();
+    let ahead: Vec<_> = largest
+        .into_iter()
+        .chain(options.at.iter().copied())
+        .map(|budget| methods.at(budget))
+        .collect();
     let flags = doubts::flags(&Facts {
         runs: &runs,
         budgets: &budgets,

@@ -1,7 +1,8 @@
 //! The least loss over budgets as `k C^-b + E`.
 //!
-//! Along the optimum of a surface the loss is exactly of this form, `b = alpha beta / (alpha + beta)`. Whether the minima tell E from 0 is judged
-//! against the pure power law through the same points, which it holds as the case E = 0:
+//! Along the optimum of a surface the loss is exactly of this form,
+//! `b = alpha beta / (alpha + beta)`. Whether the minima tell E from 0 is judged against the pure
+//! power law through the same points, which it holds as the case E = 0:
 //!
 //! ```text
 //! told:   R(power) - R(floor) > t² R(floor) / (n - 3),   t Student's of n - 3 degrees of freedom, R the sum of squared residuals of ln loss
@@ -28,10 +29,17 @@ pub(super) struct Floor {
 ///
 /// # Errors
 /// In words: fewer than four budgets with a minimum.
-pub(super) fn through(curve: Curve, budgets: &[IsoflopBudget], level: f64) -> Result<Floor, String> {
+pub(super) fn through(
+    curve: Curve,
+    budgets: &[IsoflopBudget],
+    level: f64,
+) -> Result<Floor, String> {
     let (x, y) = minima(curve, Quantity::Loss, budgets);
     if x.len() < 4 {
-        return Err(format!("{} budgets have a minimum, and a law with a floor needs four", x.len()));
+        return Err(format!(
+            "{} budgets have a minimum, and a law with a floor needs four",
+            x.len()
+        ));
     }
     let form = forms::fit(&PowerFloor, &x, &y).map_err(|refusal| refusal.to_string())?;
     let told = told(&form, &x, &y, level).unwrap_or(false);
@@ -51,14 +59,21 @@ impl Floor {
     /// The least loss of one new budget.
     pub(super) fn at(&self, budget: f64, level: f64) -> Option<Estimate> {
         let value = self.form.shape.at(budget)?;
-        let interval = profile::prediction(&self.form, budget, level).map(|found| ProfileInterval {
-            low: found.low.map(f64::exp),
-            high: found.high.map(f64::exp),
-            ..found
-        });
+        let interval =
+            profile::prediction(&self.form, budget, level).map(|found| ProfileInterval {
+                low: found.low.map(f64::exp),
+                high: found.high.map(f64::exp),
+                ..found
+            });
         let of_curve = self.form.standard_error(|shape| shape.log_at(budget).unwrap_or(f64::NAN));
-        let standard_error = of_curve.map(|error| value * error.hypot(self.form.residual_variance().sqrt()));
-        Some(Estimate { value, unit: "loss".to_owned(), standard_error, interval: traced(interval) })
+        let standard_error =
+            of_curve.map(|error| value * error.hypot(self.form.residual_variance().sqrt()));
+        Some(Estimate {
+            value,
+            unit: "loss".to_owned(),
+            standard_error,
+            interval: traced(interval),
+        })
     }
 }
 

@@ -47,7 +47,11 @@ impl Quantity {
 }
 
 /// Budgets with a minimum, and the quantity there.
-pub(super) fn minima(curve: Curve, quantity: Quantity, budgets: &[IsoflopBudget]) -> (Vec<f64>, Vec<f64>) {
+pub(super) fn minima(
+    curve: Curve,
+    quantity: Quantity,
+    budgets: &[IsoflopBudget],
+) -> (Vec<f64>, Vec<f64>) {
     let point = |budget: &IsoflopBudget| {
         let found = budget.minimum(curve, quantity.along())?.found()?;
         Some((budget.budget, quantity.of(found)))

@@ -19,11 +19,12 @@
 //! | `fit` | a table to a result: the entrance [`fit_isoflop`] |
 //! | `words` | sentences with their numbers |
 //!
-//! Invariants: every run counts, several of one size as its seeds; nothing depends on the order of the rows. A minimum is
-//! quoted only where runs bracket it, with the interval of its place by their scatter and the bias that the surface
-//! shows; one that is not is listed with the reason. FLOPs and parameters carry their convention, or the result says that
-//! none was given. Every method is shown beside the others. A loss beyond the budgets has a floor where the data tell one,
-//! and is flagged where it has none.
+//! Invariants: every run counts, several of one size as its seeds; nothing depends on the order of
+//! the rows. A minimum is quoted only where runs bracket it, with the interval of its place by
+//! their scatter and the bias that the surface shows; one that is not is listed with the reason.
+//! FLOPs and parameters carry their convention, or the result says that none was given. Every
+//! method is shown beside the others. A loss beyond the budgets has a floor where the data tell
+//! one, and is flagged where it has none.
 
 mod agree;
 mod ahead;

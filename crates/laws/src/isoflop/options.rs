@@ -18,7 +18,8 @@ pub(super) fn formula(counted: FlopsConvention) -> &'static str {
 /// Draws behind an interval: its ends then move by 1.6 % of its half width from seed to seed.
 const RESAMPLES: u32 = 2000;
 
-/// How far apart, as a ratio less 1, two budgets of a table may lie and be one: steps are whole, so compute misses its budget by a little.
+/// How far apart, as a ratio less 1, two budgets of a table may lie and be one: steps are whole, so
+/// compute misses its budget by a little.
 const TOLERANCE: f64 = 0.02;
 
 /// The same of budgets that are computed: N D is not all that a budget counts.
@@ -31,13 +32,16 @@ pub struct IsoflopOptions {
     /// that `sweep collect` writes unless said otherwise. Without columns to group by, one of the
     /// name `group` or `dataset` groups.
     pub select: Select,
-    /// The column of a run's FLOPs, or a product, as `1e9*gflops`; `budget` where not given and there.
+    /// The column of a run's FLOPs, or a product, as `1e9*gflops`; `budget` where not given and
+    /// there.
     pub budget: Option<String>,
     /// FLOPs of one unit of the column of budgets, e.g. 1e9 where it counts GFLOPs.
     pub budget_unit: f64,
-    /// Compute budgets, in place of any column: 6 N D for training FLOPs, 2 N D for those of the forward pass.
+    /// Compute budgets, in place of any column: 6 N D for training FLOPs, 2 N D for those of the
+    /// forward pass.
     pub budget_from: Option<FlopsConvention>,
-    /// How far apart, as a ratio less 1, the FLOPs of runs of one budget may lie; `None`: 0.02, or 0.05 where they are computed.
+    /// How far apart, as a ratio less 1, the FLOPs of runs of one budget may lie; `None`: 0.02, or
+    /// 0.05 where they are computed.
     pub budget_tolerance: Option<f64>,
     /// What budgets count, where no column `flops_convention` says it.
     pub flops: Option<FlopsConvention>,
@@ -47,13 +51,15 @@ pub struct IsoflopOptions {
     pub leave_out_highest: u32,
     /// Huber's threshold for the curves of a budget, in units of the loss; `None`: least squares.
     pub curve_huber: Option<f64>,
-    /// Refuse minima whose place the scatter of the runs leaves open on both sides, instead of listing them with that said.
+    /// Refuse minima whose place the scatter of the runs leaves open on both sides, instead of
+    /// listing them with that said.
     pub refuse_flat: bool,
     /// Huber's threshold for the surface, in the unit of [`huber_residual`](Self::huber_residual).
     pub huber_delta: f64,
     /// Of what Huber's loss of the surface is.
     pub huber_residual: Residual,
-    /// The exponent a of `N* = A C^a` that every method is held to (that of D* is 1 - a); 0.5 is alpha = beta.
+    /// The exponent a of `N* = A C^a` that every method is held to (that of D* is 1 - a); 0.5 is
+    /// alpha = beta.
     pub size_exponent: Option<f64>,
     /// Budgets whose optimum is wanted.
     pub at: Vec<f64>,
@@ -102,7 +108,8 @@ impl IsoflopOptions {
     /// # Errors
     /// [`LawsError::Option`].
     pub fn validate(&self) -> Result<(), LawsError> {
-        FitOptions { level: self.level, resamples: self.resamples, ..FitOptions::default() }.validate()?;
+        FitOptions { level: self.level, resamples: self.resamples, ..FitOptions::default() }
+            .validate()?;
         let refuse = |option: &'static str, value: String, expected: &'static str| {
             Err(LawsError::Option { option, value, expected })
         };
@@ -113,8 +120,14 @@ impl IsoflopOptions {
         positive("huber-delta", self.huber_delta)?;
         positive("budget-unit", self.budget_unit)?;
         self.curve_huber.map_or(Ok(()), |delta| positive("curve-huber", delta))?;
-        if let Some(tolerance) = self.budget_tolerance.filter(|tolerance| !(0.0..1.0).contains(tolerance)) {
-            return refuse("budget-tolerance", tolerance.to_string(), "a share from 0 to below 1, e.g. 0.05");
+        if let Some(tolerance) =
+            self.budget_tolerance.filter(|tolerance| !(0.0..1.0).contains(tolerance))
+        {
+            return refuse(
+                "budget-tolerance",
+                tolerance.to_string(),
+                "a share from 0 to below 1, e.g. 0.05",
+            );
         }
         if let Some(a) = self.size_exponent.filter(|a| !(*a > 0.0 && *a < 1.0)) {
             return refuse(
@@ -134,7 +147,9 @@ impl IsoflopOptions {
         }
         self.at.iter().try_for_each(|&budget| match (1e-60..=1e60).contains(&budget) {
             true => Ok(()),
-            false => refuse("at", budget.to_string(), "a number from 1e-60 to 1e60, as those of tables"),
+            false => {
+                refuse("at", budget.to_string(), "a number from 1e-60 to 1e60, as those of tables")
+            }
         })
     }
 }

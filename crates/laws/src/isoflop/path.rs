@@ -1,16 +1,19 @@
 //! Minima over budgets as power laws.
 //!
-//! The interval of an exponent, and of its prefactor, is Student's, from the scatter of the minima about the line. Beside it stands one by the runs'
-//! own scatter: normal errors with the variance of each budget's runs about its curve are drawn, curves, minima and line fitted anew, and the spread
-//! of that counts with Student's t. Its degrees of freedom are those of the budgets together,
+//! The interval of an exponent, and of its prefactor, is Student's, from the scatter of the minima
+//! about the line. Beside it stands one by the runs' own scatter: normal errors with the variance
+//! of each budget's runs about its curve are drawn, curves, minima and line fitted anew, and the
+//! spread of that counts with Student's t. Its degrees of freedom are those of the budgets
+//! together,
 //!
 //! ```text
 //! df = (Σ v)² / Σ v²/df_budget,   v = (weight of the budget in the line)² var(its minimum)
 //! ```
 //!
-//! (Welch and Satterthwaite), v to first order. Percentiles of the same draws, and residuals with turned signs, hold the truth in 80 to 90 % with five
-//! budgets: each budget knows its scatter from few runs (`record/2026-11-28-isoflop-seeds.md`). A budget whose curve passes through all its runs
-//! has no such scatter.
+//! (Welch and Satterthwaite), v to first order. Percentiles of the same draws, and residuals with
+//! turned signs, hold the truth in 80 to 90 % with five budgets: each budget knows its scatter from
+//! few runs (`record/2026-11-28-isoflop-seeds.md`). A budget whose curve passes through all its
+//! runs has no such scatter.
 
 use relscale_stats::bootstrap::{Sample, normals};
 use relscale_stats::interval::student::{self, StudentInterval};
@@ -25,7 +28,9 @@ use super::minima::{Quantity, minima};
 use super::options::IsoflopOptions;
 use super::spread::{Scale, estimate};
 use crate::intervals::student_t;
-use crate::result::{Along, Curve, Estimate, Interval, IsoflopBudget, OptimumPath, Outcome, PathLaw};
+use crate::result::{
+    Along, Curve, Estimate, Interval, IsoflopBudget, OptimumPath, Outcome, PathLaw,
+};
 
 /// A line through the logarithms of budgets and minima.
 pub(super) enum Growth {
@@ -66,7 +71,9 @@ impl Growth {
     fn exponent(&self, level: f64) -> Estimate {
         let (value, _) = self.values();
         let (standard_error, interval) = match self {
-            Self::Found(line) => (line.slope_standard_error(), student_t(student::slope(line, level))),
+            Self::Found(line) => {
+                (line.slope_standard_error(), student_t(student::slope(line, level)))
+            }
             Self::Held(_) => (None, Interval::None { reason: HELD.to_owned() }),
         };
         Estimate { value, unit: "1".to_owned(), standard_error, interval }
@@ -152,7 +159,10 @@ pub(super) fn describe(
         params: law(Quantity::Params),
         tokens: law(Quantity::Tokens),
         loss: law(Quantity::Loss),
-        loss_with_floor: floor::describe(&floor::through(curve, budgets, options.level), options.level),
+        loss_with_floor: floor::describe(
+            &floor::through(curve, budgets, options.level),
+            options.level,
+        ),
     }
 }
 
@@ -171,7 +181,8 @@ pub(super) fn through(
         return Err(format!("{} budgets have a minimum, and a law needs two", x.len()));
     }
     let logarithms = |values: Vec<f64>| values.into_iter().map(f64::ln).collect::<Vec<f64>>();
-    Growth::fit(&logarithms(x), &logarithms(y), quantity.held(options)).map_err(|refusal| refusal.to_string())
+    Growth::fit(&logarithms(x), &logarithms(y), quantity.held(options))
+        .map_err(|refusal| refusal.to_string())
 }
 
 fn law(
@@ -184,13 +195,14 @@ fn law(
 ) -> PathLaw {
     let (exponent, log_prefactor) = line.values();
     let again = drawn(curve, quantity, budgets, runs, options);
-    let by_runs = |value: f64, unit: &str, scale: Scale, of: &dyn Fn(&(f64, f64)) -> f64| match &again {
-        Ok((lines, freedom)) => {
-            let sample = Sample::new(lines.iter().map(|line| scale.of(of(line))));
-            estimate(value, unit, &sample, scale, *freedom, options.level)
-        }
-        Err(reason) => none(value, unit, reason),
-    };
+    let by_runs =
+        |value: f64, unit: &str, scale: Scale, of: &dyn Fn(&(f64, f64)) -> f64| match &again {
+            Ok((lines, freedom)) => {
+                let sample = Sample::new(lines.iter().map(|line| scale.of(of(line))));
+                estimate(value, unit, &sample, scale, *freedom, options.level)
+            }
+            Err(reason) => none(value, unit, reason),
+        };
     PathLaw {
         exponent: line.exponent(options.level),
         exponent_by_runs: match line {
@@ -198,9 +210,12 @@ fn law(
             Growth::Held(_) => none(exponent, "1", HELD),
         },
         prefactor: line.prefactor(quantity.unit(), options.level),
-        prefactor_by_runs: by_runs(log_prefactor.exp(), quantity.unit(), Scale::Logarithm, &|line| {
-            line.1.exp()
-        }),
+        prefactor_by_runs: by_runs(
+            log_prefactor.exp(),
+            quantity.unit(),
+            Scale::Logarithm,
+            &|line| line.1.exp(),
+        ),
         r_squared: line.r_squared(),
         budgets: line.points() as u32,
     }
@@ -216,13 +231,15 @@ fn none(value: f64, unit: &str, reason: &str) -> Estimate {
 struct Scattered<'a> {
     of: &'a OfBudget,
     fit: Polynomial,
-    /// Standard deviation of a run about the curve, and its degrees of freedom; none where the curve passes through all runs.
+    /// Standard deviation of a run about the curve, and its degrees of freedom; none where the
+    /// curve passes through all runs.
     scatter: Option<(f64, f64)>,
     /// Standard error of the logarithm of the quantity, to first order.
     error: f64,
 }
 
-/// Exponent and logarithm of the prefactor of every draw (NaN where too few budgets kept a minimum), and the degrees of freedom of their spread.
+/// Exponent and logarithm of the prefactor of every draw (NaN where too few budgets kept a
+/// minimum), and the degrees of freedom of their spread.
 type Lines = (Vec<(f64, f64)>, f64);
 
 /// Lines through minima of scatter drawn again.
@@ -243,8 +260,9 @@ fn drawn(
         .filter_map(|(budget, of)| {
             let (at, loss) = budget.minimum(curve, along)?.found()?;
             let fit = fitted(of, curve, along, options.curve_huber).ok()?;
-            let scatter =
-                fit.scatter().map(|scatter| (scatter.variance.sqrt(), scatter.degrees_of_freedom as f64));
+            let scatter = fit
+                .scatter()
+                .map(|scatter| (scatter.variance.sqrt(), scatter.degrees_of_freedom as f64));
             let error = match quantity {
                 Quantity::Params | Quantity::Tokens => fit.minimum_standard_error(at.ln()),
                 Quantity::Loss => fit.standard_error(at.ln()).map(|error| error / loss),
@@ -254,9 +272,11 @@ fn drawn(
         .collect();
     let alone = scattered.iter().filter_map(|budget| Some(budget.scatter?.1)).sum::<f64>();
     // Runs on their curve to all digits have a scatter of 0, and it is known.
-    let together = freedom(&scattered, quantity.held(options).is_some()).or((alone > 0.0).then_some(alone));
+    let together =
+        freedom(&scattered, quantity.held(options).is_some()).or((alone > 0.0).then_some(alone));
     let freedom = together.ok_or_else(|| {
-        "every curve passes through all runs of its budget, so their scatter is not known".to_owned()
+        "every curve passes through all runs of its budget, so their scatter is not known"
+            .to_owned()
     })?;
     let draw = |draw| {
         let mut points = (Vec::new(), Vec::new());
@@ -299,7 +319,8 @@ impl Scattered<'_> {
     }
 }
 
-/// Degrees of freedom of the line's slope (of its height, where the slope is held) by the scatter of the budgets' runs.
+/// Degrees of freedom of the line's slope (of its height, where the slope is held) by the scatter
+/// of the budgets' runs.
 fn freedom(budgets: &[Scattered<'_>], held: bool) -> Option<f64> {
     let x: Vec<f64> = budgets.iter().map(|budget| budget.of.budget.ln()).collect();
     let mean = x.iter().sum::<f64>() / x.len() as f64;

@@ -10,7 +10,9 @@ use super::options::IsoflopOptions;
 use super::run::{Run, Runs};
 use crate::error::LawsError;
 use crate::result::LeftOut;
-use crate::tables::{Kind, RowIs, Wanted, each, flops_convention, observe, params_convention, rows_of};
+use crate::tables::{
+    Kind, RowIs, Wanted, each, flops_convention, observe, params_convention, rows_of,
+};
 
 /// What a table holds.
 pub(super) struct Read {
@@ -29,11 +31,16 @@ const BUDGET: &str = "budget";
 /// Reads the runs.
 ///
 /// # Errors
-/// [`LawsError::Table`]: a column that is not there (a table without a column of budgets gives the surface alone), a number that is not above
-/// zero, rows of two conventions, a convention that contradicts the one given. [`LawsError::NoBudgets`]: budgets were to be computed, and runs do not
-/// gather into any.
+/// [`LawsError::Table`]: a column that is not there (a table without a column of budgets gives the
+/// surface alone), a number that is not above zero, rows of two conventions, a convention that
+/// contradicts the one given. [`LawsError::NoBudgets`]: budgets were to be computed, and runs do
+/// not gather into any.
 pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsError> {
-    each::<2>(&options.select.x, "x", "two columns, or products of columns: parameters and tokens")?;
+    each::<2>(
+        &options.select.x,
+        "x",
+        "two columns, or products of columns: parameters and tokens",
+    )?;
     each::<1>(&options.select.y, "y", "one column of losses")?;
     let rows = rows_of(path, |_| true)?;
     let mut select = options.select.clone();
@@ -41,7 +48,9 @@ pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsEr
     let budget = options.budget.as_deref().or_else(|| rows.has(BUDGET).then_some(BUDGET));
     select.x.extend(budget.filter(|_| options.budget_from.is_none()).map(str::to_owned));
     let mut ungrouped = None;
-    if let (true, Some(group)) = (select.group.is_empty(), GROUPS.into_iter().find(|name| rows.has(name))) {
+    if let (true, Some(group)) =
+        (select.group.is_empty(), GROUPS.into_iter().find(|name| rows.has(name)))
+    {
         // A table that `collect` wrote has the column, and no names in it where no group was given.
         let at = rows.column(group)?;
         let named = rows.rows.iter().any(|row| !rows.is_empty(row, at));
@@ -90,8 +99,9 @@ pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsEr
     Ok(Read { groups, flops, params })
 }
 
-/// Takes rows out that are another row again, name and numbers: seeds of one size differ in their losses, so that a run listed twice is no second witness.
-/// Rows without names are no such evidence, as their losses may be rounded.
+/// Takes rows out that are another row again, name and numbers: seeds of one size differ in their
+/// losses, so that a run listed twice is no second witness. Rows without names are no such
+/// evidence, as their losses may be rounded.
 fn repeated(group: &mut Runs, named: bool) {
     if !named {
         return;

@@ -24,7 +24,10 @@ impl Run {
             self.loss.total_cmp(&other.loss),
             budget(self).total_cmp(&budget(other)),
         ];
-        numbers.into_iter().fold(Ordering::Equal, Ordering::then).then_with(|| self.name.cmp(&other.name))
+        numbers
+            .into_iter()
+            .fold(Ordering::Equal, Ordering::then)
+            .then_with(|| self.name.cmp(&other.name))
     }
 }
 

@@ -1,7 +1,8 @@
 //! From the spread of draws to an interval.
 //!
-//! `value ± t s`, s the standard deviation of the draws and t Student's, on the scale on which the quantity scatters evenly. Percentiles of the draws
-//! know nothing of how badly few runs know their own scatter.
+//! `value ± t s`, s the standard deviation of the draws and t Student's, on the scale on which the
+//! quantity scatters evenly. Percentiles of the draws know nothing of how badly few runs know their
+//! own scatter.
 
 use relscale_stats::bootstrap::Sample;
 use relscale_stats::interval::welch;
@@ -46,17 +47,25 @@ pub(super) fn estimate(
     degrees_of_freedom: f64,
     level: f64,
 ) -> Estimate {
-    let half = draws
-        .standard_error()
-        .and_then(|error| welch::two_sided_quantile(level, degrees_of_freedom).map(|t| (error, t * error)));
+    let half = draws.standard_error().and_then(|error| {
+        welch::two_sided_quantile(level, degrees_of_freedom).map(|t| (error, t * error))
+    });
     let (standard_error, interval) = match half {
         Err(refusal) => (None, Interval::None { reason: refusal.to_string() }),
         Ok((error, half)) => {
-            let (low, high) = (scale.back(scale.of(value) - half), scale.back(scale.of(value) + half));
+            let (low, high) =
+                (scale.back(scale.of(value) - half), scale.back(scale.of(value) + half));
             let interval = match low.is_finite() && high.is_finite() {
-                true => Interval::RunBootstrap { low, high, level, resamples: draws.replicates() as u32 },
+                true => Interval::RunBootstrap {
+                    low,
+                    high,
+                    level,
+                    resamples: draws.replicates() as u32,
+                },
                 // Prefactors of steep surfaces leave the range of numbers.
-                false => Interval::None { reason: "its ends are beyond the range of numbers".to_owned() },
+                false => {
+                    Interval::None { reason: "its ends are beyond the range of numbers".to_owned() }
+                }
             };
             let error = if scale == Scale::Logarithm { value * error } else { error };
             (Some(error).filter(|error| error.is_finite()), interval)

@@ -5,9 +5,11 @@
 //! | variable projection | each residual over `(1 - leverage)^0.75` with a random sign (wild bootstrap, Wu 1986): at fixed sizes and tokens, whatever the scatter of each run | Student's t with Bell and McCaffrey's degrees of freedom ([`Tangent`]) |
 //! | Huber | an exponential weight of mean 1 a run (Jin, Ying and Wei 2001): signs alone do not show how flat a median is | Student's t with runs less parameters |
 //!
-//! Between the two by the share kappa of runs whose residuals Huber's loss squares: there the spread is widened by `sqrt(n / (n - kappa p))`, and the
-//! degrees of freedom move from `n - p` to those of least squares. Percentiles of runs drawn again within their budgets hold the truth less often, 56 %
-//! where a size has three seeds of which one was kept (`record/2026-11-28-isoflop-seeds.md`).
+//! Between the two by the share kappa of runs whose residuals Huber's loss squares: there the
+//! spread is widened by `sqrt(n / (n - kappa p))`, and the degrees of freedom move from `n - p` to
+//! those of least squares. Percentiles of runs drawn again within their budgets hold the truth less
+//! often, 56 % where a size has three seeds of which one was kept
+//! (`record/2026-11-28-isoflop-seeds.md`).
 
 use relscale_stats::StatsError;
 use relscale_stats::bootstrap::{Sample, exponentials, signs};
@@ -19,7 +21,9 @@ use super::options::IsoflopOptions;
 use super::path::HELD;
 use super::run::Run;
 use super::spread::{self, Scale};
-use crate::result::{Estimate, Flag, FlagCode, Interval, IsoflopSurface, SurfaceLaw, SurfaceMethod};
+use crate::result::{
+    Estimate, Flag, FlagCode, Interval, IsoflopSurface, SurfaceLaw, SurfaceMethod,
+};
 
 /// A surface with the surfaces of runs drawn again.
 pub(super) struct Drawn {
@@ -36,8 +40,9 @@ pub(super) struct Drawn {
     widened: f64,
 }
 
-/// Power of `1 - leverage` that a turned residual is divided by. One half is right on average for equal scatter and holds the truth in 89 to 96 %, as
-/// scatter goes with the loss and so with the leverage; one (the jackknife's) holds it in up to 99 %, of twenty runs.
+/// Power of `1 - leverage` that a turned residual is divided by. One half is right on average for
+/// equal scatter and holds the truth in 89 to 96 %, as scatter goes with the loss and so with the
+/// leverage; one (the jackknife's) holds it in up to 99 %, of twenty runs.
 const LEVERAGE: f64 = 0.75;
 
 /// Columns of runs.
@@ -55,10 +60,17 @@ struct Method<'a> {
 }
 
 impl Method<'_> {
-    fn fit(&self, loss: &[f64], weights: &[f64], from: Option<Surface>) -> Result<SurfaceFit, StatsError> {
+    fn fit(
+        &self,
+        loss: &[f64],
+        weights: &[f64],
+        from: Option<Surface>,
+    ) -> Result<SurfaceFit, StatsError> {
         let Points { n, d, .. } = self.points;
-        let search = Search { from, near: from.is_some(), size_exponent: self.options.size_exponent };
-        let objective = Huber { delta: self.options.huber_delta, residual: self.options.huber_residual };
+        let search =
+            Search { from, near: from.is_some(), size_exponent: self.options.size_exponent };
+        let objective =
+            Huber { delta: self.options.huber_delta, residual: self.options.huber_residual };
         match self.method {
             SurfaceMethod::VariableProjection => project(n, d, loss, search),
             SurfaceMethod::Huber => huber_weighted(n, d, loss, weights, objective, search),
@@ -93,10 +105,17 @@ impl Method<'_> {
 ///
 /// # Errors
 /// The reason in words.
-pub(super) fn draw(method: SurfaceMethod, runs: &[Run], options: &IsoflopOptions) -> Result<Drawn, String> {
+pub(super) fn draw(
+    method: SurfaceMethod,
+    runs: &[Run],
+    options: &IsoflopOptions,
+) -> Result<Drawn, String> {
     let column = |of: fn(&Run) -> f64| runs.iter().map(of).collect::<Vec<f64>>();
-    let points =
-        Points { n: column(|run| run.params), d: column(|run| run.tokens), loss: column(|run| run.loss) };
+    let points = Points {
+        n: column(|run| run.params),
+        d: column(|run| run.tokens),
+        loss: column(|run| run.loss),
+    };
     let solver = Method { method, points: &points, options };
     let count = runs.len() as f64;
     let mut weights = vec![1.0; runs.len()];
@@ -139,16 +158,25 @@ pub(super) fn draw(method: SurfaceMethod, runs: &[Run], options: &IsoflopOptions
     Ok(Drawn { freedom: count - parameters, squared, widened, fit, replicates, failed, tangent })
 }
 
-/// Refuses a surface that so few or so equal runs let run away: its coefficients are no numbers that a result could hold.
+/// Refuses a surface that so few or so equal runs let run away: its coefficients are no numbers
+/// that a result could hold.
 ///
 /// # Errors
 /// In words.
 fn within_numbers(surface: &Surface) -> Result<(), String> {
     let coefficients = [("A", surface.coefficient_a()), ("B", surface.coefficient_b())];
     let (optimum_n, optimum_d) = surface.optimum(1.0);
-    let held = [surface.e, surface.alpha, surface.beta, surface.size_exponent(), surface.tokens_exponent()];
+    let held = [
+        surface.e,
+        surface.alpha,
+        surface.beta,
+        surface.size_exponent(),
+        surface.tokens_exponent(),
+    ];
     let beyond = coefficients.iter().find(|(_, value)| !value.is_finite());
-    let all = held.iter().all(|value| value.is_finite()) && optimum_n.is_finite() && optimum_d.is_finite();
+    let all = held.iter().all(|value| value.is_finite())
+        && optimum_n.is_finite()
+        && optimum_d.is_finite();
     if beyond.is_none() && all {
         return Ok(());
     }
@@ -172,8 +200,10 @@ impl Drawn {
         let centre = scale.of(value);
         let draws = self.replicates.iter().map(|surface| scale.of(quantity(surface)));
         let sample = Sample::new(draws.map(|draw| centre + self.widened * (draw - centre)));
-        let of_least_squares =
-            self.tangent.as_ref().and_then(|about| about.degrees_of_freedom(|s| scale.of(quantity(s))));
+        let of_least_squares = self
+            .tangent
+            .as_ref()
+            .and_then(|about| about.degrees_of_freedom(|s| scale.of(quantity(s))));
         let freedom = match of_least_squares {
             None => self.freedom,
             Some(few) => self.squared * few.min(self.freedom) + (1.0 - self.squared) * self.freedom,
@@ -213,7 +243,10 @@ fn law(drawn: &Drawn, per_product: Option<f64>, options: &IsoflopOptions) -> Sur
         flags.push(Flag::new(FlagCode::AtBound, "the floor E stands at 0: these runs show none"));
     }
     if !fit.confirmed {
-        flags.push(Flag::new(FlagCode::Unconfirmed, "a second method did not arrive at the same objective"));
+        flags.push(Flag::new(
+            FlagCode::Unconfirmed,
+            "a second method did not arrive at the same objective",
+        ));
     }
     if f64::from(drawn.failed) > FAILED * f64::from(options.resamples) {
         flags.push(Flag::new(
@@ -252,8 +285,10 @@ fn law(drawn: &Drawn, per_product: Option<f64>, options: &IsoflopOptions) -> Sur
 fn exponent(found: Estimate, options: &IsoflopOptions) -> Estimate {
     match options.size_exponent {
         None => found,
-        Some(_) => {
-            Estimate { standard_error: None, interval: Interval::None { reason: HELD.to_owned() }, ..found }
-        }
+        Some(_) => Estimate {
+            standard_error: None,
+            interval: Interval::None { reason: HELD.to_owned() },
+            ..found
+        },
     }
 }

@@ -1,7 +1,9 @@
-//! Columns that count in another unit than one by one: sizes in millions, tokens in billions, logarithms.
+//! Columns that count in another unit than one by one: sizes in millions, tokens in billions,
+//! logarithms.
 //!
-//! FLOPs by N D tell it: 2 (forward) or 6 (training), a little more where attention and vocabulary count. Where they are far from it, or sizes are
-//! smaller than any model, the units are tried that would mend it, and the likeliest is named.
+//! FLOPs by N D tell it: 2 (forward) or 6 (training), a little more where attention and vocabulary
+//! count. Where they are far from it, or sizes are smaller than any model, the units are tried that
+//! would mend it, and the likeliest is named.
 
 use super::facts::Facts;
 use super::run::Run;
@@ -28,7 +30,8 @@ const TOKENS_A_PARAMETER: f64 = 20.0;
 /// The caution, with the units that would make the numbers usual.
 pub(super) fn flag(facts: &Facts<'_>) -> Option<Flag> {
     let runs = &facts.runs.runs;
-    let (params, tokens) = (median(runs, |run| Some(run.params))?, median(runs, |run| Some(run.tokens))?);
+    let (params, tokens) =
+        (median(runs, |run| Some(run.params))?, median(runs, |run| Some(run.tokens))?);
     let seen = facts.per_product.map(|(median, ..)| median);
     let off = seen.filter(|ratio| !USUAL.contains(ratio));
     let sum = facts.exponents.filter(|(a, b)| (a + b - 1.0).abs() > SUM);
@@ -51,7 +54,9 @@ pub(super) fn flag(facts: &Facts<'_>) -> Option<Flag> {
         ));
     }
     if let Some((a, b)) = sum {
-        told.push(format!("N* grows as C^{a:.3} and D* as C^{b:.3}, which together should be close to C^1"));
+        told.push(format!(
+            "N* grows as C^{a:.3} and D* as C^{b:.3}, which together should be close to C^1"
+        ));
     }
     let likely = likely(runs, params, tokens).unwrap_or_else(|| {
         match off {
@@ -83,7 +88,8 @@ fn likely(runs: &[Run], params: f64, tokens: f64) -> Option<String> {
         let off = (ratio / 6.0).ln().abs().min((ratio / 2.0).ln().abs());
         (USUAL.contains(&ratio) && n > SMALL && d > SMALL).then_some((off, name, ratio))
     };
-    let bases = [(10.0, "10"), (2.0, "2"), (std::f64::consts::E, "e")].into_iter().filter_map(of_base);
+    let bases =
+        [(10.0, "10"), (2.0, "2"), (std::f64::consts::E, "e")].into_iter().filter_map(of_base);
     if let Some((_, name, ratio)) = bases.min_by(|a, b| a.0.total_cmp(&b.0)) {
         return Some(format!(
             "the columns are likely logarithms to base {name}, for then budgets are {} times N D; give the numbers themselves",
@@ -113,7 +119,10 @@ fn likely(runs: &[Run], params: f64, tokens: f64) -> Option<String> {
     }
     found.retain(|(count, ..)| *count > 0);
     let fewest = found.iter().map(|(count, ..)| *count).min()?;
-    let best = found.into_iter().filter(|(count, ..)| *count == fewest).min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let best = found
+        .into_iter()
+        .filter(|(count, ..)| *count == fewest)
+        .min_by(|a, b| a.1.total_cmp(&b.1))?;
     let how = if best.2.contains("budgets") { " and --budget-unit for budgets" } else { "" };
     Some(format!("the table likely has {}; write the numbers out (70M, 1.4B){how}", best.2))
 }
@@ -126,7 +135,9 @@ fn median(runs: &[Run], of: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
 
 fn short(number: f64) -> String {
     match number {
-        0.01..10000.0 => format!("{number:.3}").trim_end_matches('0').trim_end_matches('.').to_owned(),
+        0.01..10000.0 => {
+            format!("{number:.3}").trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
         _ => format!("{number:.1e}"),
     }
 }

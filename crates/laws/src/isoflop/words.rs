@@ -26,12 +26,16 @@ pub(super) fn of_agreement(agreement: &[Agreement]) -> String {
         })
         .collect();
     if !within.is_empty() {
-        let quantities: Vec<String> =
-            within.iter().map(|agreement| format!("{} ({})", agreement.quantity, range(agreement))).collect();
-        parts.push(format!("the methods agree within their intervals on {}", quantities.join(", ")));
+        let quantities: Vec<String> = within
+            .iter()
+            .map(|agreement| format!("{} ({})", agreement.quantity, range(agreement)))
+            .collect();
+        parts
+            .push(format!("the methods agree within their intervals on {}", quantities.join(", ")));
     }
     match parts.is_empty() {
-        true => "fewer than two methods give an interval, so their agreement cannot be judged".to_owned(),
+        true => "fewer than two methods give an interval, so their agreement cannot be judged"
+            .to_owned(),
         false => parts.join("; "),
     }
 }
@@ -54,18 +58,27 @@ pub(super) fn of_group(group: &IsoflopGroup) -> String {
     let head = match group.budgets.len() {
         0 => format!("{} runs without budgets", group.runs),
         budgets => {
-            format!("{} runs in {budgets} budgets, {cubic} of them with a bracketed minimum", group.runs)
+            format!(
+                "{} runs in {budgets} budgets, {cubic} of them with a bracketed minimum",
+                group.runs
+            )
         }
     };
     let path = group.paths.iter().find(|path| path.curve == Curve::Cubic);
     let laws = path.and_then(|path| Some((path.params.fit()?, path.tokens.fit()?)));
     match laws {
         Some((params, tokens)) => {
-            format!("{head}: N* grows as C^{}, D* as C^{}, by cubics.", power(params), power(tokens))
+            format!(
+                "{head}: N* grows as C^{}, D* as C^{}, by cubics.",
+                power(params),
+                power(tokens)
+            )
         }
         None => {
-            let surface =
-                group.surfaces.iter().find_map(|surface| surface.law().map(|law| (surface.method, law)));
+            let surface = group
+                .surfaces
+                .iter()
+                .find_map(|surface| surface.law().map(|law| (surface.method, law)));
             match surface {
                 Some((method, law)) => format!(
                     "{head}; by the surface ({}) N* grows as C^{}.",

@@ -1,6 +1,7 @@
 //! What the fitted laws say of a size that was not measured, and which size a target needs.
 //!
-//! Answers come from the points in `laws.json`, by the same least squares, so that a value and a size are two readings of one line:
+//! Answers come from the points in `laws.json`, by the same least squares, so that a value and a
+//! size are two readings of one line:
 //!
 //! ```text
 //! value at S:   v(L),  L = exp(ln C - alpha ln S)         L is -ln RBP_k, CE or -ln p_N; v is exp(-L) for a chance
@@ -17,8 +18,8 @@
 //! | `next` | what a group holds by itself: the laws at ten times the largest model |
 //! | `rivals` | the same readings off the other forms |
 //!
-//! Invariants: every answer is a number with its intervals and its distance beyond the data, or a reason. Nothing is answered from
-//! a law without saying which.
+//! Invariants: every answer is a number with its intervals and its distance beyond the data, or a
+//! reason. Nothing is answered from a law without saying which.
 
 mod next;
 mod question;
@@ -42,8 +43,9 @@ const K: [u32; 3] = [1, 10, 100];
 /// Answers a question from the laws of a study.
 ///
 /// # Errors
-/// [`LawsError::NoGroup`] for a family or corpus that the study does not have, with those it has; [`LawsError::Option`]
-/// for a level that is no probability. What a law cannot answer is no error: the answer says why.
+/// [`LawsError::NoGroup`] for a family or corpus that the study does not have, with those it has;
+/// [`LawsError::Option`] for a level that is no probability. What a law cannot answer is no error:
+/// the answer says why.
 pub fn predict(laws: &StudyFit, question: &Question) -> Result<Predictions, LawsError> {
     let level = question.level.unwrap_or(laws.options.level);
     if !(level > 0.0 && level < 1.0) {
@@ -53,7 +55,8 @@ pub fn predict(laws: &StudyFit, question: &Question) -> Result<Predictions, Laws
             expected: "above 0 and below 1",
         });
     }
-    let is = |wanted: &Option<String>, name: &str| wanted.as_ref().is_none_or(|wanted| wanted == name);
+    let is =
+        |wanted: &Option<String>, name: &str| wanted.as_ref().is_none_or(|wanted| wanted == name);
     let groups: Vec<GroupPredictions> = laws
         .groups
         .iter()
@@ -66,7 +69,11 @@ pub fn predict(laws: &StudyFit, question: &Question) -> Result<Predictions, Laws
                 .into_iter()
                 .filter_map(|(what, name)| Some(format!("{what} `{}`", name.as_ref()?)))
                 .collect(),
-            there: laws.groups.iter().map(|group| format!("{} on {}", group.family, group.corpus)).collect(),
+            there: laws
+                .groups
+                .iter()
+                .map(|group| format!("{} on {}", group.family, group.corpus))
+                .collect(),
         });
     }
     Ok(Predictions {
@@ -82,7 +89,11 @@ fn answer(group: &GroupFit, question: &Question, level: f64) -> GroupPredictions
         group.models.first().map_or(0, |model| model.parameters),
         group.models.last().map_or(0, |model| model.parameters),
     );
-    let at = if question.at.is_empty() && question.targets.is_empty() { &NEXT[..] } else { &question.at };
+    let at = if question.at.is_empty() && question.targets.is_empty() {
+        &NEXT[..]
+    } else {
+        &question.at
+    };
     let quantities = quantities(group, question);
     let values = at
         .iter()
@@ -96,14 +107,26 @@ fn answer(group: &GroupFit, question: &Question, level: f64) -> GroupPredictions
         .flat_map(|target| target.goal.at(&question.k).into_iter().map(|goal| (goal, target.value)))
         .map(|(quantity, target)| size::reaching(group, quantity, target, level))
         .collect();
-    GroupPredictions { family: group.family.clone(), corpus: group.corpus.clone(), measured, values, sizes }
+    GroupPredictions {
+        family: group.family.clone(),
+        corpus: group.corpus.clone(),
+        measured,
+        values,
+        sizes,
+    }
 }
 
 /// What is predicted at each size.
 fn quantities(group: &GroupFit, question: &Question) -> Vec<Predicted> {
     let fitted: Vec<u32> = K.into_iter().filter(|&k| group.rank_law(k).is_some()).collect();
     let k = if question.k.is_empty() { &fitted } else { &question.k };
-    let sequences =
-        question.lengths.iter().flat_map(|&length| Goal::Sequence { length, k: None }.at(&question.k));
-    k.iter().map(|&k| Predicted::Rbp { k }).chain([Predicted::CrossEntropy]).chain(sequences).collect()
+    let sequences = question
+        .lengths
+        .iter()
+        .flat_map(|&length| Goal::Sequence { length, k: None }.at(&question.k));
+    k.iter()
+        .map(|&k| Predicted::Rbp { k })
+        .chain([Predicted::CrossEntropy])
+        .chain(sequences)
+        .collect()
 }

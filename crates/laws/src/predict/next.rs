@@ -1,15 +1,17 @@
-//! What the next size buys: the laws of one group at ten times the largest model, beside what that model has.
+//! What the next size buys: the laws of one group at ten times the largest model, beside what that
+//! model has.
 
 use super::value;
 use crate::result::{FoundValue, GroupFit, Interval, NextSize, NextValue, Predicted, Quantity};
 use crate::verdict::magnitude;
 use relscale_records::digits;
 
-/// The next size over the largest measured one. Predictions reach further less and less safely; a decade is what families
-/// are extended by.
+/// The next size over the largest measured one. Predictions reach further less and less safely; a
+/// decade is what families are extended by.
 const TIMES: f64 = 10.0;
 
-/// Reads the greedy law and the cross-entropy law at [`TIMES`] the largest model; none where neither can be read.
+/// Reads the greedy law and the cross-entropy law at [`TIMES`] the largest model; none where
+/// neither can be read.
 pub(crate) fn next_size(group: &GroupFit, level: f64) -> Option<NextSize> {
     let largest = group.models.last()?;
     let parameters = TIMES * largest.parameters as f64;
@@ -24,7 +26,13 @@ pub(crate) fn next_size(group: &GroupFit, level: f64) -> Option<NextSize> {
         })
         .collect();
     let verdict = sentence(&largest.name, parameters, &values)?;
-    Some(NextSize { parameters, times_largest: TIMES, largest: largest.name.clone(), values, verdict })
+    Some(NextSize {
+        parameters,
+        times_largest: TIMES,
+        largest: largest.name.clone(),
+        values,
+        verdict,
+    })
 }
 
 /// What the model itself has.
@@ -39,8 +47,9 @@ fn measured(group: &GroupFit, quantity: Predicted, model: &str) -> Option<f64> {
     Some(if quantity == Predicted::CrossEntropy { value } else { (-value).exp() })
 }
 
-/// `A model of 2.21e7 parameters, 10 times the largest (m), has RBP_1 0.565 [0.531, 0.598] instead of 0.498 and ...; a pure power law
-/// says RBP_1 0.571 [0.540, 0.603].` Where a pure power law is excluded that comes first.
+/// "A model of 2.210e7 parameters, 10 times the largest (m), has RBP_1 0.5650 [0.5310, 0.5980]
+/// instead of 0.4980 and ...; a pure power law says RBP_1 0.5710 [0.5400, 0.6030]." Where a pure
+/// power law is excluded that comes first.
 fn sentence(largest: &str, parameters: f64, values: &[NextValue]) -> Option<String> {
     let found: Vec<(&NextValue, &FoundValue)> =
         values.iter().filter_map(|next| Some((next, next.prediction.outcome.fit()?))).collect();

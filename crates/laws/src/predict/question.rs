@@ -12,11 +12,13 @@ pub struct Question {
     pub family: Option<String>,
     /// Only this corpus; all where absent.
     pub corpus: Option<String>,
-    /// Sizes to predict values at; ten and a hundred times the largest model where neither sizes nor targets are given.
+    /// Sizes to predict values at; ten and a hundred times the largest model where neither sizes
+    /// nor targets are given.
     pub at: Vec<Size>,
     /// Targets to predict sizes for.
     pub targets: Vec<Target>,
-    /// The k of values, and of targets that name none. Empty: 1, 10 and 100 as far as they were fitted, and 1 for targets.
+    /// The k of values, and of targets that name none. Empty: 1, 10 and 100 as far as they were
+    /// fitted, and 1 for targets.
     pub k: Vec<u32>,
     /// N of the chances of N tokens right in a row, as values; none where empty.
     pub lengths: Vec<u32>,
@@ -52,7 +54,8 @@ impl Size {
 impl FromStr for Size {
     type Err = LawsError;
 
-    /// A number, with `k`, `M`, `B`, `T` for powers of a thousand, or `x` for multiples of the largest model.
+    /// A number, with `k`, `M`, `B`, `T` for powers of a thousand, or `x` for multiples of the
+    /// largest model.
     fn from_str(text: &str) -> Result<Self, LawsError> {
         let trimmed = text.trim();
         let (number, unit) =
@@ -65,7 +68,8 @@ impl FromStr for Size {
             "T" | "t" => Some(1e12),
             _ => None,
         };
-        let value = number.trim().parse::<f64>().ok().zip(factor).map(|(number, factor)| number * factor);
+        let value =
+            number.trim().parse::<f64>().ok().zip(factor).map(|(number, factor)| number * factor);
         match value.filter(|value| value.is_finite() && *value > 0.0) {
             Some(times) if unit.eq_ignore_ascii_case("x") => Ok(Self::TimesLargest(times)),
             Some(parameters) => Ok(Self::Parameters(parameters)),
@@ -120,7 +124,9 @@ impl Goal {
             Self::Rbp { k } => vec![Predicted::Rbp { k }],
             Self::CrossEntropy => vec![Predicted::CrossEntropy],
             Self::Sequence { length, k: Some(k) } => vec![Predicted::Sequence { length, k }],
-            Self::Sequence { length, k: None } if k.is_empty() => vec![Predicted::Sequence { length, k: 1 }],
+            Self::Sequence { length, k: None } if k.is_empty() => {
+                vec![Predicted::Sequence { length, k: 1 }]
+            }
             Self::Sequence { length, k: None } => {
                 k.iter().map(|&k| Predicted::Sequence { length, k }).collect()
             }
@@ -131,7 +137,8 @@ impl Goal {
 impl FromStr for Target {
     type Err = LawsError;
 
-    /// `RBP_1 = 0.6`, `CE = 2.5`, `p_20 = 0.5`, `p_20 = 0.5 at k = 10`; in any case, with or without the underscore.
+    /// `RBP_1 = 0.6`, `CE = 2.5`, `p_20 = 0.5`, `p_20 = 0.5 at k = 10`; in any case, with or
+    /// without the underscore.
     fn from_str(text: &str) -> Result<Self, LawsError> {
         parse(text).ok_or_else(|| LawsError::Option {
             option: "target",
@@ -142,7 +149,8 @@ impl FromStr for Target {
 }
 
 fn parse(text: &str) -> Option<Target> {
-    let plain: String = text.to_lowercase().chars().filter(|c| !c.is_whitespace() && *c != '_').collect();
+    let plain: String =
+        text.to_lowercase().chars().filter(|c| !c.is_whitespace() && *c != '_').collect();
     let (left, right) = plain.split_once('=')?;
     let (value, k) = match right.split_once("atk=") {
         Some((value, k)) => (value, Some(count(k)?)),
@@ -156,7 +164,8 @@ fn parse(text: &str) -> Option<Target> {
         _ => return None,
     };
     let chance = goal != Goal::CrossEntropy;
-    (value.is_finite() && value > 0.0 && !(chance && value >= 1.0)).then_some(Target { goal, value })
+    (value.is_finite() && value > 0.0 && !(chance && value >= 1.0))
+        .then_some(Target { goal, value })
 }
 
 fn count(digits: &str) -> Option<u32> {

@@ -42,10 +42,13 @@ pub(super) fn sizes(source: &Source<'_>, target: f64) -> Vec<RivalSize> {
 
 /// Every form but the power law that can be fitted, with its weight among all that can.
 fn fits(source: &Source<'_>) -> Vec<(Curve, Option<f64>)> {
-    let curves: Vec<Curve> =
-        forms::ALL.iter().filter_map(|form| forms::fit(*form, &source.sizes, &source.values).ok()).collect();
+    let curves: Vec<Curve> = forms::ALL
+        .iter()
+        .filter_map(|form| forms::fit(*form, &source.sizes, &source.values).ok())
+        .collect();
     let criteria: Vec<Option<f64>> = curves.iter().map(|curve| select::aicc(curve).ok()).collect();
-    let mut weights = select::weights(&criteria.iter().flatten().copied().collect::<Vec<f64>>()).into_iter();
+    let mut weights =
+        select::weights(&criteria.iter().flatten().copied().collect::<Vec<f64>>()).into_iter();
     let weights: Vec<Option<f64>> =
         criteria.iter().map(|criterion| criterion.and_then(|_| weights.next())).collect();
     let power = forms::ALL[0].name();
@@ -57,10 +60,12 @@ fn falls_to(shape: &Shape, log_level: f64, log_sizes: &[f64]) -> Option<f64> {
     let low = log_sizes.iter().fold(f64::INFINITY, |a, &b| a.min(b)) - DECADES * LN_10;
     let high = log_sizes.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b)) + DECADES * LN_10;
     // A form without a value above zero has fallen below any level.
-    let above = |log_size: f64| shape.log_at(log_size.exp()).is_some_and(|log_value| log_value > log_level);
+    let above =
+        |log_size: f64| shape.log_at(log_size.exp()).is_some_and(|log_value| log_value > log_level);
     let steps = ((high - low) / LN_10 * STEPS).ceil();
     let at = |step: f64| low + (high - low) * step / steps;
-    let first = (0..steps as u32).map(f64::from).find(|&step| above(at(step)) && !above(at(step + 1.0)))?;
+    let first =
+        (0..steps as u32).map(f64::from).find(|&step| above(at(step)) && !above(at(step + 1.0)))?;
     let (mut left, mut right) = (at(first), at(first + 1.0));
     for _ in 0..60 {
         let middle = 0.5 * (left + right);

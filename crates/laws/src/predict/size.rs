@@ -4,16 +4,29 @@ use relscale_stats::interval::crossing;
 
 use super::rivals;
 use super::source::Source;
-use crate::result::{Basis, Estimate, FoundSize, GroupFit, Interval, Outcome, Predicted, SizePrediction};
+use crate::result::{
+    Basis, Estimate, FoundSize, GroupFit, Interval, Outcome, Predicted, SizePrediction,
+};
 use crate::sizes;
 use crate::verdict::magnitude;
 
 /// Predicts the S at which `quantity` reaches `target`.
-pub(super) fn reaching(group: &GroupFit, quantity: Predicted, target: f64, level: f64) -> SizePrediction {
+pub(super) fn reaching(
+    group: &GroupFit,
+    quantity: Predicted,
+    target: f64,
+    level: f64,
+) -> SizePrediction {
     let goal = quantity.reaching(target);
     let refused = |reason: String| {
         let verdict = format!("{goal}: {reason}.");
-        SizePrediction { quantity, target, outcome: Outcome::Refused { reason }, flags: Vec::new(), verdict }
+        SizePrediction {
+            quantity,
+            target,
+            outcome: Outcome::Refused { reason },
+            flags: Vec::new(),
+            verdict,
+        }
     };
     let source = match Source::of(group, quantity) {
         Ok(source) => source,
@@ -44,10 +57,13 @@ pub(super) fn reaching(group: &GroupFit, quantity: Predicted, target: f64, level
         independent: independent(group, quantity, &source, target),
         rivals: rivals::sizes(&source, target),
     };
-    let mut flags: Vec<_> =
-        sizes::extrapolation(&format!("{goal}, at {size:.2e} parameters,"), decades_beyond, &source.sizes)
-            .into_iter()
-            .collect();
+    let mut flags: Vec<_> = sizes::extrapolation(
+        &format!("{goal}, at {size:.2e} parameters,"),
+        decades_beyond,
+        &source.sizes,
+    )
+    .into_iter()
+    .collect();
     flags.extend(source.flags.iter().cloned());
     let verdict = sentence(&goal, &found);
     SizePrediction { quantity, target, outcome: Outcome::fitted(found), flags, verdict }
@@ -76,7 +92,12 @@ fn crossing_of(source: &Source<'_>, target: f64) -> Result<f64, String> {
 }
 
 /// Beside counted windows: the size by independence.
-fn independent(group: &GroupFit, quantity: Predicted, source: &Source<'_>, target: f64) -> Option<f64> {
+fn independent(
+    group: &GroupFit,
+    quantity: Predicted,
+    source: &Source<'_>,
+    target: f64,
+) -> Option<f64> {
     let Predicted::Sequence { length, k } = quantity else { return None };
     if source.basis != Basis::CountedWindows {
         return None;
@@ -96,7 +117,11 @@ fn sentence(goal: &str, found: &FoundSize) -> String {
             format!("{start}, without an interval ({reason}).")
         }
         (law, model) => {
-            format!("{start}: the law reaches it in {}, one new model in {}.", range(law), range(model))
+            format!(
+                "{start}: the law reaches it in {}, one new model in {}.",
+                range(law),
+                range(model)
+            )
         }
     }
 }

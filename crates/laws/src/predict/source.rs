@@ -115,7 +115,8 @@ impl<'a> Source<'a> {
 
 fn rank_law(group: &GroupFit, k: u32) -> Result<&Law, String> {
     group.rank_law(k).ok_or_else(|| {
-        let fitted: Vec<String> = group.rank_laws.iter().filter_map(Law::k).map(|k| k.to_string()).collect();
+        let fitted: Vec<String> =
+            group.rank_laws.iter().filter_map(Law::k).map(|k| k.to_string()).collect();
         format!("k = {k} was not fitted; fitted are {}", fitted.join(", "))
     })
 }
@@ -131,6 +132,9 @@ fn counted(group: &GroupFit, length: u32, k: u32) -> Result<&Law, String> {
     };
     match found.law.fit() {
         Some(fit) if fit.claimed => Ok(&found.law),
-        _ => Err(format!("counted windows give no law ({})", found.law.verdict.trim_end_matches('.'))),
+        _ => Err(format!(
+            "counted windows give no law ({})",
+            found.law.verdict.trim_end_matches('.')
+        )),
     }
 }

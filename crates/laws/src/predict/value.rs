@@ -6,12 +6,19 @@ use relscale_stats::interval::open_form::Of;
 use super::rivals;
 use super::source::Source;
 use crate::extrapolate;
-use crate::result::{Basis, FoundValue, GroupFit, Interval, LineValue, Outcome, Predicted, ValuePrediction};
+use crate::result::{
+    Basis, FoundValue, GroupFit, Interval, LineValue, Outcome, Predicted, ValuePrediction,
+};
 use crate::sizes;
 use crate::verdict::{magnitude, within};
 
 /// Predicts `quantity` at S = `parameters`, above zero.
-pub(super) fn at(group: &GroupFit, quantity: Predicted, parameters: f64, level: f64) -> ValuePrediction {
+pub(super) fn at(
+    group: &GroupFit,
+    quantity: Predicted,
+    parameters: f64,
+    level: f64,
+) -> ValuePrediction {
     let symbol = quantity.symbol();
     let source = match Source::of(group, quantity) {
         Ok(source) => source,
@@ -19,9 +26,14 @@ pub(super) fn at(group: &GroupFit, quantity: Predicted, parameters: f64, level: 
     };
     let decades_beyond = sizes::decades_beyond(parameters.ln(), &source.sizes);
     let unit = quantity.unit();
-    let open = |of| extrapolate::at(&source.open, parameters, of, unit, level, |l| source.reading(l));
+    let open =
+        |of| extrapolate::at(&source.open, parameters, of, unit, level, |l| source.reading(l));
     let (Some(value), Some(law)) = (open(Of::Point), open(Of::Law)) else {
-        return refused(quantity, parameters, "the law's value exceeds the range of numbers".to_owned());
+        return refused(
+            quantity,
+            parameters,
+            "the law's value exceeds the range of numbers".to_owned(),
+        );
     };
     let line = |fresh| source.read(source.fit.value(parameters, fresh, "", level), unit);
     let found = FoundValue {
@@ -34,23 +46,45 @@ pub(super) fn at(group: &GroupFit, quantity: Predicted, parameters: f64, level: 
         independent: independent(group, quantity, &source, parameters),
         rivals: rivals::values(&source, parameters),
     };
-    let mut flags: Vec<_> =
-        sizes::extrapolation(&format!("{symbol} at S = {parameters:.2e}"), decades_beyond, &source.sizes)
-            .into_iter()
-            .collect();
+    let mut flags: Vec<_> = sizes::extrapolation(
+        &format!("{symbol} at S = {parameters:.2e}"),
+        decades_beyond,
+        &source.sizes,
+    )
+    .into_iter()
+    .collect();
     flags.extend(source.flags.iter().cloned());
     let verdict = sentence(&symbol, parameters, &found);
-    ValuePrediction { quantity, parameters, decades_beyond, outcome: Outcome::fitted(found), flags, verdict }
+    ValuePrediction {
+        quantity,
+        parameters,
+        decades_beyond,
+        outcome: Outcome::fitted(found),
+        flags,
+        verdict,
+    }
 }
 
 fn refused(quantity: Predicted, parameters: f64, reason: String) -> ValuePrediction {
     let verdict = format!("{} at S = {}: {reason}.", quantity.symbol(), magnitude(parameters));
     let outcome = Outcome::Refused { reason };
-    ValuePrediction { quantity, parameters, decades_beyond: 0.0, outcome, flags: Vec::new(), verdict }
+    ValuePrediction {
+        quantity,
+        parameters,
+        decades_beyond: 0.0,
+        outcome,
+        flags: Vec::new(),
+        verdict,
+    }
 }
 
 /// Beside counted windows: what independence gives.
-fn independent(group: &GroupFit, quantity: Predicted, source: &Source<'_>, parameters: f64) -> Option<f64> {
+fn independent(
+    group: &GroupFit,
+    quantity: Predicted,
+    source: &Source<'_>,
+    parameters: f64,
+) -> Option<f64> {
     let Predicted::Sequence { length, k } = quantity else { return None };
     if source.basis != Basis::CountedWindows {
         return None;

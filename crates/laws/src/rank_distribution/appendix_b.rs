@@ -1,8 +1,9 @@
-//! Appendix B of the paper (arXiv 2510.20387): `-ln p_1` and cross entropy of lognormal point masses, in closed form and
-//! exactly.
+//! Appendix B of the paper (arXiv 2510.20387): `-ln p_1` and cross entropy of lognormal point
+//! masses, in closed form and exactly.
 //!
-//! The paper gives rank k the probability `p_k = psi(k)/c`, where psi is the density of a lognormal with parameters mu and
-//! sigma, and `c = sum psi(k)` (eq. 10 and 11). With `a = -mu/sigma`, phi and Phi of the standard normal, `P = Phi(mu/sigma)`:
+//! The paper gives rank k the probability `p_k = psi(k)/c`, where psi is the density of a lognormal
+//! with parameters mu and sigma, and `c = sum psi(k)` (eq. 10 and 11). With `a = -mu/sigma`, phi
+//! and Phi of the standard normal, `P = Phi(mu/sigma)`:
 //!
 //! ```text
 //! c        ~ phi(a)/(2 sigma) + P                                                                       (20)
@@ -10,16 +11,18 @@
 //! CE       ~ -ln p_1 + [P ((sigma² - mu²)/(2 sigma²) + mu) + phi(a) (sigma - mu/(2 sigma))] / c         (21)
 //! ```
 //!
-//! As they stand these lose all digits for a fit like GPT-2's (mu = -65, sigma = 13: c is 4e-8, and `mu²/(2 sigma²)` cancels
-//! `ln c`). Divided by phi(a), with the Mills ratio `M = P/phi(a)`, nothing large is left:
+//! As they stand these lose all digits for a fit like GPT-2's (mu = -65, sigma = 13: c is 4e-8, and
+//! `mu²/(2 sigma²)` cancels `ln c`). Divided by phi(a), with the Mills ratio `M = P/phi(a)`,
+//! nothing large is left:
 //!
 //! ```text
 //! -ln p_1  ~ ln(1/2 + sigma M)
 //! CE       ~ -ln p_1 + [((sigma² - mu²)/(2 sigma²) + mu) + (sigma - mu/(2 sigma))/M] / (1 + 1/(2 sigma M))
 //! ```
 //!
-//! What the paper calls CE is the **entropy of the rank distribution**. It is a model's cross entropy only if the model gives
-//! probability p_k to every token of rank k: the calibration in [`RankDistribution`](crate::RankDistribution) measures that.
+//! What the paper calls CE is the **entropy of the rank distribution**. It is a model's cross
+//! entropy only if the model gives probability p_k to every token of rank k: the calibration in
+//! [`RankDistribution`](crate::RankDistribution) measures that.
 
 use relscale_stats::normal::{ln_density, ln_mills_ratio, upper_tail};
 
@@ -50,7 +53,8 @@ pub struct AppendixB {
 /// ```
 ///
 /// # Errors
-/// [`LawsError::Lognormal`]: sigma that is not above zero, a parameter that is not finite, a result out of range.
+/// [`LawsError::Lognormal`]: sigma that is not above zero, a parameter that is not finite, a result
+/// out of range.
 pub fn closed_form(mu: f64, sigma: f64) -> Result<AppendixB, LawsError> {
     check(mu, sigma)?;
     let ln_mills = ln_mills_ratio(-mu / sigma);
@@ -74,8 +78,8 @@ pub fn sum(mu: f64, sigma: f64, upper: u32) -> Result<AppendixB, LawsError> {
     finite(mu, sigma, sums.ln_total(), sums.entropy())
 }
 
-/// The sums over all ranks without end, as eq. 11 and 17 have them: the first 131 072 one by one, the rest by the
-/// midpoint rule as an integral, whose error is far below the last digit there.
+/// The sums over all ranks without end, as eq. 11 and 17 have them: the first 131 072 one by one,
+/// the rest by the midpoint rule as an integral, whose error is far below the last digit there.
 ///
 /// # Errors
 /// As [`closed_form`].
@@ -114,15 +118,17 @@ impl Sums {
         Self { largest, total, weighted }
     }
 
-    /// Adds `integral from x of psi(y)/psi(1) dy`, and the same with `ln(psi/psi(1)) = t (mu/sigma² - 1) - t²/(2 sigma²)`:
-    /// the truncated moments of t = ln y as in eq. 14 and 15, from `ln x` instead of 0.
+    /// Adds `integral from x of psi(y)/psi(1) dy`, and the same with
+    /// `ln(psi/psi(1)) = t (mu/sigma² - 1) - t²/(2 sigma²)`: the truncated moments of t = ln y as
+    /// in eq. 14 and 15, from `ln x` instead of 0.
     fn add_tail(&mut self, mu: f64, sigma: f64, x: f64) {
         let t = x.ln();
         let z = (t - mu) / sigma;
         // Over psi(1) = phi(mu/sigma)/sigma, and over exp(largest) as the other terms.
         let scale = |ln: f64| (ln - ln_density(mu / sigma) + sigma.ln() - self.largest).exp();
         let density = scale(ln_density(z));
-        let area = if z > 0.0 { density * ln_mills_ratio(z).exp() } else { scale(upper_tail(z).ln()) };
+        let area =
+            if z > 0.0 { density * ln_mills_ratio(z).exp() } else { scale(upper_tail(z).ln()) };
         let first = mu * area + sigma * density;
         let second = (mu * mu + sigma * sigma) * area + sigma * (mu + t) * density;
         let variance = sigma * sigma;
@@ -173,8 +179,8 @@ mod tests {
         let c = density / (2.0 * sigma) + area;
         let (variance, square) = (sigma * sigma, mu * mu);
         let minus_ln_p1 = c.ln() + (TAU.sqrt() * sigma).ln() + square / (2.0 * variance);
-        let bracket =
-            area * ((variance - square) / (2.0 * variance) + mu) + density * (sigma - mu / (2.0 * sigma));
+        let bracket = area * ((variance - square) / (2.0 * variance) + mu)
+            + density * (sigma - mu / (2.0 * sigma));
         AppendixB { minus_ln_p1, entropy: minus_ln_p1 + bracket / c }
     }
 
@@ -185,7 +191,10 @@ mod tests {
                 let (stable, printed) = (closed_form(mu, sigma).unwrap(), as_printed(mu, sigma));
                 let tolerance = 1e-13 * (1.0 + mu * mu / (sigma * sigma)).powi(2);
                 if -mu / sigma < 8.0 {
-                    assert!((stable.minus_ln_p1 - printed.minus_ln_p1).abs() < tolerance, "{mu} {sigma}");
+                    assert!(
+                        (stable.minus_ln_p1 - printed.minus_ln_p1).abs() < tolerance,
+                        "{mu} {sigma}"
+                    );
                     let scale = printed.entropy.abs().max(1.0);
                     assert!(
                         (stable.entropy - printed.entropy).abs() < 10.0 * tolerance * scale,
@@ -201,7 +210,8 @@ mod tests {
         for (mu, sigma) in [(-3.0, 2.5), (0.8, 2.0), (4.0, 1.0), (9.0, 0.5)] {
             let psi = |k: u32| {
                 let t = f64::from(k).ln();
-                (-(t - mu) * (t - mu) / (2.0 * sigma * sigma)).exp() / (TAU.sqrt() * sigma * f64::from(k))
+                (-(t - mu) * (t - mu) / (2.0 * sigma * sigma)).exp()
+                    / (TAU.sqrt() * sigma * f64::from(k))
             };
             let c: f64 = (1..=1000).map(psi).sum();
             let entropy: f64 = (1..=1000).map(|k| psi(k) / c).map(|p| -p * p.ln()).sum();
@@ -229,7 +239,10 @@ mod tests {
         assert!((far.minus_ln_p1 - (0.5 + 1.0 / 900.0_f64).ln()).abs() < 1e-5);
         assert!(closed_form(900.0, 1.0).unwrap().minus_ln_p1 > 4e5);
         for (mu, sigma) in [(0.0, 0.0), (0.0, -1.0), (f64::NAN, 1.0), (0.0, f64::INFINITY)] {
-            assert!(matches!(closed_form(mu, sigma), Err(LawsError::Lognormal { .. })), "{mu} {sigma}");
+            assert!(
+                matches!(closed_form(mu, sigma), Err(LawsError::Lognormal { .. })),
+                "{mu} {sigma}"
+            );
         }
         assert!(sum(0.0, 1.0, 0).is_err());
     }

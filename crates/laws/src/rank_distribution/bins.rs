@@ -1,4 +1,5 @@
-//! Ranks in bins that widen: six a decade, as integers allow, so that a figure over five decades needs thirty points.
+//! Ranks in bins that widen: six a decade, as integers allow, so that a figure over five decades
+//! needs thirty points.
 
 use relscale_records::RankHistogram;
 
@@ -57,7 +58,8 @@ mod tests {
             let bins = cut(&ranks, upper);
             assert_eq!((bins[0].low, bins[bins.len() - 1].high), (1, upper));
             assert!(bins.windows(2).all(|pair| pair[0].high + 1 == pair[1].low));
-            let inside: u64 = ranks.iter().filter(|rank| rank.rank <= upper).map(|rank| rank.tokens).sum();
+            let inside: u64 =
+                ranks.iter().filter(|rank| rank.rank <= upper).map(|rank| rank.tokens).sum();
             assert_eq!(bins.iter().map(|bin| bin.tokens).sum::<u64>(), inside);
             assert!(bins.iter().all(|bin| bin.sum_nll == 0.5 * bin.tokens as f64));
         }

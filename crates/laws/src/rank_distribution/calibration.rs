@@ -1,8 +1,9 @@
 //! Is the entropy of the rank distribution the cross entropy, as Appendix B has it?
 //!
-//! Only if the model gives probability f_k to each token of rank k, f_k being how often rank k occurs. By rank, that is mean nll
-//! against `-ln f_k`. In sum, a calibrated model's cross entropy is the entropy of ranks *given the context*, so it lies below
-//! that of ranks alone by what the context tells about the rank.
+//! Only if the model gives probability f_k to each token of rank k, f_k being how often rank k
+//! occurs. By rank, that is mean nll against `-ln f_k`. In sum, a calibrated model's cross entropy
+//! is the entropy of ranks *given the context*, so it lies below that of ranks alone by what the
+//! context tells about the rank.
 
 use relscale_records::RankHistogram;
 

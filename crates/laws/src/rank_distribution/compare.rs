@@ -1,8 +1,9 @@
 //! One form against another: Vuong's test, over tokens and over documents.
 //!
-//! Vuong (1989): the mean of `d = ln P_1(R) - ln P_2(R)` over its standard error is standard normal when both forms are
-//! equally far from the truth. The textbook error takes tokens as independent. Tokens of one document are not, and the z that it gives
-//! is too large; so the error is computed over [documents](super::documents) as well.
+//! Vuong (1989): the mean of `d = ln P_1(R) - ln P_2(R)` over its standard error is standard normal
+//! when both forms are equally far from the truth. The textbook error takes tokens as independent.
+//! Tokens of one document are not, and the z that it gives is too large; so the error is computed
+//! over [documents](super::documents) as well.
 
 use relscale_records::RunTally;
 use relscale_stats::discrete::Kind;
@@ -38,7 +39,11 @@ pub(super) fn words(first: Kind, second: Kind, mean: f64, p_value: f64, level: f
         );
     }
     let (closer, other) = if mean > 0.0 { (first, second) } else { (second, first) };
-    format!("{closer} is closer than {other} by {:.5} nats a token ({})", mean.abs(), chance(p_value))
+    format!(
+        "{closer} is closer than {other} by {:.5} nats a token ({})",
+        mean.abs(),
+        chance(p_value)
+    )
 }
 
 /// A p-value as people read it.
@@ -71,7 +76,13 @@ mod tests {
                     token: 0,
                     bytes: 1,
                     context: 0,
-                    score: Some(relscale_records::Score { rank, ties: 0, nll: 1.0, entropy: 1.0, argmax: 0 }),
+                    score: Some(relscale_records::Score {
+                        rank,
+                        ties: 0,
+                        nll: 1.0,
+                        entropy: 1.0,
+                        argmax: 0,
+                    }),
                 });
             }
         }
@@ -84,7 +95,8 @@ mod tests {
     fn by_tokens(differences: &[AtRank<1>]) -> f64 {
         let n: f64 = differences.iter().map(|d| d.tokens as f64).sum();
         let mean = differences.iter().map(|d| d.tokens as f64 * d.value[0]).sum::<f64>() / n;
-        let squares: f64 = differences.iter().map(|d| d.tokens as f64 * (d.value[0] - mean).powi(2)).sum();
+        let squares: f64 =
+            differences.iter().map(|d| d.tokens as f64 * (d.value[0] - mean).powi(2)).sum();
         n * mean / squares.sqrt()
     }
 
@@ -115,7 +127,8 @@ mod tests {
 
     #[test]
     fn inside_a_cell_tokens_vary() {
-        // Ranks 3 and 4 share a cell, those above 4 another: no document differs from another by cells.
+        // Ranks 3 and 4 share a cell, those above 4 another: no document differs from another by
+        // cells.
         let documents: Vec<Vec<u32>> = (0..50).map(|i| vec![3 + i % 2, 5 + i % 3]).collect();
         let (run, differences) = run(&documents);
         let found = by_documents(&run, &differences).unwrap().statistic;
@@ -127,7 +140,10 @@ mod tests {
         let (alone, differences) = run(&[vec![1, 2, 1]]);
         assert_eq!(by_documents(&alone, &differences), None);
         let (same, _) = run(&[vec![1, 2], vec![2, 1]]);
-        assert_eq!(by_documents(&same, &[1, 2].map(|rank| AtRank { rank, tokens: 2, value: [0.0] })), None);
+        assert_eq!(
+            by_documents(&same, &[1, 2].map(|rank| AtRank { rank, tokens: 2, value: [0.0] })),
+            None
+        );
     }
 
     #[test]
@@ -136,6 +152,8 @@ mod tests {
             words(Kind::Zeta, Kind::Lognormal, -0.01, 1e-9, 0.95)
                 .starts_with("lognormal is closer than zeta by 0.01")
         );
-        assert!(words(Kind::Zeta, Kind::Lognormal, -0.01, 0.3, 0.95).contains("cannot be told apart"));
+        assert!(
+            words(Kind::Zeta, Kind::Lognormal, -0.01, 0.3, 0.95).contains("cannot be told apart")
+        );
     }
 }

@@ -1,14 +1,16 @@
 //! How much the sum of a quantity over tokens varies when other documents are drawn.
 //!
-//! Tokens of one document are alike, so the variance of a sum over tokens is larger than tokens times the variance of one. A tally
-//! holds a document's counts in the cells between neighbouring k of its grid, not by exact rank. With `v_r` the quantity at
-//! rank r, `m` its mean, `m_c` its mean in cell c and `n_dc` the tokens of document d in it, the variance of the sum is
+//! Tokens of one document are alike, so the variance of a sum over tokens is larger than tokens
+//! times the variance of one. A tally holds a document's counts in the cells between neighbouring k
+//! of its grid, not by exact rank. With `v_r` the quantity at rank r, `m` its mean, `m_c` its mean
+//! in cell c and `n_dc` the tokens of document d in it, the variance of the sum is
 //!
 //! ```text
 //! D/(D - 1) sum over documents of (sum over cells of n_dc (m_c - m))²  +  sum over ranks of n_r (v_r - m_c(r))²
 //! ```
 //!
-//! Between cells documents are what varies, inside a cell tokens are. For several quantities the squares are products.
+//! Between cells documents are what varies, inside a cell tokens are. For several quantities the
+//! squares are products.
 
 use relscale_records::{DocumentTally, RunTally};
 
@@ -61,7 +63,8 @@ pub(super) fn spread<const N: usize>(run: &RunTally, ranks: &[AtRank<N>]) -> Opt
     for document in &documents {
         let mut sum = [0.0; N];
         let mut below = 0;
-        for (hits, cell_mean) in document.hits.iter().copied().chain([document.scored]).zip(&means) {
+        for (hits, cell_mean) in document.hits.iter().copied().chain([document.scored]).zip(&means)
+        {
             add(&mut sum, (hits - below) as f64, std::array::from_fn(|i| cell_mean[i] - mean[i]));
             below = hits;
         }

@@ -1,9 +1,10 @@
 //! Standard errors of fitted parameters over documents.
 //!
-//! The curvature of the likelihood gives the covariance C of the parameters' errors if tokens are independent. Over documents
-//! it is `C B C`, B the covariance of the summed scores (derivatives of `ln P(R)` by the parameters) when other
-//! [documents](super::documents) are drawn: Huber's (1967) sandwich, with clusters (Liang and Zeger 1986). It also holds where
-//! the form is not the truth, for the parameters at which that form is closest to it.
+//! The curvature of the likelihood gives the covariance C of the parameters' errors if tokens are
+//! independent. Over documents it is `C B C`, B the covariance of the summed scores (derivatives of
+//! `ln P(R)` by the parameters) when other [documents](super::documents) are drawn: Huber's (1967)
+//! sandwich, with clusters (Liang and Zeger 1986). It also holds where the form is not the truth,
+//! for the parameters at which that form is closest to it.
 
 use relscale_records::{RankHistogram, RunTally};
 use relscale_stats::discrete::{Distribution, Fit};
@@ -23,8 +24,9 @@ pub(super) struct Errors {
 /// Steps of the derivatives, in standard errors: far above rounding, far below curvature.
 const STEP: f64 = 0.05;
 
-/// The errors over documents. `None` where the fit has none over tokens (it is at a limit, or flat), where a run has fewer than two
-/// documents, or where the form gives no number at an occurring rank.
+/// The errors over documents. `None` where the fit has none over tokens (it is at a limit, or
+/// flat), where a run has fewer than two documents, or where the form gives no number at an
+/// occurring rank.
 pub(super) fn over_documents(run: &RunTally, ranks: &RankHistogram, fit: &Fit) -> Option<Errors> {
     let count = fit.parameters.len().min(2);
     let values: Vec<f64> = fit.parameters.iter().map(|parameter| parameter.value).collect();
@@ -58,7 +60,10 @@ pub(super) fn over_documents(run: &RunTally, ranks: &RankHistogram, fit: &Fit) -
     // C B C with C = [1, r; r, 1] in those units.
     let left = |i: usize, j: usize| if i == j { 1.0 } else { correlation };
     let entry = |i: usize, j: usize| -> f64 {
-        (0..2).flat_map(|p| (0..2).map(move |q| (p, q))).map(|(p, q)| left(i, p) * b[p][q] * left(q, j)).sum()
+        (0..2)
+            .flat_map(|p| (0..2).map(move |q| (p, q)))
+            .map(|(p, q)| left(i, p) * b[p][q] * left(q, j))
+            .sum()
     };
     let standard: Vec<f64> = (0..count).map(|i| over_tokens[i] * entry(i, i).sqrt()).collect();
     if standard.iter().any(|error| !(error.is_finite() && *error > 0.0)) {
@@ -83,20 +88,23 @@ mod tests {
     /// Deviation of a document's own mu.
     const BETWEEN: f64 = 0.6;
 
-    /// Ranks of documents that each have a mu of their own: over all documents ln X is normal again, about MU with variance
-    /// `SIGMA² + BETWEEN²`, so the truth is known.
+    /// Ranks of documents that each have a mu of their own: over all documents ln X is normal
+    /// again, about MU with variance `SIGMA² + BETWEEN²`, so the truth is known.
     fn documents(count: u64, tokens: u64, seed: u64) -> RunTally {
         let steps: Vec<f64> = (-30..=30).map(|step| f64::from(step) * 0.1).collect();
         let weights: Vec<f64> = steps.iter().map(|z| (-0.5 * z * z).exp()).collect();
         let of_step = draw::counts(&weights, count, seed).unwrap();
-        let mut run = RunTally::with_grid(&Provenance::example(), vec![1, 2, 5, 10, 20, 50, 100, VOCABULARY]);
+        let mut run =
+            RunTally::with_grid(&Provenance::example(), vec![1, 2, 5, 10, 20, 50, 100, VOCABULARY]);
         let mut ranks = RankHistogram::default();
         let mut document = 0;
         for (z, &repeats) in steps.iter().zip(&of_step) {
-            let own = Distribution::new(Kind::Lognormal, &[MU + BETWEEN * z, SIGMA], VOCABULARY).unwrap();
+            let own =
+                Distribution::new(Kind::Lognormal, &[MU + BETWEEN * z, SIGMA], VOCABULARY).unwrap();
             let masses: Vec<f64> = (1..=VOCABULARY).map(|k| own.ln_mass(k).exp()).collect();
             for _ in 0..repeats {
-                let drawn = draw::counts(&masses, tokens, seed * 1000 + u64::from(document)).unwrap();
+                let drawn =
+                    draw::counts(&masses, tokens, seed * 1000 + u64::from(document)).unwrap();
                 for (rank, &times) in (1..).zip(&drawn) {
                     for _ in 0..times {
                         let score = Score { rank, ties: 0, nll: 1.0, entropy: 1.0, argmax: 0 };
@@ -147,8 +155,8 @@ mod tests {
         assert!(by_tokens < 0.65, "{by_tokens}");
     }
 
-    /// `cargo test -p relscale-laws --lib -- --ignored --nocapture coverage_of_mu`; its figures are in
-    /// `record/2026-11-28-rank-distribution.md`.
+    /// `cargo test -p relscale-laws --lib -- --ignored --nocapture coverage_of_mu`; its figures are
+    /// in `record/2026-11-28-rank-distribution.md`.
     #[test]
     #[ignore = "a minute; its figures are in record/"]
     #[allow(clippy::print_stdout)]

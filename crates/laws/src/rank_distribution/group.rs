@@ -8,14 +8,19 @@ use super::simulation::{self, Setting};
 use super::{LOGNORMALS, model, ratio, title};
 use crate::options::FitOptions;
 use crate::result::{
-    Flag, FlagCode, Law, LeftOut, ModelRanks, RankDistribution, RankFit, RatioLaw, RatioPoint, Simulation,
+    Flag, FlagCode, Law, LeftOut, ModelRanks, RankDistribution, RankFit, RatioLaw, RatioPoint,
+    Simulation,
 };
 use crate::table::Group;
 
 /// The rank distributions of a group; `None` when no run of it counted its ranks.
 ///
 /// `measured` are the laws that the simulation is set beside.
-pub(crate) fn of(group: &Group<'_>, measured: &[&Law], options: &FitOptions) -> Option<RankDistribution> {
+pub(crate) fn of(
+    group: &Group<'_>,
+    measured: &[&Law],
+    options: &FitOptions,
+) -> Option<RankDistribution> {
     let runs: Vec<&RunTally> = group.runs.iter().map(|run| run.tally).collect();
     if runs.iter().all(|run| run.ranks.is_none()) {
         return None;
@@ -67,12 +72,12 @@ pub(crate) fn of(group: &Group<'_>, measured: &[&Law], options: &FitOptions) -> 
     Some(RankDistribution { models, left_out, ratio_laws, simulations, flags, verdict })
 }
 
-/// Standard error from which on mu/sigma counts as unknown. It is a quantile of the normal distribution: between 0 and 1 lie
-/// the shares 1/2 and 5/6.
+/// Standard error from which on mu/sigma counts as unknown. It is a quantile of the normal
+/// distribution: between 0 and 1 lie the shares 1/2 and 5/6.
 const UNKNOWN: f64 = 1.0;
 
-/// mu/sigma of each model; left out are those whose fit ran into a limit of the form, where it has no meaning, and those where
-/// it is known too badly.
+/// mu/sigma of each model; left out are those whose fit ran into a limit of the form, where it has
+/// no meaning, and those where it is known too badly.
 fn ratio_points(models: &[ModelRanks], kind: Kind) -> (Vec<RatioPoint>, Vec<LeftOut>) {
     let mut points = Vec::new();
     let mut left_out = Vec::new();
@@ -83,8 +88,10 @@ fn ratio_points(models: &[ModelRanks], kind: Kind) -> (Vec<RatioPoint>, Vec<Left
         } else if let Some(point) = ratio_point(model, fit) {
             match point.standard_error {
                 Some(error) if error > UNKNOWN => {
-                    let reason =
-                        format!("mu/sigma is {:.1} ± {error:.1} over documents: unknown", point.ratio);
+                    let reason = format!(
+                        "mu/sigma is {:.1} ± {error:.1} over documents: unknown",
+                        point.ratio
+                    );
                     left_out.push(LeftOut::new(&model.model, reason).at(model.parameters as f64));
                 }
                 _ => points.push(point),
@@ -95,17 +102,26 @@ fn ratio_points(models: &[ModelRanks], kind: Kind) -> (Vec<RatioPoint>, Vec<Left
 }
 
 fn ratio_point(model: &ModelRanks, fit: &RankFit) -> Option<RatioPoint> {
-    let error =
-        |name: &str| fit.parameters.iter().find(|p| p.name == name).and_then(|p| p.estimate.standard_error);
+    let error = |name: &str| {
+        fit.parameters.iter().find(|p| p.name == name).and_then(|p| p.estimate.standard_error)
+    };
     let (mu, sigma) = (fit.parameter("mu")?, fit.parameter("sigma")?);
     let ratio = mu / sigma;
     // d(mu/sigma) = (dmu - ratio dsigma)/sigma.
-    let standard_error = error("mu").zip(error("sigma")).zip(fit.document_correlation).map(|((a, b), r)| {
-        let variance = a * a + ratio * ratio * b * b - 2.0 * ratio * r * a * b;
-        variance.max(0.0).sqrt() / sigma
-    });
+    let standard_error =
+        error("mu").zip(error("sigma")).zip(fit.document_correlation).map(|((a, b), r)| {
+            let variance = a * a + ratio * ratio * b * b - 2.0 * ratio * r * a * b;
+            variance.max(0.0).sqrt() / sigma
+        });
     let ModelRanks { model, parameters, .. } = model;
-    Some(RatioPoint { model: model.clone(), parameters: *parameters, mu, sigma, ratio, standard_error })
+    Some(RatioPoint {
+        model: model.clone(),
+        parameters: *parameters,
+        mu,
+        sigma,
+        ratio,
+        standard_error,
+    })
 }
 
 fn words(models: &[ModelRanks], ratio_laws: &[RatioLaw], simulations: &[Simulation]) -> String {
@@ -120,9 +136,12 @@ fn words(models: &[ModelRanks], ratio_laws: &[RatioLaw], simulations: &[Simulati
     winners.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let fitted = models.iter().filter(|model| !model.fits.is_empty()).count();
     if !winners.is_empty() {
-        let list: Vec<String> =
-            winners.iter().map(|(form, count)| format!("{} for {count} of {fitted}", title(form))).collect();
-        let paper = winners.iter().any(|(form, _)| LOGNORMALS.iter().any(|kind| kind.name() == *form));
+        let list: Vec<String> = winners
+            .iter()
+            .map(|(form, count)| format!("{} for {count} of {fitted}", title(form)))
+            .collect();
+        let paper =
+            winners.iter().any(|(form, _)| LOGNORMALS.iter().any(|kind| kind.name() == *form));
         sentences.push(format!(
             "Closest to the ranks by AIC: {}{}.",
             list.join(", "),
@@ -138,7 +157,8 @@ fn words(models: &[ModelRanks], ratio_laws: &[RatioLaw], simulations: &[Simulati
             "The entropy of the ranks alone differs from the cross entropy by {least:+.3} to {most:+.3} nats."
         ));
     }
-    // A form that has no mu/sigma for some of the models is told in one clause; its own verdict has the figures.
+    // A form that has no mu/sigma for some of the models is told in one clause; its own verdict has
+    // the figures.
     for law in ratio_laws {
         let Some(missing) = Some(law.left_out.len()).filter(|missing| *missing > 0) else {
             sentences.push(law.verdict.clone());
@@ -146,7 +166,10 @@ fn words(models: &[ModelRanks], ratio_laws: &[RatioLaw], simulations: &[Simulati
             sentences.extend(of_form.map(|simulation| simulation.verdict.clone()));
             continue;
         };
-        sentences.push(format!("No mu/sigma of the {} for {missing} of {fitted} models.", title(&law.form)));
+        sentences.push(format!(
+            "No mu/sigma of the {} for {missing} of {fitted} models.",
+            title(&law.form)
+        ));
     }
     sentences.join(" ")
 }

@@ -1,8 +1,9 @@
 //! Can mu and sigma be told apart?
 //!
-//! Where a lognormal fits a tail that is nearly a power law, only a combination of mu and sigma is known: their estimates are
-//! correlated to almost ±1, and the profile likelihood of mu is flat. The paper's fit of GPT-2 (mu = -65, sigma = 13) is such a
-//! one. So the correlation and the profile are reported with every fit.
+//! Where a lognormal fits a tail that is nearly a power law, only a combination of mu and sigma is
+//! known: their estimates are correlated to almost ±1, and the profile likelihood of mu is flat.
+//! The paper's fit of GPT-2 (mu = -65, sigma = 13) is such a one. So the correlation and the
+//! profile are reported with every fit.
 
 use relscale_stats::discrete::{self, Fit, Histogram, ProfileInterval};
 
@@ -11,7 +12,8 @@ use crate::result::Identifiability;
 /// Where mu is held, in standard errors from its estimate.
 const GRID: [f64; 9] = [-4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0];
 
-/// The profile of mu about the fit. `None` when mu has no standard error to set the scale by, or no profile can be had.
+/// The profile of mu about the fit. `None` when mu has no standard error to set the scale by, or no
+/// profile can be had.
 pub(super) fn of(fit: &Fit, histogram: &Histogram, level: f64) -> Option<Identifiability> {
     let mu = fit.parameters.first()?;
     let error = mu.standard_error.filter(|error| error.is_finite() && *error > 0.0)?;
@@ -26,9 +28,11 @@ pub(super) fn of(fit: &Fit, histogram: &Histogram, level: f64) -> Option<Identif
 }
 
 fn words(fit: &Fit, mu: f64, low: Option<f64>, high: Option<f64>) -> String {
-    let end = |end: Option<f64>| end.map_or_else(|| "without end".to_owned(), |end| format!("{end:.3}"));
-    let correlation =
-        fit.correlation.map_or_else(|| "no correlation known".to_owned(), |r| format!("correlation {r:.3}"));
+    let end =
+        |end: Option<f64>| end.map_or_else(|| "without end".to_owned(), |end| format!("{end:.3}"));
+    let correlation = fit
+        .correlation
+        .map_or_else(|| "no correlation known".to_owned(), |r| format!("correlation {r:.3}"));
     format!(
         "mu {mu:.3} (likelihood interval {} to {}), {correlation} with sigma: {}",
         end(low),
@@ -61,10 +65,17 @@ mod tests {
         let (mu, error) = (fit.parameters[0].value, fit.parameters[0].standard_error.unwrap());
         let (low, high) = (found.low.unwrap(), found.high.unwrap());
         assert!(low < 3.0 && 3.0 < high, "{low} {high}");
-        // A near parabola: the interval is 1.96 standard errors wide on either side, the deviance the steps squared.
-        assert!(((high - low) / (2.0 * 1.96 * error) - 1.0).abs() < 0.05, "{low} {mu} {high} {error}");
+        // A near parabola: the interval is 1.96 standard errors wide on either side, the deviance
+        // the steps squared.
+        assert!(
+            ((high - low) / (2.0 * 1.96 * error) - 1.0).abs() < 0.05,
+            "{low} {mu} {high} {error}"
+        );
         for ((_, deviance), step) in found.profile.iter().zip(GRID) {
-            assert!((deviance - step * step).abs() < 0.15 * step * step + 1e-6, "{step}: {deviance}");
+            assert!(
+                (deviance - step * step).abs() < 0.15 * step * step + 1e-6,
+                "{step}: {deviance}"
+            );
         }
         assert!(found.words.contains("known apart"), "{}", found.words);
     }

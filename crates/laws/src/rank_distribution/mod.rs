@@ -14,8 +14,9 @@
 //! | `simulation` | both laws from drawn ranks: figure 8b of the paper |
 //! | [`appendix_b`] | the paper's closed forms beside exact sums |
 //!
-//! Invariants: every form is a distribution on ranks 1 to &#124;V&#124; and is fitted to the same counts, so their likelihoods
-//! compare. Models are fitted on several threads; the result does not depend on how many.
+//! Invariants: every form is a distribution on ranks 1 to &#124;V&#124; and is fitted to the same
+//! counts, so their likelihoods compare. Models are fitted on several threads; the result does not
+//! depend on how many.
 
 pub mod appendix_b;
 mod bins;

@@ -10,8 +10,8 @@ use super::documents::AtRank;
 use super::errors::{self, Errors};
 use super::{LOGNORMALS, appendix_b, calibration, compare, identify, title};
 use crate::result::{
-    AppendixBCheck, Calibration, Comparison, Estimate, Flag, FlagCode, Interval, ModelRanks, Parameter,
-    RankBin, RankFit, RefusedForm,
+    AppendixBCheck, Calibration, Comparison, Estimate, Flag, FlagCode, Interval, ModelRanks,
+    Parameter, RankBin, RankFit, RefusedForm,
 };
 
 /// Kolmogorov's 1 % point over `sqrt(n)`: a larger distance is no noise of independent tokens.
@@ -40,7 +40,10 @@ pub(super) fn of(run: &RunTally, level: f64) -> Result<ModelRanks, String> {
         match discrete::fit(kind, &histogram, upper) {
             Ok(fit) => fitted.push(fit),
             Err(refusal) => {
-                refused.push(RefusedForm { form: kind.name().to_owned(), reason: refusal.to_string() });
+                refused.push(RefusedForm {
+                    form: kind.name().to_owned(),
+                    reason: refusal.to_string(),
+                });
             }
         }
     }
@@ -71,7 +74,8 @@ pub(super) fn of(run: &RunTally, level: f64) -> Result<ModelRanks, String> {
 }
 
 fn histogram(ranks: &RankHistogram) -> Result<Histogram, StatsError> {
-    let (values, counts): (Vec<u32>, Vec<u64>) = ranks.iter().map(|rank| (rank.rank, rank.tokens)).unzip();
+    let (values, counts): (Vec<u32>, Vec<u64>) =
+        ranks.iter().map(|rank| (rank.rank, rank.tokens)).unzip();
     Histogram::new(&values, &counts)
 }
 
@@ -111,8 +115,9 @@ fn parameters(fit: &Fit, errors: Option<&Errors>, level: f64) -> Vec<Parameter> 
         .iter()
         .enumerate()
         .map(|(index, parameter)| {
-            let error =
-                errors.and_then(|errors| errors.standard.get(index).map(|error| (*error, errors.documents)));
+            let error = errors.and_then(|errors| {
+                errors.standard.get(index).map(|error| (*error, errors.documents))
+            });
             let interval = error.map_or_else(
                 || Interval::None { reason: "no error over documents".to_owned() },
                 |(error, documents)| spread(parameter.value, error, documents - 1, level),
@@ -153,7 +158,8 @@ fn fit_flags(fit: &Fit) -> Vec<Flag> {
         .collect()
 }
 
-/// The best form against each other one; and the paper's question, lognormal against power law, where that is not among them.
+/// The best form against each other one; and the paper's question, lognormal against power law,
+/// where that is not among them.
 fn comparisons(
     run: &RunTally,
     ranks: &RankHistogram,
@@ -163,7 +169,8 @@ fn comparisons(
 ) -> Vec<Comparison> {
     let find = |kind| fitted.iter().find(|fit: &&Fit| fit.kind == kind);
     let best = fitted.first();
-    let pairs = best.into_iter().flat_map(|best| fitted.iter().skip(1).map(move |other| (best, other)));
+    let pairs =
+        best.into_iter().flat_map(|best| fitted.iter().skip(1).map(move |other| (best, other)));
     let paper = find(Kind::Lognormal)
         .zip(find(Kind::Zeta))
         .filter(|(a, b)| best.is_some_and(|best| best.kind != a.kind && best.kind != b.kind));
@@ -193,7 +200,11 @@ fn comparisons(
         .collect()
 }
 
-fn appendix_b(fit: &Fit, ranks: &RankHistogram, calibration: &Calibration) -> Option<AppendixBCheck> {
+fn appendix_b(
+    fit: &Fit,
+    ranks: &RankHistogram,
+    calibration: &Calibration,
+) -> Option<AppendixBCheck> {
     let [mu, sigma, ..] = &fit.parameters[..] else { return None };
     let (mu, sigma) = (mu.value, sigma.value);
     let closed = appendix_b::closed_form(mu, sigma).ok()?;
@@ -223,7 +234,10 @@ fn binned(bins: &[Bin], fitted: &[Fit], tokens: u64) -> Vec<RankBin> {
                 tokens: bin.tokens,
                 mean_nll: seen.then(|| bin.sum_nll / count),
                 minus_ln_share: seen.then(|| -(count / (tokens as f64 * width)).ln()),
-                fitted: fitted.iter().map(|fit| six_digits(share(fit, bin.low, bin.high))).collect(),
+                fitted: fitted
+                    .iter()
+                    .map(|fit| six_digits(share(fit, bin.low, bin.high)))
+                    .collect(),
             }
         })
         .collect()
@@ -280,7 +294,9 @@ fn words(
         title(&best.form),
         best.ks
     )];
-    if let Some(paper) = fits.iter().find(|fit| fit.form == Kind::Lognormal.name() && fit.form != best.form) {
+    if let Some(paper) =
+        fits.iter().find(|fit| fit.form == Kind::Lognormal.name() && fit.form != best.form)
+    {
         let test = comparisons.iter().find(|c| c.first == best.form && c.second == paper.form);
         sentences.push(format!(
             "The lognormal is behind by {:.0} in AIC{}.",

@@ -1,8 +1,9 @@
-//! Hypothesis 2 of the paper: as models grow, the form of the rank distribution stays and mu/sigma moves with size.
+//! Hypothesis 2 of the paper: as models grow, the form of the rank distribution stays and mu/sigma
+//! moves with size.
 //!
-//! The paper says "approximately linear with model size" and draws a logarithmic axis, so two readings are fitted: a line
-//! in ln S, and a power law of `|mu/sigma|`. Both by unweighted least squares with Student t intervals from the scatter of the models,
-//! as every law here.
+//! The paper says "approximately linear with model size" and draws a logarithmic axis, so two
+//! readings are fitted: a line in ln S, and a power law of `|mu/sigma|`. Both by unweighted least
+//! squares with Student t intervals from the scatter of the models, as every law here.
 
 use relscale_records::digits;
 use relscale_stats::StatsError;
@@ -15,7 +16,12 @@ use crate::intervals::student_t;
 use crate::result::{Estimate, LeftOut, RatioLaw, RatioLine, RatioPoint, RatioPower};
 
 /// Fits mu/sigma of one form against the models' sizes.
-pub(super) fn law(kind: Kind, points: Vec<RatioPoint>, left_out: Vec<LeftOut>, level: f64) -> RatioLaw {
+pub(super) fn law(
+    kind: Kind,
+    points: Vec<RatioPoint>,
+    left_out: Vec<LeftOut>,
+    level: f64,
+) -> RatioLaw {
     let line = line(&points, level);
     let power = power(&points, level);
     let mut reasons: Vec<String> = Vec::new();
@@ -39,7 +45,8 @@ pub(super) fn law(kind: Kind, points: Vec<RatioPoint>, left_out: Vec<LeftOut>, l
 fn line(points: &[RatioPoint], level: f64) -> Result<RatioLine, String> {
     let ln_sizes: Vec<f64> = points.iter().map(|point| (point.parameters as f64).ln()).collect();
     let ratios: Vec<f64> = points.iter().map(|point| point.ratio).collect();
-    let line = least_squares::line(&ln_sizes, &ratios).map_err(|refusal| reason(points, &refusal))?;
+    let line =
+        least_squares::line(&ln_sizes, &ratios).map_err(|refusal| reason(points, &refusal))?;
     Ok(RatioLine {
         slope: Estimate {
             value: line.slope,
@@ -54,7 +61,8 @@ fn line(points: &[RatioPoint], level: f64) -> Result<RatioLine, String> {
 }
 
 fn power(points: &[RatioPoint], level: f64) -> Result<RatioPower, String> {
-    if points.iter().any(|point| point.ratio > 0.0) && points.iter().any(|point| point.ratio <= 0.0) {
+    if points.iter().any(|point| point.ratio > 0.0) && points.iter().any(|point| point.ratio <= 0.0)
+    {
         return Err("no power law: mu/sigma changes its sign over the models".to_owned());
     }
     let sizes: Vec<f64> = points.iter().map(|point| point.parameters as f64).collect();
@@ -87,8 +95,9 @@ fn words(
     reasons: &[String],
     left_out: usize,
 ) -> String {
-    let r_squared =
-        |r: Option<f64>| r.map_or_else(|| "no R²".to_owned(), |r| format!("R² {}", digits::r_squared(r)));
+    let r_squared = |r: Option<f64>| {
+        r.map_or_else(|| "no R²".to_owned(), |r| format!("R² {}", digits::r_squared(r)))
+    };
     let form = kind.title();
     let without = match left_out {
         0 => String::new(),
@@ -152,7 +161,10 @@ mod tests {
 
         let law = super::law(Kind::Lognormal, points(&[0.3, 0.6, 1.2, 2.4]), vec![], 0.95);
         let exponent = law.power.unwrap().exponent.value;
-        assert!((exponent - 2.0_f64.log10()).abs() < 1e-14, "doubles a decade, positive as it grows");
+        assert!(
+            (exponent - 2.0_f64.log10()).abs() < 1e-14,
+            "doubles a decade, positive as it grows"
+        );
         assert_eq!(law.reason, "");
     }
 

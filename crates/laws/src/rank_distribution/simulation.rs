@@ -1,9 +1,10 @@
 //! Figure 8b of the paper: do a lognormal form and a moving mu/sigma alone give both scaling laws?
 //!
-//! Each size of the family gets one distribution of ranks: sigma is the same for all, mu/sigma lies on its fitted line.
-//! Ranks are drawn from it, and `-ln RBP_k` and the cross entropy are taken from them as from measured ones, where the cross
-//! entropy is the mean of `-ln p_R`: that of a model that gives every rank its own probability. Both are fitted by the same power law
-//! as the measured values, and set beside those.
+//! Each size of the family gets one distribution of ranks: sigma is the same for all, mu/sigma lies
+//! on its fitted line. Ranks are drawn from it, and `-ln RBP_k` and the cross entropy are taken
+//! from them as from measured ones, where the cross entropy is the mean of `-ln p_R`: that of a
+//! model that gives every rank its own probability. Both are fitted by the same power law as the
+//! measured values, and set beside those.
 
 use relscale_records::digits;
 use relscale_stats::discrete::{Distribution, Kind};
@@ -13,7 +14,8 @@ use relscale_stats::{StatsError, draw};
 use crate::intervals::student_t;
 use crate::result::{Estimate, Law, Quantity, RatioLaw, SimulatedLaw, SimulatedPoint, Simulation};
 
-/// Ranks drawn a model: `-ln RBP_1` is then known to half a per cent, far below the scatter of models about a law.
+/// Ranks drawn a model: `-ln RBP_1` is then known to half a per cent, far below the scatter of
+/// models about a law.
 pub(super) const DRAWS: u64 = 100_000;
 
 /// The k simulated: greedy, and the two ends of top-k sampling.
@@ -60,7 +62,9 @@ pub(super) fn simulate(setting: &Setting<'_>) -> Result<Option<Simulation>, Stat
                 drawn: from_draws(&quantity, drawn, on_line),
                 exact: exact(&quantity, on_line),
                 own: exact(&quantity, own),
-                measured: measured.and_then(|law| law.point(&point.model)).map(|measured| measured.value),
+                measured: measured
+                    .and_then(|law| law.point(&point.model))
+                    .map(|measured| measured.value),
             });
             let points = points.collect();
             simulated_law(quantity, points, measured, setting.level)
@@ -84,7 +88,8 @@ fn from_draws(quantity: &Quantity, counts: &[u64], distribution: &Distribution) 
         }
         _ => {
             let drawn = (1..).zip(counts).filter(|(_, count)| **count > 0);
-            drawn.map(|(k, &count)| -(count as f64) * distribution.ln_mass(k)).sum::<f64>() / DRAWS as f64
+            drawn.map(|(k, &count)| -(count as f64) * distribution.ln_mass(k)).sum::<f64>()
+                / DRAWS as f64
         }
     }
 }
@@ -131,8 +136,9 @@ fn simulated_law(
 }
 
 fn words(kind: Kind, laws: &[SimulatedLaw]) -> String {
-    let told =
-        laws.iter().filter(|law| matches!(law.quantity, Quantity::CrossEntropy | Quantity::Rank { k: 1 }));
+    let told = laws
+        .iter()
+        .filter(|law| matches!(law.quantity, Quantity::CrossEntropy | Quantity::Rank { k: 1 }));
     let parts: Vec<String> = told
         .map(|law| {
             let symbol = law.quantity.symbol();
@@ -142,8 +148,9 @@ fn words(kind: Kind, laws: &[SimulatedLaw]) -> String {
             let measured = law.measured_exponent.as_ref().map_or_else(
                 || "none measured".to_owned(),
                 |measured| {
-                    let inside =
-                        measured.bounds().is_none_or(|(low, high)| (low..=high).contains(&exponent.value));
+                    let inside = measured
+                        .bounds()
+                        .is_none_or(|(low, high)| (low..=high).contains(&exponent.value));
                     let held = if inside { "" } else { ", whose interval does not hold it" };
                     format!("measured {}{held}", digits::number(measured.value))
                 },
@@ -166,18 +173,32 @@ mod tests {
 
     /// mu/sigma falls by `step` a decade from `first`.
     fn family(first: f64, step: f64, sigma: f64) -> RatioLaw {
-        let points = [1_000_u64, 10_000, 100_000, 1_000_000].into_iter().zip(0..).map(|(parameters, i)| {
-            let ratio = first + step * f64::from(i);
-            let mu = sigma * ratio;
-            RatioPoint { model: format!("m{i}"), parameters, mu, sigma, ratio, standard_error: None }
-        });
+        let points =
+            [1_000_u64, 10_000, 100_000, 1_000_000].into_iter().zip(0..).map(|(parameters, i)| {
+                let ratio = first + step * f64::from(i);
+                let mu = sigma * ratio;
+                RatioPoint {
+                    model: format!("m{i}"),
+                    parameters,
+                    mu,
+                    sigma,
+                    ratio,
+                    standard_error: None,
+                }
+            });
         ratio::law(Kind::Lognormal, points.collect(), vec![], 0.95)
     }
 
     fn run(kind: Kind, ratio: &RatioLaw) -> Simulation {
         let vocabularies = vec![4096; ratio.points.len()];
-        let setting =
-            Setting { kind, ratio, vocabularies: &vocabularies, measured: &[], level: 0.95, seed: 5 };
+        let setting = Setting {
+            kind,
+            ratio,
+            vocabularies: &vocabularies,
+            measured: &[],
+            level: 0.95,
+            seed: 5,
+        };
         simulate(&setting).unwrap().unwrap()
     }
 
@@ -187,7 +208,8 @@ mod tests {
             let simulation = run(kind, &family(0.5, -0.1, 2.5));
             for law in &simulation.laws {
                 for point in &law.points {
-                    // Four standard errors: RBP = p has sqrt((1 - p)/(p n)); -ln p_R has a deviation below 3 nats.
+                    // Four standard errors: RBP = p has sqrt((1 - p)/(p n)); -ln p_R has a
+                    // deviation below 3 nats.
                     let bound = match law.quantity {
                         Quantity::Rank { .. } => 4.0 * (point.exact.exp_m1() / DRAWS as f64).sqrt(),
                         _ => 4.0 * 3.0 / (DRAWS as f64).sqrt(),
@@ -198,7 +220,11 @@ mod tests {
                     assert!((point.own - point.exact).abs() < 1e-9);
                 }
                 let exponent = law.exponent.as_ref().unwrap().value;
-                assert!((exponent - law.exact_exponent.unwrap()).abs() < 0.01, "{:?}", law.quantity);
+                assert!(
+                    (exponent - law.exact_exponent.unwrap()).abs() < 0.01,
+                    "{:?}",
+                    law.quantity
+                );
                 assert!(exponent > 0.0, "both laws fall where mu falls");
             }
         }
@@ -206,7 +232,8 @@ mod tests {
 
     #[test]
     fn greedy_of_the_interval_form_is_the_normal_itself() {
-        // P(R = 1) = Phi(-mu/sigma) but for the ranks beyond |V|, of which there are none to speak of.
+        // P(R = 1) = Phi(-mu/sigma) but for the ranks beyond |V|, of which there are none to speak
+        // of.
         let simulation = run(Kind::Lognormal, &family(-0.5, -0.1, 1.0));
         let expected = -(1.0 - relscale_stats::normal::upper_tail(0.5)).ln();
         assert!((simulation.laws[0].points[0].exact - expected).abs() < 1e-12);

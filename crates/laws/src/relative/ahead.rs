@@ -17,8 +17,14 @@ pub(super) fn law_at(fit: &Fit, x: f64, level: f64) -> Estimate {
     fit.value(x, false, "1", level)
 }
 
-/// G at each x asked for; without any, at [`NEXT`] times the largest. An x at which G leaves the range of numbers has none.
-pub(super) fn predictions(fit: &Fit, at: &[f64], measured: &[f64], level: f64) -> Vec<GapPrediction> {
+/// G at each x asked for; without any, at [`NEXT`] times the largest. An x at which G leaves the
+/// range of numbers has none.
+pub(super) fn predictions(
+    fit: &Fit,
+    at: &[f64],
+    measured: &[f64],
+    level: f64,
+) -> Vec<GapPrediction> {
     let largest = measured[measured.len() - 1];
     let at = if at.is_empty() { vec![NEXT * largest] } else { at.to_vec() };
     at.into_iter()

@@ -1,4 +1,5 @@
-//! Measurements from a study's questions with options: the errors are means over items, and items are drawn again.
+//! Measurements from a study's questions with options: the errors are means over items, and items
+//! are drawn again.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,8 @@ pub(super) fn families(
     measure: ChoiceMeasure,
 ) -> Result<Vec<ModelFamily>, LawsError> {
     let grouping = Grouping { by: source.by, whole_corpus: true, only: source.only };
-    let wanted = |run: &relscale_records::RunTally| source.family.is_none_or(|family| family == run.family);
+    let wanted =
+        |run: &relscale_records::RunTally| source.family.is_none_or(|family| family == run.family);
     let mut families: BTreeMap<&str, (ModelFamily, Vec<String>)> = BTreeMap::new();
     for panel in Panel::all(source.runs, source.documents, grouping, wanted)? {
         let (family, corpora) = families.entry(panel.family).or_insert_with(|| {
@@ -88,7 +90,8 @@ fn series(
             series.left_out.push(LeftOut::new(name, reason));
             continue;
         }
-        let Some(x) = source.x.map_or(Some(model.tally.non_embedding as f64), |x| x.of(&name)) else {
+        let Some(x) = source.x.map_or(Some(model.tally.non_embedding as f64), |x| x.of(&name))
+        else {
             series.left_out.push(LeftOut::new(name, "it has no x".to_owned()));
             continue;
         };

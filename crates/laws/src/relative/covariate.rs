@@ -1,7 +1,9 @@
-//! The slopes against a number that each distribution has: does the gap close faster where there is more of something?
+//! The slopes against a number that each distribution has: does the gap close faster where there is
+//! more of something?
 //!
-//! Each slope is `beta_baseline - beta_treatment`, so an error of the baseline's slope is common to all and does not touch a
-//! correlation. Errors of the treatments' own slopes weaken it: a true relation is at least as strong as it is found.
+//! Each slope is `beta_baseline - beta_treatment`, so an error of the baseline's slope is common to
+//! all and does not touch a correlation. Errors of the treatments' own slopes weaken it: a true
+//! relation is at least as strong as it is found.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +12,9 @@ use relscale_stats::correlation::{Correlation, pearson, spearman};
 
 use super::words;
 use crate::error::LawsError;
-use crate::result::{CorrelationEstimate, CovariateLink, CovariatePair, Estimate, Gap, Interval, LeftOut};
+use crate::result::{
+    CorrelationEstimate, CovariateLink, CovariatePair, Estimate, Gap, Interval, LeftOut,
+};
 use crate::tables::{TableError, rows_of};
 
 /// A number for each of some distributions.
@@ -22,12 +26,12 @@ pub struct Covariates {
 }
 
 impl Covariates {
-    /// Reads a table (.csv, .tsv, .jsonl, .parquet): column `key` names the distribution, column `value` is its number. A row without
-    /// a number says that it is not known.
+    /// Reads a table (.csv, .tsv, .jsonl, .parquet): column `key` names the distribution, column
+    /// `value` is its number. A row without a number says that it is not known.
     ///
     /// # Errors
-    /// [`LawsError::Table`]: a file that cannot be read, a column that is not there, a value that is no number, a distribution that
-    /// is there twice.
+    /// [`LawsError::Table`]: a file that cannot be read, a column that is not there, a value that
+    /// is no number, a distribution that is there twice.
     pub fn read(path: &Path, key: &str, value: &str) -> Result<Self, LawsError> {
         let rows = rows_of(path, |name| name == key || name == value)?;
         let (key_at, value_at) = (rows.column(key)?, rows.column(value)?);
@@ -65,7 +69,11 @@ pub(super) fn link(table: &Covariates, gaps: &[Gap], level: f64) -> CovariateLin
         let reason = match (gap.fit(), table.of(&gap.name)) {
             (Some(law), Some(covariate)) => {
                 let treatment = gap.name.clone();
-                pairs.push(CovariatePair { treatment, covariate, delta_beta: law.delta_beta.value });
+                pairs.push(CovariatePair {
+                    treatment,
+                    covariate,
+                    delta_beta: law.delta_beta.value,
+                });
                 continue;
             }
             (None, _) => "it has no slope".to_owned(),
@@ -99,7 +107,12 @@ fn estimate(found: Correlation, level: f64) -> CorrelationEstimate {
         },
     };
     CorrelationEstimate {
-        estimate: Estimate { value: found.value, unit: "1".to_owned(), standard_error: None, interval },
+        estimate: Estimate {
+            value: found.value,
+            unit: "1".to_owned(),
+            standard_error: None,
+            interval,
+        },
         p_value: found.p_value,
     }
 }
@@ -122,7 +135,8 @@ fn sentence(
             "Over {} distributions delta_beta and {column} have Pearson's r {}{}.",
             found.pairs,
             described(found),
-            ranked.map_or(String::new(), |ranked| format!(", Spearman's rho {}", described(ranked)))
+            ranked
+                .map_or(String::new(), |ranked| format!(", Spearman's rho {}", described(ranked)))
         ),
     }
 }

@@ -7,8 +7,8 @@ use super::series::{Measurements, ModelFamily, Series, SeriesPoint, log_error};
 use super::{RelativeOptions, gap, words};
 use crate::error::LawsError;
 use crate::result::{
-    Flag, FlagCode, Gap, GapTests, Law, Outcome, Point, Quantity, RESULT_FORMAT, RelativeFamily, RelativeFit,
-    Trend,
+    Flag, FlagCode, Gap, GapTests, Law, Outcome, Point, Quantity, RESULT_FORMAT, RelativeFamily,
+    RelativeFit, Trend,
 };
 use crate::series::{self, Setting};
 
@@ -17,9 +17,9 @@ use crate::series::{self, Setting};
 /// The order of families, series and points does not change the result.
 ///
 /// # Errors
-/// Options that cannot be used; no family that has the baseline, or none that has anything else; a model that is twice in a
-/// series, or has another x in another series; a number that is not above zero. A gap that is merely too short is no error: it says
-/// why there is no law.
+/// Options that cannot be used; no family that has the baseline, or none that has anything else; a
+/// model that is twice in a series, or has another x in another series; a number that is not above
+/// zero. A gap that is merely too short is no error: it says why there is no law.
 pub fn fit_relative(
     measurements: &Measurements,
     options: &RelativeOptions,
@@ -29,11 +29,13 @@ pub fn fit_relative(
     check(measurements, options)?;
     let mut families: Vec<&ModelFamily> = measurements.families.iter().collect();
     families.sort_by(|a, b| a.name.cmp(&b.name));
-    let described = families.into_iter().map(|family| of_family(family, measurements, options, covariates));
+    let described =
+        families.into_iter().map(|family| of_family(family, measurements, options, covariates));
     Ok(RelativeFit {
         format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
-        files: [measurements.files.clone(), covariates.map(Covariates::file).into_iter().collect()].concat(),
+        files: [measurements.files.clone(), covariates.map(Covariates::file).into_iter().collect()]
+            .concat(),
         x: measurements.x.clone(),
         distributions: measurements.distributions.clone(),
         error: measurements.error.clone(),
@@ -81,7 +83,9 @@ fn check(measurements: &Measurements, options: &RelativeOptions) -> Result<(), L
                     }
                 }
                 if seen.contains(&point.model.as_str()) {
-                    return refuse(format!("it is there twice{of}; give each model a name of its own"));
+                    return refuse(format!(
+                        "it is there twice{of}; give each model a name of its own"
+                    ));
                 }
                 seen.push(&point.model);
                 match models.iter().find(|(name, _)| *name == point.model) {
@@ -105,17 +109,22 @@ fn of_family(
 ) -> RelativeFamily {
     let mut series: Vec<&Series> = family.series.iter().collect();
     series.sort_by(|a, b| {
-        let order = |series: &Series| (series.distribution != options.baseline, series.distribution.clone());
+        let order = |series: &Series| {
+            (series.distribution != options.baseline, series.distribution.clone())
+        };
         order(a).cmp(&order(b))
     });
     let absolute = series.iter().map(|series| law(series, measurements, options)).collect();
     let baseline = series.iter().find(|series| series.distribution == options.baseline);
     let treatments = series.iter().filter(|series| series.distribution != options.baseline);
     let mut gaps: Vec<Gap> = match baseline {
-        Some(baseline) => treatments.map(|treatment| gap::of(baseline, treatment, options)).collect(),
+        Some(baseline) => {
+            treatments.map(|treatment| gap::of(baseline, treatment, options)).collect()
+        }
         None => Vec::new(),
     };
-    // Between errors of different kinds the height of G means nothing, so neither does its going through 1.
+    // Between errors of different kinds the height of G means nothing, so neither does its going
+    // through 1.
     let heights = family.flags.iter().all(|flag| flag.code != FlagCode::MixedErrors);
     claim(&mut gaps, options, heights);
     for gap in &mut gaps {
@@ -137,9 +146,11 @@ fn of_family(
     }
 }
 
-/// Adjusts the tests for their number, and draws from them what may be said; `heights` says whether the height of G means something.
+/// Adjusts the tests for their number, and draws from them what may be said; `heights` says whether
+/// the height of G means something.
 fn claim(gaps: &mut [Gap], options: &RelativeOptions, heights: bool) {
-    // Tests take the residuals for what they are; of few misses these say nothing, and would only weigh on the others' q.
+    // Tests take the residuals for what they are; of few misses these say nothing, and would only
+    // weigh on the others' q.
     for gap in gaps.iter_mut().filter(|gap| !gap.claimed()) {
         if let Some(law) = gap.outcome.fit_mut() {
             law.tests = None;
@@ -210,7 +221,8 @@ fn law(series: &Series, measurements: &Measurements, options: &RelativeOptions) 
         }
         Ok(fit) => {
             let text = text.as_ref();
-            let setting = Setting { unit, x: "x", level, text, parts: false, unseen: None, claimed: true };
+            let setting =
+                Setting { unit, x: "x", level, text, parts: false, unseen: None, claimed: true };
             let mut law = series::describe(&fit, &points, setting);
             law.r_squared = law.r_squared.filter(|_| points.len() > 2);
             Outcome::fitted(law)

@@ -8,7 +8,8 @@ use super::{RelativeOptions, ahead};
 use crate::audit::Form;
 use crate::line::Fit;
 use crate::result::{
-    Estimate, Flag, FlagCode, Gap, GapLaw, GapTests, LeftOut, Outcome, Point, Quantity, TextNoise, Trend,
+    Estimate, Flag, FlagCode, Gap, GapLaw, GapTests, LeftOut, Outcome, Point, Quantity, TextNoise,
+    Trend,
 };
 use crate::series::{self, Setting, UNKNOWN_TEXT, Words};
 
@@ -20,7 +21,8 @@ struct Pair<'a> {
     replicates: Result<Vec<f64>, String>,
 }
 
-/// The gap of a treatment. Its trend is undecided until the tests of all gaps are adjusted together.
+/// The gap of a treatment. Its trend is undecided until the tests of all gaps are adjusted
+/// together.
 pub(super) fn of(baseline: &Series, treatment: &Series, options: &RelativeOptions) -> Gap {
     let pairs = pairs(baseline, treatment);
     let both: Vec<(&SeriesPoint, &SeriesPoint)> =
@@ -89,10 +91,17 @@ fn pairs<'a>(baseline: &'a Series, treatment: &'a Series) -> Vec<Pair<'a>> {
         .filter_map(|base| {
             let treated = treatment.points.iter().find(|point| point.model == base.model)?;
             let replicates = match (&treated.replicates, &base.replicates) {
-                (Ok(treated), Ok(base)) => Ok(treated.iter().zip(base).map(|(t, b)| t / b).collect()),
+                (Ok(treated), Ok(base)) => {
+                    Ok(treated.iter().zip(base).map(|(t, b)| t / b).collect())
+                }
                 (Err(reason), _) | (_, Err(reason)) => Err(reason.clone()),
             };
-            Some(Pair { baseline: base, treatment: treated, gap: treated.error / base.error, replicates })
+            Some(Pair {
+                baseline: base,
+                treatment: treated,
+                gap: treated.error / base.error,
+                replicates,
+            })
         })
         .collect();
     pairs.sort_by(|a, b| {
@@ -120,8 +129,8 @@ fn unpaired(baseline: &Series, treatment: &Series) -> Vec<LeftOut> {
     all
 }
 
-/// The rule of the rank law (`rank.rs`) for both sides of a gap: where a model's misses, or hits, are few, its error is of the size
-/// of the whole effect.
+/// The rule of the rank law (`rank.rs`) for both sides of a gap: where a model's misses, or hits,
+/// are few, its error is of the size of the whole effect.
 fn too_few(pairs: &[Pair<'_>], baseline: &Series, treatment: &Series, minimum: u64) -> Vec<Flag> {
     let of = |code, what: &str, count: fn(Counted) -> u64| {
         let short: Vec<String> = pairs
@@ -132,18 +141,23 @@ fn too_few(pairs: &[Pair<'_>], baseline: &Series, treatment: &Series, minimum: u
             .filter_map(|(distribution, point)| {
                 let counted = point.counted?;
                 let few = count(counted);
-                (few < minimum)
-                    .then(|| format!("{} {few} of {} on {distribution}", point.model, counted.tokens))
+                (few < minimum).then(|| {
+                    format!("{} {few} of {} on {distribution}", point.model, counted.tokens)
+                })
             })
             .collect();
         (!short.is_empty()).then(|| {
-            let message =
-                format!("no slope is claimed: fewer than {minimum} {what} for {}", short.join(", "));
+            let message = format!(
+                "no slope is claimed: fewer than {minimum} {what} for {}",
+                short.join(", ")
+            );
             Flag::new(code, message)
         })
     };
     [
-        of(FlagCode::FewMisses, "misses (tokens of a rank above k)", |counted| counted.tokens - counted.hits),
+        of(FlagCode::FewMisses, "misses (tokens of a rank above k)", |counted| {
+            counted.tokens - counted.hits
+        }),
         of(FlagCode::FewHits, "hits (tokens of a rank of at most k)", |counted| counted.hits),
     ]
     .into_iter()
@@ -174,7 +188,9 @@ fn describe(
             unit: "per cent a decade of x".to_owned(),
             standard_error: delta_beta
                 .standard_error
-                .map(|error| error * std::f64::consts::LN_10 * 100.0 * 10_f64.powf(delta_beta.value))
+                .map(|error| {
+                    error * std::f64::consts::LN_10 * 100.0 * 10_f64.powf(delta_beta.value)
+                })
                 .filter(|error| error.is_finite()),
             interval: {
                 let mut interval = delta_beta.interval.clone();
@@ -194,7 +210,11 @@ fn describe(
             equivalence_q: tests.equivalence,
         }),
         trend: Trend::Undecided,
-        crossings: options.reaches.iter().map(|&gap| ahead::crossing(fit, gap, &x, level)).collect(),
+        crossings: options
+            .reaches
+            .iter()
+            .map(|&gap| ahead::crossing(fit, gap, &x, level))
+            .collect(),
         trace: ahead::traced(fit, range, &predictions, level),
         predictions,
         power,
@@ -214,20 +234,23 @@ fn turned(exponent: Estimate) -> Estimate {
     Estimate { value: 0.0 - exponent.value, interval, ..exponent }
 }
 
-/// Whether G goes through 1 between the smallest and the largest x: `Some(true)` where the intervals of the law exclude 1 at both ends, on different
-/// sides; `Some(false)` where its values alone lie on different sides, so that it may; `None` where they lie on one.
+/// Whether G goes through 1 between the smallest and the largest x: `Some(true)` where the
+/// intervals of the law exclude 1 at both ends, on different sides; `Some(false)` where its values
+/// alone lie on different sides, so that it may; `None` where they lie on one.
 pub(super) fn crossing(smallest: &Estimate, largest: &Estimate) -> Option<bool> {
     let above = |value: f64| value > 1.0;
     if above(smallest.value) == above(largest.value) {
         return None;
     }
     let excludes = |end: &Estimate| {
-        end.bounds().is_some_and(|(low, high)| if above(end.value) { low > 1.0 } else { high < 1.0 })
+        end.bounds()
+            .is_some_and(|(low, high)| if above(end.value) { low > 1.0 } else { high < 1.0 })
     };
     Some(excludes(smallest) && excludes(largest))
 }
 
-/// What a gap that lies further from 1 below it than above it says: the words for a falling and a rising G are those for one above.
+/// What a gap that lies further from 1 below it than above it says: the words for a falling and a
+/// rising G are those for one above.
 fn beside_one(law: &GapLaw) -> Option<String> {
     let (first, last) = (law.at_smallest.value, law.at_largest.value);
     let further = |below: f64, above: f64| below < 1.0 && below.ln().abs() > above.ln().abs();

@@ -1,7 +1,8 @@
 //! Rows averaged into distributions: subjects into domains.
 //!
-//! The mean is of the column's values as they are given, before a law's number is made of them: the accuracy of a domain is the share of its
-//! questions, and the law is about -ln of that share, not about the mean of -ln of its subjects' shares.
+//! The mean is of the column's values as they are given, before a law's number is made of them: the
+//! accuracy of a domain is the share of its questions, and the law is about -ln of that share, not
+//! about the mean of -ln of its subjects' shares.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -32,12 +33,14 @@ pub enum Weighting {
     Even,
     /// Always.
     Weighted,
-    /// For shares (accuracy), so that the mean is the share of all questions; losses count alike: what lm-evaluation-harness does.
+    /// For shares (accuracy), so that the mean is the share of all questions; losses count alike:
+    /// what lm-evaluation-harness does.
     Shares,
 }
 
 impl Means {
-    /// A map of members with their groups and weights; `prefix` may stand before a member's name in a table.
+    /// A map of members with their groups and weights; `prefix` may stand before a member's name in
+    /// a table.
     ///
     /// # Errors
     /// [`LawsError::Option`]: a weight that is not above zero.
@@ -65,12 +68,12 @@ impl Means {
         Self { groups: groups.to_owned(), ..self }
     }
 
-    /// A table with a header (.csv, .tsv, .jsonl, .parquet): its first column names members, its second their groups, and `weight`, where it is
-    /// given, the column of their weights.
+    /// A table with a header (.csv, .tsv, .jsonl, .parquet): its first column names members, its
+    /// second their groups, and `weight`, where it is given, the column of their weights.
     ///
     /// # Errors
-    /// [`LawsError::Table`] with file and line: a file that cannot be read or has one column, a member that is there twice, a weight that is no
-    /// number above zero.
+    /// [`LawsError::Table`] with file and line: a file that cannot be read or has one column, a
+    /// member that is there twice, a weight that is no number above zero.
     pub fn read(path: &Path, weight: Option<&str>) -> Result<Self, LawsError> {
         let rows = rows_of(path, |_| true)?;
         let weight = weight.map(|name| rows.column(name)).transpose()?;
@@ -172,15 +175,18 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
-    /// The means as series. A model that lacks a member which another has in the same group is left out there, by name: its mean would be of something
-    /// else.
+    /// The means as series. A model that lacks a member which another has in the same group is left
+    /// out there, by name: its mean would be of something else.
     ///
     /// # Errors
     /// [`LawsError::NoDistribution`]: no row is of any group.
     pub(super) fn finish(self, families: &mut Vec<ModelFamily>) -> Result<(), LawsError> {
         if self.cells.is_empty() {
             let wanted = format!("of {}", self.means.name);
-            return Err(LawsError::NoDistribution { wanted, there: self.unknown.into_iter().collect() });
+            return Err(LawsError::NoDistribution {
+                wanted,
+                there: self.unknown.into_iter().collect(),
+            });
         }
         let mut there: BTreeMap<(String, String), BTreeSet<&str>> = BTreeMap::new();
         for ((family, group, _), cell) in &self.cells {
@@ -202,7 +208,8 @@ impl<'a> Pool<'a> {
             let weighs = self.means.weighs(self.kind);
             let weight = |weight: f64| if weighs { weight } else { 1.0 };
             let total: f64 = cell.values.values().map(|(_, w)| weight(*w)).sum();
-            let mean = cell.values.values().map(|(value, w)| value * weight(*w)).sum::<f64>() / total;
+            let mean =
+                cell.values.values().map(|(value, w)| value * weight(*w)).sum::<f64>() / total;
             match Given::of(self.kind, mean) {
                 Ok(Given::Value { value, .. }) => {
                     series.points.push(point(model.clone(), cell.x, value));
@@ -237,8 +244,9 @@ impl<'a> Pool<'a> {
             );
             flags.push(Flag::new(FlagCode::PointsLeftOut, message));
         }
-        let seen =
-            |member: &str| there.iter().any(|((of, _), members)| of == family && members.contains(member));
+        let seen = |member: &str| {
+            there.iter().any(|((of, _), members)| of == family && members.contains(member))
+        };
         let absent: Vec<&str> =
             self.means.members.keys().map(String::as_str).filter(|member| !seen(member)).collect();
         if !absent.is_empty() {

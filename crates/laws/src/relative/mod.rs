@@ -1,7 +1,8 @@
 //! The relative law: does the gap between two distributions close, widen or stay as models grow?
 //!
-//! `E(F) = alpha F^-beta` for each distribution, `G(F) = E_treatment / E_baseline = gamma F^delta_beta` for each gap
-//! (arXiv 2510.24626). `ln G` is fitted directly, so that what both distributions share in a model cancels; F is parameters,
+//! `E(F) = alpha F^-beta` for each distribution,
+//! `G(F) = E_treatment / E_baseline = gamma F^delta_beta` for each gap (arXiv 2510.24626). `ln G`
+//! is fitted directly, so that what both distributions share in a model cancels; F is parameters,
 //! tokens, compute or any column, E bits per byte, cross entropy, `-ln RBP_k` or any error.
 //!
 //! | file | what |
@@ -21,8 +22,9 @@
 //! | `ranks` | the relative law of ranks: the slopes of the gaps of `-ln RBP_k` at every k |
 //! | `words` | sentences with their numbers |
 //!
-//! Invariants: a model takes part in a gap when it has both errors, else it is listed. Whether a slope is claimed is decided by tests
-//! that are adjusted for their number; "parallel" is such a claim too, and needs its own test.
+//! Invariants: a model takes part in a gap when it has both errors, else it is listed. Whether a
+//! slope is claimed is decided by tests that are adjusted for their number; "parallel" is such a
+//! claim too, and needs its own test.
 
 mod ahead;
 mod choices;

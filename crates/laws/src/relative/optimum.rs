@@ -1,7 +1,8 @@
 //! One point a budget: what each distribution's error is at the optimum of the baseline.
 //!
-//! `keep_best` takes the best model that was trained, which may lie beside the optimum by half the spacing of the sizes. Here a cubic in the
-//! logarithm of size (or tokens) goes through each distribution's models of a budget; the baseline's has its minimum at the optimum, and every
+//! `keep_best` takes the best model that was trained, which may lie beside the optimum by half the
+//! spacing of the sizes. Here a cubic in the logarithm of size (or tokens) goes through each
+//! distribution's models of a budget; the baseline's has its minimum at the optimum, and every
 //! curve is read there.
 
 use relscale_stats::optimise::polynomial::{self, Polynomial};
@@ -13,15 +14,19 @@ use crate::result::LeftOut;
 const MODELS: usize = 4;
 
 impl Measurements {
-    /// Puts the errors at the baseline's optimum of each budget (x within 2 %) in place of the models'. A budget whose optimum no models bracket,
-    /// or on which a distribution has fewer than four models or none on both sides, is listed as left out.
+    /// Puts the errors at the baseline's optimum of each budget (x within 2 %) in place of the
+    /// models'. A budget whose optimum no models bracket, or on which a distribution has fewer than
+    /// four models or none on both sides, is listed as left out.
     pub fn at_optimum(&mut self, baseline: &str) {
         for family in &mut self.families {
-            let Some(judge) = family.series.iter().find(|series| series.distribution == baseline) else {
+            let Some(judge) = family.series.iter().find(|series| series.distribution == baseline)
+            else {
                 continue;
             };
-            let optima: Vec<Budget> =
-                budgets(judge).into_iter().map(|models| Budget::new(family, judge, models)).collect();
+            let optima: Vec<Budget> = budgets(judge)
+                .into_iter()
+                .map(|models| Budget::new(family, judge, models))
+                .collect();
             for series in &mut family.series {
                 let points = std::mem::take(&mut series.points);
                 for budget in &optima {
@@ -33,7 +38,7 @@ impl Measurements {
                             x: budget.x,
                             error,
                             replicates: Err(
-                                "a point between models has no documents to draw again".to_owned()
+                                "a point between models has no documents to draw again".to_owned(),
                             ),
                         }),
                         Err(reason) => series.left_out.push(LeftOut::new(name, reason)),
@@ -97,7 +102,10 @@ fn curve(
     let (x, y): (Vec<f64>, Vec<f64>) =
         of.filter_map(|point| Some((places.get(&point.model)?.ln(), point.error))).unzip();
     if x.len() < MODELS {
-        return Err(format!("{} models whose place is known, and an optimum needs {MODELS}", x.len()));
+        return Err(format!(
+            "{} models whose place is known, and an optimum needs {MODELS}",
+            x.len()
+        ));
     }
     let fit = polynomial::fit(&x, &y, 3, None).map_err(|refusal| refusal.to_string())?;
     let low = x.iter().copied().fold(f64::INFINITY, f64::min);

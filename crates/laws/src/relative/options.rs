@@ -12,13 +12,14 @@ pub struct RelativeOptions {
     pub baseline: String,
     /// Nominal coverage of every interval, above 0 and below 1.
     pub level: f64,
-    /// Slopes below this, of either sign, count as none: what "parallel" means. Above 0. The default 0.002 changes a gap by half a
-    /// per cent over a tenfold x.
+    /// Slopes below this, of either sign, count as none: what "parallel" means. Above 0. The
+    /// default 0.002 changes a gap by half a per cent over a tenfold x.
     pub margin: f64,
-    /// Largest share of false claims among all claims of a kind (closes or widens; parallel) in a family, above 0 and below 1.
+    /// Largest share of false claims among all claims of a kind (closes or widens; parallel) in a
+    /// family, above 0 and below 1.
     pub false_discovery: f64,
-    /// Below this many misses (or hits) of any model on either side no slope of `-ln RBP_k` is claimed, as for the rank law itself
-    /// ([`FitOptions::minimum_count`]).
+    /// Below this many misses (or hits) of any model on either side no slope of `-ln RBP_k` is
+    /// claimed, as for the rank law itself ([`FitOptions::minimum_count`]).
     #[serde(default = "minimum_count")]
     pub minimum_count: u64,
     /// Values of G whose x is wanted, each above 0.
@@ -55,7 +56,9 @@ impl RelativeOptions {
             Err(LawsError::Option { option, value: value.to_string(), expected })
         };
         let above_zero = |value: &f64| *value > 0.0 && value.is_finite();
-        for (option, share) in [("level", self.level), ("false discovery rate", self.false_discovery)] {
+        for (option, share) in
+            [("level", self.level), ("false discovery rate", self.false_discovery)]
+        {
             if !(share > 0.0 && share < 1.0) {
                 return refuse(option, share, "above 0 and below 1");
             }

@@ -12,7 +12,8 @@ use crate::result::{Flag, LeftOut, TextNoise};
 pub struct Measurements {
     /// What x is, in words.
     pub x: String,
-    /// What a distribution is: `corpus`, or a tag's or a column's name; empty where each column is one.
+    /// What a distribution is: `corpus`, or a tag's or a column's name; empty where each column is
+    /// one.
     pub distributions: String,
     /// What the error is, in words.
     pub error: String,
@@ -24,15 +25,18 @@ pub struct Measurements {
     pub families: Vec<ModelFamily>,
 }
 
-/// How far apart, as a ratio, two x of one budget may lie: steps are whole, so compute misses its budget by a little.
+/// How far apart, as a ratio, two x of one budget may lie: steps are whole, so compute misses its
+/// budget by a little.
 pub(super) const ONE_BUDGET: f64 = 1.02;
 
 impl Measurements {
-    /// Of models of one x (within 2 %) keeps the one with the least error on `baseline`: the compute-optimal one of each
-    /// budget, as nearly as it was trained. The others are listed as left out.
+    /// Of models of one x (within 2 %) keeps the one with the least error on `baseline`: the
+    /// compute-optimal one of each budget, as nearly as it was trained. The others are listed as
+    /// left out.
     pub fn keep_best(&mut self, baseline: &str) {
         for family in &mut self.families {
-            let Some(judge) = family.series.iter().find(|series| series.distribution == baseline) else {
+            let Some(judge) = family.series.iter().find(|series| series.distribution == baseline)
+            else {
                 continue;
             };
             let mut points: Vec<&SeriesPoint> = judge.points.iter().collect();
@@ -46,11 +50,9 @@ impl Measurements {
                 let (kept, others): (Vec<_>, Vec<_>) =
                     series.points.drain(..).partition(|point| best.contains(&point.model));
                 series.points = kept;
-                series.left_out.extend(
-                    others.into_iter().map(|point| {
-                        LeftOut::new(point.model, format!("not the best of its x on {baseline}"))
-                    }),
-                );
+                series.left_out.extend(others.into_iter().map(|point| {
+                    LeftOut::new(point.model, format!("not the best of its x on {baseline}"))
+                }));
             }
         }
     }
@@ -63,7 +65,8 @@ pub struct ModelFamily {
     pub name: String,
     /// One series a distribution.
     pub series: Vec<Series>,
-    /// Where a model lies along its budget (its size, or its tokens), by name; empty unless an optimum between the models is wanted.
+    /// Where a model lies along its budget (its size, or its tokens), by name; empty unless an
+    /// optimum between the models is wanted.
     pub places: BTreeMap<String, f64>,
     /// Doubts about how they were measured.
     pub flags: Vec<Flag>,
@@ -82,14 +85,16 @@ pub struct Series {
     pub units: Option<Units>,
 }
 
-/// The documents (or questions) of a distribution, as far as they matter to the noise that all models share.
+/// The documents (or questions) of a distribution, as far as they matter to the noise that all
+/// models share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Units {
     /// The same for the same units, whatever they are called; another for others.
     pub key: String,
     /// Size of each: scored tokens of a document, 1 for a question.
     pub sizes: Vec<f64>,
-    /// The error of each model without each unit in turn; a model that is not here has its replicates alone.
+    /// The error of each model without each unit in turn; a model that is not here has its
+    /// replicates alone.
     pub left_out: BTreeMap<String, Vec<f64>>,
 }
 
@@ -109,7 +114,8 @@ impl Series {
         }
     }
 
-    /// The same of the ratios to a baseline: together where both are of the same units, apart where they are not.
+    /// The same of the ratios to a baseline: together where both are of the same units, apart where
+    /// they are not.
     pub(super) fn noise_of_ratio(
         &self,
         baseline: &Self,
@@ -167,14 +173,16 @@ pub struct SeriesPoint {
     pub x: f64,
     /// Above zero, finite.
     pub error: f64,
-    /// The error in every resample of the documents, or why there are none. Resample r is the same draw for all models of a
-    /// series; two series share draws where they share documents, and are drawn apart where they do not.
+    /// The error in every resample of the documents, or why there are none. Resample r is the same
+    /// draw for all models of a series; two series share draws where they share documents, and are
+    /// drawn apart where they do not.
     pub replicates: Result<Vec<f64>, String>,
     /// What was counted where the error is `-ln RBP_k` of a study; absent for every other error.
     pub counted: Option<Counted>,
 }
 
-/// How many tokens a share of hits comes from: few hits, or few misses, and the share is hardly known.
+/// How many tokens a share of hits comes from: few hits, or few misses, and the share is hardly
+/// known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counted {
     /// Scored tokens of rank at most k.
@@ -191,7 +199,8 @@ pub(super) fn log_error(replicates: &Result<Vec<f64>, String>) -> Option<f64> {
 
 /// Puts their corpus before names that two corpora share.
 pub(super) fn tell_apart(mut family: ModelFamily, corpora: &[String]) -> ModelFamily {
-    let names: Vec<String> = family.series.iter().map(|series| series.distribution.clone()).collect();
+    let names: Vec<String> =
+        family.series.iter().map(|series| series.distribution.clone()).collect();
     for ((series, corpus), name) in family.series.iter_mut().zip(corpora).zip(&names) {
         if names.iter().filter(|other| *other == name).count() > 1 {
             series.distribution = format!("{corpus}/{name}");

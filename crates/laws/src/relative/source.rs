@@ -23,7 +23,8 @@ pub enum ErrorMeasure {
         /// The rank up to which a token counts as right.
         k: u32,
     },
-    /// A loss of questions with options, averaged over the groups of a distribution; of an accuracy, minus its logarithm.
+    /// A loss of questions with options, averaged over the groups of a distribution; of an
+    /// accuracy, minus its logarithm.
     Choice(ChoiceMeasure),
 }
 
@@ -64,8 +65,8 @@ impl FromStr for ErrorMeasure {
 pub struct StudySource<'a> {
     /// The tallies of its runs.
     pub runs: &'a [RunTally],
-    /// The documents of each text, by [`RunTally::text_sha256`]: their tags. A tag `span_bytes`, where a document has it, is its number
-    /// of bytes.
+    /// The documents of each text, by [`RunTally::text_sha256`]: their tags. A tag `span_bytes`,
+    /// where a document has it, is its number of bytes.
     pub documents: &'a BTreeMap<String, Vec<DocumentRow>>,
     /// The error.
     pub error: ErrorMeasure,

@@ -1,8 +1,9 @@
-//! Measurements from the tallies of a study: a distribution is a corpus, or the documents of one that share a tag's value.
+//! Measurements from the tallies of a study: a distribution is a corpus, or the documents of one
+//! that share a tag's value.
 //!
-//! Errors come from documents drawn again. Within a distribution one draw serves all models, as all of them read the same
-//! documents. Different distributions hold different documents, so they are drawn apart, by seeds that follow from their
-//! text; the same text under two names is drawn alike.
+//! Errors come from documents drawn again. Within a distribution one draw serves all models, as all
+//! of them read the same documents. Different distributions hold different documents, so they are
+//! drawn apart, by seeds that follow from their text; the same text under two names is drawn alike.
 
 use std::collections::BTreeMap;
 use std::f64::consts::LN_2;
@@ -23,8 +24,8 @@ use crate::table::{Group, Sums};
 /// The errors of a study's runs.
 ///
 /// # Errors
-/// No run of the family; runs that may not be compared; a tag that no document has; a model that has no x;
-/// a rank that was not counted.
+/// No run of the family; runs that may not be compared; a tag that no document has; a model that
+/// has no x; a rank that was not counted.
 pub fn of_study(source: &StudySource<'_>) -> Result<Measurements, LawsError> {
     let families = match source.error {
         ErrorMeasure::Choice(measure) => choices::families(source, measure)?,
@@ -59,7 +60,8 @@ fn of_documents(source: &StudySource<'_>) -> Result<Vec<ModelFamily>, LawsError>
         return Err(match source.family {
             None => LawsError::NoRuns,
             Some(family) => {
-                let mut there: Vec<String> = source.runs.iter().map(|run| run.family.clone()).collect();
+                let mut there: Vec<String> =
+                    source.runs.iter().map(|run| run.family.clone()).collect();
                 there.dedup();
                 LawsError::NoGroup { wanted: vec![format!("family {family}")], there }
             }
@@ -70,8 +72,12 @@ fn of_documents(source: &StudySource<'_>) -> Result<Vec<ModelFamily>, LawsError>
     for ((family, corpus), runs) in corpora {
         if families.last().is_none_or(|(last, _)| last.name != family) {
             let flags = source.x.map(|x| x.flags().to_vec()).unwrap_or_default();
-            let family =
-                ModelFamily { name: family.to_owned(), series: Vec::new(), places: BTreeMap::new(), flags };
+            let family = ModelFamily {
+                name: family.to_owned(),
+                series: Vec::new(),
+                places: BTreeMap::new(),
+                flags,
+            };
             families.push((family, Vec::new()));
         }
         let Some((family, names)) = families.last_mut() else { continue };
@@ -93,8 +99,14 @@ struct Share {
 }
 
 impl Share {
-    /// The distributions inside one corpus, by name. Documents without the tag are in none, which a flag says.
-    fn of(runs: &[&RunTally], corpus: &str, source: &StudySource<'_>, flags: &mut Vec<Flag>) -> Vec<Self> {
+    /// The distributions inside one corpus, by name. Documents without the tag are in none, which a
+    /// flag says.
+    fn of(
+        runs: &[&RunTally],
+        corpus: &str,
+        source: &StudySource<'_>,
+        flags: &mut Vec<Flag>,
+    ) -> Vec<Self> {
         let rows = source.documents.get(&runs[0].text_sha256).map_or(&[][..], Vec::as_slice);
         let rows: BTreeMap<u32, &DocumentRow> = rows.iter().map(|row| (row.ordinal, row)).collect();
         let mut shares: BTreeMap<String, Vec<RunTally>> = BTreeMap::new();
@@ -115,16 +127,21 @@ impl Share {
                     }
                 };
                 let mut tally = tally.clone();
-                // The token that holds the space before an option counts it among its bytes; the option's own are wanted.
+                // The token that holds the space before an option counts it among its bytes; the
+                // option's own are wanted.
                 if let Some(bytes) = tag("span_bytes").and_then(|bytes| bytes.parse().ok()) {
                     tally.bytes = bytes;
                 }
-                wrong_options += usize::from(number == 0 && tag("gold").is_some_and(|gold| gold == "false"));
+                wrong_options +=
+                    usize::from(number == 0 && tag("gold").is_some_and(|gold| gold == "false"));
                 documents.entry(distribution).or_default().push(tally);
             }
             let bare = bare(run);
             for (distribution, documents) in documents {
-                shares.entry(distribution).or_default().push(RunTally { documents, ..bare.clone() });
+                shares
+                    .entry(distribution)
+                    .or_default()
+                    .push(RunTally { documents, ..bare.clone() });
             }
         }
         let mut flag = |code, message: String| flags.push(Flag::new(code, message));
@@ -173,7 +190,9 @@ fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
         ErrorMeasure::Choice(_) => f64::NAN,
     };
     let counted = |sums: Sums<'_>| match source.error {
-        ErrorMeasure::Rbp { .. } => Some(Counted { hits: sums.hits[0] as u64, tokens: sums.tokens as u64 }),
+        ErrorMeasure::Rbp { .. } => {
+            Some(Counted { hits: sums.hits[0] as u64, tokens: sums.tokens as u64 })
+        }
         ErrorMeasure::BitsPerByte | ErrorMeasure::CrossEntropy | ErrorMeasure::Choice(_) => None,
     };
     let mut series = Series {
@@ -184,7 +203,8 @@ fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
     };
     let key = identity(&share);
     for group in Group::all(&share.runs, &options)? {
-        let mut units = Units { key: key.clone(), sizes: group.sizes.0.clone(), left_out: BTreeMap::new() };
+        let mut units =
+            Units { key: key.clone(), sizes: group.sizes.0.clone(), left_out: BTreeMap::new() };
         for (model, run) in group.runs.iter().enumerate() {
             let name = run.tally.model.clone();
             let error = statistic(run.sums());
@@ -214,10 +234,12 @@ fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
     Ok(series)
 }
 
-/// A hash of a set of documents: another for other documents, the same for the same, whatever they are called.
+/// A hash of a set of documents: another for other documents, the same for the same, whatever they
+/// are called.
 fn identity(share: &Share) -> String {
     let run = &share.runs[0];
-    let ordinals: Vec<u8> = run.documents.iter().flat_map(|tally| tally.document.to_le_bytes()).collect();
+    let ordinals: Vec<u8> =
+        run.documents.iter().flat_map(|tally| tally.document.to_le_bytes()).collect();
     sha256_bytes(&[run.text_sha256.as_bytes(), &ordinals].concat())
 }
 

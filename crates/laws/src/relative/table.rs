@@ -1,4 +1,5 @@
-//! Measurements from a user's table, long (a row a model and distribution) or wide (a column a distribution).
+//! Measurements from a user's table, long (a row a model and distribution) or wide (a column a
+//! distribution).
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +9,9 @@ use super::series::{Measurements, ModelFamily};
 use crate::error::LawsError;
 use crate::result::{Flag, FlagCode, LeftOut};
 use crate::tables::manifest::ModelNumbers;
-use crate::tables::{Given, Observation, RowIs, Select, Table, Wanted, each, listed, of_x, read, small};
+use crate::tables::{
+    Given, Observation, RowIs, Select, Table, Wanted, each, listed, of_x, read, small,
+};
 
 /// Which columns of a table make series.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -17,7 +20,8 @@ pub struct RelativeTable {
     /// distribution of its own; groups are families of models, those of a manifest before those of
     /// the table. Without names, rows of equal x are one model.
     pub select: Select,
-    /// The column of sizes (or tokens) along which a budget has its optimum, for [`Measurements::at_optimum`].
+    /// The column of sizes (or tokens) along which a budget has its optimum, for
+    /// [`Measurements::at_optimum`].
     pub optimum: Option<String>,
     /// How rows are averaged into distributions, whose members [`Select::distribution`] names.
     pub means: Option<Means>,
@@ -26,21 +30,27 @@ pub struct RelativeTable {
 /// Reads a table (.csv, .tsv, .jsonl, .parquet, .toml) as measurements.
 ///
 /// # Errors
-/// [`LawsError::Table`]: a file that cannot be read, a column that is not there, a number that is impossible, with file
-/// and line; no row. [`LawsError::Option`]: several columns of errors beside a column of distributions.
+/// [`LawsError::Table`]: a file that cannot be read, a column that is not there, a number that is
+/// impossible, with file and line; no row. [`LawsError::Option`]: several columns of errors beside
+/// a column of distributions.
 pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, LawsError> {
     let RelativeTable { select, optimum, means } = options;
     let [x] = each(&select.x, "x", "one column, or a product of columns and numbers")?;
     select.one_of_a_distribution()?;
     if means.is_some() && select.distribution.is_none() {
         let value = "without a column of distributions".to_owned();
-        return Err(LawsError::Option { option: "means", value, expected: "one, which names the members" });
+        return Err(LawsError::Option {
+            option: "means",
+            value,
+            expected: "one, which names the members",
+        });
     }
     let row = RowIs::ModelOnDistribution;
     let wanted = Wanted { row, along: optimum.as_deref(), families: true, ..Wanted::default() };
     let table = read(path, select, &wanted)?;
     let mut families: Vec<ModelFamily> = Vec::new();
-    let mut pool = means.as_ref().zip(table.kinds.first()).map(|(means, &kind)| Pool::new(means, kind));
+    let mut pool =
+        means.as_ref().zip(table.kinds.first()).map(|(means, &kind)| Pool::new(means, kind));
     let mut places: BTreeMap<(String, String), f64> = BTreeMap::new();
     for observation in &table.observations {
         let Observation { group, series: distribution, given, .. } = observation;
@@ -123,8 +133,9 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
 fn say_left_out(families: &mut [ModelFamily], table: &Table, long: bool, averaged: bool) {
     let names: Vec<String> = families.iter().map(|family| family.name.clone()).collect();
     for (at, family) in families.iter_mut().enumerate() {
-        let of_family =
-            |row: &&Observation| row.group == family.name || (at == 0 && !names.contains(&row.group));
+        let of_family = |row: &&Observation| {
+            row.group == family.name || (at == 0 && !names.contains(&row.group))
+        };
         let rows = || table.observations.iter().filter(of_family);
         let ended = listed(rows().filter(|row| matches!(row.given, Given::Ended { .. })));
         let boundary: Vec<String> = rows()
@@ -135,11 +146,15 @@ fn say_left_out(families: &mut [ModelFamily], table: &Table, long: bool, average
                 format!("{} on {} ({}: {reason})", name.unwrap_or_default(), row.series, row.place)
             })
             .collect();
-        let lacking =
-            |row: &&Observation| matches!(row.given, Given::Lacking { .. }) && (long || row.x.is_empty());
+        let lacking = |row: &&Observation| {
+            matches!(row.given, Given::Lacking { .. }) && (long || row.x.is_empty())
+        };
         let told = [
             ("runs that did not finish, so left out", ended),
-            ("without a logarithm, so left out", Some(boundary.join("; ")).filter(|all| !all.is_empty())),
+            (
+                "without a logarithm, so left out",
+                Some(boundary.join("; ")).filter(|all| !all.is_empty()),
+            ),
             ("without a number, so left out", listed(rows().filter(lacking))),
         ];
         family.flags.extend(told.into_iter().filter_map(|(what, told)| {

@@ -25,19 +25,29 @@ pub(super) fn of_gap(gap: &Gap, options: &RelativeOptions) -> String {
     );
     let margin = options.margin;
     match (law.trend, law.tests) {
-        (Trend::Closes, _) => format!("{against}: the gap closes, {slope}; {ends}{}.", may_cross(law)),
-        (Trend::Widens, _) => format!("{against}: the gap widens, {slope}; {ends}{}.", may_cross(law)),
+        (Trend::Closes, _) => {
+            format!("{against}: the gap closes, {slope}; {ends}{}.", may_cross(law))
+        }
+        (Trend::Widens, _) => {
+            format!("{against}: the gap widens, {slope}; {ends}{}.", may_cross(law))
+        }
         (Trend::Crossed, _) => {
-            let (first, last) =
-                if law.delta_beta.value < 0.0 { ("larger", "smaller") } else { ("smaller", "larger") };
+            let (first, last) = if law.delta_beta.value < 0.0 {
+                ("larger", "smaller")
+            } else {
+                ("smaller", "larger")
+            };
             let place = through_one(law).map_or(String::new(), |place| format!(" at x = {place}"));
             format!(
                 "{against}: the gap is crossed: {treatment} has the {first} error at first and the {last} one at last, G goes through 1{place}; {slope}; {ends}."
             )
         }
         (Trend::Parallel, Some(tests)) => {
-            let nonetheless =
-                if tests.difference_q <= options.false_discovery { ", though it is not zero" } else { "" };
+            let nonetheless = if tests.difference_q <= options.false_discovery {
+                ", though it is not zero"
+            } else {
+                ""
+            };
             format!(
                 "{against}: parallel, {slope}; the slope is inside ±{margin} (q {}){nonetheless}; {ends}.",
                 q(tests.equivalence_q)
@@ -54,7 +64,9 @@ pub(super) fn of_gap(gap: &Gap, options: &RelativeOptions) -> String {
             )
         }
         (_, None) => {
-            format!("{against}: undecided, {slope}; two models leave nothing to judge the slope by.")
+            format!(
+                "{against}: undecided, {slope}; two models leave nothing to judge the slope by."
+            )
         }
     }
 }
@@ -68,9 +80,18 @@ fn may_cross(law: &GapLaw) -> String {
 
 /// The x at which the law goes through 1, with Fieller's interval where that was asked for.
 fn through_one(law: &GapLaw) -> Option<String> {
-    let asked = law.crossings.iter().find(|crossing| crossing.gap == 1.0).and_then(|found| found.x.as_ref());
+    let asked = law
+        .crossings
+        .iter()
+        .find(|crossing| crossing.gap == 1.0)
+        .and_then(|found| found.x.as_ref());
     if let Some((x, (low, high))) = asked.and_then(|x| Some((x, x.bounds()?))) {
-        return Some(format!("{} (in [{}, {}])", magnitude(x.value), magnitude(low), magnitude(high)));
+        return Some(format!(
+            "{} (in [{}, {}])",
+            magnitude(x.value),
+            magnitude(low),
+            magnitude(high)
+        ));
     }
     // ln G is a line in ln x.
     let (from, to) = (law.at_smallest.value.ln(), law.at_largest.value.ln());
@@ -142,7 +163,8 @@ fn held_out(laws: &[(&str, &GapLaw)]) -> Option<String> {
 
 /// `delta_beta -0.0128 (in [-0.0137, -0.0119] at 95 %), R² 0.9823`.
 fn slope(law: &GapLaw) -> String {
-    let r_squared = law.power.r_squared.map_or(String::new(), |r| format!(", R² {}", r_squared_digits(r)));
+    let r_squared =
+        law.power.r_squared.map_or(String::new(), |r| format!(", R² {}", r_squared_digits(r)));
     format!("delta_beta {}{r_squared}", with_interval(&law.delta_beta))
 }
 

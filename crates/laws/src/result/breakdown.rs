@@ -1,4 +1,5 @@
-//! Why a rank law holds or breaks at one k: noise of the text sample, a real departure, or too little to tell.
+//! Why a rank law holds or breaks at one k: noise of the text sample, a real departure, or too
+//! little to tell.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,24 +26,27 @@ pub struct Breakdown {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Finding {
-    /// The quantity falls with size with R² of at least 0.9, the paper's own yardstick, over at least five models, and the test of the
-    /// form does not reject the power law: of truths with a bend that the models would show, few are called so. The models
-    /// may still scatter by more than the sample's noise: see the test.
+    /// The quantity falls with size with R² of at least 0.9, the paper's own yardstick, over at
+    /// least five models, and the test of the form does not reject the power law: of truths with a
+    /// bend that the models would show, few are called so. The models may still scatter by more
+    /// than the sample's noise: see the test.
     Holds,
-    /// As before by R², but the points bend beyond the test's level: a power law describes them, and they follow none.
+    /// As before by R², but the points bend beyond the test's level: a power law describes them,
+    /// and they follow none.
     Bends,
-    /// R² is lower or the slope turned, and sampling noise does not explain the scatter: models depart from the line for other reasons.
+    /// R² is lower or the slope turned, and sampling noise does not explain the scatter: models
+    /// depart from the line for other reasons.
     Departure,
-    /// R² is lower, but sampling noise explains the scatter: the slope is still seen, or would be hidden even if it were that of
-    /// the reference k.
+    /// R² is lower, but sampling noise explains the scatter: the slope is still seen, or would be
+    /// hidden even if it were that of the reference k.
     SamplingNoise,
-    /// R² is lower, sampling noise explains the scatter, but no slope is seen where one as at the reference k would be: the
-    /// quantity has stopped to fall as it did.
+    /// R² is lower, sampling noise explains the scatter, but no slope is seen where one as at the
+    /// reference k would be: the quantity has stopped to fall as it did.
     SlopeLost,
     /// Some model has too few misses or hits for its point to be known.
     TooFew,
-    /// Too few models for R² to mean anything and a bend to be tested, no fit, no known noise, or a bend as at the smallest k
-    /// that would not be seen at this one.
+    /// Too few models for R² to mean anything and a bend to be tested, no fit, no known noise, or a
+    /// bend as at the smallest k that would not be seen at this one.
     Undecided,
 }
 
@@ -51,15 +55,17 @@ pub enum Finding {
 pub struct PointNoise {
     /// The model's name.
     pub model: String,
-    /// Standard error of `ln(-ln RBP_k)` over resampled documents; absent when documents could not be resampled.
+    /// Standard error of `ln(-ln RBP_k)` over resampled documents; absent when documents could not
+    /// be resampled.
     pub log_standard_error: Option<f64>,
-    /// The same if tokens were independent: `sqrt((1 - p)/(n p)) / (-ln p)`, which is about `1/sqrt(misses)` near p = 1.
+    /// The same if tokens were independent: `sqrt((1 - p)/(n p)) / (-ln p)`, which is about
+    /// `1/sqrt(misses)` near p = 1.
     pub independent_log_standard_error: f64,
-    /// Variance of `RBP_k` over resampled documents by that of as many independent tokens, `p(1 - p)/n` (Kish 1965): how
-    /// alike the tokens of a document are. Absent without resamples.
+    /// Variance of `RBP_k` over resampled documents by that of as many independent tokens,
+    /// `p(1 - p)/n` (Kish 1965): how alike the tokens of a document are. Absent without resamples.
     pub design_effect: Option<f64>,
-    /// Tokens by design effect: how many independent ones would know `RBP_k` as well. Absent without a design
-    /// effect, or when no resample differed.
+    /// Tokens by design effect: how many independent ones would know `RBP_k` as well. Absent
+    /// without a design effect, or when no resample differed.
     pub effective_tokens: Option<f64>,
 }
 
@@ -76,10 +82,11 @@ pub enum ScatterTest {
     },
 }
 
-/// The fit beside fits to a perfect power law with the noise of the text sample (parametric bootstrap).
+/// The fit beside fits to a perfect power law with the noise of the text sample (parametric
+/// bootstrap).
 ///
-/// Noise is drawn with the covariance of the points over resampled documents, and with the doubt about that covariance
-/// that so many documents leave.
+/// Noise is drawn with the covariance of the points over resampled documents, and with the doubt
+/// about that covariance that so many documents leave.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PerfectLaw {
     /// R² of the law's own fit; absent when all values are equal.
@@ -88,23 +95,27 @@ pub struct PerfectLaw {
     pub r_squared_median: f64,
     /// R² that 95 % of such laws exceed.
     pub r_squared_low: f64,
-    /// Chance that a perfect law scatters as much as the models do, or more: that of `sum e²`, which depends on the noise
-    /// alone and not on the exponent. Small = sampling noise alone does not explain the scatter.
+    /// Chance that a perfect law scatters as much as the models do, or more: that of `sum e²`,
+    /// which depends on the noise alone and not on the exponent. Small = sampling noise alone does
+    /// not explain the scatter.
     pub p_value: f64,
     /// Perfect laws drawn.
     pub draws: u32,
-    /// Whether a slope known from a smaller k would be seen at this noise; absent when no such law holds.
+    /// Whether a slope known from a smaller k would be seen at this noise; absent when no such law
+    /// holds.
     pub reference: Option<ReferenceSlope>,
 }
 
 /// A slope known from another k, under the noise of this one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReferenceSlope {
-    /// The k that it comes from: the largest up to 100 at which a line describes the law, by R² over models enough.
+    /// The k that it comes from: the largest up to 100 at which a line describes the law, by R²
+    /// over models enough.
     pub k: u32,
     /// The exponent there.
     pub exponent: f64,
-    /// Chance that a perfect law of this exponent would show itself: that the interval of its fitted exponent lies above 0.
+    /// Chance that a perfect law of this exponent would show itself: that the interval of its
+    /// fitted exponent lies above 0.
     pub power: f64,
     /// Median R² of such a law.
     pub r_squared_median: f64,
@@ -113,7 +124,8 @@ pub struct ReferenceSlope {
 /// Over all k of a family on a corpus.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GroupBreakdown {
-    /// The largest k up to which the law holds at every k that was fitted; absent when it does not at the first.
+    /// The largest k up to which the law holds at every k that was fitted; absent when it does not
+    /// at the first.
     pub holds_up_to: Option<u32>,
     /// Where it holds and what lies beyond, in words.
     pub verdict: String,

@@ -50,9 +50,11 @@ pub struct ChoicesModel {
     pub model: String,
     /// `S`: non-embedding parameters.
     pub non_embedding: u64,
-    /// Items whose largest sum of log-probabilities is shared by several options; these share the credit.
+    /// Items whose largest sum of log-probabilities is shared by several options; these share the
+    /// credit.
     pub ties: u64,
-    /// Every distribution, each followed by its groups; at last all items of a format, where it has several distributions.
+    /// Every distribution, each followed by its groups; at last all items of a format, where it has
+    /// several distributions.
     pub means: Vec<ChoiceMean>,
 }
 

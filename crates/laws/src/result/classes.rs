@@ -51,6 +51,7 @@ pub struct ClassMisses {
     pub by_model: Vec<u64>,
     /// Share of the misses of all models that this class has.
     pub share: Estimate,
-    /// That share by the class's share of positions: 1 = it misses as often as any token, 10 = ten times as often.
+    /// That share by the class's share of positions: 1 = it misses as often as any token, 10 = ten
+    /// times as often.
     pub lift: Estimate,
 }

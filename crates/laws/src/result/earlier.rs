@@ -1,5 +1,6 @@
-//! Results of earlier versions, as JSON, in today's layout: what was of one kind had several names before one format held
-//! for all results (4). What a file did not hold yet has a value of its own where it is read.
+//! Results of earlier versions, as JSON, in today's layout: what was of one kind had several names
+//! before one format held for all results (4). What a file did not hold yet has a value of its own
+//! where it is read.
 
 use serde_json::{Map, Value, json};
 
@@ -134,7 +135,8 @@ fn gap(gap: &mut Value) {
     });
 }
 
-/// Number, range and centre of the points, where they are not told, and the line there; its interval was not kept.
+/// Number, range and centre of the points, where they are not told, and the line there; its
+/// interval was not kept.
 fn centred(law: &mut Value, points: &Value, unit: &Value) {
     let of = |name: &str| -> Vec<f64> {
         points.as_array().into_iter().flatten().filter_map(|point| point[name].as_f64()).collect()
@@ -173,9 +175,11 @@ fn turn(object: &mut Value, member: &str) {
     }
 }
 
-/// Does something to every value at a path of members, `*` for each entry of a list; what is not there is passed over.
+/// Does something to every value at a path of members, `*` for each entry of a list; what is not
+/// there is passed over.
 fn each(value: &mut Value, path: &str, change: &mut dyn FnMut(&mut Value)) {
-    let Some((step, rest)) = path.split_once('/').or(Some((path, ""))).filter(|_| !path.is_empty()) else {
+    let Some((step, rest)) = path.split_once('/').or(Some((path, ""))).filter(|_| !path.is_empty())
+    else {
         return change(value);
     };
     match value {

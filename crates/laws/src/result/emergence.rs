@@ -1,8 +1,9 @@
 //! Several tokens right in a row: measured, beside what independence and a first-order chain say.
 //!
-//! A *success* of length N at k is a window of N consecutive scored tokens of one document that all have rank at most k;
-//! `p` is the share of windows that succeed (sliding windows, all documents together). Were tokens independent, `p` would
-//! be `RBP^N` and `-ln p = N C S^-alpha` (arXiv 2510.20387, eq. 6 to 8).
+//! A *success* of length N at k is a window of N consecutive scored tokens of one document that all
+//! have rank at most k; `p` is the share of windows that succeed (sliding windows, all documents
+//! together). Were tokens independent, `p` would be `RBP^N` and `-ln p = N C S^-alpha` (arXiv
+//! 2510.20387, eq. 6 to 8).
 
 use serde::{Deserialize, Serialize};
 
@@ -62,8 +63,9 @@ pub struct HitOrder {
     pub length_exponent: LengthExponent,
 }
 
-/// `cov(h_t, h_{t+lag}) / (RBP (1 - RBP))` for outcomes h (1 a hit, 0 a miss) inside a document, about the mean of the whole
-/// corpus: what does not die out with the lag is the difference between easy and hard documents.
+/// `cov(h_t, h_{t+lag}) / (RBP (1 - RBP))` for outcomes h (1 a hit, 0 a miss) inside a document,
+/// about the mean of the whole corpus: what does not die out with the lag is the difference between
+/// easy and hard documents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Autocorrelation {
     /// Distance in tokens.
@@ -74,7 +76,8 @@ pub struct Autocorrelation {
     pub value: Option<Estimate>,
 }
 
-/// Runs of hits. With independent tokens their lengths are geometric: a run has at least r hits with chance `RBP^(r-1)`.
+/// Runs of hits. With independent tokens their lengths are geometric: a run has at least r hits
+/// with chance `RBP^(r-1)`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HitRuns {
     /// Runs that a miss ended.
@@ -85,10 +88,11 @@ pub struct HitRuns {
     pub mean_length: Option<f64>,
     /// What independence says, `1 / (1 - RBP)`; absent when every token is a hit.
     pub independent_mean_length: Option<f64>,
-    /// Share of runs that reach a length, for each length N that was asked for and that some run may have reached.
+    /// Share of runs that reach a length, for each length N that was asked for and that some run
+    /// may have reached.
     pub survival: Vec<RunSurvival>,
-    /// The largest distance between the observed shares and the geometric ones over all lengths (Kolmogorov-Smirnov);
-    /// absent without runs.
+    /// The largest distance between the observed shares and the geometric ones over all lengths
+    /// (Kolmogorov-Smirnov); absent without runs.
     pub largest_distance: Option<RunDistance>,
 }
 
@@ -121,8 +125,8 @@ pub struct LengthExponent {
     pub lengths: Vec<u32>,
     /// eta; 1 for independent tokens. Absent with fewer than two lengths.
     pub value: Option<Estimate>,
-    /// eta of a first-order Markov chain with this model's RBP and q at the same N: below 1 where hits cluster, and
-    /// tending to 1 for large N.
+    /// eta of a first-order Markov chain with this model's RBP and q at the same N: below 1 where
+    /// hits cluster, and tending to 1 for large N.
     pub markov: Option<f64>,
     /// Why there is no exponent.
     pub reason: Option<String>,
@@ -152,14 +156,15 @@ pub struct SequencePoint {
     pub windows: u64,
     /// Those of them that are all hits. Windows overlap: a run of r hits counts `r + 1 - N` times.
     pub successes: u64,
-    /// Successes that do not overlap, `sum floor(r / N)` over the runs of r hits: what the evidence amounts to.
+    /// Successes that do not overlap, `sum floor(r / N)` over the runs of r hits: what the evidence
+    /// amounts to.
     pub disjoint_successes: u64,
     /// `p = successes / windows`; absent without windows.
     pub probability: Option<Estimate>,
     /// `RBP^N`, were tokens independent and documents alike; absent when no token was scored.
     pub independent: Option<f64>,
-    /// The chance when each document's hits are put in random order: what the difference between documents explains
-    /// alone; absent without windows.
+    /// The chance when each document's hits are put in random order: what the difference between
+    /// documents explains alone; absent without windows.
     pub shuffled: Option<f64>,
     /// `RBP q^(N-1)`, a first-order Markov chain; absent without q.
     pub markov: Option<f64>,
@@ -169,8 +174,8 @@ pub struct SequencePoint {
     pub over_shuffled: Option<Estimate>,
     /// `p` over `markov`: what neighbours alone do not explain.
     pub over_markov: Option<Estimate>,
-    /// `ln p / ln RBP`: how many independent tokens the N count as; N where independence holds, fewer where hits
-    /// cluster. Absent when either logarithm is 0 or infinite.
+    /// `ln p / ln RBP`: how many independent tokens the N count as; N where independence holds,
+    /// fewer where hits cluster. Absent when either logarithm is 0 or infinite.
     pub effective_length: Option<Estimate>,
     /// False when successes or misses are too few for any claim (see the flags of the law).
     pub claimed: bool,
@@ -181,11 +186,14 @@ pub struct SequencePoint {
 pub struct HalfSize {
     /// S* in parameters; the interval (Fieller) is that of the law's crossing.
     pub parameters: Estimate,
-    /// Sizes at which one new model may reach one half: the scatter of a model about the law included.
+    /// Sizes at which one new model may reach one half: the scatter of a model about the law
+    /// included.
     pub for_one_model: Interval,
-    /// Decades of S from the nearest measured model to S*: positive beyond the largest, negative below the smallest, 0 between.
+    /// Decades of S from the nearest measured model to S*: positive beyond the largest, negative
+    /// below the smallest, 0 between.
     pub decades_beyond: f64,
-    /// S* by the law of RBP and independence, `(N C / ln 2)^(1/alpha)`; absent when that law has no such size.
+    /// S* by the law of RBP and independence, `(N C / ln 2)^(1/alpha)`; absent when that law has no
+    /// such size.
     pub independent: Option<f64>,
     /// `dp / d ln S` at S*: `alpha (ln 2) / 2` for a power law of `-ln p`.
     pub steepness: Estimate,

@@ -1,4 +1,5 @@
-//! A number that may be quoted: value, unit, standard error, and an interval or the reason for none.
+//! A number that may be quoted: value, unit, standard error, and an interval or the reason for
+//! none.
 
 use serde::{Deserialize, Serialize};
 
@@ -41,8 +42,9 @@ pub enum Interval {
         /// Points less parameters.
         degrees_of_freedom: u32,
     },
-    /// Models and text both random: their scatter about the line, and what the noise of the text adds that it does not show
-    /// (`relscale_stats::interval::mixed`). For texts like this one and models like these.
+    /// Models and text both random: their scatter about the line, and what the noise of the text
+    /// adds that it does not show (`relscale_stats::interval::mixed`). For texts like this one and
+    /// models like these.
     ModelsAndText {
         /// Lower end.
         low: f64,
@@ -66,7 +68,8 @@ pub enum Interval {
         /// Resamples that gave a finite value.
         resamples: u32,
     },
-    /// Percentiles over items (questions with their options) drawn again inside their groups: the noise of the sample of questions alone.
+    /// Percentiles over items (questions with their options) drawn again inside their groups: the
+    /// noise of the sample of questions alone.
     ItemBootstrap {
         /// Lower end.
         low: f64,
@@ -77,7 +80,8 @@ pub enum Interval {
         /// Resamples that gave a finite value.
         resamples: u32,
     },
-    /// By refits over training runs drawn or weighted again, or over their scatter turned again: the spread of the refits times a t quantile.
+    /// By refits over training runs drawn or weighted again, or over their scatter turned again:
+    /// the spread of the refits times a t quantile.
     RunBootstrap {
         /// Lower end.
         low: f64,
@@ -88,7 +92,8 @@ pub enum Interval {
         /// Resamples that gave a finite value.
         resamples: u32,
     },
-    /// Fieller's, for the place where a line reaches a level (from the scatter of the models about it), or where a curve turns.
+    /// Fieller's, for the place where a line reaches a level (from the scatter of the models about
+    /// it), or where a curve turns.
     Fieller {
         /// Lower end.
         low: f64,
@@ -99,8 +104,8 @@ pub enum Interval {
         /// Points less parameters.
         degrees_of_freedom: u32,
     },
-    /// By the profile of the sum of squares with t quantiles, from the scatter of the models about a curve: Student t for
-    /// curves.
+    /// By the profile of the sum of squares with t quantiles, from the scatter of the models about
+    /// a curve: Student t for curves.
     Profile {
         /// Lower end.
         low: f64,
@@ -111,8 +116,9 @@ pub enum Interval {
         /// Points less parameters.
         degrees_of_freedom: u32,
     },
-    /// By the profile of a power law that may flatten towards a floor, none included, with scatter that may grow with size and the
-    /// noise of the text where it is known (`relscale_stats::interval::open_form`).
+    /// By the profile of a power law that may flatten towards a floor, none included, with scatter
+    /// that may grow with size and the noise of the text where it is known
+    /// (`relscale_stats::interval::open_form`).
     OpenForm {
         /// Lower end.
         low: f64,
@@ -125,7 +131,8 @@ pub enum Interval {
         /// The text's share of the variance, from 0 to 1; 0 where it is not known.
         text_share: f64,
     },
-    /// Student t with the standard error over documents (sandwich): the noise of the text sample alone.
+    /// Student t with the standard error over documents (sandwich): the noise of the text sample
+    /// alone.
     DocumentSpread {
         /// Lower end.
         low: f64,
@@ -172,10 +179,13 @@ impl Interval {
         }
     }
 
-    /// The text's share of the variance behind it, from 0 to 1, where models and text are both in it.
+    /// The text's share of the variance behind it, from 0 to 1, where models and text are both in
+    /// it.
     pub fn text_share(&self) -> Option<f64> {
         match *self {
-            Self::ModelsAndText { text_share, .. } | Self::OpenForm { text_share, .. } => Some(text_share),
+            Self::ModelsAndText { text_share, .. } | Self::OpenForm { text_share, .. } => {
+                Some(text_share)
+            }
             _ => None,
         }
     }

@@ -1,5 +1,5 @@
-//! Whether every number of a result is one. JSON has no NaN and no infinity: what should hold one would hold `null`, and the reader of the file would
-//! refuse it, long after it was written.
+//! Whether every number of a result is one. JSON has no NaN and no infinity: what should hold one
+//! would hold `null`, and the reader of the file would refuse it, long after it was written.
 
 use std::fmt::Display;
 
@@ -102,7 +102,12 @@ impl<'a> ser::Serializer for &'a mut Walk {
         Ok(())
     }
 
-    fn serialize_unit_variant(self, _: &'static str, _: u32, _: &'static str) -> Result<(), NoNumber> {
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+    ) -> Result<(), NoNumber> {
         Ok(())
     }
 

@@ -46,12 +46,14 @@ impl Severity {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FlagCode {
-    /// A model misses (rank above k) too seldom for its `-ln RBP_k` to be known: no slope is claimed.
+    /// A model misses (rank above k) too seldom for its `-ln RBP_k` to be known: no slope is
+    /// claimed.
     FewMisses,
-    /// A model hits (rank at most k) too seldom for its `-ln RBP_k` to be known: no slope is claimed.
+    /// A model hits (rank at most k) too seldom for its `-ln RBP_k` to be known: no slope is
+    /// claimed.
     FewHits,
-    /// Some resamples of the documents held no miss (or no hit), so the errors are too small: the misses sit in
-    /// few documents.
+    /// Some resamples of the documents held no miss (or no hit), so the errors are too small: the
+    /// misses sit in few documents.
     LostResamples,
     /// Some drawn resamples could not be fitted, so the intervals are of the others alone.
     FailedRefits,
@@ -73,7 +75,8 @@ pub enum FlagCode {
     FewTokens,
     /// The vocabularies that compete for a rank differ in size inside the family.
     VocabularyDiffers,
-    /// Models of one family were measured in windows of another length or stride, so with other amounts of context.
+    /// Models of one family were measured in windows of another length or stride, so with other
+    /// amounts of context.
     WindowsDiffer,
     /// The scatter about the line is larger than the noise of the text sample explains.
     ScatterBeyondNoise,
@@ -81,8 +84,8 @@ pub enum FlagCode {
     Outlier,
     /// So few models that the shape of the law cannot be judged.
     TooFewPoints,
-    /// The form is not the shape of the data, beyond chance: residuals of a curve bend along ln S, or no distribution comes
-    /// within the noise of the ranks.
+    /// The form is not the shape of the data, beyond chance: residuals of a curve bend along ln S,
+    /// or no distribution comes within the noise of the ranks.
     LackOfFit,
     /// A parameter stands at the limit of its range.
     AtBound,
@@ -96,11 +99,13 @@ pub enum FlagCode {
     Independence,
     /// Sizes are totals, embeddings included, where non-embedding counts are meant.
     TotalParameters,
-    /// Answers are chosen among given ones, so their accuracy is no success of a sequence and has a floor at chance.
+    /// Answers are chosen among given ones, so their accuracy is no success of a sequence and has a
+    /// floor at chance.
     ChosenAnswers,
     /// A treatment has the smaller error throughout, so a falling gap takes the two further apart.
     GapBelowOne,
-    /// Errors of different kinds are compared, so the height of a gap means nothing, and its slope does.
+    /// Errors of different kinds are compared, so the height of a gap means nothing, and its slope
+    /// does.
     MixedErrors,
     /// Resampled documents move a slope more than the scatter of the models about it tells.
     NoiseBeyondScatter,
@@ -108,7 +113,8 @@ pub enum FlagCode {
     FlopsComputed,
     /// Forward FLOPs were multiplied by 3, to compare with training FLOPs.
     FlopsConverted,
-    /// It is not said whether FLOPs are those of the forward pass or of training, or which parameters are counted.
+    /// It is not said whether FLOPs are those of the forward pass or of training, or which
+    /// parameters are counted.
     ConventionUnstated,
     /// Several models are checkpoints of one training run, so they are not independent.
     SharedRun,
@@ -122,22 +128,26 @@ pub enum FlagCode {
     WrongOptions,
     /// Two laws explain the points better than one: models of two families may stand in one law.
     Lumped,
-    /// By its shape alone a curve of a budget turns beside the optimum, by more than its interval has room for.
+    /// By its shape alone a curve of a budget turns beside the optimum, by more than its interval
+    /// has room for.
     CurveBias,
     /// Numbers are so large or so small that they are likely in another unit, or logarithms.
     UnlikelyUnit,
-    /// Models were evaluated otherwise than others of their law: on fewer questions, by another version of a task, with other options.
+    /// Models were evaluated otherwise than others of their law: on fewer questions, by another
+    /// version of a task, with other options.
     UnlikeEvaluations,
 }
 
 impl FlagCode {
     /// How much this kind of doubt takes from what is claimed.
     ///
-    /// Serious is what withdraws a slope, a direction or an optimum; a note is what the user chose or what is said elsewhere
-    /// in numbers too; everything else is a caution.
+    /// Serious is what withdraws a slope, a direction or an optimum; a note is what the user chose
+    /// or what is said elsewhere in numbers too; everything else is a caution.
     pub fn severity(self) -> Severity {
         match self {
-            Self::FewMisses | Self::FewHits | Self::NotFalling | Self::Unconfirmed => Severity::Serious,
+            Self::FewMisses | Self::FewHits | Self::NotFalling | Self::Unconfirmed => {
+                Severity::Serious
+            }
             Self::PointsLeftOut
             | Self::SameSize
             | Self::FewTokens

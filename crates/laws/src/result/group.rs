@@ -3,7 +3,9 @@
 use relscale_records::provenance::VocabularySizes;
 use serde::{Deserialize, Serialize};
 
-use super::{ClassReport, Emergence, Estimate, Flag, GroupBreakdown, Law, NextSize, RankDistribution};
+use super::{
+    ClassReport, Emergence, Estimate, Flag, GroupBreakdown, Law, NextSize, RankDistribution,
+};
 
 /// All laws of one family on one corpus.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,8 +22,8 @@ pub struct GroupFit {
     pub rank_laws: Vec<Law>,
     /// The cross-entropy law.
     pub cross_entropy_law: Law,
-    /// alpha at k = 1 less beta of the cross entropy, from the paired ratio at each model, so that noise
-    /// common to both cancels; absent when either law has no fit.
+    /// alpha at k = 1 less beta of the cross entropy, from the paired ratio at each model, so that
+    /// noise common to both cancels; absent when either law has no fit.
     pub greedy_minus_cross_entropy: Option<Estimate>,
     /// Several tokens right in a row; absent where sequences were not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,7 +37,8 @@ pub struct GroupFit {
     /// Which tokens hold the tail; absent for tallies that do not count classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<ClassReport>,
-    /// What a model of ten times the largest size would have; absent where no law can be read there.
+    /// What a model of ten times the largest size would have; absent where no law can be read
+    /// there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_size: Option<NextSize>,
     /// Doubts about the group as a whole.
@@ -50,9 +53,10 @@ impl GroupFit {
         self.rank_laws.iter().find(|law| law.k() == Some(k))
     }
 
-    /// The findings beyond the exponents, each with the words for its subject: the shape of the first rank law and of the
-    /// cross entropy, what the next size buys, where the law ends, which tokens miss, tokens in a row, the distribution of ranks. What the
-    /// result does not hold is passed over.
+    /// The findings beyond the exponents, each with the words for its subject: the shape of the
+    /// first rank law and of the cross entropy, what the next size buys, where the law ends, which
+    /// tokens miss, tokens in a row, the distribution of ranks. What the result does not hold is
+    /// passed over.
     pub fn findings(&self) -> Vec<(&'static str, &str)> {
         let shape = self.rank_laws.first().and_then(|law| law.rivals.as_ref());
         let entropy = self.cross_entropy_law.rivals.as_ref();
@@ -65,7 +69,9 @@ impl GroupFit {
             ("in a row", self.emergence.as_ref().map(|emergence| &emergence.verdict)),
             ("ranks", self.rank_distribution.as_ref().map(|ranks| &ranks.verdict)),
         ];
-        all.into_iter().filter_map(|(subject, verdict)| Some((subject, verdict?.as_str()))).collect()
+        all.into_iter()
+            .filter_map(|(subject, verdict)| Some((subject, verdict?.as_str())))
+            .collect()
     }
 }
 
@@ -84,8 +90,8 @@ pub struct ModelSummary {
     pub nonfinite: u64,
     /// Bytes of source text behind the scored tokens.
     pub bytes: u64,
-    /// Tokens where another entry had exactly the right token's logit; by the tie rule they count against
-    /// the model or for it.
+    /// Tokens where another entry had exactly the right token's logit; by the tie rule they count
+    /// against the model or for it.
     pub tied: u64,
     /// The sizes that go by the name of vocabulary; `scored` is the |V| that k must stay below.
     pub vocabulary: VocabularySizes,
@@ -93,6 +99,7 @@ pub struct ModelSummary {
     pub cross_entropy: Option<Estimate>,
     /// Total bits over total bytes; absent when no byte was scored.
     pub bits_per_byte: Option<Estimate>,
-    /// Mean entropy of the predictive distribution, nats per token; absent when no token was scored.
+    /// Mean entropy of the predictive distribution, nats per token; absent when no token was
+    /// scored.
     pub entropy: Option<Estimate>,
 }

@@ -14,7 +14,8 @@ use super::finite::{self, NoNumber};
 use super::outlined::Outlined;
 use crate::error::LawsError;
 
-/// Version of the layout of every result; a change of meaning of any member of any of them raises it.
+/// Version of the layout of every result; a change of meaning of any member of any of them raises
+/// it.
 pub const RESULT_FORMAT: u32 = 4;
 
 /// A whole result that machines read: `laws.json`, `relative.json`, predictions, fits of tables.
@@ -31,8 +32,9 @@ pub trait Saved: Serialize + DeserializeOwned {
     /// Reads a file that [`save`](Self::save) wrote.
     ///
     /// # Errors
-    /// [`LawsError::Read`] when it cannot be read, [`LawsError::Format`] when it has another layout version,
-    /// [`LawsError::Parse`] when it is no such file. All name the file and the command that makes it.
+    /// [`LawsError::Read`] when it cannot be read, [`LawsError::Format`] when it has another layout
+    /// version, [`LawsError::Parse`] when it is no such file. All name the file and the command
+    /// that makes it.
     fn load(path: &Path) -> Result<Self, LawsError> {
         #[derive(Deserialize)]
         struct Version {
@@ -45,7 +47,8 @@ pub trait Saved: Serialize + DeserializeOwned {
             command,
         })?;
         let parse = |source| LawsError::Parse { path: path_of(), source, command };
-        // The version first: a file of another layout should be told so, not that a member is missing.
+        // The version first: a file of another layout should be told so, not that a member is
+        // missing.
         let Version { format } = serde_json::from_str(&text).map_err(parse)?;
         if !(Self::OLDEST..=RESULT_FORMAT).contains(&format) {
             let (found, expected) = (format, RESULT_FORMAT);
@@ -60,18 +63,20 @@ pub trait Saved: Serialize + DeserializeOwned {
         serde_json::from_value(file).map_err(parse)
     }
 
-    /// Writes the result as JSON, its outline indented, into a study, whole or not at all: a reader sees the old file or the new one, also where
-    /// several write at once.
+    /// Writes the result as JSON, its outline indented, into a study, whole or not at all: a reader
+    /// sees the old file or the new one, also where several write at once.
     ///
     /// # Errors
-    /// [`LawsError::Write`] with the path, when the folder is missing, full or not writable; [`LawsError::Place`] when a link
-    /// lies there; [`LawsError::NoNumber`]: a number of it is none, so that [`load`](Self::load) would refuse the file.
+    /// [`LawsError::Write`] with the path, when the folder is missing, full or not writable;
+    /// [`LawsError::Place`] when a link lies there; [`LawsError::NoNumber`]: a number of it is
+    /// none, so that [`load`](Self::load) would refuse the file.
     fn save(&self, path: &Path) -> Result<(), LawsError> {
         numbers(self, path)?;
         atomic::write_with(path, |out| pretty(self, out)).map_err(|error| failed(path, error))
     }
 
-    /// As [`save`](Self::save), to a file that a user named, who may have meant a link, a device or a pipe.
+    /// As [`save`](Self::save), to a file that a user named, who may have meant a link, a device or
+    /// a pipe.
     ///
     /// # Errors
     /// [`LawsError::Write`], [`LawsError::NoNumber`].
@@ -83,19 +88,22 @@ pub trait Saved: Serialize + DeserializeOwned {
     /// The same text as [`save`](Self::save) writes, without the line feed at its end.
     ///
     /// # Errors
-    /// [`LawsError::Write`] under the name of standard output, should a result not fit JSON; as [`save`](Self::save).
+    /// [`LawsError::Write`] under the name of standard output, should a result not fit JSON; as
+    /// [`save`](Self::save).
     fn to_json(&self) -> Result<String, LawsError> {
         numbers(self, Path::new("standard output"))?;
         let mut text = Vec::new();
-        let written =
-            self.serialize(&mut serde_json::Serializer::with_formatter(&mut text, Outlined::default()));
-        let failed = |source: io::Error| LawsError::Write { path: "standard output".into(), source };
+        let written = self
+            .serialize(&mut serde_json::Serializer::with_formatter(&mut text, Outlined::default()));
+        let failed =
+            |source: io::Error| LawsError::Write { path: "standard output".into(), source };
         written.map_err(|source| failed(source.into()))?;
         String::from_utf8(text).map_err(|source| failed(io::Error::other(source)))
     }
 }
 
-/// Which types are such results: the oldest layout that is read, the command, and how earlier layouts are read.
+/// Which types are such results: the oldest layout that is read, the command, and how earlier
+/// layouts are read.
 macro_rules! saved {
     ($($result:ident, $oldest:literal, $command:literal, $renew:expr;)*) => {
         $(impl Saved for super::$result {
@@ -122,11 +130,13 @@ saved! {
 
 /// Refuses a result with a number that JSON does not have.
 fn numbers<T: Serialize>(result: &T, path: &Path) -> Result<(), LawsError> {
-    finite::check(result).map_err(|NoNumber(place)| LawsError::NoNumber { path: path.to_owned(), place })
+    finite::check(result)
+        .map_err(|NoNumber(place)| LawsError::NoNumber { path: path.to_owned(), place })
 }
 
 fn pretty<T: Serialize + ?Sized>(result: &T, out: &mut dyn Write) -> io::Result<()> {
-    result.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, Outlined::default()))?;
+    result
+        .serialize(&mut serde_json::Serializer::with_formatter(&mut *out, Outlined::default()))?;
     out.write_all(b"\n")
 }
 
@@ -143,7 +153,9 @@ pub(crate) fn write_named(
 
 fn failed(path: &Path, error: relscale_records::Error) -> LawsError {
     match error {
-        relscale_records::Error::Write { source, .. } => LawsError::Write { path: path.to_owned(), source },
+        relscale_records::Error::Write { source, .. } => {
+            LawsError::Write { path: path.to_owned(), source }
+        }
         other => LawsError::Place(Box::new(other)),
     }
 }

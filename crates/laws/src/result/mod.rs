@@ -1,19 +1,22 @@
 //! What leaves this crate: the serialisable result of a fit, exactly as it stands in `laws.json`.
 //!
 //! A file a noun: [`StudyFit`] holds [`GroupFit`]s (one family on one corpus), a group holds
-//! [`ModelSummary`]s and [`Law`]s. A law is a [`Series`]: its [`Point`]s, what it left out, the [`PowerLaw`] or the reason why
-//! there is none ([`Outcome`]), its [`Rivals`] and its [`Breakdown`]; so are a column of a table and the [`Gap`] of two
-//! distributions. Beside its laws a group holds its [`Emergence`], its [`RankDistribution`] and its [`ClassReport`]. What is a
+//! [`ModelSummary`]s and [`Law`]s. A law is a [`Series`]: its [`Point`]s, what it left out, the
+//! [`PowerLaw`] or the reason why there is none ([`Outcome`]), its [`Rivals`] and its
+//! [`Breakdown`]; so are a column of a table and the [`Gap`] of two distributions. Beside its laws
+//! a group holds its [`Emergence`], its [`RankDistribution`] and its [`ClassReport`]. What is a
 //! file of its own is [`Saved`]; `earlier` reads files of earlier layouts.
 //!
-//! Invariants: every number has its unit in its name or in [`Estimate::unit`]; every estimate has an
-//! interval or the reason for none; doubts are [`Flag`]s, in words; no number is NaN or infinite.
+//! Invariants: every number has its unit in its name or in [`Estimate::unit`]; every estimate has
+//! an interval or the reason for none; doubts are [`Flag`]s, in words; no number is NaN or
+//! infinite.
 //!
 //! # Reading `laws.json` elsewhere
 //!
-//! The member names are those of the types here and stay as they are while [`RESULT_FORMAT`] does; what is absent is
-//! `null`. Three members tell forms apart: `quantity.name` (`rank` with its `k`, `cross_entropy`, `sequence`, ...), `outcome.status`
-//! (`fitted`, `refused` with its `reason`) and `interval.method` (`student_t`, `document_bootstrap`, `fieller`, `profile`, `none` with its
+//! The member names are those of the types here and stay as they are while [`RESULT_FORMAT`] does;
+//! what is absent is `null`. Three members tell forms apart: `quantity.name` (`rank` with its `k`,
+//! `cross_entropy`, `sequence`, ...), `outcome.status` (`fitted`, `refused` with its `reason`) and
+//! `interval.method` (`student_t`, `document_bootstrap`, `fieller`, `profile`, `none` with its
 //! `reason`). For instance, all claimed exponents with `jq`:
 //!
 //! ```text
@@ -55,32 +58,33 @@ pub use choices::{
 };
 pub use classes::{ClassMisses, ClassReport, ClassShare, MissesByClass};
 pub use emergence::{
-    Autocorrelation, Emergence, EmergenceAtK, HalfSize, HitOrder, HitRuns, LengthExponent, RunDistance,
-    RunSurvival, SequencePoint, SequencesOfLength,
+    Autocorrelation, Emergence, EmergenceAtK, HalfSize, HitOrder, HitRuns, LengthExponent,
+    RunDistance, RunSurvival, SequencePoint, SequencesOfLength,
 };
 pub use estimate::{Estimate, Interval};
 pub use flag::{Flag, FlagCode, Severity};
 pub use group::{GroupFit, ModelSummary};
 pub use held_out::{AuditStep, HeldOut};
 pub use isoflop::{
-    Agreement, Along, Curve, FloorLaw, IsoflopBudget, IsoflopFit, IsoflopGroup, IsoflopMinimum, IsoflopRun,
-    IsoflopSize, IsoflopSurface, Judged, LossForm, MethodOptimum, MethodValue, Minimum, OptimumAhead,
-    OptimumLoss, OptimumPath, PathLaw, SurfaceLaw, SurfaceMethod,
+    Agreement, Along, Curve, FloorLaw, IsoflopBudget, IsoflopFit, IsoflopGroup, IsoflopMinimum,
+    IsoflopRun, IsoflopSize, IsoflopSurface, Judged, LossForm, MethodOptimum, MethodValue, Minimum,
+    OptimumAhead, OptimumLoss, OptimumPath, PathLaw, SurfaceLaw, SurfaceMethod,
 };
 pub(crate) use json::write_named;
 pub use json::{RESULT_FORMAT, Saved};
 pub use outcome::{Outcome, Parameter};
 pub use prediction::{
-    Basis, FoundSize, FoundValue, GroupPredictions, LineValue, NextSize, NextValue, Predicted, Predictions,
-    RivalSize, RivalValue, SizePrediction, ValuePrediction,
+    Basis, FoundSize, FoundValue, GroupPredictions, LineValue, NextSize, NextValue, Predicted,
+    Predictions, RivalSize, RivalValue, SizePrediction, ValuePrediction,
 };
 pub use rank_distribution::{
-    AppendixBCheck, Calibration, Comparison, Identifiability, ModelRanks, RankBin, RankDistribution, RankFit,
-    RatioLaw, RatioLine, RatioPoint, RatioPower, RefusedForm, SimulatedLaw, SimulatedPoint, Simulation,
+    AppendixBCheck, Calibration, Comparison, Identifiability, ModelRanks, RankBin,
+    RankDistribution, RankFit, RatioLaw, RatioLine, RatioPoint, RatioPower, RefusedForm,
+    SimulatedLaw, SimulatedPoint, Simulation,
 };
 pub use relative::{
-    CorrelationEstimate, CovariateLink, CovariatePair, Gap, GapCrossing, GapLaw, GapPrediction, GapTests,
-    RankGap, RanksOfGap, RelativeFamily, RelativeFit, RelativeRanks, Trend,
+    CorrelationEstimate, CovariateLink, CovariatePair, Gap, GapCrossing, GapLaw, GapPrediction,
+    GapTests, RankGap, RanksOfGap, RelativeFamily, RelativeFit, RelativeRanks, Trend,
 };
 pub use rivals::{FloorShown, FormFinding, FormTest, Rival, RivalFit, RivalHeldOut, Rivals};
 pub use series::{ChiSquared, Law, LeftOut, Point, PowerLaw, Quantity, Regime, Series, TextNoise};
@@ -90,6 +94,7 @@ pub use table::{TableFit, TableGroup};
 pub use trace::TracePoint;
 pub(crate) use trace::trace;
 pub use two_stage::{
-    HeldOutPoint, HeldOutStages, Predictability, Route, RouteErrors, RouteTrace, RouteValue, StageCurve,
-    StageCurves, StageFormTest, StageTraces, StagesAhead, StagesFit, StagesGroup, StagesPoint,
+    HeldOutPoint, HeldOutStages, Predictability, Route, RouteErrors, RouteTrace, RouteValue,
+    StageCurve, StageCurves, StageFormTest, StageTraces, StagesAhead, StagesFit, StagesGroup,
+    StagesPoint,
 };

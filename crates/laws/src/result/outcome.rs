@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Estimate;
 
-/// What was found, or why there is nothing. In JSON the member `status` is `fitted`, beside the members of what was
-/// found, or `refused` with its `reason`.
+/// What was found, or why there is nothing. In JSON the member `status` is `fitted`, beside the
+/// members of what was found, or `refused` with its `reason`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Outcome<L> {

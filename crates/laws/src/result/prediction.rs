@@ -63,7 +63,8 @@ impl Predicted {
         }
     }
 
-    /// As a target: `RBP_10 = 0.6`, `CE = 2.5`, `p_20 = 0.5 at k = 1`, which is how it may be asked for.
+    /// As a target: `RBP_10 = 0.6`, `CE = 2.5`, `p_20 = 0.5 at k = 1`, which is how it may be asked
+    /// for.
     pub fn reaching(&self, target: f64) -> String {
         match self {
             Self::Rbp { .. } | Self::CrossEntropy => format!("{} = {target}", self.symbol()),
@@ -99,7 +100,8 @@ pub struct ValuePrediction {
     pub quantity: Predicted,
     /// S.
     pub parameters: f64,
-    /// Decades of S from the nearest measured model: positive beyond the largest, negative below the smallest, 0 between.
+    /// Decades of S from the nearest measured model: positive beyond the largest, negative below
+    /// the smallest, 0 between.
     pub decades_beyond: f64,
     /// The value, or why there is none.
     pub outcome: Outcome<FoundValue>,
@@ -138,12 +140,13 @@ pub struct NextValue {
 pub struct FoundValue {
     /// Which law it was read off.
     pub basis: Basis,
-    /// The form that the value is of: a power law with a floor, which holds the power law as the case without one; the power
-    /// law for fewer than four models.
+    /// The form that the value is of: a power law with a floor, which holds the power law as the
+    /// case without one; the power law for fewer than four models.
     #[serde(default = "power_law")]
     pub form: String,
-    /// The value; standard error and interval are those of one new model: of every floor that the points allow, none included, with a
-    /// model's scatter, which may grow with size, and the noise of the text.
+    /// The value; standard error and interval are those of one new model: of every floor that the
+    /// points allow, none included, with a model's scatter, which may grow with size, and the noise
+    /// of the text.
     pub value: Estimate,
     /// Interval of the law's own value, the mean of many such models, likewise.
     pub law_interval: Interval,
@@ -176,7 +179,8 @@ pub struct RivalValue {
     pub form: String,
     /// Its value.
     pub value: f64,
-    /// Akaike's weight of the form among the rivals on this law's points; absent with too few points.
+    /// Akaike's weight of the form among the rivals on this law's points; absent with too few
+    /// points.
     pub weight: Option<f64>,
 }
 
@@ -200,8 +204,8 @@ pub struct SizePrediction {
 pub struct FoundSize {
     /// Which law it was read off.
     pub basis: Basis,
-    /// S in parameters; the interval (Fieller) says where the law reaches the target. None when the exponent may be zero:
-    /// then the target may never be reached.
+    /// S in parameters; the interval (Fieller) says where the law reaches the target. None when the
+    /// exponent may be zero: then the target may never be reached.
     pub parameters: Estimate,
     /// Sizes at which one new model may reach the target: the band of predictions, inverted.
     pub for_one_model: Interval,
@@ -218,7 +222,8 @@ pub struct FoundSize {
 pub struct RivalSize {
     /// Name of the form.
     pub form: String,
-    /// S in parameters; absent when the form does not reach the target within six decades of the measured sizes.
+    /// S in parameters; absent when the form does not reach the target within six decades of the
+    /// measured sizes.
     pub parameters: Option<f64>,
     /// As in [`RivalValue`].
     pub weight: Option<f64>,

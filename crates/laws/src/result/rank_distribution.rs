@@ -1,10 +1,12 @@
-//! The distribution of ranks: fitted forms, which wins, mu/sigma against size, calibration, simulation.
+//! The distribution of ranks: fitted forms, which wins, mu/sigma against size, calibration,
+//! simulation.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Estimate, Flag, LeftOut, Parameter, Quantity};
 
-/// The rank distributions of one family on one corpus (spec of arXiv 2510.20387, section 5.2 and Appendix B).
+/// The rank distributions of one family on one corpus (spec of arXiv 2510.20387, section 5.2 and
+/// Appendix B).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RankDistribution {
     /// One entry a model, smallest first.
@@ -17,7 +19,8 @@ pub struct RankDistribution {
     pub simulations: Vec<Simulation>,
     /// Doubts about the whole.
     pub flags: Vec<Flag>,
-    /// A few sentences with the numbers: which form wins, what mu/sigma does, what the simulation gives.
+    /// A few sentences with the numbers: which form wins, what mu/sigma does, what the simulation
+    /// gives.
     pub verdict: String,
 }
 
@@ -42,7 +45,8 @@ pub struct ModelRanks {
     pub refused: Vec<RefusedForm>,
     /// The form with the best AIC against each other one, and the lognormal against the zeta.
     pub comparisons: Vec<Comparison>,
-    /// Counts in bins that widen with the rank, with the share that each form gives them: figure 8c.
+    /// Counts in bins that widen with the rank, with the share that each form gives them: figure
+    /// 8c.
     pub bins: Vec<RankBin>,
     /// Whether the model gives a token of rank k the probability with which rank k occurs.
     pub calibration: Calibration,
@@ -68,8 +72,8 @@ pub struct RankFit {
     pub form: String,
     /// Its parameters, with errors over documents.
     pub parameters: Vec<Parameter>,
-    /// Correlation of the first two parameters' errors by the curvature of the likelihood: near ±1 only a combination of them is
-    /// known.
+    /// Correlation of the first two parameters' errors by the curvature of the likelihood: near ±1
+    /// only a combination of them is known.
     pub correlation: Option<f64>,
     /// Correlation of the first two parameters' errors over documents.
     pub document_correlation: Option<f64>,
@@ -79,7 +83,8 @@ pub struct RankFit {
     pub aic: f64,
     /// `aic` less the best form's.
     pub aic_difference: f64,
-    /// Kolmogorov-Smirnov distance: the largest difference between the two cumulative distributions.
+    /// Kolmogorov-Smirnov distance: the largest difference between the two cumulative
+    /// distributions.
     pub ks: f64,
     /// `-ln P(1)`, nats: what the form says of `-ln RBP_1`.
     pub minus_ln_p1: f64,
@@ -113,10 +118,11 @@ pub struct RefusedForm {
 /// How well a likelihood tells mu from sigma.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Identifiability {
-    /// `(mu, deviance)`: twice the log-likelihood lost when mu is held there and sigma fitted again.
+    /// `(mu, deviance)`: twice the log-likelihood lost when mu is held there and sigma fitted
+    /// again.
     pub profile: Vec<(f64, f64)>,
-    /// Lower end of the mu that a likelihood-ratio test at `level` does not reject, tokens taken as independent; absent when no
-    /// value is rejected on that side.
+    /// Lower end of the mu that a likelihood-ratio test at `level` does not reject, tokens taken as
+    /// independent; absent when no value is rejected on that side.
     pub low: Option<f64>,
     /// Upper end, likewise.
     pub high: Option<f64>,
@@ -133,14 +139,15 @@ pub struct Comparison {
     pub first: String,
     /// The second form.
     pub second: String,
-    /// Mean of `ln P_first(R) - ln P_second(R)` a token, nats: above zero where the first is closer.
+    /// Mean of `ln P_first(R) - ln P_second(R)` a token, nats: above zero where the first is
+    /// closer.
     pub mean_difference: f64,
     /// Vuong's z: the mean over its standard error, tokens taken as independent.
     pub statistic: f64,
     /// Two-sided p-value of that z.
     pub p_value: f64,
-    /// z with the standard error over documents, by the counts at each tallied k; absent with one document. Tokens of a document
-    /// are alike, so this is the one to believe.
+    /// z with the standard error over documents, by the counts at each tallied k; absent with one
+    /// document. Tokens of a document are alike, so this is the one to believe.
     pub document_statistic: Option<f64>,
     /// Two-sided p-value of that.
     pub document_p_value: Option<f64>,
@@ -159,11 +166,12 @@ pub struct RankBin {
     pub tokens: u64,
     /// Mean nll of these tokens, nats; absent without any.
     pub mean_nll: Option<f64>,
-    /// `-ln` of the observed probability of one rank of the bin, `-ln(tokens / (all tokens * width))`, nats; absent without any.
-    /// A model that gives each rank its own frequency has `mean_nll` equal to this.
+    /// `-ln` of the observed probability of one rank of the bin,
+    /// `-ln(tokens / (all tokens * width))`, nats; absent without any. A model that gives each rank
+    /// its own frequency has `mean_nll` equal to this.
     pub minus_ln_share: Option<f64>,
-    /// Probability of the bin by each form, in the order of [`ModelRanks::fits`], to six digits. Density at a rank: this over the
-    /// width.
+    /// Probability of the bin by each form, in the order of [`ModelRanks::fits`], to six digits.
+    /// Density at a rank: this over the width.
     pub fitted: Vec<f64>,
 }
 
@@ -176,13 +184,15 @@ impl RankBin {
 
 /// The model's cross entropy beside entropies of its rank distribution, nats a token.
 ///
-/// Appendix B takes the entropy of the rank distribution for the cross entropy. If a model is calibrated, the first exceeds
-/// the second by the information that the context has about the rank: a model knows where it is sure.
+/// Appendix B takes the entropy of the rank distribution for the cross entropy. If a model is
+/// calibrated, the first exceeds the second by the information that the context has about the rank:
+/// a model knows where it is sure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Mean nll of the same tokens: the model's cross entropy.
     pub cross_entropy: f64,
-    /// `-sum f ln f` over the observed frequencies f of ranks, plus `(distinct - 1)/(2 tokens)` for its bias (Miller 1955).
+    /// `-sum f ln f` over the observed frequencies f of ranks, plus `(distinct - 1)/(2 tokens)` for
+    /// its bias (Miller 1955).
     pub rank_entropy: f64,
     /// `rank_entropy` less `cross_entropy`.
     pub difference: f64,
@@ -218,7 +228,8 @@ pub struct RatioLaw {
     pub form: String,
     /// The points, smallest model first.
     pub points: Vec<RatioPoint>,
-    /// Models without a mu/sigma to speak of: the fit ran into a limit of the form, or the standard error exceeds 1.
+    /// Models without a mu/sigma to speak of: the fit ran into a limit of the form, or the standard
+    /// error exceeds 1.
     pub left_out: Vec<LeftOut>,
     /// `mu/sigma = intercept + slope ln S`; absent with one model.
     pub line: Option<RatioLine>,
@@ -243,7 +254,8 @@ pub struct RatioPoint {
     pub sigma: f64,
     /// mu/sigma.
     pub ratio: f64,
-    /// Standard error of the ratio over documents, from those of mu and sigma and their correlation.
+    /// Standard error of the ratio over documents, from those of mu and sigma and their
+    /// correlation.
     pub standard_error: Option<f64>,
 }
 
@@ -276,12 +288,14 @@ pub struct RatioPower {
     pub r_squared: Option<f64>,
 }
 
-/// Both laws from ranks that follow a lognormal form whose mu/sigma is on its line (figure 8b of the paper).
+/// Both laws from ranks that follow a lognormal form whose mu/sigma is on its line (figure 8b of
+/// the paper).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Simulation {
     /// The lognormal form.
     pub form: String,
-    /// sigma of all simulated models: the mean over the fitted ones. mu follows from the line of mu/sigma.
+    /// sigma of all simulated models: the mean over the fitted ones. mu follows from the line of
+    /// mu/sigma.
     pub sigma: f64,
     /// Ranks drawn a model.
     pub draws: u64,
@@ -294,8 +308,8 @@ pub struct Simulation {
 /// One law of a [`Simulation`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SimulatedLaw {
-    /// What falls with size. The simulated cross entropy is the mean of `-ln p_R`: that of a model that gives each rank its own
-    /// probability.
+    /// What falls with size. The simulated cross entropy is the mean of `-ln p_R`: that of a model
+    /// that gives each rank its own probability.
     pub quantity: Quantity,
     /// The points, smallest model first.
     pub points: Vec<SimulatedPoint>,
@@ -305,9 +319,11 @@ pub struct SimulatedLaw {
     pub r_squared: Option<f64>,
     /// Exponent of the same values without the noise of drawing.
     pub exact_exponent: Option<f64>,
-    /// Exponent when each model keeps its own fitted mu and sigma: what the form alone gives, without hypothesis 2.
+    /// Exponent when each model keeps its own fitted mu and sigma: what the form alone gives,
+    /// without hypothesis 2.
     pub own_exponent: Option<f64>,
-    /// Exponent of the measured values of the same models; absent where the measured law is not claimed or lacks one of them.
+    /// Exponent of the measured values of the same models; absent where the measured law is not
+    /// claimed or lacks one of them.
     pub measured_exponent: Option<Estimate>,
     /// Why there is no exponent; empty where there is one.
     pub reason: String,

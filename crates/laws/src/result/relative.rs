@@ -17,8 +17,8 @@ pub struct RelativeFit {
     pub files: Vec<String>,
     /// What x is, e.g. `S, non-embedding parameters`.
     pub x: String,
-    /// What a distribution is: `corpus`, or the name of the tag or column whose values are the distributions; empty where each column of
-    /// errors is one, and in files of earlier versions.
+    /// What a distribution is: `corpus`, or the name of the tag or column whose values are the
+    /// distributions; empty where each column of errors is one, and in files of earlier versions.
     #[serde(default)]
     pub distributions: String,
     /// What E is, e.g. `bits per byte`, `-ln RBP_10`.
@@ -43,7 +43,8 @@ pub struct RelativeFamily {
     /// The slopes against a covariate, when a table of one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub covariate: Option<CovariateLink>,
-    /// The gaps of `-ln RBP_k` at each k, when the distributions are of documents whose ranks were counted.
+    /// The gaps of `-ln RBP_k` at each k, when the distributions are of documents whose ranks were
+    /// counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<RelativeRanks>,
     /// Doubts about the family as a whole.
@@ -64,25 +65,28 @@ impl RelativeFamily {
     }
 }
 
-/// One treatment against the baseline: `G = E_treatment / E_baseline`, model by model. Its name is the treatment; left out
-/// are the models that have one of the two errors only.
+/// One treatment against the baseline: `G = E_treatment / E_baseline`, model by model. Its name is
+/// the treatment; left out are the models that have one of the two errors only.
 pub type Gap = Series<GapLaw>;
 
 /// `G = gamma x^delta_beta`, by least squares of `ln G` on `ln x`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GapLaw {
-    /// The same law as `G = prefactor x^-exponent`: `prefactor` is gamma, `exponent` is minus `delta_beta`. In JSON its members
-    /// stand beside those below.
+    /// The same law as `G = prefactor x^-exponent`: `prefactor` is gamma, `exponent` is minus
+    /// `delta_beta`. In JSON its members stand beside those below.
     #[serde(flatten)]
     pub power: PowerLaw,
-    /// `delta_beta = beta_baseline - beta_treatment`: below zero the treatment gains on the baseline. For texts like these and models
-    /// like these: the residuals of `ln G`, in which noise that both distributions share has cancelled, and the noise of both texts.
-    /// By Student t from the residuals alone where that is not known. The trend is judged by this.
+    /// `delta_beta = beta_baseline - beta_treatment`: below zero the treatment gains on the
+    /// baseline. For texts like these and models like these: the residuals of `ln G`, in which
+    /// noise that both distributions share has cancelled, and the noise of both texts. By Student t
+    /// from the residuals alone where that is not known. The trend is judged by this.
     pub delta_beta: Estimate,
-    /// The same from the residuals of `ln G` alone, by Student t: for these very texts. Absent in files of earlier versions.
+    /// The same from the residuals of `ln G` alone, by Student t: for these very texts. Absent in
+    /// files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delta_beta_of_this_text: Option<Estimate>,
-    /// The same slope with the noise of the texts alone: for these very models. Absent reasons stand in its interval.
+    /// The same slope with the noise of the texts alone: for these very models. Absent reasons
+    /// stand in its interval.
     pub delta_beta_sampling: Estimate,
     /// The law's G at the smallest x measured.
     pub at_smallest: Estimate,
@@ -90,7 +94,8 @@ pub struct GapLaw {
     pub at_largest: Estimate,
     /// Per cent by which G changes over a tenfold x: `100 (10^delta_beta - 1)`.
     pub per_decade: Estimate,
-    /// The two tests of the slope; absent for two points, and where no slope is claimed ([`Series::claimed`]).
+    /// The two tests of the slope; absent for two points, and where no slope is claimed
+    /// ([`Series::claimed`]).
     pub tests: Option<GapTests>,
     /// What the tests allow to say.
     pub trend: Trend,
@@ -103,7 +108,8 @@ pub struct GapLaw {
     pub predictions: Vec<GapPrediction>,
 }
 
-/// The tests behind a [`Trend`]. `p` is of this gap alone, `q` adjusted for the number of gaps (Benjamini and Hochberg).
+/// The tests behind a [`Trend`]. `p` is of this gap alone, `q` adjusted for the number of gaps
+/// (Benjamini and Hochberg).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct GapTests {
     /// Chance of a slope this far from 0, were it 0.
@@ -120,13 +126,15 @@ pub struct GapTests {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trend {
-    /// delta_beta is below 0: the treatment's error falls faster than the baseline's, and G is not shown to go through 1. (Where G is below 1 from the start, that takes
-    /// the two further apart; a flag says so.)
+    /// delta_beta is below 0: the treatment's error falls faster than the baseline's, and G is not
+    /// shown to go through 1. (Where G is below 1 from the start, that takes the two further apart;
+    /// a flag says so.)
     Closes,
     /// delta_beta is above 0: the treatment's error falls more slowly.
     Widens,
-    /// G goes through 1 between the smallest and the largest x measured: the slope is shown, and the law's interval excludes 1 at both ends, on
-    /// different sides. Which distribution has the larger error changes, so the two neither come closer throughout nor part throughout.
+    /// G goes through 1 between the smallest and the largest x measured: the slope is shown, and
+    /// the law's interval excludes 1 at both ends, on different sides. Which distribution has the
+    /// larger error changes, so the two neither come closer throughout nor part throughout.
     Crossed,
     /// delta_beta lies inside the margin, which is a finding: both errors fall alike.
     Parallel,
@@ -154,7 +162,8 @@ pub struct GapCrossing {
     pub gap: f64,
     /// The x at which the law reaches it, with Fieller's interval; absent when it never does.
     pub x: Option<Estimate>,
-    /// Decades beyond the largest x measured, negative below the smallest, 0 inside; absent without x.
+    /// Decades beyond the largest x measured, negative below the smallest, 0 inside; absent without
+    /// x.
     pub decades_beyond: Option<f64>,
     /// One sentence.
     pub verdict: String,
@@ -200,17 +209,20 @@ pub struct RankGap {
     pub k: u32,
     /// Slope of `ln G`, as [`GapLaw::delta_beta`].
     pub delta_beta: Estimate,
-    /// The same slope with the noise of the text sample alone, as in [`GapLaw::delta_beta_sampling`].
+    /// The same slope with the noise of the text sample alone, as in
+    /// [`GapLaw::delta_beta_sampling`].
     pub delta_beta_sampling: Estimate,
     /// The law's G at the smallest and at the largest x measured.
     pub ends: (f64, f64),
     /// Models in the fit.
     pub models: u32,
-    /// The tests; `q` is adjusted for the gaps of this k. Absent for two models, and where no slope is claimed.
+    /// The tests; `q` is adjusted for the gaps of this k. Absent for two models, and where no slope
+    /// is claimed.
     pub tests: Option<GapTests>,
     /// What the tests allow to say.
     pub trend: Trend,
-    /// That misses or hits are too few for a slope to be claimed; the gap's other doubts are those of a fit of this k alone.
+    /// That misses or hits are too few for a slope to be claimed; the gap's other doubts are those
+    /// of a fit of this k alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<Flag>,
 }

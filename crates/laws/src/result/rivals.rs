@@ -14,15 +14,17 @@ pub struct Rivals {
     /// The test of the power law, with its level; absent in files of before it was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<FormTest>,
-    /// Name of the form with the lowest AICc where the test rejects the power law, and the power law where it does not; absent
-    /// when fewer than two forms have an AICc. The raw order is in [`RivalFit::aicc_difference`].
+    /// Name of the form with the lowest AICc where the test rejects the power law, and the power
+    /// law where it does not; absent when fewer than two forms have an AICc. The raw order is in
+    /// [`RivalFit::aicc_difference`].
     pub best_by_aicc: Option<String>,
-    /// Name of the form that predicts the largest models best from the smaller ones; absent when fewer than two forms
-    /// can be fitted to those.
+    /// Name of the form that predicts the largest models best from the smaller ones; absent when
+    /// fewer than two forms can be fitted to those.
     pub best_by_held_out: Option<String>,
     /// How many of the largest models [`best_by_held_out`](Self::best_by_held_out) was judged by.
     pub held_out_models: Option<u32>,
-    /// A few sentences with the numbers: whether the power law is rejected, and which form predicts held-out models best.
+    /// A few sentences with the numbers: whether the power law is rejected, and which form predicts
+    /// held-out models best.
     pub verdict: String,
 }
 
@@ -33,16 +35,17 @@ impl Rivals {
     }
 }
 
-/// The test whether the points bend away from a power law, beside the test whether they are of two families.
+/// The test whether the points bend away from a power law, beside the test whether they are of two
+/// families.
 ///
-/// `relscale_stats::judge` has both: they hold their level under equal scatter, scatter that falls or rises with size by four to
-/// one, and heavy-tailed scatter.
+/// `relscale_stats::judge` has both: they hold their level under equal scatter, scatter that falls
+/// or rises with size by four to one, and heavy-tailed scatter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FormTest {
     /// What is found.
     pub finding: FormFinding,
-    /// Chance of a bend this large were the power law true; absent where there is no test, and for points that lie on a
-    /// power law to rounding.
+    /// Chance of a bend this large were the power law true; absent where there is no test, and for
+    /// points that lie on a power law to rounding.
     pub p_value: Option<f64>,
     /// The largest share of true power laws that the test rejects.
     pub level: f64,
@@ -50,20 +53,22 @@ pub struct FormTest {
     pub points: u32,
     /// Points that the test needs.
     pub points_needed: u32,
-    /// Coefficient of `(ln S)²` beside the line of `ln value` on `ln S`: above zero, the fall slows.
+    /// Coefficient of `(ln S)²` beside the line of `ln value` on `ln S`: above zero, the fall
+    /// slows.
     pub curvature: Option<f64>,
     /// Its standard error, by the scatter about the curve.
     pub standard_error: Option<f64>,
     /// Points less three.
     pub degrees_of_freedom: Option<u32>,
-    /// The smallest floor that would be seen: by these points, and by twice as many over the same sizes. Empty where the power law
-    /// is rejected or not tested.
+    /// The smallest floor that would be seen: by these points, and by twice as many over the same
+    /// sizes. Empty where the power law is rejected or not tested.
     pub shown: Vec<FloorShown>,
     /// What would change the finding, in words.
     pub would_change: String,
     /// Chance that two laws explain this much of one; absent with fewer than six points.
     pub lumped_p_value: Option<f64>,
-    /// Whether that rejects one law at the level, and neither a bend nor a single point explains more.
+    /// Whether that rejects one law at the level, and neither a bend nor a single point explains
+    /// more.
     pub lumped: bool,
 }
 
@@ -102,7 +107,8 @@ pub struct Rival {
     pub formula: String,
     /// The fit, or why there is none.
     pub outcome: Outcome<RivalFit>,
-    /// Fits to all but the largest model, and to all but the largest two, and what they predict of those.
+    /// Fits to all but the largest model, and to all but the largest two, and what they predict of
+    /// those.
     pub held_out: Vec<RivalHeldOut>,
 }
 
@@ -121,7 +127,8 @@ impl Rival {
 /// A fitted form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RivalFit {
-    /// The parameters of the formula, with intervals by profile; one that exceeds the range of numbers is left out.
+    /// The parameters of the formula, with intervals by profile; one that exceeds the range of
+    /// numbers is left out.
     pub parameters: Vec<Parameter>,
     /// The form's value at each point of the law, in their order and unit.
     pub fitted: Vec<f64>,
@@ -129,8 +136,8 @@ pub struct RivalFit {
     pub residual_sum_of_squares: f64,
     /// `1 - SS_residual / SS_total` of `ln value`; absent when all values are equal.
     pub r_squared: Option<f64>,
-    /// Akaike's criterion with the small-sample correction, the variance of the scatter counted as a parameter;
-    /// absent with too few points.
+    /// Akaike's criterion with the small-sample correction, the variance of the scatter counted as
+    /// a parameter; absent with too few points.
     pub aicc: Option<f64>,
     /// Why there is no AICc.
     pub no_aicc: Option<String>,
@@ -145,7 +152,10 @@ pub struct RivalFit {
 impl RivalFit {
     /// The parameter of this name in the formula.
     pub fn parameter(&self, name: &str) -> Option<&Estimate> {
-        self.parameters.iter().find(|parameter| parameter.name == name).map(|parameter| &parameter.estimate)
+        self.parameters
+            .iter()
+            .find(|parameter| parameter.name == name)
+            .map(|parameter| &parameter.estimate)
     }
 }
 
@@ -156,7 +166,8 @@ pub struct RivalHeldOut {
     pub models: u32,
     /// The predictions, smallest model first; empty when there are none.
     pub predictions: Vec<HeldOut>,
-    /// Root mean square of `ln(predicted / observed)`; absent when some model could not be predicted.
+    /// Root mean square of `ln(predicted / observed)`; absent when some model could not be
+    /// predicted.
     pub error: Option<f64>,
     /// Why some model could not be predicted.
     pub reason: Option<String>,

@@ -1,5 +1,5 @@
-//! A law through labelled points: the points, what was left out, the law or the reason for none, and what is to be
-//! doubted. Laws of a study, of a table and of two distributions are all this.
+//! A law through labelled points: the points, what was left out, the law or the reason for none,
+//! and what is to be doubted. Laws of a study, of a table and of two distributions are all this.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,8 @@ use crate::kind::Kind;
 /// One quantity at several x, and the law through it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Series<L = PowerLaw> {
-    /// What tells it from its neighbours: a table's column, a distribution; of a study's laws the quantity's symbol.
+    /// What tells it from its neighbours: a table's column, a distribution; of a study's laws the
+    /// quantity's symbol.
     pub name: String,
     /// What is fitted against x.
     pub quantity: Quantity,
@@ -21,11 +22,12 @@ pub struct Series<L = PowerLaw> {
     pub left_out: Vec<LeftOut>,
     /// The law, or why there is none.
     pub outcome: Outcome<L>,
-    /// Other forms on the same points; absent without a power law, and where they were not asked for.
+    /// Other forms on the same points; absent without a power law, and where they were not asked
+    /// for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rivals: Option<Rivals>,
-    /// How the points move together on other texts; absent where documents could not be left out one by one, and in
-    /// files of earlier versions.
+    /// How the points move together on other texts; absent where documents could not be left out
+    /// one by one, and in files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<TextNoise>,
     /// Doubts about this law.
@@ -84,8 +86,8 @@ pub enum Quantity {
     },
     /// Mean negative log-likelihood of a scored token.
     CrossEntropy,
-    /// `-ln p`, where `p` is the share of windows of `length` consecutive tokens that all have rank at most `k`
-    /// (arXiv 2510.20387, eq. 6 to 8, measured).
+    /// `-ln p`, where `p` is the share of windows of `length` consecutive tokens that all have rank
+    /// at most `k` (arXiv 2510.20387, eq. 6 to 8, measured).
     Sequence {
         /// The largest rank that counts as a hit.
         k: u32,
@@ -150,7 +152,8 @@ pub struct Point {
     /// Where the row stands, e.g. `line 3`; of tables alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// Where the point lies: non-embedding parameters S in a study, else what the table or the user names.
+    /// Where the point lies: non-embedding parameters S in a study, else what the table or the user
+    /// names.
     pub x: f64,
     /// What the law is about, in its unit.
     pub value: f64,
@@ -232,31 +235,35 @@ impl LeftOut {
 /// `value = prefactor * x^-exponent`, by least squares of `ln value` on `ln x`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PowerLaw {
-    /// Positive when the value falls with x: alpha (rank), beta (cross entropy). For texts like this one and models like
-    /// these: the scatter of the points and the noise of the text together. By Student t from the scatter alone where the
-    /// noise of the text is not known.
+    /// Positive when the value falls with x: alpha (rank), beta (cross entropy). For texts like
+    /// this one and models like these: the scatter of the points and the noise of the text
+    /// together. By Student t from the scatter alone where the noise of the text is not known.
     pub exponent: Estimate,
-    /// The same from the scatter of the models alone, by Student t: for this very text. Of a study's laws.
+    /// The same from the scatter of the models alone, by Student t: for this very text. Of a
+    /// study's laws.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exponent_of_this_text: Option<Estimate>,
-    /// The same with the noise of the text alone (documents left out one by one), the models held fixed: for these very
-    /// models. Of a study's laws; where that noise is not known its interval says why.
+    /// The same with the noise of the text alone (documents left out one by one), the models held
+    /// fixed: for these very models. Of a study's laws; where that noise is not known its interval
+    /// says why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exponent_sampling: Option<Estimate>,
-    /// Correlation of the logarithm of [`at_centre`](Self::at_centre) with the exponent over texts: 0 where the text is not in
-    /// them.
+    /// Correlation of the logarithm of [`at_centre`](Self::at_centre) with the exponent over texts:
+    /// 0 where the text is not in them.
     #[serde(default)]
     pub correlation: f64,
-    /// The law's value at `x = 1`, far outside the data, so its interval is wide. Absent when it exceeds the range of
-    /// numbers (two points of nearly one x can have any slope).
+    /// The law's value at `x = 1`, far outside the data, so its interval is wide. Absent when it
+    /// exceeds the range of numbers (two points of nearly one x can have any slope).
     pub prefactor: Option<Estimate>,
     /// The geometric mean of x, where the line is known best.
     pub centre: f64,
     /// The law's value at `centre`.
     pub at_centre: Estimate,
-    /// `1 - SS_residual / SS_total` of the log-log fit, as the paper; absent when all values are equal.
+    /// `1 - SS_residual / SS_total` of the log-log fit, as the paper; absent when all values are
+    /// equal.
     pub r_squared: Option<f64>,
-    /// Standard deviation of the residuals of `ln value` (n - 2 in the denominator); absent for two points.
+    /// Standard deviation of the residuals of `ln value` (n - 2 in the denominator); absent for two
+    /// points.
     pub residual_standard_deviation: Option<f64>,
     /// Points in the fit.
     pub points: u32,
@@ -264,14 +271,15 @@ pub struct PowerLaw {
     pub range: (f64, f64),
     /// False when a flag says that no slope may be claimed (few misses or hits, see the flags).
     pub claimed: bool,
-    /// The residuals against the noise of the text sample; absent when that is unknown, or the documents are
-    /// too few to know it.
+    /// The residuals against the noise of the text sample; absent when that is unknown, or the
+    /// documents are too few to know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chi_squared: Option<ChiSquared>,
     /// Each point predicted from all others; empty where it was not asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leave_one_out: Vec<HeldOut>,
-    /// Fits to the m points of smallest x predict the others, for each m from 3 (extrapolation audit).
+    /// Fits to the m points of smallest x predict the others, for each m from 3 (extrapolation
+    /// audit).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audit: Vec<AuditStep>,
 }
@@ -284,34 +292,41 @@ impl PowerLaw {
         self.at_centre.value * (x / self.centre).powf(-self.exponent.value)
     }
 
-    /// The interval of the line at `x`, in the unit of the quantity: where the law's own value lies, not that of a new
-    /// point, which scatters about it. Absent where exponent or value at the centre have no interval.
+    /// The interval of the line at `x`, in the unit of the quantity: where the law's own value
+    /// lies, not that of a new point, which scatters about it. Absent where exponent or value at
+    /// the centre have no interval.
     ///
-    /// Slope and value at the centre of a least-squares line are uncorrelated but for what a text moves in both (`r`), so
-    /// with `h` half an interval in the logarithm and `d = ln x - ln centre` the ends are
-    /// `exp(±sqrt(h_centre² - 2 r d h_centre h_exponent + d² h_exponent²))` times the value (Draper and Smith, 3rd ed., 3.1).
+    /// Slope and value at the centre of a least-squares line are uncorrelated but for what a text
+    /// moves in both (`r`), so with `h` half an interval in the logarithm and
+    /// `d = ln x - ln centre` the ends are
+    /// `exp(±sqrt(h_centre² - 2 r d h_centre h_exponent + d² h_exponent²))` times the value (Draper
+    /// and Smith, 3rd ed., 3.1).
     pub fn line_interval(&self, x: f64) -> Option<(f64, f64)> {
         let (low, high) = self.exponent.bounds()?;
         let (least, most) = self.at_centre.bounds()?;
         let distance = (x / self.centre).ln();
         let (centre, slope) = ((most / least).ln() / 2.0, distance * (high - low) / 2.0);
-        let half =
-            (centre * centre - 2.0 * self.correlation * centre * slope + slope * slope).max(0.0).sqrt();
+        let half = (centre * centre - 2.0 * self.correlation * centre * slope + slope * slope)
+            .max(0.0)
+            .sqrt();
         let value = self.at(x);
         let ends = (value * (-half).exp(), value * half.exp());
         (ends.0.is_finite() && ends.1.is_finite()).then_some(ends)
     }
 }
 
-/// How the logarithms of a law's points vary together over texts like the one measured: what the text adds to every interval.
+/// How the logarithms of a law's points vary together over texts like the one measured: what the
+/// text adds to every interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TextNoise {
-    /// Covariance of the logarithms of the points, in their order, row by row: by leaving out one document at a time, the loudest
-    /// counted twice.
+    /// Covariance of the logarithms of the points, in their order, row by row: by leaving out one
+    /// document at a time, the loudest counted twice.
     pub covariance: Vec<f64>,
-    /// With which it is known: fewer than the documents where some are long, or err much more than others.
+    /// With which it is known: fewer than the documents where some are long, or err much more than
+    /// others.
     pub degrees_of_freedom: f64,
-    /// One document's largest share of the text's variance of the exponent; 0 where it is not known.
+    /// One document's largest share of the text's variance of the exponent; 0 where it is not
+    /// known.
     #[serde(default)]
     pub loudest: f64,
     /// Documents.
@@ -322,9 +337,9 @@ pub struct TextNoise {
 
 /// Goodness of fit against the noise of the text sample.
 ///
-/// The least `(y - Xb)ᵀ V⁻¹ (y - Xb)` over lines, y the log values and V their covariance over resampled documents:
-/// models err together on a sample, and V knows it. A large value says that the models scatter about the line for
-/// reasons other than the text sample.
+/// The least `(y - Xb)ᵀ V⁻¹ (y - Xb)` over lines, y the log values and V their covariance over
+/// resampled documents: models err together on a sample, and V knows it. A large value says that
+/// the models scatter about the line for reasons other than the text sample.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ChiSquared {
     /// The minimum.
@@ -333,7 +348,7 @@ pub struct ChiSquared {
     pub degrees_of_freedom: u32,
     /// Exponent of that fit, beside the unweighted one.
     pub weighted_exponent: f64,
-    /// Chance of a value this large or larger were the law exact (Hotelling's T², as V is itself estimated from
-    /// the documents).
+    /// Chance of a value this large or larger were the law exact (Hotelling's T², as V is itself
+    /// estimated from the documents).
     pub p_value: f64,
 }

@@ -70,7 +70,8 @@ pub struct Split {
     pub along_size: Direction,
     /// Along tokens: a slice is the checkpoints of one size.
     pub along_tokens: Direction,
-    /// Both at once, over all checkpoints: `ln quantity = c + a ln size + b ln tokens`; needs no checkpoints of equal tokens.
+    /// Both at once, over all checkpoints: `ln quantity = c + a ln size + b ln tokens`; needs no
+    /// checkpoints of equal tokens.
     pub plane: Outcome<Plane>,
 }
 
@@ -79,9 +80,11 @@ pub struct Split {
 pub struct Direction {
     /// The slices with at least three values of what varies, by what is fixed.
     pub slices: Vec<Slice>,
-    /// The mean slope over the slices, with an interval by the jackknife over sizes; absent without slices.
+    /// The mean slope over the slices, with an interval by the jackknife over sizes; absent without
+    /// slices.
     pub slope: Option<Estimate>,
-    /// By how much the quantity is multiplied over the whole range of what varies: `exp(slope ln(largest / smallest))`.
+    /// By how much the quantity is multiplied over the whole range of what varies:
+    /// `exp(slope ln(largest / smallest))`.
     pub factor: Option<f64>,
 }
 

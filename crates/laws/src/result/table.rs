@@ -1,4 +1,5 @@
-//! Laws of a user's own table: the same fit as a study's, over whatever x the table has, without an error of the text sample.
+//! Laws of a user's own table: the same fit as a study's, over whatever x the table has, without an
+//! error of the text sample.
 
 use serde::{Deserialize, Serialize};
 

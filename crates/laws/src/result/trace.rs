@@ -1,4 +1,5 @@
-//! A fitted curve as it is drawn: its value at many places, so that nobody who draws it has to know its formula.
+//! A fitted curve as it is drawn: its value at many places, so that nobody who draws it has to know
+//! its formula.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +15,8 @@ pub struct TracePoint {
     pub interval: Option<(f64, f64)>,
 }
 
-/// The curve from `low` to `high`, both above zero, at `places` places (two at least) of equal ratio; a place where the curve has no finite
-/// value is left out.
+/// The curve from `low` to `high`, both above zero, at `places` places (two at least) of equal
+/// ratio; a place where the curve has no finite value is left out.
 pub(crate) fn trace(
     low: f64,
     high: f64,

@@ -41,7 +41,8 @@ pub struct StagesGroup {
     pub predictability: Predictability,
     /// The curves through all points.
     pub curves: StageCurves,
-    /// Accuracies at the x that were asked for, by the curves through all points, each route that has one.
+    /// Accuracies at the x that were asked for, by the curves through all points, each route that
+    /// has one.
     pub ahead: Vec<StagesAhead>,
     /// The points that were held out, predicted by curves through the others; absent when none was.
     pub held_out: Option<HeldOutStages>,
@@ -73,7 +74,8 @@ pub struct StagesPoint {
 pub struct Predictability {
     /// R² of a parabola of the loss in ln x; absent below four points.
     pub quadratic: Option<f64>,
-    /// The same with each point predicted from all others; below 0 when their mean would predict better.
+    /// The same with each point predicted from all others; below 0 when their mean would predict
+    /// better.
     pub quadratic_left_out: Option<f64>,
     /// R² of a power law, of ln loss; absent below three points.
     pub power: Option<f64>,
@@ -86,13 +88,15 @@ pub struct Predictability {
 pub struct StageCurves {
     /// First stage: `loss = a x^-alpha + c`, by least squares of ln loss.
     pub loss: Outcome<StageCurve>,
-    /// Second stage: `accuracy = lower + (upper - lower) / (1 + exp(rate (loss - midpoint)))`, by least squares of the accuracy.
+    /// Second stage: `accuracy = lower + (upper - lower) / (1 + exp(rate (loss - midpoint)))`, by
+    /// least squares of the accuracy.
     pub accuracy: Outcome<StageCurve>,
     /// Directly: `-ln accuracy = a x^-alpha`, by least squares of its logarithm.
     pub direct_power: Outcome<StageCurve>,
     /// Directly: the second stage's sigmoid with `-ln x` for the loss.
     pub direct_sigmoid: Outcome<StageCurve>,
-    /// The curves over all x and losses of the group, held-out points and the x asked for included, as they are drawn.
+    /// The curves over all x and losses of the group, held-out points and the x asked for included,
+    /// as they are drawn.
     #[serde(default)]
     pub traces: StageTraces,
 }
@@ -146,18 +150,23 @@ pub struct StageCurve {
 impl StageCurve {
     /// The parameter of this name.
     pub fn parameter(&self, name: &str) -> Option<&Estimate> {
-        self.parameters.iter().find(|parameter| parameter.name == name).map(|parameter| &parameter.estimate)
+        self.parameters
+            .iter()
+            .find(|parameter| parameter.name == name)
+            .map(|parameter| &parameter.estimate)
     }
 }
 
 /// A test of the direct power law: does `ln(-ln accuracy)` bend over ln x?
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct StageFormTest {
-    /// Probability of points that bend as much where the power law is true: twice the smaller of the two below.
+    /// Probability of points that bend as much where the power law is true: twice the smaller of
+    /// the two below.
     pub p: f64,
     /// Below it the form is wrong.
     pub level: f64,
-    /// By F against a parabola; the larger of equal scatter in the logarithm and equal scatter in the accuracy.
+    /// By F against a parabola; the larger of equal scatter in the logarithm and equal scatter in
+    /// the accuracy.
     pub parabola_p: f64,
     /// The same against a cubic; absent below five different x.
     pub cubic_p: Option<f64>,
@@ -181,7 +190,8 @@ pub enum Route {
 
 impl Route {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 4] = [Self::SecondStage, Self::Chain, Self::DirectPower, Self::DirectSigmoid];
+    pub const ALL: [Self; 4] =
+        [Self::SecondStage, Self::Chain, Self::DirectPower, Self::DirectSigmoid];
 
     /// In words.
     pub fn name(self) -> &'static str {
@@ -199,7 +209,8 @@ impl Route {
 pub struct StagesAhead {
     /// As asked for.
     pub x: f64,
-    /// Decades of x above the largest point; below 0 when it lies below the smallest, 0 when between.
+    /// Decades of x above the largest point; below 0 when it lies below the smallest, 0 when
+    /// between.
     pub decades_beyond: f64,
     /// The accuracy of one new model, each route that has one.
     pub accuracy: Vec<RouteValue>,
@@ -210,8 +221,9 @@ pub struct StagesAhead {
 pub struct RouteValue {
     /// The way.
     pub route: Route,
-    /// The accuracy of one new model; the interval by propagation of errors to first order. That of a direct route reaches from the lower end to the
-    /// upper end over both direct forms, as neither is known to be true.
+    /// The accuracy of one new model; the interval by propagation of errors to first order. That of
+    /// a direct route reaches from the lower end to the upper end over both direct forms, as
+    /// neither is known to be true.
     pub accuracy: Estimate,
     /// Of a direct route: its own interval, which takes its form for true.
     #[serde(default, skip_serializing_if = "Option::is_none")]

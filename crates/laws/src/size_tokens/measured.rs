@@ -9,12 +9,13 @@ use crate::relative::Measurements;
 use crate::result::{Flag, FlagCode, SizeTokensFit};
 use crate::tables::manifest::ModelAxis;
 
-/// Fits both directions to each distribution of measured models: `found` has their parameters as x, `tokens` what they have seen. `file` is the
-/// study's name for the result.
+/// Fits both directions to each distribution of measured models: `found` has their parameters as x,
+/// `tokens` what they have seen. `file` is the study's name for the result.
 ///
 /// # Errors
-/// [`LawsError::NoDistribution`]: no such baseline. [`LawsError::Option`]: a level that is no probability; models of several families, which
-/// share no slopes. [`LawsError::Point`]: a model without a number of tokens. Too few checkpoints are no error: the direction has no slices.
+/// [`LawsError::NoDistribution`]: no such baseline. [`LawsError::Option`]: a level that is no
+/// probability; models of several families, which share no slopes. [`LawsError::Point`]: a model
+/// without a number of tokens. Too few checkpoints are no error: the direction has no slices.
 pub fn split_measured(
     found: &Measurements,
     tokens: &ModelAxis,
@@ -48,15 +49,21 @@ pub fn split_measured(
             checkpoint.errors.insert(series.distribution.clone(), point.error);
         }
         let reasons = series.left_out.iter().map(|out| format!("{}: {}", out.label, out.reason));
-        left_out.extend(reasons.map(|reason| ["all".to_owned(), series.distribution.clone(), reason]));
+        left_out
+            .extend(reasons.map(|reason| ["all".to_owned(), series.distribution.clone(), reason]));
     }
     let mut checkpoints: Vec<(&str, Checkpoint)> = checkpoints.into_iter().collect();
     checkpoints.sort_by(|(a_name, a), (b_name, b)| {
-        a.params.total_cmp(&b.params).then(a.tokens.total_cmp(&b.tokens)).then_with(|| a_name.cmp(b_name))
+        a.params
+            .total_cmp(&b.params)
+            .then(a.tokens.total_cmp(&b.tokens))
+            .then_with(|| a_name.cmp(b_name))
     });
     let mut flags: Vec<Flag> = Vec::new();
     // Whole sizes are left out for the intervals, so checkpoints of one run are told of there.
-    for flag in family.flags.iter().chain(tokens.flags()).filter(|flag| flag.code != FlagCode::SharedRun) {
+    for flag in
+        family.flags.iter().chain(tokens.flags()).filter(|flag| flag.code != FlagCode::SharedRun)
+    {
         if !flags.contains(flag) {
             flags.push(flag.clone());
         }

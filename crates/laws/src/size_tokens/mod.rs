@@ -1,11 +1,13 @@
-//! Size against tokens: what moves an error, and a gap, the size of the model or the tokens it has seen?
+//! Size against tokens: what moves an error, and a gap, the size of the model or the tokens it has
+//! seen?
 //!
 //! ```text
 //! at fixed D   ln E = c_D + a_D ln N          at fixed N   ln E = c_N + b_N ln D          and so for ln G = ln E / E_baseline
 //! ```
 //!
-//! The checkpoints of a run are points of their own, but not independent ones: what a run has, all of its checkpoints have. So the error of a mean
-//! slope is that of leaving out whole sizes (the jackknife), never that of as many independent checkpoints.
+//! The checkpoints of a run are points of their own, but not independent ones: what a run has, all
+//! of its checkpoints have. So the error of a mean slope is that of leaving out whole sizes (the
+//! jackknife), never that of as many independent checkpoints.
 //!
 //! | file | what |
 //! |---|---|
@@ -15,7 +17,8 @@
 //! | `split` | slopes in both directions, with intervals |
 //! | `words` | sentences with their numbers |
 //!
-//! Invariants: a gap is of two errors of the same checkpoint. Sizes are told apart by their number of parameters.
+//! Invariants: a gap is of two errors of the same checkpoint. Sizes are told apart by their number
+//! of parameters.
 
 mod measured;
 mod read;
@@ -47,9 +50,10 @@ pub struct SizeTokensTable {
 /// Fits both directions to each distribution of a table (.csv, .tsv, .jsonl, .parquet).
 ///
 /// # Errors
-/// [`LawsError::Table`]: a file that cannot be read, a column that is not there, a number that is missing or impossible, with file and line, a
-/// checkpoint that is there twice. [`LawsError::NoDistribution`]: no such baseline. [`LawsError::Option`]: a level that is no probability. Too few
-/// checkpoints are no error: the direction has no slices.
+/// [`LawsError::Table`]: a file that cannot be read, a column that is not there, a number that is
+/// missing or impossible, with file and line, a checkpoint that is there twice.
+/// [`LawsError::NoDistribution`]: no such baseline. [`LawsError::Option`]: a level that is no
+/// probability. Too few checkpoints are no error: the direction has no slices.
 pub fn fit_size_tokens(path: &Path, options: &SizeTokensTable) -> Result<SizeTokensFit, LawsError> {
     check_level(options.level)?;
     let read = read::checkpoints(path, options)?;
@@ -60,11 +64,20 @@ fn check_level(level: f64) -> Result<(), LawsError> {
     if level > 0.0 && level < 1.0 {
         return Ok(());
     }
-    Err(LawsError::Option { option: "level", value: level.to_string(), expected: "above 0 and below 1" })
+    Err(LawsError::Option {
+        option: "level",
+        value: level.to_string(),
+        expected: "above 0 and below 1",
+    })
 }
 
 /// Both directions of every distribution of each group.
-fn describe(read: &Read, baseline: &str, level: f64, file: String) -> Result<SizeTokensFit, LawsError> {
+fn describe(
+    read: &Read,
+    baseline: &str,
+    level: f64,
+    file: String,
+) -> Result<SizeTokensFit, LawsError> {
     let names_of = |checkpoints: &[Checkpoint]| {
         let mut names: Vec<String> =
             checkpoints.iter().flat_map(|point| point.errors.keys().cloned()).collect();
@@ -74,7 +87,8 @@ fn describe(read: &Read, baseline: &str, level: f64, file: String) -> Result<Siz
     };
     let all = || read.groups.values().flatten();
     if !all().any(|point| point.errors.contains_key(baseline)) {
-        let mut there: Vec<String> = read.groups.values().flat_map(|group| names_of(group)).collect();
+        let mut there: Vec<String> =
+            read.groups.values().flat_map(|group| names_of(group)).collect();
         there.sort_unstable();
         there.dedup();
         return Err(LawsError::NoDistribution { wanted: baseline.to_owned(), there });
@@ -92,7 +106,8 @@ fn describe(read: &Read, baseline: &str, level: f64, file: String) -> Result<Siz
         let mut names = names_of(checkpoints);
         names.sort_by_key(|name| name != baseline);
         let of = Group { name: group, checkpoints, left_out: &read.left_out };
-        distributions.extend(names.iter().map(|name| distribution(name, &of, baseline, level, ranges)));
+        distributions
+            .extend(names.iter().map(|name| distribution(name, &of, baseline, level, ranges)));
     }
     Ok(SizeTokensFit {
         format: RESULT_FORMAT,
@@ -122,7 +137,13 @@ struct Group<'a> {
     left_out: &'a [[String; 3]],
 }
 
-fn distribution(name: &str, group: &Group<'_>, baseline: &str, level: f64, ranges: Ranges) -> SizeTokens {
+fn distribution(
+    name: &str,
+    group: &Group<'_>,
+    baseline: &str,
+    level: f64,
+    ranges: Ranges,
+) -> SizeTokens {
     let points = |value: &dyn Fn(&Checkpoint) -> Option<f64>| -> Vec<Point> {
         let of = |point: &Checkpoint| {
             Some(Point { size: point.params, tokens: point.tokens, log_value: value(point)? })
@@ -130,7 +151,8 @@ fn distribution(name: &str, group: &Group<'_>, baseline: &str, level: f64, range
         group.checkpoints.iter().filter_map(of).collect()
     };
     let own = points(&|point| Some(point.errors.get(name)?.ln()));
-    let pairs = points(&|point| Some(point.errors.get(name)?.ln() - point.errors.get(baseline)?.ln()));
+    let pairs =
+        points(&|point| Some(point.errors.get(name)?.ln() - point.errors.get(baseline)?.ln()));
     let mut flags: Vec<Flag> = group
         .left_out
         .iter()
@@ -139,7 +161,8 @@ fn distribution(name: &str, group: &Group<'_>, baseline: &str, level: f64, range
         .collect();
     let is_baseline = name == baseline;
     if pairs.len() < own.len() {
-        let message = format!("{} checkpoints have no error on the baseline", own.len() - pairs.len());
+        let message =
+            format!("{} checkpoints have no error on the baseline", own.len() - pairs.len());
         flags.push(Flag::new(FlagCode::PointsLeftOut, message));
     }
     let mut found = SizeTokens {

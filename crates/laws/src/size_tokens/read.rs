@@ -62,7 +62,8 @@ pub(super) fn checkpoints(path: &Path, options: &SizeTokensTable) -> Result<Read
                 false => left_out.push([group.clone(), series.clone(), told]),
             }
         }
-        let (&[params, tokens], false) = (observation.x.as_slice(), matches!(given, Given::Ended { .. }))
+        let (&[params, tokens], false) =
+            (observation.x.as_slice(), matches!(given, Given::Ended { .. }))
         else {
             continue;
         };
@@ -75,7 +76,10 @@ pub(super) fn checkpoints(path: &Path, options: &SizeTokensTable) -> Result<Read
     let in_order = |checkpoints: BTreeMap<Key<'_>, Checkpoint>| {
         let mut all: Vec<(Key<'_>, Checkpoint)> = checkpoints.into_iter().collect();
         all.sort_by(|(a_key, a), (b_key, b)| {
-            a.params.total_cmp(&b.params).then(a.tokens.total_cmp(&b.tokens)).then_with(|| a_key.cmp(b_key))
+            a.params
+                .total_cmp(&b.params)
+                .then(a.tokens.total_cmp(&b.tokens))
+                .then_with(|| a_key.cmp(b_key))
         });
         all.into_iter().map(|(_, checkpoint)| checkpoint).collect::<Vec<_>>()
     };
@@ -83,7 +87,8 @@ pub(super) fn checkpoints(path: &Path, options: &SizeTokensTable) -> Result<Read
         found.into_iter().map(|(group, checkpoints)| (group, in_order(checkpoints))).collect();
     let models = table.models.as_ref();
     let flags = models.map(ModelNumbers::flags).unwrap_or_default().iter();
-    let mut flags: Vec<Flag> = flags.filter(|flag| flag.code != FlagCode::SharedRun).cloned().collect();
+    let mut flags: Vec<Flag> =
+        flags.filter(|flag| flag.code != FlagCode::SharedRun).cloned().collect();
     let all = || groups.values().flatten();
     flags.extend(small(params, all().map(|point| point.params)));
     flags.extend(small(tokens, all().map(|point| point.tokens)));

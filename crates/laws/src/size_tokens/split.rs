@@ -76,7 +76,9 @@ fn direction(
         let left: Vec<Slice> = slicing(points)
             .into_iter()
             .filter(|(fixed, _)| {
-                chosen.iter().any(|chosen| fixed / chosen < SAME_TOKENS && chosen / fixed < SAME_TOKENS)
+                chosen
+                    .iter()
+                    .any(|chosen| fixed / chosen < SAME_TOKENS && chosen / fixed < SAME_TOKENS)
             })
             .filter_map(|(fixed, slice)| line(fixed, &slice, varying, LEAST - 1))
             .collect();
@@ -84,7 +86,11 @@ fn direction(
     };
     let slope = estimate(value, &without_each_size(points, again), level);
     let factor = (slope.value * (range.1 / range.0).ln()).exp();
-    Direction { slices, slope: Some(slope), factor: Some(factor).filter(|factor| factor.is_finite()) }
+    Direction {
+        slices,
+        slope: Some(slope),
+        factor: Some(factor).filter(|factor| factor.is_finite()),
+    }
 }
 
 fn mean(slices: &[Slice]) -> f64 {
@@ -105,13 +111,17 @@ fn line(fixed: f64, slice: &[Point], varying: Varying, least: usize) -> Option<S
 }
 
 /// A statistic without each of the sizes in turn; `None` where it does not exist.
-fn without_each_size<T>(points: &[Point], statistic: impl Fn(&[Point]) -> Option<T>) -> Vec<Option<T>> {
+fn without_each_size<T>(
+    points: &[Point],
+    statistic: impl Fn(&[Point]) -> Option<T>,
+) -> Vec<Option<T>> {
     let mut sizes: Vec<f64> = points.iter().map(|point| point.size).collect();
     sizes.dedup();
     sizes
         .into_iter()
         .map(|size| {
-            let others: Vec<Point> = points.iter().filter(|point| point.size != size).copied().collect();
+            let others: Vec<Point> =
+                points.iter().filter(|point| point.size != size).copied().collect();
             statistic(&others)
         })
         .collect()
@@ -121,7 +131,9 @@ fn estimate(value: f64, left_out: &[Option<f64>], level: f64) -> Estimate {
     let all: Option<Vec<f64>> = left_out.iter().copied().collect();
     let none = |reason: String| (Interval::None { reason }, None);
     let (interval, standard_error) = match all {
-        None => none("without one of the sizes there is no slope, so it rests on that size".to_owned()),
+        None => {
+            none("without one of the sizes there is no slope, so it rests on that size".to_owned())
+        }
         Some(all) if all.len() < LEAST => none(format!(
             "{} size(s) tell nothing of how sizes scatter; at least {LEAST} are needed",
             all.len()
@@ -146,7 +158,8 @@ fn of_plane(points: &[Point], level: f64) -> Outcome<Plane> {
     };
     let left_out = without_each_size(points, |points| slopes(points).ok().map(|fit| fit.slopes));
     let of = |axis: usize| {
-        let values: Vec<Option<f64>> = left_out.iter().map(|slopes| Some(slopes.as_ref()?[axis])).collect();
+        let values: Vec<Option<f64>> =
+            left_out.iter().map(|slopes| Some(slopes.as_ref()?[axis])).collect();
         estimate(fit.slopes[axis], &values, level)
     };
     Outcome::fitted(Plane { size: of(0), tokens: of(1), r_squared: fit.r_squared })

@@ -1,6 +1,8 @@
-//! What is counted of one model, a document a row: its sums, those without each document, and those of every resample.
+//! What is counted of one model, a document a row: its sums, those without each document, and those
+//! of every resample.
 //!
-//! Documents are drawn by the same seed for every model and everything that is counted, so that replicates pair up.
+//! Documents are drawn by the same seed for every model and everything that is counted, so that
+//! replicates pair up.
 
 use relscale_stats::bootstrap::{self, Totals, UnitTable};
 
@@ -47,7 +49,11 @@ impl Columns {
     }
 
     /// A statistic of the sums without each of some documents in turn.
-    pub(crate) fn left_out(&self, documents: &[usize], statistic: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+    pub(crate) fn left_out(
+        &self,
+        documents: &[usize],
+        statistic: impl Fn(&[f64]) -> f64,
+    ) -> Vec<f64> {
         let mut columns = vec![0.0; self.width];
         let without = |&at: &usize| {
             let row = &self.rows[at * self.width..][..self.width];

@@ -1,8 +1,9 @@
 //! What must be equal before runs may share a line.
 //!
-//! A law compares models, so everything else must be the same: tokenizer (ranks are per token), text, window
-//! protocol, tie rule, the numbers that logits were computed in, and the very positions that were scored, document by document. A model that is a copy
-//! of another would count twice.
+//! A law compares models, so everything else must be the same: tokenizer (ranks are per token),
+//! text, window protocol, tie rule, the numbers that logits were computed in, and the very
+//! positions that were scored, document by document. A model that is a copy of another would count
+//! twice.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 //! From the tallies of runs to numbers a law can be fitted to.
 //!
-//! A [`Group`] is one family on one corpus: runs that the [`guard`] found comparable, smallest model first,
-//! with their totals, and with the same sums over resampled documents. One draw of documents serves all models and
-//! all k, as all of them read the same documents.
+//! A [`Group`] is one family on one corpus: runs that the [`guard`] found comparable, smallest
+//! model first, with their totals, and with the same sums over resampled documents. One draw of
+//! documents serves all models and all k, as all of them read the same documents.
 
 mod columns;
 mod guard;
@@ -50,7 +50,8 @@ impl Run<'_> {
 
 /// What is averaged, over all documents or over one resample of them.
 ///
-/// Counts are held as `f64`, exact below 2^53, because resampled sums come out of floating-point columns.
+/// Counts are held as `f64`, exact below 2^53, because resampled sums come out of floating-point
+/// columns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sums<'a> {
     pub(crate) tokens: f64,
@@ -105,7 +106,8 @@ impl<'a> Group<'a> {
         options: &FitOptions,
     ) -> Self {
         let run = |tally: &'a RunTally| {
-            let hits_at: Vec<usize> = k.iter().filter_map(|k| tally.k_grid.binary_search(k).ok()).collect();
+            let hits_at: Vec<usize> =
+                k.iter().filter_map(|k| tally.k_grid.binary_search(k).ok()).collect();
             let fill = |row: &mut [f64], document: &DocumentTally| fill(row, document, &hits_at);
             Run { tally, columns: Columns::new(&tally.documents, FIXED + k.len(), options, fill) }
         };
@@ -113,7 +115,9 @@ impl<'a> Group<'a> {
         // Tokens of the model that scored most of a document.
         let mut most = vec![0.0; runs[0].tally.documents.len()];
         for run in &runs {
-            most.iter_mut().zip(run.columns.rows()).for_each(|(most, row)| *most = f64::max(*most, row[0]));
+            most.iter_mut()
+                .zip(run.columns.rows())
+                .for_each(|(most, row)| *most = f64::max(*most, row[0]));
         }
         let (scored, sizes): (Vec<usize>, Vec<f64>) =
             most.into_iter().enumerate().filter(|(_, tokens)| *tokens > 0.0).unzip();
@@ -127,13 +131,16 @@ impl<'a> Group<'a> {
         &self.scored
     }
 
-    /// A statistic of one model's sums without each document in turn, in the order of [`sizes`](Self::sizes).
+    /// A statistic of one model's sums without each document in turn, in the order of
+    /// [`sizes`](Self::sizes).
     pub(crate) fn left_out(&self, model: usize, statistic: impl Fn(Sums<'_>) -> f64) -> Vec<f64> {
-        self.runs[model].columns.left_out(&self.scored, |columns| statistic(Sums::from_columns(columns)))
+        self.runs[model]
+            .columns
+            .left_out(&self.scored, |columns| statistic(Sums::from_columns(columns)))
     }
 
-    /// A statistic of one model's sums over every resample, in the order of the resamples, so that the
-    /// replicates of different models and statistics pair up.
+    /// A statistic of one model's sums over every resample, in the order of the resamples, so that
+    /// the replicates of different models and statistics pair up.
     ///
     /// # Errors
     /// The reason, in words, why documents could not be resampled.
@@ -160,10 +167,9 @@ fn fill(columns: &mut [f64], document: &DocumentTally, hits_at: &[usize]) {
 fn chosen_k(runs: &[&RunTally], asked: &[u32]) -> Result<Vec<u32>, LawsError> {
     if asked.is_empty() {
         let smallest = runs.iter().map(|run| run.vocabulary.scored).min();
-        let common =
-            runs[0].k_grid.iter().copied().filter(|k| {
-                Some(*k) < smallest && runs.iter().all(|run| run.k_grid.binary_search(k).is_ok())
-            });
+        let common = runs[0].k_grid.iter().copied().filter(|k| {
+            Some(*k) < smallest && runs.iter().all(|run| run.k_grid.binary_search(k).is_ok())
+        });
         return Ok(common.collect());
     }
     for run in runs {

@@ -32,7 +32,8 @@ impl Beside {
         let manifest = Manifest::read(path)?;
         models.sort();
         models.dedup();
-        let asked: Vec<Asked<'_>> = models.iter().map(|name| Asked { name, counted: None }).collect();
+        let asked: Vec<Asked<'_>> =
+            models.iter().map(|name| Asked { name, counted: None }).collect();
         let numbers = manifest.numbers(&columns.collect::<BTreeSet<&str>>(), &asked)?;
         Ok(Self::Models { manifest, numbers })
     }
@@ -60,7 +61,9 @@ impl Beside {
     /// [`TableError::NoSize`].
     pub(super) fn size(&self, path: &Path, model: &str) -> Result<Option<f64>, TableError> {
         match self {
-            Self::Sizes(sizes) => sizes.of(model).map(Some).ok_or_else(|| sizes.unknown(path, model)),
+            Self::Sizes(sizes) => {
+                sizes.of(model).map(Some).ok_or_else(|| sizes.unknown(path, model))
+            }
             Self::Nothing | Self::Models { .. } => Ok(None),
         }
     }
@@ -88,7 +91,12 @@ impl Beside {
     ///
     /// # Errors
     /// No such model, no value.
-    pub(super) fn text(&self, path: &Path, model: &str, column: &str) -> Result<String, TableError> {
+    pub(super) fn text(
+        &self,
+        path: &Path,
+        model: &str,
+        column: &str,
+    ) -> Result<String, TableError> {
         match self {
             Self::Nothing => Ok(String::new()),
             Self::Sizes(sizes) if sizes.of(model).is_none() => Err(sizes.unknown(path, model)),

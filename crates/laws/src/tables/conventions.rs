@@ -62,7 +62,11 @@ fn one<C: Copy + PartialEq>(
     for row in used.iter().filter(|row| !rows.is_empty(row, at)) {
         let said = named(&rows.name(row, at)?).ok_or_else(|| rows.refuse(row, at, expected))?;
         if found.is_some_and(|found| found != said) {
-            return Err(rows.refuse(row, at, "the convention of the other rows and of the command line"));
+            return Err(rows.refuse(
+                row,
+                at,
+                "the convention of the other rows and of the command line",
+            ));
         }
         found = Some(said);
     }

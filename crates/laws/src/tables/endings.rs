@@ -1,4 +1,5 @@
-//! Rows of runs that did not end as planned: crashed, killed, diverged, still going on. What they log is no result.
+//! Rows of runs that did not end as planned: crashed, killed, diverged, still going on. What they
+//! log is no result.
 
 use relscale_records::Status;
 
@@ -11,10 +12,12 @@ pub(crate) struct Endings {
 }
 
 impl Endings {
-    /// The columns that say it, but for those in `used`, which the fit takes for something else. A column in which no word is known as an end is about
-    /// something else: a `state` may be one of the United States.
+    /// The columns that say it, but for those in `used`, which the fit takes for something else. A
+    /// column in which no word is known as an end is about something else: a `state` may be one of
+    /// the United States.
     pub(crate) fn of(rows: &Rows, used: &[&str]) -> Self {
-        let known = |at: usize| rows.rows.iter().any(|row| Status::named(&rows.text(row, at)).is_some());
+        let known =
+            |at: usize| rows.rows.iter().any(|row| Status::named(&rows.text(row, at)).is_some());
         let columns = (0..rows.columns.len()).filter(|&at| {
             let name = rows.columns[at].as_str();
             Status::is_column(name) && !used.contains(&name) && known(at)
@@ -30,7 +33,9 @@ impl Endings {
             let reason = match Status::named(&word) {
                 Some(Status::Finished) => return None,
                 Some(_) => word,
-                None => format!("its {} is `{word}`, which is not known as finished", rows.columns[at]),
+                None => {
+                    format!("its {} is `{word}`, which is not known as finished", rows.columns[at])
+                }
             };
             let note = self.note.filter(|at| !rows.is_empty(row, *at)).map(|at| rows.text(row, at));
             Some(note.map_or(reason.clone(), |note| format!("{reason}: {note}")))

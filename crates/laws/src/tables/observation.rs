@@ -129,7 +129,9 @@ impl Observation {
     pub(crate) fn left_out(&self) -> Option<String> {
         match &self.given {
             Given::Value { .. } => None,
-            Given::Boundary { given, reason } => Some(format!("{} is {given}: {reason}", self.column)),
+            Given::Boundary { given, reason } => {
+                Some(format!("{} is {given}: {reason}", self.column))
+            }
             Given::Lacking { reason, .. } | Given::Ended { reason, .. } => Some(reason.clone()),
         }
     }

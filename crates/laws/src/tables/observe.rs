@@ -85,7 +85,11 @@ pub(crate) fn read(path: &Path, select: &Select, wanted: &Wanted<'_>) -> Result<
 /// # Errors
 /// [`TableError`], each with file and line: a column that is not there, a number that cannot be, a
 /// row that has no group or distribution, a model that is there twice; no row that is left.
-pub(crate) fn observe(rows: &Rows, select: &Select, wanted: &Wanted<'_>) -> Result<Table, TableError> {
+pub(crate) fn observe(
+    rows: &Rows,
+    select: &Select,
+    wanted: &Wanted<'_>,
+) -> Result<Table, TableError> {
     let kinds = select.kinds(wanted.kinds)?;
     let used = select.rows(rows)?;
     let endings = Endings::of(rows, &wanted.named(select));
@@ -151,13 +155,15 @@ impl<'a> Reader<'a> {
             conventions::check(x, rows, used)?;
         }
         let labels = if wanted.row == RowIs::Run { LABELS_OF_RUNS } else { LABELS };
-        let label = select.label.as_deref().or_else(|| labels.into_iter().find(|name| rows.has(name)));
+        let label =
+            select.label.as_deref().or_else(|| labels.into_iter().find(|name| rows.has(name)));
         // Without a column of models there is nothing to look a size up by.
         let looked_up = select.sizes.is_some() || select.models.is_some();
         let label = label.or(looked_up.then_some(LABELS[0]));
         let label = label.map(|name| rows.column(name)).transpose()?;
         let finished = used.iter().copied().filter(|row| endings.reason(rows, row).is_none());
-        let models = label.filter(|_| looked_up).map(|at| finished.map(move |row| rows.name(row, at)));
+        let models =
+            label.filter(|_| looked_up).map(|at| finished.map(move |row| rows.name(row, at)));
         let models: Vec<String> = models.into_iter().flatten().collect::<Result<_, _>>()?;
         let lacking = x.iter().flat_map(Product::columns).filter(|column| !rows.has(column));
         let beside = Beside::of(select, models, lacking)?;
@@ -165,10 +171,12 @@ impl<'a> Reader<'a> {
             true => Ok(Grouping::Beside(name)),
             false => rows.column(name).map(Grouping::Here),
         };
-        let group: Vec<Grouping<'a>> = select.group.iter().map(grouping).collect::<Result<_, _>>()?;
+        let group: Vec<Grouping<'a>> =
+            select.group.iter().map(grouping).collect::<Result<_, _>>()?;
         let at = |name: &str| rows.column(name);
         let alike = matches!(wanted.row, RowIs::ModelOnDistribution | RowIs::Checkpoint);
-        let y = select.y.iter().zip(kinds).map(|(name, kind)| Ok((at(name)?, name.as_str(), *kind)));
+        let y =
+            select.y.iter().zip(kinds).map(|(name, kind)| Ok((at(name)?, name.as_str(), *kind)));
         Ok(Self {
             y: y.collect::<Result<_, TableError>>()?,
             parted: group.iter().any(|by| matches!(by, Grouping::Here(by) if Some(*by) == label)),
@@ -289,7 +297,9 @@ impl<'a> Reader<'a> {
     }
 
     fn along(&self, row: &Row) -> Result<Option<f64>, TableError> {
-        let Some(at) = self.along.filter(|at| !self.rows.lacks_number(row, *at)) else { return Ok(None) };
+        let Some(at) = self.along.filter(|at| !self.rows.lacks_number(row, *at)) else {
+            return Ok(None);
+        };
         match self.rows.number(row, at)? {
             number if number > 0.0 => Ok(Some(number)),
             _ => Err(self.rows.refuse(row, at, "a number above 0")),
@@ -303,14 +313,19 @@ impl<'a> Reader<'a> {
             Reading::Number(number) if !number.is_finite() => match self.wanted.row {
                 RowIs::Run => lacking(format!("diverged: its {column} is {number}")),
                 _ if self.select.leave_out_nan => lacking(format!("its {column} is {number}")),
-                _ => Err(self.rows.refuse(row, at, "a number (--leave-out-nan passes such rows over)")),
+                _ => Err(self.rows.refuse(
+                    row,
+                    at,
+                    "a number (--leave-out-nan passes such rows over)",
+                )),
             },
             _ => Given::of(kind, self.rows.number(row, at)?)
                 .map_err(|expected| self.rows.refuse(row, at, expected)),
         }
     }
 
-    /// Notes a row, that no model may be there twice in a series, and none with two sizes in a group.
+    /// Notes a row, that no model may be there twice in a series, and none with two sizes in a
+    /// group.
     fn watch(
         &self,
         row: &Row,
@@ -339,7 +354,8 @@ impl<'a> Reader<'a> {
             (RowIs::Checkpoint, label) => {
                 let tokens = x.get(1).copied().unwrap_or_default();
                 let checkpoint = format!("{size} parameters, {tokens} tokens");
-                let name = label.map_or_else(|| checkpoint.clone(), |run| format!("{run}, {checkpoint}"));
+                let name =
+                    label.map_or_else(|| checkpoint.clone(), |run| format!("{run}, {checkpoint}"));
                 of_series.add(&part, Some(&name), row, size);
                 label.map(str::to_owned)
             }

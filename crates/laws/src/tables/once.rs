@@ -1,8 +1,9 @@
 //! A row is a model: no model is there twice, and none has two sizes.
 //!
-//! A model pasted again under its name adds points that know nothing new, and every error shrinks by the root of their number. Several seeds of one size
-//! are models of their own as long as they have names of their own, or the table names no models at all. Where nothing tells two rows of such a
-//! table apart, to the last cell, one is taken for a copy of the other.
+//! A model pasted again under its name adds points that know nothing new, and every error shrinks
+//! by the root of their number. Several seeds of one size are models of their own as long as they
+//! have names of their own, or the table names no models at all. Where nothing tells two rows of
+//! such a table apart, to the last cell, one is taken for a copy of the other.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,8 @@ use crate::error::TableError;
 /// The models of a table, as its rows name them.
 pub(crate) struct Once<'a> {
     rows: &'a Rows,
-    /// By part (a group, a family with its distribution) and name: place and x of each row, in the order of the rows.
+    /// By part (a group, a family with its distribution) and name: place and x of each row, in the
+    /// order of the rows.
     named: BTreeMap<(String, String), Vec<(String, f64)>>,
     /// By all that an unnamed row holds: its place.
     unnamed: BTreeMap<Vec<String>, String>,
@@ -51,7 +53,8 @@ impl<'a> Once<'a> {
     /// Nothing where each model is there once in each part.
     ///
     /// # Errors
-    /// [`TableError::ModelTwice`], [`TableError::TwoXs`], [`TableError::SameRow`], each with all its lines.
+    /// [`TableError::ModelTwice`], [`TableError::TwoXs`], [`TableError::SameRow`], each with all
+    /// its lines.
     pub(crate) fn check(self) -> Result<(), TableError> {
         if let Some((place, first)) = self.copy {
             return Err(TableError::SameRow { path: self.rows.path.clone(), place, first });

@@ -60,7 +60,10 @@ impl Product {
     ///
     /// # Errors
     /// What `column` refuses.
-    pub(crate) fn value<E>(&self, mut column: impl FnMut(&str) -> Result<f64, E>) -> Result<f64, E> {
+    pub(crate) fn value<E>(
+        &self,
+        mut column: impl FnMut(&str) -> Result<f64, E>,
+    ) -> Result<f64, E> {
         self.factors.iter().try_fold(1.0, |product, factor| match factor {
             Factor::Number(number) => Ok(product * number),
             Factor::Column(name) => Ok(product * column(name)?),

@@ -7,8 +7,8 @@ use relscale_records::written::number::{self, Comma, Reading};
 
 use crate::error::TableError;
 
-/// The range of numbers that anything was ever measured in, with room. Beyond it, products such as `6 N D` leave that of a double, and a
-/// result would hold a number that is none.
+/// The range of numbers that anything was ever measured in, with room. Beyond it, products such as
+/// `6 N D` leave that of a double, and a result would hold a number that is none.
 const SMALLEST: f64 = 1e-60;
 const LARGEST: f64 = 1e60;
 
@@ -38,7 +38,12 @@ pub(crate) struct Row {
 
 impl Rows {
     /// Rows of a file whose commas only its cells tell.
-    pub(in crate::tables) fn of(path: &Path, columns: Vec<String>, rows: Vec<Row>, whole: bool) -> Self {
+    pub(in crate::tables) fn of(
+        path: &Path,
+        columns: Vec<String>,
+        rows: Vec<Row>,
+        whole: bool,
+    ) -> Self {
         let texts = rows.iter().flat_map(|row| &row.cells).filter_map(|cell| match cell {
             Cell::Text(text) => Some(text.as_str()),
             _ => None,
@@ -68,7 +73,8 @@ impl Rows {
         }
     }
 
-    /// A cell as a number, which may be NaN or infinite: what is there, without a word about whether a fit can use it.
+    /// A cell as a number, which may be NaN or infinite: what is there, without a word about
+    /// whether a fit can use it.
     pub(crate) fn reading(&self, row: &Row, at: usize) -> Reading {
         match &row.cells[at] {
             Cell::Number(number) => Reading::Number(*number),
@@ -84,7 +90,9 @@ impl Rows {
     /// [`TableError::Missing`], [`TableError::Value`], each with the place.
     pub(crate) fn number(&self, row: &Row, at: usize) -> Result<f64, TableError> {
         match self.reading(row, at) {
-            Reading::Number(number) if number == 0.0 || (SMALLEST..=LARGEST).contains(&number.abs()) => {
+            Reading::Number(number)
+                if number == 0.0 || (SMALLEST..=LARGEST).contains(&number.abs()) =>
+            {
                 Ok(number)
             }
             Reading::Number(number) if number.is_finite() => {

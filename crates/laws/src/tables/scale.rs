@@ -25,7 +25,8 @@ const MANY: [&str; 16] = [
     "c_flops",
 ];
 
-/// A caution that all of a column's numbers are smaller than what it counts, with what they are likely in; `x` is the column.
+/// A caution that all of a column's numbers are smaller than what it counts, with what they are
+/// likely in; `x` is the column.
 pub(crate) fn small(x: &str, values: impl Iterator<Item = f64>) -> Option<Flag> {
     let counted = MANY.contains(&x.to_lowercase().as_str());
     let (low, high) =
@@ -39,6 +40,7 @@ pub(crate) fn small(x: &str, values: impl Iterator<Item = f64>) -> Option<Flag> 
     } else {
         "in millions or billions? Write 70M, 1.4B or the whole number, so that predictions and comparisons are in one unit"
     };
-    let message = format!("{x} goes from {low} to {high} only, which is small for what it counts: {likely}");
+    let message =
+        format!("{x} goes from {low} to {high} only, which is small for what it counts: {likely}");
     Some(Flag::new(FlagCode::UnlikelyUnit, message))
 }

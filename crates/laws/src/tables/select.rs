@@ -134,7 +134,8 @@ pub(crate) fn each<'a, const N: usize>(
 
 /// Whether a cell has a value: the same text, or the same number however it is written.
 pub(super) fn meets(rows: &Rows, row: &Row, at: usize, value: &str) -> bool {
-    let wanted =
-        [Comma::Unknown, rows.comma].into_iter().find_map(|comma| number::read(value, comma).number());
+    let wanted = [Comma::Unknown, rows.comma]
+        .into_iter()
+        .find_map(|comma| number::read(value, comma).number());
     rows.text(row, at) == value || wanted.is_some_and(|n| rows.reading(row, at).number() == Some(n))
 }

@@ -22,16 +22,17 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// Reads the table: a column `model` (or `name`), a column `S` (or `non_embedding`, `non_embedding_parameters`,
-    /// `parameters`), and whatever else it has to group by.
+    /// Reads the table: a column `model` (or `name`), a column `S` (or `non_embedding`,
+    /// `non_embedding_parameters`, `parameters`), and whatever else it has to group by.
     ///
     /// # Errors
-    /// A table that cannot be read or lacks one of the two columns; a size that is no number above zero; two different sizes
-    /// for one model.
+    /// A table that cannot be read or lacks one of the two columns; a size that is no number above
+    /// zero; two different sizes for one model.
     pub(super) fn read(path: &Path) -> Result<Self, TableError> {
         let table = formats::read(path, |_| true)?;
-        let first =
-            |names: &[&str]| table.column(names.iter().find(|name| table.has(name)).unwrap_or(&names[0]));
+        let first = |names: &[&str]| {
+            table.column(names.iter().find(|name| table.has(name)).unwrap_or(&names[0]))
+        };
         let (model, size) = (first(&MODEL)?, first(&SIZE)?);
         let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
         for (at, row) in table.rows.iter().enumerate() {
@@ -42,8 +43,13 @@ impl Sizes {
             }
             for key in [name.as_str(), without_owner(&name)] {
                 let known = by_name.insert(key.to_owned(), at);
-                if known.is_some_and(|known| table.number(&table.rows[known], size).ok() != Some(number)) {
-                    return Err(TableError::TwoSizes { path: path.to_owned(), model: key.to_owned() });
+                if known.is_some_and(|known| {
+                    table.number(&table.rows[known], size).ok() != Some(number)
+                }) {
+                    return Err(TableError::TwoSizes {
+                        path: path.to_owned(),
+                        model: key.to_owned(),
+                    });
                 }
             }
         }
@@ -72,7 +78,8 @@ impl Sizes {
         }
     }
 
-    /// The refusal of a model that the table does not have; `path` is the file that names the model.
+    /// The refusal of a model that the table does not have; `path` is the file that names the
+    /// model.
     pub(super) fn unknown(&self, path: &Path, model: &str) -> TableError {
         TableError::NoSize {
             path: path.to_owned(),

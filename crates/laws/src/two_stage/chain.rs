@@ -1,14 +1,16 @@
 //! The four curves through a set of points, and what they say of one new model.
 //!
-//! Errors are propagated to first order. For a new model at x, with `σ` the scatter about a curve and `s` the standard error of the curve there:
+//! Errors are propagated to first order. For a new model at x, with `σ` the scatter about a curve
+//! and `s` the standard error of the curve there:
 //!
 //! ```text
 //! both stages      variance = (dacc/dloss · loss)² (σ_1² + s_1²) + s_2² + σ_2²      (stage 1 is of ln loss)
 //! one sigmoid      variance = s² + σ²
 //! ```
 //!
-//! with the t quantile of the fewer degrees of freedom. The direct power law has its Student t interval, turned into an accuracy. These take the form
-//! of the curve for true; what is quoted of the two direct forms is wider, see `forms`.
+//! with the t quantile of the fewer degrees of freedom. The direct power law has its Student t
+//! interval, turned into an accuracy. These take the form of the curve for true; what is quoted of
+//! the two direct forms is wider, see `forms`.
 
 use relscale_stats::forms::power::{self, Power};
 use relscale_stats::forms::power_floor::PowerFloor;
@@ -21,8 +23,8 @@ use relscale_stats::outcome::Caution;
 use super::forms as open_forms;
 use crate::intervals::{student_t, traced};
 use crate::result::{
-    Estimate, Flag, FlagCode, Interval, Outcome, Parameter, Route, RouteTrace, RouteValue, StageCurve,
-    StageCurves, StageFormTest, StageTraces, StagesPoint, trace,
+    Estimate, Flag, FlagCode, Interval, Outcome, Parameter, Route, RouteTrace, RouteValue,
+    StageCurve, StageCurves, StageFormTest, StageTraces, StagesPoint, trace,
 };
 use crate::rivals;
 
@@ -36,7 +38,8 @@ pub(super) struct Chain {
     /// Whether the direct power law's points bend.
     form_test: Option<StageFormTest>,
     sigmoid: Result<Sigmoid, String>,
-    /// Models whose `-ln accuracy` is 0 or infinite, so that they have no place in the direct power law.
+    /// Models whose `-ln accuracy` is 0 or infinite, so that they have no place in the direct power
+    /// law.
     without_logarithm: Vec<String>,
 }
 
@@ -46,9 +49,11 @@ impl Chain {
         let of = |value: fn(&StagesPoint) -> f64| -> Vec<f64> {
             points.iter().map(|point| value(point)).collect()
         };
-        let (x, loss, accuracy) = (of(|point| point.x), of(|point| point.loss), of(|point| point.accuracy));
+        let (x, loss, accuracy) =
+            (of(|point| point.x), of(|point| point.loss), of(|point| point.accuracy));
         let has_logarithm = |point: &StagesPoint| point.accuracy > 0.0 && point.accuracy < 1.0;
-        let usable: Vec<&&StagesPoint> = points.iter().filter(|point| has_logarithm(point)).collect();
+        let usable: Vec<&&StagesPoint> =
+            points.iter().filter(|point| has_logarithm(point)).collect();
         let power_x: Vec<f64> = usable.iter().map(|point| point.x).collect();
         let transformed: Vec<f64> = usable.iter().map(|point| -point.accuracy.ln()).collect();
         let falling: Vec<f64> = x.iter().map(|x| -x.ln()).collect();
@@ -58,7 +63,10 @@ impl Chain {
                 .as_ref()
                 .ok()
                 .and_then(|fit| open_forms::even_shares(fit, &power_x, &transformed)),
-            form_test: power.as_ref().ok().and_then(|fit| open_forms::test(fit, &power_x, &transformed)),
+            form_test: power
+                .as_ref()
+                .ok()
+                .and_then(|fit| open_forms::test(fit, &power_x, &transformed)),
             loss: forms::fit(&PowerFloor, &x, &loss).map_err(|error| error.to_string()),
             accuracy: sigmoid::fit(&loss, &accuracy, chance).map_err(|error| error.to_string()),
             power: power.map_err(|error| error.to_string()),
@@ -90,13 +98,20 @@ impl Chain {
         })
     }
 
-    /// The accuracy of one new model by a route, with the interval that is quoted; `loss` is its own, for the second stage alone.
-    pub(super) fn value_at(&self, route: Route, x: f64, loss: Option<f64>, level: f64) -> Option<RouteValue> {
+    /// The accuracy of one new model by a route, with the interval that is quoted; `loss` is its
+    /// own, for the second stage alone.
+    pub(super) fn value_at(
+        &self,
+        route: Route,
+        x: f64,
+        loss: Option<f64>,
+        level: f64,
+    ) -> Option<RouteValue> {
         open_forms::open(self, route, x, loss, level)
     }
 
-    /// The direct power law for accuracies that scatter by the same share everywhere; `None` where the law is the wrong form, so that its scatter is no
-    /// scatter.
+    /// The direct power law for accuracies that scatter by the same share everywhere; `None` where
+    /// the law is the wrong form, so that its scatter is no scatter.
     pub(super) fn even_shares(&self) -> Option<&Power> {
         self.even_shares.as_ref().filter(|_| !self.form_test.is_some_and(|test| test.rejected))
     }
@@ -115,8 +130,10 @@ impl Chain {
             Route::Chain => {
                 let (first, second) = (self.loss.as_ref().ok()?, self.accuracy.as_ref().ok()?);
                 let loss = first.shape.at(x).filter(|loss| loss.is_finite())?;
-                let passed_on = relative_error(first, x).map(|error| second.slope(loss) * loss * error);
-                let error = passed_on.zip(own_error(second, loss)).map(|(first, own)| first.hypot(own));
+                let passed_on =
+                    relative_error(first, x).map(|error| second.slope(loss) * loss * error);
+                let error =
+                    passed_on.zip(own_error(second, loss)).map(|(first, own)| first.hypot(own));
                 let freedom = first.degrees_of_freedom().min(second.degrees_of_freedom());
                 Some(share(second.at(loss), error, freedom, level))
             }
@@ -160,11 +177,15 @@ impl Chain {
         let first = self.loss.as_ref().ok();
         let second = self.accuracy.as_ref().ok();
         let over_x = |route| {
-            trace(x.0, x.1, PLACES, |x| self.value_at(route, x, None, level).map(|found| of(found.accuracy)))
+            trace(x.0, x.1, PLACES, |x| {
+                self.value_at(route, x, None, level).map(|found| of(found.accuracy))
+            })
         };
         StageTraces {
             loss: trace(x.0, x.1, PLACES, |x| Some((first?.shape.at(x)?, None))),
-            accuracy: trace(loss.0, loss.1, PLACES, |loss| Some(of(one_sigmoid(second?, loss, level)))),
+            accuracy: trace(loss.0, loss.1, PLACES, |loss| {
+                Some(of(one_sigmoid(second?, loss, level)))
+            }),
             routes: FROM_X
                 .into_iter()
                 .map(|route| RouteTrace { route, accuracy: over_x(route) })
@@ -230,7 +251,12 @@ fn one_sigmoid(fit: &Sigmoid, loss: f64, level: f64) -> Estimate {
 }
 
 /// A share with its interval, which cannot leave 0 to 1.
-fn share(value: f64, standard_error: Option<f64>, degrees_of_freedom: usize, level: f64) -> Estimate {
+fn share(
+    value: f64,
+    standard_error: Option<f64>,
+    degrees_of_freedom: usize,
+    level: f64,
+) -> Estimate {
     // Far beyond the points a slope may leave the range of numbers, or be nothing times infinity.
     let standard_error = standard_error.filter(|error| error.is_finite());
     let interval = match (standard_error, student::two_sided_quantile(level, degrees_of_freedom)) {
@@ -241,7 +267,9 @@ fn share(value: f64, standard_error: Option<f64>, degrees_of_freedom: usize, lev
             degrees_of_freedom,
         })),
         (_, Err(refusal)) => Interval::None { reason: refusal.to_string() },
-        (None, _) => Interval::None { reason: "the points do not determine the curve there".to_owned() },
+        (None, _) => {
+            Interval::None { reason: "the points do not determine the curve there".to_owned() }
+        }
     };
     Estimate { value, unit: UNIT.to_owned(), standard_error, interval }
 }
@@ -289,21 +317,23 @@ fn of_sigmoid(fit: &Sigmoid, rate_unit: &str, midpoint_unit: &str, level: f64) -
         .zip(fit.standard_errors)
         .map(|((name, value, unit), standard_error)| {
             let standard_error = standard_error.filter(|error| error.is_finite());
-            let interval =
-                match (standard_error, student::two_sided_quantile(level, fit.degrees_of_freedom())) {
-                    (Some(error), Ok(t)) => student_t(Ok(StudentInterval {
-                        low: value - t * error,
-                        high: value + t * error,
-                        level,
-                        degrees_of_freedom: fit.degrees_of_freedom(),
-                    })),
-                    _ if name == "lower" && fit.lower_is_given => {
-                        Interval::None { reason: "given".to_owned() }
-                    }
-                    _ => {
-                        Interval::None { reason: "at its limit, or not determined by the points".to_owned() }
-                    }
-                };
+            let interval = match (
+                standard_error,
+                student::two_sided_quantile(level, fit.degrees_of_freedom()),
+            ) {
+                (Some(error), Ok(t)) => student_t(Ok(StudentInterval {
+                    low: value - t * error,
+                    high: value + t * error,
+                    level,
+                    degrees_of_freedom: fit.degrees_of_freedom(),
+                })),
+                _ if name == "lower" && fit.lower_is_given => {
+                    Interval::None { reason: "given".to_owned() }
+                }
+                _ => Interval::None {
+                    reason: "at its limit, or not determined by the points".to_owned(),
+                },
+            };
             let estimate = Estimate { value, unit: unit.to_owned(), standard_error, interval };
             Parameter::new(name, estimate)
         })

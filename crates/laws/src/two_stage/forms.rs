@@ -1,12 +1,15 @@
-//! What is unknown of the form of accuracy over x: a test of the direct power law, and an interval that takes neither direct form for granted.
+//! What is unknown of the form of accuracy over x: a test of the direct power law, and an interval
+//! that takes neither direct form for granted.
 //!
-//! An accuracy may scatter by the same share everywhere, or its `-ln` by the same ratio; the direct power law is fitted under the second, and where the
-//! first is true its own interval is too narrow for accuracies near 1. So a third interval joins: the law weighted by `(a ln a)²`, with the scatter of
-//! the shares, unless the test rejects the law.
+//! An accuracy may scatter by the same share everywhere, or its `-ln` by the same ratio; the direct
+//! power law is fitted under the second, and where the first is true its own interval is too narrow
+//! for accuracies near 1. So a third interval joins: the law weighted by `(a ln a)²`, with the
+//! scatter of the shares, unless the test rejects the law.
 //!
-//! Over a few models a power law of `-ln accuracy` and a sigmoid of ln x look alike and part beyond them, so an interval that takes either for
-//! true misses where the other is. The interval of a direct route therefore reaches over both forms' own; a route's own stands beside it. That
-//! does not lean on the test: with six or eight models a bend is seen too seldom to wait for it.
+//! Over a few models a power law of `-ln accuracy` and a sigmoid of ln x look alike and part beyond
+//! them, so an interval that takes either for true misses where the other is. The interval of a
+//! direct route therefore reaches over both forms' own; a route's own stands beside it. That does
+//! not lean on the test: with six or eight models a bend is seen too seldom to wait for it.
 
 use relscale_stats::forms::power::{self, Power};
 use relscale_stats::interval::student;
@@ -18,11 +21,13 @@ use crate::result::{Estimate, Flag, FlagCode, Interval, Route, RouteValue, Stage
 /// Level of the test of the direct power law.
 const LEVEL: f64 = 0.05;
 
-/// Weights of `ln(-ln accuracy)` where accuracies scatter by the same share: `d ln(-ln a) / da = 1 / (a ln a)`, at the accuracies of the law. `None`
-/// where some have no place in the range of numbers.
+/// Weights of `ln(-ln accuracy)` where accuracies scatter by the same share:
+/// `d ln(-ln a) / da = 1 / (a ln a)`, at the accuracies of the law. `None` where some have no place
+/// in the range of numbers.
 fn of_shares(power: &Power, x: &[f64]) -> Option<Vec<f64>> {
-    let weight =
-        |x: &f64| Some(factor(power, *x).powi(2)).filter(|weight| *weight > 0.0 && weight.is_finite());
+    let weight = |x: &f64| {
+        Some(factor(power, *x).powi(2)).filter(|weight| *weight > 0.0 && weight.is_finite())
+    };
     x.iter().map(weight).collect()
 }
 
@@ -36,7 +41,8 @@ pub(super) fn even_shares(power: &Power, x: &[f64], minus_log: &[f64]) -> Option
     power::fit_weighted(x, minus_log, &of_shares(power, x)?).ok()
 }
 
-/// Ends of the interval of one new accuracy by such a law; the scatter of its residuals is that of shares.
+/// Ends of the interval of one new accuracy by such a law; the scatter of its residuals is that of
+/// shares.
 fn of_even_shares(power: &Power, x: f64, level: f64) -> Option<(f64, f64)> {
     let t = student::two_sided_quantile(level, power.line.degrees_of_freedom()).ok()?;
     let of_law = power.line.mean_standard_error(x.ln())? * factor(power, x);
@@ -46,7 +52,8 @@ fn of_even_shares(power: &Power, x: f64, level: f64) -> Option<(f64, f64)> {
         .filter(|ends| ends.0.is_finite() && ends.1.is_finite())
 }
 
-/// Tests `ln(-ln accuracy)` for bends over ln x; `None` where there are too few points, or none scatters.
+/// Tests `ln(-ln accuracy)` for bends over ln x; `None` where there are too few points, or none
+/// scatters.
 ///
 /// A bend counts when it is seen under both kinds of scatter, so that the level holds under either.
 pub(super) fn test(power: &Power, x: &[f64], minus_log: &[f64]) -> Option<StageFormTest> {
@@ -65,7 +72,8 @@ pub(super) fn test(power: &Power, x: &[f64], minus_log: &[f64]) -> Option<StageF
     })
 }
 
-/// The doubts that follow from the test, or from there being none; `open` says whether another form could be fitted beside the power law.
+/// The doubts that follow from the test, or from there being none; `open` says whether another form
+/// could be fitted beside the power law.
 pub(super) fn doubts(test: Option<&StageFormTest>, open: bool) -> Vec<Flag> {
     let mut flags = Vec::new();
     if let Some(test) = test.filter(|test| test.rejected) {
@@ -93,7 +101,13 @@ pub(super) fn p_in_words(p: f64) -> String {
 }
 
 /// A route's accuracy at x, the interval of a direct route over both direct forms.
-pub(super) fn open(chain: &Chain, route: Route, x: f64, loss: Option<f64>, level: f64) -> Option<RouteValue> {
+pub(super) fn open(
+    chain: &Chain,
+    route: Route,
+    x: f64,
+    loss: Option<f64>,
+    level: f64,
+) -> Option<RouteValue> {
     let own = chain.accuracy_at(route, x, loss, level)?;
     let other = match route {
         Route::DirectPower => Route::DirectSigmoid,
@@ -121,7 +135,10 @@ fn over(own: &Estimate, other: &Estimate, third: Option<(f64, f64)>) -> Interval
         (
             Interval::StudentT { low, high, level, degrees_of_freedom },
             Interval::StudentT {
-                low: other_low, high: other_high, degrees_of_freedom: other_freedom, ..
+                low: other_low,
+                high: other_high,
+                degrees_of_freedom: other_freedom,
+                ..
             },
         ) => Interval::StudentT {
             low: low.min(*other_low).min(low_of_third),

@@ -1,4 +1,5 @@
-//! One group of points: how predictable its loss is, its curves, and how they do on points they have not seen.
+//! One group of points: how predictable its loss is, its curves, and how they do on points they
+//! have not seen.
 
 use relscale_stats::forms::power;
 use relscale_stats::optimise::polynomial;
@@ -6,8 +7,8 @@ use relscale_stats::optimise::polynomial;
 use super::chain::{Chain, FROM_X};
 use super::{HeldOut, StagesOptions, words};
 use crate::result::{
-    Flag, FlagCode, HeldOutPoint, HeldOutStages, Outcome, Predictability, Route, RouteErrors, StagesAhead,
-    StagesGroup, StagesPoint,
+    Flag, FlagCode, HeldOutPoint, HeldOutStages, Outcome, Predictability, Route, RouteErrors,
+    StagesAhead, StagesGroup, StagesPoint,
 };
 
 /// Fits a group; `points` ascend in x.
@@ -33,7 +34,8 @@ pub(super) fn fit(name: String, points: Vec<StagesPoint>, options: &StagesOption
 
 /// Smallest and largest x and loss of the points, the x asked for included.
 fn ranges(points: &[&StagesPoint], options: &StagesOptions) -> ((f64, f64), (f64, f64)) {
-    let widened = |range: (f64, f64), value: f64| (f64::min(range.0, value), f64::max(range.1, value));
+    let widened =
+        |range: (f64, f64), value: f64| (f64::min(range.0, value), f64::max(range.1, value));
     let none = (f64::INFINITY, f64::NEG_INFINITY);
     let x = points.iter().map(|point| point.x).chain(options.at.iter().copied());
     (x.fold(none, widened), points.iter().map(|point| point.loss).fold(none, widened))
@@ -70,7 +72,8 @@ fn ahead(chain: &Chain, points: &[&StagesPoint], x: f64, level: f64) -> StagesAh
         _ if x < smallest => (x / smallest).log10(),
         _ => 0.0,
     };
-    let accuracy = FROM_X.into_iter().filter_map(|route| chain.value_at(route, x, None, level)).collect();
+    let accuracy =
+        FROM_X.into_iter().filter_map(|route| chain.value_at(route, x, None, level)).collect();
     StagesAhead { x, decades_beyond, accuracy }
 }
 
@@ -109,8 +112,9 @@ fn held_out(points: &[&StagesPoint], options: &StagesOptions) -> Option<HeldOutS
             HeldOut::Where(column, value) => format!("{column} = {value}"),
         },
         curves: chain.describe(x, loss, level),
-        loss_error: loss_errors
-            .map(|errors| errors.iter().map(|error| error.abs()).sum::<f64>() / errors.len() as f64),
+        loss_error: loss_errors.map(|errors| {
+            errors.iter().map(|error| error.abs()).sum::<f64>() / errors.len() as f64
+        }),
         routes: Route::ALL.into_iter().filter_map(|route| errors(route, &predicted)).collect(),
         points: predicted,
     })
@@ -118,7 +122,8 @@ fn held_out(points: &[&StagesPoint], options: &StagesOptions) -> Option<HeldOutS
 
 /// A route's errors, when it predicts every point.
 fn errors(route: Route, points: &[HeldOutPoint]) -> Option<RouteErrors> {
-    let mut found = RouteErrors { route, mean_absolute: 0.0, mean: 0.0, covered: 0, with_interval: 0 };
+    let mut found =
+        RouteErrors { route, mean_absolute: 0.0, mean: 0.0, covered: 0, with_interval: 0 };
     for point in points {
         let value = &point.predicted.iter().find(|value| value.route == route)?.accuracy;
         let error = value.value - point.accuracy;
@@ -146,7 +151,10 @@ fn doubts(group: &StagesGroup, options: &StagesOptions) -> Vec<Flag> {
                 flags.push(Flag::new(FlagCode::TooFewPoints, format!("{name}: none, {reason}")));
             }
             Outcome::Fitted(curve) => flags.extend(
-                curve.flags.iter().map(|flag| Flag::new(flag.code, format!("{name}: {}", flag.message))),
+                curve
+                    .flags
+                    .iter()
+                    .map(|flag| Flag::new(flag.code, format!("{name}: {}", flag.message))),
             ),
         }
     }

@@ -1,12 +1,15 @@
-//! Two stages: a loss is predicted from compute, an accuracy from the loss, and the two are chained.
+//! Two stages: a loss is predicted from compute, an accuracy from the loss, and the two are
+//! chained.
 //!
 //! ```text
 //! loss = a x^-alpha + c                       accuracy = lower + (upper - lower) / (1 + exp(rate (loss - midpoint)))
 //! ```
 //!
-//! The loss changes smoothly where accuracy rests on its floor, which is why one goes by way of it; but each stage adds its error, and work after the
-//! paper found fits of accuracy on compute to reach further. So beside the chain stand two that know no loss: `-ln accuracy` as a power
-//! law, the transform of the rank law, and a sigmoid of ln x. Which is better is decided on the largest models, held out.
+//! The loss changes smoothly where accuracy rests on its floor, which is why one goes by way of it;
+//! but each stage adds its error, and work after the paper found fits of accuracy on compute to
+//! reach further. So beside the chain stand two that know no loss: `-ln accuracy` as a power law,
+//! the transform of the rank law, and a sigmoid of ln x. Which is better is decided on the largest
+//! models, held out.
 //!
 //! | file | what |
 //! |---|---|
@@ -17,7 +20,8 @@
 //! | `group` | one group: predictability, curves, held-out points |
 //! | `words` | sentences with their numbers |
 //!
-//! Invariants: no held-out point has a part in the curves that predict it. All errors of accuracy are differences of shares, not ratios.
+//! Invariants: no held-out point has a part in the curves that predict it. All errors of accuracy
+//! are differences of shares, not ratios.
 
 mod chain;
 mod forms;
@@ -84,12 +88,16 @@ impl StagesOptions {
 /// Fits both stages to each group of a table's rows (.csv, .tsv, .jsonl, .parquet).
 ///
 /// # Errors
-/// [`LawsError::Table`]: a file that cannot be read, a column that is not there, a number that is missing or impossible, with file and line.
-/// [`LawsError::Option`]: a level that is no probability, a chance that no accuracy can have, an x to predict at that is not above zero. Too few points
-/// are no error: the curve says why it is not there.
+/// [`LawsError::Table`]: a file that cannot be read, a column that is not there, a number that is
+/// missing or impossible, with file and line. [`LawsError::Option`]: a level that is no
+/// probability, a chance that no accuracy can have, an x to predict at that is not above zero. Too
+/// few points are no error: the curve says why it is not there.
 pub fn fit_stages(path: &Path, options: &StagesOptions) -> Result<StagesFit, LawsError> {
-    let refuse =
-        |option, value: f64, expected| LawsError::Option { option, value: value.to_string(), expected };
+    let refuse = |option, value: f64, expected| LawsError::Option {
+        option,
+        value: value.to_string(),
+        expected,
+    };
     if !(options.level > 0.0 && options.level < 1.0) {
         return Err(refuse("level", options.level, "above 0 and below 1"));
     }

@@ -14,7 +14,9 @@ pub(super) fn of_group(group: &StagesGroup) -> String {
             r_squared_digits(r),
             group.points.len()
         ),
-        None => format!("{} points are too few to say how predictable the loss is.", group.points.len()),
+        None => {
+            format!("{} points are too few to say how predictable the loss is.", group.points.len())
+        }
     };
     if let Some(held_out) = &group.held_out {
         text.push(' ');
@@ -58,8 +60,9 @@ fn of_held_out(held_out: &HeldOutStages) -> String {
         digits::number(chain.mean_absolute),
         covered(chain)
     ));
-    let direct =
-        [Route::DirectPower, Route::DirectSigmoid].into_iter().filter_map(|route| held_out.route(route));
+    let direct = [Route::DirectPower, Route::DirectSigmoid]
+        .into_iter()
+        .filter_map(|route| held_out.route(route));
     let Some(best) = direct.min_by(|a, b| a.mean_absolute.total_cmp(&b.mean_absolute)) else {
         text.push('.');
         return text;

@@ -13,11 +13,17 @@ pub(super) fn groups(observations: Vec<Observation>, x: &str, level: f64) -> Vec
     let mut columns: Vec<String> = Vec::new();
     let mut sorted: BTreeMap<String, BTreeMap<usize, Vec<Observation>>> = BTreeMap::new();
     for observation in observations {
-        let column = columns.iter().position(|name| *name == observation.column).unwrap_or_else(|| {
-            columns.push(observation.column.clone());
-            columns.len() - 1
-        });
-        sorted.entry(observation.group.clone()).or_default().entry(column).or_default().push(observation);
+        let column =
+            columns.iter().position(|name| *name == observation.column).unwrap_or_else(|| {
+                columns.push(observation.column.clone());
+                columns.len() - 1
+            });
+        sorted
+            .entry(observation.group.clone())
+            .or_default()
+            .entry(column)
+            .or_default()
+            .push(observation);
     }
     sorted
         .into_iter()
@@ -46,8 +52,12 @@ fn law(mut rows: Vec<Observation>, x: &str, level: f64) -> Law {
                 points.push(Point { label, place, x, given, value, samples, ..Point::default() });
                 continue;
             }
-            (None, &Given::Value { given, .. }) => (Some(given), "its size is not known".to_owned()),
-            (_, &Given::Boundary { given, .. }) => (Some(given), row.left_out().unwrap_or_default()),
+            (None, &Given::Value { given, .. }) => {
+                (Some(given), "its size is not known".to_owned())
+            }
+            (_, &Given::Boundary { given, .. }) => {
+                (Some(given), row.left_out().unwrap_or_default())
+            }
             (_, Given::Lacking { reason, number } | Given::Ended { reason, number }) => {
                 (*number, reason.clone())
             }
@@ -78,7 +88,8 @@ fn fit(law: &mut Law, level: f64) {
         Ok(fit) => fit,
         Err(refusal) => {
             let one = ("point", "the value changes");
-            law.outcome = Outcome::refuse(series::refused(&law.points, &refusal, "no row has a point", one));
+            law.outcome =
+                Outcome::refuse(series::refused(&law.points, &refusal, "no row has a point", one));
             return;
         }
     };
@@ -120,7 +131,9 @@ fn left_out_flag(law: &Law) -> Option<Flag> {
     let rows: Vec<String> = law
         .left_out
         .iter()
-        .map(|row| format!("{} ({}: {})", row.label, row.place.as_deref().unwrap_or_default(), row.reason))
+        .map(|row| {
+            format!("{} ({}: {})", row.label, row.place.as_deref().unwrap_or_default(), row.reason)
+        })
         .collect();
     let all = rows.len() + law.points.len();
     (!rows.is_empty()).then(|| {
@@ -137,7 +150,8 @@ fn sentence(law: &Law, x: &str) -> String {
         Outcome::Refused { reason } => format!("{symbol}: no law, {reason}."),
         Outcome::Fitted(fit) => {
             let direction = verdict::direction(&fit.exponent);
-            let slope = verdict::slope_in(x, &fit.exponent, fit.r_squared.filter(|_| fit.points > 2));
+            let slope =
+                verdict::slope_in(x, &fit.exponent, fit.r_squared.filter(|_| fit.points > 2));
             format!(
                 "{symbol} {direction} as {slope} over {} points from {} to {}.",
                 fit.points,

@@ -127,5 +127,9 @@ fn check_level(level: f64) -> Result<(), LawsError> {
     if level > 0.0 && level < 1.0 {
         return Ok(());
     }
-    Err(LawsError::Option { option: "level", value: level.to_string(), expected: "above 0 and below 1" })
+    Err(LawsError::Option {
+        option: "level",
+        value: level.to_string(),
+        expected: "above 0 and below 1",
+    })
 }

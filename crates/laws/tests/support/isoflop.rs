@@ -26,7 +26,8 @@ pub(crate) fn close(ours: f64, theirs: f64, relative: f64) {
     assert!((ours / theirs - 1.0).abs() <= relative, "{ours} instead of {theirs}");
 }
 
-/// A table of a sweep: for each budget, sizes spaced evenly in the logarithm about `centre` decades beside the optimum, `width` decades in all.
+/// A table of a sweep: for each budget, sizes spaced evenly in the logarithm about `centre` decades
+/// beside the optimum, `width` decades in all.
 pub(crate) fn sweep(
     surface: &Surface,
     budgets: &[f64],
@@ -43,7 +44,8 @@ pub(crate) fn sweep(
             let n = best * 10_f64.powf(decades);
             let d = budget / 6.0 / n;
             let loss = surface.at(n, d) * (1.0 + noise());
-            table += &format!("b{budget:e}-{at},{budget:e},{n:e},{d:e},{loss:e},train,non-embedding\n");
+            table +=
+                &format!("b{budget:e}-{at},{budget:e},{n:e},{d:e},{loss:e},train,non-embedding\n");
         }
     }
     table
@@ -82,14 +84,16 @@ pub(crate) fn seeded(surface: &Surface, design: Design, mut noise: impl FnMut() 
     for budget in design.budgets() {
         let (best, _) = surface.optimum(budget / 6.0);
         for at in 0..design.sizes {
-            let decades = design.centre + design.width * (at as f64 / (design.sizes - 1) as f64 - 0.5);
+            let decades =
+                design.centre + design.width * (at as f64 / (design.sizes - 1) as f64 - 0.5);
             let n = best * 10_f64.powf(decades);
             let d = budget / 6.0 / n;
             let seeds = if design.uneven && n >= best { 1 } else { design.seeds };
             for seed in 0..seeds {
                 let loss = surface.at(n, d) * (1.0 + noise());
-                table +=
-                    &format!("b{budget:e}-{at}-{seed},{budget:e},{n:e},{d:e},{loss:e},train,non-embedding\n");
+                table += &format!(
+                    "b{budget:e}-{at}-{seed},{budget:e},{n:e},{d:e},{loss:e},train,non-embedding\n"
+                );
             }
         }
     }

@@ -59,7 +59,8 @@ pub(crate) fn document(ordinal: u32, scored: u64, hits: &[u64], nll: f64) -> Doc
     }
 }
 
-/// A run of one huge document whose `-ln RBP_k` and cross entropy are the given numbers to 15 digits.
+/// A run of one huge document whose `-ln RBP_k` and cross entropy are the given numbers to 15
+/// digits.
 pub(crate) fn exact(
     model: &str,
     parameters: u64,

@@ -19,7 +19,8 @@ impl Uniform {
     }
 }
 
-/// Outcomes of a stationary Markov chain: share `p` of hits, a hit after a hit with chance `q` (`q = p`: independent).
+/// Outcomes of a stationary Markov chain: share `p` of hits, a hit after a hit with chance `q`
+/// (`q = p`: independent).
 pub(crate) fn chain(p: f64, q: f64, length: usize, random: &mut Uniform) -> Vec<bool> {
     let after_miss = p * (1.0 - q) / (1.0 - p);
     let mut chance = p;

@@ -30,7 +30,8 @@ pub struct LocalEngine {
 }
 
 impl LocalEngine {
-    /// Loads a Hugging Face folder; where its files are `known` to be those of which this was learned, without hashing them.
+    /// Loads a Hugging Face folder; where its files are `known` to be those of which this was
+    /// learned, without hashing them.
     ///
     /// # Errors
     /// [`Error::Model`], naming the model.
@@ -68,7 +69,11 @@ impl LocalEngine {
 /// `local-f32` or `local-bf16`: the numbers that products are taken in.
 fn identity(dtype: Dtype) -> EngineIdentity {
     let dtype = dtype.name();
-    EngineIdentity { name: format!("local-{dtype}"), revision: REVISION, compute_dtype: dtype.into() }
+    EngineIdentity {
+        name: format!("local-{dtype}"),
+        revision: REVISION,
+        compute_dtype: dtype.into(),
+    }
 }
 
 fn rows(spec: &Spec) -> u32 {
@@ -127,14 +132,16 @@ impl Engine for LocalEngine {
         windows: &[EngineWindow<'_>],
         vocabulary: &Vocabulary,
     ) -> Result<Vec<Vec<Option<Score>>>> {
-        let sequences: Vec<Sequence<'_>> =
-            windows.iter().map(|window| Sequence { tokens: window.tokens, scored: window.scored }).collect();
+        let sequences: Vec<Sequence<'_>> = windows
+            .iter()
+            .map(|window| Sequence { tokens: window.tokens, scored: window.scored })
+            .collect();
         let rows = self.model.spec().vocabulary;
         let vocabulary = match vocabulary {
             Vocabulary::Rows(_) => head::Vocabulary::all(rows),
-            Vocabulary::Tokens(takes_part) => {
-                head::Vocabulary::only(rows, |row| takes_part.get(row as usize).copied().unwrap_or(false))
-            }
+            Vocabulary::Tokens(takes_part) => head::Vocabulary::only(rows, |row| {
+                takes_part.get(row as usize).copied().unwrap_or(false)
+            }),
         };
         let scored = self
             .model
@@ -147,17 +154,19 @@ impl Engine for LocalEngine {
             entropy: scored.entropy,
             argmax: scored.argmax,
         };
-        let window = |row: Vec<Option<head::Scored>>| row.into_iter().map(|s| s.map(score)).collect();
+        let window =
+            |row: Vec<Option<head::Scored>>| row.into_iter().map(|s| s.map(score)).collect();
         Ok(scored.into_iter().map(window).collect())
     }
 }
 
-/// A local folder as a source for a session. Configuration, the list of tensors and the tokenizer are read now, so that a
-/// broken folder is found before hours are spent on the others; the weights are read when it is their turn.
+/// A local folder as a source for a session. Configuration, the list of tensors and the tokenizer
+/// are read now, so that a broken folder is found before hours are spent on the others; the weights
+/// are read when it is their turn.
 ///
 /// # Errors
-/// [`Error::Model`] and [`Error::Corpus`] (the tokenizer). A folder without a tokenizer is no error: it can still be measured on
-/// a corpus of token ids.
+/// [`Error::Model`] and [`Error::Corpus`] (the tokenizer). A folder without a tokenizer is no
+/// error: it can still be measured on a corpus of token ids.
 pub fn source(request: &ModelRequest, options: LoadOptions) -> Result<ModelSource<'static>> {
     let failed = |source| Error::Model { model: request.name.clone(), source };
     families::spec(&request.folder).map_err(failed)?;
@@ -173,7 +182,8 @@ pub fn source(request: &ModelRequest, options: LoadOptions) -> Result<ModelSourc
             files: Files::new(format!("{options:?}"), move || files_of_a_model(&folder)),
             facts: Box::new(move |read| {
                 let failed = |source| Error::Model { model: again.name.clone(), source };
-                let (spec, info) = families::recognise(&again.folder, options, read).map_err(failed)?;
+                let (spec, info) =
+                    families::recognise(&again.folder, options, read).map_err(failed)?;
                 let dtype = Format::new(options.dtype, options.kernels).dtype();
                 Ok(facts(&again, &spec, dtype, info))
             }),
@@ -184,7 +194,8 @@ pub fn source(request: &ModelRequest, options: LoadOptions) -> Result<ModelSourc
 /// The files of a folder among which the decoder finds configuration and weights.
 fn files_of_a_model(folder: &Path) -> Option<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).ok()?;
-    let mut files: Vec<PathBuf> = entries.map(|entry| Some(entry.ok()?.path())).collect::<Option<_>>()?;
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| Some(entry.ok()?.path())).collect::<Option<_>>()?;
     let ours = |path: &PathBuf| {
         path.extension().is_some_and(|ext| ext == "json" || ext == "safetensors" || ext == "bin")
     };

@@ -1,7 +1,7 @@
 //! No model at all: scores that are a pure function of the token ids before and at a position.
 //!
-//! Good for testing everything around an engine. It can be as skilled as wanted (so that a "family" of mocks obeys a rank law),
-//! emit non-finite rows, fail at a given window, and be slow.
+//! Good for testing everything around an engine. It can be as skilled as wanted (so that a "family"
+//! of mocks obeys a rank law), emit non-finite rows, fail at a given window, and be slow.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -42,8 +42,8 @@ pub struct MockEngine {
 }
 
 impl MockEngine {
-    /// A mock model with a head of `rows` rows and `non_embedding` parameters; the larger, the more skilled:
-    /// `-ln P(R = 1) = 3 S^-0.1`.
+    /// A mock model with a head of `rows` rows and `non_embedding` parameters; the larger, the more
+    /// skilled: `-ln P(R = 1) = 3 S^-0.1`.
     pub fn new(name: &str, non_embedding: u64, rows: u32) -> Self {
         let seed = format!("mock {name} {non_embedding} {rows}");
         let model = ModelProvenance {
@@ -99,7 +99,8 @@ impl MockEngine {
             _ => {}
         }
         // Two uniform numbers from the two halves.
-        let (u, v) = ((random >> 32) as f64 / 2f64.powi(32), (random as u32) as f64 / 2f64.powi(32));
+        let (u, v) =
+            ((random >> 32) as f64 / 2f64.powi(32), (random as u32) as f64 / 2f64.powi(32));
         let ranks = f64::from(vocabulary.max(1));
         let rank = if u < self.skill { 1.0 } else { (1.0 + ranks.powf(v)).floor().min(ranks) };
         Some(Score {
@@ -107,7 +108,11 @@ impl MockEngine {
             ties: 0,
             nll: (rank.ln() + 0.5 * v) as f32,
             entropy: (1.0 + u) as f32,
-            argmax: if rank == 1.0 { target } else { (random % u64::from(self.rows.max(1))) as u32 },
+            argmax: if rank == 1.0 {
+                target
+            } else {
+                (random % u64::from(self.rows.max(1))) as u32
+            },
         })
     }
 }
@@ -192,7 +197,9 @@ mod tests {
         let scored: Vec<u32> = (1..20_000).collect();
         let window = EngineWindow { tokens: &tokens, scored: &scored };
         let scores = engine.score(&[window], &Vocabulary::Rows(1_000)).unwrap().remove(0);
-        assert!(scores.iter().flatten().all(|s| (1..=1_000).contains(&s.rank) && s.nll.is_finite()));
+        assert!(
+            scores.iter().flatten().all(|s| (1..=1_000).contains(&s.rank) && s.nll.is_finite())
+        );
         let best = scores.iter().flatten().filter(|s| s.rank == 1).count();
         // Four standard errors of a share over 20 000.
         assert!((best as f64 / 19_999.0 - engine.skill).abs() < 0.015, "{best} {}", engine.skill);

@@ -38,7 +38,11 @@ mod tests {
     #[test]
     fn every_engine_is_found_by_its_own_name() {
         for engine in ENGINES {
-            assert!(std::ptr::fn_addr_eq(named(engine.name).unwrap().open, engine.open), "{}", engine.name);
+            assert!(
+                std::ptr::fn_addr_eq(named(engine.name).unwrap().open, engine.open),
+                "{}",
+                engine.name
+            );
         }
         assert!(named("none").is_none());
     }

@@ -1,23 +1,28 @@
 //! What earlier starts learned of the inputs, so that a finished study returns at once.
 //!
-//! **Purpose.** A run's key holds hashes of the weights and of the text. To compute them anew is to read everything again, which for a
-//! finished run is all the work there is. So the study remembers what a set of files was found to be, and believes it as long as
-//! not one of them was touched.
+//! **Purpose.** A run's key holds hashes of the weights and of the text. To compute them anew is to
+//! read everything again, which for a finished run is all the work there is. So the study remembers
+//! what a set of files was found to be, and believes it as long as not one of them was touched.
 //!
-//! **Actors.** A [`Stamp`] says whether files were touched: path, device, inode, size, time of the last change of the bytes and of the
-//! inode, of every one of them, together with the options by which they are read and the version of the program. [`Known`] is the
-//! memory, kept by stamp: [`ReadWeights`] of models, [`TextFacts`] of corpora; and by a run's key what is told again when it was finished
-//! before, [`RunFacts`].
+//! **Actors.** A [`Stamp`] says whether files were touched: path, device, inode, size, time of the
+//! last change of the bytes and of the inode, of every one of them, together with the options by
+//! which they are read and the version of the program. [`Known`] is the memory, kept by stamp:
+//! [`ReadWeights`] of models, [`TextFacts`] of corpora; and by a run's key what is told again when
+//! it was finished before, [`RunFacts`].
 //!
-//! **File on disk.** `.known.json` in the study folder. It belongs to this machine, unlike everything beside it, and may be deleted: then
-//! everything is read once more. A file that cannot be read, is of another version or damaged counts as empty; one that cannot be
-//! written is no error, since nothing depends on it.
+//! **File on disk.** `.known.json` in the study folder. It belongs to this machine, unlike
+//! everything beside it, and may be deleted: then everything is read once more. A file that cannot
+//! be read, is of another version or damaged counts as empty; one that cannot be written is no
+//! error, since nothing depends on it.
 //!
 //! **Invariants.**
-//! * What enters a key is the same with and without this memory; only the reading is spared. A stamp is never part of a key or a result.
-//! * A stamp is taken before the files are read and must be the same afterwards, or what was read is not remembered.
-//! * A file that was touched within the last [`SETTLING`] is not believed: a later write in the same tick of the file system's clock could
-//!   leave its times as they are (git calls this racily clean).
+//! * What enters a key is the same with and without this memory; only the reading is spared. A
+//!   stamp is never part of a key or a result.
+//! * A stamp is taken before the files are read and must be the same afterwards, or what was read
+//!   is not remembered.
+//! * A file that was touched within the last [`SETTLING`] is not believed: a later write in the
+//!   same tick of the file system's clock could leave its times as they are (git calls this racily
+//!   clean).
 //! * On systems without inode times nothing is remembered.
 
 mod stamp;
@@ -104,14 +109,21 @@ impl Known {
         self.runs.get(key).copied()
     }
 
-    /// Remembers weights that were read after `stamp` was taken, if their files are still as they were then.
-    pub fn keep_weights(&mut self, files: Option<&Files<'_>>, stamp: Option<Stamp>, facts: ReadWeights) {
+    /// Remembers weights that were read after `stamp` was taken, if their files are still as they
+    /// were then.
+    pub fn keep_weights(
+        &mut self,
+        files: Option<&Files<'_>>,
+        stamp: Option<Stamp>,
+        facts: ReadWeights,
+    ) {
         if let Some(stamp) = unchanged(files, stamp) {
             self.models.insert(stamp, facts);
         }
     }
 
-    /// Remembers a text that was read after `stamp` was taken, if its files are still as they were then.
+    /// Remembers a text that was read after `stamp` was taken, if its files are still as they were
+    /// then.
     pub fn keep_text(
         &mut self,
         files: Option<&Files<'_>>,
@@ -129,7 +141,8 @@ impl Known {
         self.runs.insert(key.to_owned(), facts);
     }
 
-    /// Writes the memory into the study; to be called by the study's writer. That it cannot be written is no error.
+    /// Writes the memory into the study; to be called by the study's writer. That it cannot be
+    /// written is no error.
     pub fn save(&self) {
         if let Ok(text) = serde_json::to_vec(self) {
             let _ = write_whole(&self.path, &text);

@@ -6,7 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use relscale_records::provenance::sha256_bytes;
 use serde::{Deserialize, Serialize};
 
-/// How long a file must have been left alone to be believed: file systems count times in ticks of up to two seconds.
+/// How long a file must have been left alone to be believed: file systems count times in ticks of
+/// up to two seconds.
 pub const SETTLING: Duration = Duration::from_secs(2);
 
 /// What stands for a set of files as they are now; equal stamps, equal bytes.
@@ -30,19 +31,20 @@ pub struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// Files that `list` names anew at each look; `None` when it cannot. `about` is everything else that decides what is read out of them:
-    /// options, the program's way of reading.
+    /// Files that `list` names anew at each look; `None` when it cannot. `about` is everything else
+    /// that decides what is read out of them: options, the program's way of reading.
     pub fn new(about: impl Into<String>, list: impl Fn() -> Option<Vec<PathBuf>> + 'a) -> Self {
         Self { about: about.into(), list: Box::new(list), settling: SETTLING }
     }
 
-    /// Believes files that were left alone for less (or more) than [`SETTLING`]; for tests and for file systems with better clocks.
+    /// Believes files that were left alone for less (or more) than [`SETTLING`]; for tests and for
+    /// file systems with better clocks.
     pub fn settle_after(&mut self, settling: Duration) {
         self.settling = settling;
     }
 
-    /// The stamp of the files as they are now. `None` when one of them cannot be looked at or was touched just now, and on
-    /// systems that do not tell enough.
+    /// The stamp of the files as they are now. `None` when one of them cannot be looked at or was
+    /// touched just now, and on systems that do not tell enough.
     pub fn stamp(&self) -> Option<Stamp> {
         let files = (self.list)()?;
         let mut text = self.about.clone();
@@ -59,8 +61,8 @@ impl<'a> Files<'a> {
     }
 }
 
-/// A line that changes whenever the file does, and when it was last touched. Writing to a file moves the time of its inode, which no
-/// program can set back; replacing it makes another inode.
+/// A line that changes whenever the file does, and when it was last touched. Writing to a file
+/// moves the time of its inode, which no program can set back; replacing it makes another inode.
 #[cfg(unix)]
 fn signature(file: &Path) -> Option<(String, SystemTime)> {
     use std::os::unix::fs::MetadataExt;
@@ -95,8 +97,10 @@ mod tests {
     fn files(folder: &Path) -> Files<'static> {
         let folder = folder.to_owned();
         let mut files = Files::new("test", move || {
-            let mut files: Vec<PathBuf> =
-                fs::read_dir(&folder).ok()?.map(|entry| Some(entry.ok()?.path())).collect::<Option<_>>()?;
+            let mut files: Vec<PathBuf> = fs::read_dir(&folder)
+                .ok()?
+                .map(|entry| Some(entry.ok()?.path()))
+                .collect::<Option<_>>()?;
             files.sort();
             Some(files)
         });

@@ -37,12 +37,14 @@ pub struct TokenisedCorpus {
 }
 
 impl TokenisedCorpus {
-    /// Streams documents through an encoder (usually `Tokenizer::encode_all`) and hashes them ([`Fingerprint`]) on the way. With `keep`,
-    /// documents after the first that have so many tokens are hashed only; a question's options stay together.
+    /// Streams documents through an encoder (usually `Tokenizer::encode_all`) and hashes them
+    /// ([`Fingerprint`]) on the way. With `keep`, documents after the first that have so many
+    /// tokens are hashed only; a question's options stay together.
     ///
     /// # Errors
-    /// The loader's or the encoder's; [`Error::EmptyCorpus`]; [`Error::BadItem`]; [`Error::TooLarge`]; [`Error::Keep`] when there is no room in `place`;
-    /// [`Error::Cancelled`] as soon as `cancel` is set.
+    /// The loader's or the encoder's; [`Error::EmptyCorpus`]; [`Error::BadItem`];
+    /// [`Error::TooLarge`]; [`Error::Keep`] when there is no room in `place`; [`Error::Cancelled`]
+    /// as soon as `cancel` is set.
     pub fn read<E>(
         name: &str,
         description: &str,
@@ -313,7 +315,9 @@ mod tests {
             let text = |i: usize| "x".repeat(10 + i % 7);
             // Questions of three options each.
             (0..10_000)
-                .map(|i| Document::new(format!("{i}"), text(i)).with_tag("item", (i / 3).to_string()))
+                .map(|i| {
+                    Document::new(format!("{i}"), text(i)).with_tag("item", (i / 3).to_string())
+                })
                 .collect()
         };
         let whole = read(documents()).unwrap();
@@ -321,7 +325,8 @@ mod tests {
         for keep in [1, 500, 60_000, 70_000] {
             let all = documents().into_iter().map(Ok::<_, Error>);
             let cancel = AtomicBool::new(false);
-            let part = TokenisedCorpus::read("c", "", all, encode, Some(keep), &memory(), &cancel).unwrap();
+            let part = TokenisedCorpus::read("c", "", all, encode, Some(keep), &memory(), &cancel)
+                .unwrap();
             assert_eq!(part.provenance, whole.provenance);
             assert!(!part.whole && part.tokens() >= keep && part.tokens() < keep + 3 * 16);
             assert_eq!(kept(&part)[..], kept(&whole)[..part.kept() as usize]);
@@ -330,7 +335,8 @@ mod tests {
         }
         let cancel = AtomicBool::new(false);
         let all = documents().into_iter().map(Ok::<_, Error>);
-        let all = TokenisedCorpus::read("c", "", all, encode, Some(1 << 40), &memory(), &cancel).unwrap();
+        let all =
+            TokenisedCorpus::read("c", "", all, encode, Some(1 << 40), &memory(), &cancel).unwrap();
         assert_eq!(all.facts(), whole.facts());
         assert_eq!(kept(&all), kept(&whole));
     }
@@ -342,7 +348,8 @@ mod tests {
             cancel.store(i > 20_000, Ordering::Relaxed);
             Ok::<_, Error>(Document::new(format!("{i}"), "text"))
         });
-        let error = TokenisedCorpus::read("c", "", endless, encode, None, &memory(), &cancel).unwrap_err();
+        let error =
+            TokenisedCorpus::read("c", "", endless, encode, None, &memory(), &cancel).unwrap_err();
         assert!(matches!(error, Error::Cancelled));
     }
 
@@ -350,7 +357,8 @@ mod tests {
     fn an_empty_corpus_is_refused() {
         assert!(matches!(read(Vec::new()), Err(Error::EmptyCorpus { .. })));
     }
-    /// Documents of every awkward kind, in memory and in a file: from the first, from any other, and again.
+    /// Documents of every awkward kind, in memory and in a file: from the first, from any other,
+    /// and again.
     #[test]
     fn a_file_gives_back_what_memory_does() {
         let folder = tempfile::tempdir().unwrap();
@@ -358,7 +366,8 @@ mod tests {
             let mut documents: Vec<Document> = (0..3_000)
                 .map(|i| Document::new(format!("дoc \"{i}\""), "x".repeat(i * 7_919 % 1_500)))
                 .collect();
-            documents[5] = documents[5].clone().with_tag("a", "b\n").with_tag("item", "q").with_span(3..9);
+            documents[5] =
+                documents[5].clone().with_tag("a", "b\n").with_tag("item", "q").with_span(3..9);
             // Longer than what is read ahead, and than what lies between two marks.
             documents[700].text = "y".repeat(700_000);
             documents[701].text.clear();
@@ -366,7 +375,8 @@ mod tests {
         };
         let read = |place: &Place| {
             let documents = documents().into_iter().map(Ok::<_, Error>);
-            TokenisedCorpus::read("c", "", documents, encode, None, place, &AtomicBool::new(false)).unwrap()
+            TokenisedCorpus::read("c", "", documents, encode, None, place, &AtomicBool::new(false))
+                .unwrap()
         };
         let (memory, file) = (
             read(&Place { folder: folder.path().into(), memory: 1 << 30 }),
@@ -379,7 +389,8 @@ mod tests {
         assert!(all == kept(&file));
         assert_eq!(all[5].spans.first(), Some(&(3..9)));
         for from in [0, 1, 699, 700, 701, 702, 1_500, 2_999, 3_000, u32::MAX] {
-            let rest: Vec<TokenisedDocument> = file.documents_from(from).collect::<Result<_>>().unwrap();
+            let rest: Vec<TokenisedDocument> =
+                file.documents_from(from).collect::<Result<_>>().unwrap();
             assert!(rest == all[all.len().min(from as usize)..], "{from}");
         }
     }
@@ -392,7 +403,15 @@ mod tests {
         let _full = relscale_records::atomic::faults::full(&folder.path().join("text"));
         let documents = (0..).map(|i| Ok::<_, Error>(Document::new(format!("{i}"), "text")));
         let place = Place { folder: folder.path().into(), memory: 100_000 };
-        let read = TokenisedCorpus::read("c", "", documents, encode, None, &place, &AtomicBool::new(false));
+        let read = TokenisedCorpus::read(
+            "c",
+            "",
+            documents,
+            encode,
+            None,
+            &place,
+            &AtomicBool::new(false),
+        );
         let error = read.unwrap_err();
         let message = error.to_string();
         assert!(matches!(error, Error::Keep { .. }), "{message}");

@@ -64,7 +64,8 @@ impl TokenisedDocument {
     /// # Errors
     /// [`crate::Error::Keep`].
     pub(super) fn write(&self, to: &mut scratch::Writer) -> Result<()> {
-        let head = (&self.id, &self.tags, self.text_bytes, self.words, self.encoded.specials, &self.spans);
+        let head =
+            (&self.id, &self.tags, self.text_bytes, self.words, self.encoded.specials, &self.spans);
         let head = serde_json::to_vec(&head).map_err(|error| to.unwritable(error.into()))?;
         let length = |length: usize| {
             u32::try_from(length).map_err(|_| to.unwritable(io::ErrorKind::FileTooLarge.into()))
@@ -120,8 +121,8 @@ fn words(reader: &mut impl Read, count: u32) -> io::Result<Vec<u32>> {
     Ok(words)
 }
 
-/// Tells what was written from what a disk made of it: rotate, xor, multiply, as rustc's hash does, two words at a time. No defence against
-/// anybody, and fast beside reading.
+/// Tells what was written from what a disk made of it: rotate, xor, multiply, as rustc's hash does,
+/// two words at a time. No defence against anybody, and fast beside reading.
 #[derive(Default)]
 struct Checksum(u64);
 
@@ -140,7 +141,9 @@ impl Checksum {
 
     fn words(&mut self, words: &[u32]) {
         let pairs = words.chunks(2);
-        pairs.for_each(|pair| self.add(pair.iter().fold(0, |sum, &word| sum << 32 | u64::from(word))));
+        pairs.for_each(|pair| {
+            self.add(pair.iter().fold(0, |sum, &word| sum << 32 | u64::from(word)))
+        });
     }
 
     fn bytes(&mut self, bytes: &[u8]) {

@@ -1,4 +1,5 @@
-//! What a corpus is under one tokenizer, text read or not: what of it enters keys, records and messages.
+//! What a corpus is under one tokenizer, text read or not: what of it enters keys, records and
+//! messages.
 
 use relscale_records::provenance::CorpusProvenance;
 use serde::{Deserialize, Serialize};
@@ -37,7 +38,8 @@ impl TextFacts {
     }
 }
 
-/// A corpus's loader and options, and what was said of its files: what was left out stands in the record of every run.
+/// A corpus's loader and options, and what was said of its files: what was left out stands in the
+/// record of every run.
 pub(crate) fn described(description: &str, notices: &[String]) -> String {
     [&[description.to_owned()], notices].concat().join("; ")
 }

@@ -1,4 +1,5 @@
-//! Questions of a corpus: counted as their options pass, and refused where nobody could judge them, before anything is measured.
+//! Questions of a corpus: counted as their options pass, and refused where nobody could judge them,
+//! before anything is measured.
 
 use std::collections::HashMap;
 
@@ -6,14 +7,16 @@ use relscale_corpus::Document;
 use relscale_records::options::{self, ITEM};
 use relscale_records::provenance::sha256_bytes;
 
-/// Questions that were seen. Their options may stand anywhere in a corpus, so each question is remembered, by 128 bits of a hash of its name: all
-/// that grows with a corpus in memory, some 40 to 80 bytes a question, and nothing where there are none.
+/// Questions that were seen. Their options may stand anywhere in a corpus, so each question is
+/// remembered, by 128 bits of a hash of its name: all that grows with a corpus in memory, some 40
+/// to 80 bytes a question, and nothing where there are none.
 #[derive(Default)]
 pub(super) struct Items {
     last: Option<(String, u128)>,
     seen: HashMap<u128, Counts>,
     documents: u64,
-    /// Whether any option says that it is gold or not; without, these are no questions to be judged.
+    /// Whether any option says that it is gold or not; without, these are no questions to be
+    /// judged.
     judged: bool,
 }
 
@@ -101,7 +104,8 @@ mod tests {
         let mut items = Items::default();
         let said = |bad: BadItem| format!("{}: {}", bad.item, bad.reason);
         for (item, gold) in options {
-            let mut document = Document::new("d", "text").with_tag("item", *item).with_tag("option", "A");
+            let mut document =
+                Document::new("d", "text").with_tag("item", *item).with_tag("option", "A");
             if let Some(gold) = gold {
                 document = document.with_tag("gold", *gold);
             }
@@ -118,8 +122,14 @@ mod tests {
         // Without a single gold these are groups of documents, not questions.
         assert_eq!(items(&[("a", None), ("b", None)]), Ok(2));
         for (options, said) in [
-            (vec![("a", Some("yes")), ("a", no)], "a: gold = `yes` of option `A` is not true or false"),
-            (vec![("a", yes), ("a", no), ("b", no), ("b", no)], "document 3: none of its 2 options is gold"),
+            (
+                vec![("a", Some("yes")), ("a", no)],
+                "a: gold = `yes` of option `A` is not true or false",
+            ),
+            (
+                vec![("a", yes), ("a", no), ("b", no), ("b", no)],
+                "document 3: none of its 2 options is gold",
+            ),
             (vec![("a", yes), ("a", yes)], "all of its 2 options are gold"),
             (vec![("a", yes)], "one option"),
             (vec![("a", yes), ("a", None)], "1 of its 2 options have no tag gold"),

@@ -1,7 +1,9 @@
-//! A corpus under one tokenizer: token ids and source bytes, made once for all models that share the tokenizer.
+//! A corpus under one tokenizer: token ids and source bytes, made once for all models that share
+//! the tokenizer.
 //!
-//! **Purpose.** To have a text of any length as token ids, in order and as often as there are models, in bounded memory. A run's key
-//! holds the hash of the whole text, so a text is read to its end before the first token of it is scored; what was tokenised on the way is kept.
+//! **Purpose.** To have a text of any length as token ids, in order and as often as there are
+//! models, in bounded memory. A run's key holds the hash of the whole text, so a text is read to
+//! its end before the first token of it is scored; what was tokenised on the way is kept.
 //!
 //! **Actors.**
 //!
@@ -15,10 +17,13 @@
 //! | `store` | [`Documents`]: one after another in [`crate::scratch`], found by their number |
 //!
 //! **Invariants.**
-//! * Only ids, byte counts, names and tags are kept (8 bytes a token), the text streams through, a block of documents at a time. In memory are at most
-//!   [`crate::scratch::MEMORY`] bytes of it and one document; the rest is in a file without a name.
-//! * Where so many positions are asked for that a beginning of the corpus has them, only that is tokenised and kept, and the rest is read for its hash alone.
-//! * Where a text is kept changes nothing of what is measured. What is read back is compared with a checksum: a damaged disk is an error, never a number.
+//! * Only ids, byte counts, names and tags are kept (8 bytes a token), the text streams through, a
+//!   block of documents at a time. In memory are at most [`crate::scratch::MEMORY`] bytes of it and
+//!   one document; the rest is in a file without a name.
+//! * Where so many positions are asked for that a beginning of the corpus has them, only that is
+//!   tokenised and kept, and the rest is read for its hash alone.
+//! * Where a text is kept changes nothing of what is measured. What is read back is compared with a
+//!   checksum: a damaged disk is an error, never a number.
 
 mod corpus;
 mod document;

@@ -6,7 +6,8 @@ use super::document::{Preamble, TokenisedDocument};
 use crate::error::Result;
 use crate::scratch::{self, Bytes, Place};
 
-/// Bytes between two documents whose places are remembered: what is passed over to find one is never much more.
+/// Bytes between two documents whose places are remembered: what is passed over to find one is
+/// never much more.
 const MARK: u64 = 1 << 20;
 
 /// Bytes that are read ahead.

@@ -41,7 +41,8 @@ pub fn tokenizer_json(post_processor: &str) -> String {
 
 /// A text of so many tokens.
 pub fn text(tokens: u32, seed: u32) -> String {
-    let word = |i: u32| format!("w{}", 1 + i.wrapping_mul(2_654_435_761).wrapping_add(seed) % (WORDS - 1));
+    let word =
+        |i: u32| format!("w{}", 1 + i.wrapping_mul(2_654_435_761).wrapping_add(seed) % (WORDS - 1));
     (0..tokens).map(word).collect::<Vec<_>>().join(" ")
 }
 
@@ -51,7 +52,8 @@ pub fn documents() -> Vec<Document> {
     (0u32..)
         .zip(lengths)
         .map(|(i, length)| {
-            Document::new(format!("doc-{i}"), text(length, i)).with_tag("kind", format!("{}", i % 2))
+            Document::new(format!("doc-{i}"), text(length, i))
+                .with_tag("kind", format!("{}", i % 2))
         })
         .collect()
 }
@@ -114,7 +116,8 @@ pub fn session(
     (result, events)
 }
 
-/// All files under a folder with their bytes, but for what a study remembers of its inputs, which is this machine's.
+/// All files under a folder with their bytes, but for what a study remembers of its inputs, which
+/// is this machine's.
 pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(folder: &Path, root: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(folder).unwrap() {

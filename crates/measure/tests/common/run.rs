@@ -21,7 +21,12 @@ pub fn corpus(path: &Path, options: &str) -> CorpusSource<'static> {
 
 /// Settings as other tools have them: all rows of the head take part.
 pub fn all_rows(protocol: &str, length: Option<usize>) -> Settings {
-    Settings { protocol: protocol.into(), length, vocabulary: VocabularyRule::Rows, ..Settings::default() }
+    Settings {
+        protocol: protocol.into(),
+        length,
+        vocabulary: VocabularyRule::Rows,
+        ..Settings::default()
+    }
 }
 
 /// What a study holds after one session of one model over one corpus.
@@ -34,7 +39,11 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn of(model: ModelSource<'_>, corpus: CorpusSource<'_>, settings: &Settings) -> Result<Self, Error> {
+    pub fn of(
+        model: ModelSource<'_>,
+        corpus: CorpusSource<'_>,
+        settings: &Settings,
+    ) -> Result<Self, Error> {
         let root = tempfile::tempdir().unwrap();
         let (result, events) = super::session(root.path(), &[model], &[corpus], settings);
         result?;
@@ -42,7 +51,13 @@ impl Run {
         let rows = run.rows().unwrap().collect::<Result<Vec<_>, _>>().unwrap().concat();
         let tally = run.tally().unwrap();
         let word_perplexity = run.word_perplexity(&tally.totals()).unwrap();
-        Ok(Self { provenance: run.record().provenance.clone(), tally, rows, events, word_perplexity })
+        Ok(Self {
+            provenance: run.record().provenance.clone(),
+            tally,
+            rows,
+            events,
+            word_perplexity,
+        })
     }
 
     pub fn sum_nll(&self, document: u32) -> f64 {

@@ -41,13 +41,16 @@ pub fn llama(folder: &Path, rows: usize, seed: u64, context: usize) {
     for (name, shape) in tensors {
         let begin = data.len();
         for _ in 0..shape.iter().product::<usize>() {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let value = ((state >> 40) as f32 / (1u64 << 24) as f32 - 0.5) * 1.5;
             data.extend(value.to_le_bytes());
         }
         let end = data.len();
-        entries
-            .push(format!(r#""{name}":{{"dtype":"F32","shape":{shape:?},"data_offsets":[{begin},{end}]}}"#));
+        entries.push(format!(
+            r#""{name}":{{"dtype":"F32","shape":{shape:?},"data_offsets":[{begin},{end}]}}"#
+        ));
     }
     let header = format!("{{{}}}", entries.join(","));
     let mut file = (header.len() as u64).to_le_bytes().to_vec();

@@ -1,7 +1,7 @@
 //! Files that a user names: `--json FILE`, `--out FILE`.
 //!
-//! A user's own link is followed, and its target replaced whole. A device or a pipe (`/dev/null`, `/dev/stdout`, a shell's
-//! `>(command)`) is written into: renaming would put a file in its place.
+//! A user's own link is followed, and its target replaced whole. A device or a pipe (`/dev/null`,
+//! `/dev/stdout`, a shell's `>(command)`) is written into: renaming would put a file in its place.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 /// Links that are followed one after another, as systems do.
 const LINKS: usize = 40;
 
-/// Writes bytes to a file that a user named; an existing file that holds them already is left alone.
+/// Writes bytes to a file that a user named; an existing file that holds them already is left
+/// alone.
 ///
 /// # Errors
 /// [`Error::Write`]; the old file stays then.
@@ -29,7 +30,10 @@ pub fn write_named(target: &Path, bytes: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// As [`write_named`].
-pub fn write_named_with(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+pub fn write_named_with(
+    target: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
     let place = place(target);
     match fs::metadata(&place) {
         Ok(there) if !there.is_file() && !there.is_dir() => {
@@ -49,7 +53,8 @@ pub fn write_named_with(target: &Path, write: impl FnOnce(&mut dyn Write) -> io:
 pub fn place(target: &Path) -> PathBuf {
     let mut place = target.to_path_buf();
     for _ in 0..LINKS {
-        // What a link of `/proc` reads as (`pipe:[7]`) is no path; opening the link itself is right there.
+        // What a link of `/proc` reads as (`pipe:[7]`) is no path; opening the link itself is right
+        // there.
         let Ok(next) = fs::read_link(&place) else { break };
         let next = place.parent().map_or_else(|| next.clone(), |folder| folder.join(&next));
         if place.exists() && !next.exists() {

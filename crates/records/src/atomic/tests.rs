@@ -40,11 +40,15 @@ fn leftovers_go_and_files_stay() {
     }
     let held = AtomicFile::create(&folder.path().join("report.html")).unwrap();
     remove_leftovers(folder.path()).unwrap();
-    assert_eq!(names(folder.path()), ["notes.tmp", "part-00000.parquet", "report.html.tmp", "x.1.tmp"]);
+    assert_eq!(
+        names(folder.path()),
+        ["notes.tmp", "part-00000.parquet", "report.html.tmp", "x.1.tmp"]
+    );
     held.commit().unwrap();
 }
 
-/// Two writers of one target, forced to overlap: each has a file of its own, and the last whole one stays.
+/// Two writers of one target, forced to overlap: each has a file of its own, and the last whole one
+/// stays.
 #[test]
 fn writers_of_one_target_do_not_mix() {
     let folder = tempfile::tempdir().unwrap();
@@ -96,7 +100,8 @@ fn links_are_never_written_through() {
     let (outside, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let precious = outside.path().join("precious");
     fs::write(&precious, b"precious").unwrap();
-    let link = |to: &Path, name: &str| std::os::unix::fs::symlink(to, folder.path().join(name)).unwrap();
+    let link =
+        |to: &Path, name: &str| std::os::unix::fs::symlink(to, folder.path().join(name)).unwrap();
     link(&precious, "laws.json.tmp");
     link(&precious, "run.json");
     link(&outside.path().join("nothing yet"), "done.json");
@@ -154,7 +159,8 @@ fn a_full_disk_is_named_and_leaves_nothing() {
     write_whole(&target, b"{}").unwrap();
 }
 
-/// After the rename the folder is synced, by every way to write a file: a power cut cannot take the new name away again.
+/// After the rename the folder is synced, by every way to write a file: a power cut cannot take the
+/// new name away again.
 #[cfg(unix)]
 #[test]
 fn the_folder_is_synced_after_the_rename() {
@@ -175,7 +181,10 @@ fn the_folder_is_synced_after_the_rename() {
         ("new/deeper", super::folder(&at("new/deeper"))),
     ] {
         let message = written.unwrap_err().to_string();
-        assert!(message.contains("study") && message.contains("the disk died"), "{name}: {message}");
+        assert!(
+            message.contains("study") && message.contains("the disk died"),
+            "{name}: {message}"
+        );
     }
     let aside = at("model.7");
     fs::create_dir(&aside).unwrap();
@@ -184,8 +193,17 @@ fn the_folder_is_synced_after_the_rename() {
     write_whole(&at("f.json"), b"x").unwrap();
     super::folder(&at("far/below")).unwrap();
     // Only the names were not known to last.
-    for name in ["a.json", "b.json", "c.json", "d.json", "e.json", "f.json", "figures", "model", "far/below"]
-    {
+    for name in [
+        "a.json",
+        "b.json",
+        "c.json",
+        "d.json",
+        "e.json",
+        "f.json",
+        "figures",
+        "model",
+        "far/below",
+    ] {
         assert!(at(name).exists(), "{name}");
     }
 }

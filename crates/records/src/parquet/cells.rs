@@ -1,15 +1,17 @@
 //! Columns of numbers, text and truth values of Parquet files made elsewhere, for tables of points.
 //!
-//! Unlike [`read_text_columns`](super::read_text_columns), which is strict about text because a corpus is text, this reads a
-//! table as a person sees it: a cell is nothing, a number, a text, or true or false.
+//! Unlike [`read_text_columns`](super::read_text_columns), which is strict about text because a
+//! corpus is text, this reads a table as a person sees it: a cell is nothing, a number, a text, or
+//! true or false.
 
 use std::path::Path;
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, Float16Type, Float32Type, Float64Type,
-    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, Float16Type, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
 };
 use arrow_schema::DataType;
 
@@ -21,7 +23,8 @@ use crate::error::{Error, Result};
 pub enum Cell {
     /// A null.
     Missing,
-    /// A number of any width. Integers beyond 2^53 and decimals are rounded to the nearest double; a double may be NaN.
+    /// A number of any width. Integers beyond 2^53 and decimals are rounded to the nearest double;
+    /// a double may be NaN.
     Number(f64),
     /// A text.
     Text(String),
@@ -46,12 +49,17 @@ pub fn cell_columns(path: &Path) -> Result<Vec<(String, bool)>> {
     Ok(fields.iter().map(|field| (field.name().clone(), readable(field.data_type()))).collect())
 }
 
-/// Streams the named columns, row by row, in the order the names were given. Only these are decoded.
+/// Streams the named columns, row by row, in the order the names were given. Only these are
+/// decoded.
 ///
 /// # Errors
-/// At once: [`Error::Read`], [`Error::Foreign`], [`Error::NoColumn`] (lists the columns there are), [`Error::NotCells`]
-/// for a column of lists, dates or bytes. Later, as an item: [`Error::Foreign`].
-pub fn read_cells(path: &Path, columns: &[&str]) -> Result<impl Iterator<Item = Result<Vec<Cell>>> + use<>> {
+/// At once: [`Error::Read`], [`Error::Foreign`], [`Error::NoColumn`] (lists the columns there are),
+/// [`Error::NotCells`] for a column of lists, dates or bytes. Later, as an item:
+/// [`Error::Foreign`].
+pub fn read_cells(
+    path: &Path,
+    columns: &[&str],
+) -> Result<impl Iterator<Item = Result<Vec<Cell>>> + use<>> {
     let opened = Columns::open(path)?;
     let mut roots = Vec::with_capacity(columns.len());
     for &column in columns {
@@ -99,7 +107,9 @@ fn cell(column: &dyn Array, row: usize) -> Option<Cell> {
     }
     Some(Cell::Number(match column.data_type() {
         DataType::Boolean => return Some(Cell::Truth(column.as_boolean_opt()?.value(row))),
-        DataType::Utf8 => return Some(Cell::Text(column.as_string_opt::<i32>()?.value(row).to_owned())),
+        DataType::Utf8 => {
+            return Some(Cell::Text(column.as_string_opt::<i32>()?.value(row).to_owned()));
+        }
         DataType::Int8 => number!(Int8Type),
         DataType::Int16 => number!(Int16Type),
         DataType::Int32 => number!(Int32Type),

@@ -1,13 +1,14 @@
-//! Columns of text, and of labels beside them, of Parquet and Arrow files made elsewhere: for the corpus loaders.
+//! Columns of text, and of labels beside them, of Parquet and Arrow files made elsewhere: for the
+//! corpus loaders.
 
 use std::path::Path;
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowDictionaryKeyType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, Float16Type,
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+    ArrowDictionaryKeyType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_schema::{DataType, Field, SchemaRef};
 
@@ -17,11 +18,12 @@ use crate::error::{Error, Result};
 /// Rows decoded at a time; small, since a row may be a whole book.
 const READ_BATCH: usize = 256;
 
-/// Streams columns of text and, behind them, columns of labels (ids, tags), row by row, in the order the names were given; `None` is a
-/// null.
+/// Streams columns of text and, behind them, columns of labels (ids, tags), row by row, in the
+/// order the names were given; `None` is a null.
 ///
-/// Every text type is read, whether the writer called it utf8, large utf8, string view or a dictionary of strings. A label may also be
-/// a number or a truth value, written as JSON writes it (`7`, `0.5`, `true`). Only the named columns are decoded.
+/// Every text type is read, whether the writer called it utf8, large utf8, string view or a
+/// dictionary of strings. A label may also be a number or a truth value, written as JSON writes it
+/// (`7`, `0.5`, `true`). Only the named columns are decoded.
 ///
 /// # Errors
 /// At once: [`Error::Read`], [`Error::Foreign`], [`Error::NoColumn`] (lists the columns there are),
@@ -36,7 +38,8 @@ pub fn read_text_columns(
     check(path, schema, text, "text", is_text)?;
     check(path, schema, labels, "text, number or truth value", is_label)?;
     let names: Vec<&str> = text.iter().chain(labels).copied().collect();
-    let roots = names.iter().filter_map(|name| schema.fields().iter().position(|f| f.name() == name));
+    let roots =
+        names.iter().filter_map(|name| schema.fields().iter().position(|f| f.name() == name));
     let roots = roots.collect();
     Ok(Rows::new(path, opened.batches(path, roots, Some(READ_BATCH))?, &names, label))
 }
@@ -60,7 +63,9 @@ fn check(
                     column: column.to_owned(),
                     found: field.data_type().to_string(),
                     wanted,
-                    usable: names(&mut schema.fields().iter().filter(|field| fits(field.data_type()))),
+                    usable: names(
+                        &mut schema.fields().iter().filter(|field| fits(field.data_type())),
+                    ),
                 });
             }
             None => {
@@ -132,7 +137,8 @@ fn label(column: &dyn Array, row: usize) -> Option<Option<String>> {
 
 /// A number as JSON writes it; what JSON has no word for, as Rust does.
 fn double(value: f64) -> String {
-    serde_json::Number::from_f64(value).map_or_else(|| value.to_string(), |number| number.to_string())
+    serde_json::Number::from_f64(value)
+        .map_or_else(|| value.to_string(), |number| number.to_string())
 }
 
 /// The entry of a dictionary that a row points to.

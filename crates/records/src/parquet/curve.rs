@@ -55,8 +55,10 @@ pub fn write_curve(path: &Path, run: &str, points: &[CurvePoint]) -> Result<()> 
     let unwritable = |source| format::unwritable(path, source);
     let mut writer = ArrowWriter::try_new(file, schema(), Some(properties)).map_err(unwritable)?;
     for chunk in points.chunks(format::ROW_GROUP) {
-        let batch = to_batch(chunk)
-            .map_err(|source| Error::WriteParquet { path: path.to_path_buf(), reason: source.to_string() })?;
+        let batch = to_batch(chunk).map_err(|source| Error::WriteParquet {
+            path: path.to_path_buf(),
+            reason: source.to_string(),
+        })?;
         writer.write(&batch).map_err(unwritable)?;
     }
     writer.into_inner().map_err(unwritable)?.commit()
@@ -69,7 +71,9 @@ fn to_batch(points: &[CurvePoint]) -> Result<RecordBatch, ArrowError> {
             Arc::new(UInt32Array::from_iter_values(points.iter().map(|point| point.step))),
             Arc::new(UInt64Array::from_iter_values(points.iter().map(|point| point.tokens))),
             Arc::new(Float64Array::from_iter_values(points.iter().map(|point| point.loss))),
-            Arc::new(Float64Array::from_iter_values(points.iter().map(|point| point.learning_rate))),
+            Arc::new(Float64Array::from_iter_values(
+                points.iter().map(|point| point.learning_rate),
+            )),
             Arc::new(Float64Array::from_iter(points.iter().map(|point| point.held_out_loss))),
         ],
     )
@@ -82,18 +86,23 @@ fn to_batch(points: &[CurvePoint]) -> Result<RecordBatch, ArrowError> {
 pub fn read_curve(path: &Path) -> Result<(String, Vec<CurvePoint>)> {
     let builder = format::open_kind(path, KIND)?;
     let damaged = |reason: String| Error::Damaged { path: path.to_path_buf(), reason };
-    let run =
-        format::metadata(&builder, RUN).ok_or_else(|| damaged(format!("no metadata `{RUN}`")))?.to_owned();
+    let run = format::metadata(&builder, RUN)
+        .ok_or_else(|| damaged(format!("no metadata `{RUN}`")))?
+        .to_owned();
     let mut points = Vec::new();
     for batch in Batches::of(builder).map_err(|source| format::unreadable(path, source))? {
         let batch = batch.map_err(|source| damaged(source.to_string()))?;
-        let column =
-            |name: &str| batch.column_by_name(name).ok_or_else(|| damaged(format!("no column `{name}`")));
+        let column = |name: &str| {
+            batch.column_by_name(name).ok_or_else(|| damaged(format!("no column `{name}`")))
+        };
         let wrong = |name: &str| damaged(format!("column `{name}` has another type"));
-        let number = |name: &str| column(name)?.as_primitive_opt::<Float64Type>().ok_or_else(|| wrong(name));
+        let number =
+            |name: &str| column(name)?.as_primitive_opt::<Float64Type>().ok_or_else(|| wrong(name));
         let step = column("step")?.as_primitive_opt::<UInt32Type>().ok_or_else(|| wrong("step"))?;
-        let tokens = column("tokens")?.as_primitive_opt::<UInt64Type>().ok_or_else(|| wrong("tokens"))?;
-        let (loss, rate, held_out) = (number("loss")?, number("learning_rate")?, number("held_out_loss")?);
+        let tokens =
+            column("tokens")?.as_primitive_opt::<UInt64Type>().ok_or_else(|| wrong("tokens"))?;
+        let (loss, rate, held_out) =
+            (number("loss")?, number("learning_rate")?, number("held_out_loss")?);
         points.extend((0..batch.num_rows()).map(|i| CurvePoint {
             step: step.value(i),
             tokens: tokens.value(i),

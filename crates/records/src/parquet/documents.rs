@@ -33,7 +33,8 @@ pub struct DocumentRow {
     pub tokens: u64,
     /// Its bytes of text.
     pub bytes: u64,
-    /// What stands between white space in its text, as lm-evaluation-harness counts words; `None` of ids, and in older tables.
+    /// What stands between white space in its text, as lm-evaluation-harness counts words; `None`
+    /// of ids, and in older tables.
     #[serde(default)]
     pub words: Option<u64>,
     /// How many positions of it the run scores; 0 where there is none (one token, no span).
@@ -52,7 +53,8 @@ fn schema() -> Arc<Schema> {
     ]))
 }
 
-/// Rows that are handed to the library at a time. Its pages are closed between groups of 1024 rows, so that any multiple gives the same bytes.
+/// Rows that are handed to the library at a time. Its pages are closed between groups of 1024 rows,
+/// so that any multiple gives the same bytes.
 const WRITE_BATCH: usize = 1 << 13;
 
 /// Writes the table row by row: aside, and under its name only once it is whole.
@@ -98,8 +100,10 @@ impl DocumentWriter {
         if self.rows.is_empty() {
             return Ok(());
         }
-        let batch = to_batch(&self.rows)
-            .map_err(|source| Error::WriteParquet { path: self.path.clone(), reason: source.to_string() })?;
+        let batch = to_batch(&self.rows).map_err(|source| Error::WriteParquet {
+            path: self.path.clone(),
+            reason: source.to_string(),
+        })?;
         self.rows.clear();
         self.writer.write(&batch).map_err(|source| format::unwritable(&self.path, source))
     }
@@ -161,25 +165,30 @@ pub fn stream_documents(path: &Path) -> Result<impl Iterator<Item = Result<Vec<D
     let batches = Batches::of(builder).map_err(|source| format::unreadable(path, source))?;
     let path = path.to_path_buf();
     Ok(batches.map(move |batch| {
-        let batch =
-            batch.map_err(|source| Error::Damaged { path: path.clone(), reason: source.to_string() })?;
+        let batch = batch
+            .map_err(|source| Error::Damaged { path: path.clone(), reason: source.to_string() })?;
         from_batch(&path, &batch)
     }))
 }
 
 fn from_batch(path: &Path, batch: &RecordBatch) -> Result<Vec<DocumentRow>> {
     let damaged = |reason: String| Error::Damaged { path: path.to_path_buf(), reason };
-    let column =
-        |name: &str| batch.column_by_name(name).ok_or_else(|| damaged(format!("no column `{name}`")));
+    let column = |name: &str| {
+        batch.column_by_name(name).ok_or_else(|| damaged(format!("no column `{name}`")))
+    };
     let wrong = |name: &str| damaged(format!("column `{name}` has another type"));
     let text = |name: &str| column(name)?.as_string_opt::<i32>().ok_or_else(|| wrong(name));
-    let count = |name: &str| column(name)?.as_primitive_opt::<UInt64Type>().ok_or_else(|| wrong(name));
-    let ordinal = column("ordinal")?.as_primitive_opt::<UInt32Type>().ok_or_else(|| wrong("ordinal"))?;
+    let count =
+        |name: &str| column(name)?.as_primitive_opt::<UInt64Type>().ok_or_else(|| wrong(name));
+    let ordinal =
+        column("ordinal")?.as_primitive_opt::<UInt32Type>().ok_or_else(|| wrong("ordinal"))?;
     let (id, tags) = (text("id")?, text("tags")?);
     let (tokens, bytes, scored) = (count("tokens")?, count("bytes")?, count("scored")?);
     // Tables of before it was counted have no such column.
     let words = match batch.column_by_name("words") {
-        Some(column) => Some(column.as_primitive_opt::<UInt64Type>().ok_or_else(|| wrong("words"))?),
+        Some(column) => {
+            Some(column.as_primitive_opt::<UInt64Type>().ok_or_else(|| wrong("words"))?)
+        }
         None => None,
     };
     let row = |i: usize| {
@@ -201,7 +210,8 @@ fn from_batch(path: &Path, batch: &RecordBatch) -> Result<Vec<DocumentRow>> {
 mod tests {
     use super::*;
 
-    /// More rows than a group, with ids that no dictionary holds: row by row, and as whole row groups.
+    /// More rows than a group, with ids that no dictionary holds: row by row, and as whole row
+    /// groups.
     #[test]
     fn how_many_rows_at_a_time_does_not_change_the_bytes() {
         let folder = tempfile::tempdir().unwrap();
@@ -227,7 +237,8 @@ mod tests {
         writer.into_inner().unwrap().commit().unwrap();
 
         assert!(std::fs::read(&streamed).unwrap() == std::fs::read(&whole).unwrap());
-        let read: usize = stream_documents(&streamed).unwrap().map(|batch| batch.unwrap().len()).sum();
+        let read: usize =
+            stream_documents(&streamed).unwrap().map(|batch| batch.unwrap().len()).sum();
         assert_eq!(read, rows.len());
     }
 }

@@ -1,6 +1,7 @@
 //! Parquet and Arrow files made elsewhere: opened alike, walked row by row.
 //!
-//! Whatever is wrong with such a file is [`Error::Foreign`]: it is the user's, and advice for parts of ours would cost their data.
+//! Whatever is wrong with such a file is [`Error::Foreign`]: it is the user's, and advice for parts
+//! of ours would cost their data.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -23,8 +24,8 @@ const ARROW_FILE: &[u8] = b"ARROW1";
 
 /// An open file of columns.
 pub(super) enum Columns {
-    /// Every kind of text comes as plain utf8: without the writer's Arrow hints it does, whatever it was in memory there (large, a
-    /// view, a dictionary).
+    /// Every kind of text comes as plain utf8: without the writer's Arrow hints it does, whatever
+    /// it was in memory there (large, a view, a dictionary).
     Parquet(ParquetRecordBatchReaderBuilder<File>),
     /// Columns as they were in memory.
     Arrow(PathBuf, SchemaRef),
@@ -38,7 +39,8 @@ impl Columns {
     pub(super) fn open(path: &Path) -> Result<Self> {
         let mut file = regular(path)?;
         if recognised(path, &mut file)? == Content::Arrow {
-            let schema = guarded(|| Ok(arrow(&file, None)?.0)).map_err(|source| unreadable(path, source))?;
+            let schema =
+                guarded(|| Ok(arrow(&file, None)?.0)).map_err(|source| unreadable(path, source))?;
             return Ok(Self::Arrow(path.to_path_buf(), schema));
         }
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
@@ -58,7 +60,12 @@ impl Columns {
     ///
     /// # Errors
     /// As [`Columns::open`].
-    pub(super) fn batches(self, path: &Path, roots: Vec<usize>, rows: Option<usize>) -> Result<Batches> {
+    pub(super) fn batches(
+        self,
+        path: &Path,
+        roots: Vec<usize>,
+        rows: Option<usize>,
+    ) -> Result<Batches> {
         let batches = match self {
             Self::Parquet(builder) => {
                 let mask = ProjectionMask::roots(builder.parquet_schema(), roots);
@@ -114,7 +121,9 @@ fn recognised(path: &Path, file: &mut File) -> Result<Content> {
         Content::Zstd => return Err(packed("packed with zstd", "zstd -dk")),
         Content::Unreadable { what, hint } => return Err(foreign(&format!("it is {what}"), hint)),
         Content::Parquet => {}
-        Content::Other if head.is_empty() => return Err(foreign("it is empty", "fetch or write it again")),
+        Content::Other if head.is_empty() => {
+            return Err(foreign("it is empty", "fetch or write it again"));
+        }
         Content::Other => {
             let todo = "see what it is; a download may have given a page that says why it failed";
             return Err(foreign("not a Parquet file: it does not begin with PAR1", todo));
@@ -123,11 +132,15 @@ fn recognised(path: &Path, file: &mut File) -> Result<Content> {
     let mut tail = [0; 4];
     let length = file.seek(SeekFrom::End(0)).map_err(Error::read(path))?;
     if length >= 8 {
-        file.seek(SeekFrom::End(-4)).and_then(|_| file.read_exact(&mut tail)).map_err(Error::read(path))?;
+        file.seek(SeekFrom::End(-4))
+            .and_then(|_| file.read_exact(&mut tail))
+            .map_err(Error::read(path))?;
     }
     match &tail {
         b"PAR1" => Ok(Content::Parquet),
-        b"PARE" => Err(foreign("the Parquet file is encrypted", "write it anew without encryption")),
+        b"PARE" => {
+            Err(foreign("the Parquet file is encrypted", "write it anew without encryption"))
+        }
         _ => Err(foreign(
             "the Parquet file is cut: it begins as one and does not end as one",
             "fetch or write it again",
@@ -138,7 +151,10 @@ fn recognised(path: &Path, file: &mut File) -> Result<Content> {
 type AnyBatches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 
 /// Schema and batches of an Arrow file or stream, from its beginning.
-fn arrow(file: &File, columns: Option<Vec<usize>>) -> Result<(SchemaRef, AnyBatches), ParquetError> {
+fn arrow(
+    file: &File,
+    columns: Option<Vec<usize>>,
+) -> Result<(SchemaRef, AnyBatches), ParquetError> {
     let mut file = file.try_clone()?;
     let mut head = [0; ARROW_FILE.len()];
     file.rewind()?;
@@ -167,8 +183,14 @@ fn unreadable(path: &Path, source: ParquetError) -> Error {
 fn damaged(path: &Path, said: &str) -> Error {
     let lower = said.to_lowercase();
     let (reason, todo) = if lower.contains("utf-8") || lower.contains("utf8") {
-        ("a column of text holds bytes that are not UTF-8", "write that column as UTF-8, or as another type")
-    } else if lower.contains("nyi") || lower.contains("disabled feature") || lower.contains("unsupported") {
+        (
+            "a column of text holds bytes that are not UTF-8",
+            "write that column as UTF-8, or as another type",
+        )
+    } else if lower.contains("nyi")
+        || lower.contains("disabled feature")
+        || lower.contains("unsupported")
+    {
         (
             "it is written in a way that is not read here",
             "write it anew, for example with pyarrow and its defaults",
@@ -180,7 +202,8 @@ fn damaged(path: &Path, said: &str) -> Error {
     Error::Foreign { path: path.to_path_buf(), reason, todo }
 }
 
-/// The rows of a file as values of the named columns, in the order of the names; ends after the first error.
+/// The rows of a file as values of the named columns, in the order of the names; ends after the
+/// first error.
 pub(super) struct Rows<T> {
     batches: Batches,
     batch: Option<RecordBatch>,
@@ -200,7 +223,15 @@ impl<T> Rows<T> {
         value: fn(&dyn Array, usize) -> Option<T>,
     ) -> Self {
         let columns = columns.iter().map(|&name| name.to_owned()).collect();
-        Self { batches, batch: None, row: 0, path: path.to_path_buf(), columns, value, failed: false }
+        Self {
+            batches,
+            batch: None,
+            row: 0,
+            path: path.to_path_buf(),
+            columns,
+            value,
+            failed: false,
+        }
     }
 
     fn damaged(&mut self, reason: &str) -> Option<Result<Vec<T>>> {

@@ -36,7 +36,8 @@ pub(super) fn properties(kind: &str, provenance: &Provenance) -> Result<WriterPr
 /// As [`properties`], for a file that belongs to no run: one pair of metadata says to what.
 pub(super) fn properties_with(kind: &str, belongs: (&str, String)) -> WriterProperties {
     let pair = |key: &str, value: String| KeyValue { key: key.into(), value: Some(value) };
-    // The fastest level: ranks and likelihoods are close to noise, there is little to gain above it.
+    // The fastest level: ranks and likelihoods are close to noise, there is little to gain above
+    // it.
     let level = ZstdLevel::default();
     WriterProperties::builder()
         .set_compression(Compression::ZSTD(level))
@@ -54,7 +55,8 @@ pub(super) fn properties_with(kind: &str, belongs: (&str, String)) -> WriterProp
 /// Opens a Parquet file of any origin.
 pub(super) fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
     let file = File::open(path).map_err(Error::read(path))?;
-    guarded(|| ParquetRecordBatchReaderBuilder::try_new(file)).map_err(|source| unreadable(path, source))
+    guarded(|| ParquetRecordBatchReaderBuilder::try_new(file))
+        .map_err(|source| unreadable(path, source))
 }
 
 /// Opens a file of ours: checks its kind and format, and yields its provenance.
@@ -70,7 +72,10 @@ pub(super) fn open_ours(
 }
 
 /// Opens a file of ours: checks its kind and format.
-pub(super) fn open_kind(path: &Path, kind: &'static str) -> Result<ParquetRecordBatchReaderBuilder<File>> {
+pub(super) fn open_kind(
+    path: &Path,
+    kind: &'static str,
+) -> Result<ParquetRecordBatchReaderBuilder<File>> {
     let builder = open(path)?;
     let not_ours = |reason: String| Error::NotOurs { path: path.to_path_buf(), what: kind, reason };
     let found = required(&builder, path, kind, KIND)?;
@@ -91,11 +96,18 @@ fn required<'a>(
     key: &str,
 ) -> Result<&'a str> {
     let reason = || format!("no metadata `{key}`");
-    metadata(builder, key).ok_or_else(|| Error::NotOurs { path: path.to_path_buf(), what, reason: reason() })
+    metadata(builder, key).ok_or_else(|| Error::NotOurs {
+        path: path.to_path_buf(),
+        what,
+        reason: reason(),
+    })
 }
 
 /// The value of a metadata key.
-pub(super) fn metadata<'a>(builder: &'a ParquetRecordBatchReaderBuilder<File>, key: &str) -> Option<&'a str> {
+pub(super) fn metadata<'a>(
+    builder: &'a ParquetRecordBatchReaderBuilder<File>,
+    key: &str,
+) -> Option<&'a str> {
     let pairs = builder.metadata().file_metadata().key_value_metadata()?;
     pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
 }

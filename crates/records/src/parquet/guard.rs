@@ -1,4 +1,5 @@
-//! The Parquet library panics on some damaged files where it should refuse them. Here a panic is damage, as any other.
+//! The Parquet library panics on some damaged files where it should refuse them. Here a panic is
+//! damage, as any other.
 
 use std::fs::File;
 
@@ -7,10 +8,14 @@ use arrow_schema::ArrowError;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::errors::ParquetError;
 
-/// Runs a call into the library; a panic is its error. What the call was given is not to be used after one.
-pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
-    crate::guard::guarded(call)
-        .unwrap_or_else(|said| Err(ParquetError::General(format!("the Parquet library gave up ({said})"))))
+/// Runs a call into the library; a panic is its error. What the call was given is not to be used
+/// after one.
+pub(super) fn guarded<T>(
+    call: impl FnOnce() -> Result<T, ParquetError>,
+) -> Result<T, ParquetError> {
+    crate::guard::guarded(call).unwrap_or_else(|said| {
+        Err(ParquetError::General(format!("the Parquet library gave up ({said})")))
+    })
 }
 
 /// The batches of a file; they end after the first error.

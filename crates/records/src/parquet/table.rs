@@ -1,4 +1,5 @@
-//! Tables of numbers and text of any columns, for results that other programs read; [`read_cells`](super::read_cells) reads them back.
+//! Tables of numbers and text of any columns, for results that other programs read;
+//! [`read_cells`](super::read_cells) reads them back.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,10 +33,12 @@ impl TableColumn {
     }
 }
 
-/// Writes columns of equal length under their names (aside, then renamed); `kind` goes into the metadata as `relscale.kind`.
+/// Writes columns of equal length under their names (aside, then renamed); `kind` goes into the
+/// metadata as `relscale.kind`.
 ///
 /// # Errors
-/// [`Error::Write`], [`Error::WriteParquet`] (columns of different lengths among it); the table does not appear then.
+/// [`Error::Write`], [`Error::WriteParquet`] (columns of different lengths among it); the table
+/// does not appear then.
 pub fn write_table(path: &Path, kind: &str, columns: &[(&str, TableColumn)]) -> Result<()> {
     let field = |(name, column): &(&str, TableColumn)| {
         let kind = match column {
@@ -47,14 +50,17 @@ pub fn write_table(path: &Path, kind: &str, columns: &[(&str, TableColumn)]) -> 
     let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
     let arrays = columns.iter().map(|(_, column)| -> ArrayRef {
         match column {
-            TableColumn::Numbers(values) => Arc::new(Float64Array::from_iter(values.iter().copied())),
+            TableColumn::Numbers(values) => {
+                Arc::new(Float64Array::from_iter(values.iter().copied()))
+            }
             TableColumn::Text(values) => {
                 Arc::new(StringArray::from_iter(values.iter().map(Option::as_deref)))
             }
         }
     });
-    let batch = RecordBatch::try_new(schema.clone(), arrays.collect())
-        .map_err(|source| Error::WriteParquet { path: path.to_path_buf(), reason: source.to_string() })?;
+    let batch = RecordBatch::try_new(schema.clone(), arrays.collect()).map_err(|source| {
+        Error::WriteParquet { path: path.to_path_buf(), reason: source.to_string() }
+    })?;
     let file = AtomicFile::create(path)?;
     let rows = columns.first().map_or(0, |(_, column)| column.rows()).to_string();
     let properties = format::properties_with(kind, (ROWS, rows));

@@ -1,7 +1,9 @@
-//! The sums of a run: what [`crate::count`] counts in its rows, kept so that laws need no row again.
+//! The sums of a run: what [`crate::count`] counts in its rows, kept so that laws need no row
+//! again.
 //!
-//! One table with rows of three kinds, told apart by the column `of`: a `document` with its sums, then
-//! a `run` of hits by k and length, then a `rank` with its positions. Columns of another kind are null.
+//! One table with rows of three kinds, told apart by the column `of`: a `document` with its sums,
+//! then a `run` of hits by k and length, then a `rank` with its positions. Columns of another kind
+//! are null.
 //!
 //! Numbers come back bit for bit, and are checked: the metadata has a hash over all of them.
 
@@ -12,8 +14,8 @@ use arrow_array::builder::{ListBuilder, PrimitiveBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Decimal128Type, Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{
-    Array, ArrayRef, Decimal128Array, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
-    new_null_array,
+    Array, ArrayRef, Decimal128Array, Float64Array, RecordBatch, StringArray, UInt32Array,
+    UInt64Array, new_null_array,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
@@ -50,7 +52,8 @@ const GROUP: usize = 1 << 11;
 const COUNTS: [&str; 4] = ["scored", "bytes", "nonfinite", "tied"];
 /// Sums of a document.
 const REALS: [&str; 2] = ["sum_nll", "sum_entropy"];
-/// Counts of a document that are several numbers each; an entry a k, N, lag or class as the grid has them.
+/// Counts of a document that are several numbers each; an entry a k, N, lag or class as the grid
+/// has them.
 const LISTS: [&str; 9] = [
     "windows",
     "pairs",
@@ -136,7 +139,11 @@ impl Account {
         self.bytes.clear();
         let bytes = &mut self.bytes;
         bytes.extend(numbers.document.to_le_bytes());
-        numbers.counts.iter().chain(numbers.hits).for_each(|count| bytes.extend(count.to_le_bytes()));
+        numbers
+            .counts
+            .iter()
+            .chain(numbers.hits)
+            .for_each(|count| bytes.extend(count.to_le_bytes()));
         numbers.reals.iter().for_each(|real| bytes.extend(real.to_bits().to_le_bytes()));
         numbers.lists.iter().copied().flatten().for_each(|count| bytes.extend(count.to_le_bytes()));
         self.hash.update(&self.bytes);
@@ -158,7 +165,10 @@ impl Account {
 }
 
 /// Runs of hits with their k.
-fn runs<'a>(sums: &'a RunSums, grid: &'a SequenceGrid) -> impl Iterator<Item = (u32, RunCount)> + 'a {
+fn runs<'a>(
+    sums: &'a RunSums,
+    grid: &'a SequenceGrid,
+) -> impl Iterator<Item = (u32, RunCount)> + 'a {
     grid.k.iter().zip(&sums.runs).flat_map(|(&k, runs)| runs.iter().map(move |&run| (k, run)))
 }
 
@@ -204,7 +214,8 @@ impl TallyWriter {
         let writer = ArrowWriter::try_new(file, schema(), Some(properties))
             .map_err(|source| format::unwritable(path, source))?;
         let (path, grid) = (path.to_path_buf(), meta.sequences.clone());
-        let mut new = Self { writer, path, grid, documents: Vec::new(), account: Account::default() };
+        let mut new =
+            Self { writer, path, grid, documents: Vec::new(), account: Account::default() };
         new.say(TALLY, meta)?;
         Ok(new)
     }
@@ -225,13 +236,17 @@ impl TallyWriter {
     pub fn finish(mut self, sums: &RunSums) -> Result<()> {
         self.flush()?;
         let (k, lengths): (Vec<u32>, Vec<RunCount>) = runs(sums, &self.grid).unzip();
-        let count = |get: fn(&RunCount) -> u64| UInt64Array::from_iter_values(lengths.iter().map(get));
+        let count =
+            |get: fn(&RunCount) -> u64| UInt64Array::from_iter_values(lengths.iter().map(get));
         self.rows(
             "run",
             k.len(),
             vec![
                 ("k", Arc::new(UInt32Array::from(k))),
-                ("length", Arc::new(UInt32Array::from_iter_values(lengths.iter().map(|run| run.length)))),
+                (
+                    "length",
+                    Arc::new(UInt32Array::from_iter_values(lengths.iter().map(|run| run.length))),
+                ),
                 ("ended", Arc::new(count(|run| run.ended))),
                 ("cut", Arc::new(count(|run| run.cut))),
             ],
@@ -244,7 +259,10 @@ impl TallyWriter {
             ranks.len(),
             vec![
                 ("rank", Arc::new(UInt32Array::from_iter_values(ranks.iter().map(|rank| rank.0)))),
-                ("tokens", Arc::new(UInt64Array::from_iter_values(ranks.iter().map(|rank| rank.1)))),
+                (
+                    "tokens",
+                    Arc::new(UInt64Array::from_iter_values(ranks.iter().map(|rank| rank.1))),
+                ),
                 ("nll_units", Arc::new(nll)),
             ],
         )?;
@@ -264,11 +282,16 @@ impl TallyWriter {
 
     fn flush(&mut self) -> Result<()> {
         let documents = std::mem::take(&mut self.documents);
-        let several: Vec<_> = documents.iter().map(|sums| lists(&sums.sequences, &sums.classes)).collect();
-        let numbers: Vec<Numbers<'_>> =
-            documents.iter().zip(&several).map(|(sums, lists)| Numbers::of(&sums.tally, lists)).collect();
+        let several: Vec<_> =
+            documents.iter().map(|sums| lists(&sums.sequences, &sums.classes)).collect();
+        let numbers: Vec<Numbers<'_>> = documents
+            .iter()
+            .zip(&several)
+            .map(|(sums, lists)| Numbers::of(&sums.tally, lists))
+            .collect();
         numbers.iter().for_each(|numbers| self.account.document(numbers));
-        let ordinals = UInt32Array::from_iter_values(numbers.iter().map(|numbers| numbers.document));
+        let ordinals =
+            UInt32Array::from_iter_values(numbers.iter().map(|numbers| numbers.document));
         let mut columns: Vec<(&str, ArrayRef)> = vec![("document", Arc::new(ordinals))];
         for (at, name) in COUNTS.into_iter().enumerate() {
             let values = numbers.iter().map(|numbers| numbers.counts[at]);
@@ -278,7 +301,8 @@ impl TallyWriter {
             let values = numbers.iter().map(|numbers| numbers.reals[at]);
             columns.push((name, Arc::new(Float64Array::from_iter_values(values))));
         }
-        columns.push(("hits", list_array::<UInt64Type>(numbers.iter().map(|numbers| numbers.hits))));
+        columns
+            .push(("hits", list_array::<UInt64Type>(numbers.iter().map(|numbers| numbers.hits))));
         for (at, name) in LISTS.into_iter().enumerate() {
             let values = numbers.iter().map(|numbers| numbers.lists[at]);
             columns.push((name, list_array::<UInt32Type>(values)));
@@ -327,9 +351,11 @@ impl<'a> Numbers<'a> {
     fn sums(&self, k: usize, grid: &SequenceGrid) -> Option<DocumentSums> {
         let [scored, bytes, nonfinite, tied] = self.counts;
         let [sum_nll, sum_entropy] = self.reals;
-        let [windows, pairs, hits, successes, earlier, later, both, class_tokens, misses] = self.lists;
+        let [windows, pairs, hits, successes, earlier, later, both, class_tokens, misses] =
+            self.lists;
         let (lengths, lags) = (grid.lengths.len(), grid.lags.len());
-        let long = [windows, pairs, hits, successes, earlier, later, both, misses].map(<[u32]>::len);
+        let long =
+            [windows, pairs, hits, successes, earlier, later, both, misses].map(<[u32]>::len);
         let ks = grid.k.len();
         let classes = TokenClass::ALL.len();
         let by_lag = ks * lags;
@@ -396,8 +422,8 @@ impl TallyReader {
     /// Opens a tally and checks that it is one.
     ///
     /// # Errors
-    /// [`Error::Read`]; [`Error::Damaged`] for a cut file, and one of other counts than this program
-    /// makes; [`Error::NotOurs`] for another file; [`Error::NewerFormat`].
+    /// [`Error::Read`]; [`Error::Damaged`] for a cut file, and one of other counts than this
+    /// program makes; [`Error::NotOurs`] for another file; [`Error::NewerFormat`].
     pub fn open(path: &Path) -> Result<Self> {
         let (builder, provenance) = format::open_ours(path, KIND)?;
         let damaged = |reason: String| Error::Damaged { path: path.to_path_buf(), reason };
@@ -408,7 +434,9 @@ impl TallyReader {
         };
         let meta = json(TALLY)?;
         if meta.get("version").and_then(serde_json::Value::as_u64) != Some(VERSION.into()) {
-            return Err(damaged("its sums were counted by another version of the program".to_owned()));
+            return Err(damaged(
+                "its sums were counted by another version of the program".to_owned(),
+            ));
         }
         let unreadable = |error: serde_json::Error| damaged(error.to_string());
         let meta: TallyMeta = serde_json::from_value(meta).map_err(unreadable)?;
@@ -420,8 +448,8 @@ impl TallyReader {
         if **builder.schema().fields() != **schema().fields() {
             return Err(damaged("its columns are not those of a tally".to_owned()));
         }
-        let batches =
-            Batches::of(builder.with_batch_size(GROUP)).map_err(|source| format::unreadable(path, source))?;
+        let batches = Batches::of(builder.with_batch_size(GROUP))
+            .map_err(|source| format::unreadable(path, source))?;
         Ok(Self { batches, path: path.to_path_buf(), provenance, meta, sums })
     }
 
@@ -455,18 +483,23 @@ impl TallyReader {
         let damaged = |reason: String| Error::Damaged { path: self.path.clone(), reason };
         let grid = &self.meta.sequences;
         let mut account = Account::default();
-        let mut sums = RunSums { runs: vec![Vec::new(); grid.k.len()], ranks: RankHistogram::default() };
+        let mut sums =
+            RunSums { runs: vec![Vec::new(); grid.k.len()], ranks: RankHistogram::default() };
         let mut last = None;
         for batch in self.batches.by_ref() {
             let batch = batch.map_err(|source| damaged(source.to_string()))?;
-            let columns = Columns::of(&batch).ok_or_else(|| damaged("a batch lacks a column".to_owned()))?;
+            let columns =
+                Columns::of(&batch).ok_or_else(|| damaged("a batch lacks a column".to_owned()))?;
             for row in 0..batch.num_rows() {
                 let strange = || damaged(format!("row {row} of a batch is none of a tally"));
                 match columns.of.value(row) {
                     "document" => {
                         let numbers = columns.document(row).ok_or_else(strange)?;
                         let document = numbers.sums(self.meta.k.len(), grid).ok_or_else(strange)?;
-                        if last.replace(numbers.document).is_some_and(|last| last >= numbers.document) {
+                        if last
+                            .replace(numbers.document)
+                            .is_some_and(|last| last >= numbers.document)
+                        {
                             return Err(strange());
                         }
                         account.document(&numbers);
@@ -544,7 +577,8 @@ impl<'a> Columns<'a> {
 
     fn run(&self, row: usize) -> (u32, RunCount) {
         let (k, length, ended, cut) = self.run;
-        let run = RunCount { length: length.value(row), ended: ended.value(row), cut: cut.value(row) };
+        let run =
+            RunCount { length: length.value(row), ended: ended.value(row), cut: cut.value(row) };
         (k.value(row), run)
     }
 

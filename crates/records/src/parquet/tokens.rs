@@ -1,7 +1,8 @@
 //! The parts of a run: rows of [`ScoredToken`], streamed in and out.
 //!
-//! Columns, all 32 bits wide: `document`, `position`, `token`, `bytes`, `context` (never null) and `rank`, `ties`,
-//! `nll`, `entropy`, `argmax` (all null in a row whose logits were not all finite). Rows come by document, then position.
+//! Columns, all 32 bits wide: `document`, `position`, `token`, `bytes`, `context` (never null) and
+//! `rank`, `ties`, `nll`, `entropy`, `argmax` (all null in a row whose logits were not all finite).
+//! Rows come by document, then position.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -81,9 +82,16 @@ struct Account {
 
 impl Account {
     fn add(&mut self, row: &ScoredToken) {
-        // Little-endian words in the order of the columns; absent scores are marked by the first one.
+        // Little-endian words in the order of the columns; absent scores are marked by the first
+        // one.
         let mut words = [0u32; 11];
-        words[..5].copy_from_slice(&[row.document, row.position, row.token, row.bytes, row.context]);
+        words[..5].copy_from_slice(&[
+            row.document,
+            row.position,
+            row.token,
+            row.bytes,
+            row.context,
+        ]);
         if let Some(score) = row.score {
             let Score { rank, ties, nll, entropy, argmax } = score;
             words[5..].copy_from_slice(&[1, rank, ties, nll.to_bits(), entropy.to_bits(), argmax]);
@@ -101,13 +109,21 @@ impl Account {
 
     fn finish(self, range: PartRange) -> PartMeta {
         let rows_sha256 = self.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        PartMeta { range, scored: self.scored, bytes: self.bytes, nonfinite: self.nonfinite, rows_sha256 }
+        PartMeta {
+            range,
+            scored: self.scored,
+            bytes: self.bytes,
+            nonfinite: self.nonfinite,
+            rows_sha256,
+        }
     }
 }
 
 fn schema() -> Arc<Schema> {
-    let fields: Vec<Field> =
-        COLUMNS.into_iter().map(|(name, kind, nullable)| Field::new(name, kind, nullable)).collect();
+    let fields: Vec<Field> = COLUMNS
+        .into_iter()
+        .map(|(name, kind, nullable)| Field::new(name, kind, nullable))
+        .collect();
     Arc::new(Schema::new(fields))
 }
 
@@ -135,7 +151,8 @@ impl TokenWriter {
     /// Adds rows. How many at a time does not matter for the bytes: whole row groups are handed on.
     ///
     /// # Errors
-    /// [`Error::Write`] (a full disk, for instance); the `.tmp` is removed when the writer is dropped.
+    /// [`Error::Write`] (a full disk, for instance); the `.tmp` is removed when the writer is
+    /// dropped.
     pub fn write(&mut self, rows: &[ScoredToken]) -> Result<()> {
         for row in rows {
             self.account.add(row);
@@ -170,8 +187,10 @@ impl TokenWriter {
         if self.rows.is_empty() {
             return Ok(());
         }
-        let batch = to_batch(&self.rows)
-            .map_err(|source| Error::WriteParquet { path: self.path.clone(), reason: source.to_string() })?;
+        let batch = to_batch(&self.rows).map_err(|source| Error::WriteParquet {
+            path: self.path.clone(),
+            reason: source.to_string(),
+        })?;
         self.rows.clear();
         let written = self.writer.write(&batch).and_then(|()| self.writer.flush());
         written.map_err(|source| format::unwritable(&self.path, source))
@@ -207,7 +226,8 @@ fn to_batch(rows: &[ScoredToken]) -> Result<RecordBatch, arrow_schema::ArrowErro
 
 /// Streams the ids of the right tokens of one part, reading no other column.
 ///
-/// Nothing is compared with the part's metadata here: that is for a [`TokenReader`], which sees all columns.
+/// Nothing is compared with the part's metadata here: that is for a [`TokenReader`], which sees all
+/// columns.
 ///
 /// # Errors
 /// As [`TokenReader::open`]; as items: [`Error::Damaged`].
@@ -220,7 +240,9 @@ pub fn read_token_ids(path: &Path) -> Result<impl Iterator<Item = Result<Vec<u32
     Ok(batches.map(move |batch| {
         let damaged = |reason: String| Error::Damaged { path: path.clone(), reason };
         let batch = batch.map_err(|source| damaged(source.to_string()))?;
-        let column = batch.column_by_name("token").and_then(|column| column.as_primitive_opt::<UInt32Type>());
+        let column = batch
+            .column_by_name("token")
+            .and_then(|column| column.as_primitive_opt::<UInt32Type>());
         let column = column.ok_or_else(|| damaged("a batch lacks column `token`".to_owned()))?;
         Ok(column.values().to_vec())
     }))
@@ -228,8 +250,9 @@ pub fn read_token_ids(path: &Path) -> Result<impl Iterator<Item = Result<Vec<u32
 
 /// Streams one part: an iterator over batches of rows.
 ///
-/// After the last batch the counts and the hash are compared with the metadata; a difference is yielded
-/// as the last item, so a part that was read to its end without an error is the part that was written.
+/// After the last batch the counts and the hash are compared with the metadata; a difference is
+/// yielded as the last item, so a part that was read to its end without an error is the part that
+/// was written.
 pub struct TokenReader {
     batches: Batches,
     path: PathBuf,
@@ -246,11 +269,12 @@ impl TokenReader {
     /// [`Error::NewerFormat`].
     pub fn open(path: &Path) -> Result<Self> {
         let (builder, provenance) = format::open_ours(path, KIND)?;
-        let not_ours = |reason: String| Error::NotOurs { path: path.to_path_buf(), what: KIND, reason };
+        let not_ours =
+            |reason: String| Error::NotOurs { path: path.to_path_buf(), what: KIND, reason };
         let meta = format::metadata(&builder, format::PART)
             .ok_or_else(|| not_ours(format!("no metadata `{}`", format::PART)))?;
-        let meta =
-            serde_json::from_str(meta).map_err(|source| Error::Json { path: path.to_path_buf(), source })?;
+        let meta = serde_json::from_str(meta)
+            .map_err(|source| Error::Json { path: path.to_path_buf(), source })?;
         for (name, kind, _) in COLUMNS {
             match builder.schema().field_with_name(name) {
                 Ok(field) if *field.data_type() == kind => {}
@@ -262,7 +286,13 @@ impl TokenReader {
         }
         let batches = Batches::of(builder.with_batch_size(READ_BATCH))
             .map_err(|source| format::unreadable(path, source))?;
-        Ok(Self { batches, path: path.to_path_buf(), provenance, meta, account: Some(Account::default()) })
+        Ok(Self {
+            batches,
+            path: path.to_path_buf(),
+            provenance,
+            meta,
+            account: Some(Account::default()),
+        })
     }
 
     /// The run that the part belongs to.

@@ -34,12 +34,15 @@ fn schema() -> Arc<Schema> {
 /// [`Error::Write`]; the table does not appear then.
 pub fn write_vocabulary(path: &Path, vocabulary: &Vocabulary) -> Result<()> {
     let file = AtomicFile::create(path)?;
-    let properties = format::properties_with(KIND, (TOKENIZER, vocabulary.tokenizer_sha256().to_owned()));
+    let properties =
+        format::properties_with(KIND, (TOKENIZER, vocabulary.tokenizer_sha256().to_owned()));
     let unwritable = |source| format::unwritable(path, source);
     let mut writer = ArrowWriter::try_new(file, schema(), Some(properties)).map_err(unwritable)?;
     for chunk in vocabulary.entries().chunks(format::ROW_GROUP) {
-        let batch = to_batch(chunk)
-            .map_err(|source| Error::WriteParquet { path: path.to_path_buf(), reason: source.to_string() })?;
+        let batch = to_batch(chunk).map_err(|source| Error::WriteParquet {
+            path: path.to_path_buf(),
+            reason: source.to_string(),
+        })?;
         writer.write(&batch).map_err(unwritable)?;
     }
     writer.into_inner().map_err(unwritable)?.commit()
@@ -51,7 +54,9 @@ fn to_batch(entries: &[VocabularyEntry]) -> Result<RecordBatch, ArrowError> {
         vec![
             Arc::new(UInt32Array::from_iter_values(entries.iter().map(|entry| entry.id))),
             Arc::new(StringArray::from_iter_values(entries.iter().map(|entry| &entry.text))),
-            Arc::new(StringArray::from_iter_values(entries.iter().map(|entry| entry.kind.to_string()))),
+            Arc::new(StringArray::from_iter_values(
+                entries.iter().map(|entry| entry.kind.to_string()),
+            )),
         ],
     )
 }
@@ -69,8 +74,9 @@ pub fn read_vocabulary(path: &Path) -> Result<Vocabulary> {
     let mut entries = Vec::new();
     for batch in Batches::of(builder).map_err(|source| format::unreadable(path, source))? {
         let batch = batch.map_err(|source| damaged(source.to_string()))?;
-        let column =
-            |name: &str| batch.column_by_name(name).ok_or_else(|| damaged(format!("no column `{name}`")));
+        let column = |name: &str| {
+            batch.column_by_name(name).ok_or_else(|| damaged(format!("no column `{name}`")))
+        };
         let wrong = |name: &str| damaged(format!("column `{name}` has another type"));
         let text = |name: &str| column(name)?.as_string_opt::<i32>().ok_or_else(|| wrong(name));
         let id = column("id")?.as_primitive_opt::<UInt32Type>().ok_or_else(|| wrong("id"))?;

@@ -1,12 +1,13 @@
 //! The study folder: the one place where measurements, fits and reports of one question live.
 //!
-//! **Actors.** [`Study`] is the folder: opened to read by anybody, or held by one writer at a time. [`RunFolder`] is one
-//! model x corpus in it. [`RunRecord`] (`run.json`) says what a run is and how it is cut into parts, [`Done`] (`done.json`)
-//! that it is finished. The sums of its rows (`tally.parquet`) are read or made by `tallied`.
+//! **Actors.** [`Study`] is the folder: opened to read by anybody, or held by one writer at a time.
+//! [`RunFolder`] is one model x corpus in it. [`RunRecord`] (`run.json`) says what a run is and how
+//! it is cut into parts, [`Done`] (`done.json`) that it is finished. The sums of its rows
+//! (`tally.parquet`) are read or made by `tallied`.
 //!
-//! **Files.** See the [crate's door](crate). `study.json` maps `<model> x <corpus>` to the run that is *current*: measuring
-//! the same pair with other weights, text or protocol makes a new run, and once that is finished the old one stays on disk, listed
-//! but superseded.
+//! **Files.** See the [crate's door](crate). `study.json` maps `<model> x <corpus>` to the run that
+//! is *current*: measuring the same pair with other weights, text or protocol makes a new run, and
+//! once that is finished the old one stays on disk, listed but superseded.
 //!
 //! **Invariants.**
 //! * A folder that holds something else is refused, not written into.
@@ -68,8 +69,8 @@ impl StudyRecord {
         let value: serde_json::Value = read_json(&path)?;
         // The version first: a newer file may well lack or add members.
         version::check(&path, format_of(&value))?;
-        let record: Self =
-            serde_json::from_value(value).map_err(|source| Error::Json { path: path.clone(), source })?;
+        let record: Self = serde_json::from_value(value)
+            .map_err(|source| Error::Json { path: path.clone(), source })?;
         // A study may come from anybody: a run lies in its `runs` and nowhere else.
         match record.current.values().find(|name| !is_plain_name(name)) {
             Some(name) => Err(Error::NotPlain { path, what: "the run", name: name.clone() }),
@@ -103,8 +104,9 @@ impl Study {
     /// Holds a study to write to it, making the folder if need be.
     ///
     /// # Errors
-    /// [`Error::NotAStudy`] when the folder holds something else; [`Error::Locked`] when another program writes
-    /// to it; [`Error::InTheWay`] where a link stands in it for a file or folder; [`Error::NewerFormat`]; [`Error::Write`].
+    /// [`Error::NotAStudy`] when the folder holds something else; [`Error::Locked`] when another
+    /// program writes to it; [`Error::InTheWay`] where a link stands in it for a file or folder;
+    /// [`Error::NewerFormat`]; [`Error::Write`].
     pub fn create_or_open(path: &Path) -> Result<Self> {
         if !path.join(STUDY_FILE).exists() {
             refuse_foreign(path)?;
@@ -127,7 +129,8 @@ impl Study {
     /// Opens a study to read; a writer may be at work at the same time.
     ///
     /// # Errors
-    /// [`Error::NoStudy`], [`Error::NewerFormat`], [`Error::Json`], [`Error::NotPlain`], [`Error::Read`].
+    /// [`Error::NoStudy`], [`Error::NewerFormat`], [`Error::Json`], [`Error::NotPlain`],
+    /// [`Error::Read`].
     pub fn open(path: &Path) -> Result<Self> {
         if !path.join(STUDY_FILE).exists() {
             return Err(Error::NoStudy { path: path.to_path_buf() });
@@ -140,7 +143,8 @@ impl Study {
         &self.path
     }
 
-    /// Name of the folder in which a run with this provenance lives: `<model>--<corpus>--<first 12 of the key>`.
+    /// Name of the folder in which a run with this provenance lives:
+    /// `<model>--<corpus>--<first 12 of the key>`.
     pub fn run_name(provenance: &Provenance) -> String {
         let key = provenance.key();
         let short = key.get(..12).unwrap_or(&key);
@@ -149,10 +153,12 @@ impl Study {
         format!("{model}--{corpus}--{short}")
     }
 
-    /// Starts a run or goes on with it: makes its folder and `run.json`, clears what a killed writer left.
+    /// Starts a run or goes on with it: makes its folder and `run.json`, clears what a killed
+    /// writer left.
     ///
-    /// A run that was started before keeps the `run.json` it has, also when it was started by another version of the
-    /// program or with another size of parts: use [`RunFolder::record`] from here on.
+    /// A run that was started before keeps the `run.json` it has, also when it was started by
+    /// another version of the program or with another size of parts: use [`RunFolder::record`] from
+    /// here on.
     ///
     /// # Errors
     /// [`Error::RunMismatch`] when the folder's `run.json` has another key; [`Error::Write`].
@@ -174,7 +180,8 @@ impl Study {
         self.save()
     }
 
-    /// Sets the family of a model for all its runs, measured and to come; it wins over the one in `run.json`.
+    /// Sets the family of a model for all its runs, measured and to come; it wins over the one in
+    /// `run.json`.
     ///
     /// # Errors
     /// [`Error::Write`].
@@ -197,7 +204,12 @@ impl Study {
             let folder = run.name();
             let current = self.record.current.get(&pair(&run.record().provenance));
             let current = current == Some(&folder);
-            entries.push(RunEntry { folder, done: run.done()?, record: run.into_record(), current });
+            entries.push(RunEntry {
+                folder,
+                done: run.done()?,
+                record: run.into_record(),
+                current,
+            });
         }
         entries.sort_by(|a, b| a.folder.cmp(&b.folder));
         Ok(entries)
@@ -206,7 +218,8 @@ impl Study {
     /// Opens a run of this study by the name of its folder.
     ///
     /// # Errors
-    /// [`Error::Unfinished`] when there is no `run.json`; [`Error::NotPlain`], [`Error::Json`], [`Error::NewerFormat`].
+    /// [`Error::Unfinished`] when there is no `run.json`; [`Error::NotPlain`], [`Error::Json`],
+    /// [`Error::NewerFormat`].
     pub fn run(&self, folder: &str) -> Result<RunFolder> {
         if !is_plain_name(folder) {
             let path = self.path.join(STUDY_FILE);
@@ -240,7 +253,8 @@ impl Study {
         write_vocabulary(&path, vocabulary)
     }
 
-    /// The vocabulary of the tokenizer with this hash; `None` in studies of earlier versions, and for token ids.
+    /// The vocabulary of the tokenizer with this hash; `None` in studies of earlier versions, and
+    /// for token ids.
     ///
     /// # Errors
     /// As [`read_vocabulary`]; [`Error::NotOurs`] when the file is that of another tokenizer.
@@ -287,7 +301,8 @@ fn refuse_foreign(path: &Path) -> Result<()> {
     }
     names.sort();
     let newborn = |name: &str| {
-        [LOCK_FILE, RUNS].contains(&name) || (name.starts_with(STUDY_FILE) && name.ends_with(".tmp"))
+        [LOCK_FILE, RUNS].contains(&name)
+            || (name.starts_with(STUDY_FILE) && name.ends_with(".tmp"))
     };
     match names.into_iter().find(|name| !newborn(name)) {
         Some(found) => Err(Error::NotAStudy { path: path.to_path_buf(), found }),
@@ -297,12 +312,16 @@ fn refuse_foreign(path: &Path) -> Result<()> {
 
 /// The `format` member of a JSON file of ours; absent counts as the oldest.
 fn format_of(value: &serde_json::Value) -> u32 {
-    value.get("format").and_then(serde_json::Value::as_u64).map_or(0, |f| f.try_into().unwrap_or(u32::MAX))
+    value
+        .get("format")
+        .and_then(serde_json::Value::as_u64)
+        .map_or(0, |f| f.try_into().unwrap_or(u32::MAX))
 }
 
 fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
     let bytes = fs::read(path).map_err(Error::read(path))?;
-    serde_json::from_slice(&bytes).map_err(|source| Error::Json { path: path.to_path_buf(), source })
+    serde_json::from_slice(&bytes)
+        .map_err(|source| Error::Json { path: path.to_path_buf(), source })
 }
 
 fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<()> {

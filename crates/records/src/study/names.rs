@@ -2,13 +2,15 @@
 
 use crate::provenance::sha256_bytes;
 
-/// Longest name kept; two names, a key and the separators stay far below the 255 bytes of common file systems.
+/// Longest name kept; two names, a key and the separators stay far below the 255 bytes of common
+/// file systems.
 const LONGEST: usize = 80;
 
 /// A name that every file system takes, different for different names.
 ///
-/// ASCII letters, digits, `.`, `_` and `-` stay, all else becomes `_`. Where that, a leading dot or the length changed
-/// anything, six digits of the name's hash keep it apart from others that would become the same.
+/// ASCII letters, digits, `.`, `_` and `-` stay, all else becomes `_`. Where that, a leading dot or
+/// the length changed anything, six digits of the name's hash keep it apart from others that would
+/// become the same.
 ///
 /// ```
 /// use relscale_records::study::safe_name;
@@ -32,7 +34,8 @@ pub fn safe_name(name: &str) -> String {
     safe
 }
 
-/// Whether a name that was read is one of a file or folder beside the file that names it: it leads nowhere else, on no system.
+/// Whether a name that was read is one of a file or folder beside the file that names it: it leads
+/// nowhere else, on no system.
 ///
 /// ```
 /// use relscale_records::study::is_plain_name;
@@ -50,10 +53,14 @@ mod tests {
 
     #[test]
     fn awkward_names_become_distinct_plain_ones() {
-        let awkward = ["", ".", "..", "a/b", "a\\b", "a b", "日本", "日木", "nul", "NUL", "x.", "../../etc"];
+        let awkward =
+            ["", ".", "..", "a/b", "a\\b", "a b", "日本", "日木", "nul", "NUL", "x.", "../../etc"];
         let mut safe: Vec<String> = awkward.iter().map(|name| safe_name(name)).collect();
         for name in &safe {
-            assert!(name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b)), "{name}");
+            assert!(
+                name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b)),
+                "{name}"
+            );
             assert!(!name.starts_with('.') && !name.ends_with('.') && !name.is_empty(), "{name}");
         }
         safe.sort();

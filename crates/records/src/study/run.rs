@@ -152,7 +152,11 @@ impl RunFolder {
         // An edited provenance would be believed by everything downstream: hash it again.
         let key = record.provenance.key();
         if key != record.key {
-            return Err(Error::RunMismatch { path: path.to_path_buf(), found: record.key, wanted: key });
+            return Err(Error::RunMismatch {
+                path: path.to_path_buf(),
+                found: record.key,
+                wanted: key,
+            });
         }
         Ok(Some(Self { path: path.to_path_buf(), record }))
     }
@@ -192,8 +196,8 @@ impl RunFolder {
     /// Looks at a part, reading all of it: finished, missing or damaged.
     ///
     /// # Errors
-    /// [`Error::ForeignPart`] for a good part of another run or another place; [`Error::NewerFormat`];
-    /// [`Error::Read`].
+    /// [`Error::ForeignPart`] for a good part of another run or another place;
+    /// [`Error::NewerFormat`]; [`Error::Read`].
     pub fn part_state(&self, range: PartRange) -> Result<PartState> {
         let path = self.part_path(range.index);
         if !path.exists() {
@@ -224,7 +228,11 @@ impl RunFolder {
             let reason = if reader.provenance().key() == self.record.key {
                 "same key, but names or versions differ from run.json".to_owned()
             } else {
-                format!("its key is {}, run.json has {}", reader.provenance().key(), self.record.key)
+                format!(
+                    "its key is {}, run.json has {}",
+                    reader.provenance().key(),
+                    self.record.key
+                )
             };
             return Err(Error::ForeignPart { path, reason });
         }
@@ -249,7 +257,8 @@ impl RunFolder {
 
     /// Whether the table of documents is there and can be read to its end.
     pub fn has_documents(&self) -> bool {
-        stream_documents(&self.path.join(DOCUMENTS_FILE)).is_ok_and(|mut rows| rows.all(|rows| rows.is_ok()))
+        stream_documents(&self.path.join(DOCUMENTS_FILE))
+            .is_ok_and(|mut rows| rows.all(|rows| rows.is_ok()))
     }
 
     /// Reads the table of documents.
@@ -260,8 +269,9 @@ impl RunFolder {
         read_documents(&self.path.join(DOCUMENTS_FILE))
     }
 
-    /// Perplexity a word of a finished run with these totals, as lm-evaluation-harness defines it; `None` unless every token of every
-    /// document was scored (but the first where nothing stands before it), and all documents came as text.
+    /// Perplexity a word of a finished run with these totals, as lm-evaluation-harness defines it;
+    /// `None` unless every token of every document was scored (but the first where nothing stands
+    /// before it), and all documents came as text.
     ///
     /// # Errors
     /// As [`RunFolder::documents`].
@@ -320,11 +330,15 @@ impl RunFolder {
         read_checked(&path).map(Some)
     }
 
-    /// Streams all rows of a finished run, part by part in order, checking each part against `done.json`.
+    /// Streams all rows of a finished run, part by part in order, checking each part against
+    /// `done.json`.
     ///
     /// # Errors
-    /// [`Error::Unfinished`]; as items: [`Error::Damaged`], [`Error::ForeignPart`], [`Error::Read`].
-    pub fn rows(&self) -> Result<impl Iterator<Item = Result<Vec<crate::token::ScoredToken>>> + '_> {
+    /// [`Error::Unfinished`]; as items: [`Error::Damaged`], [`Error::ForeignPart`],
+    /// [`Error::Read`].
+    pub fn rows(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<Vec<crate::token::ScoredToken>>> + '_> {
         let done = self.done()?.ok_or_else(|| Error::Unfinished { path: self.path.clone() })?;
         Ok(done.parts.into_iter().flat_map(move |file| {
             let opened = self.open_listed(&file);

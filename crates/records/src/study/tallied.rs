@@ -44,8 +44,9 @@ impl RunFolder {
     fn kept(&self, done: &Done) -> Result<TallyReader> {
         let path = self.tally_path();
         let kept = TallyReader::open(&path)?;
-        let foreign =
-            |reason: &str| Err(Error::ForeignPart { path: path.clone(), reason: reason.to_owned() });
+        let foreign = |reason: &str| {
+            Err(Error::ForeignPart { path: path.clone(), reason: reason.to_owned() })
+        };
         if *kept.provenance() != self.record().provenance {
             return foreign("its provenance is not that of run.json");
         }
@@ -67,12 +68,17 @@ impl RunFolder {
         self.tally_with(&TallyOptions::default(), None)
     }
 
-    /// Counts the rows of a finished run: its token ids alone, to know how frequent each token is, then all of them
-    /// in one pass. Without the tokenizer's vocabulary classes are by frequency alone.
+    /// Counts the rows of a finished run: its token ids alone, to know how frequent each token is,
+    /// then all of them in one pass. Without the tokenizer's vocabulary classes are by frequency
+    /// alone.
     ///
     /// # Errors
     /// As [`RunFolder::rows`]; [`Error::SequenceGrid`].
-    pub fn tally_with(&self, options: &TallyOptions, vocabulary: Option<&Vocabulary>) -> Result<RunTally> {
+    pub fn tally_with(
+        &self,
+        options: &TallyOptions,
+        vocabulary: Option<&Vocabulary>,
+    ) -> Result<RunTally> {
         let counter = self.counter(options, vocabulary)?;
         let grid = options.sequences.clone();
         let mut gathered = Gathered::new(&self.record().provenance, grid, counter.class_basis());
@@ -101,7 +107,11 @@ impl RunFolder {
         Ok(counts)
     }
 
-    fn counter(&self, options: &TallyOptions, vocabulary: Option<&Vocabulary>) -> Result<RunCounter> {
+    fn counter(
+        &self,
+        options: &TallyOptions,
+        vocabulary: Option<&Vocabulary>,
+    ) -> Result<RunCounter> {
         options.sequences.validate()?;
         RunCounter::new(&self.record().provenance, options, &self.token_counts()?, vocabulary)
     }
@@ -147,16 +157,19 @@ impl Study {
         Ok(true)
     }
 
-    /// The totals of a finished run, from its sums if they are kept, else from its rows; one document's sums are held
-    /// at a time.
+    /// The totals of a finished run, from its sums if they are kept, else from its rows; one
+    /// document's sums are held at a time.
     ///
     /// # Errors
     /// As [`RunFolder::rows`]; [`Error::NeedsRows`].
     pub fn totals(&self, run: &RunFolder) -> Result<DocumentTally> {
         let done = run.finished()?;
-        let empty = || DocumentTally::new(0, k_grid(run.record().provenance.scoring.vocabulary.scored).len());
+        let empty = || {
+            DocumentTally::new(0, k_grid(run.record().provenance.scoring.vocabulary.scored).len())
+        };
         let mut total = empty();
-        let kept = run.kept(&done).and_then(|kept| kept.each(|document| total.absorb(&document.tally)));
+        let kept =
+            run.kept(&done).and_then(|kept| kept.each(|document| total.absorb(&document.tally)));
         if let Err(unusable) = kept {
             rows_needed(run, &done, unusable)?;
             total = empty();
@@ -179,8 +192,8 @@ impl Study {
     /// As [`Study::tally`], with at least what `options` say counted.
     ///
     /// # Errors
-    /// [`Error::Unfinished`]; as [`RunFolder::tally_with`] where the sums are not kept, or too few things in them; [`Error::NeedsRows`]
-    /// when that needs rows which are not there.
+    /// [`Error::Unfinished`]; as [`RunFolder::tally_with`] where the sums are not kept, or too few
+    /// things in them; [`Error::NeedsRows`] when that needs rows which are not there.
     pub fn tally_with(&self, run: &RunFolder, options: &TallyOptions) -> Result<RunTally> {
         self.tally_of(run, options, &mut BTreeMap::new())
     }
@@ -251,14 +264,15 @@ impl Study {
         let runs = self.current()?;
         let tallies = runs.iter().map(|run| self.tally_of(run, options, &mut vocabularies));
         let mut tallies: Vec<RunTally> = tallies.collect::<Result<_>>()?;
-        let order = |t: &RunTally| (t.corpus.clone(), t.family.clone(), t.non_embedding, t.model.clone());
+        let order =
+            |t: &RunTally| (t.corpus.clone(), t.family.clone(), t.non_embedding, t.model.clone());
         tallies.sort_by_cached_key(order);
         Ok(tallies)
     }
 }
 
-/// Counts the rows of a run, and keeps the sums where that is possible: a study that cannot be written can still be
-/// read.
+/// Counts the rows of a run, and keeps the sums where that is possible: a study that cannot be
+/// written can still be read.
 fn counted(
     run: &RunFolder,
     done: &Done,
@@ -271,7 +285,8 @@ fn counted(
     run.tally_with(options, vocabulary)
 }
 
-/// Refuses to count rows that are not there, with what they are needed for: the reason why kept sums cannot be used.
+/// Refuses to count rows that are not there, with what they are needed for: the reason why kept
+/// sums cannot be used.
 fn rows_needed(run: &RunFolder, done: &Done, unusable: Error) -> Result<()> {
     if !run.without_rows(done) {
         return Ok(());
@@ -282,7 +297,9 @@ fn rows_needed(run: &RunFolder, done: &Done, unusable: Error) -> Result<()> {
             format!("it has no sums ({TALLY_FILE})")
         }
         Error::Damaged { reason, .. } => format!("its {TALLY_FILE} is cut or damaged ({reason})"),
-        Error::ForeignPart { reason, .. } => format!("its {TALLY_FILE} belongs to another run ({reason})"),
+        Error::ForeignPart { reason, .. } => {
+            format!("its {TALLY_FILE} belongs to another run ({reason})")
+        }
         other => format!("its sums cannot be read ({other})"),
     };
     Err(Error::NeedsRows { path: run.path().to_path_buf(), reason })

@@ -1,4 +1,5 @@
-//! Rows of CSV and its kin: commas, semicolons, tabs or bars between the values, as spreadsheets of every language write them.
+//! Rows of CSV and its kin: commas, semicolons, tabs or bars between the values, as spreadsheets of
+//! every language write them.
 
 use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
 
@@ -18,14 +19,17 @@ pub struct Delimited {
     pub rows: Vec<(u64, Vec<String>)>,
     /// What commas in its numbers are.
     pub comma: Comma,
-    /// The last line, where the file ends inside it: its writer was killed, or is at work. It is no row.
+    /// The last line, where the file ends inside it: its writer was killed, or is at work. It is no
+    /// row.
     pub torn: Option<u64>,
 }
 
 /// Reads a table with a header; `tabs`: the file's name says that these stand between the values.
 ///
-/// A first line `sep=;`, as Excel has it, says what stands between the values; else the header does. Cells behind the last column, and rows, that are
-/// empty are no values: spreadsheets leave them behind. An apostrophe that keeps a text from being a formula is none of it ([`spreadsheet`]). A last line without a line feed that has too few values is torn.
+/// A first line `sep=;`, as Excel has it, says what stands between the values; else the header
+/// does. Cells behind the last column, and rows, that are empty are no values: spreadsheets leave
+/// them behind. An apostrophe that keeps a text from being a formula is none of it
+/// ([`spreadsheet`]). A last line without a line feed that has too few values is torn.
 ///
 /// # Errors
 /// A row with another number of values than the header.
@@ -86,7 +90,9 @@ pub fn read(text: &str, tabs: bool) -> Result<Delimited, Fault> {
         }
         rows.push((
             line,
-            (0..wanted).map(|at| spreadsheet::read(record.get(at).unwrap_or_default()).to_owned()).collect(),
+            (0..wanted)
+                .map(|at| spreadsheet::read(record.get(at).unwrap_or_default()).to_owned())
+                .collect(),
         ));
     }
     let torn = match none {
@@ -94,7 +100,8 @@ pub fn read(text: &str, tabs: bool) -> Result<Delimited, Fault> {
         Some((fault, true)) if !ended => Some(fault.line),
         Some((fault, _)) => return Err(fault),
     };
-    let cells = || rows.iter().flat_map(|(_, cells): &(u64, Vec<String>)| cells).map(String::as_str);
+    let cells =
+        || rows.iter().flat_map(|(_, cells): &(u64, Vec<String>)| cells).map(String::as_str);
     let comma = match Comma::of(cells()) {
         // That is why there are semicolons.
         Comma::Unknown if between == b';' => Comma::Decimal,
@@ -117,7 +124,9 @@ fn separator(text: &str) -> (Option<u8>, &str) {
     let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
     let line = line.trim_end_matches('\r').trim_matches('"');
     let told = match line.get(..4) {
-        Some(word) if word.eq_ignore_ascii_case("sep=") => line.as_bytes().get(4..).unwrap_or_default(),
+        Some(word) if word.eq_ignore_ascii_case("sep=") => {
+            line.as_bytes().get(4..).unwrap_or_default()
+        }
         _ => return (None, text),
     };
     match told {
@@ -183,7 +192,8 @@ mod tests {
         );
         let decimal = fault("a,b\n1,3,65\n");
         assert!(
-            decimal.reason.starts_with("3 values, but the header has 2") && decimal.reason.contains("3,65")
+            decimal.reason.starts_with("3 values, but the header has 2")
+                && decimal.reason.contains("3,65")
         );
         assert_eq!(fault("a;b\n1;2;3\n").line, 2);
         let torn = read("a,b\n1,2\n3", false).unwrap();

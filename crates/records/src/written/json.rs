@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::number::{self, Comma, Reading};
 
-/// Parses a text; a bare `NaN`, `Infinity`, `-inf` and the like becomes the string of that name, which [`number()`] reads.
+/// Parses a text; a bare `NaN`, `Infinity`, `-inf` and the like becomes the string of that name,
+/// which [`number()`] reads.
 ///
 /// # Errors
 /// What `serde_json` says of the text.
@@ -56,14 +57,14 @@ fn bare(text: &str) -> Option<&str> {
     if !text.starts_with(|letter: char| "+-nNiI1".contains(letter)) {
         return None;
     }
-    let end =
-        text.find(|letter: char| ",]}:\"".contains(letter) || letter.is_whitespace()).unwrap_or(text.len());
+    let end = text
+        .find(|letter: char| ",]}:\"".contains(letter) || letter.is_whitespace())
+        .unwrap_or(text.len());
     let word = &text[..end];
     // `1` itself is a number.
-    let of_letters =
-        word.contains(|letter: char| letter.is_alphabetic()) && serde_json::from_str::<Value>(word).is_err();
-    let no_number =
-        |word: &str| matches!(number::read(word, Comma::Unknown), Reading::Number(n) if !n.is_finite());
+    let of_letters = word.contains(|letter: char| letter.is_alphabetic())
+        && serde_json::from_str::<Value>(word).is_err();
+    let no_number = |word: &str| matches!(number::read(word, Comma::Unknown), Reading::Number(n) if !n.is_finite());
     (of_letters && no_number(word)).then_some(word)
 }
 
@@ -74,7 +75,8 @@ mod tests {
     #[test]
     fn bare_words_are_numbers_and_texts_stay() {
         let found =
-            parse(r#"{"a": NaN, "b": [-Infinity, 1.5], "c": "say \"NaN\", NaN", "n": null}"#).unwrap();
+            parse(r#"{"a": NaN, "b": [-Infinity, 1.5], "c": "say \"NaN\", NaN", "n": null}"#)
+                .unwrap();
         assert!(number(&found["a"]).unwrap().is_nan());
         assert_eq!(number(&found["b"][0]), Some(f64::NEG_INFINITY));
         assert_eq!(number(&found["b"][1]), Some(1.5));

@@ -1,4 +1,5 @@
-//! Tables and logs that others wrote: how their files are encoded, what stands between their values, and what their cells mean.
+//! Tables and logs that others wrote: how their files are encoded, what stands between their
+//! values, and what their cells mean.
 //!
 //! | file | what |
 //! |---|---|
@@ -8,8 +9,8 @@
 //! | [`number`] | numbers as people write them: `70M`, `1,400,000`, `3,65`, `-nan` |
 //! | [`status`] | how a run ended, in the words of trackers |
 //!
-//! Invariant: all readers of tables, logs and results read by these, so that a number means the same in each of them. Nothing is guessed: what can be
-//! read in two ways is refused.
+//! Invariant: all readers of tables, logs and results read by these, so that a number means the
+//! same in each of them. Nothing is guessed: what can be read in two ways is refused.
 
 pub mod delimited;
 pub mod json;

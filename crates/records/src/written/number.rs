@@ -6,7 +6,8 @@
 //! nan  -nan  NaN  1.#QNAN  #NUM!        inf  +Inf  Infinity  1.#INF  1e999                 what a run that diverged logs
 //! ```
 //!
-//! `1,400` alone is 1400 or 1.4; the other numbers of its file tell which ([`Comma`]), and where they do not, it is no number.
+//! `1,400` alone is 1400 or 1.4; the other numbers of its file tell which ([`Comma`]), and where
+//! they do not, it is no number.
 
 /// What a comma in the numbers of a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -107,7 +108,8 @@ pub fn read(cell: &str, comma: Comma) -> Reading {
 fn beyond(text: &str) -> Option<f64> {
     let (negative, body) = signed(text);
     let body = body.to_lowercase();
-    let ends = |rest: &str| rest.chars().all(|letter| letter.is_ascii_digit()) || rest.starts_with('(');
+    let ends =
+        |rest: &str| rest.chars().all(|letter| letter.is_ascii_digit()) || rest.starts_with('(');
     let is = |words: &[&str]| words.iter().any(|word| body.strip_prefix(word).is_some_and(ends));
     match () {
         () if is(&NAN) => Some(f64::NAN),
@@ -189,7 +191,8 @@ fn whole(text: &str) -> bool {
 
 /// The digits without what only groups them: blanks, `_` and `'` between groups of three.
 fn ungrouped(mantissa: &str) -> Option<String> {
-    let separator = |letter: char| letter.is_whitespace() || ['_', '\'', '\u{2019}'].contains(&letter);
+    let separator =
+        |letter: char| letter.is_whitespace() || ['_', '\'', '\u{2019}'].contains(&letter);
     let groups: Vec<&str> = mantissa.split(separator).collect();
     let of_three = |group: &&str| {
         let digits = group.find(['.', ',']).unwrap_or(group.len());
@@ -200,7 +203,8 @@ fn ungrouped(mantissa: &str) -> Option<String> {
         .then(|| groups.concat())
 }
 
-/// What the points and commas of digits are; none where these are no digits, or no number has its marks so.
+/// What the points and commas of digits are; none where these are no digits, or no number has its
+/// marks so.
 fn mark(mantissa: &str) -> Option<Mark> {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if !mantissa.chars().all(|letter| letter.is_ascii_digit() || letter == '.' || letter == ',')
@@ -213,14 +217,16 @@ fn mark(mantissa: &str) -> Option<Mark> {
     let (before, fraction) = (&mantissa[..last], &mantissa[last + 1..]);
     let groups = |text: &str, between: char| {
         let mut parts = text.split(between);
-        let first = parts.next().is_some_and(|first| (1..=3).contains(&first.len()) && digits(first));
+        let first =
+            parts.next().is_some_and(|first| (1..=3).contains(&first.len()) && digits(first));
         first && parts.all(|part| part.len() == 3 && digits(part))
     };
     match before.matches(['.', ',']).count() {
         // `1.` and `.5` are what programs write; `3,` is not.
         0 if fraction.is_empty() => (mark == '.').then_some(Mark::Decimal('.')),
         0 => {
-            let either = fraction.len() == 3 && (1..=3).contains(&before.len()) && !before.starts_with('0');
+            let either =
+                fraction.len() == 3 && (1..=3).contains(&before.len()) && !before.starts_with('0');
             Some(if either { Mark::Either(mark) } else { Mark::Decimal(mark) })
         }
         _ if groups(mantissa, mark) => Some(Mark::Groups),
@@ -282,8 +288,8 @@ mod tests {
             assert_eq!(of(cell), Reading::Nothing, "{cell}");
         }
         for cell in [
-            "abc", "1e", "e5", "M", "1,40,000", "1 40", "3,", "1.2.3", "12%", "1e5.5", "v1.2", "12-5", ".",
-            "1ee5",
+            "abc", "1e", "e5", "M", "1,40,000", "1 40", "3,", "1.2.3", "12%", "1e5.5", "v1.2",
+            "12-5", ".", "1ee5",
         ] {
             assert_eq!(of(cell), Reading::Text, "{cell}");
         }
@@ -291,12 +297,23 @@ mod tests {
 
     #[test]
     fn what_a_run_that_diverged_logs() {
-        for cell in
-            ["nan", "-nan", "NaN", "NAN", "+nan", "nan(ind)", "-nan(ind)", "1.#QNAN", "-1.#IND00", "#NUM!"]
-        {
+        for cell in [
+            "nan",
+            "-nan",
+            "NaN",
+            "NAN",
+            "+nan",
+            "nan(ind)",
+            "-nan(ind)",
+            "1.#QNAN",
+            "-1.#IND00",
+            "#NUM!",
+        ] {
             assert!(matches!(of(cell), Reading::Number(number) if number.is_nan()), "{cell}");
         }
-        for cell in ["inf", "Inf", "+inf", "INF", "Infinity", "1.#INF", "1.#INF00", "\u{221e}", "1e999"] {
+        for cell in
+            ["inf", "Inf", "+inf", "INF", "Infinity", "1.#INF", "1.#INF00", "\u{221e}", "1e999"]
+        {
             assert_eq!(of(cell), Reading::Number(f64::INFINITY), "{cell}");
         }
         for cell in ["-inf", "-Infinity", "-1.#INF"] {

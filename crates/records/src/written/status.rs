@@ -112,7 +112,8 @@ impl Status {
             .chars()
             .map(|letter| if "_-".contains(letter) { ' ' } else { letter })
             .collect();
-        // Slurm cuts a word off with a plus, and says by whom a job was cancelled; others name their type first.
+        // Slurm cuts a word off with a plus, and says by whom a job was cancelled; others name
+        // their type first.
         let word = word.trim_end_matches('+').rsplit('.').next().unwrap_or_default();
         let word = word.split(" by ").next().unwrap_or_default().trim();
         match word {

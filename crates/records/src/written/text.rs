@@ -10,7 +10,10 @@ const NO_TEXT: [(&[u8], &str); 7] = [
     (b"PK\x03\x04", "a workbook or a zip archive; save the sheet as CSV"),
     (b"PAR1", "a Parquet file; name it .parquet"),
     (b"\xff\xfe\0\0", "UTF-32; save it as UTF-8"),
-    (b"version https://git-lfs", "a Git LFS pointer and not the file itself; fetch it with `git lfs pull`"),
+    (
+        b"version https://git-lfs",
+        "a Git LFS pointer and not the file itself; fetch it with `git lfs pull`",
+    ),
 ];
 
 /// The text of a file.
@@ -46,14 +49,20 @@ fn wide(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<String, Fault> {
     let mut text = String::with_capacity(units.len());
     let mut line = 1;
     for letter in char::decode_utf16(units) {
-        let refuse = |_| Fault { line, reason: "half a letter of UTF-16; save the file as UTF-8".to_owned() };
+        let refuse = |_| Fault {
+            line,
+            reason: "half a letter of UTF-16; save the file as UTF-8".to_owned(),
+        };
         let letter = letter.map_err(refuse)?;
         line += u64::from(letter == '\n');
         text.push(letter);
     }
     match rest {
         [] => Ok(text),
-        _ => Err(Fault { line, reason: "UTF-16 that ends inside a letter; the file is cut".to_owned() }),
+        _ => Err(Fault {
+            line,
+            reason: "UTF-16 that ends inside a letter; the file is cut".to_owned(),
+        }),
     }
 }
 

@@ -26,16 +26,19 @@ struct Audited<'a> {
 fn make<'a>(family: &Family<'a>) -> Made<'a> {
     let audited = |corpus: &'a str, law: Option<&'a Law>| {
         let law = law?;
-        let fit = law.fit().filter(|fit| fit.audit.iter().any(|step| !step.predictions.is_empty()))?;
+        let fit =
+            law.fit().filter(|fit| fit.audit.iter().any(|step| !step.predictions.is_empty()))?;
         Some(Audited { corpus, law, fit })
     };
     let groups = || family.groups.iter();
     let rank = groups().filter_map(|(group, _)| audited(&group.corpus, group.rank_laws.first()));
-    let entropy = groups().filter_map(|(group, _)| audited(&group.corpus, Some(&group.cross_entropy_law)));
+    let entropy =
+        groups().filter_map(|(group, _)| audited(&group.corpus, Some(&group.cross_entropy_law)));
     let mut rows: Vec<Vec<Audited<'a>>> = vec![rank.collect(), entropy.collect()];
     rows.retain(|row| !row.is_empty());
     if rows.is_empty() {
-        return Err("it needs at least four models with a point: three for a fit, one to predict".to_owned());
+        return Err("it needs at least four models with a point: three for a fit, one to predict"
+            .to_owned());
     }
     let seen: Vec<String> = rows.iter().flatten().filter_map(Audited::told).collect();
     let caption = format!(
@@ -44,19 +47,25 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
          fits are uncertain and later ones should not be further off. Seen: {}.",
         seen.join("; ")
     );
-    Ok(Figure::of(FIGURE.title, caption, numbers(family.name, rows.iter().flatten()), move |frame| {
-        let all = frame.rows();
-        let mut fitted = all.numbers("fitted_models");
-        fitted.sort_by(f64::total_cmp);
-        fitted.dedup();
-        let fitted = thinned(&fitted);
-        let keys = fitted
-            .iter()
-            .enumerate()
-            .map(|(at, m)| Key::series(Style::step(at, fitted.len()), format!("from the {m} smallest")));
-        let panels = rows.iter().map(|row| row.iter().map(|audited| audited.panel(&all, &fitted)).collect());
-        Drawing::of(keys.collect(), panels.collect())
-    }))
+    Ok(Figure::of(
+        FIGURE.title,
+        caption,
+        numbers(family.name, rows.iter().flatten()),
+        move |frame| {
+            let all = frame.rows();
+            let mut fitted = all.numbers("fitted_models");
+            fitted.sort_by(f64::total_cmp);
+            fitted.dedup();
+            let fitted = thinned(&fitted);
+            let keys = fitted.iter().enumerate().map(|(at, m)| {
+                Key::series(Style::step(at, fitted.len()), format!("from the {m} smallest"))
+            });
+            let panels = rows
+                .iter()
+                .map(|row| row.iter().map(|audited| audited.panel(&all, &fitted)).collect());
+            Drawing::of(keys.collect(), panels.collect())
+        },
+    ))
 }
 
 /// All, or [`MOST`] of them from the first to the last where there are too many to tell apart. The
@@ -71,8 +80,8 @@ fn thinned<T: Copy>(fitted: &[T]) -> Vec<T> {
 
 fn numbers<'c, 'a: 'c>(family: &str, all: impl Iterator<Item = &'c Audited<'a>>) -> Frame {
     let steps = all.flat_map(|audited| audited.fit.audit.iter().map(move |step| (*audited, step)));
-    let rows =
-        steps.flat_map(|(audited, step)| step.predictions.iter().map(move |held| (audited, step, held)));
+    let rows = steps
+        .flat_map(|(audited, step)| step.predictions.iter().map(move |held| (audited, step, held)));
     Frame::of::<(Audited<'a>, &'a AuditStep, &'a HeldOut)>(rows)
         .column("family", |_| family)
         .column("corpus", |(audited, ..)| audited.corpus)
@@ -120,7 +129,8 @@ impl Audited<'_> {
     fn panel(&self, rows: &Rows<'_>, fitted: &[f64]) -> Panel {
         let rows = rows.of("corpus", self.corpus).of("quantity", &self.law.quantity.symbol());
         let error = || Num::made(["relative_error"], |[error]| 100.0 * error);
-        let end = |end| Num::made([end, "observed"], |[end, observed]| 100.0 * (end / observed - 1.0));
+        let end =
+            |end| Num::made([end, "observed"], |[end, observed]| 100.0 * (end / observed - 1.0));
         let look = |row: Row<'_>| if row.denied("covered") { Look::Hollow } else { Look::Filled };
         let series = fitted.iter().enumerate().map(|(at, m)| {
             let rows = rows.only(|row| row.number("fitted_models") == Some(*m));
@@ -130,7 +140,8 @@ impl Audited<'_> {
         let series: Vec<Series> = series.filter(|series| !series.is_bare()).collect();
         // Three models give an interval with one degree of freedom: its ends leave the axes.
         let most = 4.0 * series.iter().flat_map(Series::marked).map(f64::abs).fold(0.0, f64::max);
-        let heights = series.iter().flat_map(Series::heights).map(|height| height.clamp(-most, most));
+        let heights =
+            series.iter().flat_map(Series::heights).map(|height| height.clamp(-most, most));
         let y = Axis::linear("predicted / measured − 1, %").closed(heights).holding([0.0]);
         let corpus = format::shortened(self.corpus, 24);
         Panel {

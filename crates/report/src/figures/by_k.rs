@@ -18,7 +18,8 @@ impl<'a> FitsByK<'a> {
     /// than two k.
     pub(super) fn of(family: &Family<'a>, keep: impl Fn(&PowerLaw) -> bool) -> Option<Vec<Self>> {
         let fits = family.groups.iter().map(|(group, _)| {
-            let fit = |law: &'a relscale_laws::Law| Some((law.k()?, law.fit().filter(|fit| keep(fit))?));
+            let fit =
+                |law: &'a relscale_laws::Law| Some((law.k()?, law.fit().filter(|fit| keep(fit))?));
             let fits = group.rank_laws.iter().filter_map(fit).collect();
             Self { family: &group.family, corpus: &group.corpus, fits }
         });
@@ -30,12 +31,16 @@ impl<'a> FitsByK<'a> {
 }
 
 /// All fits, a row each.
-pub(super) fn all<'c, 'a: 'c>(corpora: &'c [FitsByK<'a>]) -> impl Iterator<Item = &'a PowerLaw> + Clone + 'c {
+pub(super) fn all<'c, 'a: 'c>(
+    corpora: &'c [FitsByK<'a>],
+) -> impl Iterator<Item = &'a PowerLaw> + Clone + 'c {
     corpora.iter().flat_map(|corpus| corpus.fits.iter().map(|(_, fit)| *fit))
 }
 
 /// Begins a frame with family, corpus and k of each fit.
-pub(super) fn selection<'a>(corpora: &[FitsByK<'a>]) -> Selection<(&'a str, &'a str, u32, &'a PowerLaw)> {
+pub(super) fn selection<'a>(
+    corpora: &[FitsByK<'a>],
+) -> Selection<(&'a str, &'a str, u32, &'a PowerLaw)> {
     let of = |corpus: &FitsByK<'a>| {
         let (family, name) = (corpus.family, corpus.corpus);
         corpus.fits.iter().map(move |(k, fit)| (family, name, *k, *fit)).collect::<Vec<_>>()

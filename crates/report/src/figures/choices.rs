@@ -20,7 +20,8 @@ const MEASURES: [ChoiceMeasure; 2] = [ChoiceMeasure::Accuracy, ChoiceMeasure::Go
 /// A section a family and corpus.
 pub(super) fn sections(results: &Results) -> Vec<Section<'_>> {
     let files = results.choices.iter();
-    let groups = files.flat_map(|found| found.fit.groups.iter().map(move |group| (&found.file, group)));
+    let groups =
+        files.flat_map(|found| found.fit.groups.iter().map(move |group| (&found.file, group)));
     let sections = groups.map(|(file, group)| {
         let heading = format!("Questions: {} on {}", group.family, group.corpus);
         let files = format!("{file}--{}--{}", group.family, group.corpus);
@@ -37,7 +38,8 @@ pub(super) fn left_out() -> Vec<Slot<'static>> {
 
 /// One family on one corpus.
 fn make(group: &ChoicesGroup) -> Made<'_> {
-    let means = || group.models.iter().flat_map(|model| model.means.iter().map(move |mean| (model, mean)));
+    let means =
+        || group.models.iter().flat_map(|model| model.means.iter().map(move |mean| (model, mean)));
     // Formats in the order of the result, distributions by name.
     let mut formats: Vec<&str> = Vec::new();
     for (_, mean) in means() {
@@ -45,7 +47,8 @@ fn make(group: &ChoicesGroup) -> Made<'_> {
             formats.push(&mean.format);
         }
     }
-    let mut names: Vec<&str> = means().filter_map(|(_, mean)| mean.distribution.as_deref()).collect();
+    let mut names: Vec<&str> =
+        means().filter_map(|(_, mean)| mean.distribution.as_deref()).collect();
     names.sort_unstable();
     names.dedup();
     if names.is_empty() {
@@ -57,12 +60,15 @@ fn make(group: &ChoicesGroup) -> Made<'_> {
         for name in &names {
             // A distribution's mean of each model that has it.
             let wanted = |mean: &ChoiceMean| {
-                mean.format == *format && mean.distribution.as_deref() == Some(name) && mean.group.is_none()
+                mean.format == *format
+                    && mean.distribution.as_deref() == Some(name)
+                    && mean.group.is_none()
             };
             for model in &group.models {
                 let mean = model.means.iter().find(|mean| wanted(mean));
-                values
-                    .extend(mean.iter().flat_map(|mean| mean.values.iter().map(move |v| (model, *mean, v))));
+                values.extend(
+                    mean.iter().flat_map(|mean| mean.values.iter().map(move |v| (model, *mean, v))),
+                );
             }
         }
     }
@@ -93,7 +99,8 @@ fn make(group: &ChoicesGroup) -> Made<'_> {
         let keys = names.iter().enumerate().map(|(at, name)| Key::series(Style::of(at), name));
         let panels = formats.iter().map(|format| {
             let rows = rows.of("format", format);
-            let heading = if formats.len() > 1 { format!("format {format}") } else { String::new() };
+            let heading =
+                if formats.len() > 1 { format!("format {format}") } else { String::new() };
             let panel = |measure: &ChoiceMeasure| panel(&rows, &names, *measure);
             let mut row: Vec<Panel> = MEASURES.iter().map(panel).collect();
             row[0].heading = heading;

@@ -40,7 +40,10 @@ impl<'a> Curve<'a> {
         Self::of(family, |group| Some(&group.cross_entropy_law))
     }
 
-    fn of(family: &Family<'a>, law: impl Fn(&'a relscale_laws::GroupFit) -> Option<&'a Law>) -> Vec<Self> {
+    fn of(
+        family: &Family<'a>,
+        law: impl Fn(&'a relscale_laws::GroupFit) -> Option<&'a Law>,
+    ) -> Vec<Self> {
         let groups = family.groups.iter();
         let of = |(group, style): &(&'a relscale_laws::GroupFit, Style)| {
             let law = law(group)?;
@@ -63,7 +66,8 @@ impl<'a> Curve<'a> {
     /// The size beyond the models up to which the line is continued: only where a slope with an
     /// interval is claimed.
     fn end(&self) -> Option<f64> {
-        let fit = self.fit().filter(|fit| fit.claimed && fit.line_interval(fit.centre).is_some())?;
+        let fit =
+            self.fit().filter(|fit| fit.claimed && fit.line_interval(fit.centre).is_some())?;
         Some(BEYOND * fit.range.1 as f64)
     }
 
@@ -111,7 +115,9 @@ impl<'a> Curve<'a> {
         let rows = self.rows(rows);
         let models = rows.with("value");
         // Marks of a law without claim are hollow.
-        let look = |row: Row<'_>| Look::claimed(row.flag("slope_claimed") || row.number("fitted").is_none());
+        let look = |row: Row<'_>| {
+            Look::claimed(row.flag("slope_claimed") || row.number("fitted").is_none())
+        };
         let series = Series::of(self.style, self.corpus)
             .stroke(line)
             .label(label)
@@ -240,7 +246,11 @@ pub(super) fn summary(curves: &[Curve<'_>], exponent: &str) -> String {
     match fits.as_slice() {
         [] => format!("No {exponent} is claimed here."),
         [(corpus, fit)] => {
-            format!("Seen: {exponent} {} on {corpus}{}.", format::estimate(&fit.exponent), r_squared(fit))
+            format!(
+                "Seen: {exponent} {} on {corpus}{}.",
+                format::estimate(&fit.exponent),
+                r_squared(fit)
+            )
         }
         [(slow, least), .., (fast, most)] => format!(
             "Seen: {exponent} from {} ({slow}{}) to {} ({fast}{}).",
@@ -253,7 +263,9 @@ pub(super) fn summary(curves: &[Curve<'_>], exponent: &str) -> String {
 }
 
 /// What every figure of points against size says about its marks.
-pub(super) fn how_to_read<'c, 'a: 'c>(curves: impl Iterator<Item = &'c Curve<'a>> + Clone) -> String {
+pub(super) fn how_to_read<'c, 'a: 'c>(
+    curves: impl Iterator<Item = &'c Curve<'a>> + Clone,
+) -> String {
     let mut text =
         "Each mark is a model; a straight line on these logarithmic axes is a power law, and a steeper one \
                     falls faster with size. "

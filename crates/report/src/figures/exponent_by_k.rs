@@ -11,8 +11,8 @@ pub(super) const FIGURE: Kind<OfFamily> =
 
 /// The exponent of each rank law.
 fn make<'a>(family: &Family<'a>) -> Made<'a> {
-    let corpora =
-        FitsByK::of(family, |_| true).ok_or("it needs laws of two models or more at two k or more")?;
+    let corpora = FitsByK::of(family, |_| true)
+        .ok_or("it needs laws of two models or more at two k or more")?;
     let numbers = by_k::selection(&corpora)
         .column("alpha", |(.., fit)| fit.exponent.value)
         .ends(["low", "high"], |(.., fit)| fit.exponent.bounds())
@@ -48,7 +48,8 @@ fn caption(corpora: &[FitsByK<'_>]) -> String {
     let seen = corpora.iter().filter_map(|corpus| {
         let claimed: Vec<_> = corpus.fits.iter().filter(|(_, fit)| fit.claimed).collect();
         let (first_k, first) = claimed.first()?;
-        let (top_k, top) = claimed.iter().max_by(|a, b| a.1.exponent.value.total_cmp(&b.1.exponent.value))?;
+        let (top_k, top) =
+            claimed.iter().max_by(|a, b| a.1.exponent.value.total_cmp(&b.1.exponent.value))?;
         Some(format!(
             "on {} from {} at k = {first_k} up to {} at k = {}",
             corpus.corpus,

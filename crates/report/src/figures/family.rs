@@ -18,12 +18,14 @@ pub(crate) struct Family<'a> {
 impl<'a> Family<'a> {
     /// The families of a study, by name. The colours are those of the corpora over the whole study.
     pub(crate) fn all(study: &'a StudyFit) -> Vec<Self> {
-        let mut corpora: Vec<&str> = study.groups.iter().map(|group| group.corpus.as_str()).collect();
+        let mut corpora: Vec<&str> =
+            study.groups.iter().map(|group| group.corpus.as_str()).collect();
         corpora.sort_unstable();
         corpora.dedup();
         let mut families: Vec<Self> = Vec::new();
         for group in &study.groups {
-            let style = Style::of(corpora.iter().position(|corpus| *corpus == group.corpus).unwrap_or(0));
+            let style =
+                Style::of(corpora.iter().position(|corpus| *corpus == group.corpus).unwrap_or(0));
             match families.iter_mut().find(|family| family.name == group.family) {
                 Some(family) => family.groups.push((group, style)),
                 None => families.push(Self {

@@ -34,7 +34,8 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         let series = by_k::series(&family, &rows, |rows| Marks::at(rows, "k", "r_squared", tip));
         // The yardstick only where it does not squeeze what there is to see.
         let near = rows.numbers("r_squared").iter().any(|&r| r < PAPER + 0.03);
-        let guide = || Guide::level(PAPER, format!("{PAPER}, the paper's bound for k < 1000"), End::Left);
+        let guide =
+            || Guide::level(PAPER, format!("{PAPER}, the paper's bound for k < 1000"), End::Left);
         let y = Axis::linear("R² (log-log)").holding([1.0]).holding(near.then_some(PAPER - 0.015));
         let panel = Panel::of(Axis::grid(rows.numbers("k")), y, 260.0, series);
         Drawing::one(vec![], Panel { guides: near.then(guide).into_iter().collect(), ..panel })
@@ -56,9 +57,14 @@ fn caption(corpora: &[FitsByK<'_>]) -> String {
     let seen = ends.iter().map(|(end, corpora)| match end {
         Some(k) => {
             let k = format::count(u64::from(*k));
-            format!("a slope is claimed with R² above {PAPER} up to k = {k} on {}", format::list(corpora))
+            format!(
+                "a slope is claimed with R² above {PAPER} up to k = {k} on {}",
+                format::list(corpora)
+            )
         }
-        None => format!("no slope with R² above {PAPER} at the first k on {}", format::list(corpora)),
+        None => {
+            format!("no slope with R² above {PAPER} at the first k on {}", format::list(corpora))
+        }
     });
     let seen: Vec<String> = seen.collect();
     let hollow = by_k::all(corpora).any(|fit| !fit.claimed);

@@ -22,11 +22,16 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     } else {
         format!("How often the right token is among the first {k}, as −ln of that share. ")
     };
-    let caption = format!("{what}{}{}", curve::how_to_read(curves.iter()), curve::summary(&curves, "α"));
+    let caption =
+        format!("{what}{}{}", curve::how_to_read(curves.iter()), curve::summary(&curves, "α"));
     let title = format!("{symbol} against model size");
     Ok(Figure::of(title, caption, curve::frame(&curves), move |frame| {
         let panel = curve::panel(frame, &curves, &format!("{symbol} (nats)"), 380.0, |curve| {
-            let lines = [Some(curve.corpus.to_owned()), Some(curve.exponent_text()), curve.r_squared_text()];
+            let lines = [
+                Some(curve.corpus.to_owned()),
+                Some(curve.exponent_text()),
+                curve.r_squared_text(),
+            ];
             (Line::Solid, lines.into_iter().flatten().collect())
         });
         Drawing::one(vec![], panel)

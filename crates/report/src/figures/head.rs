@@ -20,7 +20,9 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     let ks: Vec<String> = panels.iter().map(|(k, _)| k.to_string()).collect();
     let seen: Vec<String> = panels
         .iter()
-        .map(|(k, curves)| format!("k = {k}: {}", curve::summary(curves, "α").replace("Seen: ", "")))
+        .map(|(k, curves)| {
+            format!("k = {k}: {}", curve::summary(curves, "α").replace("Seen: ", ""))
+        })
         .collect();
     let all = || panels.iter().flat_map(|(_, curves)| curves);
     let caption = format!(
@@ -32,7 +34,8 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     let title = format!("−ln RBP against model size for k = {}", format::list(&ks));
     let numbers = curve::frame(all());
     Ok(Figure::of(title, caption, numbers, move |frame| {
-        let mut drawn: Vec<Panel> = panels.iter().map(|(k, curves)| laws(frame, *k, curves, 280.0)).collect();
+        let mut drawn: Vec<Panel> =
+            panels.iter().map(|(k, curves)| laws(frame, *k, curves, 280.0)).collect();
         Panel::equal_spans(&mut drawn);
         Drawing::of(Key::each(&drawn), vec![drawn])
     }))
@@ -45,7 +48,12 @@ pub(super) fn at_each<'a>(family: &Family<'a>, ks: &[u32]) -> Vec<(u32, Vec<Curv
 }
 
 /// The panel of the laws at one k, what they say in coloured lines above it.
-pub(super) fn laws(frame: &crate::frame::Frame, k: u32, curves: &[Curve<'_>], height: f64) -> Panel {
+pub(super) fn laws(
+    frame: &crate::frame::Frame,
+    k: u32,
+    curves: &[Curve<'_>],
+    height: f64,
+) -> Panel {
     let title = format!("{} (nats)", format::rank_symbol(k));
     Panel {
         heading: format!("k = {}", format::count(u64::from(k))),

@@ -6,7 +6,9 @@ use super::curve::{self, S};
 use super::{Family, Figure, Kind, Made, OfFamily};
 use crate::format;
 use crate::frame::{Frame, Row, Rows};
-use crate::plot::{Axis, Drawing, Key, Line, Look, Mark, Marks, Panel, Sample, Series, Shade, Style};
+use crate::plot::{
+    Axis, Drawing, Key, Line, Look, Mark, Marks, Panel, Sample, Series, Shade, Style,
+};
 
 pub(super) const FIGURE: Kind<OfFamily> =
     Kind { name: "held-out", title: "The smaller half of the models predicts the others", make };
@@ -33,9 +35,10 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         Some(Cut { corpus, style, law, step })
     };
     let groups = || family.groups.iter();
-    let rank = groups().filter_map(|(group, style)| cut(group.rank_laws.first(), &group.corpus, *style));
-    let entropy =
-        groups().filter_map(|(group, style)| cut(Some(&group.cross_entropy_law), &group.corpus, *style));
+    let rank =
+        groups().filter_map(|(group, style)| cut(group.rank_laws.first(), &group.corpus, *style));
+    let entropy = groups()
+        .filter_map(|(group, style)| cut(Some(&group.cross_entropy_law), &group.corpus, *style));
     let mut panels: Vec<Vec<Cut<'a>>> = vec![rank.collect(), entropy.collect()];
     panels.retain(|cuts| !cuts.is_empty());
     if panels.is_empty() {
@@ -101,7 +104,8 @@ impl Cut<'_> {
             .ends(["low", "high"], |held| held.predicted.bounds())
             .column("covered", |held| held.covered);
         let quantity = self.law.quantity.symbol().into();
-        let head = [("family", family.into()), ("corpus", self.corpus.into()), ("quantity", quantity)];
+        let head =
+            [("family", family.into()), ("corpus", self.corpus.into()), ("quantity", quantity)];
         Frame::stacked([fitted.frame(), held_out.frame()]).led(head)
     }
 

@@ -64,8 +64,9 @@ impl<'a> Corpus<'a> {
 
     fn told(&self) -> String {
         let lag = self.order.autocorrelation.first().and_then(|found| found.value.as_ref());
-        let lag = lag
-            .map_or(String::new(), |value| format!("correlation {} at lag 1", format::fixed(value.value, 3)));
+        let lag = lag.map_or(String::new(), |value| {
+            format!("correlation {} at lag 1", format::fixed(value.value, 3))
+        });
         let counts = self.effective().rfind(|(length, point, _)| point.claimed && *length > 1);
         let counts = counts.map_or(String::new(), |(length, _, effective)| {
             format!(", N = {length} counts as {} tokens", format::significant(effective.value))
@@ -108,7 +109,10 @@ fn tip(row: Row<'_>, what: &str) -> String {
 fn correlation(rows: &Rows<'_>, style: impl Fn(&Rows<'_>) -> Style) -> Panel {
     let series = rows.of("what", CORRELATION).by("corpus").into_iter().map(|rows| {
         let marks = Marks::at(&rows, "at", "value", |row| {
-            tip(row, &format!("lag {}: {}", row.plain("at"), row.estimate(["value", "low", "high"])))
+            tip(
+                row,
+                &format!("lag {}: {}", row.plain("at"), row.estimate(["value", "low", "high"])),
+            )
         });
         Series::of(style(&rows), rows.text("corpus")).joined(marks.error("low", "high"))
     });
@@ -129,12 +133,21 @@ fn runs(rows: &Rows<'_>, style: impl Fn(&Rows<'_>) -> Style) -> Panel {
             let [value, independent, markov] =
                 ["value", "independent", "markov"].map(|column| row.significant(column));
             let at = row.plain("at");
-            tip(row, &format!("runs of {at} or more: {value}\nindependent {independent}, chain {markov}"))
+            tip(
+                row,
+                &format!(
+                    "runs of {at} or more: {value}\nindependent {independent}, chain {markov}"
+                ),
+            )
         });
         let series = || Series::of(style(&rows), rows.text("corpus"));
         [
             series().joined(marks),
-            series().stroke(Line::Dashed).line(&rows.above("independent", 0.0), "at", "independent"),
+            series().stroke(Line::Dashed).line(
+                &rows.above("independent", 0.0),
+                "at",
+                "independent",
+            ),
             series().stroke(Line::Dotted).line(&rows.above("markov", 0.0), "at", "markov"),
         ]
     });
@@ -154,7 +167,8 @@ fn runs(rows: &Rows<'_>, style: impl Fn(&Rows<'_>) -> Style) -> Panel {
 
 fn lengths(rows: &Rows<'_>, style: impl Fn(&Rows<'_>) -> Style) -> Panel {
     let rows = rows.of("what", LENGTH);
-    let equality = Series::of(Style::NEUTRAL, "").stroke(Line::Dashed).line(&rows, "at", "independent");
+    let equality =
+        Series::of(Style::NEUTRAL, "").stroke(Line::Dashed).line(&rows, "at", "independent");
     let series = rows.by("corpus").into_iter().map(|rows| {
         let marks = Marks::at(&rows, "at", "value", |row| {
             let counts = row.estimate(["value", "low", "high"]);

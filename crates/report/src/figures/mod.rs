@@ -112,7 +112,11 @@ pub(crate) fn sections(results: &Results) -> Vec<Section<'_>> {
     let mut sections: Vec<Section<'_>> = Vec::new();
     for family in &families {
         let slots = OF_FAMILY.iter().map(|kind| kind.slot((kind.make)(family)));
-        sections.push(Section::of(&format!("Family {}", family.name), family.name, slots.collect()));
+        sections.push(Section::of(
+            &format!("Family {}", family.name),
+            family.name,
+            slots.collect(),
+        ));
     }
     let mut missing = Vec::new();
     if results.laws.is_none() {
@@ -150,7 +154,10 @@ mod tests {
         different.dedup();
         assert_eq!(different.len(), names.len(), "{names:?}");
         let one_word = |name: &&str| name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-        assert!(names.iter().all(one_word) && names.iter().all(|name| !name.contains("--")), "{names:?}");
+        assert!(
+            names.iter().all(one_word) && names.iter().all(|name| !name.contains("--")),
+            "{names:?}"
+        );
     }
 
     #[test]

@@ -32,7 +32,13 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
             ScatterTest::Tested(test) => Some(test.as_ref()),
             ScatterTest::Untested { .. } => None,
         };
-        Some(AtK { corpus, k: law.k()?, largest: found.noise.last(), test, verdict: &found.verdict })
+        Some(AtK {
+            corpus,
+            k: law.k()?,
+            largest: found.noise.last(),
+            test,
+            verdict: &found.verdict,
+        })
     };
     let corpora = family.groups.iter().map(|(group, _)| -> Vec<AtK<'a>> {
         group.rank_laws.iter().filter_map(|law| at(&group.corpus, law)).collect()
@@ -40,7 +46,8 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     let corpora: Vec<Vec<AtK<'a>>> =
         corpora.filter(|all| all.iter().any(|at| at.largest.is_some())).collect();
     if corpora.is_empty() {
-        let reason = "the noise of a text sample comes from resampling documents, and these laws have none";
+        let reason =
+            "the noise of a text sample comes from resampling documents, and these laws have none";
         return Err(reason.to_owned());
     }
     let numbers = Frame::of(corpora.concat())
@@ -49,7 +56,9 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         .column("k", |at| at.k)
         .column("largest_model", |at| Some(&at.largest?.model))
         .column("log_standard_error", |at| at.largest?.log_standard_error)
-        .column("independent_log_standard_error", |at| Some(at.largest?.independent_log_standard_error))
+        .column("independent_log_standard_error", |at| {
+            Some(at.largest?.independent_log_standard_error)
+        })
         .column("effective_tokens", |at| at.largest?.effective_tokens)
         .column("r_squared", |at| at.test?.r_squared)
         .column("perfect_r_squared_median", |at| Some(at.test?.r_squared_median))
@@ -76,7 +85,8 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         // One series a corpus.
         let marks = |marks: for<'f> fn(&Rows<'f>) -> Marks<'f>| -> Vec<Series> {
             let of = |rows: &Rows<'_>| {
-                Series::of(family.style(rows.text("corpus")), rows.text("corpus")).joined(marks(rows))
+                Series::of(family.style(rows.text("corpus")), rows.text("corpus"))
+                    .joined(marks(rows))
             };
             rows.by("corpus").iter().map(of).collect()
         };
@@ -115,7 +125,9 @@ fn seen(all: &[AtK<'_>]) -> String {
         return format!("on {corpus} noise alone explains the scatter at every k");
     }
     let doubtful = format::list(&doubtful);
-    format!("on {corpus} noise alone does not explain the scatter (p below {DOUBT}) at k = {doubtful}")
+    format!(
+        "on {corpus} noise alone does not explain the scatter (p below {DOUBT}) at k = {doubtful}"
+    )
 }
 
 fn told(row: Row<'_>, what: &str) -> String {
@@ -133,7 +145,8 @@ fn fits<'f>(rows: &Rows<'f>) -> Marks<'f> {
     let left = Num::made(["r_squared"], |[r_squared]| 1.0 - r_squared);
     let marks = Marks::at(rows, "k", left, |row| {
         let r_squared = |column| format::r_squared(row.number(column));
-        let (middle, low) = (r_squared("perfect_r_squared_median"), r_squared("perfect_r_squared_low"));
+        let (middle, low) =
+            (r_squared("perfect_r_squared_median"), r_squared("perfect_r_squared_low"));
         let perfect = format!("a perfect law: {middle} in the middle, above {low} in 95 %");
         told(row, &format!("R² {}\n{perfect}", r_squared("r_squared")))
     });
@@ -142,5 +155,6 @@ fn fits<'f>(rows: &Rows<'f>) -> Marks<'f> {
 
 fn chances<'f>(rows: &Rows<'f>) -> Marks<'f> {
     let tip = |row: Row<'f>| told(row, &format!("p = {}", row.significant("p_value")));
-    Marks::at(rows, "k", "p_value", tip).look(|row| Look::claimed(row.number("p_value") >= Some(DOUBT)))
+    Marks::at(rows, "k", "p_value", tip)
+        .look(|row| Look::claimed(row.number("p_value") >= Some(DOUBT)))
 }

@@ -12,8 +12,11 @@ pub(super) const FIGURE: Kind<OfFamily> =
 
 /// Forms that are drawn beside the best one, by the name that `laws.json` gives them: those that
 /// the paper speaks of.
-const FORMS: [(&str, &str); 3] =
-    [("lognormal", "lognormal"), ("point_mass", "point masses (Appendix B)"), ("zeta", "power law (zeta)")];
+const FORMS: [(&str, &str); 3] = [
+    ("lognormal", "lognormal"),
+    ("point_mass", "point masses (Appendix B)"),
+    ("zeta", "power law (zeta)"),
+];
 
 /// What the best form is called in the legend; its name stands above each panel.
 const BEST: &str = "best form";
@@ -32,7 +35,9 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     });
     let panels: Vec<(&'a str, &'a ModelRanks)> = smallest.chain(largest).collect();
     if panels.is_empty() {
-        return Err("ranks were not counted, or none of their distributions could be fitted".to_owned());
+        return Err(
+            "ranks were not counted, or none of their distributions could be fitted".to_owned()
+        );
     }
     let seen = panels.iter().filter_map(|(corpus, ranks)| {
         let best = ranks.fits.first()?;
@@ -49,7 +54,8 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
          parabola a lognormal. Best by AIC: {}.",
         seen.collect::<Vec<_>>().join("; ")
     );
-    let numbers = Frame::stacked(panels.iter().map(|(corpus, ranks)| rows(family.name, corpus, ranks)));
+    let numbers =
+        Frame::stacked(panels.iter().map(|(corpus, ranks)| rows(family.name, corpus, ranks)));
     Ok(Figure::of(FIGURE.title, caption, numbers, move |frame| {
         let mut legend = vec![Key::of(Style::of(0), Sample::Band, "measured")];
         let drawn = panels.iter().map(|(corpus, ranks)| {
@@ -74,15 +80,18 @@ fn rows(family: &str, corpus: &str, ranks: &ModelRanks) -> Frame {
     });
     // Probability of one rank of the bin, on average over the bin.
     let density = |probability: f64, bin: &RankBin| probability / f64::from(bin.width());
-    let observed =
-        |bin: &RankBin| (bin.tokens > 0).then(|| density(bin.tokens as f64 / ranks.tokens as f64, bin));
+    let observed = |bin: &RankBin| {
+        (bin.tokens > 0).then(|| density(bin.tokens as f64 / ranks.tokens as f64, bin))
+    };
     Frame::of::<(&RankBin, &RankFit, Option<f64>)>(rows)
         .column("lowest_rank", |(bin, ..)| bin.low)
         .column("highest_rank", |(bin, ..)| bin.high)
         .column("tokens", |(bin, ..)| bin.tokens)
         .column("share_per_rank", |(bin, ..)| observed(bin))
         .column("form", |(_, fit, _)| &fit.form)
-        .column("fitted_share_per_rank", |(bin, _, fitted)| fitted.map(|fitted| density(fitted, bin)))
+        .column("fitted_share_per_rank", |(bin, _, fitted)| {
+            fitted.map(|fitted| density(fitted, bin))
+        })
         .frame()
         .led([
             ("family", family.into()),
@@ -95,7 +104,8 @@ fn rows(family: &str, corpus: &str, ranks: &ModelRanks) -> Frame {
 /// The forms that are drawn of a model: those of the paper, and the best one, which comes first in
 /// the table. Name of the form, text, style and line.
 fn shown<'f>(rows: &Rows<'f>) -> Vec<(&'f str, &'static str, Style, Line)> {
-    let styles = [(Style::of(1), Line::Solid), (Style::of(2), Line::Dashed), (Style::of(3), Line::DashDot)];
+    let styles =
+        [(Style::of(1), Line::Solid), (Style::of(2), Line::Dashed), (Style::of(3), Line::DashDot)];
     let there: Vec<&str> = rows.by("form").iter().map(|rows| rows.text("form")).collect();
     let mut shown: Vec<_> = FORMS
         .iter()
@@ -127,11 +137,13 @@ fn panel(rows: &Rows<'_>) -> Panel {
     };
     // Each bin has a row for each form.
     let bins = rows.of("form", best);
-    let mut series = vec![Series::of(Style::of(0), corpus).bars(&bins, [from, to], "share_per_rank", tip)];
+    let mut series =
+        vec![Series::of(Style::of(0), corpus).bars(&bins, [from, to], "share_per_rank", tip)];
     // A form that gives next to nothing to the tail may leave the axes by the foot.
     let foot = bins.range("share_per_rank").0 / 5.0;
     for (form, _, style, line) in shown(rows) {
-        let above = rows.of("form", form).only(|row| row.number("fitted_share_per_rank") >= Some(foot));
+        let above =
+            rows.of("form", form).only(|row| row.number("fitted_share_per_rank") >= Some(foot));
         let middle = Num::made(["lowest_rank", "highest_rank"], |[low, high]| (low * high).sqrt());
         let series_of = Series::of(style, corpus).stroke(line);
         series.push(series_of.line(&above, middle, "fitted_share_per_rank"));
@@ -141,6 +153,11 @@ fn panel(rows: &Rows<'_>) -> Panel {
     Panel {
         heading,
         notes: if rows.is_empty() { vec![] } else { vec![(Style::NEUTRAL, note)] },
-        ..Panel::of(Axis::log("rank R"), Axis::log("share of tokens per rank").holding([foot]), 260.0, series)
+        ..Panel::of(
+            Axis::log("rank R"),
+            Axis::log("share of tokens per rank").holding([foot]),
+            260.0,
+            series,
+        )
     }
 }

@@ -25,7 +25,9 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         }
     }
     if forms.is_empty() {
-        return Err("ranks were not counted, or μ and σ could not be told apart for any model".to_owned());
+        return Err(
+            "ranks were not counted, or μ and σ could not be told apart for any model".to_owned()
+        );
     }
     let all = || forms.iter().flat_map(|(_, laws)| laws);
     let left = match all().map(|(_, law)| law.left_out.len()).sum() {
@@ -72,7 +74,8 @@ fn panel(family: &Family<'_>, frame: &Frame, form: &str, laws: &[(&str, &RatioLa
     let low = || Num::made(columns, |[ratio, error]| ratio - BAR * error);
     let high = || Num::made(columns, |[ratio, error]| ratio + BAR * error);
     let tip = |row: Row<'_>| {
-        let fixed = |column| row.number(column).map_or(String::new(), |value| format::fixed(value, 3));
+        let fixed =
+            |column| row.number(column).map_or(String::new(), |value| format::fixed(value, 3));
         let ratio = row.number("ratio").unwrap_or_default();
         format!(
             "{} on {}\nμ = {}, σ = {}\nμ/σ = {}",

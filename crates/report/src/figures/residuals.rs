@@ -56,7 +56,8 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
 
 /// The point that lies farthest from its line.
 fn farthest(curves: &[Curve<'_>]) -> Option<String> {
-    let points = curves.iter().flat_map(|curve| curve.law.points.iter().map(move |point| (curve, point)));
+    let points =
+        curves.iter().flat_map(|curve| curve.law.points.iter().map(move |point| (curve, point)));
     let residuals = points.filter_map(|(curve, point)| Some((curve, point, point.log_residual?)));
     let (curve, point, most) = residuals.max_by(|a, b| a.2.abs().total_cmp(&b.2.abs()))?;
     let most = format::fixed(100.0 * most, 1);

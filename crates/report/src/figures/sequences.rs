@@ -8,11 +8,15 @@ use super::{Family, Figure, Kind, Made, OfFamily};
 use crate::format;
 use crate::plot::{Drawing, Key, Line, Panel, Style};
 
-pub(super) const FIGURE: Kind<OfFamily> =
-    Kind { name: "sequences", title: "Several tokens right in a row: −ln p against model size", make };
+pub(super) const FIGURE: Kind<OfFamily> = Kind {
+    name: "sequences",
+    title: "Several tokens right in a row: −ln p against model size",
+    make,
+};
 
 /// Why a figure of sequences is not there.
-pub(super) const NONE: &str = "no sequence of tokens was counted, or no model has a point in their laws";
+pub(super) const NONE: &str =
+    "no sequence of tokens was counted, or no model has a point in their laws";
 
 /// The lengths of one k on one corpus.
 pub(super) struct Lengths<'a> {
@@ -30,11 +34,15 @@ impl<'a> Lengths<'a> {
             .iter()
             .filter_map(|(group, _)| Some((group.corpus.as_str(), group.emergence.as_ref()?)))
             .collect();
-        let mut grid: Vec<u32> =
-            counted.iter().flat_map(|(_, emergence)| emergence.by_k.iter().map(|at| at.k)).collect();
+        let mut grid: Vec<u32> = counted
+            .iter()
+            .flat_map(|(_, emergence)| emergence.by_k.iter().map(|at| at.k))
+            .collect();
         grid.sort_unstable();
         grid.dedup();
-        let at = |k| counted.iter().filter_map(move |(corpus, emergence)| Some((*corpus, emergence.at(k)?)));
+        let at = |k| {
+            counted.iter().filter_map(move |(corpus, emergence)| Some((*corpus, emergence.at(k)?)))
+        };
         let all = grid.into_iter().flat_map(at);
         let lengths = all.map(|(corpus, found)| Self { family: family.name, corpus, found });
         let there: Vec<Self> = lengths.filter(|lengths| lengths.shown().next().is_some()).collect();
@@ -44,18 +52,25 @@ impl<'a> Lengths<'a> {
     /// The lengths that have a point, each with its colour.
     fn shown(&self) -> impl Iterator<Item = (&'a relscale_laws::SequencesOfLength, Style)> {
         let lengths = &self.found.lengths;
-        let styled = lengths.iter().enumerate().map(|(at, length)| (length, Style::step(at, lengths.len())));
+        let styled =
+            lengths.iter().enumerate().map(|(at, length)| (length, Style::step(at, lengths.len())));
         styled.filter(|(length, _)| !length.law.points.is_empty())
     }
 
     /// `crates-code, k = 10`.
     pub(super) fn heading(&self) -> String {
-        format!("{}, k = {}", format::shortened(self.corpus, 24), format::count(u64::from(self.found.k)))
+        format!(
+            "{}, k = {}",
+            format::shortened(self.corpus, 24),
+            format::count(u64::from(self.found.k))
+        )
     }
 
     fn curves(&self) -> Vec<Curve<'a>> {
         let (family, corpus) = (self.family, self.corpus);
-        self.shown().map(|(length, style)| Curve { family, corpus, style, law: &length.law }).collect()
+        self.shown()
+            .map(|(length, style)| Curve { family, corpus, style, law: &length.law })
+            .collect()
     }
 }
 

@@ -10,8 +10,11 @@ use crate::format;
 use crate::frame::{Frame, Row, Rows};
 use crate::plot::{Axis, End, Guide, Key, Line, Look, Mark, Marks, Panel, Series, Shade, Style};
 
-pub(super) const FIGURE: Kind<OfFamily> =
-    Kind { name: "sigmoids", title: "Several tokens right in a row: their chance against model size", make };
+pub(super) const FIGURE: Kind<OfFamily> = Kind {
+    name: "sigmoids",
+    title: "Several tokens right in a row: their chance against model size",
+    make,
+};
 
 /// Decades beyond the models up to which the size at one half is drawn.
 const FAR: f64 = 2.0;
@@ -51,9 +54,11 @@ fn fit(length: &SequencesOfLength) -> Option<&PowerLaw> {
 /// as far as one half, if that is beyond three times as large.
 fn sizes(lengths: &Lengths<'_>) -> Vec<f64> {
     let models = lengths.found.models.iter().map(|model| model.parameters as f64);
-    let (least, most) = models
-        .fold((f64::INFINITY, 0.0), |(least, most), size| (f64::min(least, size), f64::max(most, size)));
-    let halves = lengths.found.lengths.iter().filter_map(half).map(|half| 2.0 * half.parameters.value);
+    let (least, most) = models.fold((f64::INFINITY, 0.0), |(least, most), size| {
+        (f64::min(least, size), f64::max(most, size))
+    });
+    let halves =
+        lengths.found.lengths.iter().filter_map(half).map(|half| 2.0 * half.parameters.value);
     let end = halves.fold(3.0 * most, f64::max);
     let between = |from: f64, to: f64, steps: u32| {
         (1..=steps).map(move |step| from * (to / from).powf(f64::from(step) / f64::from(steps)))
@@ -161,8 +166,9 @@ fn curve(style: Style, corpus: &str, rows: &Rows<'_>, most: f64) -> Series {
 
 fn half_tip(row: Row<'_>) -> String {
     let ends = row.ends(["parameters_low", "parameters_high"]);
-    let ends = ends
-        .map_or(String::new(), |(low, high)| format!(" [{}, {}]", format::scale(low), format::scale(high)));
+    let ends = ends.map_or(String::new(), |(low, high)| {
+        format!(" [{}, {}]", format::scale(low), format::scale(high))
+    });
     let half = format::scale(row.number(S).unwrap_or_default());
     format!("N = {}: p = 0.5 at S* = {half}{ends}", row.plain("length"))
 }

@@ -16,13 +16,13 @@ pub(super) const FIGURE: Kind<OfFamily> =
 fn make<'a>(family: &Family<'a>) -> Made<'a> {
     let corpora = family.groups.iter().filter_map(|(group, _)| {
         let simulations = &group.rank_distribution.as_ref()?.simulations;
-        let simulation = simulations.iter().find(|simulation| drawn(simulation).next().is_some())?;
+        let simulation =
+            simulations.iter().find(|simulation| drawn(simulation).next().is_some())?;
         Some((group.corpus.as_str(), simulation))
     });
     let corpora: Vec<(&'a str, &'a Simulation)> = corpora.collect();
     if corpora.is_empty() {
-        let reason =
-            "no lognormal whose mu/sigma follows a line over the models was there to draw ranks from";
+        let reason = "no lognormal whose mu/sigma follows a line over the models was there to draw ranks from";
         return Err(reason.to_owned());
     }
     let seen = corpora.iter().map(|(corpus, simulation)| {
@@ -85,7 +85,8 @@ fn symbol(law: &SimulatedLaw) -> String {
 
 /// `−ln RBP₁: 0.088, measured 0.080`.
 fn exponents(law: &SimulatedLaw) -> String {
-    let value = |estimate: Option<f64>| estimate.map_or("none".to_owned(), |value| format::fixed(value, 3));
+    let value =
+        |estimate: Option<f64>| estimate.map_or("none".to_owned(), |value| format::fixed(value, 3));
     format!(
         "{}: {}, measured {}",
         symbol(law),

@@ -5,7 +5,9 @@ use relscale_laws::{Estimate, SizeTokens, SizeTokensFit, Split};
 use super::slot::{Figure, Kind, Made, Section, Slot};
 use crate::format;
 use crate::frame::{Frame, Row, Rows};
-use crate::plot::{Axis, Drawing, Guide, Key, Look, Mark, Marks, Num, Panel, Sample, Series, Style};
+use crate::plot::{
+    Axis, Drawing, Guide, Key, Look, Mark, Marks, Num, Panel, Sample, Series, Style,
+};
 use crate::results::Results;
 
 const FIGURE: Kind<for<'a> fn(&'a SizeTokensFit) -> Made<'a>> =
@@ -80,10 +82,12 @@ fn make(fit: &SizeTokensFit) -> Made<'_> {
         clear(0),
         clear(1),
     );
-    let title = format!("{} and its gap to {}, along size and along tokens", fit.error, fit.baseline);
+    let title =
+        format!("{} and its gap to {}, along size and along tokens", fit.error, fit.baseline);
     let numbers = Frame::stacked(all().flat_map(|found| {
-        splits(found)
-            .flat_map(move |(quantity, split)| [0, 1].map(|along| rows(&found.name, quantity, split, along)))
+        splits(found).flat_map(move |(quantity, split)| {
+            [0, 1].map(|along| rows(&found.name, quantity, split, along))
+        })
     }));
     Ok(Figure::of(title, caption, numbers, |frame| {
         let key = |(name, style, mark, _): &(&str, usize, Mark, f64)| {

@@ -7,8 +7,11 @@ use crate::format;
 use crate::frame::{Frame, Row};
 use crate::plot::{Axis, Drawing, End, Guide, Key, Look, Marks, Panel, Series};
 
-pub(super) const FIGURE: Kind<OfFamily> =
-    Kind { name: "tail", title: "Where the law ends: −ln RBP against model size for large k", make };
+pub(super) const FIGURE: Kind<OfFamily> = Kind {
+    name: "tail",
+    title: "Where the law ends: −ln RBP against model size for large k",
+    make,
+};
 
 /// The two largest k that were fitted: above, the law; below, the misses behind each point.
 fn make<'a>(family: &Family<'a>) -> Made<'a> {
@@ -22,7 +25,9 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     let minimum = family.minimum_count;
     let ks: Vec<String> = panels.iter().map(|(k, _)| format::count(u64::from(*k))).collect();
     let seen = panels.iter().map(|(k, curves)| {
-        let misses = curves.iter().flat_map(|curve| curve.law.points.iter().filter_map(|point| point.misses));
+        let misses = curves
+            .iter()
+            .flat_map(|curve| curve.law.points.iter().filter_map(|point| point.misses));
         format!(
             "k = {}: {} The fewest misses of a model are {}.",
             format::count(u64::from(*k)),
@@ -38,7 +43,8 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         curve::how_to_read(all()),
         seen.join(" ")
     );
-    let title = format!("Where the law ends: −ln RBP against model size for k = {}", format::list(&ks));
+    let title =
+        format!("Where the law ends: −ln RBP against model size for k = {}", format::list(&ks));
     let numbers = curve::frame(all());
     Ok(Figure::of(title, caption, numbers, move |frame| {
         let above = panels.iter().map(|(k, curves)| {

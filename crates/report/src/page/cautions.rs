@@ -1,7 +1,8 @@
 //! The box of cautions: every flag of every result, and the points that were left out.
 //!
-//! Flags are found by walking the result as JSON, wherever it holds a member `flags`: a part of a result that is newer than
-//! this file has its flags on the page all the same. What a flag is about is read off the members on the way to it.
+//! Flags are found by walking the result as JSON, wherever it holds a member `flags`: a part of a
+//! result that is newer than this file has its flags on the page all the same. What a flag is about
+//! is read off the members on the way to it.
 
 use relscale_laws::{Flag, GroupFit, Severity};
 use relscale_records::digits::count;
@@ -81,8 +82,9 @@ impl Cautions {
         let mut rows = rows(found);
         // The sort keeps the order of the file among equals.
         rows.sort_by_key(|row| std::cmp::Reverse(row.order));
-        let counts = [Severity::Serious, Severity::Caution, Severity::Note]
-            .map(|severity| (severity.name(), rows.iter().filter(|row| row.order == severity).count()));
+        let counts = [Severity::Serious, Severity::Caution, Severity::Note].map(|severity| {
+            (severity.name(), rows.iter().filter(|row| row.order == severity).count())
+        });
         let any = !rows.is_empty();
         Self { rows, left_out: Vec::new(), counts: counts.to_vec(), any }
     }
@@ -136,10 +138,17 @@ fn walk(value: &Value, place: &Place, group: String, labels: &[String], found: &
                     continue;
                 }
                 for (at, entry) in member.as_array().into_iter().flatten().enumerate() {
-                    let code = entry.get("code").and_then(Value::as_str).unwrap_or("note").to_owned();
+                    let code =
+                        entry.get("code").and_then(Value::as_str).unwrap_or("note").to_owned();
                     if let Ok(flag) = serde_json::from_value::<Flag>(entry.clone()) {
                         let (group, about) = (group.clone(), labels.clone());
-                        found.push(Found { group, about, flag, code, place: place.step(&at.to_string()) });
+                        found.push(Found {
+                            group,
+                            about,
+                            flag,
+                            code,
+                            place: place.step(&at.to_string()),
+                        });
                     }
                 }
             }
@@ -177,7 +186,8 @@ fn label(members: &serde_json::Map<String, Value>) -> Option<String> {
 fn rows(found: Vec<Found>) -> Vec<Caution> {
     let mut kinds: Vec<Vec<Found>> = Vec::new();
     for flag in found {
-        let of_kind = kinds.iter_mut().find(|kind| kind[0].code == flag.code && kind[0].group == flag.group);
+        let of_kind =
+            kinds.iter_mut().find(|kind| kind[0].code == flag.code && kind[0].group == flag.group);
         match of_kind {
             Some(kind) => kind.push(flag),
             None => kinds.push(vec![flag]),
@@ -234,10 +244,15 @@ fn condensed(flags: &[&Found]) -> String {
             let (ks, others): (Vec<&str>, Vec<&str>) =
                 heads.iter().partition(|head| head.starts_with("k = "));
             let numbers: Vec<&str> = ks.iter().map(|k| k.trim_start_matches("k = ")).collect();
-            let ks = if numbers.is_empty() { String::new() } else { format!("k = {}", numbers.join(", ")) };
+            let ks = if numbers.is_empty() {
+                String::new()
+            } else {
+                format!("k = {}", numbers.join(", "))
+            };
             let heads: Vec<&str> =
                 [ks.as_str()].into_iter().chain(others).filter(|text| !text.is_empty()).collect();
-            let rest = if rest.is_empty() { String::new() } else { format!(" ({})", rest.join(", ")) };
+            let rest =
+                if rest.is_empty() { String::new() } else { format!(" ({})", rest.join(", ")) };
             format!("{}{rest}", heads.join(", "))
         })
         .collect();

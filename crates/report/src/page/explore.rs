@@ -1,8 +1,9 @@
-//! What the figure that moves with k is drawn from: the rank laws of the whole grid as compact JSON inside the page.
+//! What the figure that moves with k is drawn from: the rank laws of the whole grid as compact JSON
+//! inside the page.
 //!
-//! The script draws points, error bars, lines and bands from this; the numbers beside the figure are those of the table
-//! of all laws, which the script copies with their places. Nothing is rounded here, so that a number that the script shows
-//! can be looked up in `laws.json`.
+//! The script draws points, error bars, lines and bands from this; the numbers beside the figure
+//! are those of the table of all laws, which the script copies with their places. Nothing is
+//! rounded here, so that a number that the script shows can be looked up in `laws.json`.
 
 use relscale_laws::{GroupFit, Law, StudyFit};
 use serde::Serialize;
@@ -70,7 +71,9 @@ impl<'a> Data<'a> {
             .collect();
         let mut grid: Vec<u32> = groups
             .iter()
-            .flat_map(|group| group.laws.iter().filter(|law| !law.points.is_empty()).map(|law| law.k))
+            .flat_map(|group| {
+                group.laws.iter().filter(|law| !law.points.is_empty()).map(|law| law.k)
+            })
             .collect();
         grid.sort_unstable();
         grid.dedup();
@@ -95,8 +98,10 @@ impl<'a> Data<'a> {
 
 fn laws(group: &GroupFit) -> Vec<LawAtK<'_>> {
     let laws = group.rank_laws.iter().enumerate();
-    laws.filter_map(|(at, law)| Some(LawAtK { k: law.k()?, at, points: points(law), fit: fit(law) }))
-        .collect()
+    laws.filter_map(|(at, law)| {
+        Some(LawAtK { k: law.k()?, at, points: points(law), fit: fit(law) })
+    })
+    .collect()
 }
 
 fn points(law: &Law) -> Vec<Point<'_>> {

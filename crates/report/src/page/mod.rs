@@ -1,9 +1,10 @@
-//! The page: findings first, then the figures, the tables, the cautions, and how all of it came about.
+//! The page: findings first, then the figures, the tables, the cautions, and how all of it came
+//! about.
 //!
-//! [`html`] turns the fit into a view of strings and the view into a page by the template `page.html`, which escapes every
-//! string that is not [`Html`](source::Html). Markup is written in four other places, each of which escapes: numbers
-//! with their places in `source`, the laws' sentences in `typeset`, figures in `plot`, the data of the figure that moves
-//! in `explore`.
+//! [`html`] turns the fit into a view of strings and the view into a page by the template
+//! `page.html`, which escapes every string that is not [`Html`](source::Html). Markup is written in
+//! four other places, each of which escapes: numbers with their places in `source`, the laws'
+//! sentences in `typeset`, figures in `plot`, the data of the figure that moves in `explore`.
 //!
 //! | file | what |
 //! |---|---|
@@ -64,7 +65,12 @@ pub(crate) struct Drawn {
 impl Drawn {
     /// A figure with its drawing.
     pub(crate) fn new(figure: &Figure<'_>, stem: &str, svg: String) -> Self {
-        Self { title: figure.title.clone(), caption: figure.caption.clone(), stem: stem.to_owned(), svg }
+        Self {
+            title: figure.title.clone(),
+            caption: figure.caption.clone(),
+            stem: stem.to_owned(),
+            svg,
+        }
     }
 }
 
@@ -94,7 +100,8 @@ pub(crate) struct Section {
 impl Section {
     /// A section without figures yet.
     pub(crate) fn of(heading: &str, families: &[Family<'_>]) -> Self {
-        let family = families.iter().position(|family| heading == format!("Family {}", family.name));
+        let family =
+            families.iter().position(|family| heading == format!("Family {}", family.name));
         Self { heading: heading.to_owned(), family, figures: Vec::new(), left_out: Vec::new() }
     }
 }
@@ -126,7 +133,8 @@ pub(crate) fn html(
     families: &[Family<'_>],
     sections: &[Section],
 ) -> Result<String> {
-    page(study, results, records, families, sections).map_err(|source| ReportError::Template { source })
+    page(study, results, records, families, sections)
+        .map_err(|source| ReportError::Template { source })
 }
 
 fn page(
@@ -136,8 +144,9 @@ fn page(
     families: &[Family<'_>],
     sections: &[Section],
 ) -> Result<String, minijinja::Error> {
-    let json =
-        |error: serde_json::Error| minijinja::Error::new(ErrorKind::BadSerialization, error.to_string());
+    let json = |error: serde_json::Error| {
+        minijinja::Error::new(ErrorKind::BadSerialization, error.to_string())
+    };
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);

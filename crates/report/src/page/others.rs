@@ -46,7 +46,8 @@ impl Others {
                 match part {
                     Part::Table(table) => others.tables.extend(View::of(table)),
                     // Doubts have a place of their own.
-                    Part::Said(one) if one.role == Role::Note || one.only == Some(Medium::Screen) => {}
+                    Part::Said(one)
+                        if one.role == Role::Note || one.only == Some(Medium::Screen) => {}
                     Part::Said(one) => said.push((one.about.clone(), Html::from(&one.text))),
                 }
             }

@@ -1,4 +1,5 @@
-//! Where the numbers come from: the provenance of the runs behind the laws, as the study folder records it.
+//! Where the numbers come from: the provenance of the runs behind the laws, as the study folder
+//! records it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -120,7 +121,8 @@ impl Records {
 impl Run {
     fn of(run: &RunEntry) -> Self {
         let provenance = &run.record.provenance;
-        let done = run.done.as_ref().map(|done| At::file(&format!("runs/{}/done.json", run.folder), done));
+        let done =
+            run.done.as_ref().map(|done| At::file(&format!("runs/{}/done.json", run.folder), done));
         let total = |count: &dyn Fn(&At<'_, Totals>) -> Cell| {
             let totals = done.as_ref().map(|done| at!(done.totals));
             totals.map_or_else(|| Html::text("–"), |totals| Html::from(&count(&totals)))
@@ -170,20 +172,27 @@ const FACTS: [Reading; 11] = [
         None => "none".to_owned(),
     }),
     ("Tie rule", |p| match p.scoring.tie_rule {
-        TieRule::AtLeast => "R = #{v : z[v] ≥ z[t]}: equal logits count against the model".to_owned(),
-        TieRule::Greater => "R = #{v : z[v] > z[t]} + 1: equal logits count in the model's favour".to_owned(),
+        TieRule::AtLeast => {
+            "R = #{v : z[v] ≥ z[t]}: equal logits count against the model".to_owned()
+        }
+        TieRule::Greater => {
+            "R = #{v : z[v] > z[t]} + 1: equal logits count in the model's favour".to_owned()
+        }
     }),
     ("Vocabulary rule", |p| match p.scoring.vocabulary_rule {
         VocabularyRule::Tokens => {
             "tokens: rows of the output head that no token maps to are left out of rank and softmax"
                 .to_owned()
         }
-        VocabularyRule::Rows => "rows: every row of the output head takes part, padding included".to_owned(),
+        VocabularyRule::Rows => {
+            "rows: every row of the output head takes part, padding included".to_owned()
+        }
     }),
     ("Vocabulary sizes", |p| {
         let sizes = p.scoring.vocabulary;
         let [tokenizer, added, rows, scored] =
-            [sizes.tokenizer, sizes.with_added, sizes.rows, sizes.scored].map(|size| count(u64::from(size)));
+            [sizes.tokenizer, sizes.with_added, sizes.rows, sizes.scored]
+                .map(|size| count(u64::from(size)));
         format!(
             "tokenizer {tokenizer}; with added tokens {added}; rows of the output head {rows}; |V| in ranks {scored}"
         )
@@ -220,14 +229,18 @@ fn how(runs: &[&RunEntry]) -> String {
     match ways.as_slice() {
         [] => String::new(),
         [only] => only.text.clone(),
-        _ => "Window protocol or vocabulary differ between runs: see the provenance below.".to_owned(),
+        _ => "Window protocol or vocabulary differ between runs: see the provenance below."
+            .to_owned(),
     }
 }
 
 fn protocol(provenance: &Provenance) -> String {
     let protocol = &provenance.protocol;
-    let parameters: Vec<String> =
-        protocol.parameters.iter().map(|(name, value)| format!("{name} = {}", plain(value))).collect();
+    let parameters: Vec<String> = protocol
+        .parameters
+        .iter()
+        .map(|(name, value)| format!("{name} = {}", plain(value)))
+        .collect();
     if parameters.is_empty() {
         return protocol.name.clone();
     }
@@ -242,7 +255,10 @@ fn plain(value: &serde_json::Value) -> String {
 fn facts(runs: &[&RunEntry]) -> Vec<Fact> {
     let mut facts: Vec<Fact> = FACTS
         .iter()
-        .map(|(name, read)| Fact { name, values: distinct(runs, |run| read(&run.record.provenance)) })
+        .map(|(name, read)| Fact {
+            name,
+            values: distinct(runs, |run| read(&run.record.provenance)),
+        })
         .collect();
     facts.push(Fact {
         name: "Measured by",
@@ -269,11 +285,15 @@ fn distinct(runs: &[&RunEntry], read: impl Fn(&RunEntry) -> String) -> Vec<Value
     let one = values.len() == 1;
     values
         .into_iter()
-        .map(|(text, models)| Value { text, whose: if one { String::new() } else { models.join(", ") } })
+        .map(|(text, models)| Value {
+            text,
+            whose: if one { String::new() } else { models.join(", ") },
+        })
         .collect()
 }
 
-/// How laws and records disagree: laws of runs that are gone or have other counts, runs that no law knows.
+/// How laws and records disagree: laws of runs that are gone or have other counts, runs that no law
+/// knows.
 fn stale(study: &StudyFit, runs: &[&RunEntry]) -> Vec<String> {
     let mut found = Vec::new();
     let name = |run: &RunEntry| {
@@ -288,14 +308,17 @@ fn stale(study: &StudyFit, runs: &[&RunEntry]) -> Vec<String> {
             let pair = (model.name.clone(), group.corpus.clone());
             let counts = (model.tokens, model.nonfinite);
             match totals.get(&pair) {
-                None => found.push(format!("{} on {} is in the laws, not in the records", pair.0, pair.1)),
-                Some(Some(totals)) if (totals.scored, totals.nonfinite) != counts => found.push(format!(
-                    "{} on {}: the laws count {} tokens, the records {}",
-                    pair.0,
-                    pair.1,
-                    count(model.tokens),
-                    count(totals.scored)
-                )),
+                None => found
+                    .push(format!("{} on {} is in the laws, not in the records", pair.0, pair.1)),
+                Some(Some(totals)) if (totals.scored, totals.nonfinite) != counts => {
+                    found.push(format!(
+                        "{} on {}: the laws count {} tokens, the records {}",
+                        pair.0,
+                        pair.1,
+                        count(model.tokens),
+                        count(totals.scored)
+                    ))
+                }
                 Some(_) => {}
             }
             fitted.push(pair);

@@ -103,7 +103,8 @@ mod tests {
 
     #[test]
     fn an_estimate_is_three_numbers() {
-        let interval = Interval::StudentT { low: -0.0981, high: 0.1104, level: 0.95, degrees_of_freedom: 5 };
+        let interval =
+            Interval::StudentT { low: -0.0981, high: 0.1104, level: 0.95, degrees_of_freedom: 5 };
         let estimate = Estimate { value: 0.1042, unit: "1".into(), standard_error: None, interval };
         let Html(html) = Html::from(&At::file("f", &estimate).estimate());
         assert_eq!(

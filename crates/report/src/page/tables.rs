@@ -42,8 +42,9 @@ impl View {
         if table.only == Some(Medium::Screen) || table.groups.iter().all(Vec::is_empty) {
             return None;
         }
-        let shown: Vec<usize> =
-            (0..table.columns.len()).filter(|&at| table.columns[at].only != Some(Medium::Screen)).collect();
+        let shown: Vec<usize> = (0..table.columns.len())
+            .filter(|&at| table.columns[at].only != Some(Medium::Screen))
+            .collect();
         let head = shown.iter().map(|&at| {
             let column = &table.columns[at];
             let interval = column.interval.as_ref().map(|interval| format!(" [{interval}]"));

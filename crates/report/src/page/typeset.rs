@@ -1,7 +1,7 @@
 //! Sentences of the laws, written for terminals, as they look in print.
 //!
-//! `-ln RBP_10 falls as S^-0.12` becomes −ln RBP with a subscript and S with a superscript. The words stay the same; the
-//! text is escaped first, so a name that is part of a sentence stays text.
+//! `-ln RBP_10 falls as S^-0.12` becomes −ln RBP with a subscript and S with a superscript. The
+//! words stay the same; the text is escaped first, so a name that is part of a sentence stays text.
 
 use minijinja::Value;
 
@@ -38,18 +38,21 @@ fn mathematics(text: &str) -> Option<(usize, String)> {
     }
     if let Some(after) = text.strip_prefix("RBP_") {
         let width = after.bytes().take_while(u8::is_ascii_digit).count();
-        return (width > 0).then(|| ("RBP_".len() + width, format!("RBP<sub>{}</sub>", &after[..width])));
+        return (width > 0)
+            .then(|| ("RBP_".len() + width, format!("RBP<sub>{}</sub>", &after[..width])));
     }
     if let Some(after) = text.strip_prefix("RBP^") {
         let width = after.bytes().take_while(u8::is_ascii_digit).count();
-        return (width > 0).then(|| ("RBP^".len() + width, format!("RBP<sup>{}</sup>", &after[..width])));
+        return (width > 0)
+            .then(|| ("RBP^".len() + width, format!("RBP<sup>{}</sup>", &after[..width])));
     }
     let after = text.strip_prefix("S^")?;
     let sign = usize::from(after.starts_with('-'));
     let number = after[sign..].bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
     // A full stop at the end belongs to the sentence.
     let width = sign + after[sign..sign + number].trim_end_matches('.').len();
-    (width > sign).then(|| ("S^".len() + width, format!("S<sup>{}</sup>", after[..width].replace('-', "−"))))
+    (width > sign)
+        .then(|| ("S^".len() + width, format!("S<sup>{}</sup>", after[..width].replace('-', "−"))))
 }
 
 #[cfg(test)]

@@ -61,7 +61,10 @@ mod tests {
             bar: Some(*bar),
             ..Point::of(at as f64, bar.0, String::new())
         };
-        Series { points: bars.iter().enumerate().map(point).collect(), ..Series::of(Style::NEUTRAL, "") }
+        Series {
+            points: bars.iter().enumerate().map(point).collect(),
+            ..Series::of(Style::NEUTRAL, "")
+        }
     }
 
     #[test]

@@ -20,7 +20,10 @@ impl Axes<'_> {
     /// The parts of a line that lie inside.
     pub(super) fn line(&self, points: impl Iterator<Item = (f64, f64)>) -> Vec<Vec<(f64, f64)>> {
         let points: Vec<(f64, f64)> = points.map(|at| self.free(at)).collect();
-        clip::inside(&points, &clip::Bounds { x: (self.left, self.right), y: (self.top, self.bottom) })
+        clip::inside(
+            &points,
+            &clip::Bounds { x: (self.left, self.right), y: (self.top, self.bottom) },
+        )
     }
 
     /// The edge of an area: a line that goes along the axes' ends where it leaves them.

@@ -88,7 +88,10 @@ impl Axis {
     pub(crate) fn grid(mut ks: Vec<f64>) -> Self {
         ks.sort_by(f64::total_cmp);
         ks.dedup();
-        Self { wanted: ks.clone(), ..Self::counts("k, the largest rank that counts as a hit").closed(ks) }
+        Self {
+            wanted: ks.clone(),
+            ..Self::counts("k, the largest rank that counts as a hit").closed(ks)
+        }
     }
 
     /// A vertical axis of named rows, the first uppermost; [`row`](Self::row) says where each lies.
@@ -181,7 +184,12 @@ impl Axis {
     /// The ticks, ascending; not many more than there is `room` for, unless they were asked for.
     pub(super) fn ticks(&self, room: usize) -> Vec<Tick> {
         if !self.names.is_empty() {
-            return self.names.iter().enumerate().map(|(at, name)| (Self::row(at), name.clone())).collect();
+            return self
+                .names
+                .iter()
+                .enumerate()
+                .map(|(at, name)| (Self::row(at), name.clone()))
+                .collect();
         }
         let most = room.clamp(3, MOST_TICKS);
         let values = if !self.wanted.is_empty() {

@@ -62,9 +62,9 @@ pub(super) fn bent(points: &[(f64, f64)], (top, bottom): (f64, f64)) -> Vec<(f64
         let mut corners = [share(top), share(bottom)];
         corners.sort_by(f64::total_cmp);
         let inside = corners.into_iter().filter(|share| *share > 0.0 && *share < 1.0);
-        line.extend(
-            inside.map(|share| held((from.0 + share * (to.0 - from.0), from.1 + share * (to.1 - from.1)))),
-        );
+        line.extend(inside.map(|share| {
+            held((from.0 + share * (to.0 - from.0), from.1 + share * (to.1 - from.1)))
+        }));
         line.push(held(to));
     }
     line
@@ -92,8 +92,14 @@ mod tests {
     #[test]
     fn an_area_that_leaves_goes_along_the_edge() {
         let bent = bent(&[(0.0, 5.0), (10.0, 15.0), (20.0, -5.0)], (0.0, 10.0));
-        assert_eq!(bent, [(0.0, 5.0), (5.0, 10.0), (10.0, 10.0), (12.5, 10.0), (17.5, 0.0), (20.0, 0.0)]);
-        assert_eq!(super::bent(&[(0.0, 5.0), (1.0, f64::NAN)], (0.0, 10.0)), [(0.0, 5.0), (1.0, 10.0)]);
+        assert_eq!(
+            bent,
+            [(0.0, 5.0), (5.0, 10.0), (10.0, 10.0), (12.5, 10.0), (17.5, 0.0), (20.0, 0.0)]
+        );
+        assert_eq!(
+            super::bent(&[(0.0, 5.0), (1.0, f64::NAN)], (0.0, 10.0)),
+            [(0.0, 5.0), (1.0, 10.0)]
+        );
     }
 
     #[test]

@@ -21,7 +21,8 @@ const PALETTE: [&str; 8] =
 
 /// Viridis from dark to where it still stands out on paper: for what has an order, such as a
 /// length.
-const STEPS: [&str; 7] = ["#440154", "#443983", "#31688e", "#21918c", "#2fb47c", "#6ccd5a", "#a8cf38"];
+const STEPS: [&str; 7] =
+    ["#440154", "#443983", "#31688e", "#21918c", "#2fb47c", "#6ccd5a", "#a8cf38"];
 
 /// Which colour, and with it which mark and width of line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +65,8 @@ impl Style {
     /// The mark of the corpus: colours that grey or a kind of colour vision merges still differ by
     /// shape.
     pub(crate) fn mark(self) -> Mark {
-        const MARKS: [Mark; 5] = [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Wedge];
+        const MARKS: [Mark; 5] =
+            [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Wedge];
         match self {
             Self::Neutral => Mark::Disc,
             Self::Named(index) | Self::Step(_, index) => MARKS[index % MARKS.len()],

@@ -113,7 +113,11 @@ impl Row<'_> {
     }
 
     fn height(&self, style: FigureStyle) -> f64 {
-        let body = self.panels.iter().map(|panel| axes_height(panel, self.width, style)).fold(0.0, f64::max);
+        let body = self
+            .panels
+            .iter()
+            .map(|panel| axes_height(panel, self.width, style))
+            .fold(0.0, f64::max);
         self.header() + body + BELOW
     }
 }
@@ -185,7 +189,10 @@ fn header(panel: &Panel, width: f64) -> Vec<Note> {
             let whole = series.label.join(", ");
             match series.label.as_slice() {
                 [name, rest @ ..] if !rest.is_empty() && 30.0 + width_of(&whole, SMALL) > width => {
-                    vec![note(Some(series.mark), shortened(name, LONGEST)), note(None, rest.join(", "))]
+                    vec![
+                        note(Some(series.mark), shortened(name, LONGEST)),
+                        note(None, rest.join(", ")),
+                    ]
                 }
                 _ => vec![note(Some(series.mark), whole)],
             }
@@ -268,7 +275,14 @@ fn draw_axes(scene: &mut Scene, axes: &Axes<'_>) {
     }
     line(scene, (left, bottom), (right, bottom), INK, 1.0, None);
     line(scene, (left, top), (left, bottom), INK, 1.0, None);
-    text(scene, ((left + right) / 2.0, bottom + 36.0), &axes.x.title, TEXT, TextAnchor::Middle, INK);
+    text(
+        scene,
+        ((left + right) / 2.0, bottom + 36.0),
+        &axes.x.title,
+        TEXT,
+        TextAnchor::Middle,
+        INK,
+    );
     pen::sideways(scene, (left - LEFT + 14.0, (top + bottom) / 2.0), &axes.y.title);
 }
 
@@ -287,7 +301,14 @@ fn draw_labels(scene: &mut Scene, axes: &Axes<'_>, series: &[Series]) {
         let middle = top + label_height(series) / 2.0;
         let colour = series.style.colour();
         marks::group(scene, series, |scene| {
-            line(scene, (end.0 + RADIUS + 3.0, end.1), (x - 10.0, middle), colour, 1.0, Some("1 2"));
+            line(
+                scene,
+                (end.0 + RADIUS + 3.0, end.1),
+                (x - 10.0, middle),
+                colour,
+                1.0,
+                Some("1 2"),
+            );
             draw_mark(scene, (x - 5.0, middle), series.mark, colour, Look::Filled);
             for (at, label) in series.label.iter().enumerate() {
                 let baseline = top + 3.0 + 12.0 + at as f64 * LINE;
@@ -342,7 +363,14 @@ fn draw_legend(scene: &mut Scene, keys: &[&Key], y: f64) {
             Sample::Mark(mark, look) => draw_mark(scene, (x + 12.0, y), mark, colour, look),
             Sample::Band => marks::draw_swatch(scene, (x, y), colour),
         }
-        text(scene, (x + 30.0, y + 4.0), &shortened(&key.text, LONGEST_KEY), TEXT, TextAnchor::Start, INK);
+        text(
+            scene,
+            (x + 30.0, y + 4.0),
+            &shortened(&key.text, LONGEST_KEY),
+            TEXT,
+            TextAnchor::Start,
+            INK,
+        );
         x += key_width(key);
     }
 }

@@ -106,7 +106,8 @@ fn draw_guide(scene: &mut Scene, axes: &Axes<'_>, guide: &Guide) {
             let at = axes.across(*at);
             line(scene, (at, axes.top), (at, axes.bottom), MUTED, 1.0, Some("2 3"));
             let fits = at + 4.0 + pen::width_of(name, SMALL) <= axes.right;
-            let (x, anchor) = if fits { (at + 4.0, TextAnchor::Start) } else { (at - 4.0, TextAnchor::End) };
+            let (x, anchor) =
+                if fits { (at + 4.0, TextAnchor::Start) } else { (at - 4.0, TextAnchor::End) };
             text(scene, (x, axes.top + 13.0), name, SMALL, anchor, MUTED);
         }
     }
@@ -137,7 +138,8 @@ fn draw_bar(scene: &mut Scene, axes: &Axes<'_>, series: &Series, bar: &Bar) {
 }
 
 fn draw_line(scene: &mut Scene, axes: &Axes<'_>, series: &Series, aside: f64) {
-    let marks = series.points.iter().filter(|_| series.joined).map(|point| axes.at((point.x, point.y)));
+    let marks =
+        series.points.iter().filter(|_| series.joined).map(|point| axes.at((point.x, point.y)));
     let joined: Vec<(f64, f64)> = marks.map(|(x, y)| (x + aside, y)).collect();
     let path = axes.line(series.path.iter().copied());
     let beyond = axes.line(series.beyond.iter().copied());
@@ -193,7 +195,11 @@ fn draw_point(scene: &mut Scene, axes: &Axes<'_>, series: &Series, point: &Point
 
 /// Something that tells more to a pointer that rests on it.
 fn tipped(scene: &mut Scene, tip: &str, draw: impl FnOnce(&mut Scene)) {
-    scene.add(Primitive::GroupStart { transform: None, title: Some(pen::printable(tip)), extra_attrs: None });
+    scene.add(Primitive::GroupStart {
+        transform: None,
+        title: Some(pen::printable(tip)),
+        extra_attrs: None,
+    });
     draw(scene);
     scene.add(Primitive::GroupEnd);
 }
@@ -211,7 +217,12 @@ pub(super) fn draw_mark(scene: &mut Scene, at: (f64, f64), mark: Mark, colour: &
         }
         Mark::Square => {
             let r = RADIUS * 0.92;
-            pen::shape(scene, [(x - r, y - r), (x + r, y - r), (x + r, y + r), (x - r, y + r)], fill, edge);
+            pen::shape(
+                scene,
+                [(x - r, y - r), (x + r, y - r), (x + r, y + r), (x - r, y + r)],
+                fill,
+                edge,
+            );
         }
         Mark::Triangle => {
             let r = RADIUS * 1.35;

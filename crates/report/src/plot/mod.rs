@@ -160,7 +160,8 @@ pub(crate) struct Panel {
 impl Panel {
     /// Axes that hold some series.
     pub(crate) fn of(x: Axis, y: Axis, height: f64, series: Vec<Series>) -> Self {
-        let (across, up) = (series.iter().flat_map(Series::places), series.iter().flat_map(Series::heights));
+        let (across, up) =
+            (series.iter().flat_map(Series::places), series.iter().flat_map(Series::heights));
         Self {
             heading: String::new(),
             notes: Vec::new(),

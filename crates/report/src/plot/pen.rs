@@ -137,7 +137,13 @@ pub(super) fn error_bar(scene: &mut Scene, [from, to]: [(f64, f64); 2], colour: 
     let (along, up) = if from.0 == to.0 { (CROSSBAR, 0.0) } else { (0.0, CROSSBAR) };
     let mut path = format!("M{:.1},{:.1}L{:.1},{:.1}", from.0, from.1, to.0, to.1);
     for (x, y) in [from, to] {
-        path.push_str(&format!("M{:.1},{:.1}l{:.1},{:.1}", x - along, y - up, 2.0 * along, 2.0 * up));
+        path.push_str(&format!(
+            "M{:.1},{:.1}l{:.1},{:.1}",
+            x - along,
+            y - up,
+            2.0 * along,
+            2.0 * up
+        ));
     }
     scene.add(Primitive::Path(Box::new(PathData {
         d: path,

@@ -27,8 +27,14 @@ fn bold_as_run(element: Primitive) -> Primitive {
         Primitive::Text { x, y, content, size, anchor, rotate: None, bold: true, color } => {
             // A run is taken as it is: no mathematics, so no dollar to escape.
             let text = content.replace("\\$", "$");
-            let span =
-                TextSpan { text, bold: true, italic: false, underline: false, code: false, math: false };
+            let span = TextSpan {
+                text,
+                bold: true,
+                italic: false,
+                underline: false,
+                code: false,
+                math: false,
+            };
             Primitive::RichText { x, y, spans: vec![span], size, anchor, color }
         }
         other => other,
@@ -39,8 +45,12 @@ fn bold_as_run(element: Primitive) -> Primitive {
 fn dashes_cut(element: Primitive) -> Vec<Primitive> {
     match element {
         Primitive::PolyLine { points, stroke, stroke_width, stroke_dasharray: Some(pattern) } => {
-            let pattern: Vec<f64> = pattern.split(' ').filter_map(|length| length.parse().ok()).collect();
-            cut(&points, &pattern).into_iter().map(|dash| solid(dash, &stroke, stroke_width)).collect()
+            let pattern: Vec<f64> =
+                pattern.split(' ').filter_map(|length| length.parse().ok()).collect();
+            cut(&points, &pattern)
+                .into_iter()
+                .map(|dash| solid(dash, &stroke, stroke_width))
+                .collect()
         }
         other => vec![other],
     }
@@ -54,10 +64,15 @@ fn solid(points: Vec<(f64, f64)>, stroke: &Color, stroke_width: f64) -> Primitiv
 /// line without a pattern.
 fn cut(points: &[(f64, f64)], pattern: &[f64]) -> Vec<Vec<(f64, f64)>> {
     let whole = pattern.iter().sum::<f64>();
-    if pattern.len() < 2 || whole.is_nan() || whole <= 0.0 || pattern.iter().any(|length| *length <= 0.0) {
+    if pattern.len() < 2
+        || whole.is_nan()
+        || whole <= 0.0
+        || pattern.iter().any(|length| *length <= 0.0)
+    {
         return vec![points.to_vec()];
     }
-    let mut dashes: Vec<Vec<(f64, f64)>> = points.first().map(|&first| vec![first]).into_iter().collect();
+    let mut dashes: Vec<Vec<(f64, f64)>> =
+        points.first().map(|&first| vec![first]).into_iter().collect();
     // Which length of the pattern is drawn, and how much of it is left; even ones are dashes.
     let (mut at, mut left) = (0, pattern[0]);
     for pair in points.windows(2) {
@@ -105,10 +120,15 @@ mod tests {
         assert!(cut(&[], &[4.0, 1.0]).is_empty());
         // Pieces much shorter than a dash are what the rasteriser leaves none of.
         let fine: Vec<(f64, f64)> = (0..=100).map(|at| (f64::from(at) / 10.0, 0.0)).collect();
-        let ends: Vec<(f64, f64)> =
-            cut(&fine, &[2.0, 3.0]).iter().map(|dash| (dash[0].0, dash[dash.len() - 1].0)).collect();
+        let ends: Vec<(f64, f64)> = cut(&fine, &[2.0, 3.0])
+            .iter()
+            .map(|dash| (dash[0].0, dash[dash.len() - 1].0))
+            .collect();
         for (found, wanted) in ends.iter().zip([(0.0, 2.0), (5.0, 7.0)]) {
-            assert!((found.0 - wanted.0).abs() < 1e-9 && (found.1 - wanted.1).abs() < 1e-9, "{ends:?}");
+            assert!(
+                (found.0 - wanted.0).abs() < 1e-9 && (found.1 - wanted.1).abs() < 1e-9,
+                "{ends:?}"
+            );
         }
     }
 }

@@ -98,7 +98,8 @@ impl Series {
 
     /// With an interval along some rows.
     pub(crate) fn band(self, rows: &Rows<'_>, x: &'static str, ends: [&'static str; 2]) -> Self {
-        let at = |row: Row<'_>| row.ends(ends).zip(row.number(x)).map(|((low, high), x)| (x, low, high));
+        let at =
+            |row: Row<'_>| row.ends(ends).zip(row.number(x)).map(|((low, high), x)| (x, low, high));
         let mut band: Vec<_> = rows.iter().filter_map(at).collect();
         band.sort_by(|a, b| a.0.total_cmp(&b.0));
         Self { band, ..self }
@@ -113,7 +114,12 @@ impl Series {
         tip: impl Fn(Row<'_>) -> String,
     ) -> Self {
         let bar = |row: Row<'_>| {
-            Some(Bar { from: from.at(row)?, to: to.at(row)?, value: row.number(value)?, tip: tip(row) })
+            Some(Bar {
+                from: from.at(row)?,
+                to: to.at(row)?,
+                value: row.number(value)?,
+                tip: tip(row),
+            })
         };
         Self { bars: rows.iter().filter_map(bar).collect(), ..self }
     }
@@ -230,7 +236,10 @@ pub(crate) struct Num(Box<dyn Fn(Row<'_>) -> Option<f64>>);
 impl Num {
     /// What follows from the numbers of some columns; none where one of them is empty. A plain
     /// function: it can bring no number that the row does not have.
-    pub(crate) fn made<const N: usize>(columns: [&'static str; N], of: fn([f64; N]) -> f64) -> Self {
+    pub(crate) fn made<const N: usize>(
+        columns: [&'static str; N],
+        of: fn([f64; N]) -> f64,
+    ) -> Self {
         Self(Box::new(move |row| {
             let mut numbers = [0.0; N];
             for (number, column) in numbers.iter_mut().zip(columns) {

@@ -81,7 +81,10 @@ impl FromStr for FigureStyle {
     type Err = UnknownStyle;
 
     fn from_str(name: &str) -> Result<Self, UnknownStyle> {
-        Self::ALL.into_iter().find(|style| style.name() == name).ok_or_else(|| UnknownStyle(name.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|style| style.name() == name)
+            .ok_or_else(|| UnknownStyle(name.to_owned()))
     }
 }
 

@@ -20,7 +20,11 @@ fn everything() -> Drawing {
             "α 0.104 [0.098, 0.110]".to_owned(),
             "R² 0.9".to_owned(),
         ],
-        points: vec![point(1.0, Look::Filled), point(10.0, Look::Hollow), point(100.0, Look::HeldOut)],
+        points: vec![
+            point(1.0, Look::Filled),
+            point(10.0, Look::Hollow),
+            point(100.0, Look::HeldOut),
+        ],
         ..Series::of(style, "a \"name\"")
     };
     let bars = Series {
@@ -80,7 +84,9 @@ fn every_part_is_drawn_inside_the_canvas() {
         assert!(svg.contains("data-whose=\"a &quot;name&quot;\""), "{style}");
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{style}");
         let width = style.width();
-        for at in [numbers(&svg, "x"), numbers(&svg, "x1"), numbers(&svg, "x2"), numbers(&svg, "cx")].concat()
+        for at in
+            [numbers(&svg, "x"), numbers(&svg, "x1"), numbers(&svg, "x2"), numbers(&svg, "cx")]
+                .concat()
         {
             assert!((0.0..=width).contains(&at), "{style}: {at} is outside");
         }
@@ -90,11 +96,14 @@ fn every_part_is_drawn_inside_the_canvas() {
 
 #[test]
 fn panels_stand_above_each_other_in_a_column_and_the_file_has_its_width() {
-    let (column, page) = (svg(&everything(), FigureStyle::Column), svg(&everything(), FigureStyle::Page));
+    let (column, page) =
+        (svg(&everything(), FigureStyle::Column), svg(&everything(), FigureStyle::Page));
     assert!(column.contains("width=\"3.35in\""));
     assert!(page.contains("width=\"900\""));
     let height = |svg: &str| {
-        svg.split("viewBox=\"0 0 ").nth(1).and_then(|rest| rest.split([' ', '"']).nth(1)?.parse().ok())
+        svg.split("viewBox=\"0 0 ")
+            .nth(1)
+            .and_then(|rest| rest.split([' ', '"']).nth(1)?.parse().ok())
     };
     let (column, page): (Option<f64>, Option<f64>) = (height(&column), height(&page));
     assert!(column > page.map(|height| height + 60.0), "{column:?} {page:?}");

@@ -12,8 +12,10 @@ pub(super) fn logarithmic((low, high): (f64, f64), most: usize) -> Vec<f64> {
         &[1.0],
     ];
     let span = high - low;
-    let fitting =
-        ladders.iter().map(|digits| decades((low, high), digits, 1)).find(|ticks| ticks.len() <= most);
+    let fitting = ladders
+        .iter()
+        .map(|digits| decades((low, high), digits, 1))
+        .find(|ticks| ticks.len() <= most);
     let least = match span {
         span if span < 0.5 => 4,
         span if span < 1.0 => 3,

@@ -92,7 +92,9 @@ impl Cell {
     pub fn in_line(mut self) -> Self {
         let Some(interval) = self.interval.take() else { return self };
         let word = match interval.as_slice() {
-            [Piece::Words(word)] => Some(if word == "none" { "no interval" } else { word.as_str() }),
+            [Piece::Words(word)] => {
+                Some(if word == "none" { "no interval" } else { word.as_str() })
+            }
             _ => None,
         };
         match word {
@@ -203,7 +205,8 @@ counts!(u32, u64);
 impl At<'_, u64> {
     /// A number that names something, digit by digit.
     pub(crate) fn plain(&self) -> Cell {
-        Number { value: (*self.it).into(), place: self.place.clone(), text: self.it.to_string() }.into()
+        Number { value: (*self.it).into(), place: self.place.clone(), text: self.it.to_string() }
+            .into()
     }
 }
 

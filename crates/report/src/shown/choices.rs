@@ -43,8 +43,9 @@ fn of_group(group: &At<'_, ChoicesGroup>, level: &str, how: Questions) -> Vec<Pa
         means().flat_map(|mean| &mean.values).map(|value| value.measure).collect();
     let mut measures: Vec<(ChoiceMeasure, String)> =
         COLUMNS.map(|(measure, head)| (measure, head.to_owned())).into();
-    let others =
-        ChoiceMeasure::ALL.into_iter().filter(|measure| COLUMNS.iter().all(|(one, _)| one != measure));
+    let others = ChoiceMeasure::ALL
+        .into_iter()
+        .filter(|measure| COLUMNS.iter().all(|(one, _)| one != measure));
     measures.extend(others.filter(|one| measured.contains(one)).map(|one| (one, one.to_string())));
 
     let mut columns = vec![Column::words("model"), Column::words("distribution")];
@@ -71,7 +72,9 @@ fn of_group(group: &At<'_, ChoicesGroup>, level: &str, how: Questions) -> Vec<Pa
             let mut cells = vec![Cell::words(&model.model), Cell::words(distribution(&mean))];
             cells.extend((formats.len() > 1).then(|| Cell::words(&mean.format)));
             cells.push(at!(mean.items).count());
-            cells.extend(measures.iter().map(|(measure, _)| value(&mean, *measure, how.beyond_shuffled)));
+            cells.extend(
+                measures.iter().map(|(measure, _)| value(&mean, *measure, how.beyond_shuffled)),
+            );
             cells.push(at!(mean.chance).number());
             Row::from(cells)
         };

@@ -45,13 +45,15 @@ fn row(title: &str, at_k: &At<'_, EmergenceAtK>, length: &At<'_, SequencesOfLeng
     let largest = points.next_back().or_else(|| smallest.clone());
     let measured = |point: &Option<At<'_, SequencePoint>>| {
         let point = point.as_ref();
-        let p = point
-            .and_then(|point| Some(at!(point.probability).there()?.value_alone().claimed(point.claimed)));
+        let p = point.and_then(|point| {
+            Some(at!(point.probability).there()?.value_alone().claimed(point.claimed))
+        });
         Cell::or_none(p)
     };
     let predicted = |p: Option<At<'_, f64>>| Cell::or_none(p.map(|p| p.number()));
-    let of_largest =
-        |what: &dyn Fn(&At<'_, SequencePoint>) -> Cell| largest.as_ref().map_or_else(Cell::none, what);
+    let of_largest = |what: &dyn Fn(&At<'_, SequencePoint>) -> Cell| {
+        largest.as_ref().map_or_else(Cell::none, what)
+    };
     let outcome = at!(length.half);
     let [size, decades] = match outcome.fit() {
         None => [Cell::none(), Cell::none()],

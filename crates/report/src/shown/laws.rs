@@ -60,8 +60,9 @@ fn rows(group: &At<'_, GroupFit>, title: &str) -> Vec<Row> {
 fn row(law: &At<'_, Law>, title: &str) -> Row {
     let outcome = at!(law.outcome);
     let fit = outcome.fit();
-    let of =
-        |number: &dyn Fn(&At<'_, PowerLaw>) -> Option<Cell>| Cell::or_none(fit.as_ref().and_then(number));
+    let of = |number: &dyn Fn(&At<'_, PowerLaw>) -> Option<Cell>| {
+        Cell::or_none(fit.as_ref().and_then(number))
+    };
     let misses = at!(law.points).each().filter_map(|point| at!(point.misses).there());
     let cells = vec![
         Cell::words(title),
@@ -128,7 +129,8 @@ fn said(group: &At<'_, GroupFit>) -> Vec<Part> {
     let about = format!("{} on {}", group.family, group.corpus);
     let mut parts = vec![Said::new(Role::Verdict, &about, at!(group.verdict).sentence())];
     let findings = findings(group).into_iter();
-    parts.extend(findings.map(|(subject, said)| Said::new(Role::Subject, subject, said.sentence())));
+    parts
+        .extend(findings.map(|(subject, said)| Said::new(Role::Subject, subject, said.sentence())));
     parts.extend(notes(&at!(group.flags), &about));
     parts.extend(doubts(group).into_iter().map(|(flag, of)| {
         let text = Cell::words(format!("({of}) ")).with(at!(flag.message).sentence());
@@ -166,7 +168,8 @@ fn doubts<'a>(group: &At<'a, GroupFit>) -> Vec<(At<'a, Flag>, String)> {
         }
     }
     let of = |laws: Vec<String>| {
-        let (entropy, k): (Vec<String>, Vec<String>) = laws.into_iter().partition(|name| name == "CE");
+        let (entropy, k): (Vec<String>, Vec<String>) =
+            laws.into_iter().partition(|name| name == "CE");
         let (k, figures) = match k.as_slice() {
             [] => (None, None),
             [one] => (Some(format!("k = {one}")), None),

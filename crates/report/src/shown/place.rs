@@ -87,7 +87,10 @@ impl<'a, T: ?Sized> At<'a, T> {
 
     /// What is written as part of this itself: the content of an enum whose tag is a member beside
     /// it.
-    pub(crate) fn content<U: ?Sized>(&self, of: impl FnOnce(&'a T) -> Option<&'a U>) -> Option<At<'a, U>> {
+    pub(crate) fn content<U: ?Sized>(
+        &self,
+        of: impl FnOnce(&'a T) -> Option<&'a U>,
+    ) -> Option<At<'a, U>> {
         Some(At { it: of(self.it)?, place: self.place.clone() })
     }
 }
@@ -101,9 +104,14 @@ impl<'a, T> At<'a, Option<T>> {
 
 impl<'a, T> At<'a, Vec<T>> {
     /// Every entry.
-    pub(crate) fn each(&self) -> impl DoubleEndedIterator<Item = At<'a, T>> + ExactSizeIterator + use<'a, T> {
+    pub(crate) fn each(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = At<'a, T>> + ExactSizeIterator + use<'a, T> {
         let place = self.place.clone();
-        self.it.iter().enumerate().map(move |(at, it)| At { it, place: place.step(&at.to_string()) })
+        self.it
+            .iter()
+            .enumerate()
+            .map(move |(at, it)| At { it, place: place.step(&at.to_string()) })
     }
 }
 

@@ -1,6 +1,8 @@
 //! What the laws of a study say of sizes that were not measured.
 
-use relscale_laws::{Basis, FlagCode, GroupPredictions, Predictions, SizePrediction, ValuePrediction};
+use relscale_laws::{
+    Basis, FlagCode, GroupPredictions, Predictions, SizePrediction, ValuePrediction,
+};
 use relscale_records::digits;
 
 use super::cell::{Cell, text};
@@ -54,15 +56,18 @@ pub fn predictions(all: &At<'_, Predictions>) -> Shown {
 }
 
 fn of_value(value: &At<'_, ValuePrediction>) -> Vec<Cell> {
-    let mut cells = vec![Cell::words(value.quantity.symbol()), at!(value.parameters).written(digits::given)];
+    let mut cells =
+        vec![Cell::words(value.quantity.symbol()), at!(value.parameters).written(digits::given)];
     let outcome = at!(value.outcome);
     let Some(found) = outcome.fit() else {
         cells.extend([0; 5].map(|_| Cell::none()));
         return cells;
     };
     let estimate = at!(found.value);
-    let others =
-        at!(found.rivals).each().filter(|rival| possible(rival.weight)).map(|rival| at!(rival.value));
+    let others = at!(found.rivals)
+        .each()
+        .filter(|rival| possible(rival.weight))
+        .map(|rival| at!(rival.value));
     cells.extend([
         estimate.value_alone(),
         at!(estimate.interval).alone(digits::number),
@@ -96,9 +101,9 @@ fn of_size(size: &At<'_, SizePrediction>) -> Vec<Cell> {
 fn target(size: &At<'_, SizePrediction>) -> Cell {
     let (asked, target) = (size.quantity.reaching(size.target), size.target.to_string());
     match asked.split_once(&format!("= {target}")) {
-        Some((before, after)) => {
-            Cell::words(format!("{before}= ")).with(at!(size.target).written(|_| target)).then(after)
-        }
+        Some((before, after)) => Cell::words(format!("{before}= "))
+            .with(at!(size.target).written(|_| target))
+            .then(after),
         None => Cell::words(asked),
     }
 }

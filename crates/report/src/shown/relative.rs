@@ -23,7 +23,8 @@ pub fn relative(fit: &At<'_, RelativeFit>) -> Shown {
             parts.extend(notes(&at!(gap.flags), &gap.name));
         }
         let ranks = at!(family.ranks).there();
-        parts.extend(ranks.map(|ranks| Said::new(Role::Verdict, "", at!(ranks.verdict).sentence())));
+        parts
+            .extend(ranks.map(|ranks| Said::new(Role::Verdict, "", at!(ranks.verdict).sentence())));
         if let Some(link) = at!(family.covariate).there() {
             parts.push(Said::new(Role::Verdict, "", at!(link.verdict).sentence()));
             parts.extend(at!(link.left_out).each().map(|left| {
@@ -52,8 +53,12 @@ pub fn relative_summary(fit: &At<'_, RelativeFit>) -> Shown {
 
 /// What E and G are, and the table.
 fn of_baseline(fit: &At<'_, RelativeFit>) -> Vec<Part> {
-    let heading = format!("E = {}, G = E / E of {}, x = {}", fit.error, fit.options.baseline, fit.x);
-    vec![Said::new(Role::Heading, "", Cell::words(heading)).only(Medium::Screen), Part::Table(table(fit))]
+    let heading =
+        format!("E = {}, G = E / E of {}, x = {}", fit.error, fit.options.baseline, fit.x);
+    vec![
+        Said::new(Role::Heading, "", Cell::words(heading)).only(Medium::Screen),
+        Part::Table(table(fit)),
+    ]
 }
 
 fn table(fit: &At<'_, RelativeFit>) -> Table {

@@ -22,7 +22,9 @@ pub fn stages(fit: &At<'_, StagesFit>) -> Shown {
     for group in at!(fit.groups).each() {
         let about = if several { group.name.as_str() } else { "" };
         parts.push(Said::new(Role::Verdict, about, at!(group.verdict).sentence()));
-        parts.extend(at!(group.ahead).each().map(|ahead| Said::new(Role::More, about, of_ahead(&ahead))));
+        parts.extend(
+            at!(group.ahead).each().map(|ahead| Said::new(Role::More, about, of_ahead(&ahead))),
+        );
         parts.extend(notes(&at!(group.flags), about));
     }
     Shown { title: "Loss to accuracy, in two stages".to_owned(), parts }
@@ -49,7 +51,9 @@ fn errors(group: &At<'_, StagesGroup>) -> Vec<Cell> {
     let mut cells = vec![
         Cell::words(&group.name),
         at!(group.points).length(),
-        Cell::or_none(at!(group.predictability.quadratic).there().map(|r| r.written(digits::r_squared))),
+        Cell::or_none(
+            at!(group.predictability.quadratic).there().map(|r| r.written(digits::r_squared)),
+        ),
         Cell::or_none(held_out.as_ref().map(|held_out| at!(held_out.points).length())),
         Cell::or_none(of_loss.map(|error| error.written(digits::part))),
     ];

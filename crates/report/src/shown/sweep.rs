@@ -3,8 +3,8 @@
 mod hints;
 
 use relscale_laws::{
-    Agreement, Along, Curve, FloorLaw, IsoflopBudget, IsoflopFit, IsoflopGroup, IsoflopSurface, Judged,
-    LossForm, MethodOptimum, MethodValue, OptimumAhead, OptimumPath, Outcome, PathLaw,
+    Agreement, Along, Curve, FloorLaw, IsoflopBudget, IsoflopFit, IsoflopGroup, IsoflopSurface,
+    Judged, LossForm, MethodOptimum, MethodValue, OptimumAhead, OptimumPath, Outcome, PathLaw,
 };
 use relscale_records::digits;
 
@@ -15,7 +15,8 @@ use hints::SIZES;
 
 /// Every group of runs.
 pub fn sweep(fit: &At<'_, IsoflopFit>) -> Shown {
-    let mut parts = vec![Said::new(Role::Heading, "", Cell::words(counted(fit))).only(Medium::Screen)];
+    let mut parts =
+        vec![Said::new(Role::Heading, "", Cell::words(counted(fit))).only(Medium::Screen)];
     let level = digits::percent(fit.level);
     parts.extend(at!(fit.groups).each().flat_map(|group| of_group(&group, &level)));
     Shown { title: "Compute-optimal models of the sweep".to_owned(), parts }
@@ -28,12 +29,16 @@ fn counted(fit: &IsoflopFit) -> String {
         "train" => "training FLOPs",
         _ => "FLOPs (not stated which)",
     };
-    let computed = fit.budget_from.as_ref().map(|from| format!(", computed as {from}")).unwrap_or_default();
+    let computed =
+        fit.budget_from.as_ref().map(|from| format!(", computed as {from}")).unwrap_or_default();
     let params = match fit.params.as_str() {
         "not stated" => "parameters (not stated which)".to_owned(),
         "total" => "all parameters".to_owned(),
         convention => {
-            format!("{} parameters", convention.replace('-', " ").replace("non embedding", "non-embedding"))
+            format!(
+                "{} parameters",
+                convention.replace('-', " ").replace("non embedding", "non-embedding")
+            )
         }
     };
     let held = fit.size_exponent.map(|a| format!("; N* is held to C^{a}")).unwrap_or_default();
@@ -53,7 +58,9 @@ fn of_group(group: &At<'_, IsoflopGroup>, level: &str) -> Vec<Part> {
     if group.agreement.len() > 1 && !group.budgets.is_empty() {
         parts.extend(agreement(&at!(group.agreement), &group.name, ""));
     }
-    parts.extend(at!(group.ahead).each().flat_map(|optimum| ahead(&optimum, &group.name, &interval)));
+    parts.extend(
+        at!(group.ahead).each().flat_map(|optimum| ahead(&optimum, &group.name, &interval)),
+    );
     parts.extend(notes(&at!(group.flags), &group.name));
     parts
 }
@@ -76,23 +83,32 @@ fn minima(group: &At<'_, IsoflopGroup>, interval: &str) -> Option<Part> {
     let title = format!("Minima of the budgets of {}", group.name);
     let note = "Intervals by the scatter of a budget's runs about the curve; open: it leaves the minimum open on a side. Bias: by how \
                 much a curve turns beside the optimum of the fitted surface by its shape alone, of N*.";
-    (!rows.is_empty()).then(|| Part::Table(Table { title, columns, groups: vec![rows], note, only: None }))
+    (!rows.is_empty())
+        .then(|| Part::Table(Table { title, columns, groups: vec![rows], note, only: None }))
 }
 
 fn minimum(budget: &At<'_, IsoflopBudget>) -> Vec<Cell> {
     let of = |curve, along| {
-        let minimum = at!(budget.minima).each().find(|one| (one.curve, one.along) == (curve, along));
+        let minimum =
+            at!(budget.minima).each().find(|one| (one.curve, one.along) == (curve, along));
         minimum.and_then(|minimum| at!(minimum.outcome).fit())
     };
-    let with_place =
-        |along| Cell::or_none(of(Curve::Cubic, along).map(|one| at!(one.at).within(&at!(one.place), "open")));
+    let with_place = |along| {
+        Cell::or_none(
+            of(Curve::Cubic, along).map(|one| at!(one.at).within(&at!(one.place), "open")),
+        )
+    };
     let at = |along| Cell::or_none(of(Curve::Parabola, along).map(|one| at!(one.at).number()));
     // Of N*, by the shape of the curve alone.
     let bias = |curve| {
         let bias = of(curve, Along::Params).and_then(|one| at!(one.bias).there());
         Cell::or_none(bias.map(|bias| bias.written(digits::deviation)))
     };
-    let sizes = if budget.sizes.is_empty() { at!(budget.runs).length() } else { at!(budget.sizes).length() };
+    let sizes = if budget.sizes.is_empty() {
+        at!(budget.runs).length()
+    } else {
+        at!(budget.sizes).length()
+    };
     let sizes = if budget.size_count() < budget.runs.len() {
         sizes.then(" (").with(at!(budget.runs).length()).then(" runs)")
     } else {
@@ -114,7 +130,8 @@ fn minimum(budget: &At<'_, IsoflopBudget>) -> Vec<Cell> {
 fn growth(group: &At<'_, IsoflopGroup>) -> Part {
     let mut rows = Vec::new();
     for path in at!(group.paths).each() {
-        let laws = [("N*", at!(path.params)), ("D*", at!(path.tokens)), ("least loss", at!(path.loss))];
+        let laws =
+            [("N*", at!(path.params)), ("D*", at!(path.tokens)), ("least loss", at!(path.loss))];
         rows.extend(laws.map(|(what, outcome)| law(&path, what, &outcome)));
     }
     Part::Table(Table {
@@ -163,7 +180,8 @@ fn floors(group: &At<'_, IsoflopGroup>) -> Vec<Part> {
             Some(law) => start.with(floor(&law)),
         }
     };
-    let lines = at!(group.paths).each().map(line).map(|line| Said::new(Role::More, &group.name, line));
+    let lines =
+        at!(group.paths).each().map(line).map(|line| Said::new(Role::More, &group.name, line));
     // Both curves are refused for one reason: too few budgets.
     let none = group.paths.iter().all(|path| path.loss_with_floor.fit().is_none());
     lines.take(if none { 1 } else { usize::MAX }).collect()
@@ -223,17 +241,21 @@ fn surfaces(group: &At<'_, IsoflopGroup>, interval: &str) -> Vec<Part> {
     })];
     for surface in at!(group.surfaces).each() {
         let (name, outcome) = (surface.method.name(), at!(surface.outcome));
-        let note = |text: Cell| Said::new(Role::Note, "", Cell::words(format!("{name}: ")).with(text));
+        let note =
+            |text: Cell| Said::new(Role::Note, "", Cell::words(format!("{name}: ")).with(text));
         match outcome.fit() {
             None => parts.push(note(Cell::words(format!("none, {}", outcome.reason())))),
-            Some(law) => parts.extend(at!(law.flags).each().map(|flag| note(at!(flag.message).sentence()))),
+            Some(law) => {
+                parts.extend(at!(law.flags).each().map(|flag| note(at!(flag.message).sentence())))
+            }
         }
     }
     parts
 }
 
 fn agreement(of: &At<'_, Vec<Agreement>>, name: &str, place: &str) -> Vec<Part> {
-    let value = |found: At<'_, MethodValue>| [at!(found.value).number(), Cell::words(&found.method)];
+    let value =
+        |found: At<'_, MethodValue>| [at!(found.value).number(), Cell::words(&found.method)];
     let row = |agreement: At<'_, Agreement>| -> Row {
         let (low, high) = (at!(agreement.smallest), at!(agreement.largest));
         let ratio = at!(high.value).over(&at!(low.value)).written(|ratio| format!("{ratio:.3}"));
@@ -274,14 +296,15 @@ fn agreement(of: &At<'_, Vec<Agreement>>, name: &str, place: &str) -> Vec<Part> 
 fn ahead(optimum: &At<'_, OptimumAhead>, name: &str, interval: &str) -> Vec<Part> {
     let place = match optimum.decades_beyond {
         0.0 => Cell::default(),
-        _ => Cell::words(", ").with(distance(&at!(optimum.decades_beyond), "the budgets with a minimum")),
+        _ => Cell::words(", ")
+            .with(distance(&at!(optimum.decades_beyond), "the budgets with a minimum")),
     };
-    let heading = Cell::words("Optimum at C = ").with(at!(optimum.budget).written(digits::given)).with(place);
+    let heading =
+        Cell::words("Optimum at C = ").with(at!(optimum.budget).written(digits::given)).with(place);
     let title = text(&heading.pieces);
     let mut parts = vec![Said::new(Role::Heading, name, heading).only(Medium::Screen)];
     if optimum.methods.is_empty() {
-        let why =
-            "no method tells it: curves need two budgets with a minimum, a surface budgets and six runs";
+        let why = "no method tells it: curves need two budgets with a minimum, a surface budgets and six runs";
         parts.push(Said::new(Role::Note, "", Cell::words(why)));
         return parts;
     }
@@ -301,7 +324,11 @@ fn ahead(optimum: &At<'_, OptimumAhead>, name: &str, interval: &str) -> Vec<Part
     }));
     parts.push(Part::Table(Table {
         title: format!("The loss there, of {name}"),
-        columns: vec![Column::words("loss there"), Column::words("by"), Column::estimates("value", interval)],
+        columns: vec![
+            Column::words("loss there"),
+            Column::words("by"),
+            Column::estimates("value", interval),
+        ],
         groups: vec![at!(optimum.methods).each().flat_map(|method| losses(&method)).collect()],
         ..Table::default()
     }));

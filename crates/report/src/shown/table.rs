@@ -169,11 +169,13 @@ impl From<Vec<Cell>> for Row {
 pub(super) fn distance(decades: &At<'_, f64>, what: &str) -> Cell {
     match **decades {
         0.0 => Cell::words(format!("inside {what}")),
-        beyond if beyond > 0.0 => {
-            decades.written(|decades| format!("{decades:.1}")).then(format!(" decades beyond {what}"))
-        }
+        beyond if beyond > 0.0 => decades
+            .written(|decades| format!("{decades:.1}"))
+            .then(format!(" decades beyond {what}")),
         // The words have the sign.
-        _ => decades.written(|decades| format!("{:.1}", -decades)).then(format!(" decades below {what}")),
+        _ => decades
+            .written(|decades| format!("{:.1}", -decades))
+            .then(format!(" decades below {what}")),
     }
 }
 

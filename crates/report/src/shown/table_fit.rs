@@ -31,7 +31,9 @@ pub fn table_fit(fit: &At<'_, TableFit>) -> Shown {
         for law in at!(group.laws).each() {
             parts.push(Said::new(Role::Verdict, about, at!(law.verdict).sentence()));
             let rivals = at!(law.rivals).there();
-            parts.extend(rivals.map(|rivals| Said::new(Role::More, about, at!(rivals.verdict).sentence())));
+            parts.extend(
+                rivals.map(|rivals| Said::new(Role::More, about, at!(rivals.verdict).sentence())),
+            );
             parts.extend(notes(&at!(law.flags), about));
         }
     }

@@ -1,7 +1,8 @@
 //! A Chromium that tests drive: headless, spoken to by the DevTools protocol over two pipes.
 //!
-//! Chromium reads commands from its file descriptor 3 and answers on 4, each a JSON text with a zero byte behind it
-//! (`--remote-debugging-pipe`). A shell opens two named pipes at these numbers, so no library is needed and no port is open.
+//! Chromium reads commands from its file descriptor 3 and answers on 4, each a JSON text with a
+//! zero byte behind it (`--remote-debugging-pipe`). A shell opens two named pipes at these numbers,
+//! so no library is needed and no port is open.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -68,10 +69,20 @@ impl Chromium {
             .args(["-c", r#"exec "$@" 3<"$0/in" 4>"$0/out""#])
             .arg(home.path())
             .arg(path)
-            // Tests open nothing but the page; inside containers Chromium's own walls cannot be built.
+            // Tests open nothing but the page; inside containers Chromium's own walls cannot be
+            // built.
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
-            .args(["--no-first-run", "--disable-background-networking", "--disable-component-update"])
-            .args(["--disable-sync", "--disable-quic", "--hide-scrollbars", "--remote-debugging-pipe"])
+            .args([
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+            ])
+            .args([
+                "--disable-sync",
+                "--disable-quic",
+                "--hide-scrollbars",
+                "--remote-debugging-pipe",
+            ])
             // No name has an address: what is asked for outside fails, and is heard.
             .arg("--host-resolver-rules=MAP * ~NOTFOUND")
             .arg(format!("--user-data-dir={}", pipe("profile").display()))
@@ -100,12 +111,14 @@ impl Chromium {
     /// Opens an empty tab.
     pub(crate) fn tab(&mut self) -> Tab<'_> {
         let mut unheard = Heard::default();
-        let target = self.ask(None, "Target.createTarget", json!({"url": "about:blank"}), &mut unheard);
+        let target =
+            self.ask(None, "Target.createTarget", json!({"url": "about:blank"}), &mut unheard);
         let target = target["targetId"].as_str().unwrap().to_owned();
         let attach = json!({"targetId": target, "flatten": true});
         let attached = self.ask(None, "Target.attachToTarget", attach, &mut unheard);
         let session = attached["sessionId"].as_str().unwrap().to_owned();
-        let mut tab = Tab { browser: self, target, session, scripts: true, heard: Heard::default() };
+        let mut tab =
+            Tab { browser: self, target, session, scripts: true, heard: Heard::default() };
         for domain in ["Page", "Runtime", "Log", "Network", "Accessibility"] {
             tab.ask(&format!("{domain}.enable"), json!({}));
         }
@@ -113,7 +126,13 @@ impl Chromium {
     }
 
     /// Sends a command and waits for its answer; what happens meanwhile is heard.
-    fn ask(&mut self, session: Option<&str>, method: &str, parameters: Value, heard: &mut Heard) -> Value {
+    fn ask(
+        &mut self,
+        session: Option<&str>,
+        method: &str,
+        parameters: Value,
+        heard: &mut Heard,
+    ) -> Value {
         self.last += 1;
         let mut message = json!({"id": self.last, "method": method, "params": parameters});
         if let Some(session) = session {
@@ -155,9 +174,12 @@ impl Heard {
         match message["method"].as_str().unwrap_or_default() {
             "Page.loadEventFired" => self.loaded = true,
             "Network.requestWillBeSent" => {
-                self.requests.push(parameters["request"]["url"].as_str().unwrap_or_default().to_owned());
+                self.requests
+                    .push(parameters["request"]["url"].as_str().unwrap_or_default().to_owned());
             }
-            "Runtime.exceptionThrown" => self.errors.push(parameters["exceptionDetails"].to_string()),
+            "Runtime.exceptionThrown" => {
+                self.errors.push(parameters["exceptionDetails"].to_string())
+            }
             "Runtime.consoleAPICalled" if parameters["type"] != "log" => {
                 self.errors.push(parameters.to_string());
             }
@@ -247,7 +269,8 @@ impl Tab<'_> {
             _ => "",
         };
         for kind in ["keyDown", "keyUp"] {
-            let mut event = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": number});
+            let mut event =
+                json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": number});
             if kind == "keyDown" && !text.is_empty() {
                 event["text"] = text.into();
             }
@@ -262,7 +285,10 @@ impl Tab<'_> {
             "(() => {{ const it = document.querySelector({selector:?}); it.scrollIntoView({{block: 'center'}}); \
              const box = it.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
         ));
-        self.ask("Input.dispatchMouseEvent", json!({"type": "mouseMoved", "x": place[0], "y": place[1]}));
+        self.ask(
+            "Input.dispatchMouseEvent",
+            json!({"type": "mouseMoved", "x": place[0], "y": place[1]}),
+        );
         self.settle();
     }
 
@@ -273,8 +299,7 @@ impl Tab<'_> {
              const box = it.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
         ));
         for kind in ["mousePressed", "mouseReleased"] {
-            let event =
-                json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
+            let event = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
             self.ask("Input.dispatchMouseEvent", event);
         }
         self.settle();

@@ -61,7 +61,8 @@ pub(crate) fn provenance(
     provenance.corpus.text_sha256 = sha256_bytes(text.name.as_bytes());
     provenance.corpus.documents = u64::from(documents);
     provenance.corpus.bytes = 4_321 * u64::from(documents);
-    provenance.protocol.parameters = [("length".into(), 512.into()), ("stride".into(), 256.into())].into();
+    provenance.protocol.parameters =
+        [("length".into(), 512.into()), ("stride".into(), 256.into())].into();
     let sizes = &mut provenance.scoring.vocabulary;
     (sizes.tokenizer, sizes.with_added) = (VOCABULARY - 2, VOCABULARY);
     (sizes.rows, sizes.scored) = (VOCABULARY, VOCABULARY);
@@ -78,7 +79,8 @@ fn noise(document: u32, k: u32, parameters: u64) -> f64 {
     (state >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// A run whose `-ln RBP_k` follows a power law off by a per cent or two a model, steeper at larger k.
+/// A run whose `-ln RBP_k` follows a power law off by a per cent or two a model, steeper at larger
+/// k.
 pub(crate) fn measured(provenance: &Provenance, text: &Text, documents: u32) -> RunTally {
     let parameters = provenance.model.parameters.non_embedding;
     let vocabulary = provenance.scoring.vocabulary.scored;
@@ -136,9 +138,15 @@ pub(crate) fn family(name: &str, sizes: &[u64], texts: &[Text], documents: u32) 
     runs
 }
 
-/// As [`family`], with rows: ranks are lognormal with mu falling in ln S, alike in a document and from token to token, so
-/// sequences and ranks have something to show.
-pub(crate) fn streamed(name: &str, sizes: &[u64], texts: &[Text], documents: u32, tokens: u32) -> Runs {
+/// As [`family`], with rows: ranks are lognormal with mu falling in ln S, alike in a document and
+/// from token to token, so sequences and ranks have something to show.
+pub(crate) fn streamed(
+    name: &str,
+    sizes: &[u64],
+    texts: &[Text],
+    documents: u32,
+    tokens: u32,
+) -> Runs {
     let mut runs = Vec::new();
     for text in texts {
         for &size in sizes {
@@ -161,8 +169,10 @@ fn rows(provenance: &Provenance, text: &Text, documents: u32, tokens: u32) -> Ru
         let shared = 0.4 * normal(document, 0, 1);
         let mut last = normal(document, 1, 1);
         for position in 1..=tokens {
-            // The difficulty of a token is that of its text for every model, and half of it a model's own.
-            let fresh = 0.8 * normal(document, position + 1, 1) + 0.6 * normal(document, position + 1, size);
+            // The difficulty of a token is that of its text for every model, and half of it a
+            // model's own.
+            let fresh = 0.8 * normal(document, position + 1, 1)
+                + 0.6 * normal(document, position + 1, size);
             last = 0.3 * last + 0.91f64.sqrt() * fresh;
             let rank = rank(shared + 0.84f64.sqrt() * last);
             let nll = (0.5 + f64::from(rank).ln()) as f32;
@@ -223,8 +233,8 @@ pub(crate) fn keep(folder: &Path, runs: &Runs) {
     }
 }
 
-/// Seven models on three texts, with what a real study has too: positions with a non-finite logit, and a largest k at
-/// which misses run out.
+/// Seven models on three texts, with what a real study has too: positions with a non-finite logit,
+/// and a largest k at which misses run out.
 pub(crate) fn realistic(documents: u32) -> Runs {
     let mut runs = family("crates", &SIZES, &TEXTS, documents);
     for (_, tally) in runs.iter_mut().filter(|(_, tally)| tally.corpus == "prose") {
@@ -283,8 +293,8 @@ pub(crate) fn unescaped(text: &str) -> String {
     text
 }
 
-/// The page as it is read: no tags, entities resolved, white space as one space, and mathematics written as the laws
-/// write it.
+/// The page as it is read: no tags, entities resolved, white space as one space, and mathematics
+/// written as the laws write it.
 pub(crate) fn read(html: &str) -> String {
     let mut text = String::new();
     let mut inside = false;

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use relscale_laws::isoflop::{IsoflopOptions, fit_isoflop};
 use relscale_laws::relative::{
-    Counted, Covariates, Measurements, ModelFamily, RelativeOptions, Series, SeriesPoint, Units, fit_relative,
+    Counted, Covariates, Measurements, ModelFamily, RelativeOptions, Series, SeriesPoint, Units,
+    fit_relative,
 };
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
 use relscale_laws::tables::Select;
@@ -22,14 +23,16 @@ use super::SIZES;
 
 /// A repeatable number in [-1, 1) for any two numbers.
 fn noise(one: usize, other: usize) -> f64 {
-    let mut state = (one as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ ((other as u64 + 7) << 32);
+    let mut state =
+        (one as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ ((other as u64 + 7) << 32);
     for _ in 0..3 {
         state = (state ^ (state >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     }
     (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
 }
 
-/// Varieties with prefactor, exponent, how far their own points scatter, and what their slopes are to be correlated with.
+/// Varieties with prefactor, exponent, how far their own points scatter, and what their slopes are
+/// to be correlated with.
 const VARIETIES: [(&str, f64, f64, f64, f64); 5] = [
     ("usa", 2.0, 0.080, 0.0, 90.0),
     // Closes, widens, runs alike, scatters too much to tell.
@@ -39,15 +42,19 @@ const VARIETIES: [(&str, f64, f64, f64, f64); 5] = [
     ("sgp", 2.6, 0.083, 0.1, 30.0),
 ];
 
-/// Errors of seven models on the varieties, `steeper` added to the exponents of all but the baseline.
+/// Errors of seven models on the varieties, `steeper` added to the exponents of all but the
+/// baseline.
 fn measured(error: &str, steeper: f64) -> Measurements {
     let series = VARIETIES.iter().enumerate().map(|(number, (name, prefactor, beta, own, _))| {
         let beta = if number == 0 { *beta } else { beta + steeper };
         let point = |(at, size): (usize, &u64)| {
             let common = 0.02 * noise(at, 99);
-            let error = prefactor * (*size as f64).powf(-beta) * (common + own * noise(at, number)).exp();
-            // Resampled documents move all of them by a per cent or so, and each by a little of its own.
-            let moved = |draw| 1.0 + 0.01 * noise(draw, number) + 0.002 * noise(draw + 100 * at, number);
+            let error =
+                prefactor * (*size as f64).powf(-beta) * (common + own * noise(at, number)).exp();
+            // Resampled documents move all of them by a per cent or so, and each by a little of its
+            // own.
+            let moved =
+                |draw| 1.0 + 0.01 * noise(draw, number) + 0.002 * noise(draw + 100 * at, number);
             let replicates = (0..40).map(|draw| error * moved(draw)).collect();
             SeriesPoint {
                 model: format!("m{size}"),
@@ -59,8 +66,14 @@ fn measured(error: &str, steeper: f64) -> Measurements {
         };
         let points = SIZES.iter().enumerate().map(point).collect();
         // Forty documents of equal length, whose draws are above.
-        let units = Units { key: (*name).to_owned(), sizes: vec![1.0; 40], left_out: BTreeMap::new() };
-        Series { distribution: (*name).to_owned(), points, left_out: Vec::new(), units: Some(units) }
+        let units =
+            Units { key: (*name).to_owned(), sizes: vec![1.0; 40], left_out: BTreeMap::new() };
+        Series {
+            distribution: (*name).to_owned(),
+            points,
+            left_out: Vec::new(),
+            units: Some(units),
+        }
     });
     Measurements {
         x: "S, non-embedding parameters".to_owned(),
@@ -87,10 +100,13 @@ pub(crate) fn relative(folder: &Path) -> RelativeFit {
     fs::write(&table, text).unwrap();
     let covariates = Covariates::read(&table, "variety", "users_1995").unwrap();
     let options = RelativeOptions::new("usa");
-    let mut fit = fit_relative(&measured("bits per byte", 0.0), &options, Some(&covariates)).unwrap();
+    let mut fit =
+        fit_relative(&measured("bits per byte", 0.0), &options, Some(&covariates)).unwrap();
     let ranks = [(1, 0.0), (10, 0.02), (100, 0.05)];
-    let mut ranks: Vec<(u32, Measurements)> =
-        ranks.iter().map(|(k, steeper)| (*k, measured(&format!("-ln RBP_{k}"), *steeper))).collect();
+    let mut ranks: Vec<(u32, Measurements)> = ranks
+        .iter()
+        .map(|(k, steeper)| (*k, measured(&format!("-ln RBP_{k}"), *steeper)))
+        .collect();
     // The largest model misses 30 of 10 000 tokens of gbr at k = 100.
     let largest = ranks[2].1.families[0].series[1].points.last_mut().unwrap();
     largest.counted = Some(Counted { hits: 9_970, tokens: 10_000 });
@@ -115,12 +131,13 @@ pub(crate) fn many_treatments() -> RelativeFit {
     fit_relative(&found, &RelativeOptions::new("usa"), None).unwrap()
 }
 
-/// Writes a result of every kind but the laws: `relative.json`, `relative-steep.json`, `choices.json`, `stages.json`, `size-tokens.json`,
-/// `isoflop.json`.
+/// Writes a result of every kind but the laws: `relative.json`, `relative-steep.json`,
+/// `choices.json`, `stages.json`, `size-tokens.json`, `isoflop.json`.
 pub(crate) fn save_all(folder: &Path) {
     let fit = relative(folder);
     fit.save(&folder.join("relative.json")).unwrap();
-    let steep = fit_relative(&measured("bits per byte", 0.03), &RelativeOptions::new("ind"), None).unwrap();
+    let steep =
+        fit_relative(&measured("bits per byte", 0.03), &RelativeOptions::new("ind"), None).unwrap();
     steep.save(&folder.join("relative-steep.json")).unwrap();
     choices().save(&folder.join("choices.json")).unwrap();
     stages(folder);
@@ -148,7 +165,8 @@ fn choices() -> ChoicesFit {
         let at = at as f64;
         let formats = [("standard", 0.2), ("modified", 1.0)];
         let means = formats.iter().flat_map(|(format, share)| {
-            [("stem", 0.0), ("other", 0.5)].map(|(domain, more)| mean(format, domain, share * (at + more)))
+            [("stem", 0.0), ("other", 0.5)]
+                .map(|(domain, more)| mean(format, domain, share * (at + more)))
         });
         json!({"model": format!("m{size}"), "non_embedding": size, "ties": 0, "means": means.collect::<Vec<_>>()})
     };
@@ -225,8 +243,11 @@ fn isoflop(folder: &Path) {
             let tokens = budget / 6.0 / params;
             let loss = 1.7 + 400.0 * f64::powf(params, -0.34) + 410.0 * f64::powf(tokens, -0.28);
             let loss = loss * (1.0 + 0.002 * noise(at, number));
-            writeln!(text, "b{number}-{at},{budget:e},{params:e},{tokens:e},{loss},train,non-embedding")
-                .unwrap();
+            writeln!(
+                text,
+                "b{number}-{at},{budget:e},{params:e},{tokens:e},{loss},train,non-embedding"
+            )
+            .unwrap();
         }
     }
     let table = folder.join("runs.csv");

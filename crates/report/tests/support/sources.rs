@@ -30,9 +30,10 @@ impl Sources {
 
     /// What is at a place: a value, or what is computed of several.
     pub(crate) fn find(&mut self, source: &str) -> Value {
-        for (sign, compute) in
-            [(" - ", (|a, b| a - b) as fn(f64, f64) -> f64), (" / ", (|a, b| a / b) as fn(f64, f64) -> f64)]
-        {
+        for (sign, compute) in [
+            (" - ", (|a, b| a - b) as fn(f64, f64) -> f64),
+            (" / ", (|a, b| a / b) as fn(f64, f64) -> f64),
+        ] {
             if let Some((one, other)) = source.split_once(sign) {
                 let [one, other] = [one, other].map(|place| self.find(place).as_f64().unwrap());
                 return compute(one, other).into();
@@ -40,10 +41,12 @@ impl Sources {
         }
         let mut found = Vec::new();
         for place in source.split(" + ") {
-            let (file, pointer) = place.split_once('#').unwrap_or_else(|| panic!("no place: {place}"));
+            let (file, pointer) =
+                place.split_once('#').unwrap_or_else(|| panic!("no place: {place}"));
             let folder = &self.folder;
             let value = self.files.entry(file.to_owned()).or_insert_with(|| {
-                let text = fs::read_to_string(folder.join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+                let text =
+                    fs::read_to_string(folder.join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
                 serde_json::from_str(&text).unwrap()
             });
             let mut values = vec![&*value];
@@ -53,7 +56,9 @@ impl Sources {
                     .into_iter()
                     .flat_map(|value| match (step.as_str(), value) {
                         ("*", Value::Array(entries)) => entries.iter().collect(),
-                        (step, Value::Array(entries)) => vec![&entries[step.parse::<usize>().unwrap()]],
+                        (step, Value::Array(entries)) => {
+                            vec![&entries[step.parse::<usize>().unwrap()]]
+                        }
                         (step, value) => {
                             vec![value.get(step).unwrap_or_else(|| panic!("{source}: no {step}"))]
                         }
@@ -69,11 +74,14 @@ impl Sources {
         }
     }
 
-    /// Holds a number to its source: the value exactly, the text to its last digit. A sentence must be the same.
+    /// Holds a number to its source: the value exactly, the text to its last digit. A sentence must
+    /// be the same.
     pub(crate) fn check(&mut self, stated: &Stated) {
         let there = self.find(&stated.source);
         let Some(value) = &stated.value else {
-            let same = |text: &str| text.replace('−', "-").split_whitespace().collect::<Vec<_>>().join(" ");
+            let same = |text: &str| {
+                text.replace('−', "-").split_whitespace().collect::<Vec<_>>().join(" ")
+            };
             assert_eq!(same(&stated.text), same(there.as_str().unwrap()), "{}", stated.source);
             return;
         };

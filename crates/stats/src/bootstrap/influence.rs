@@ -89,7 +89,8 @@ pub fn left_out_covariance(
     let dot = |left: &[f64], right: &[f64]| left.iter().zip(right).map(|(l, r)| l * r).sum::<f64>();
     let loudest = along.first().and_then(|weights| loudest(&moved, weights, units));
     // The loudest unit once more.
-    let again = |left: &[f64], right: &[f64]| loudest.map_or(0.0, |(unit, _)| left[unit] * right[unit]);
+    let again =
+        |left: &[f64], right: &[f64]| loudest.map_or(0.0, |(unit, _)| left[unit] * right[unit]);
     let covariance: Vec<f64> = moved
         .iter()
         .flat_map(|left| moved.iter().map(move |right| dot(left, right) + again(left, right)))
@@ -106,7 +107,8 @@ pub fn left_out_covariance(
 
 /// What each unit adds to the variance of `Σ weights statistic`.
 fn squares(moved: &[Vec<f64>], weights: &[f64], units: usize) -> Vec<f64> {
-    let of = |unit: usize| moved.iter().zip(weights).map(|(series, w)| w * series[unit]).sum::<f64>();
+    let of =
+        |unit: usize| moved.iter().zip(weights).map(|(series, w)| w * series[unit]).sum::<f64>();
     (0..units).map(|unit| of(unit).powi(2)).collect()
 }
 
@@ -125,7 +127,11 @@ fn by_deed(moved: &[Vec<f64>], weights: &[f64], units: usize) -> Option<f64> {
     let sum: f64 = squares.iter().sum();
     let fourth: f64 = squares.iter().map(|square| square * square).sum();
     let freedom = 2.0 * sum * sum / (fourth - sum * sum / units as f64);
-    (sum > 0.0).then_some(if freedom.is_finite() && freedom > 0.0 { freedom } else { f64::INFINITY })
+    (sum > 0.0).then_some(if freedom.is_finite() && freedom > 0.0 {
+        freedom
+    } else {
+        f64::INFINITY
+    })
 }
 
 #[cfg(test)]
@@ -134,11 +140,15 @@ mod tests {
 
     #[test]
     fn a_unit_that_is_most_of_it_leaves_few_degrees_of_freedom() {
-        let even = left_out_covariance(&[vec![0.1, -0.2, 0.3, -0.2]], &[1.0; 4], &[vec![1.0]]).unwrap();
-        let long = left_out_covariance(&[vec![0.1, -0.2, 0.3, -0.2]], &[1.0, 1.0, 9.0, 1.0], &[]).unwrap();
+        let even =
+            left_out_covariance(&[vec![0.1, -0.2, 0.3, -0.2]], &[1.0; 4], &[vec![1.0]]).unwrap();
+        let long =
+            left_out_covariance(&[vec![0.1, -0.2, 0.3, -0.2]], &[1.0, 1.0, 9.0, 1.0], &[]).unwrap();
         assert!(even.shared.degrees_of_freedom() > 2.5 && even.shared.degrees_of_freedom() <= 3.0);
         assert!((even.loudest - 0.09 / 0.18).abs() < 1e-9 && long.loudest == 0.0);
-        assert!((long.shared.degrees_of_freedom() - (144.0 / 84.0 - 1.0_f64).max(1.0)).abs() < 1e-12);
+        assert!(
+            (long.shared.degrees_of_freedom() - (144.0 / 84.0 - 1.0_f64).max(1.0)).abs() < 1e-12
+        );
         // One unit moves all, the others nothing.
         let loud: Vec<f64> = (0..40).map(|unit| f64::from(u8::from(unit == 7))).collect();
         let loud = left_out_covariance(&[loud], &[1.0; 40], &[vec![1.0]]).unwrap();
@@ -151,7 +161,9 @@ mod tests {
         let b: Vec<f64> = a.iter().map(|value| -2.0 * value).collect();
         let shared = left_out_covariance(&[a, b], &[1.0; 4], &[vec![1.0, 1.0]]).unwrap().shared;
         let v = shared.covariance();
-        assert!((v[1] + 2.0 * v[0]).abs() < 1e-12 && v[1] == v[2] && (v[3] - 4.0 * v[0]).abs() < 1e-12);
+        assert!(
+            (v[1] + 2.0 * v[0]).abs() < 1e-12 && v[1] == v[2] && (v[3] - 4.0 * v[0]).abs() < 1e-12
+        );
         assert!(shared.product(&[2.0, 1.0], &[2.0, 1.0]).abs() < 1e-12);
     }
 

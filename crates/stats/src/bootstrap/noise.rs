@@ -62,8 +62,10 @@ impl Noise {
         if units <= dimensions.max(1) {
             return Err(StatsError::TooFewUnits { units });
         }
-        let spread =
-            Spread::Estimated { numerator: (units - 1) as f64, freedom: (units - dimensions) as f64 };
+        let spread = Spread::Estimated {
+            numerator: (units - 1) as f64,
+            freedom: (units - dimensions) as f64,
+        };
         Ok(Self { factor: semi_cholesky(covariance, size)?, size, spread })
     }
 
@@ -77,7 +79,9 @@ impl Noise {
         normal.iter_mut().for_each(|value| *value = random.normal());
         let scale = match self.spread {
             Spread::Known => 1.0,
-            Spread::Estimated { numerator, freedom } => (numerator / random.chi_squared(freedom)).sqrt(),
+            Spread::Estimated { numerator, freedom } => {
+                (numerator / random.chi_squared(freedom)).sqrt()
+            }
         };
         for (row, value) in out.iter_mut().enumerate() {
             let weights = &self.factor[row * self.size..][..=row];
@@ -117,7 +121,8 @@ fn semi_cholesky(matrix: &[f64], size: usize) -> Result<Vec<f64>, StatsError> {
         for column in 0..=row {
             let above = &factor[row * size..][..column];
             let left = &factor[column * size..][..column];
-            let rest = matrix[row * size + column] - above.iter().zip(left).map(|(a, l)| a * l).sum::<f64>();
+            let rest = matrix[row * size + column]
+                - above.iter().zip(left).map(|(a, l)| a * l).sum::<f64>();
             factor[row * size + column] = if row == column {
                 if rest < -rounding {
                     return Err(StatsError::NotPositiveDefinite { row });
@@ -204,7 +209,10 @@ mod tests {
             let draws: Vec<f64> = (0..40_000).map(|_| random.chi_squared(freedom)).collect();
             let mean = draws.iter().sum::<f64>() / 4e4;
             let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 4e4;
-            assert!((mean / freedom - 1.0).abs() < 4.0 * (2.0 / freedom / 4e4).sqrt(), "{freedom}: {mean}");
+            assert!(
+                (mean / freedom - 1.0).abs() < 4.0 * (2.0 / freedom / 4e4).sqrt(),
+                "{freedom}: {mean}"
+            );
             assert!((variance / (2.0 * freedom) - 1.0).abs() < 0.1, "{freedom}: {variance}");
         }
     }
@@ -213,8 +221,9 @@ mod tests {
     #[test]
     fn an_estimated_covariance_gives_hotellings_tail() {
         let x = [1.0, 2.0, 4.0, 5.0, 9.0];
-        let covariance: Vec<f64> =
-            (0..25).map(|at| if at / 5 == at % 5 { 1.0 + 0.3 * (at % 5) as f64 } else { 0.6 }).collect();
+        let covariance: Vec<f64> = (0..25)
+            .map(|at| if at / 5 == at % 5 { 1.0 + 0.3 * (at % 5) as f64 } else { 0.6 })
+            .collect();
         let (units, draws) = (12, 20_000);
         let noise = Noise::estimated(&covariance, 5, units, 3).unwrap();
         let mut values = Vec::new();
@@ -223,7 +232,8 @@ mod tests {
         });
         for value in [2.0, 6.0, 12.0, 25.0] {
             let tail = hotelling_tail(value, 3, units).unwrap();
-            let share = values.iter().filter(|&&found| found >= value).count() as f64 / f64::from(draws);
+            let share =
+                values.iter().filter(|&&found| found >= value).count() as f64 / f64::from(draws);
             let error = (tail * (1.0 - tail) / f64::from(draws)).sqrt();
             assert!((share - tail).abs() < 4.0 * error, "{value}: {share} for {tail}");
         }
@@ -253,7 +263,10 @@ mod tests {
     fn what_is_no_covariance_is_refused() {
         assert!(Noise::known(&[1.0; 3], 2).is_err());
         assert!(Noise::known(&[f64::NAN], 1).is_err());
-        assert_eq!(Noise::known(&[1.0, 2.0, 2.0, 1.0], 2), Err(StatsError::NotPositiveDefinite { row: 1 }));
+        assert_eq!(
+            Noise::known(&[1.0, 2.0, 2.0, 1.0], 2),
+            Err(StatsError::NotPositiveDefinite { row: 1 })
+        );
         assert!(Noise::estimated(&[1.0], 1, 3, 3).is_err());
     }
 }

@@ -82,7 +82,8 @@ mod tests {
     #[test]
     fn each_fit_is_that_of_least_squares() {
         let x = [1.0, 2.5, 3.0, 7.0];
-        let covariance: Vec<f64> = (0..16).map(|at| if at / 4 == at % 4 { 0.04 } else { 0.01 }).collect();
+        let covariance: Vec<f64> =
+            (0..16).map(|at| if at / 4 == at % 4 { 0.04 } else { 0.01 }).collect();
         let noise = Noise::known(&covariance, 4).unwrap();
         let fits = perfect_lines(&x, -0.3, &noise, 5, 11, 2).unwrap();
         let mut at = fits.iter();
@@ -92,7 +93,9 @@ mod tests {
             assert!((direct.slope - fit.slope).abs() < 1e-12);
             assert!((direct.residual_sum_of_squares - fit.residual_sum_of_squares).abs() < 1e-12);
             assert!((direct.r_squared.unwrap() - fit.r_squared).abs() < 1e-10);
-            assert!((direct.slope_standard_error().unwrap() - fit.slope_standard_error).abs() < 1e-12);
+            assert!(
+                (direct.slope_standard_error().unwrap() - fit.slope_standard_error).abs() < 1e-12
+            );
         });
     }
 
@@ -107,7 +110,8 @@ mod tests {
     #[test]
     fn scatter_does_not_depend_on_the_slope_and_r_squared_does() {
         let x = [0.0, 1.0, 2.0, 3.0, 4.0];
-        let covariance: Vec<f64> = (0..25).map(|at| if at / 5 == at % 5 { 1.0 } else { 0.0 }).collect();
+        let covariance: Vec<f64> =
+            (0..25).map(|at| if at / 5 == at % 5 { 1.0 } else { 0.0 }).collect();
         let noise = Noise::known(&covariance, 5).unwrap();
         let flat = perfect_lines(&x, 0.0, &noise, 200, 1, 0).unwrap();
         let steep = perfect_lines(&x, 50.0, &noise, 200, 1, 0).unwrap();

@@ -177,11 +177,18 @@ mod tests {
         for resample in 0..6_000 {
             multiplicities_within(&strata, 5, resample, &mut counts);
             for stratum in &strata {
-                assert_eq!(stratum.iter().map(|&unit| counts[unit]).sum::<u32>() as usize, stratum.len());
+                assert_eq!(
+                    stratum.iter().map(|&unit| counts[unit]).sum::<u32>() as usize,
+                    stratum.len()
+                );
             }
             drawn.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         }
-        assert_eq!((drawn[4], drawn[5], drawn[7]), (6_000, 6_000, 6_000), "alone, or in no stratum");
+        assert_eq!(
+            (drawn[4], drawn[5], drawn[7]),
+            (6_000, 6_000, 6_000),
+            "alone, or in no stratum"
+        );
         // Binomial with 6000 times 3 draws of 1/3 (or 2 of 1/2): four standard deviations are 253
         // (or 219).
         assert!([0, 3, 6].iter().all(|&unit| drawn[unit].abs_diff(6_000) < 253), "{drawn:?}");
@@ -213,7 +220,8 @@ mod tests {
             drawn.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         }
         // Chi-squared with 9 degrees of freedom: 27.9 is exceeded once in a thousand.
-        let chi: f64 = drawn.iter().map(|&count| (f64::from(count) - 20_000.0).powi(2) / 20_000.0).sum();
+        let chi: f64 =
+            drawn.iter().map(|&count| (f64::from(count) - 20_000.0).powi(2) / 20_000.0).sum();
         assert!(chi < 27.9, "{drawn:?}");
     }
 

@@ -123,7 +123,8 @@ mod tests {
         let suu: f64 = curve.points.u.iter().map(|u| u * u).sum();
         let expected: f64 = (0..7)
             .map(|at| {
-                (curve.points.u[at] / suu).powi(2) * line.residuals[at].powi(2) / (1.0 - line.leverage[at])
+                (curve.points.u[at] / suu).powi(2) * line.residuals[at].powi(2)
+                    / (1.0 - line.leverage[at])
             })
             .sum();
         // 4000 refits know a standard deviation to 1.1 %.

@@ -31,15 +31,21 @@ impl fmt::Display for Caution {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::AtLimit { parameter, limit } => {
-                write!(out, "{parameter} is at the end of its range: the data ask for the limit \"{limit}\"")
+                write!(
+                    out,
+                    "{parameter} is at the end of its range: the data ask for the limit \"{limit}\""
+                )
             }
             Self::Ridge { correlation } => write!(
                 out,
                 "the two parameters are not identified apart (correlation {correlation:.4}): quote the masses, not the parameters"
             ),
-            Self::Flat => out.write_str("the likelihood is flat in some direction: no standard errors"),
-            Self::Unconfirmed => out
-                .write_str("two ways of maximising did not come to the same likelihood; the higher is given"),
+            Self::Flat => {
+                out.write_str("the likelihood is flat in some direction: no standard errors")
+            }
+            Self::Unconfirmed => out.write_str(
+                "two ways of maximising did not come to the same likelihood; the higher is given",
+            ),
         }
     }
 }

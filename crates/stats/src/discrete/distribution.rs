@@ -100,7 +100,9 @@ impl Distribution {
         } else if k >= self.upper {
             0.0
         } else {
-            (self.shape.ln_between(f64::from(k), f64::from(self.upper)) - self.ln_total).exp().min(1.0)
+            (self.shape.ln_between(f64::from(k), f64::from(self.upper)) - self.ln_total)
+                .exp()
+                .min(1.0)
         }
     }
 

@@ -69,10 +69,9 @@ impl Fit {
     /// Whether the parameters may be quoted apart from each other: no ridge, no limit, no flat
     /// direction.
     pub fn is_identified(&self) -> bool {
-        !self
-            .cautions
-            .iter()
-            .any(|caution| matches!(caution, Caution::AtLimit { .. } | Caution::Ridge { .. } | Caution::Flat))
+        !self.cautions.iter().any(|caution| {
+            matches!(caution, Caution::AtLimit { .. } | Caution::Ridge { .. } | Caution::Flat)
+        })
     }
 }
 
@@ -96,14 +95,16 @@ pub fn fit(kind: Kind, data: &Histogram, upper: u32) -> Result<Fit, StatsError> 
     if !log_likelihood.is_finite() {
         return Err(StatsError::Overflow { what: "the log-likelihood" });
     }
-    let errors = maximum.covariance.as_ref().map(|covariance| errors(family, &maximum.point, covariance));
+    let errors =
+        maximum.covariance.as_ref().map(|covariance| errors(family, &maximum.point, covariance));
     let parameters: Vec<Parameter> = family
         .names()
         .iter()
         .zip(&values)
         .enumerate()
         .map(|(i, (&name, &value))| {
-            let standard_error = errors.as_ref().map(|errors| errors.standard[i]).filter(|e| e.is_finite());
+            let standard_error =
+                errors.as_ref().map(|errors| errors.standard[i]).filter(|e| e.is_finite());
             Parameter { name, value, standard_error }
         })
         .collect();
@@ -122,14 +123,19 @@ pub fn fit(kind: Kind, data: &Histogram, upper: u32) -> Result<Fit, StatsError> 
 }
 
 /// The top of the likelihood in free coordinates.
-pub(super) fn climb(family: &dyn Family, data: &Histogram, upper: u32) -> Result<Maximum, StatsError> {
+pub(super) fn climb(
+    family: &dyn Family,
+    data: &Histogram,
+    upper: u32,
+) -> Result<Maximum, StatsError> {
     if data.largest() > upper {
         return Err(StatsError::AboveUpper { value: data.largest(), upper });
     }
     if data.distinct() == 1 {
         return Err(StatsError::OneValue { value: data.smallest() });
     }
-    let bounds: Vec<(f64, f64)> = family.bounds().iter().map(|bounds| (bounds.low, bounds.high)).collect();
+    let bounds: Vec<(f64, f64)> =
+        family.bounds().iter().map(|bounds| (bounds.low, bounds.high)).collect();
     let value = |free: &[f64]| quick_log_likelihood(family, &family.parameters(free), data, upper);
     maximise(&value, &family.starts(data), &bounds)
         .ok_or(StatsError::Overflow { what: "the log-likelihood at every start" })
@@ -173,7 +179,11 @@ fn errors(family: &dyn Family, free: &[f64], covariance: &[f64]) -> Errors {
                 point[i] += by;
                 family.parameters(&point)
             };
-            moved(step).iter().zip(moved(-step)).map(|(up, down)| (up - down) / (2.0 * step)).collect()
+            moved(step)
+                .iter()
+                .zip(moved(-step))
+                .map(|(up, down)| (up - down) / (2.0 * step))
+                .collect()
         })
         .collect();
     let between = |p: usize, q: usize| -> f64 {
@@ -192,7 +202,9 @@ fn errors(family: &dyn Family, free: &[f64], covariance: &[f64]) -> Errors {
 
 fn cautions(family: &dyn Family, maximum: &Maximum, correlation: Option<f64>) -> Vec<Caution> {
     let mut cautions = Vec::new();
-    for ((end, bounds), parameter) in maximum.at_bound.iter().zip(family.bounds()).zip(family.names()) {
+    for ((end, bounds), parameter) in
+        maximum.at_bound.iter().zip(family.bounds()).zip(family.names())
+    {
         let limit = match end {
             Some(End::Low) => bounds.at_low,
             Some(End::High) => bounds.at_high,

@@ -34,7 +34,12 @@ impl Family for Geometric {
     }
 
     fn bounds(&self) -> &'static [Bounds] {
-        &[Bounds { low: -20.0, high: 3.5, at_low: "equal masses", at_high: "all observations at 1" }]
+        &[Bounds {
+            low: -20.0,
+            high: 3.5,
+            at_low: "equal masses",
+            at_high: "all observations at 1",
+        }]
     }
 
     fn parameters(&self, free: &[f64]) -> Vec<f64> {

@@ -107,7 +107,8 @@ impl Histogram {
 
     /// Share of observations that are at most `k`.
     pub fn share_up_to(&self, k: u32) -> f64 {
-        let upto: u64 = self.iter().take_while(|&(value, _)| value <= k).map(|(_, count)| count).sum();
+        let upto: u64 =
+            self.iter().take_while(|&(value, _)| value <= k).map(|(_, count)| count).sum();
         upto as f64 / self.total as f64
     }
 
@@ -136,7 +137,8 @@ fn nodes(values: &[u32], counts: &[u64]) -> Vec<Node> {
     let mut begin = first;
     while begin < values.len() {
         let low = f64::from(values[begin]).ln();
-        let end = begin + values[begin..].partition_point(|&value| f64::from(value).ln() < low + CELL);
+        let end =
+            begin + values[begin..].partition_point(|&value| f64::from(value).ln() < low + CELL);
         if end - begin <= NODES {
             nodes.extend((begin..end).map(itself));
         } else {
@@ -159,7 +161,8 @@ fn interpolating(values: &[u32], counts: &[u64]) -> [Node; NODES] {
         let x = (f64::from(value).ln() - middle) / half;
         for (j, node) in nodes.iter_mut().enumerate() {
             let others = (0..NODES).filter(|&i| i != j);
-            node.weight += count as f64 * others.map(|i| (x - at[i]) / (at[j] - at[i])).product::<f64>();
+            node.weight +=
+                count as f64 * others.map(|i| (x - at[i]) / (at[j] - at[i])).product::<f64>();
         }
     }
     nodes
@@ -174,8 +177,14 @@ mod tests {
     #[test]
     fn what_is_no_histogram_is_refused() {
         assert!(matches!(Histogram::new(&[1, 2], &[1]), Err(StatsError::Lengths { .. })));
-        assert!(matches!(Histogram::new(&[0, 2], &[1, 1]), Err(StatsError::NotAscending { index: 0, .. })));
-        assert!(matches!(Histogram::new(&[3, 3], &[1, 1]), Err(StatsError::NotAscending { index: 1, .. })));
+        assert!(matches!(
+            Histogram::new(&[0, 2], &[1, 1]),
+            Err(StatsError::NotAscending { index: 0, .. })
+        ));
+        assert!(matches!(
+            Histogram::new(&[3, 3], &[1, 1]),
+            Err(StatsError::NotAscending { index: 1, .. })
+        ));
         assert_eq!(Histogram::new(&[1], &[0]).unwrap_err(), StatsError::NoObservations);
         assert_eq!(Histogram::of_sample(&[]).unwrap_err(), StatsError::NoObservations);
     }

@@ -3,8 +3,8 @@
 use super::family::Family;
 use super::{
     geometric::Geometric, log_logistic::LogLogistic, lognormal::Lognormal,
-    negative_binomial::NegativeBinomial, point_mass::PointMass, weibull::Weibull, yule_simon::YuleSimon,
-    zeta::Zeta, zipf_mandelbrot::ZipfMandelbrot,
+    negative_binomial::NegativeBinomial, point_mass::PointMass, weibull::Weibull,
+    yule_simon::YuleSimon, zeta::Zeta, zipf_mandelbrot::ZipfMandelbrot,
 };
 
 /// A kind of distribution on 1, 2, ..., upper. The module of each has its formula.

@@ -66,7 +66,8 @@ pub(super) fn maximise(
     let mut methods = Climb { value: &value, bounds, covariance: None };
     let Found { best, confirmed } = search::search(&mut methods, start, ROUNDS)?;
     let mut covariance = methods.covariance;
-    let at_bound: Vec<Option<End>> = best.point.iter().zip(bounds).map(|(&x, &ends)| end(x, ends)).collect();
+    let at_bound: Vec<Option<End>> =
+        best.point.iter().zip(bounds).map(|(&x, &ends)| end(x, ends)).collect();
     if at_bound.iter().any(Option::is_some) {
         covariance = None;
     }
@@ -88,7 +89,8 @@ impl<F: Fn(&[f64]) -> f64> Climb<'_, F> {
     /// Standard errors of the coordinates, or what stands in for them.
     fn errors(&self) -> Vec<f64> {
         let size = self.bounds.len();
-        let error = |i: usize| self.covariance.as_ref().map_or(0.1, |c| c[i * size + i].sqrt().min(1.0));
+        let error =
+            |i: usize| self.covariance.as_ref().map_or(0.1, |c| c[i * size + i].sqrt().min(1.0));
         (0..size).map(error).collect()
     }
 
@@ -111,7 +113,8 @@ impl<F: Fn(&[f64]) -> f64> Search for Climb<'_, F> {
     }
 
     fn second(&mut self, best: &Minimum) -> Minimum {
-        let away: Vec<f64> = best.point.iter().zip(self.errors()).map(|(x, error)| x + 2.0 * error).collect();
+        let away: Vec<f64> =
+            best.point.iter().zip(self.errors()).map(|(x, error)| x + 2.0 * error).collect();
         self.simplex(&away, 100)
     }
 
@@ -119,7 +122,8 @@ impl<F: Fn(&[f64]) -> f64> Search for Climb<'_, F> {
         let gain = before.value - second.value;
         // No higher; and if lower, the simplex was the one that got stuck, from a place of its own
         // choosing.
-        gain.abs() <= SAME || gain < 0.0 && self.simplex(&before.point, 50).value >= before.value - SAME
+        gain.abs() <= SAME
+            || gain < 0.0 && self.simplex(&before.point, 50).value >= before.value - SAME
     }
 }
 
@@ -130,7 +134,9 @@ fn lattice(value: &impl Fn(&[f64]) -> f64, bounds: &Ranges) -> Option<Vec<f64>> 
     if bounds.iter().any(|(low, high)| !(high - low).is_finite()) {
         return None;
     }
-    let at = |(low, high): (f64, f64), line: usize| low + (high - low) * (line as f64 + 0.5) / LINES as f64;
+    let at = |(low, high): (f64, f64), line: usize| {
+        low + (high - low) * (line as f64 + 0.5) / LINES as f64
+    };
     (0..LINES.pow(bounds.len() as u32))
         .map(|cell| {
             let point: Vec<f64> = bounds
@@ -190,7 +196,8 @@ fn newton(value: &impl Fn(&[f64]) -> f64, from: &Vertex, bounds: &Ranges) -> Cli
         let held: Vec<bool> = (0..n)
             .map(|i| {
                 let (low, high) = bounds[i];
-                best.0[i] <= low && local.first[i] <= 0.0 || best.0[i] >= high && local.first[i] >= 0.0
+                best.0[i] <= low && local.first[i] <= 0.0
+                    || best.0[i] >= high && local.first[i] >= 0.0
             })
             .collect();
         covariance = negative_inverse(&local.second, &vec![false; n]);
@@ -199,7 +206,8 @@ fn newton(value: &impl Fn(&[f64]) -> f64, from: &Vertex, bounds: &Ranges) -> Cli
         let mut factor = direction.iter().fold(1.0_f64, |least, d| least.min(1.5 / d.abs()));
         let mut moved = false;
         for _ in 0..25 {
-            let trial: Vec<f64> = best.0.iter().zip(&direction).map(|(x, d)| x + factor * d).collect();
+            let trial: Vec<f64> =
+                best.0.iter().zip(&direction).map(|(x, d)| x + factor * d).collect();
             let trial = inside(&trial, bounds);
             let height = value(&trial);
             if height > best.1 {
@@ -226,7 +234,12 @@ struct Local {
 
 /// Derivatives by central differences of fourth order; one-sided of second order where the box
 /// leaves no room.
-fn differences(value: &impl Fn(&[f64]) -> f64, at: &Vertex, steps: &[f64], bounds: &Ranges) -> Local {
+fn differences(
+    value: &impl Fn(&[f64]) -> f64,
+    at: &Vertex,
+    steps: &[f64],
+    bounds: &Ranges,
+) -> Local {
     let n = steps.len();
     let shifted = |moves: &[(usize, f64)]| {
         let mut point = at.0.clone();
@@ -241,7 +254,8 @@ fn differences(value: &impl Fn(&[f64]) -> f64, at: &Vertex, steps: &[f64], bound
         if room.0 && room.1 {
             let (near, far) = ((f(1.0), f(-1.0)), (f(2.0), f(-2.0)));
             first[i] = (8.0 * (near.0 - near.1) - (far.0 - far.1)) / (12.0 * h);
-            second[i * n + i] = (16.0 * (near.0 + near.1) - (far.0 + far.1) - 30.0 * at.1) / (12.0 * h * h);
+            second[i * n + i] =
+                (16.0 * (near.0 + near.1) - (far.0 + far.1) - 30.0 * at.1) / (12.0 * h * h);
         } else {
             let side = if room.1 { 1.0 } else { -1.0 };
             let (one, two) = (f(side), f(2.0 * side));
@@ -275,7 +289,9 @@ fn uphill(local: &Local, held: &[bool]) -> Option<Vec<f64>> {
         return None;
     }
     if let Some(inverse) = negative_inverse(&local.second, held) {
-        return Some((0..n).map(|i| (0..n).map(|j| inverse[i * n + j] * local.first[j]).sum()).collect());
+        return Some(
+            (0..n).map(|i| (0..n).map(|j| inverse[i * n + j] * local.first[j]).sum()).collect(),
+        );
     }
     let along = |i: usize| {
         let curvature = local.second[i * n + i].abs();
@@ -302,7 +318,9 @@ fn negative_inverse(second: &[f64], held: &[bool]) -> Option<Vec<f64>> {
                 _ => {
                     let determinant = a * d - b * b;
                     let sound = a > 0.0 && d > 0.0 && determinant > 1e-12 * a * d;
-                    sound.then(|| vec![d / determinant, -b / determinant, -b / determinant, a / determinant])
+                    sound.then(|| {
+                        vec![d / determinant, -b / determinant, -b / determinant, a / determinant]
+                    })
                 }
             }
         }

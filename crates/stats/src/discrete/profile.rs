@@ -148,14 +148,20 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn begin(kind: Kind, data: &'a Histogram, upper: u32, index: usize) -> Result<Self, StatsError> {
+    fn begin(
+        kind: Kind,
+        data: &'a Histogram,
+        upper: u32,
+        index: usize,
+    ) -> Result<Self, StatsError> {
         let family = kind.family();
         if index >= family.names().len() {
             return Err(StatsError::NoParameter { form: kind.title(), index });
         }
         let maximum = climb(family, data, upper)?;
         let parameters = family.parameters(&maximum.point);
-        let other = (parameters.len() > 1).then(|| family.scales()[1 - index].spread(parameters[1 - index]));
+        let other = (parameters.len() > 1)
+            .then(|| family.scales()[1 - index].spread(parameters[1 - index]));
         let top_value = parameters[index];
         let place = family.scales()[index].spread(top_value);
         Ok(Self {

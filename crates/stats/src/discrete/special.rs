@@ -72,7 +72,8 @@ pub(super) fn ln_gamma_ratio(x: f64, a: f64) -> f64 {
 /// `w(x + a) - w(x)`, w what Stirling's `(z - 1/2) ln z - z + ln(2π)/2` leaves of `ln Γ(z)`:
 /// `1/(12 z) - 1/(360 z³) + 1/(1260 z⁵) - ...`, of which less than 1e-14 is left out from `z = 16`.
 fn stirling_step(x: f64, a: f64) -> f64 {
-    const COEFFICIENTS: [f64; 5] = [1.0 / 12.0, -1.0 / 360.0, 1.0 / 1260.0, -1.0 / 1680.0, 1.0 / 1188.0];
+    const COEFFICIENTS: [f64; 5] =
+        [1.0 / 12.0, -1.0 / 360.0, 1.0 / 1260.0, -1.0 / 1680.0, 1.0 / 1188.0];
     // v^n - u^n = (v - u)(v^(n-1) + v^(n-2) u + ... + u^(n-1)): no difference of close powers.
     let (u, v) = (1.0 / x, 1.0 / (x + a));
     let (mut powers, mut u_power, mut sum) = (1.0, 1.0, 0.0);
@@ -116,7 +117,8 @@ mod tests {
     #[test]
     fn neighbouring_pieces_make_their_union() {
         for (z, width) in [(0.4, 0.05), (3.0, 0.02), (-5.0, 0.1), (30.0, 0.002)] {
-            let halves = [ln_normal_piece(z, width / 2.0), ln_normal_piece(z - width / 2.0, width / 2.0)];
+            let halves =
+                [ln_normal_piece(z, width / 2.0), ln_normal_piece(z - width / 2.0, width / 2.0)];
             let union = halves[0] + ln_one_plus_exp(halves[1] - halves[0]);
             close(ln_normal_piece(z, width), union, 1e-12);
         }

@@ -36,7 +36,8 @@ pub(super) fn ln_sum(ln_weight: &dyn Fn(f64) -> f64, low: f64, high: f64) -> f64
     }
     let shift = peak(ln_weight, low + 1.0, high);
     let weight = |x: f64| (ln_weight(x) - shift).exp();
-    let (mut j, mut previous, mut previous_slope, mut sum) = (low, f64::NAN, f64::NAN, Sum::default());
+    let (mut j, mut previous, mut previous_slope, mut sum) =
+        (low, f64::NAN, f64::NAN, Sum::default());
     while j < high {
         j += 1.0;
         let term = ln_weight(j) - shift;
@@ -80,7 +81,11 @@ pub(super) struct Sum {
 impl Sum {
     pub(super) fn add(&mut self, term: f64) {
         let sum = self.sum + term;
-        self.lost += if self.sum.abs() >= term.abs() { self.sum - sum + term } else { term - sum + self.sum };
+        self.lost += if self.sum.abs() >= term.abs() {
+            self.sum - sum + term
+        } else {
+            term - sum + self.sum
+        };
         self.sum = sum;
     }
 
@@ -93,7 +98,9 @@ impl Sum {
 /// logarithms.
 fn peak(ln_weight: &dyn Fn(f64) -> f64, first: f64, last: f64) -> f64 {
     let step = (last / first).ln() / 48.0;
-    (0..=48).map(|i| ln_weight(first * (step * f64::from(i)).exp())).fold(f64::NEG_INFINITY, f64::max)
+    (0..=48)
+        .map(|i| ln_weight(first * (step * f64::from(i)).exp()))
+        .fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// First and third derivative by central differences. They correct the integral by a thousandth and
@@ -103,7 +110,10 @@ fn derivatives(weight: &dyn Fn(f64) -> f64, x: f64) -> (f64, f64) {
     let one = weight(x + h) - weight(x - h);
     let two = weight(x + 2.0 * h) - weight(x - 2.0 * h);
     let three = weight(x + 3.0 * h) - weight(x - 3.0 * h);
-    ((45.0 * one - 9.0 * two + three) / (60.0 * h), (-13.0 * one + 8.0 * two - three) / (8.0 * h * h * h))
+    (
+        (45.0 * one - 9.0 * two + three) / (60.0 * h),
+        (-13.0 * one + 8.0 * two - three) / (8.0 * h * h * h),
+    )
 }
 
 /// The integral of `f` from `low` to `high`.
@@ -129,7 +139,8 @@ fn halved(f: &dyn Fn(f64) -> f64, low: f64, high: f64, whole: f64, scale: f64, d
     if depth == 0 || (both - whole).abs() <= 1e-13 * scale {
         return both;
     }
-    halved(f, low, middle, left, scale, depth - 1) + halved(f, middle, high, right, scale, depth - 1)
+    halved(f, low, middle, left, scale, depth - 1)
+        + halved(f, middle, high, right, scale, depth - 1)
 }
 
 fn panel(f: &dyn Fn(f64) -> f64, low: f64, high: f64) -> f64 {

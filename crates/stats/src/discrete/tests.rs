@@ -46,7 +46,10 @@ fn masses_add_up_to_one_and_to_the_cumulative() {
         for k in [1, 2, 10, 700, UPPER - 1] {
             let upto: f64 = masses[..k as usize].iter().sum();
             let above: f64 = masses[k as usize..].iter().rev().sum();
-            assert!((distribution.cdf(k) / upto - 1.0).abs() < 1e-11, "{kind:?} {parameters:?} cdf {k}");
+            assert!(
+                (distribution.cdf(k) / upto - 1.0).abs() < 1e-11,
+                "{kind:?} {parameters:?} cdf {k}"
+            );
             let survival = distribution.survival(k);
             assert!(
                 (survival - above).abs() < 1e-10 * above + 1e-300,
@@ -80,7 +83,9 @@ fn free_coordinates_and_parameters_are_each_others_inverse() {
         }
         let names = kind.parameter_names().len();
         assert!(
-            names == parameters.len() && names == family.bounds().len() && names == family.scales().len()
+            names == parameters.len()
+                && names == family.bounds().len()
+                && names == family.scales().len()
         );
     }
 }
@@ -102,7 +107,11 @@ fn every_kind_recovers_its_truth() {
         // parameters.
         let at_truth: f64 = data.iter().map(|(k, n)| n as f64 * truth.ln_mass(k)).sum();
         let gain = fitted.log_likelihood - at_truth;
-        assert!((-1e-6..9.0).contains(&gain), "{kind:?} {parameters:?}: {gain} {:?}", fitted.parameters);
+        assert!(
+            (-1e-6..9.0).contains(&gain),
+            "{kind:?} {parameters:?}: {gain} {:?}",
+            fitted.parameters
+        );
         assert!(fitted.ks < 0.012, "{kind:?} {parameters:?}: ks {}", fitted.ks);
         if fitted.is_identified() {
             for (parameter, truth) in fitted.parameters.iter().zip(parameters) {
@@ -153,8 +162,15 @@ fn the_published_gpt2_fit_is_a_ridge() {
     // A mu a hundred away explains the ranks as well.
     let grid = [-400.0, -160.0, -65.19, -40.0];
     let heights = profile(Kind::PointMass, &data, 50_257, 0, &grid).unwrap();
-    assert!(heights.iter().all(|&(_, height)| height <= fitted.log_likelihood + 1e-6), "{heights:?}");
-    assert!(heights[1].1 > fitted.log_likelihood - 1.92, "{heights:?}, top {}", fitted.log_likelihood);
+    assert!(
+        heights.iter().all(|&(_, height)| height <= fitted.log_likelihood + 1e-6),
+        "{heights:?}"
+    );
+    assert!(
+        heights[1].1 > fitted.log_likelihood - 1.92,
+        "{heights:?}, top {}",
+        fitted.log_likelihood
+    );
     // The power law that it degenerates into is hardly worse.
     let zeta = fit(Kind::Zeta, &data, 50_257).unwrap();
     assert!(
@@ -216,15 +232,24 @@ fn profile_intervals_end_where_the_likelihood_has_dropped() {
 fn what_cannot_be_fitted_is_refused() {
     use crate::StatsError;
     let data = Histogram::new(&[1, 9], &[3, 1]).unwrap();
-    assert!(matches!(fit(Kind::Zeta, &data, 8), Err(StatsError::AboveUpper { value: 9, upper: 8 })));
+    assert!(matches!(
+        fit(Kind::Zeta, &data, 8),
+        Err(StatsError::AboveUpper { value: 9, upper: 8 })
+    ));
     let one = Histogram::new(&[4], &[100]).unwrap();
     assert!(matches!(fit(Kind::Lognormal, &one, 10), Err(StatsError::OneValue { value: 4 })));
     assert!(matches!(
         Distribution::new(Kind::Lognormal, &[0.0, 0.0], 9),
         Err(StatsError::Parameter { name: "sigma", .. })
     ));
-    assert!(matches!(Distribution::new(Kind::Zeta, &[1.0, 2.0], 9), Err(StatsError::Lengths { .. })));
-    assert!(matches!(profile(Kind::Zeta, &data, 9, 1, &[1.0]), Err(StatsError::NoParameter { .. })));
+    assert!(matches!(
+        Distribution::new(Kind::Zeta, &[1.0, 2.0], 9),
+        Err(StatsError::Lengths { .. })
+    ));
+    assert!(matches!(
+        profile(Kind::Zeta, &data, 9, 1, &[1.0]),
+        Err(StatsError::NoParameter { .. })
+    ));
 }
 
 /// Made-up histograms, from two values to two hundred, of any shape: every kind is fitted or
@@ -247,14 +272,18 @@ fn no_random_search_finds_a_higher_likelihood() {
         for kind in Kind::ALL {
             let fitted = fit(kind, &data, upper).unwrap();
             assert!(fitted.log_likelihood.is_finite() && fitted.ks.is_finite(), "{case} {kind:?}");
-            assert!(fitted.parameters.iter().all(|p| p.value.is_finite()), "{case} {kind:?} {fitted:?}");
+            assert!(
+                fitted.parameters.iter().all(|p| p.value.is_finite()),
+                "{case} {kind:?} {fitted:?}"
+            );
             let errors = fitted.parameters.iter().filter_map(|p| p.standard_error);
             assert!(errors.clone().all(|e| e.is_finite() && e > 0.0), "{case} {kind:?} {fitted:?}");
             let family = kind.family();
             for _ in 0..150 {
                 let free: Vec<f64> =
                     family.bounds().iter().map(|b| b.low + (b.high - b.low) * uniform()).collect();
-                let height = fit::quick_log_likelihood(family, &family.parameters(&free), &data, upper);
+                let height =
+                    fit::quick_log_likelihood(family, &family.parameters(&free), &data, upper);
                 assert!(
                     height.is_nan() || height <= fitted.log_likelihood + 1e-3,
                     "{case} {kind:?}: {height} at {free:?} above {} of {:?} {:?}",

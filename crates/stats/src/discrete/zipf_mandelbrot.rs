@@ -37,7 +37,12 @@ impl Family for ZipfMandelbrot {
 
     fn bounds(&self) -> &'static [Bounds] {
         &[
-            Bounds { low: -9.0, high: 14.0, at_low: "equal masses", at_high: "a geometric distribution" },
+            Bounds {
+                low: -9.0,
+                high: 14.0,
+                at_low: "equal masses",
+                at_high: "a geometric distribution",
+            },
             Bounds {
                 low: -4.0,
                 high: 14.0,
@@ -62,6 +67,10 @@ impl Family for ZipfMandelbrot {
     fn starts(&self, data: &Histogram) -> Vec<Vec<f64>> {
         let slope = 1.0 + 1.0 / (0.5 + data.mean(f64::ln));
         let mean = data.mean(|k| k);
-        vec![vec![slope.ln(), 0.0], vec![(slope + 1.0).ln(), 1.5], vec![3.0_f64.ln(), (1.0 + mean).ln()]]
+        vec![
+            vec![slope.ln(), 0.0],
+            vec![(slope + 1.0).ln(), 1.5],
+            vec![3.0_f64.ln(), (1.0 + mean).ln()],
+        ]
     }
 }

@@ -46,11 +46,13 @@ impl Form for BrokenPower {
         let mut distinct = u.to_vec();
         distinct.dedup();
         // With fewer than four sizes there is no room: an empty grid, so no fit.
-        let inner = distinct.get(1..distinct.len() - 1).filter(|inner| inner.len() >= 2).unwrap_or(&[]);
+        let inner =
+            distinct.get(1..distinct.len() - 1).filter(|inner| inner.len() >= 2).unwrap_or(&[]);
         let mut starts: Vec<f64> = inner
             .windows(2)
             .flat_map(|pair| {
-                (0..BETWEEN).map(move |at| pair[0] + (pair[1] - pair[0]) * at as f64 / BETWEEN as f64)
+                (0..BETWEEN)
+                    .map(move |at| pair[0] + (pair[1] - pair[0]) * at as f64 / BETWEEN as f64)
             })
             .collect();
         starts.extend(inner.last());
@@ -78,6 +80,11 @@ impl Form for BrokenPower {
 
     fn report(&self, frame: &Frame, theta: &[f64], beta: &[f64]) -> Vec<f64> {
         let at_break = beta[0] - beta[1] * theta[0];
-        vec![(frame.log_y + at_break).exp(), beta[1], beta[1] + beta[2], (frame.log_x + theta[0]).exp()]
+        vec![
+            (frame.log_y + at_break).exp(),
+            beta[1],
+            beta[1] + beta[2],
+            (frame.log_x + theta[0]).exp(),
+        ]
     }
 }

@@ -147,8 +147,11 @@ impl Curve {
             .iter()
             .enumerate()
             .map(|(row, left)| {
-                let along: f64 =
-                    gradient.iter().zip(&inverse[row * free.len()..]).map(|(right, c)| right * c).sum();
+                let along: f64 = gradient
+                    .iter()
+                    .zip(&inverse[row * free.len()..])
+                    .map(|(right, c)| right * c)
+                    .sum();
                 left * along
             })
             .sum();
@@ -202,7 +205,9 @@ impl Curve {
     pub(crate) fn free(&self) -> Vec<usize> {
         let held: Vec<usize> =
             self.at_bounds().iter().map(|(axis, _)| self.shape.beta.len() + axis).collect();
-        (0..self.shape.beta.len() + self.shape.theta.len()).filter(|axis| !held.contains(axis)).collect()
+        (0..self.shape.beta.len() + self.shape.theta.len())
+            .filter(|axis| !held.contains(axis))
+            .collect()
     }
 
     /// An orthonormal basis of the directions in which the fitted `ln y` can move, parameters at a
@@ -213,18 +218,25 @@ impl Curve {
 
     /// What each `ln y` weighs in a statistic of the curve, to first order: the gradient carried
     /// through the normal equations. Zeros where the derivatives are parallel.
-    pub(crate) fn weights(&self, tangent: &[Vec<f64>], statistic: impl Fn(&Shape) -> f64) -> Vec<f64> {
+    pub(crate) fn weights(
+        &self,
+        tangent: &[Vec<f64>],
+        statistic: impl Fn(&Shape) -> f64,
+    ) -> Vec<f64> {
         let free = self.free();
         let columns = self.columns(&self.shape, &free);
         let none = vec![0.0; self.points()];
-        let Some(inverse) = Symmetric::of(&columns).inverse().filter(|_| tangent.len() == free.len()) else {
+        let Some(inverse) =
+            Symmetric::of(&columns).inverse().filter(|_| tangent.len() == free.len())
+        else {
             return none;
         };
         let gradient: Vec<f64> =
             free.iter().map(|&axis| self.derivative(&self.shape, axis, &statistic)).collect();
         let mut weights = none;
         for (row, column) in columns.iter().enumerate() {
-            let along: f64 = gradient.iter().zip(&inverse[row * free.len()..]).map(|(g, c)| g * c).sum();
+            let along: f64 =
+                gradient.iter().zip(&inverse[row * free.len()..]).map(|(g, c)| g * c).sum();
             weights.iter_mut().zip(column).for_each(|(weight, value)| *weight += along * value);
         }
         weights
@@ -243,27 +255,31 @@ impl Curve {
             .iter()
             .map(|&axis| {
                 rows.iter()
-                    .map(
-                        |row| {
-                            if axis < linear {
-                                row.basis[axis]
-                            } else {
-                                row.slope(&shape.beta, axis - linear)
-                            }
-                        },
-                    )
+                    .map(|row| {
+                        if axis < linear {
+                            row.basis[axis]
+                        } else {
+                            row.slope(&shape.beta, axis - linear)
+                        }
+                    })
                     .collect()
             })
             .collect()
     }
 
     /// Derivative of a statistic by parameter `axis`, by central differences inside the limits.
-    pub(crate) fn derivative(&self, shape: &Shape, axis: usize, statistic: &impl Fn(&Shape) -> f64) -> f64 {
+    pub(crate) fn derivative(
+        &self,
+        shape: &Shape,
+        axis: usize,
+        statistic: &impl Fn(&Shape) -> f64,
+    ) -> f64 {
         let linear = shape.beta.len();
         let bound = self.bounds()[axis];
         let value = if axis < linear { shape.beta[axis] } else { shape.theta[axis - linear] };
         let width = bound.high - bound.low;
-        let scale = if width.is_finite() { value.abs().max(1e-2 * width) } else { value.abs().max(1.0) };
+        let scale =
+            if width.is_finite() { value.abs().max(1e-2 * width) } else { value.abs().max(1.0) };
         let there = |at: f64| {
             let mut moved = shape.clone();
             let at = bound.clamp(at);
@@ -274,7 +290,8 @@ impl Curve {
             }
             (statistic(&moved), at)
         };
-        let ((above, high), (below, low)) = (there(value + 1e-6 * scale), there(value - 1e-6 * scale));
+        let ((above, high), (below, low)) =
+            (there(value + 1e-6 * scale), there(value - 1e-6 * scale));
         (above - below) / (high - low)
     }
 }

@@ -92,7 +92,9 @@ fn judge(curve: &mut Curve, confirmed: bool, constant: bool) {
     let columns = curve.columns(&curve.shape, &free);
     let orthonormal = orthonormal(columns.clone(), PARALLEL);
     curve.leverage = (0..curve.points())
-        .map(|point| orthonormal.iter().map(|column| column[point] * column[point]).sum::<f64>().min(1.0))
+        .map(|point| {
+            orthonormal.iter().map(|column| column[point] * column[point]).sum::<f64>().min(1.0)
+        })
         .collect();
     curve.condition = Symmetric::of(&columns).condition();
 
@@ -127,11 +129,13 @@ fn judge(curve: &mut Curve, confirmed: bool, constant: bool) {
 /// `u²` when that is added to the derivatives of the form (as Ramsey's RESET test 1969, at the
 /// optimum). Needs a degree of freedom besides.
 fn bend(curve: &Curve, orthonormal: &[Vec<f64>]) -> Option<f64> {
-    let freedom = curve.points().checked_sub(orthonormal.len() + 1).filter(|freedom| *freedom > 0)?;
+    let freedom =
+        curve.points().checked_sub(orthonormal.len() + 1).filter(|freedom| *freedom > 0)?;
     let square: Vec<f64> = curve.points.u.iter().map(|u| u * u).collect();
     let (rest, left) = remainder(square, orthonormal, 1e-8)?;
     let explained = dot(&rest, &curve.residuals) / left;
-    let unexplained = (curve.residual_sum_of_squares - explained * explained).max(0.0) / freedom as f64;
+    let unexplained =
+        (curve.residual_sum_of_squares - explained * explained).max(0.0) / freedom as f64;
     let t = explained.abs() / unexplained.sqrt();
     let student = StudentsT::new(0.0, 1.0, freedom as f64).ok()?;
     Some(2.0 * student.sf(t)).filter(|p_value| p_value.is_finite())

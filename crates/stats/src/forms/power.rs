@@ -155,11 +155,13 @@ pub(super) fn logarithms(what: &'static str, values: &[f64]) -> Result<Vec<f64>,
     values
         .iter()
         .enumerate()
-        .map(
-            |(index, &value)| {
-                if value > 0.0 { Ok(value.ln()) } else { Err(StatsError::NotPositive { what, index, value }) }
-            },
-        )
+        .map(|(index, &value)| {
+            if value > 0.0 {
+                Ok(value.ln())
+            } else {
+                Err(StatsError::NotPositive { what, index, value })
+            }
+        })
         .collect()
 }
 

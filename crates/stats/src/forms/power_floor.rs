@@ -64,7 +64,9 @@ impl Form for PowerFloor {
         match (axis, upper) {
             (0, false) => "alpha is at its smallest, the form no more than a straight line in ln S",
             (0, true) => "alpha is at its largest, the form one free point and a constant",
-            (_, false) => "the floor c is 0, so the data show none and the form is the plain power law",
+            (_, false) => {
+                "the floor c is 0, so the data show none and the form is the plain power law"
+            }
             (_, true) => "the floor is all there is, the form a constant",
         }
     }

@@ -35,7 +35,8 @@ const MIDPOINTS: Bound = Bound { low: -10.0, high: 10.0 };
 const RATE_STARTS: [f64; 9] = [0.2, 0.7, 1.5, 3.0, 5.0, 8.0, 14.0, 30.0, 80.0];
 
 /// Midpoints of the grid.
-const MIDPOINT_STARTS: [f64; 13] = [-5.0, -3.0, -2.0, -1.2, -0.8, -0.5, -0.25, 0.0, 0.25, 0.5, 0.8, 1.5, 3.0];
+const MIDPOINT_STARTS: [f64; 13] =
+    [-5.0, -3.0, -2.0, -1.2, -0.8, -0.5, -0.25, 0.0, 0.25, 0.5, 0.8, 1.5, 3.0];
 
 /// Places of the grid that are walked down.
 const WALKS: usize = 6;
@@ -96,8 +97,11 @@ pub fn fit(loss: &[f64], share: &[f64], lower: Option<f64>) -> Result<Sigmoid, S
     let high = loss.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let (centre, range) = (low + (high - low) / 2.0, high - low);
     let mean = share.iter().sum::<f64>() / share.len() as f64;
-    let mut problem =
-        Problem { u: loss.iter().map(|loss| (loss - centre) / range).collect(), share, given: lower };
+    let mut problem = Problem {
+        u: loss.iter().map(|loss| (loss - centre) / range).collect(),
+        share,
+        given: lower,
+    };
     let upper = Bound { low: lower.map_or(mean, |lower| mean.max(lower)), high: 1.0 };
     let mut bounds = vec![RATES, MIDPOINTS, upper];
     if lower.is_none() {
@@ -200,8 +204,10 @@ impl Problem<'_> {
         let pairs = || g.iter().zip(self.share);
         let ratio = |above: f64, below: f64| if below > 0.0 { above / below } else { 0.0 };
         if let Some(lower) = self.given {
-            let height =
-                ratio(pairs().map(|(g, share)| g * (share - lower)).sum(), g.iter().map(|g| g * g).sum());
+            let height = ratio(
+                pairs().map(|(g, share)| g * (share - lower)).sum(),
+                g.iter().map(|g| g * g).sum(),
+            );
             return vec![rate, midpoint, bounds[2].clamp(lower + height)];
         }
         let centre = g.iter().sum::<f64>() / g.len() as f64;
@@ -218,12 +224,9 @@ impl Residuals for Problem<'_> {
     fn residuals(&mut self, point: &[f64], out: &mut Vec<f64>) -> bool {
         let lower = self.lower(point);
         out.clear();
-        out.extend(
-            self.u
-                .iter()
-                .zip(self.share)
-                .map(|(u, share)| lower + (point[2] - lower) * logistic(point[0] * (u - point[1])) - share),
-        );
+        out.extend(self.u.iter().zip(self.share).map(|(u, share)| {
+            lower + (point[2] - lower) * logistic(point[0] * (u - point[1])) - share
+        }));
         out.iter().all(|residual| residual.is_finite())
     }
 
@@ -242,14 +245,16 @@ impl Residuals for Problem<'_> {
 /// The best point seen, and whether two methods agree on it; `None` when no place of the grid is
 /// allowed.
 fn best(problem: &mut Problem<'_>, bounds: &[Bound], mean: f64) -> Option<Found> {
-    let places = RATE_STARTS.iter().flat_map(|rate| MIDPOINT_STARTS.map(|midpoint| (*rate, midpoint)));
+    let places =
+        RATE_STARTS.iter().flat_map(|rate| MIDPOINT_STARTS.map(|midpoint| (*rate, midpoint)));
     let places: Vec<Vec<f64>> =
         places.map(|(rate, midpoint)| problem.start(rate, midpoint, bounds, mean)).collect();
     let starts = lowest(places, |start| problem.sum(start), WALKS);
     let from = starts.first()?.0.clone();
     let steps = [0.3 * from[0], 0.2, 0.1, 0.1];
     let noise = EXACT * problem.share.iter().map(|share| share * share).sum::<f64>();
-    let mut methods = LeastSquares { problem, bounds, from: &from, steps: &steps[..bounds.len()], noise };
+    let mut methods =
+        LeastSquares { problem, bounds, from: &from, steps: &steps[..bounds.len()], noise };
     search(&mut methods, starts.into_iter().map(|(start, _)| start), 1)
 }
 
@@ -258,7 +263,9 @@ fn at_bound(axis: usize, upper: bool) -> &'static str {
     match (axis, upper) {
         (0, false) => "the share is a straight line in the loss, so no limit shows",
         (0, true) => "the share is a step between two losses",
-        (1, _) => "the midpoint is far outside the losses, so no more than a tail of the curve shows",
+        (1, _) => {
+            "the midpoint is far outside the losses, so no more than a tail of the curve shows"
+        }
         (2, true) => {
             "the upper limit is 1, so the points show no plateau and the curve beyond them is assumed"
         }
@@ -268,7 +275,12 @@ fn at_bound(axis: usize, upper: bool) -> &'static str {
     }
 }
 
-fn describe(problem: &Problem<'_>, found: &Found, bounds: &[Bound], (centre, range): (f64, f64)) -> Sigmoid {
+fn describe(
+    problem: &Problem<'_>,
+    found: &Found,
+    bounds: &[Bound],
+    (centre, range): (f64, f64),
+) -> Sigmoid {
     let (point, sum) = (&found.best.point, found.best.value);
     let lower = problem.lower(point);
     let (rate, midpoint, upper) = (point[0] / range, centre + range * point[1], point[2]);
@@ -342,7 +354,12 @@ fn describe(problem: &Problem<'_>, found: &Found, bounds: &[Bound], (centre, ran
         upper,
         lower,
         lower_is_given: given,
-        residuals: problem.u.iter().zip(problem.share).map(|(u, share)| share - fitted(*u)).collect(),
+        residuals: problem
+            .u
+            .iter()
+            .zip(problem.share)
+            .map(|(u, share)| share - fitted(*u))
+            .collect(),
         residual_sum_of_squares: sum,
         r_squared: (!constant && total > 0.0).then(|| (1.0 - sum / total).clamp(0.0, 1.0)),
         cautions,
@@ -448,7 +465,8 @@ mod tests {
             let other = fit(&moved, &share, Some(0.25)).unwrap();
             assert!((other.rate * scale / one.rate - 1.0).abs() < 1e-6, "{scale}");
             assert!((other.at(0.5 * scale + shift) - one.at(0.5)).abs() < 1e-8);
-            let (a, b) = (other.mean_standard_error(0.5 * scale + shift), one.mean_standard_error(0.5));
+            let (a, b) =
+                (other.mean_standard_error(0.5 * scale + shift), one.mean_standard_error(0.5));
             assert!((a.unwrap() / b.unwrap() - 1.0).abs() < 1e-5);
         }
     }
@@ -458,10 +476,9 @@ mod tests {
         let loss = [1.0, 1.2, 1.4, 1.6, 1.8];
         let bound = |share: &[f64], what: &str| {
             let fit = fit(&loss, share, Some(0.25)).unwrap();
-            let said = fit
-                .cautions
-                .iter()
-                .any(|caution| matches!(caution, Caution::AtBound { meaning } if meaning.contains(what)));
+            let said = fit.cautions.iter().any(
+                |caution| matches!(caution, Caution::AtBound { meaning } if meaning.contains(what)),
+            );
             assert!(said, "{what}: {:?}", fit.cautions);
             fit
         };
@@ -478,10 +495,16 @@ mod tests {
         assert!(fit(&[1.0; 5], &[0.5, 0.4, 0.3, 0.3, 0.3], None).is_err());
         let loss = [1.0, 2.0, 3.0, 4.0];
         assert!(
-            fit(&loss, &[50.0, 0.4, 0.3, 0.3], Some(0.25)).unwrap_err().to_string().contains("share is 50")
+            fit(&loss, &[50.0, 0.4, 0.3, 0.3], Some(0.25))
+                .unwrap_err()
+                .to_string()
+                .contains("share is 50")
         );
         assert!(
-            fit(&loss, &[0.5, 0.4, 0.3, 0.3], Some(25.0)).unwrap_err().to_string().contains("lower limit")
+            fit(&loss, &[0.5, 0.4, 0.3, 0.3], Some(25.0))
+                .unwrap_err()
+                .to_string()
+                .contains("lower limit")
         );
     }
 

@@ -42,7 +42,11 @@ pub fn at(line: &Line, y0: f64) -> Result<f64, StatsError> {
         return Err(StatsError::NoSlope);
     }
     let x = line.centre_x + (y0 - line.centre_y) / line.slope;
-    if x.is_finite() { Ok(x) } else { Err(StatsError::Overflow { what: "where the line reaches the level" }) }
+    if x.is_finite() {
+        Ok(x)
+    } else {
+        Err(StatsError::Overflow { what: "where the line reaches the level" })
+    }
 }
 
 /// Interval of the x at which `y0` is reached.
@@ -50,7 +54,12 @@ pub fn at(line: &Line, y0: f64) -> Result<f64, StatsError> {
 /// # Errors
 /// Two points; a slope whose interval at this level holds zero ([`StatsError::EndlessCrossing`]); a
 /// level that is no probability; ends beyond the range of numbers.
-pub fn interval(line: &Line, y0: f64, band: Band, level: f64) -> Result<StudentInterval, StatsError> {
+pub fn interval(
+    line: &Line,
+    y0: f64,
+    band: Band,
+    level: f64,
+) -> Result<StudentInterval, StatsError> {
     check::level(level)?;
     let unknown = StatsError::NoDegreesOfFreedom;
     let slope_error = line.slope_standard_error().ok_or(unknown.clone())?;
@@ -95,7 +104,10 @@ mod tests {
                 assert!(found.low < x && x < found.high);
                 for end in [found.low, found.high] {
                     let error = fit.prediction_standard_error(end, weight).unwrap();
-                    assert!(((fit.at(end) - y0).abs() / (t * error) - 1.0).abs() < 1e-9, "{band:?} {y0}");
+                    assert!(
+                        ((fit.at(end) - y0).abs() / (t * error) - 1.0).abs() < 1e-9,
+                        "{band:?} {y0}"
+                    );
                 }
             }
         }

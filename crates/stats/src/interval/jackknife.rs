@@ -21,7 +21,11 @@ use crate::error::StatsError;
 ///
 /// # Errors
 /// Fewer than three units; a value that is not finite; a level that is no probability.
-pub fn interval(estimate: f64, left_out: &[f64], level: f64) -> Result<(StudentInterval, f64), StatsError> {
+pub fn interval(
+    estimate: f64,
+    left_out: &[f64],
+    level: f64,
+) -> Result<(StudentInterval, f64), StatsError> {
     if left_out.len() < 3 {
         return Err(StatsError::TooFewUnits { units: left_out.len() });
     }
@@ -34,7 +38,10 @@ pub fn interval(estimate: f64, left_out: &[f64], level: f64) -> Result<(StudentI
     let error = ((count - 1.0) / count * spread).sqrt();
     let degrees_of_freedom = left_out.len() - 1;
     let half = two_sided_quantile(level, degrees_of_freedom)? * error;
-    Ok((StudentInterval { low: estimate - half, high: estimate + half, level, degrees_of_freedom }, error))
+    Ok((
+        StudentInterval { low: estimate - half, high: estimate + half, level, degrees_of_freedom },
+        error,
+    ))
 }
 
 #[cfg(test)]

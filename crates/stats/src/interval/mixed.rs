@@ -40,7 +40,11 @@ impl Shared {
     ///
     /// # Errors
     /// Another length; an entry that is not finite; degrees of freedom that are not above zero.
-    pub fn new(covariance: Vec<f64>, points: usize, degrees_of_freedom: f64) -> Result<Self, StatsError> {
+    pub fn new(
+        covariance: Vec<f64>,
+        points: usize,
+        degrees_of_freedom: f64,
+    ) -> Result<Self, StatsError> {
         if covariance.len() != points * points {
             return Err(StatsError::Lengths {
                 left: "covariance",
@@ -50,7 +54,11 @@ impl Shared {
             });
         }
         if let Some(index) = covariance.iter().position(|value| !value.is_finite()) {
-            return Err(StatsError::NonFinite { what: "covariance", index, value: covariance[index] });
+            return Err(StatsError::NonFinite {
+                what: "covariance",
+                index,
+                value: covariance[index],
+            });
         }
         if !(degrees_of_freedom > 0.0 && degrees_of_freedom.is_finite()) {
             return Err(StatsError::Parameter {
@@ -176,7 +184,13 @@ impl<'a> Mixed<'a> {
     /// kind.
     pub fn spread(&self, weights: &[f64], fresh: f64) -> Spread {
         let shown = self.residual_variance * (squares(weights) + fresh);
-        Spread::of(shown, self.freedom, self.hidden(weights), self.shared_freedom(), self.text(weights))
+        Spread::of(
+            shown,
+            self.freedom,
+            self.hidden(weights),
+            self.shared_freedom(),
+            self.text(weights),
+        )
     }
 
     /// The text's variance of `Σ weights y` that residuals do not show.
@@ -239,7 +253,8 @@ impl MixedLine {
                 shared.product(&slope, &slope).max(0.0),
             ]
         });
-        let (a, c) = ((text[0] - unit.0 * mixed.seen).max(0.0), (text[2] - unit.1 * mixed.seen).max(0.0));
+        let (a, c) =
+            ((text[0] - unit.0 * mixed.seen).max(0.0), (text[2] - unit.1 * mixed.seen).max(0.0));
         let most = (a * c).sqrt();
         let hidden = [a, text[1].clamp(-most, most), c];
         Ok(Self {
@@ -292,12 +307,14 @@ impl MixedLine {
     /// that is no probability; ends beyond the range of numbers.
     pub fn crossing(&self, y0: f64, fresh: f64, level: f64) -> Result<(f64, f64, f64), StatsError> {
         check::level(level)?;
-        let at = super::crossing::at(&self.line, y0).map_err(|_| StatsError::EndlessCrossing { level })?;
+        let at = super::crossing::at(&self.line, y0)
+            .map_err(|_| StatsError::EndlessCrossing { level })?;
         let freedom = self.value(at, fresh).degrees_of_freedom.min(self.slope().degrees_of_freedom);
         let squared = quantile(level, freedom)?.powi(2);
         let s2 = self.residual_variance;
         let [level_v, both, slope_v] = self.hidden;
-        let (v00, v01, v11) = (s2 * (self.unit.0 + fresh) + level_v, both, s2 * self.unit.1 + slope_v);
+        let (v00, v01, v11) =
+            (s2 * (self.unit.0 + fresh) + level_v, both, s2 * self.unit.1 + slope_v);
         // a d² + 2 b d + c <= 0 about the centre.
         let distance = self.line.centre_y - y0;
         let a = self.line.slope.powi(2) - squared * v11;
@@ -358,7 +375,8 @@ mod tests {
         let fit = line(&X, &Y).unwrap();
         let centre = fit.centre_x;
         // A text that turns the line by 0.1 about its centre: no residual shows it.
-        let turned: Vec<f64> = (0..25).map(|at| 0.01 * (X[at / 5] - centre) * (X[at % 5] - centre)).collect();
+        let turned: Vec<f64> =
+            (0..25).map(|at| 0.01 * (X[at / 5] - centre) * (X[at % 5] - centre)).collect();
         let shared = Shared::new(turned, 5, 20.0).unwrap();
         let mixed = MixedLine::new(&fit, &X, Some(&shared)).unwrap();
         let alone = fit.slope_standard_error().unwrap();
@@ -369,7 +387,8 @@ mod tests {
         let by_hand = spread.variance.powi(2) / (alone.powi(4) / 3.0 + 1e-4 / 20.0);
         assert!((spread.degrees_of_freedom / by_hand - 1.0).abs() < 1e-9);
         assert!(
-            (mixed.value(centre, 0.0).variance - fit.mean_standard_error(centre).unwrap().powi(2)).abs()
+            (mixed.value(centre, 0.0).variance - fit.mean_standard_error(centre).unwrap().powi(2))
+                .abs()
                 < 1e-12
         );
     }
@@ -378,7 +397,8 @@ mod tests {
     fn level_and_slope_that_move_together_are_told() {
         let fit = line(&X, &Y).unwrap();
         // All of it a slope about 8, so the value there does not move.
-        let turned: Vec<f64> = (0..25).map(|at| 0.01 * (X[at / 5] - 8.0) * (X[at % 5] - 8.0)).collect();
+        let turned: Vec<f64> =
+            (0..25).map(|at| 0.01 * (X[at / 5] - 8.0) * (X[at % 5] - 8.0)).collect();
         let shared = Shared::new(turned, 5, 20.0).unwrap();
         let mixed = MixedLine::new(&fit, &X, Some(&shared)).unwrap();
         let plain = fit.mean_standard_error(8.0).unwrap().powi(2);

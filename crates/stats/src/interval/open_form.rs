@@ -102,7 +102,8 @@ impl OpenForm {
 
     /// Whether the points show a floor: whether the best one is above zero.
     pub fn has_floor(&self) -> bool {
-        let bound = |curve: &Curve| curve.cautions.iter().any(|c| matches!(c, Caution::AtBound { .. }));
+        let bound =
+            |curve: &Curve| curve.cautions.iter().any(|c| matches!(c, Caution::AtBound { .. }));
         self.curve.as_ref().is_some_and(|curve| !bound(curve))
     }
 
@@ -149,13 +150,19 @@ impl OpenForm {
             Err(refusal) => return Err(refusal),
         };
         let weights = curve.weights(&self.tangent, statistic);
-        let mixed = Mixed::new(curve.residual_variance(), freedom, &self.tangent, self.shared.as_ref())?;
+        let mixed =
+            Mixed::new(curve.residual_variance(), freedom, &self.tangent, self.shared.as_ref())?;
         let spread = mixed.spread(&weights, 0.0);
         let shared_freedom = self.shared.as_ref().map_or(f64::INFINITY, Shared::degrees_of_freedom);
-        let t = if shared_freedom.is_finite() { student::quantile(level, shared_freedom)? } else { 0.0 };
+        let t = if shared_freedom.is_finite() {
+            student::quantile(level, shared_freedom)?
+        } else {
+            0.0
+        };
         let hidden = t * mixed.hidden(&weights).sqrt();
-        let widened =
-            |end: Option<f64>, sign: f64| end.map(|end| log_value + sign * (end - log_value).hypot(hidden));
+        let widened = |end: Option<f64>, sign: f64| {
+            end.map(|end| log_value + sign * (end - log_value).hypot(hidden))
+        };
         let (low, high) = (widened(found.low, -1.0), widened(found.high, 1.0));
         let half = low.zip(high).map(|(low, high)| 0.5 * (high - low));
         Ok(Open {

@@ -88,7 +88,8 @@ pub fn interval(
 /// As [`interval`]; a formula without that parameter.
 pub fn parameter(curve: &Curve, index: usize, level: f64) -> Result<ProfileInterval, StatsError> {
     let form = curve.shape.form;
-    let domain = form.domains().get(index).ok_or(StatsError::NoParameter { form: form.name(), index })?;
+    let domain =
+        form.domains().get(index).ok_or(StatsError::NoParameter { form: form.name(), index })?;
     let value = |shape: &Shape| shape.values()[index];
     let found = match domain {
         Domain::Real => interval(curve, value, level)?,
@@ -98,7 +99,11 @@ pub fn parameter(curve: &Curve, index: usize, level: f64) -> Result<ProfileInter
         }
         Domain::Positive => {
             let found = interval(curve, |shape| value(shape).ln(), level)?;
-            ProfileInterval { low: found.low.map(f64::exp), high: found.high.map(f64::exp), ..found }
+            ProfileInterval {
+                low: found.low.map(f64::exp),
+                high: found.high.map(f64::exp),
+                ..found
+            }
         }
     };
     Ok(found.about(value(&curve.shape)))
@@ -259,7 +264,12 @@ impl<F: Fn(&Shape) -> f64> Spring<'_, F> {
             Of::Observation => (total, target),
         };
         let excess = (sum - self.curve.residual_sum_of_squares).max(0.0);
-        Some(Traced { target, value, distance: (excess / self.curve.residual_variance()).sqrt(), parameters })
+        Some(Traced {
+            target,
+            value,
+            distance: (excess / self.curve.residual_variance()).sqrt(),
+            parameters,
+        })
     }
 
     /// The statistic where the distance reaches `t` on one side; `None` when it never does.
@@ -290,14 +300,17 @@ impl<F: Fn(&Shape) -> f64> Spring<'_, F> {
         }
         let mut outside = outside?;
         for _ in 0..BETWEEN {
-            if outside.distance - t <= 1e-6 * t || (outside.value - inside.value).abs() <= 1e-9 * step {
+            if outside.distance - t <= 1e-6 * t
+                || (outside.value - inside.value).abs() <= 1e-9 * step
+            {
                 break;
             }
             // False position, kept away from the ends.
             let share = (t - inside.distance) / (outside.distance - inside.distance);
             let share = share.clamp(0.05, 0.95);
             let target = inside.target + share * (outside.target - inside.target);
-            let from = if share < 0.5 { inside.parameters.clone() } else { outside.parameters.clone() };
+            let from =
+                if share < 0.5 { inside.parameters.clone() } else { outside.parameters.clone() };
             let Some(next) = self.relax(target, &from) else { break };
             if next.distance >= t {
                 outside = next;
@@ -335,7 +348,9 @@ impl<F: Fn(&Shape) -> f64> Residuals for Spring<'_, F> {
         {
             column.clear();
             column.extend(slope.iter().map(|value| -value));
-            column.push(self.weight.sqrt() * self.curve.derivative(&self.shape, axis, self.statistic));
+            column.push(
+                self.weight.sqrt() * self.curve.derivative(&self.shape, axis, self.statistic),
+            );
         }
     }
 }
@@ -361,7 +376,8 @@ mod tests {
         assert!((alpha.0 / expected.low - 1.0).abs() < 1e-5, "{alpha:?} {expected:?}");
         assert!((alpha.1 / expected.high - 1.0).abs() < 1e-5);
         let at = 1e11;
-        let mean = interval(&curve, |shape| shape.log_at(at).unwrap(), 0.9).unwrap().bounds().unwrap();
+        let mean =
+            interval(&curve, |shape| shape.log_at(at).unwrap(), 0.9).unwrap().bounds().unwrap();
         let expected = exact.mean_interval(at, 0.9).unwrap();
         assert!(
             (mean.0.exp() / expected.low - 1.0).abs() < 1e-5
@@ -378,8 +394,11 @@ mod tests {
     #[test]
     fn the_ends_of_a_curve_lie_where_the_constrained_sum_says() {
         let wiggle = [0.01, -0.02, 0.015, 0.01, -0.02, 0.0, 0.01];
-        let y: Vec<f64> =
-            X.iter().zip(wiggle).map(|(x, w): (&f64, f64)| (60.0 * x.powf(-0.25) + 0.4) * w.exp()).collect();
+        let y: Vec<f64> = X
+            .iter()
+            .zip(wiggle)
+            .map(|(x, w): (&f64, f64)| (60.0 * x.powf(-0.25) + 0.4) * w.exp())
+            .collect();
         let curve = forms::fit(&PowerFloor, &X, &y).unwrap();
         let found = interval(&curve, |shape| shape.values()[1], 0.95).unwrap();
         let t = student::two_sided_quantile(0.95, 4).unwrap();

@@ -32,9 +32,16 @@ const PLACES: i32 = 24;
 ///
 /// # Errors
 /// A level that is no probability; no degrees of freedom.
-pub fn factor(x: &[f64], z: &[f64], freedom: usize, at: f64, level: f64) -> Result<f64, StatsError> {
+pub fn factor(
+    x: &[f64],
+    z: &[f64],
+    freedom: usize,
+    at: f64,
+    level: f64,
+) -> Result<f64, StatsError> {
     let t = super::student::two_sided_quantile(level, freedom)?;
-    let student = StudentsT::new(0.0, 1.0, freedom as f64).map_err(|_| StatsError::NoDegreesOfFreedom)?;
+    let student =
+        StudentsT::new(0.0, 1.0, freedom as f64).map_err(|_| StatsError::NoDegreesOfFreedom)?;
     let low = x.iter().fold(f64::INFINITY, |a, &b| a.min(b));
     let high = x.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
     let range = high - low;
@@ -47,7 +54,8 @@ pub fn factor(x: &[f64], z: &[f64], freedom: usize, at: f64, level: f64) -> Resu
     let centre = x.iter().sum::<f64>() / count;
     let spread: f64 = x.iter().map(|x| (x - centre).powi(2)).sum();
     // What each point weighs in the line's value there.
-    let weights: Vec<f64> = x.iter().map(|x| 1.0 / count + (at - centre) * (x - centre) / spread).collect();
+    let weights: Vec<f64> =
+        x.iter().map(|x| 1.0 / count + (at - centre) * (x - centre) / spread).collect();
     let plain = squares / count * (1.0 + weights.iter().map(|w| w * w).sum::<f64>());
     let members: Vec<(f64, f64)> = (0..=PLACES)
         .map(|step| {
@@ -97,7 +105,9 @@ mod tests {
         let of = |z: &[f64], at| factor(&X, z, 5, at, 0.95).unwrap();
         // By SciPy 1.17: the mixture written out, its quantile by brentq. Of the falling one it is
         // 0.639, which promises nothing.
-        let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-5, "{found} {expected}");
+        let near = |found: f64, expected: f64| {
+            assert!((found - expected).abs() < 1e-5, "{found} {expected}")
+        };
         near(of(&even, 10.0), 1.263_634_888);
         near(of(&growing, 10.0), 1.295_103_821);
         assert_eq!(of(&falling, 10.0), 1.0);

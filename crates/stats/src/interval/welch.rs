@@ -19,7 +19,8 @@ pub fn two_sided_quantile(level: f64, degrees_of_freedom: f64) -> Result<f64, St
     check::level(level)?;
     // Above this it is normal to all digits, and the library's inverse is slow.
     let freedom = degrees_of_freedom.min(1e6);
-    let distribution = StudentsT::new(0.0, 1.0, freedom).map_err(|_| StatsError::NoDegreesOfFreedom)?;
+    let distribution =
+        StudentsT::new(0.0, 1.0, freedom).map_err(|_| StatsError::NoDegreesOfFreedom)?;
     Ok(distribution.inverse_cdf(0.5 + level / 2.0))
 }
 

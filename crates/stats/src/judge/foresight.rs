@@ -28,7 +28,12 @@ pub fn floor_seen(x: &[f64], slope: f64, scatter: f64, chance: f64) -> Option<f6
     let low = x.iter().copied().fold(f64::INFINITY, f64::min);
     let span = x.iter().copied().fold(f64::NEG_INFINITY, f64::max) - low;
     let fall = slope * span;
-    if x.len() < FEWEST_FOR_BEND || fall.is_nan() || fall >= 0.0 || scatter.is_nan() || scatter <= 0.0 {
+    if x.len() < FEWEST_FOR_BEND
+        || fall.is_nan()
+        || fall >= 0.0
+        || scatter.is_nan()
+        || scatter <= 0.0
+    {
         return None;
     }
     let mut places: Vec<f64> = x.iter().map(|x| (x - low) / span).collect();
@@ -67,7 +72,9 @@ fn power(noncentrality: f64, freedom: usize) -> f64 {
     let freedom = freedom as f64;
     let Ok(student) = StudentsT::new(0.0, 1.0, freedom) else { return 0.0 };
     let t = student.inverse_cdf(1.0 - LEVEL / 2.0);
-    upper_tail((t * (1.0 - 0.25 / freedom) - noncentrality) / (1.0 + t * t / (2.0 * freedom)).sqrt())
+    upper_tail(
+        (t * (1.0 - 0.25 / freedom) - noncentrality) / (1.0 + t * t / (2.0 * freedom)).sqrt(),
+    )
 }
 
 #[cfg(test)]

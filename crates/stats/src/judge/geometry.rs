@@ -50,8 +50,9 @@ impl Geometry {
         let centred: Vec<f64> = places.iter().map(|place| place - mean).collect();
         let (slope, _) = unit(centred.clone(), std::slice::from_ref(&flat), ROUNDING)?;
         let line = [flat, slope];
-        let freedom =
-            (0..points).map(|at| (1.0 - line.iter().map(|l| l[at] * l[at]).sum::<f64>()).max(0.0)).collect();
+        let freedom = (0..points)
+            .map(|at| (1.0 - line.iter().map(|l| l[at] * l[at]).sum::<f64>()).max(0.0))
+            .collect();
         let bend = (points >= FEWEST_FOR_BEND)
             .then(|| unit(centred.iter().map(|place| place * place).collect(), &line, ROUNDING))
             .flatten();
@@ -62,7 +63,10 @@ impl Geometry {
             let direction = |apart: fn(f64) -> f64| {
                 places.iter().enumerate().map(|(at, &p)| turn(at) * apart(p)).collect()
             };
-            apart.into_iter().filter_map(|apart| Some(unit(direction(apart), &line, ROUNDING)?.0)).collect()
+            apart
+                .into_iter()
+                .filter_map(|apart| Some(unit(direction(apart), &line, ROUNDING)?.0))
+                .collect()
         } else {
             Vec::new()
         };
@@ -91,22 +95,29 @@ impl Geometry {
     pub(super) fn shares(&self, residuals: &[f64]) -> Shares {
         let squares: f64 = residuals.iter().map(|e| e * e).sum();
         let share = |direction: &[f64]| dot(direction, residuals).powi(2) / squares;
-        let outlier =
-            residuals.iter().enumerate().filter_map(|(at, &e)| self.of_point(at, e)).fold(0.0_f64, f64::max);
-        let groups = (residuals.len() >= FEWEST_FOR_LUMPED)
-            .then(|| self.apart.iter().map(|apart| self.two_groups(residuals, apart)).fold(0.0, f64::max));
+        let outlier = residuals
+            .iter()
+            .enumerate()
+            .filter_map(|(at, &e)| self.of_point(at, e))
+            .fold(0.0_f64, f64::max);
+        let groups = (residuals.len() >= FEWEST_FOR_LUMPED).then(|| {
+            self.apart.iter().map(|apart| self.two_groups(residuals, apart)).fold(0.0, f64::max)
+        });
         Shares {
             bend: self.bend.as_ref().map(|(direction, _)| share(direction)),
             outlier: outlier / squares,
-            by_turns: (!self.by_turns.is_empty())
-                .then(|| self.by_turns.iter().map(|direction| share(direction)).fold(0.0, f64::max)),
+            by_turns: (!self.by_turns.is_empty()).then(|| {
+                self.by_turns.iter().map(|direction| share(direction)).fold(0.0, f64::max)
+            }),
             groups: groups.map(|explained| explained / squares),
         }
     }
 
     /// The residuals along the bend, and the length of `place²` along it.
     pub(super) fn along_bend(&self, residuals: &[f64]) -> (f64, f64) {
-        self.bend.as_ref().map_or((0.0, 1.0), |(direction, length)| (dot(direction, residuals), *length))
+        self.bend
+            .as_ref()
+            .map_or((0.0, 1.0), |(direction, length)| (dot(direction, residuals), *length))
     }
 
     /// The sum of squares that leaving out a point takes away; `None` where the others define no

@@ -133,7 +133,8 @@ pub(super) fn of(places: &[f64]) -> Arc<Null> {
 
 fn draw(places: &[f64]) -> Null {
     let draws = DRAWS.min(NUMBERS / places.len()).max(FEWEST);
-    let mut null = Null { bend: Vec::new(), outlier: Vec::new(), by_turns: Vec::new(), groups: Vec::new() };
+    let mut null =
+        Null { bend: Vec::new(), outlier: Vec::new(), by_turns: Vec::new(), groups: Vec::new() };
     let Some(geometry) = Geometry::new(places) else { return null };
     let mut scatter = vec![0.0; places.len()];
     for (stream, kind) in (0..).zip(Scatter::ALL) {

@@ -66,7 +66,12 @@ pub fn test(x: &[f64], y: &[f64], weights: &[&[f64]]) -> Result<Straightness, St
     for set in weights {
         if set.len() != x.len() {
             let (left_length, right_length) = (x.len(), set.len());
-            return Err(StatsError::Lengths { left: "x", left_length, right: "weights", right_length });
+            return Err(StatsError::Lengths {
+                left: "x",
+                left_length,
+                right: "weights",
+                right_length,
+            });
         }
         if let Some(index) = set.iter().position(|weight| !(*weight > 0.0 && weight.is_finite())) {
             return Err(StatsError::NotPositive { what: "weight", index, value: set[index] });
@@ -84,7 +89,8 @@ pub fn test(x: &[f64], y: &[f64], weights: &[&[f64]]) -> Result<Straightness, St
 
 /// The F test of one degree with one set of weights.
 fn tail(x: &[f64], y: &[f64], weights: &[f64], degree: usize) -> Option<f64> {
-    let (low, high) = x.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
+    let (low, high) =
+        x.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
     let (centre, half) = (low + (high - low) / 2.0, (high - low) / 2.0);
     let sum_of_squares = |degree: usize| -> Option<f64> {
         let design = Design::new(y, powers(x, centre, half, degree)).weighted(weights);

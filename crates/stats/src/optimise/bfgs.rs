@@ -37,10 +37,15 @@ pub fn minimise(mut function: impl FnMut(&[f64], &mut [f64]) -> f64, start: &[f6
             break;
         }
         // The first step of a fresh start knows no scale: a tenth of a unit.
-        let mut length = if fresh { (0.1 / dot(&direction, &direction).sqrt()).min(1.0) } else { 1.0 };
+        let mut length =
+            if fresh { (0.1 / dot(&direction, &direction).sqrt()).min(1.0) } else { 1.0 };
         let mut found = f64::INFINITY;
         for _ in 0..40 {
-            trial.iter_mut().zip(&point).zip(&direction).for_each(|((t, p), d)| *t = p + length * d);
+            trial
+                .iter_mut()
+                .zip(&point)
+                .zip(&direction)
+                .for_each(|((t, p), d)| *t = p + length * d);
             found = function(&trial, &mut next);
             if found.is_finite() && found <= value + 1e-4 * length * slope {
                 break;
@@ -84,7 +89,8 @@ fn update(inverse: &mut [f64], step: &[f64], change: &[f64], fresh: bool) {
         let scale = along / dot(change, change);
         inverse.iter_mut().for_each(|value| *value *= scale);
     }
-    let turned: Vec<f64> = (0..size).map(|row| dot(&inverse[row * size..][..size], change)).collect();
+    let turned: Vec<f64> =
+        (0..size).map(|row| dot(&inverse[row * size..][..size], change)).collect();
     let factor = (1.0 + dot(change, &turned) / along) / along;
     for row in 0..size {
         for column in 0..size {

@@ -68,7 +68,10 @@ pub fn line(x: &[f64], y: &[f64], covariance: &[f64]) -> Result<CorrelatedLine, 
         chi_squared: fit.residual_sum_of_squares,
         degrees_of_freedom: fit.degrees_of_freedom(),
     };
-    match [found.slope, found.slope_standard_error, found.chi_squared].iter().all(|value| value.is_finite()) {
+    match [found.slope, found.slope_standard_error, found.chi_squared]
+        .iter()
+        .all(|value| value.is_finite())
+    {
         true => Ok(found),
         false => Err(StatsError::Overflow { what: "line through correlated points" }),
     }
@@ -84,7 +87,9 @@ mod tests {
     const ERRORS: [f64; 5] = [0.02, 0.05, 0.03, 0.04, 0.02];
 
     fn covariance(common: f64) -> Vec<f64> {
-        (0..25).map(|at| common + if at / 5 == at % 5 { ERRORS[at % 5].powi(2) } else { 0.0 }).collect()
+        (0..25)
+            .map(|at| common + if at / 5 == at % 5 { ERRORS[at % 5].powi(2) } else { 0.0 })
+            .collect()
     }
 
     #[test]

@@ -38,7 +38,11 @@ impl Symmetric {
         let eigenvalues = self.eigenvalues();
         let largest = eigenvalues.iter().fold(0.0_f64, |a, &b| a.max(b));
         let smallest = eigenvalues.iter().fold(f64::INFINITY, |a, &b| a.min(b));
-        if smallest > 4.0 * f64::EPSILON * largest { (largest / smallest).sqrt() } else { f64::INFINITY }
+        if smallest > 4.0 * f64::EPSILON * largest {
+            (largest / smallest).sqrt()
+        } else {
+            f64::INFINITY
+        }
     }
 
     /// The inverse of the unscaled `XᵀX`, row-major; `None` when there is none.
@@ -50,7 +54,8 @@ impl Symmetric {
             unit[column] = 1.0;
             let solved = solve(&self.values, &unit, 0.0)?;
             for row in 0..size {
-                inverse[row * size + column] = solved[row] / (self.lengths[row] * self.lengths[column]);
+                inverse[row * size + column] =
+                    solved[row] / (self.lengths[row] * self.lengths[column]);
             }
         }
         Some(inverse)
@@ -129,7 +134,11 @@ pub(crate) fn subtract(values: &mut [f64], direction: &[f64], share: f64) {
 
 /// What of a column none of the orthonormal `known` has, and its length; `None` where that is no
 /// more than `rounding` of the column's own.
-pub(crate) fn remainder(mut column: Vec<f64>, known: &[Vec<f64>], rounding: f64) -> Option<(Vec<f64>, f64)> {
+pub(crate) fn remainder(
+    mut column: Vec<f64>,
+    known: &[Vec<f64>],
+    rounding: f64,
+) -> Option<(Vec<f64>, f64)> {
     let length = dot(&column, &column).sqrt();
     // Gram and Schmidt, twice for columns that are nearly parallel.
     for direction in known.iter().chain(known) {

@@ -91,7 +91,10 @@ mod tests {
         // y - 2 x: 1, 0, 2, 1, of mean 1 and variance 2/3.
         assert_eq!((line.intercept, line.degrees_of_freedom()), (1.0, 3));
         assert!((line.standard_error().unwrap() - (2.0_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-15);
-        assert!((line.prediction_standard_error().unwrap() - (2.0_f64 / 3.0 * 1.25).sqrt()).abs() < 1e-15);
+        assert!(
+            (line.prediction_standard_error().unwrap() - (2.0_f64 / 3.0 * 1.25).sqrt()).abs()
+                < 1e-15
+        );
         // Total 26, residual 2.
         assert!((line.r_squared.unwrap() - (1.0 - 2.0 / 26.0)).abs() < 1e-15);
     }

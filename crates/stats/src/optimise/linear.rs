@@ -167,10 +167,9 @@ impl Design {
         let rest = inner(y, y);
         let leverage = (0..y.len()).map(|point| {
             let alone = if *constant { weights[point] / total } else { 0.0 };
-            columns
-                .iter()
-                .zip(&squares)
-                .fold(alone, |sum, (q, squared)| sum + weights[point] * q[point] * q[point] / squared)
+            columns.iter().zip(&squares).fold(alone, |sum, (q, squared)| {
+                sum + weights[point] * q[point] * q[point] / squared
+            })
         });
         let scale = scales.pop().unwrap_or(1.0);
         coefficients.iter_mut().zip(&scales).for_each(|(value, unit)| *value *= scale / unit);
@@ -237,8 +236,9 @@ impl Linear {
         let level = self.level.then_some(Caution::Constant);
         let exact = (self.exact && !self.level).then_some(Caution::Exact);
         let left_out = self.left_out_errors().into_iter().enumerate();
-        let decisive =
-            left_out.filter(|(_, error)| error.is_none()).map(|(point, _)| Caution::Decisive { point });
+        let decisive = left_out
+            .filter(|(_, error)| error.is_none())
+            .map(|(point, _)| Caution::Decisive { point });
         level.into_iter().chain(exact).chain(decisive).collect()
     }
 }
@@ -262,7 +262,8 @@ fn cholesky(matrix: &[f64], size: usize) -> Result<Vec<f64>, StatsError> {
     let mut factor = vec![0.0; size * size];
     for row in 0..size {
         for column in 0..=row {
-            let (above, left) = (&factor[row * size..][..column], &factor[column * size..][..column]);
+            let (above, left) =
+                (&factor[row * size..][..column], &factor[column * size..][..column]);
             let rest = matrix[row * size + column] - dot(above, left);
             factor[row * size + column] = if row > column {
                 rest / factor[column * size + column]
@@ -341,7 +342,8 @@ mod tests {
         let double: Vec<f64> = X.iter().map(|x| 20.0 * x + 1.0).collect();
         assert!(Design::new(&Y, vec![X.to_vec(), double]).with_constant().fit(1e-9).is_none());
         assert!(Design::new(&Y, vec![vec![0.0; 5]]).fit(0.0).is_none());
-        let indefinite = Design::new(&[1.0, 2.0], vec![vec![1.0; 2]]).whitened(&[1.0, 1.0, 1.0, 1.0]);
+        let indefinite =
+            Design::new(&[1.0, 2.0], vec![vec![1.0; 2]]).whitened(&[1.0, 1.0, 1.0, 1.0]);
         assert_eq!(indefinite.unwrap_err(), StatsError::NotPositiveDefinite { row: 1 });
     }
 }

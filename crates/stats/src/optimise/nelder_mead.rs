@@ -91,7 +91,8 @@ fn simplex(
         let step = steps[axis] * shrink;
         // Away from a bound that the step would be cut off by.
         let there = bounds[axis].clamp(point[axis] + step);
-        point[axis] = if there == point[axis] { bounds[axis].clamp(point[axis] - step) } else { there };
+        point[axis] =
+            if there == point[axis] { bounds[axis].clamp(point[axis] - step) } else { there };
         let found = value(&point);
         vertices.push((point, found));
     }
@@ -105,7 +106,9 @@ fn simplex(
             .collect();
         let mut along = |factor: f64| -> Vertex {
             let point: Vec<f64> = (0..n)
-                .map(|axis| bounds[axis].clamp(centre[axis] + factor * (vertices[n].0[axis] - centre[axis])))
+                .map(|axis| {
+                    bounds[axis].clamp(centre[axis] + factor * (vertices[n].0[axis] - centre[axis]))
+                })
                 .collect();
             let found = value(&point);
             (point, found)
@@ -127,19 +130,28 @@ fn simplex(
             let (first, rest) = vertices.split_at_mut(1);
             for vertex in rest {
                 for axis in 0..n {
-                    vertex.0[axis] = first[0].0[axis] + reduction * (vertex.0[axis] - first[0].0[axis]);
+                    vertex.0[axis] =
+                        first[0].0[axis] + reduction * (vertex.0[axis] - first[0].0[axis]);
                 }
                 vertex.1 = value(&vertex.0);
             }
         }
     }
-    vertices.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_else(|| (Vec::new(), f64::INFINITY))
+    vertices
+        .into_iter()
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+        .unwrap_or_else(|| (Vec::new(), f64::INFINITY))
 }
 
 /// The simplex is a point to within rounding of the steps.
 fn finished(vertices: &[Vertex], steps: &[f64]) -> bool {
     vertices[1..].iter().all(|vertex| {
-        vertex.0.iter().zip(&vertices[0].0).zip(steps).all(|((a, b), step)| (a - b).abs() <= 1e-10 * step)
+        vertex
+            .0
+            .iter()
+            .zip(&vertices[0].0)
+            .zip(steps)
+            .all(|((a, b), step)| (a - b).abs() <= 1e-10 * step)
     })
 }
 
@@ -150,8 +162,12 @@ mod tests {
     #[test]
     fn a_minimum_on_the_wall_is_found() {
         let bounds = [Bound { low: 0.0, high: 1.0 }, Bound { low: -1.0, high: 4.0 }];
-        let found =
-            minimise(|p| (p[0] + 1.0).powi(2) + (p[1] - 2.0).powi(2), &[0.7, 0.0], &[0.2, 0.2], &bounds);
+        let found = minimise(
+            |p| (p[0] + 1.0).powi(2) + (p[1] - 2.0).powi(2),
+            &[0.7, 0.0],
+            &[0.2, 0.2],
+            &bounds,
+        );
         assert!(found.point[0].abs() < 1e-9 && (found.point[1] - 2.0).abs() < 1e-5, "{found:?}");
     }
 
@@ -166,7 +182,8 @@ mod tests {
 
     #[test]
     fn the_start_is_kept_when_nothing_is_better() {
-        let found = minimise(|p| if p[0] == 2.0 { -1.0 } else { 0.0 }, &[2.0], &[0.1], &[Bound::NONE]);
+        let found =
+            minimise(|p| if p[0] == 2.0 { -1.0 } else { 0.0 }, &[2.0], &[0.1], &[Bound::NONE]);
         assert_eq!((found.point[0], found.value), (2.0, -1.0));
     }
 }

@@ -28,7 +28,8 @@ const STEPS: usize = 60;
 pub fn polish(problem: &mut impl Residuals, start: &[f64], bounds: &[Bound]) -> Minimum {
     let mut residuals = Vec::new();
     let mut trial = Vec::new();
-    let mut point: Vec<f64> = start.iter().zip(bounds).map(|(value, bound)| bound.clamp(*value)).collect();
+    let mut point: Vec<f64> =
+        start.iter().zip(bounds).map(|(value, bound)| bound.clamp(*value)).collect();
     if !problem.residuals(&point, &mut residuals) {
         return Minimum { point, value: f64::INFINITY };
     }
@@ -41,7 +42,8 @@ pub fn polish(problem: &mut impl Residuals, start: &[f64], bounds: &[Bound]) -> 
         let free: Vec<usize> = (0..point.len())
             .filter(|&axis| {
                 let (value, bound) = (point[axis], bounds[axis]);
-                !(value <= bound.low && gradient[axis] > 0.0 || value >= bound.high && gradient[axis] < 0.0)
+                !(value <= bound.low && gradient[axis] > 0.0
+                    || value >= bound.high && gradient[axis] < 0.0)
             })
             .collect();
         if free.is_empty() {
@@ -49,8 +51,11 @@ pub fn polish(problem: &mut impl Residuals, start: &[f64], bounds: &[Bound]) -> 
         }
         let chosen: Vec<Vec<f64>> = free.iter().map(|&axis| columns[axis].clone()).collect();
         let normal = Symmetric::of(&chosen);
-        let right: Vec<f64> =
-            free.iter().zip(&normal.lengths).map(|(&axis, length)| -gradient[axis] / length).collect();
+        let right: Vec<f64> = free
+            .iter()
+            .zip(&normal.lengths)
+            .map(|(&axis, length)| -gradient[axis] / length)
+            .collect();
         let before = sum;
         let mut moved = false;
         while damping < 1e12 {
@@ -116,7 +121,10 @@ mod tests {
         // With x <= 0.5 the least is at x = 0.5, y = 0.25: sum 0.25.
         let walls = [Bound { low: f64::NEG_INFINITY, high: 0.5 }, Bound::NONE];
         let Minimum { point, value: sum } = polish(&mut Valley, &[-1.2, 1.0], &walls);
-        assert!((sum - 0.25).abs() < 1e-12 && point[0] == 0.5 && (point[1] - 0.25).abs() < 1e-7, "{point:?}");
+        assert!(
+            (sum - 0.25).abs() < 1e-12 && point[0] == 0.5 && (point[1] - 0.25).abs() < 1e-7,
+            "{point:?}"
+        );
     }
 
     #[test]

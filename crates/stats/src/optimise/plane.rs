@@ -35,7 +35,12 @@ pub struct Plane {
 pub fn fit(x_1: &[f64], x_2: &[f64], y: &[f64]) -> Result<Plane, StatsError> {
     check::columns(&[("x_1", x_1), ("x_2", x_2), ("y", y)])?;
     if y.len() < 4 {
-        return Err(StatsError::TooFewForForm { form: "plane", parameters: 3, given: y.len(), needed: 4 });
+        return Err(StatsError::TooFewForForm {
+            form: "plane",
+            parameters: 3,
+            given: y.len(),
+            needed: 4,
+        });
     }
     for x in [x_1, x_2] {
         let mean = x.iter().sum::<f64>() / x.len() as f64;

@@ -72,7 +72,12 @@ const STEPS: u32 = 400;
 /// # Errors
 /// Slices of different length; too few different x; an entry that is not finite; a threshold of
 /// Huber's loss that is not above 0.
-pub fn fit(x: &[f64], y: &[f64], degree: usize, huber: Option<f64>) -> Result<Polynomial, StatsError> {
+pub fn fit(
+    x: &[f64],
+    y: &[f64],
+    degree: usize,
+    huber: Option<f64>,
+) -> Result<Polynomial, StatsError> {
     check::columns(&[("x", x), ("y", y)])?;
     let mut different = x.to_vec();
     different.sort_unstable_by(f64::total_cmp);
@@ -83,13 +88,15 @@ pub fn fit(x: &[f64], y: &[f64], degree: usize, huber: Option<f64>) -> Result<Po
     let (low, high) = (different[0], different[different.len() - 1]);
     let (centre, half) = ((low + high) / 2.0, (high - low) / 2.0);
     let columns = powers(x, centre, half, degree);
-    let weighted = |weights: &[f64]| Design::new(y, columns.clone()).weighted(weights).fit(ROUNDING);
+    let weighted =
+        |weights: &[f64]| Design::new(y, columns.clone()).weighted(weights).fit(ROUNDING);
     let mut weights = vec![1.0; x.len()];
     let mut fit = weighted(&weights).ok_or(StatsError::Undetermined)?;
     if let Some(threshold) = huber {
         for _ in 0..ROUNDS {
             for (weight, residual) in weights.iter_mut().zip(&fit.residuals) {
-                *weight = if residual.abs() <= threshold { 1.0 } else { threshold / residual.abs() };
+                *weight =
+                    if residual.abs() <= threshold { 1.0 } else { threshold / residual.abs() };
             }
             let Some(next) = weighted(&weights) else { break };
             let pairs = next.coefficients.iter().zip(&fit.coefficients);
@@ -122,7 +129,9 @@ fn variation(y: &[f64]) -> Option<f64> {
 
 /// Powers of `(x - centre) / half` from the constant on, a column each.
 pub(crate) fn powers(x: &[f64], centre: f64, half: f64, degree: usize) -> Vec<Vec<f64>> {
-    (0..=degree).map(|power| x.iter().map(|x| ((x - centre) / half).powi(power as i32)).collect()).collect()
+    (0..=degree)
+        .map(|power| x.iter().map(|x| ((x - centre) / half).powi(power as i32)).collect())
+        .collect()
 }
 
 fn scatter(squares: f64, degrees_of_freedom: usize, lack_of_fit: Option<f64>) -> Option<Scatter> {
@@ -156,7 +165,8 @@ impl Polynomial {
     pub fn left_out_r_squared(&self, y: &[f64]) -> Option<f64> {
         let told = self.leverage.iter().all(|leverage| *leverage < 1.0 - 1e-9);
         let points = self.residuals.iter().zip(&self.leverage);
-        let left_out: f64 = points.map(|(residual, leverage)| (residual / (1.0 - leverage)).powi(2)).sum();
+        let left_out: f64 =
+            points.map(|(residual, leverage)| (residual / (1.0 - leverage)).powi(2)).sum();
         Some(1.0 - left_out / variation(y)?).filter(|_| told)
     }
 
@@ -178,10 +188,14 @@ impl Polynomial {
             sums[*group].1 += 1;
         }
         let sizes = sums.iter().filter(|(_, count)| *count > 0).count();
-        let between: f64 =
-            sums.iter().filter(|(_, count)| *count > 0).map(|(sum, count)| sum * sum / *count as f64).sum();
+        let between: f64 = sums
+            .iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(sum, count)| sum * sum / *count as f64)
+            .sum();
         let all = self.squares();
-        let freedom = (sizes.saturating_sub(self.coefficients.len()), group.len().saturating_sub(sizes));
+        let freedom =
+            (sizes.saturating_sub(self.coefficients.len()), group.len().saturating_sub(sizes));
         if freedom.0 == 0 || freedom.1 == 0 {
             // Only one of the two is known, and all of the sum of squares is of it.
             return self;
@@ -216,7 +230,11 @@ impl Polynomial {
             // The root (-linear + sqrt(discriminant)) / (2 quadratic), where the second derivative
             // is that square root; written so that nothing cancels.
             let root = discriminant.sqrt();
-            if linear > 0.0 { -2.0 * constant / (linear + root) } else { (root - linear) / (2.0 * quadratic) }
+            if linear > 0.0 {
+                -2.0 * constant / (linear + root)
+            } else {
+                (root - linear) / (2.0 * quadratic)
+            }
         };
         let x = self.centre + self.half * u;
         let least = self.at(x);
@@ -297,7 +315,8 @@ impl Polynomial {
     /// of freedom).
     fn combination(&self, direction: &[f64]) -> (f64, Option<f64>) {
         let value = direction.iter().zip(&self.coefficients).map(|(d, c)| d * c).sum();
-        let variance = self.scatter.map(|scatter| scatter.variance * self.fit.variance_factor(direction));
+        let variance =
+            self.scatter.map(|scatter| scatter.variance * self.fit.variance_factor(direction));
         (value, variance)
     }
 
@@ -347,7 +366,9 @@ mod tests {
         let squares: f64 = known.residuals.iter().map(|r| r * r).sum();
         let scatter = known.scatter().unwrap();
         assert_eq!(scatter.degrees_of_freedom, 12);
-        assert!((scatter.variance - squares / 12.0).abs() < 1e-15 && scatter.lack_of_fit.unwrap() > 0.5);
+        assert!(
+            (scatter.variance - squares / 12.0).abs() < 1e-15 && scatter.lack_of_fit.unwrap() > 0.5
+        );
         // A quartic of the same points is no parabola: five means less three coefficients remain.
         let bent: Vec<f64> = x.iter().zip(&y).map(|(x, y)| y + 0.3 * x.powi(4)).collect();
         let doubted = fit(&x, &bent, 2, None).unwrap().with_repeats(&group).scatter().unwrap();
@@ -415,7 +436,10 @@ mod tests {
 
     #[test]
     fn what_defines_no_polynomial_is_refused() {
-        assert!(matches!(fit(&[1.0, 1.0, 2.0], &[1.0; 3], 2, None), Err(StatsError::TooFewPoints { .. })));
+        assert!(matches!(
+            fit(&[1.0, 1.0, 2.0], &[1.0; 3], 2, None),
+            Err(StatsError::TooFewPoints { .. })
+        ));
         assert!(fit(&[1.0, 2.0], &[1.0], 1, None).is_err());
         assert!(fit(&[1.0, 2.0, 3.0, f64::NAN], &[1.0; 4], 2, None).is_err());
     }
@@ -442,9 +466,15 @@ mod tests {
         let mut press = 0.0;
         for out in 0..6 {
             let without = |values: &[f64]| -> Vec<f64> {
-                values.iter().enumerate().filter(|(at, _)| *at != out).map(|(_, value)| *value).collect()
+                values
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, _)| *at != out)
+                    .map(|(_, value)| *value)
+                    .collect()
             };
-            press += (y[out] - fit(&without(&x), &without(&y), 2, None).unwrap().at(x[out])).powi(2);
+            press +=
+                (y[out] - fit(&without(&x), &without(&y), 2, None).unwrap().at(x[out])).powi(2);
         }
         let total: f64 = y.iter().map(|y| (y - mean).powi(2)).sum();
         assert!((whole.left_out_r_squared(&y).unwrap() - (1.0 - press / total)).abs() < 1e-12);

@@ -64,7 +64,10 @@ pub fn search<S: Search>(
 
 /// The lowest of the points that walks from the given places end at; `None` when no start is
 /// allowed.
-pub fn walked<P>(starts: impl IntoIterator<Item = P>, walk: impl FnMut(P) -> Minimum) -> Option<Minimum> {
+pub fn walked<P>(
+    starts: impl IntoIterator<Item = P>,
+    walk: impl FnMut(P) -> Minimum,
+) -> Option<Minimum> {
     let ends = starts.into_iter().map(walk).filter(|end| end.value.is_finite());
     ends.min_by(|a, b| a.value.total_cmp(&b.value))
 }
@@ -139,7 +142,10 @@ mod tests {
     impl Search for Valleys {
         fn polish(&mut self, start: &[f64]) -> Minimum {
             let x = if start[0] < 5.0 { 0.0 } else { 10.0 };
-            Minimum { point: vec![x], value: if start[0].is_nan() { f64::INFINITY } else { height(x) } }
+            Minimum {
+                point: vec![x],
+                value: if start[0].is_nan() { f64::INFINITY } else { height(x) },
+            }
         }
 
         fn second(&mut self, _: &Minimum) -> Minimum {

@@ -43,7 +43,8 @@ impl Row {
 
     /// Its derivative by θ number `axis`.
     pub fn slope(&self, beta: &[f64], axis: usize) -> f64 {
-        self.offset_slope[axis] + beta.iter().zip(&self.basis_slope[axis]).map(|(b, x)| b * x).sum::<f64>()
+        self.offset_slope[axis]
+            + beta.iter().zip(&self.basis_slope[axis]).map(|(b, x)| b * x).sum::<f64>()
     }
 }
 
@@ -101,8 +102,13 @@ pub fn fit(problem: &impl Separable, target: &[f64]) -> Option<Solution> {
     let from = valleys.first()?.clone();
     let steps: Vec<f64> = problem.axes().iter().map(step).collect();
     let noise = ROUNDING * target.iter().map(|value| value * value).sum::<f64>();
-    let mut methods =
-        LeastSquares { problem: &mut projected, bounds: &bounds, from: &from, steps: &steps, noise };
+    let mut methods = LeastSquares {
+        problem: &mut projected,
+        bounds: &bounds,
+        from: &from,
+        steps: &steps,
+        noise,
+    };
     let found = search(&mut methods, valleys, 1)?;
     let theta = found.best.point;
     projected.at(&theta).then(|| projected.solution(&theta, found.confirmed))
@@ -140,7 +146,9 @@ fn valleys<P: Separable>(projected: &mut Projected<'_, P>) -> Vec<Vec<f64>> {
         .collect();
     let value = |at: usize| ridge.get(at).map_or(f64::INFINITY, |point| point.1);
     let low = (0..ridge.len()).filter(|&at| {
-        value(at).is_finite() && value(at) <= value(at.wrapping_sub(1)) && value(at) <= value(at + 1)
+        value(at).is_finite()
+            && value(at) <= value(at.wrapping_sub(1))
+            && value(at) <= value(at + 1)
     });
     lowest(low, |at| value(*at), VALLEYS).into_iter().map(|(at, _)| ridge[at].0.clone()).collect()
 }
@@ -184,7 +192,8 @@ impl<'a, P: Separable> Projected<'a, P> {
         }
         let linear = self.problem.linear();
         self.residuals.clear();
-        self.residuals.extend(self.target.iter().zip(&self.rows).map(|(value, row)| value - row.offset));
+        self.residuals
+            .extend(self.target.iter().zip(&self.rows).map(|(value, row)| value - row.offset));
         // Modified Gram-Schmidt, twice for the orthogonality of nearly parallel columns.
         let mut upper = [[0.0; LINEAR]; LINEAR];
         let mut shares = [0.0; LINEAR];
@@ -305,7 +314,9 @@ mod tests {
         let found = fit(&problem, &target).unwrap();
         for column in 0..2 {
             let normal: f64 = (0..8)
-                .map(|at| problem.row(at, &found.theta).unwrap().basis[column] * found.residuals[at])
+                .map(|at| {
+                    problem.row(at, &found.theta).unwrap().basis[column] * found.residuals[at]
+                })
                 .sum();
             assert!(normal.abs() < 1e-12, "{normal}");
         }

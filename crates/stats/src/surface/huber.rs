@@ -125,7 +125,12 @@ pub fn huber_weighted(
         }
     }
     Ok(SurfaceFit {
-        residuals: n.iter().zip(d).zip(loss).map(|((n, d), loss)| loss - surface.at(*n, *d)).collect(),
+        residuals: n
+            .iter()
+            .zip(d)
+            .zip(loss)
+            .map(|((n, d), loss)| loss - surface.at(*n, *d))
+            .collect(),
         objective: best.value,
         confirmed,
         floor_at_zero: surface.e < 1e-6 * loss.iter().copied().fold(f64::INFINITY, f64::min),
@@ -251,7 +256,8 @@ impl Points<'_> {
     /// The starts of a refit.
     fn about(&self, from: [f64; 5], least_squares: Option<[f64; 5]>) -> Vec<[f64; 5]> {
         let floor = from[0].max(self.share(0.25));
-        let beside = ABOUT.map(|factor| [floor, from[1], from[2], from[3] * factor, from[4] * factor]);
+        let beside =
+            ABOUT.map(|factor| [floor, from[1], from[2], from[3] * factor, from[4] * factor]);
         std::iter::once(from).chain(least_squares).chain(beside).collect()
     }
 
@@ -296,7 +302,8 @@ mod tests {
         let mut loss: Vec<f64> = n.iter().zip(&d).map(|(n, d)| surface.at(*n, *d)).collect();
         let exact = huber(&n, &d, &loss, Huber::default(), Search::default()).unwrap();
         assert!(
-            (exact.surface.alpha / 0.35 - 1.0).abs() < 1e-4 && (exact.surface.e / 1.8 - 1.0).abs() < 1e-4
+            (exact.surface.alpha / 0.35 - 1.0).abs() < 1e-4
+                && (exact.surface.e / 1.8 - 1.0).abs() < 1e-4
         );
         loss[6] *= 1.3;
         let robust = huber(&n, &d, &loss, Huber::default(), Search::default()).unwrap();
@@ -308,8 +315,9 @@ mod tests {
 
     #[test]
     fn the_gradient_is_that_of_the_objective() {
-        for (residual, ratio) in
-            [Residual::Logarithm, Residual::Loss].into_iter().flat_map(|r| [(r, None), (r, Some(1.4))])
+        for (residual, ratio) in [Residual::Logarithm, Residual::Loss]
+            .into_iter()
+            .flat_map(|r| [(r, None), (r, Some(1.4))])
         {
             let points = Points {
                 log_n: vec![-1.0, 0.2, 1.4, 2.0],
@@ -342,7 +350,9 @@ mod tests {
             for (to, tokens) in [2e9, 1e10, 3e10, 2e11].into_iter().enumerate() {
                 n.push(size);
                 d.push(tokens);
-                loss.push(surface.at(size, tokens) * (1.0 + 0.004 * ((7 * at + 3 * to) % 5) as f64));
+                loss.push(
+                    surface.at(size, tokens) * (1.0 + 0.004 * ((7 * at + 3 * to) % 5) as f64),
+                );
             }
         }
         [n, d, loss]
@@ -380,7 +390,8 @@ mod tests {
         let [mut n, mut d, mut loss] = scattered();
         let mut weights = vec![1.0; n.len()];
         weights[3] = 2.0;
-        let weighted = huber_weighted(&n, &d, &loss, &weights, Huber::default(), Search::default()).unwrap();
+        let weighted =
+            huber_weighted(&n, &d, &loss, &weights, Huber::default(), Search::default()).unwrap();
         let near = Search { from: Some(weighted.surface), near: true, ..Search::default() };
         for values in [&mut n, &mut d, &mut loss] {
             values.push(values[3]);

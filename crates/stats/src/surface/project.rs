@@ -29,7 +29,8 @@ impl Points {
             // Both exponents in their limits, and the grid about where both are moderate.
             Some(ratio) => {
                 let low = EXPONENTS.low.max(EXPONENTS.low / ratio);
-                let bound = Bound { low, high: EXPONENTS.high.min(EXPONENTS.high / ratio).max(low) };
+                let bound =
+                    Bound { low, high: EXPONENTS.high.min(EXPONENTS.high / ratio).max(low) };
                 let starts = starts.iter().map(|start| bound.clamp(start / ratio.sqrt())).collect();
                 vec![Axis { bound, starts }]
             }
@@ -52,7 +53,11 @@ impl Points {
     fn about(&self, surface: &Surface) -> Vec<Vec<f64>> {
         let around = |factor: f64| {
             let exponents = [surface.alpha * factor, surface.beta * factor];
-            exponents.iter().zip(&self.axes).map(|(exponent, axis)| axis.bound.clamp(*exponent)).collect()
+            exponents
+                .iter()
+                .zip(&self.axes)
+                .map(|(exponent, axis)| axis.bound.clamp(*exponent))
+                .collect()
         };
         ABOUT.into_iter().map(around).collect()
     }
@@ -94,7 +99,12 @@ impl Separable for Points {
 /// Slices of different length, fewer than six points, an entry that is not above 0, N or D all
 /// alike; an exponent to hold that is not between 0 and 1; [`StatsError::NoFall`] when the loss
 /// does not fall with size, or not with tokens.
-pub fn project(n: &[f64], d: &[f64], loss: &[f64], search: Search) -> Result<SurfaceFit, StatsError> {
+pub fn project(
+    n: &[f64],
+    d: &[f64],
+    loss: &[f64],
+    search: Search,
+) -> Result<SurfaceFit, StatsError> {
     check(n, d, loss)?;
     let (n0, d0) = (centre(n), centre(d));
     let mut points = Points::new(n, d, n0, d0, search.ratio()?);
@@ -209,7 +219,10 @@ mod tests {
             assert!((again.objective / found.objective - 1.0).abs() < 1e-9);
         }
         for a in [0.0, 1.0, -0.5, f64::NAN] {
-            assert!(project(&n, &d, &loss, Search { size_exponent: Some(a), ..Search::default() }).is_err());
+            assert!(
+                project(&n, &d, &loss, Search { size_exponent: Some(a), ..Search::default() })
+                    .is_err()
+            );
         }
     }
 }

@@ -36,7 +36,13 @@ impl Tangent {
     /// Of a surface at points, residuals in the losses or in their logarithms. `held`:
     /// `beta / alpha` is kept, so that alpha moves both. `None` where the points do not determine
     /// the parameters.
-    pub fn new(surface: Surface, n: &[f64], d: &[f64], residual: Residual, held: bool) -> Option<Self> {
+    pub fn new(
+        surface: Surface,
+        n: &[f64],
+        d: &[f64],
+        residual: Residual,
+        held: bool,
+    ) -> Option<Self> {
         let rows: Vec<Vec<f64>> =
             n.iter().zip(d).map(|(n, d)| row(&surface, *n, *d, residual, held)).collect();
         let size = rows.first()?.len();
@@ -45,8 +51,9 @@ impl Tangent {
         if columns.len() < size {
             return None;
         }
-        let basis: Vec<Vec<f64>> =
-            (0..rows.len()).map(|point| columns.iter().map(|column| column[point]).collect()).collect();
+        let basis: Vec<Vec<f64>> = (0..rows.len())
+            .map(|point| columns.iter().map(|column| column[point]).collect())
+            .collect();
         let leverage = basis.iter().map(|q| dot(q, q).clamp(0.0, MOST)).collect();
         Some(Self { surface, held, rows, basis, leverage })
     }
@@ -60,14 +67,16 @@ impl Tangent {
     /// surface.
     pub fn degrees_of_freedom(&self, quantity: impl Fn(&Surface) -> f64) -> Option<f64> {
         let pull = self.pull(quantity)?;
-        let a2: Vec<f64> = pull.iter().zip(&self.leverage).map(|(c, h)| c * c / (1.0 - h)).collect();
+        let a2: Vec<f64> =
+            pull.iter().zip(&self.leverage).map(|(c, h)| c * c / (1.0 - h)).collect();
         let variance: f64 = pull.iter().map(|c| c * c).sum();
         let own: f64 = a2.iter().zip(&self.leverage).map(|(a2, h)| a2 * a2 * (1.0 - 2.0 * h)).sum();
         let size = self.basis.first()?.len();
         let mut shared = 0.0;
         for row in 0..size {
             for column in 0..size {
-                let sum: f64 = a2.iter().zip(&self.basis).map(|(a2, q)| a2 * q[row] * q[column]).sum();
+                let sum: f64 =
+                    a2.iter().zip(&self.basis).map(|(a2, q)| a2 * q[row] * q[column]).sum();
                 shared += sum * sum;
             }
         }
@@ -201,7 +210,10 @@ mod tests {
         let moved = |point: usize| {
             let mut loss = loss.clone();
             loss[point] += 1e-5;
-            super::super::project(&n, &d, &loss, super::super::Search::default()).unwrap().surface.alpha
+            super::super::project(&n, &d, &loss, super::super::Search::default())
+                .unwrap()
+                .surface
+                .alpha
                 - 0.35
         };
         let (first, second) = (moved(0), moved(9));

@@ -1,10 +1,12 @@
-//! Names of runs that lie in folders of one name: `expA/version_0` and `expB/version_0` of Lightning, `runA/train` and `runB/train` of Keras.
+//! Names of runs that lie in folders of one name: `expA/version_0` and `expB/version_0` of
+//! Lightning, `runA/train` and `runB/train` of Keras.
 
 use std::path::{Component, Path, PathBuf};
 
 use super::run::CollectedRun;
 
-/// A run with the folder (or the file without its ending) that is this run and no other; `None` where a table names it.
+/// A run with the folder (or the file without its ending) that is this run and no other; `None`
+/// where a table names it.
 pub(super) type Placed = (CollectedRun, Option<PathBuf>);
 
 /// Calls runs of one name and group by as much of their paths as tells them apart.
@@ -16,7 +18,9 @@ pub(super) fn tell(runs: &mut [Placed]) {
         let alike: Vec<usize> = (0..runs.len())
             .filter(|&at| {
                 let others = runs.iter().enumerate().filter(|(other, _)| *other != at);
-                others.into_iter().any(|(_, (run, place))| same(run, &runs[at].0) && *place != runs[at].1)
+                others
+                    .into_iter()
+                    .any(|(_, (run, place))| same(run, &runs[at].0) && *place != runs[at].1)
             })
             .collect();
         let mut moved = false;

@@ -36,13 +36,16 @@ pub struct PassedOver {
 
 /// Collects the runs of all sources, in their order; in a folder by name.
 ///
-/// Files that are read by their name or ending are `plan.json`, `run.json`, `training.json`, `tracker_metrics.jsonl`, `trainer_state.json`,
-/// `events.out.tfevents.*`, `*.jsonl`, `*.ndjson`, `*.csv`, `*.tsv`. A damaged file in a folder stops nothing: its run is listed as unfinished, with the
-/// reason, and what names no run is passed over by name. A file that was named itself is refused.
+/// Files that are read by their name or ending are `plan.json`, `run.json`, `training.json`,
+/// `tracker_metrics.jsonl`, `trainer_state.json`, `events.out.tfevents.*`, `*.jsonl`, `*.ndjson`,
+/// `*.csv`, `*.tsv`. A damaged file in a folder stops nothing: its run is listed as unfinished,
+/// with the reason, and what names no run is passed over by name. A file that was named itself is
+/// refused.
 ///
 /// # Errors
-/// [`Error::NoRuns`]: a source in which there is none. [`Error::Metrics`]: a file that does not follow its format, with the place, where it is all there is.
-/// [`Error::SameRun`]: two runs of one group with one name, in one place or in tables.
+/// [`Error::NoRuns`]: a source in which there is none. [`Error::Metrics`]: a file that does not
+/// follow its format, with the place, where it is all there is. [`Error::SameRun`]: two runs of one
+/// group with one name, in one place or in tables.
 pub fn collect(options: &CollectOptions) -> Result<Collected> {
     let mut all: Vec<Placed> = Vec::new();
     let mut passed_over = Vec::new();
@@ -55,7 +58,8 @@ pub fn collect(options: &CollectOptions) -> Result<Collected> {
             fs::read_dir(path).map_err(|source| Error::Read { path: path.clone(), source })?;
             search.folder(path, DEPTH, false);
         }
-        if search.runs.is_empty() || (search.unread == search.runs.len() && search.first.is_some()) {
+        if search.runs.is_empty() || (search.unread == search.runs.len() && search.first.is_some())
+        {
             return Err(search.first.take().unwrap_or(Error::NoRuns { path: path.clone() }));
         }
         passed_over.append(&mut search.passed_over);
@@ -68,8 +72,9 @@ pub fn collect(options: &CollectOptions) -> Result<Collected> {
     let mut runs: Vec<CollectedRun> = Vec::new();
     for (run, place) in all {
         if runs.iter().any(|other| other.run == run.run && other.group == run.group) {
-            let path =
-                place.or_else(|| options.sources.last().map(|(_, path)| path.clone())).unwrap_or_default();
+            let path = place
+                .or_else(|| options.sources.last().map(|(_, path)| path.clone()))
+                .unwrap_or_default();
             return Err(Error::SameRun { path, run: run.run });
         }
         runs.push(run);
@@ -110,8 +115,12 @@ impl<'a> Search<'a> {
     /// A run of which nothing could be read: it is there, and takes no part.
     fn broken(&mut self, name: String, place: &Path, error: Error) {
         let notes = vec![error.to_string()];
-        let run =
-            CollectedRun { run: name, status: Some(Status::Unfinished), notes, ..CollectedRun::default() };
+        let run = CollectedRun {
+            run: name,
+            status: Some(Status::Unfinished),
+            notes,
+            ..CollectedRun::default()
+        };
         self.runs.push((run, Some(full(place))));
         self.unread += 1;
         self.first.get_or_insert(error);
@@ -121,7 +130,8 @@ impl<'a> Search<'a> {
         self.passed_over.push(PassedOver { path: path.to_owned(), reason: reason.into() });
     }
 
-    /// Searches a folder. `below`: it lies in the folder of a run, whose own logs are not read as runs again.
+    /// Searches a folder. `below`: it lies in the folder of a run, whose own logs are not read as
+    /// runs again.
     fn folder(&mut self, path: &Path, depth: usize, below: bool) {
         if !self.seen.insert(full(path)) {
             return self.pass(path, "a link to a folder that was searched already");
@@ -134,7 +144,9 @@ impl<'a> Search<'a> {
                 return;
             }
         };
-        let has = |name: &str| files.iter().any(|file| file.file_name().is_some_and(|there| there == name));
+        let has = |name: &str| {
+            files.iter().any(|file| file.file_name().is_some_and(|there| there == name))
+        };
         let state = huggingface::state(path);
         let before = self.runs.len();
         let mut own_folders: Vec<PathBuf> = Vec::new();
@@ -160,7 +172,8 @@ impl<'a> Search<'a> {
         let logs: Vec<PathBuf> = files.iter().filter(|file| is_log(file)).cloned().collect();
         if is_run || below {
             // A trainer's folder has its own event files too, and a sweep its table.
-            let named = |file: &&PathBuf| !file.ends_with(levanter::FILE) && !file.ends_with("runs.csv");
+            let named =
+                |file: &&PathBuf| !file.ends_with(levanter::FILE) && !file.ends_with("runs.csv");
             for file in events.iter().chain(&logs).filter(named) {
                 self.pass(
                     file,
@@ -182,16 +195,21 @@ impl<'a> Search<'a> {
                 read => self.read(path, &events[0], read.map(|logged| beside(logged, path))),
             }
             for file in &logs {
-                self.pass(file, "it lies beside event files, which are read; name it to read it too");
+                self.pass(
+                    file,
+                    "it lies beside event files, which are read; name it to read it too",
+                );
             }
         }
         for folder in folders.iter().filter(|folder| !own_folders.contains(folder)) {
-            let hidden = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+            let hidden =
+                folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
             match depth {
                 _ if hidden => self.pass(folder, "a hidden folder; name it to search it"),
-                0 => {
-                    self.pass(folder, format!("it lies more than {DEPTH} folders deep; name it to search it"))
-                }
+                0 => self.pass(
+                    folder,
+                    format!("it lies more than {DEPTH} folders deep; name it to search it"),
+                ),
                 _ => self.folder(folder, depth - 1, (is_run && !planned) || below),
             }
         }
@@ -241,7 +259,8 @@ impl<'a> Search<'a> {
 
     fn file(&mut self, path: &Path) -> Result<()> {
         let folder = path.parent().unwrap_or(Path::new("."));
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name =
+            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         // A run is called as its file, or as the folder of a file with a common name.
         let place = if is_common(path) { folder.to_owned() } else { path.with_extension("") };
         let logged = match ending(path).as_str() {
@@ -273,8 +292,11 @@ impl<'a> Search<'a> {
                 }
             }
             "csv" | "tsv" | "parquet" => {
-                let table =
-                    if ending(path) == "parquet" { metrics::parquet(path)? } else { metrics::table(path)? };
+                let table = if ending(path) == "parquet" {
+                    metrics::parquet(path)?
+                } else {
+                    metrics::table(path)?
+                };
                 match self.table(path, &table, &place)? {
                     Some(runs) => runs,
                     None => return Ok(()),
@@ -296,7 +318,8 @@ impl<'a> Search<'a> {
         match (wandb::runs(path, table, step)?, step) {
             (Some(runs), _) => Ok(Some(runs)),
             (None, Some(step)) => {
-                let logged = metrics::history(metrics::run_name(path), table, step, table.rows.iter());
+                let logged =
+                    metrics::history(metrics::run_name(path), table, step, table.rows.iter());
                 self.add(&beside(logged, path.parent().unwrap_or(Path::new("."))), place);
                 Ok(None)
             }
@@ -330,7 +353,8 @@ fn is_checkpoint(folder: &Path) -> bool {
 
 /// Whether a file's ending is one of those that metrics have.
 fn is_log(path: &Path) -> bool {
-    !tensorboard::is_events(path) && matches!(ending(path).as_str(), "jsonl" | "ndjson" | "csv" | "tsv")
+    !tensorboard::is_events(path)
+        && matches!(ending(path).as_str(), "jsonl" | "ndjson" | "csv" | "tsv")
 }
 
 /// Why a file that may hold a log is not read from a folder.
@@ -339,9 +363,13 @@ fn unread(path: &Path) -> Option<&'static str> {
     let packed = [".gz", ".zst", ".bz2", ".xz"].iter().any(|packed| name.ends_with(packed));
     match ending(path).as_str() {
         // Ours, beside a run's record.
-        "parquet" if name != "curve.parquet" => Some("a Parquet file; name it to read it as a table of runs"),
+        "parquet" if name != "curve.parquet" => {
+            Some("a Parquet file; name it to read it as a table of runs")
+        }
         "wandb" => Some("Weights & Biases' own format; export the runs as CSV"),
-        _ if packed && [".jsonl", ".csv", ".ndjson", "tfevents"].iter().any(|log| name.contains(log)) => {
+        _ if packed
+            && [".jsonl", ".csv", ".ndjson", "tfevents"].iter().any(|log| name.contains(log)) =>
+        {
             Some("compressed; unpack it to read it")
         }
         _ => None,

@@ -1,4 +1,5 @@
-//! Folders of the Hugging Face trainer: `trainer_state.json`, in the run's folder or in its `checkpoint-N`.
+//! Folders of the Hugging Face trainer: `trainer_state.json`, in the run's folder or in its
+//! `checkpoint-N`.
 
 use std::path::{Path, PathBuf};
 
@@ -32,20 +33,29 @@ pub(super) fn state(folder: &Path) -> Option<PathBuf> {
 /// # Errors
 /// [`Error::Metrics`]: no JSON, no `log_history`.
 pub(super) fn read(folder: &Path, state: &Path) -> Result<Logged> {
-    let refuse =
-        |reason: String| Error::Metrics { path: state.to_owned(), place: "the file".to_owned(), reason };
-    let value = json::parse(&text_of(state)?).map_err(|error| refuse(format!("no JSON: {error}")))?;
+    let refuse = |reason: String| Error::Metrics {
+        path: state.to_owned(),
+        place: "the file".to_owned(),
+        reason,
+    };
+    let value =
+        json::parse(&text_of(state)?).map_err(|error| refuse(format!("no JSON: {error}")))?;
     let Some(Value::Array(history)) = value.get("log_history") else {
         return Err(refuse("no member `log_history`".to_owned()));
     };
-    let mut logged = Logged::new(folder.file_name().map_or("run".into(), |name| name.to_string_lossy()));
+    let mut logged =
+        Logged::new(folder.file_name().map_or("run".into(), |name| name.to_string_lossy()));
     let steps = history.iter().map(|record| {
         let mut of_step = Logged::new("");
         of_step.add_object(record, "", ".", None);
-        let numbers =
-            of_step.numbers.iter().filter_map(|(name, series)| Some((name.clone(), series.last()?.value)));
-        let step =
-            lives::Step { step: record.get("step").and_then(json::number), numbers: numbers.collect() };
+        let numbers = of_step
+            .numbers
+            .iter()
+            .filter_map(|(name, series)| Some((name.clone(), series.last()?.value)));
+        let step = lives::Step {
+            step: record.get("step").and_then(json::number),
+            numbers: numbers.collect(),
+        };
         logged.add_texts(of_step);
         step
     });
@@ -53,11 +63,13 @@ pub(super) fn read(folder: &Path, state: &Path) -> Result<Logged> {
     lives::add(&mut logged, steps, lives::Written::Rows);
     // Its `train_batch_size` is that of one device, not of a step, so it is none of these.
     for name in ["global_step", "max_steps", "num_input_tokens_seen", "total_flos"] {
-        if let Some(number) = value.get(name).and_then(json::number).filter(|number| *number > 0.0) {
+        if let Some(number) = value.get(name).and_then(json::number).filter(|number| *number > 0.0)
+        {
             logged.add(name, None, number);
         }
     }
     let beside = [folder, state.parent().unwrap_or(folder)];
-    logged.config = beside.map(|folder| folder.join("config.json")).into_iter().find(|path| path.is_file());
+    logged.config =
+        beside.map(|folder| folder.join("config.json")).into_iter().find(|path| path.is_file());
     Ok(logged)
 }

@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 /// Name of the file.
 pub(super) const FILE: &str = "tracker_metrics.jsonl";
 
-/// Reads the run, which is called as its folder. Members of `config` are named with dots (`optimizer.learning_rate`), those of `summary` as they stand
-/// (`throughput/total_tokens`).
+/// Reads the run, which is called as its folder. Members of `config` are named with dots
+/// (`optimizer.learning_rate`), those of `summary` as they stand (`throughput/total_tokens`).
 ///
 /// # Errors
 /// [`Error::Metrics`] with the line: no record, no JSON, no `summary`.

@@ -1,8 +1,9 @@
-//! Lives of a run: one that was killed and started again from an earlier step logs steps twice, and what it logged beyond that step in the life that was
-//! given up is no part of it.
+//! Lives of a run: one that was killed and started again from an earlier step logs steps twice, and
+//! what it logged beyond that step in the life that was given up is no part of it.
 //!
-//! A log is written in the order of time, so that a step that goes back begins a life. A table need not be: it may stand last step first, sorted as text, or
-//! in no order at all, and then its steps are sorted.
+//! A log is written in the order of time, so that a step that goes back begins a life. A table need
+//! not be: it may stand last step first, sorted as text, or in no order at all, and then its steps
+//! are sorted.
 
 use std::cmp::Ordering;
 
@@ -20,8 +21,8 @@ pub(super) struct Step {
 pub(super) enum Written {
     /// That of a table, which may have been sorted.
     Rows,
-    /// That of the time: one file of events of several. Tags of one file may overtake each other by a step, and only where a file that is not the first goes
-    /// back is a new life sure.
+    /// That of the time: one file of events of several. Tags of one file may overtake each other by
+    /// a step, and only where a file that is not the first goes back is a new life sure.
     Events {
         /// Whether there were files before.
         again: bool,
@@ -76,7 +77,8 @@ fn give_up(logged: &mut Logged, step: f64) -> usize {
     gone
 }
 
-/// Sorts rows that somebody has put into another order than that of their steps; says which that was.
+/// Sorts rows that somebody has put into another order than that of their steps; says which that
+/// was.
 fn sorted(rows: &mut [Step]) -> Option<&'static str> {
     let mut steps: Vec<f64> =
         rows.iter().filter_map(|row| row.step).filter(|step| step.is_finite()).collect();
@@ -105,7 +107,9 @@ fn sorted(rows: &mut [Step]) -> Option<&'static str> {
     } else {
         return None;
     };
-    rows.sort_by(|a, b| a.step.unwrap_or(f64::NEG_INFINITY).total_cmp(&b.step.unwrap_or(f64::NEG_INFINITY)));
+    rows.sort_by(|a, b| {
+        a.step.unwrap_or(f64::NEG_INFINITY).total_cmp(&b.step.unwrap_or(f64::NEG_INFINITY))
+    });
     Some(how)
 }
 
@@ -152,8 +156,12 @@ mod tests {
         assert_eq!(steps, [100.0, 200.0, 250.0, 350.0, 450.0]);
         // A metric that the new life has not logged yet is of the old one.
         let mut logged = Logged::new("run");
-        let step = |step: f64, name: &str| Step { step: Some(step), numbers: vec![(name.to_owned(), step)] };
-        let steps = [step(1.0, "t"), step(9.0, "eval"), step(9.0, "t"), step(5.0, "t"), step(6.0, "t")];
+        let step = |step: f64, name: &str| Step {
+            step: Some(step),
+            numbers: vec![(name.to_owned(), step)],
+        };
+        let steps =
+            [step(1.0, "t"), step(9.0, "eval"), step(9.0, "t"), step(5.0, "t"), step(6.0, "t")];
         add(&mut logged, steps.to_vec(), Written::Rows);
         assert!(!logged.numbers.contains_key("eval") && logged.last_step() == Some(6.0));
         // Two metrics that are written one after the other for the same steps are no lives.
@@ -166,7 +174,10 @@ mod tests {
     #[test]
     fn tags_of_one_event_file_may_overtake_each_other() {
         let mut logged = Logged::new("run");
-        let step = |step: f64, name: &str| Step { step: Some(step), numbers: vec![(name.to_owned(), step)] };
+        let step = |step: f64, name: &str| Step {
+            step: Some(step),
+            numbers: vec![(name.to_owned(), step)],
+        };
         let steps = [step(9.0, "a"), step(10.0, "eval"), step(8.0, "a")];
         add(&mut logged, steps.to_vec(), Written::Events { again: false });
         assert_eq!((logged.numbers["a"].len(), logged.numbers["eval"].len()), (1, 1));

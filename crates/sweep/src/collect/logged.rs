@@ -45,11 +45,19 @@ impl Logged {
         self.numbers.entry(name.to_owned()).or_default().push(Entry { step, value });
     }
 
-    /// Adds the numbers and texts of a JSON object; what is nested has a name with `between` between the parts.
-    pub(super) fn add_object(&mut self, value: &Value, prefix: &str, between: &str, step: Option<f64>) {
+    /// Adds the numbers and texts of a JSON object; what is nested has a name with `between`
+    /// between the parts.
+    pub(super) fn add_object(
+        &mut self,
+        value: &Value,
+        prefix: &str,
+        between: &str,
+        step: Option<f64>,
+    ) {
         let Value::Object(members) = value else { return };
         for (name, value) in members {
-            let name = if prefix.is_empty() { name.clone() } else { format!("{prefix}{between}{name}") };
+            let name =
+                if prefix.is_empty() { name.clone() } else { format!("{prefix}{between}{name}") };
             match (value, number(value)) {
                 (Value::String(text), found) => {
                     if let Some(number) = found {
@@ -72,7 +80,8 @@ impl Logged {
         }
     }
 
-    /// Says which names have texts among their numbers; names of texts alone are no numbers that could not be read.
+    /// Says which names have texts among their numbers; names of texts alone are no numbers that
+    /// could not be read.
     pub(super) fn tell_unread(&mut self) {
         let Self { unread, numbers, notes, .. } = self;
         unread.retain(|name, _| numbers.contains_key(name));

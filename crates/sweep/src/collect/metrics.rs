@@ -13,8 +13,16 @@ use super::logged::Logged;
 use crate::error::{Error, Result};
 
 /// Names of the column or member that counts steps.
-pub(super) const STEP: [&str; 8] =
-    ["step", "Step", "_step", "global_step", "iter", "iteration", "trainer/global_step", "train/global_step"];
+pub(super) const STEP: [&str; 8] = [
+    "step",
+    "Step",
+    "_step",
+    "global_step",
+    "iter",
+    "iteration",
+    "trainer/global_step",
+    "train/global_step",
+];
 
 /// The objects of a JSONL file, and what is odd about it.
 pub(super) struct Objects {
@@ -32,7 +40,8 @@ impl Objects {
 /// Reads JSONL.
 ///
 /// # Errors
-/// [`Error::Metrics`] with the line: one that is no JSON object (the last may be torn), or none at all.
+/// [`Error::Metrics`] with the line: one that is no JSON object (the last may be torn), or none at
+/// all.
 pub(super) fn jsonl(path: &Path) -> Result<Objects> {
     let text = text_of(path)?;
     let mut found = Objects { objects: Vec::new(), torn: false };
@@ -41,9 +50,12 @@ pub(super) fn jsonl(path: &Path) -> Result<Objects> {
     for (number, (at, line)) in lines.iter().enumerate() {
         match json::parse(line) {
             Ok(value) if value.is_object() => found.objects.push(value),
-            _ if number + 1 == lines.len() && number > 0 && !text.ends_with('\n') => found.torn = true,
+            _ if number + 1 == lines.len() && number > 0 && !text.ends_with('\n') => {
+                found.torn = true
+            }
             other => {
-                let reason = other.map_or_else(|error| error.to_string(), |_| "no object".to_owned());
+                let reason =
+                    other.map_or_else(|error| error.to_string(), |_| "no object".to_owned());
                 return Err(refuse(path, *at as u64 + 1, reason));
             }
         }
@@ -65,8 +77,11 @@ pub(super) fn steps(name: String, found: Objects) -> Logged {
         let mut of_step = Logged::new("");
         of_step.add_object(&object, "", ".", None);
         let last = |series: &Vec<super::logged::Entry>| series.last().map(|entry| entry.value);
-        let numbers =
-            of_step.numbers.iter().filter_map(|(name, series)| Some((name.clone(), last(series)?))).collect();
+        let numbers = of_step
+            .numbers
+            .iter()
+            .filter_map(|(name, series)| Some((name.clone(), last(series)?)))
+            .collect();
         let step = STEP.iter().find_map(|name| json::number(object.get(*name)?));
         let texts = of_step.texts.iter().filter(|(name, _)| !of_step.numbers.contains_key(*name));
         texts.for_each(|(name, text)| logged.add_unread(name, step, text));
@@ -119,8 +134,10 @@ pub(super) fn table(path: &Path) -> Result<Table> {
 /// # Errors
 /// [`Error::Records`].
 pub(super) fn parquet(path: &Path) -> Result<Table> {
-    let columns: Vec<String> =
-        cell_columns(path)?.into_iter().filter_map(|(name, readable)| readable.then_some(name)).collect();
+    let columns: Vec<String> = cell_columns(path)?
+        .into_iter()
+        .filter_map(|(name, readable)| readable.then_some(name))
+        .collect();
     let names: Vec<&str> = columns.iter().map(String::as_str).collect();
     let text = |cell: Cell| match cell {
         Cell::Missing => String::new(),
@@ -134,7 +151,8 @@ pub(super) fn parquet(path: &Path) -> Result<Table> {
     Ok(Table { columns, rows, comma: Comma::Thousands, torn: false })
 }
 
-/// These rows of a table as steps of one run; cells that are empty are no numbers, and those that are texts among numbers are told.
+/// These rows of a table as steps of one run; cells that are empty are no numbers, and those that
+/// are texts among numbers are told.
 pub(super) fn history<'a>(
     name: String,
     table: &Table,
@@ -180,7 +198,8 @@ pub(super) fn refuse(path: &Path, line: u64, reason: String) -> Error {
     Error::Metrics { path: path.to_owned(), place: format!("line {line}"), reason }
 }
 
-/// What a file of metrics calls its run: its own name, or that of its folder where the file's is a common one.
+/// What a file of metrics calls its run: its own name, or that of its folder where the file's is a
+/// common one.
 pub(super) fn run_name(path: &Path) -> String {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     if is_common(path) { folder_name(path) } else { stem }
@@ -188,7 +207,8 @@ pub(super) fn run_name(path: &Path) -> String {
 
 /// Whether a file's name is one that logs of every run have.
 pub(super) fn is_common(path: &Path) -> bool {
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let stem =
+        path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
     ["metrics", "log", "logs", "history", "train", "training", "progress"].contains(&stem.as_str())
 }
 

@@ -19,8 +19,9 @@
 //! | [`run`] | from what was logged to the cells of a run: names are known or given, nothing is guessed |
 //! | [`table`] | the table's columns and files |
 //!
-//! Invariants: a cell is empty where the number is not logged, and the note says what is missing. A number whose convention is not said has
-//! none. A training loss never stands for a held-out one unless it is asked for by name. What was given and is no run is named with the reason.
+//! Invariants: a cell is empty where the number is not logged, and the note says what is missing. A
+//! number whose convention is not said has none. A training loss never stands for a held-out one
+//! unless it is asked for by name. What was given and is no run is named with the reason.
 
 mod apart;
 pub mod find;
@@ -58,7 +59,8 @@ pub struct CollectOptions {
     pub logged_params: Option<ParameterConvention>,
     /// What logged FLOPs count where the log does not say it.
     pub logged_flops: Option<FlopsConvention>,
-    /// Budgets in FLOPs: a run whose FLOPs lie within [`run::OFF_BUDGET`] of one belongs to it. Empty: each run's own FLOPs.
+    /// Budgets in FLOPs: a run whose FLOPs lie within [`run::OFF_BUDGET`] of one belongs to it.
+    /// Empty: each run's own FLOPs.
     pub budgets: Vec<f64>,
 }
 

@@ -1,4 +1,5 @@
-//! Folders that `relscale sweep train` made: of a plan's runs (`run.json`), and of families (`training.json`).
+//! Folders that `relscale sweep train` made: of a plan's runs (`run.json`), and of families
+//! (`training.json`).
 
 use std::path::Path;
 
@@ -20,7 +21,8 @@ pub(super) const PLAN: &str = "plan.json";
 /// The record of a run of a plan.
 pub(super) const RUN: &str = "run.json";
 
-/// All runs of a sweep's plan: those that ended, by their records, and the others, among them those whose record is damaged, which is noted.
+/// All runs of a sweep's plan: those that ended, by their records, and the others, among them those
+/// whose record is damaged, which is noted.
 ///
 /// # Errors
 /// The plan cannot be read.
@@ -75,8 +77,10 @@ fn ended(record: &RunRecord, options: &CollectOptions) -> CollectedRun {
     run.status = Some(record.status);
     run.group = Some(record.text.corpora.clone()).filter(|group| !group.is_empty());
     run.steps = Some(f64::from(record.steps_taken));
-    run.tokens =
-        Some(record.run.tokens as f64 * f64::from(record.steps_taken) / f64::from(record.run.steps.max(1)));
+    run.tokens = Some(
+        record.run.tokens as f64 * f64::from(record.steps_taken)
+            / f64::from(record.run.steps.max(1)),
+    );
     run.notes.extend(record.note.clone());
     run.loss = match options.loss.as_deref() {
         None | Some("held_out_loss") => record.held_out_loss,
@@ -89,7 +93,11 @@ fn ended(record: &RunRecord, options: &CollectOptions) -> CollectedRun {
     run
 }
 
-fn row(planned: &PlannedRun, convention: FlopsConvention, options: &CollectOptions) -> CollectedRun {
+fn row(
+    planned: &PlannedRun,
+    convention: FlopsConvention,
+    options: &CollectOptions,
+) -> CollectedRun {
     let counts = &planned.parameters;
     let params = match options.params {
         ParameterConvention::NonEmbedding => counts.non_embedding,
@@ -113,7 +121,8 @@ fn row(planned: &PlannedRun, convention: FlopsConvention, options: &CollectOptio
     run
 }
 
-/// A member of a family. It has no held-out loss; `--loss final_loss` takes that of its last steps of training.
+/// A member of a family. It has no held-out loss; `--loss final_loss` takes that of its last steps
+/// of training.
 ///
 /// # Errors
 /// [`Error::Metrics`]: the record is no JSON.

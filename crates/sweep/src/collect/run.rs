@@ -41,12 +41,24 @@ const TOKENS: [&str; 8] = [
     "num_tokens",
     "tokens",
 ];
-const STEPS: [&str; 6] =
-    ["trainer.num_train_steps", "max_steps", "num_train_steps", "total_steps", "max_iters", "steps"];
+const STEPS: [&str; 6] = [
+    "trainer.num_train_steps",
+    "max_steps",
+    "num_train_steps",
+    "total_steps",
+    "max_iters",
+    "steps",
+];
 const STEP: [&str; 4] = ["_step", "global_step", "step", "iter"];
 const BATCH: [&str; 4] = ["trainer.train_batch_size", "global_batch_size", "batch_size", "batch"];
-const SEQUENCE: [&str; 6] =
-    ["train_seq_len", "model.max_seq_len", "model.seq_len", "sequence_length", "seq_len", "block_size"];
+const SEQUENCE: [&str; 6] = [
+    "train_seq_len",
+    "model.max_seq_len",
+    "model.seq_len",
+    "sequence_length",
+    "seq_len",
+    "block_size",
+];
 const RATE: [&str; 6] = [
     "optimizer.learning_rate",
     "optim/learning_rate",
@@ -55,7 +67,8 @@ const RATE: [&str; 6] = [
     "train/lr",
     "lr",
 ];
-const WIDTH: [&str; 6] = ["model.hidden_dim", "hidden_dim", "hidden_size", "n_embd", "d_model", "width"];
+const WIDTH: [&str; 6] =
+    ["model.hidden_dim", "hidden_dim", "hidden_size", "n_embd", "d_model", "width"];
 const LAYERS: [&str; 6] =
     ["model.num_layers", "num_layers", "num_hidden_layers", "n_layer", "n_layers", "layers"];
 /// Names of a number of parameters, with what they count.
@@ -114,15 +127,19 @@ pub struct CollectedRun {
     pub notes: Vec<String>,
 }
 
-/// Whether a number can be that of a run: above 0, and of a size that anything was ever counted in, so that products of such numbers stay numbers.
+/// Whether a number can be that of a run: above 0, and of a size that anything was ever counted in,
+/// so that products of such numbers stay numbers.
 fn usable(number: f64) -> bool {
     (1e-60..=1e60).contains(&number)
 }
 
 /// The row of a run.
 pub(super) fn of_logged(logged: &Logged, options: &CollectOptions) -> CollectedRun {
-    let mut run =
-        CollectedRun { run: logged.name.clone(), notes: logged.notes.clone(), ..CollectedRun::default() };
+    let mut run = CollectedRun {
+        run: logged.name.clone(),
+        notes: logged.notes.clone(),
+        ..CollectedRun::default()
+    };
     run.group = logged.texts.get("group").cloned();
     let last = |names: &[&str]| logged.last(names).filter(|number| usable(*number));
     run.batch = last(&BATCH);
@@ -166,9 +183,11 @@ fn set_status(run: &mut CollectedRun, logged: &Logged) {
     };
 }
 
-/// How a run ended by what its texts say, the worst of several; and a text that should say it and is not known.
+/// How a run ended by what its texts say, the worst of several; and a text that should say it and
+/// is not known.
 fn said(logged: &Logged) -> (Option<Status>, Option<(&str, &str)>) {
-    let texts = || logged.texts.iter().filter(|(name, word)| Status::is_column(name) && !word.is_empty());
+    let texts =
+        || logged.texts.iter().filter(|(name, word)| Status::is_column(name) && !word.is_empty());
     let all: Vec<Status> = texts().filter_map(|(_, word)| Status::named(word)).collect();
     let worst = [Status::Diverged, Status::Unfinished, Status::Finished];
     let said = worst.into_iter().find(|status| all.contains(status));
@@ -178,7 +197,8 @@ fn said(logged: &Logged) -> (Option<Status>, Option<(&str, &str)>) {
 
 fn set_loss(run: &mut CollectedRun, logged: &Logged, options: &CollectOptions) {
     let training = logged.first(&TRAINING_LOSS);
-    let ends = TRAINING_LOSS.iter().filter_map(|name| Some((*name, logged.numbers.get(*name)?.last()?)));
+    let ends =
+        TRAINING_LOSS.iter().filter_map(|name| Some((*name, logged.numbers.get(*name)?.last()?)));
     let mut ends =
         ends.filter(|(name, end)| Some(*name) != options.loss.as_deref() && !end.value.is_finite());
     if let Some((name, Entry { value, step })) = ends.next() {
@@ -189,16 +209,20 @@ fn set_loss(run: &mut CollectedRun, logged: &Logged, options: &CollectOptions) {
         None => logged.first(&HELD_OUT_LOSS),
     };
     let Some((name, series)) = held_out else {
-        let there =
-            training.map_or(String::new(), |(name, _)| format!(" (there is {name}: --loss {name} takes it)"));
-        let wanted = options.loss.as_deref().map_or("held-out loss".to_owned(), |name| format!("`{name}`"));
+        let there = training.map_or(String::new(), |(name, _)| {
+            format!(" (there is {name}: --loss {name} takes it)")
+        });
+        let wanted =
+            options.loss.as_deref().map_or("held-out loss".to_owned(), |name| format!("`{name}`"));
         run.notes.push(format!("no {wanted}{there}"));
         return;
     };
     let Some(last) = series.last() else { return };
     if let Some((step, text)) = logged.unread.get(name).filter(|(step, _)| *step >= last.step) {
         let step = step.map_or(String::new(), |step| format!(" at step {step}"));
-        run.notes.push(format!("the last {name}{step} is `{text}`, which is no number, so no loss is taken"));
+        run.notes.push(format!(
+            "the last {name}{step} is `{text}`, which is no number, so no loss is taken"
+        ));
         return;
     }
     if !last.value.is_finite() {
@@ -243,13 +267,16 @@ fn set_params(run: &mut CollectedRun, logged: &Logged, options: &CollectOptions)
                 run.layers = Some(spec.layers.len() as f64);
                 return;
             }
-            Err(error) => run.notes.push(format!("config.json does not tell the parameters: {error}")),
+            Err(error) => {
+                run.notes.push(format!("config.json does not tell the parameters: {error}"))
+            }
         }
     }
     let logged_params = PARAMS.iter().find_map(|(name, said)| Some((logged.last(&[name])?, *said)));
     if let Some((number, said)) = logged_params.filter(|(number, _)| usable(*number)) {
         run.params = Some(number);
-        let named = logged.texts.get("params_convention").and_then(|text| ParameterConvention::named(text));
+        let named =
+            logged.texts.get("params_convention").and_then(|text| ParameterConvention::named(text));
         run.params_convention = said.or(named).or(options.logged_params);
         if run.params_convention.is_none() {
             run.notes.push("what params count is not said".to_owned());
@@ -267,12 +294,14 @@ fn set_tokens(run: &mut CollectedRun, logged: &Logged, options: &CollectOptions)
     let product = product.filter(|((batch, steps), sequence)| usable(batch * steps * sequence));
     if let (None, Some(((batch, steps), sequence))) = (run.tokens, product) {
         run.tokens = Some(batch * steps * sequence);
-        run.notes.push(format!("tokens are batch * steps * sequence, {batch} * {steps} * {sequence}"));
+        run.notes
+            .push(format!("tokens are batch * steps * sequence, {batch} * {steps} * {sequence}"));
     }
 }
 
 fn set_budget(run: &mut CollectedRun, logged: &Logged, options: &CollectOptions) {
-    let flops = FLOPS.iter().find_map(|(name, unit, said)| Some((logged.last(&[name])? * unit, *said)));
+    let flops =
+        FLOPS.iter().find_map(|(name, unit, said)| Some((logged.last(&[name])? * unit, *said)));
     let Some((flops, said)) = flops.filter(|(flops, _)| usable(*flops)) else { return };
     let named = logged.texts.get("flops_convention").and_then(|text| FlopsConvention::named(text));
     run.flops_convention = said.or(named).or(options.logged_flops);

@@ -40,13 +40,14 @@ fn cells(run: &CollectedRun) -> [Cell; 15] {
     ]
 }
 
-/// Writes the table; the ending of the name says as what: `.csv`, `.jsonl`, `.parquet`. An unknown number is an empty cell, a member that is not there, a
-/// null.
+/// Writes the table; the ending of the name says as what: `.csv`, `.jsonl`, `.parquet`. An unknown
+/// number is an empty cell, a member that is not there, a null.
 ///
 /// # Errors
 /// [`Error::TableEnding`]; [`Error::Records`]: it cannot be written.
 pub fn write(path: &Path, runs: &[CollectedRun]) -> Result<()> {
-    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let ending =
+        path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
     let bytes = match ending.as_str() {
         "csv" => csv(path, runs)?,
         "jsonl" => jsonl(runs),
@@ -57,8 +58,11 @@ pub fn write(path: &Path, runs: &[CollectedRun]) -> Result<()> {
 }
 
 fn csv(path: &Path, runs: &[CollectedRun]) -> Result<Vec<u8>> {
-    let problem =
-        |reason: String| Error::Metrics { path: path.to_owned(), place: "writing".to_owned(), reason };
+    let problem = |reason: String| Error::Metrics {
+        path: path.to_owned(),
+        place: "writing".to_owned(),
+        reason,
+    };
     let mut table = ::csv::Writer::from_writer(Vec::new());
     table.write_record(COLUMNS).map_err(|error| problem(error.to_string()))?;
     for run in runs {
@@ -104,7 +108,9 @@ fn parquet(path: &Path, runs: &[CollectedRun]) -> Result<()> {
             let column = if text {
                 TableColumn::Text(
                     rows.iter()
-                        .map(|row| if let Cell::Text(text) = &row[at] { text.clone() } else { None })
+                        .map(
+                            |row| if let Cell::Text(text) = &row[at] { text.clone() } else { None },
+                        )
                         .collect(),
                 )
             } else {

@@ -1,8 +1,10 @@
 //! Tables exported from Weights & Biases, and tables of runs like them, ours among them.
 //!
-//! * *Runs*: a row a run. The first of `Name`, `run`, `name`, `ID` names it, `State` says how it ended; any column may be empty.
-//! * *A chart*: `Step`, then `RUN - METRIC` for each run, with `RUN - METRIC__MIN` and `__MAX` beside it. Runs of one chart have different steps, so
-//!   most cells are empty; and what is exported is a sample of what was logged, so the last step may be missing.
+//! * *Runs*: a row a run. The first of `Name`, `run`, `name`, `ID` names it, `State` says how it
+//!   ended; any column may be empty.
+//! * *A chart*: `Step`, then `RUN - METRIC` for each run, with `RUN - METRIC__MIN` and `__MAX`
+//!   beside it. Runs of one chart have different steps, so most cells are empty; and what is
+//!   exported is a sample of what was logged, so the last step may be missing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,12 +18,14 @@ use super::metrics::{self, Table};
 use crate::error::{Error, Result};
 
 /// Columns that name a run.
-pub(super) const NAMES: [&str; 7] = ["Name", "run", "name", "run_name", "display_name", "ID", "run_id"];
+pub(super) const NAMES: [&str; 7] =
+    ["Name", "run", "name", "run_name", "display_name", "ID", "run_id"];
 
 /// What tells a table of ours, in which `loss` is the held-out one.
 const OURS: [&str; 3] = ["flops_convention", "params_convention", "status"];
 
-/// The rows as runs; `None` when no column names them. Where a column counts steps and a name comes again, the rows of a name are the steps of a run.
+/// The rows as runs; `None` when no column names them. Where a column counts steps and a name comes
+/// again, the rows of a name are the steps of a run.
 ///
 /// # Errors
 /// [`Error::Metrics`]: a row without a name, a name twice.
@@ -61,7 +65,9 @@ pub(super) fn runs(path: &Path, table: &Table, step: Option<usize>) -> Result<Op
             match table.reading(row, number) {
                 Reading::Number(value) => logged.add(name, None, value),
                 Reading::Ambiguous => {
-                    logged.notes.push(format!("{column} is `{text}`, which can be read in two ways"));
+                    logged
+                        .notes
+                        .push(format!("{column} is `{text}`, which can be read in two ways"));
                 }
                 Reading::Nothing | Reading::Text => {}
             }
@@ -90,17 +96,21 @@ pub(super) enum Objects {
     OneRun,
 }
 
-/// What the objects of a file are: runs where each has a name of its own (or none has a step), else steps.
+/// What the objects of a file are: runs where each has a name of its own (or none has a step), else
+/// steps.
 ///
 /// # Errors
 /// [`Error::Metrics`]: a run without a name, a name twice.
 pub(super) fn objects(path: &Path, objects: &[Value]) -> Result<Objects> {
     let name_of = |object: &Value| {
         let name = NAMES.iter().find_map(|name| object.get(*name))?;
-        name.as_str()
-            .map_or_else(|| name.as_f64().map(|number| number.to_string()), |name| Some(name.to_owned()))
+        name.as_str().map_or_else(
+            || name.as_f64().map(|number| number.to_string()),
+            |name| Some(name.to_owned()),
+        )
     };
-    let steps = objects.iter().any(|object| metrics::STEP.iter().any(|name| object.get(*name).is_some()));
+    let steps =
+        objects.iter().any(|object| metrics::STEP.iter().any(|name| object.get(*name).is_some()));
     let mut by_name: Vec<(String, Vec<Value>)> = Vec::new();
     for object in objects {
         let Some(name) = name_of(object) else { continue };
@@ -117,7 +127,8 @@ pub(super) fn objects(path: &Path, objects: &[Value]) -> Result<Objects> {
     if steps && !apart {
         return Ok(Objects::Steps(by_name));
     }
-    let ours = OURS[..2].iter().any(|name| objects.iter().any(|object| object.get(*name).is_some()));
+    let ours =
+        OURS[..2].iter().any(|name| objects.iter().any(|object| object.get(*name).is_some()));
     let mut runs: Vec<Logged> = Vec::new();
     for (number, object) in objects.iter().enumerate() {
         let Some(name) = name_of(object) else {
@@ -162,7 +173,8 @@ pub(super) fn chart(table: &Table, step: usize) -> Option<Vec<Logged>> {
         for row in &table.rows {
             match (table.reading(row, step).number(), table.reading(row, at)) {
                 (Some(step), Reading::Number(value)) => {
-                    steps.push(Step { step: Some(step), numbers: vec![(metric.to_owned(), value)] });
+                    steps
+                        .push(Step { step: Some(step), numbers: vec![(metric.to_owned(), value)] });
                 }
                 (step, Reading::Text | Reading::Ambiguous) => text = Some((step, row[at].clone())),
                 _ => empty += 1,

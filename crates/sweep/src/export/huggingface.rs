@@ -1,5 +1,6 @@
-//! A Hugging Face folder: `config.json` (model type `llama`, or `mistral` with an attention window), `model.safetensors` (f16), `tokenizer.json`,
-//! and `training.json`, the record of how it was made. Written beside its place and renamed: a folder is whole or absent.
+//! A Hugging Face folder: `config.json` (model type `llama`, or `mistral` with an attention
+//! window), `model.safetensors` (f16), `tokenizer.json`, and `training.json`, the record of how it
+//! was made. Written beside its place and renamed: a folder is whole or absent.
 
 use crate::error::{Error, Result};
 use crate::tokenizer::{SEPARATOR, SEPARATOR_ID};
@@ -16,7 +17,8 @@ use std::path::Path;
 /// Writes the folder; for the holder of the lock of the folder above it.
 ///
 /// # Errors
-/// [`Error::Write`] and [`Error::Records`], naming the file; nothing half-written is left under the folder's name.
+/// [`Error::Write`] and [`Error::Records`], naming the file; nothing half-written is left under the
+/// folder's name.
 pub fn write(
     folder: &Path,
     spec: &Spec,
@@ -39,7 +41,8 @@ pub fn write(
     Ok(atomic::publish_folder(&aside, folder)?)
 }
 
-/// The files of a model, in the order to write them in: `config.json`, by which a folder passes for a model, is the last.
+/// The files of a model, in the order to write them in: `config.json`, by which a folder passes for
+/// a model, is the last.
 ///
 /// # Errors
 /// [`Error::Tokenizer`], [`Error::Write`].
@@ -48,7 +51,8 @@ pub fn files(
     weights: &Weights,
     tokenizer: &tokenizers::Tokenizer,
 ) -> Result<[(&'static str, Vec<u8>); 3]> {
-    let tokenizer = tokenizer.to_string(false).map_err(|error| Error::Tokenizer(error.to_string()))?;
+    let tokenizer =
+        tokenizer.to_string(false).map_err(|error| Error::Tokenizer(error.to_string()))?;
     Ok([
         ("model.safetensors", tensors(spec, weights)?),
         ("tokenizer.json", tokenizer.into_bytes()),
@@ -56,7 +60,8 @@ pub fn files(
     ])
 }
 
-/// `tokenizer_config.json`, without which transformers takes the tokenizer for Llama's own and adds entries to it.
+/// `tokenizer_config.json`, without which transformers takes the tokenizer for Llama's own and adds
+/// entries to it.
 pub fn tokenizer_config(spec: &Spec) -> Vec<u8> {
     let config = json!({
         "tokenizer_class": "PreTrainedTokenizerFast",
@@ -75,8 +80,8 @@ fn pretty(value: &impl serde::Serialize) -> String {
     text
 }
 
-/// `config.json` as transformers' `LlamaConfig` writes it, or `MistralConfig` where attention has a window: the same model
-/// otherwise, under the same names.
+/// `config.json` as transformers' `LlamaConfig` writes it, or `MistralConfig` where attention has a
+/// window: the same model otherwise, under the same names.
 fn config(spec: &Spec) -> serde_json::Value {
     let layer = spec.layers.first();
     let (base, scaling) = match layer.and_then(|layer| layer.rotary.as_ref()) {
@@ -120,7 +125,12 @@ fn config(spec: &Spec) -> serde_json::Value {
 fn rope_scaling(scaling: &RotaryScaling) -> serde_json::Value {
     match scaling {
         RotaryScaling::Linear { factor } => json!({ "rope_type": "linear", "factor": factor }),
-        RotaryScaling::Llama3 { factor, low_frequency_factor, high_frequency_factor, original_context } => {
+        RotaryScaling::Llama3 {
+            factor,
+            low_frequency_factor,
+            high_frequency_factor,
+            original_context,
+        } => {
             json!({
                 "rope_type": "llama3",
                 "factor": factor,
@@ -134,20 +144,22 @@ fn rope_scaling(scaling: &RotaryScaling) -> serde_json::Value {
 
 /// The tensors under Llama's names, as f16.
 fn tensors(spec: &Spec, weights: &Weights) -> Result<Vec<u8>> {
-    let half =
-        |numbers: &[f32]| numbers.iter().flat_map(|w| f16::from_f32(*w).to_le_bytes()).collect::<Vec<u8>>();
+    let half = |numbers: &[f32]| {
+        numbers.iter().flat_map(|w| f16::from_f32(*w).to_le_bytes()).collect::<Vec<u8>>()
+    };
     let named: Vec<_> = named_tensors("llama", spec, weights)?
         .into_iter()
         .map(|(name, shape, numbers)| (name, shape, half(numbers)))
         .collect();
     let views = named
         .iter()
-        .map(|(name, shape, bytes)| Ok((name.as_str(), TensorView::new(Dtype::F16, shape.clone(), bytes)?)))
+        .map(|(name, shape, bytes)| {
+            Ok((name.as_str(), TensorView::new(Dtype::F16, shape.clone(), bytes)?))
+        })
         .collect::<Result<Vec<_>, safetensors::SafeTensorError>>();
     let format = std::collections::HashMap::from([("format".to_owned(), "pt".to_owned())]);
-    views.and_then(|views| safetensors::serialize(views, Some(format))).map_err(|error| Error::Write {
-        path: "model.safetensors".into(),
-        source: std::io::Error::other(error),
+    views.and_then(|views| safetensors::serialize(views, Some(format))).map_err(|error| {
+        Error::Write { path: "model.safetensors".into(), source: std::io::Error::other(error) }
     })
 }
 
@@ -161,13 +173,16 @@ mod tests {
     fn numbered(spec: &Spec) -> Weights {
         let mut weights = Weights::zeros(spec);
         for (seed, tensor) in weights.tensors_mut().into_iter().enumerate() {
-            tensor.copy_from_slice(&relscale_testkit::numbers::numbers(tensor.len(), seed as u64 + 1));
+            tensor.copy_from_slice(&relscale_testkit::numbers::numbers(
+                tensor.len(),
+                seed as u64 + 1,
+            ));
         }
         weights
     }
 
-    /// What is written is what is read: sizes, windows, every weight to the precision of f16, and no key that the reader
-    /// does not know.
+    /// What is written is what is read: sizes, windows, every weight to the precision of f16, and
+    /// no key that the reader does not know.
     #[test]
     fn a_folder_reads_back_as_the_model_that_was_written() {
         let text = "fn main() { let greeting = \"hello\"; println!(\"{greeting}\"); }";
@@ -218,7 +233,8 @@ mod tests {
             norm_epsilon: 1e-6,
         };
         let spec = architecture.spec();
-        let tokenizer = crate::tokenizer::train(["some words, and some more"].into_iter(), 300).unwrap();
+        let tokenizer =
+            crate::tokenizer::train(["some words, and some more"].into_iter(), 300).unwrap();
         let place = tempfile::tempdir().unwrap();
         for (name, bytes) in files(&spec, &numbered(&spec), &tokenizer).unwrap() {
             std::fs::write(place.path().join(name), bytes).unwrap();

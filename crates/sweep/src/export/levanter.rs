@@ -1,8 +1,9 @@
 //! Levanter: a YAML a run, for its `train_lm`.
 //!
-//! Field names are those of Levanter as it stands in marin-community/marin (`lib/levanter`): `TrainLmConfig`, `LlamaConfig`,
-//! `Qwen3Config`, `OptimizerConfig`, `CautiousConfig`, `TrainerConfig`. Its older releases say `seq_len` for `max_seq_len` and know no
-//! `train_seq_len`. Data and tokenizer are the user's.
+//! Field names are those of Levanter as it stands in marin-community/marin (`lib/levanter`):
+//! `TrainLmConfig`, `LlamaConfig`, `Qwen3Config`, `OptimizerConfig`, `CautiousConfig`,
+//! `TrainerConfig`. Its older releases say `seq_len` for `max_seq_len` and know no `train_seq_len`.
+//! Data and tokenizer are the user's.
 
 use super::{Exported, float, head, refuse_windows};
 use crate::error::Result;
@@ -20,11 +21,14 @@ pub fn export(plan: &Plan) -> Result<Exported> {
     refuse_windows("levanter", plan)?;
     let mut differences = Vec::new();
     if plan.runs.iter().any(|run| run.optimiser.weight_decay > 0.0 && run.architecture.tied) {
-        differences
-            .push("Levanter decays no embedding, a tied head included, unless told otherwise".to_owned());
+        differences.push(
+            "Levanter decays no embedding, a tied head included, unless told otherwise".to_owned(),
+        );
     }
-    let files =
-        plan.runs.iter().map(|run| (format!("{}.yaml", run.name).into(), file(plan, run, &differences)));
+    let files = plan
+        .runs
+        .iter()
+        .map(|run| (format!("{}.yaml", run.name).into(), file(plan, run, &differences)));
     Ok(Exported { files: files.collect(), differences })
 }
 

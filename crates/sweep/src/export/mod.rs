@@ -1,10 +1,12 @@
-//! What leaves this crate: trained models as Hugging Face folders, plans as the configurations of other trainers.
+//! What leaves this crate: trained models as Hugging Face folders, plans as the configurations of
+//! other trainers.
 //!
 //! * [`huggingface`]: a trained model.
 //! * [`levanter`], [`torchtitan`], [`json`]: a plan, a file a run; [`plan`] chooses among them.
 //!
-//! Invariant of the plans: what an engine cannot do is a refusal where it would train another model, and one of
-//! [`Exported::differences`], written into every file, where it changes no more than how the model is trained.
+//! Invariant of the plans: what an engine cannot do is a refusal where it would train another
+//! model, and one of [`Exported::differences`], written into every file, where it changes no more
+//! than how the model is trained.
 
 pub mod huggingface;
 pub mod json;
@@ -31,7 +33,8 @@ pub const FORMS: [&str; 3] = ["levanter", "torchtitan", "json"];
 /// A plan in one of [`FORMS`].
 ///
 /// # Errors
-/// [`Error::PlanRequest`] for an unknown form; [`Error::Unexportable`] for a model that the engine does not have.
+/// [`Error::PlanRequest`] for an unknown form; [`Error::Unexportable`] for a model that the engine
+/// does not have.
 pub fn plan(form: &str, plan: &Plan) -> Result<Exported> {
     match form {
         "levanter" => levanter::export(plan),
@@ -44,7 +47,8 @@ pub fn plan(form: &str, plan: &Plan) -> Result<Exported> {
     }
 }
 
-/// The lines that every configuration begins with: what the run is, what its FLOPs count, how the engine differs.
+/// The lines that every configuration begins with: what the run is, what its FLOPs count, how the
+/// engine differs.
 fn head(plan: &Plan, run: &PlannedRun, differences: &[String]) -> String {
     let counted = match plan.recipe.flops {
         FlopsConvention::Forward => "forward",
@@ -75,13 +79,15 @@ fn head(plan: &Plan, run: &PlannedRun, differences: &[String]) -> String {
     text
 }
 
-/// A number as YAML 1.1, TOML and Python all read it as a float: a point always, a sign in the exponent.
+/// A number as YAML 1.1, TOML and Python all read it as a float: a point always, a sign in the
+/// exponent.
 fn float(value: f64) -> String {
     let text = format!("{value:?}");
     match text.split_once('e') {
         None => text,
         Some((digits, exponent)) => {
-            let digits = if digits.contains('.') { digits.to_owned() } else { format!("{digits}.0") };
+            let digits =
+                if digits.contains('.') { digits.to_owned() } else { format!("{digits}.0") };
             let sign = if exponent.starts_with('-') { "" } else { "+" };
             format!("{digits}e{sign}{exponent}")
         }

@@ -1,9 +1,11 @@
 //! torchtitan: a TOML a run, and one Python file that tells it the sizes.
 //!
-//! Sections and fields are those of torchtitan 0.2 (`config/job_config.py`); later versions are configured in Python. A model's sizes are
-//! no fields of the TOML: `[model] flavor` names an entry of a dictionary, so `relscale_flavors.py` puts one there for each run, and
-//! `[experimental] custom_import` loads it. All are of the kind `qwen3`, which has QK-norm and tying as switches and takes
-//! the inner width as it is (its `llama3` derives it by a rule of its own).
+//! Sections and fields are those of torchtitan 0.2 (`config/job_config.py`); later versions are
+//! configured in Python. A model's sizes are no fields of the TOML: `[model] flavor` names an entry
+//! of a dictionary, so `relscale_flavors.py` puts one there for each run, and
+//! `[experimental] custom_import` loads it. All are of the kind `qwen3`, which has QK-norm and
+//! tying as switches and takes the inner width as it is (its `llama3` derives it by a rule of its
+//! own).
 
 use super::{Exported, float, head, refuse_windows};
 use crate::error::Result;
@@ -23,12 +25,14 @@ pub fn export(plan: &Plan) -> Result<Exported> {
     let any = |what: fn(&PlannedRun) -> bool| plan.runs.iter().any(what);
     if any(|run| run.optimiser.kind == OptimiserKind::CautiousAdamC) {
         differences.push(
-            "torchtitan has AdamW: no mask of updates, no decay that follows the learning rate".to_owned(),
+            "torchtitan has AdamW: no mask of updates, no decay that follows the learning rate"
+                .to_owned(),
         );
     }
     if any(|run| run.architecture.rope_scaling.is_some()) {
-        differences
-            .push("rotary frequencies are not scaled; torchtitan's qwen3 takes a base alone".to_owned());
+        differences.push(
+            "rotary frequencies are not scaled; torchtitan's qwen3 takes a base alone".to_owned(),
+        );
     }
     if any(|run| run.optimiser.weight_decay > 0.0) {
         differences.push("torchtitan decays gains of norms as well".to_owned());
@@ -71,7 +75,8 @@ fn file(plan: &Plan, run: &PlannedRun, differences: &[String]) -> String {
         (optimiser.warm_up * f64::from(run.steps)).round(),
         float(optimiser.decay),
     ));
-    // One sequence at a time is right on any number of devices that divides the batch; more is faster where it fits.
+    // One sequence at a time is right on any number of devices that divides the batch; more is
+    // faster where it fits.
     text.push_str(&format!(
         "[training]\nlocal_batch_size = 1\nglobal_batch_size = {}\nseq_len = {}\nmax_norm = {}\nsteps = {}\n\n[debug]\nseed = {}\n",
         run.batch,

@@ -4,7 +4,8 @@ use relscale_decoder::count::ParameterCount;
 use relscale_decoder::spec::{Layer, NormSpan, Rotary, RotaryScaling, Spec};
 use serde::{Deserialize, Serialize};
 
-/// A decoder of Llama's kind: RMSNorm before each part and the head, gated MLP, rotary positions, no biases.
+/// A decoder of Llama's kind: RMSNorm before each part and the head, gated MLP, rotary positions,
+/// no biases.
 ///
 /// Wider than what this trainer trains: QK-norm and an untied head are planned and exported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,9 +28,11 @@ pub struct Architecture {
     pub hidden: usize,
     /// Whether the head is the token embedding.
     pub tied: bool,
-    /// Whether queries and keys pass an RMSNorm with a gain of `head_width` numbers before they are rotated (Qwen3).
+    /// Whether queries and keys pass an RMSNorm with a gain of `head_width` numbers before they are
+    /// rotated (Qwen3).
     pub qk_norm: bool,
-    /// Tokens that attention looks back at most, the query's own included; `None`: the whole sequence.
+    /// Tokens that attention looks back at most, the query's own included; `None`: the whole
+    /// sequence.
     pub window: Option<usize>,
     /// Base of the rotary frequencies.
     pub rope_base: f64,
@@ -52,7 +55,8 @@ pub struct Llama3Scaling {
     pub original_context: usize,
 }
 
-/// Parameters of a model by every convention in use; mixing them up moves the exponent of the optimum.
+/// Parameters of a model by every convention in use; mixing them up moves the exponent of the
+/// optimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameters {
     /// `S`: everything but token table and head.
@@ -130,8 +134,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// `L (C (H + 2 G) D + H D C + 3 C F + 2 C [+ 2 D with QK-norm]) + C`, and V C for table and head: 3 blocks of 2 heads of 4
-    /// with 1 key/value head, C = 8, F = 24, V = 50.
+    /// `L (C (H + 2 G) D + H D C + 3 C F + 2 C [+ 2 D with QK-norm]) + C`, and V C for table and
+    /// head: 3 blocks of 2 heads of 4 with 1 key/value head, C = 8, F = 24, V = 50.
     #[test]
     fn parameters_are_those_of_the_formula() {
         let block = 8 * (2 + 2) * 4 + 8 * 8 + 3 * 8 * 24 + 2 * 8;

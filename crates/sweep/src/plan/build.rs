@@ -13,9 +13,11 @@ const FORMULA: &str = "forward FLOPs a token = layers * (6 width hidden + 2 widt
 
 /// Plans every width of every budget: each becomes a run, or is dropped with its reason.
 ///
-/// For a width: the architecture; FLOPs a token `F`; the batch `2^ceil(log2(C / (F steps sequence)))` with `C` the budget's
-/// forward FLOPs; the learning rate, halving the batch while it is above the cap; `steps = round(C / (F batch sequence))`,
-/// halves to even. Dropped are batches below the recipe's least, and runs that miss the budget by more than the tolerance.
+/// For a width: the architecture; FLOPs a token `F`; the batch
+/// `2^ceil(log2(C / (F steps sequence)))` with `C` the budget's forward FLOPs; the learning rate,
+/// halving the batch while it is above the cap; `steps = round(C / (F batch sequence))`, halves to
+/// even. Dropped are batches below the recipe's least, and runs that miss the budget by more than
+/// the tolerance.
 ///
 /// # Errors
 /// [`Error::PlanRequest`] for settings from which nothing can be planned.
@@ -23,7 +25,8 @@ pub fn build(recipe: &SweepRecipe) -> Result<Plan> {
     check(recipe)?;
     let (mut runs, mut dropped) = (Vec::<PlannedRun>::new(), Vec::new());
     for &budget in &recipe.budgets {
-        let forward = Flops { value: budget, convention: recipe.flops }.to(FlopsConvention::Forward).value;
+        let forward =
+            Flops { value: budget, convention: recipe.flops }.to(FlopsConvention::Forward).value;
         for width in recipe.widths.of(forward) {
             match candidate(recipe, budget, forward, width) {
                 Ok(run) => runs.push(run),
@@ -41,7 +44,8 @@ pub fn build(recipe: &SweepRecipe) -> Result<Plan> {
     })
 }
 
-/// Refuses settings that make no sense by themselves; what makes no sense for one width only is dropped there.
+/// Refuses settings that make no sense by themselves; what makes no sense for one width only is
+/// dropped there.
 fn check(recipe: &SweepRecipe) -> Result<()> {
     let refuse = |what: String, hint: &str| Err(Error::PlanRequest { what, hint: hint.to_owned() });
     if recipe.budgets.is_empty() {
@@ -49,14 +53,18 @@ fn check(recipe: &SweepRecipe) -> Result<()> {
     }
     for (number, budget) in recipe.budgets.iter().enumerate() {
         if !(budget.is_finite() && *budget > 0.0) {
-            return refuse(format!("a budget of {budget} FLOPs"), "give numbers above 0, e.g. 1e18");
+            return refuse(
+                format!("a budget of {budget} FLOPs"),
+                "give numbers above 0, e.g. 1e18",
+            );
         }
         if recipe.budgets[..number].contains(budget) {
             return refuse(format!("the budget {budget:e} stands there twice"), "give each once");
         }
     }
     if let Widths::Listed { widths } = &recipe.widths
-        && let Some((_, twice)) = widths.iter().enumerate().find(|(at, width)| widths[..*at].contains(width))
+        && let Some((_, twice)) =
+            widths.iter().enumerate().find(|(at, width)| widths[..*at].contains(width))
     {
         return refuse(
             format!("the width {twice} stands there twice, and would be planned twice"),
@@ -64,20 +72,35 @@ fn check(recipe: &SweepRecipe) -> Result<()> {
         );
     }
     if !(recipe.z_loss.is_finite() && recipe.z_loss >= 0.0) {
-        return refuse(format!("a z-loss of {}", recipe.z_loss), "give a factor of 0 or more, e.g. 1e-4");
+        return refuse(
+            format!("a z-loss of {}", recipe.z_loss),
+            "give a factor of 0 or more, e.g. 1e-4",
+        );
     }
-    if recipe.vocabulary < 2 || recipe.sequence == 0 || recipe.window == Some(0) || recipe.head_width == 0 {
+    if recipe.vocabulary < 2
+        || recipe.sequence == 0
+        || recipe.window == Some(0)
+        || recipe.head_width == 0
+    {
         let what = format!(
             "vocabulary {}, sequence {}, window {:?}, heads of {}",
             recipe.vocabulary, recipe.sequence, recipe.window, recipe.head_width
         );
-        return refuse(what, "give a vocabulary of at least 2 entries and at least 1 of everything else");
+        return refuse(
+            what,
+            "give a vocabulary of at least 2 entries and at least 1 of everything else",
+        );
     }
     Ok(())
 }
 
 /// One width of one budget; `Err` with the reason why it makes no run.
-fn candidate(recipe: &SweepRecipe, budget: f64, forward: f64, width: usize) -> Result<PlannedRun, String> {
+fn candidate(
+    recipe: &SweepRecipe,
+    budget: f64,
+    forward: f64,
+    width: usize,
+) -> Result<PlannedRun, String> {
     let architecture = recipe.architecture(width)?;
     let per_token = forward_per_token(&architecture);
     let per_sequence = per_token * recipe.sequence as f64;
@@ -122,7 +145,12 @@ fn candidate(recipe: &SweepRecipe, budget: f64, forward: f64, width: usize) -> R
             warm_up: recipe.warm_up,
             decay: recipe.decay,
         },
-        flops: RunFlops { forward_per_token: per_token, forward: spent, train: 3.0 * spent, off_budget },
+        flops: RunFlops {
+            forward_per_token: per_token,
+            forward: spent,
+            train: 3.0 * spent,
+            off_budget,
+        },
         seed: recipe.seed,
         seconds: None,
         architecture,
@@ -133,7 +161,8 @@ fn candidate(recipe: &SweepRecipe, budget: f64, forward: f64, width: usize) -> R
 fn batch_and_rate(recipe: &SweepRecipe, sequences: f64, width: usize) -> (usize, f64) {
     let aimed = sequences / recipe.batch.steps;
     // Up to 2^40, beyond any machine, so that the cast is exact.
-    let mut batch = if aimed <= 1.0 { 1 } else { 2_usize.pow(aimed.log2().ceil().min(40.0) as u32) };
+    let mut batch =
+        if aimed <= 1.0 { 1 } else { 2_usize.pow(aimed.log2().ceil().min(40.0) as u32) };
     let mut rate = recipe.learning_rate.at(batch, width);
     while rate > recipe.learning_rate.most && batch > 1 {
         batch /= 2;

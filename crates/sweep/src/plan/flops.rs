@@ -4,14 +4,15 @@ use super::architecture::Architecture;
 
 /// Floating-point operations of the forward pass for one token; a multiply-add is two.
 ///
-/// `L (6 C F + 2 C (H + 2 G) D + 2 H D C + 4 K H D + 3 K H) + 2 C V`, where `K` is the sequence, or the attention window
-/// where that is shorter: three products of the MLP, queries/keys/values, the output, scores and their weighted sum over
-/// **all** `K` positions (not the causal half), three operations a score for the softmax, and the head. The look-up of the
-/// embedding, norms and activations count nothing. Training is taken as three times the forward pass
+/// `L (6 C F + 2 C (H + 2 G) D + 2 H D C + 4 K H D + 3 K H) + 2 C V`, where `K` is the sequence, or
+/// the attention window where that is shorter: three products of the MLP, queries/keys/values, the
+/// output, scores and their weighted sum over **all** `K` positions (not the causal half), three
+/// operations a score for the softmax, and the head. The look-up of the embedding, norms and
+/// activations count nothing. Training is taken as three times the forward pass
 /// ([`relscale_records::units::Flops::to`]).
 ///
-/// Source: stanford-crfm/levanter, `utils/flop_utils.py` (dense, gated case), by which the runs of arXiv 2510.24626 were
-/// budgeted.
+/// Source: stanford-crfm/levanter, `utils/flop_utils.py` (dense, gated case), by which the runs of
+/// arXiv 2510.24626 were budgeted.
 pub fn forward_per_token(model: &Architecture) -> f64 {
     let f = |size: usize| size as f64;
     let (c, keys) = (f(model.width), f(model.span()));
@@ -38,8 +39,12 @@ mod tests {
 
     #[test]
     fn a_window_makes_attention_cheaper_and_a_wide_one_changes_nothing() {
-        let windowed = |window| forward_per_token(&Architecture { window: Some(window), ..small() });
-        assert_eq!(forward_per_token(&small()) - windowed(4), f64::from(3 * (4 * 12 * 8 + 3 * 12 * 2)));
+        let windowed =
+            |window| forward_per_token(&Architecture { window: Some(window), ..small() });
+        assert_eq!(
+            forward_per_token(&small()) - windowed(4),
+            f64::from(3 * (4 * 12 * 8 + 3 * 12 * 2))
+        );
         assert_eq!(windowed(99), forward_per_token(&small()));
     }
 }

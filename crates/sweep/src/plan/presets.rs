@@ -9,7 +9,10 @@ use relscale_records::units::FlopsConvention;
 
 /// Names of all presets, with what each is for.
 pub const PRESETS: [(&str, &str); 2] = [
-    ("marin", "the 85 runs a corpus of the sweep behind arXiv 2510.24626, 0.16 to 12 billion parameters"),
+    (
+        "marin",
+        "the 85 runs a corpus of the sweep behind arXiv 2510.24626, 0.16 to 12 billion parameters",
+    ),
     ("small", "a sweep for a CPU, minutes on two cores"),
 ];
 
@@ -28,8 +31,9 @@ pub fn preset(name: &str) -> Result<SweepRecipe> {
     }
 }
 
-/// The sweep of Marin (marin-community/marin, `exp2166`) that trained the models of arXiv 2510.24626: Qwen3 blocks, Llama 3's
-/// vocabulary, cautious Adam. **Its budgets count forward FLOPs.** Warm-up is the 10 % of its code; the paper says 5 %.
+/// The sweep of Marin (marin-community/marin, `exp2166`) that trained the models of arXiv
+/// 2510.24626: Qwen3 blocks, Llama 3's vocabulary, cautious Adam. **Its budgets count forward
+/// FLOPs.** Warm-up is the 10 % of its code; the paper says 5 %.
 fn marin() -> SweepRecipe {
     SweepRecipe {
         name: "marin".to_owned(),
@@ -38,7 +42,13 @@ fn marin() -> SweepRecipe {
         vocabulary: 128_256,
         sequence: 4096,
         window: None,
-        widths: Widths::Range { from: 512, to: 4096, step: 128, coarse_step: 256, coarse_above: 9e18 },
+        widths: Widths::Range {
+            from: 512,
+            to: 4096,
+            step: 128,
+            coarse_step: 256,
+            coarse_above: 9e18,
+        },
         // 64 + 4 log2 d - 9.
         depth: Depth { offset: 55.0, slope: 4.0 },
         head_width: 128,
@@ -74,8 +84,8 @@ fn marin() -> SweepRecipe {
     }
 }
 
-/// A sweep that two cores train in minutes: the vocabulary, text, blocks and attention window of the shipped family, one and a
-/// half decades of budgets, seven widths around the best of each.
+/// A sweep that two cores train in minutes: the vocabulary, text, blocks and attention window of
+/// the shipped family, one and a half decades of budgets, seven widths around the best of each.
 fn small() -> SweepRecipe {
     SweepRecipe {
         name: "small".to_owned(),
@@ -86,7 +96,8 @@ fn small() -> SweepRecipe {
         window: Some(16),
         widths: Widths::Around {
             widths: vec![8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256],
-            // Where the minima were: widths of about 24, 34 and 48 at 3e11, 9e11 and 2.7e12 training FLOPs.
+            // Where the minima were: widths of about 24, 34 and 48 at 3e11, 9e11 and 2.7e12
+            // training FLOPs.
             centre: 24.0,
             at: 1e11,
             exponent: 0.32,
@@ -101,7 +112,8 @@ fn small() -> SweepRecipe {
         rope_scaling: None,
         norm_epsilon: 1e-5,
         batch: BatchRule { steps: 1024.0, least: 1 },
-        // Between 1.7 and 2.1 times 0.02 at the four sizes where 0.4, 1 and 2.5 times that were tried.
+        // Between 1.7 and 2.1 times 0.02 at the four sizes where 0.4, 1 and 2.5 times that were
+        // tried.
         learning_rate: LearningRateRule {
             coefficient: 0.036,
             batch_exponent: 0.5,

@@ -1,4 +1,5 @@
-//! The rules of a sweep as data: from a budget to widths, from a width to a model, from both to batch and learning rate.
+//! The rules of a sweep as data: from a budget to widths, from a width to a model, from both to
+//! batch and learning rate.
 
 use super::architecture::{Architecture, Llama3Scaling};
 use relscale_records::units::FlopsConvention;
@@ -70,7 +71,8 @@ pub struct SweepRecipe {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Widths {
-    /// Every `step` from `from` to `to`, both included; every `coarse_step` for budgets above `coarse_above` forward FLOPs.
+    /// Every `step` from `from` to `to`, both included; every `coarse_step` for budgets above
+    /// `coarse_above` forward FLOPs.
     Range {
         /// Smallest width.
         from: usize,
@@ -116,7 +118,8 @@ impl Widths {
             Self::Around { widths, centre, at, exponent, each_side } => {
                 let middle = (centre * (forward / at).powf(*exponent)).ln();
                 let far = |width: &usize| ((*width as f64).ln() - middle).abs();
-                let nearest = (0..widths.len()).min_by(|a, b| far(&widths[*a]).total_cmp(&far(&widths[*b])));
+                let nearest =
+                    (0..widths.len()).min_by(|a, b| far(&widths[*a]).total_cmp(&far(&widths[*b])));
                 let Some(nearest) = nearest else { return Vec::new() };
                 let (first, last) = (nearest.saturating_sub(*each_side), nearest + each_side);
                 widths[first..=last.min(widths.len() - 1)].to_vec()
@@ -143,11 +146,12 @@ pub struct Hidden {
     pub multiple: usize,
 }
 
-/// The smallest power of two with which a run takes at most `steps` steps; 1 where even that would be below one sequence.
-/// Halved while the learning rate is above its cap.
+/// The smallest power of two with which a run takes at most `steps` steps; 1 where even that would
+/// be below one sequence. Halved while the learning rate is above its cap.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BatchRule {
-    /// Steps aimed at from below; a run takes more than half as many, unless the learning rate's cap halves its batch.
+    /// Steps aimed at from below; a run takes more than half as many, unless the learning rate's
+    /// cap halves its batch.
     pub steps: f64,
     /// Runs with fewer sequences a step are dropped.
     pub least: usize,
@@ -170,7 +174,8 @@ impl LearningRateRule {
     /// The learning rate at a batch of sequences and a width.
     pub fn at(&self, batch: usize, width: usize) -> f64 {
         let power = |base: f64, exponent: f64| {
-            // The two exponents in use are computed exactly, so that published learning rates come out to the last digit.
+            // The two exponents in use are computed exactly, so that published learning rates come
+            // out to the last digit.
             if exponent == 0.5 {
                 base.sqrt()
             } else if exponent == 1.0 {
@@ -179,7 +184,8 @@ impl LearningRateRule {
                 base.powf(exponent)
             }
         };
-        self.coefficient * power(batch as f64, self.batch_exponent) / power(width as f64, self.width_exponent)
+        self.coefficient * power(batch as f64, self.batch_exponent)
+            / power(width as f64, self.width_exponent)
     }
 }
 
@@ -206,8 +212,9 @@ pub enum OptimiserKind {
     /// AdamW (Loshchilov and Hutter 2019).
     #[serde(rename = "adamw")]
     AdamW,
-    /// Adam whose updates are masked where they oppose the gradient (Liang et al. 2024), with the decay multiplied by the
-    /// learning rate over its peak (Defazio 2025). Planned and exported; this trainer does not have it.
+    /// Adam whose updates are masked where they oppose the gradient (Liang et al. 2024), with the
+    /// decay multiplied by the learning rate over its peak (Defazio 2025). Planned and exported;
+    /// this trainer does not have it.
     #[serde(rename = "cautious-adamc")]
     CautiousAdamC,
 }
@@ -219,7 +226,8 @@ impl SweepRecipe {
             return Err("a width of 0 is no model".to_owned());
         }
         let wide = width as f64;
-        let layers = (wide / (self.depth.offset + self.depth.slope * wide.log2())).round_ties_even();
+        let layers =
+            (wide / (self.depth.offset + self.depth.slope * wide.log2())).round_ties_even();
         let heads = (width / self.head_width).max(1);
         if !width.is_multiple_of(heads) || !(width / heads).is_multiple_of(2) {
             return Err(format!(
@@ -268,7 +276,8 @@ mod tests {
 
     #[test]
     fn a_range_is_coarse_above_its_threshold() {
-        let range = Widths::Range { from: 512, to: 1024, step: 128, coarse_step: 256, coarse_above: 9e18 };
+        let range =
+            Widths::Range { from: 512, to: 1024, step: 128, coarse_step: 256, coarse_above: 9e18 };
         assert_eq!(range.of(9e18), [512, 640, 768, 896, 1024]);
         assert_eq!(range.of(1e19), [512, 768, 1024]);
     }

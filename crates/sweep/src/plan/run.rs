@@ -121,16 +121,16 @@ impl Plan {
     /// [`Error::Plan`] should a number not fit JSON.
     pub fn to_json(&self) -> Result<String> {
         let text = serde_json::to_string_pretty(self);
-        let text =
-            text.map_err(|error| Error::Plan { path: "the plan".into(), reason: error.to_string() })?;
+        let text = text
+            .map_err(|error| Error::Plan { path: "the plan".into(), reason: error.to_string() })?;
         Ok(text + "\n")
     }
 
     /// Reads a plan's file.
     ///
     /// # Errors
-    /// [`Error::Plan`], naming the file, when it cannot be read, is no plan, is of a newer format, or holds a run that
-    /// contradicts itself.
+    /// [`Error::Plan`], naming the file, when it cannot be read, is no plan, is of a newer format,
+    /// or holds a run that contradicts itself.
     pub fn read(path: &Path) -> Result<Self> {
         let refused = |reason: String| Error::Plan { path: path.to_owned(), reason };
         let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
@@ -156,14 +156,18 @@ impl Plan {
             let say = |what: &str| Err(format!("run {}: {what}", run.name));
             let plain = run.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.+".contains(c));
             if run.name.is_empty() || run.name.starts_with('.') || !plain {
-                return say("a name is made of letters, digits and - _ . +, since it becomes a folder");
+                return say(
+                    "a name is made of letters, digits and - _ . +, since it becomes a folder",
+                );
             }
             if self.runs[..number].iter().any(|other| other.name == run.name) {
                 return say("two runs have this name");
             }
             let (model, recipe) = (&run.architecture, &self.recipe);
             if (model.vocabulary, model.sequence) != (recipe.vocabulary, recipe.sequence) {
-                return say("its vocabulary or sequence is not the recipe's, so its loss would not compare");
+                return say(
+                    "its vocabulary or sequence is not the recipe's, so its loss would not compare",
+                );
             }
             if run.architecture.parameters() != run.parameters {
                 return say("its parameters are not those of its architecture");

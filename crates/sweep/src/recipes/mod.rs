@@ -1,4 +1,5 @@
-//! Families by name. A recipe is plain data: sizes, vocabulary, amount of text, settings of the optimiser.
+//! Families by name. A recipe is plain data: sizes, vocabulary, amount of text, settings of the
+//! optimiser.
 
 mod small;
 
@@ -18,7 +19,8 @@ pub struct Recipe {
     pub vocabulary: usize,
     /// Tokens of one training sequence, and the context of the models.
     pub context: usize,
-    /// Tokens that attention looks back at most, the query's own included; `None`: the whole context.
+    /// Tokens that attention looks back at most, the query's own included; `None`: the whole
+    /// context.
     pub window: Option<usize>,
     /// Sequences of one step.
     pub batch: usize,
@@ -28,7 +30,8 @@ pub struct Recipe {
     pub warm_up: f64,
     /// Share of the steps over which it falls to 0 at the end; between, it is constant.
     pub decay: f64,
-    /// Learning rate at width [`Recipe::LEARNING_RATE_WIDTH`]; at width `d` it is this times `(that / d)^exponent`.
+    /// Learning rate at width [`Recipe::LEARNING_RATE_WIDTH`]; at width `d` it is this times
+    /// `(that / d)^exponent`.
     pub learning_rate: f64,
     /// Exponent of the width in the learning rate.
     pub learning_rate_exponent: f64,
@@ -98,7 +101,8 @@ impl Recipe {
 
     /// Peak learning rate of a size.
     pub fn peak_learning_rate(&self, size: &Size) -> f64 {
-        self.learning_rate * (Self::LEARNING_RATE_WIDTH / size.width as f64).powf(self.learning_rate_exponent)
+        self.learning_rate
+            * (Self::LEARNING_RATE_WIDTH / size.width as f64).powf(self.learning_rate_exponent)
     }
 
     /// A size as a plan would have it: Llama's, tied.

@@ -1,11 +1,14 @@
-//! The family that the repository ships: seven sizes, 3 thousand to 2.2 million non-embedding parameters, 20 M tokens each.
+//! The family that the repository ships: seven sizes, 3 thousand to 2.2 million non-embedding
+//! parameters, 20 M tokens each.
 //!
-//! **Attention looks back 16 tokens in every block** (Mistral's window, shorter). Without a window a model of two blocks or more
-//! learns, at some moment of its training, to copy from its context (induction; Olsson et al. 2022), and its loss falls at once
-//! by a quarter on code. When that happens depends on luck more than on size: of a family of 1 to 5 blocks trained on the same
-//! 20 M tokens the model of 260 thousand parameters learnt it, the one of 790 thousand did not, and the rank law had R² 0.83 at
-//! k = 1. One block for all sizes cannot copy, but width alone saturates: R² 0.93. With a window there is little to copy from, and
-//! what depth adds grows with size: each block sees 15 tokens further. `record/` has the three families side by side.
+//! **Attention looks back 16 tokens in every block** (Mistral's window, shorter). Without a window
+//! a model of two blocks or more learns, at some moment of its training, to copy from its context
+//! (induction; Olsson et al. 2022), and its loss falls at once by a quarter on code. When that
+//! happens depends on luck more than on size: of a family of 1 to 5 blocks trained on the same 20 M
+//! tokens the model of 260 thousand parameters learnt it, the one of 790 thousand did not, and the
+//! rank law had R² 0.83 at k = 1. One block for all sizes cannot copy, but width alone saturates:
+//! R² 0.93. With a window there is little to copy from, and what depth adds grows with size: each
+//! block sees 15 tokens further. `record/` has the three families side by side.
 
 use super::{Recipe, Size};
 

@@ -21,7 +21,15 @@ impl AdamW {
     /// One step over one tensor, with `g` the gradient times `scale` (clipping, in the same pass):
     /// `m = b1 m + (1 - b1) g`, `v = b2 v + (1 - b2) g²`,
     /// `p -= lr (m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + eps) + decay p)`. `step` counts from 1.
-    pub fn step(&self, step: u32, scale: f32, p: &mut [f32], g: &[f32], m: &mut [f32], v: &mut [f32]) {
+    pub fn step(
+        &self,
+        step: u32,
+        scale: f32,
+        p: &mut [f32],
+        g: &[f32],
+        m: &mut [f32],
+        v: &mut [f32],
+    ) {
         let unbias1 = 1.0 / (1.0 - f64::from(self.beta1).powf(f64::from(step))) as f32;
         let unbias2 = 1.0 / (1.0 - f64::from(self.beta2).powf(f64::from(step))) as f32;
         let Self { learning_rate, beta1, beta2, epsilon, weight_decay } = *self;
@@ -45,11 +53,17 @@ impl AdamW {
 mod tests {
     use super::*;
 
-    /// AdamW as its paper states it (decay first, as PyTorch does it), in f64, for p = [1, -2] and the gradients
-    /// [0.5, -1], [0.1, 0.3], [-0.2, 0.4], the second halved.
+    /// AdamW as its paper states it (decay first, as PyTorch does it), in f64, for p = [1, -2] and
+    /// the gradients [0.5, -1], [0.1, 0.3], [-0.2, 0.4], the second halved.
     #[test]
     fn three_steps_agree_with_the_formula() {
-        let adam = AdamW { learning_rate: 0.1, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weight_decay: 0.01 };
+        let adam = AdamW {
+            learning_rate: 0.1,
+            beta1: 0.9,
+            beta2: 0.99,
+            epsilon: 1e-8,
+            weight_decay: 0.01,
+        };
         let (mut p, mut m, mut v) = ([1.0_f32, -2.0], [0.0; 2], [0.0; 2]);
         let mut want = [(1.0_f64, 0.0, 0.0), (-2.0, 0.0, 0.0)];
         for (step, g) in [[0.5_f32, -1.0], [0.1, 0.3], [-0.2, 0.4]].iter().enumerate() {
@@ -60,7 +74,8 @@ mod tests {
                 *p *= 1.0 - 0.1 * 0.01;
                 *m = 0.9 * *m + 0.1 * g;
                 *v = 0.99 * *v + 0.01 * g * g;
-                *p -= 0.1 * (*m / (1.0 - 0.9_f64.powi(t))) / ((*v / (1.0 - 0.99_f64.powi(t))).sqrt() + 1e-8);
+                *p -= 0.1 * (*m / (1.0 - 0.9_f64.powi(t)))
+                    / ((*v / (1.0 - 0.99_f64.powi(t))).sqrt() + 1e-8);
             }
         }
         for (got, (want, ..)) in p.iter().zip(want) {

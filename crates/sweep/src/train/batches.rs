@@ -52,7 +52,8 @@ impl<'a> Batches<'a> {
         f64::from(steps) * self.batch as f64 / self.order.len() as f64
     }
 
-    /// The sequences of the next step. A pass that does not end on a whole batch is followed by the next in the same step.
+    /// The sequences of the next step. A pass that does not end on a whole batch is followed by the
+    /// next in the same step.
     pub fn next_batch(&mut self) -> &[&'a [u32]] {
         self.current.clear();
         for _ in 0..self.batch {
@@ -99,7 +100,8 @@ mod tests {
     fn a_pass_sees_every_sequence_once_and_the_next_in_another_order() {
         let stream: Vec<u32> = (0..101).collect();
         let mut batches = Batches::new(&stream, 10, 4, 7).unwrap();
-        let starts: Vec<u32> = (0..5).flat_map(|_| batches.next_batch().to_vec()).map(|s| s[0]).collect();
+        let starts: Vec<u32> =
+            (0..5).flat_map(|_| batches.next_batch().to_vec()).map(|s| s[0]).collect();
         let (one, two) = starts.split_at(10);
         assert_ne!(one, two);
         for pass in [one, two] {
@@ -115,8 +117,10 @@ mod tests {
     fn skipping_is_as_good_as_stepping() {
         let stream: Vec<u32> = (0..101).collect();
         for taken in 0..12 {
-            let (mut stepped, mut skipped) =
-                (Batches::new(&stream, 10, 4, 7).unwrap(), Batches::new(&stream, 10, 4, 7).unwrap());
+            let (mut stepped, mut skipped) = (
+                Batches::new(&stream, 10, 4, 7).unwrap(),
+                Batches::new(&stream, 10, 4, 7).unwrap(),
+            );
             (0..taken).for_each(|_| {
                 stepped.next_batch();
             });

@@ -37,8 +37,8 @@ pub struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    /// A course over the steps of the settings' schedule, from the first or from where `from` stands, with a point of the curve
-    /// every so many steps.
+    /// A course over the steps of the settings' schedule, from the first or from where `from`
+    /// stands, with a point of the curve every so many steps.
     ///
     /// # Errors
     /// [`crate::Error::Untrainable`].
@@ -59,8 +59,8 @@ impl<'a> Course<'a> {
         Ok(Self { trainer, progress, batches, steps, every, tokens })
     }
 
-    /// Takes the steps that are left, each followed by `after`, which takes note of it; a sentence from there ends the course.
-    /// `None` after the last step.
+    /// Takes the steps that are left, each followed by `after`, which takes note of it; a sentence
+    /// from there ends the course. `None` after the last step.
     ///
     /// # Errors
     /// Those of `after`.

@@ -31,7 +31,8 @@ pub struct Training {
     pub text_tokens: u64,
     /// Times the text was passed over.
     pub passes: f64,
-    /// SHA-256 over the stream of token ids (little-endian u32): two members with the same hash saw the same text.
+    /// SHA-256 over the stream of token ids (little-endian u32): two members with the same hash saw
+    /// the same text.
     pub text_sha256: String,
     /// Mean loss over the last tenth of the steps, nats a token.
     pub final_loss: f64,

@@ -1,7 +1,8 @@
 //! When a run is given up.
 //!
-//! **The rule.** A run has diverged when a step's loss or the norm of its gradient is no finite number, or when the mean
-//! loss of [`WINDOW`] steps in a row is more than [`RISE`] nats above the lowest such mean before it. A short spike passes.
+//! **The rule.** A run has diverged when a step's loss or the norm of its gradient is no finite
+//! number, or when the mean loss of [`WINDOW`] steps in a row is more than [`RISE`] nats above the
+//! lowest such mean before it. A short spike passes.
 
 use crate::train::trainer::Taken;
 use serde::{Deserialize, Serialize};

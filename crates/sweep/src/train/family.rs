@@ -90,11 +90,12 @@ pub fn hash(ids: &[u32]) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Trains each of `sizes` on `documents` into `out/<recipe>-<size>`. `watch` returns `false` to stop.
+/// Trains each of `sizes` on `documents` into `out/<recipe>-<size>`. `watch` returns `false` to
+/// stop.
 ///
 /// # Errors
-/// [`Error::Occupied`] when a folder of that name was made with other settings; [`Error::Records`] when another process works
-/// here; what training and writing refuse.
+/// [`Error::Occupied`] when a folder of that name was made with other settings; [`Error::Records`]
+/// when another process works here; what training and writing refuse.
 pub fn train(
     recipe: &Recipe,
     sizes: &[&Size],
@@ -118,7 +119,8 @@ pub fn train(
             watch(Event::Kept { size });
             continue;
         }
-        let trained = one(recipe, size, &text.stream, |step, loss| watch(Event::Step { size, step, loss }))?;
+        let trained =
+            one(recipe, size, &text.stream, |step, loss| watch(Event::Step { size, step, loss }))?;
         let spec = recipe.spec(size);
         let training = Training {
             command: command.to_owned(),
@@ -152,7 +154,8 @@ struct Trained {
     passes: f64,
 }
 
-/// Trains one size on `stream`. `progress(step, loss)` is called after each step; training stops when it returns `false`.
+/// Trains one size on `stream`. `progress(step, loss)` is called after each step; training stops
+/// when it returns `false`.
 fn one(
     recipe: &Recipe,
     size: &Size,
@@ -160,7 +163,8 @@ fn one(
     mut progress: impl FnMut(u32, f64) -> bool,
 ) -> Result<Trained> {
     let batches = Batches::new(stream, recipe.context, recipe.batch, recipe.seed)?;
-    let settings = Settings::new(&recipe.architecture(size), &recipe.optimiser(size), recipe.steps)?;
+    let settings =
+        Settings::new(&recipe.architecture(size), &recipe.optimiser(size), recipe.steps)?;
     let mut course = Course::new(settings, batches, POINT_STEPS, recipe.seed, None)?;
     let model = || size.name.to_owned();
     course.run(|course, step, taken| {
@@ -168,10 +172,17 @@ fn one(
             return Err(Error::Diverged { model: model(), step, loss: taken.loss });
         }
         course.note(step, taken, None);
-        if progress(step, taken.loss) { Ok(None) } else { Err(Error::Cancelled { model: model(), step }) }
+        if progress(step, taken.loss) {
+            Ok(None)
+        } else {
+            Err(Error::Cancelled { model: model(), step })
+        }
     })?;
-    let point =
-        |point: &CurvePoint| Point { step: point.step, loss: point.loss, learning_rate: point.learning_rate };
+    let point = |point: &CurvePoint| Point {
+        step: point.step,
+        loss: point.loss,
+        learning_rate: point.learning_rate,
+    };
     Ok(Trained {
         curve: course.progress.curve.iter().map(point).collect(),
         final_loss: course.final_loss(),
@@ -182,8 +193,10 @@ fn one(
 
 /// Refuses a folder whose record names another recipe, size or text.
 fn check_same(folder: &Path, recipe: &Recipe, size: &Size, text: &Text) -> Result<()> {
-    let occupied = |differs: &str| Error::Occupied { path: folder.to_owned(), differs: differs.to_owned() };
-    let record = std::fs::read(folder.join("training.json")).map_err(|_| occupied("no training.json"))?;
+    let occupied =
+        |differs: &str| Error::Occupied { path: folder.to_owned(), differs: differs.to_owned() };
+    let record =
+        std::fs::read(folder.join("training.json")).map_err(|_| occupied("no training.json"))?;
     let record: serde_json::Value =
         serde_json::from_slice(&record).map_err(|_| occupied("training.json is broken"))?;
     // Through text on both sides, so that numbers compare as they are written.
@@ -208,15 +221,20 @@ fn check_same(folder: &Path, recipe: &Recipe, size: &Size, text: &Text) -> Resul
 mod tests {
     use super::*;
 
-    /// The second of two trainings into one folder is refused before it has cost anything, and the first keeps its work.
+    /// The second of two trainings into one folder is refused before it has cost anything, and the
+    /// first keeps its work.
     #[test]
     fn trainings_do_not_meet_in_a_folder() {
         let out = tempfile::tempdir().unwrap();
         let _first = Lock::take(out.path()).unwrap();
         let recipe = Recipe::named("small").unwrap();
         let told = |_: Event<'_>| -> bool { panic!("it began") };
-        let error = train(&recipe, &[&recipe.sizes[0]], &["text"], out.path(), "", told).unwrap_err();
-        assert!(matches!(&error, Error::Records(relscale_records::Error::Locked { .. })), "{error}");
+        let error =
+            train(&recipe, &[&recipe.sizes[0]], &["text"], out.path(), "", told).unwrap_err();
+        assert!(
+            matches!(&error, Error::Records(relscale_records::Error::Locked { .. })),
+            "{error}"
+        );
         assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 1);
     }
 

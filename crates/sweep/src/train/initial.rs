@@ -5,9 +5,10 @@ use rand_core::{Rng, SeedableRng};
 use relscale_decoder::spec::Spec;
 use relscale_decoder::weights::Weights;
 
-/// Fresh weights: gains 1, matrices normal with deviation `1 / sqrt(inputs)`, the last matrix of each residual branch
-/// divided by `sqrt(2 layers)` besides, so that the stream's size does not grow with depth. The embedding, which is also
-/// the head, has `1 / sqrt(C)`: fresh logits then have deviation 1.
+/// Fresh weights: gains 1, matrices normal with deviation `1 / sqrt(inputs)`, the last matrix of
+/// each residual branch divided by `sqrt(2 layers)` besides, so that the stream's size does not
+/// grow with depth. The embedding, which is also the head, has `1 / sqrt(C)`: fresh logits then
+/// have deviation 1.
 pub fn initial_weights(spec: &Spec, seed: u64) -> Weights {
     let mut weights = Weights::zeros(spec);
     let mut random = Normal { source: ChaCha8Rng::seed_from_u64(seed), spare: None };

@@ -1,12 +1,14 @@
 //! The trainer: one pass of a stream of tokens through one Llama-like model.
 //!
-//! * [`settings`]: what the trainer needs to know, of a family's size or of a planned run; [`initial`]: fresh weights;
+//! * [`settings`]: what the trainer needs to know, of a family's size or of a planned run;
+//!   [`initial`]: fresh weights;
 //!   [`schedule`]: the learning rate of each step; [`batches`]: which sequences a step sees.
-//! * [`step`]: loss and gradient of a few sequences, op by op, [`cross_entropy`] the last of them; [`trainer`]: gradients into
-//!   steps, by [`adamw`], over the `tensors` of a model.
-//! * [`course`]: the loop from the first step to the last; [`divergence`]: when a run is given up; [`timing`]: how long one
-//!   takes here.
-//! * [`family`]: all sizes of a recipe, [`curve`]: what is remembered of each; [`sweep`]: all runs of a plan.
+//! * [`step`]: loss and gradient of a few sequences, op by op, [`cross_entropy`] the last of them;
+//!   [`trainer`]: gradients into steps, by [`adamw`], over the `tensors` of a model.
+//! * [`course`]: the loop from the first step to the last; [`divergence`]: when a run is given up;
+//!   [`timing`]: how long one takes here.
+//! * [`family`]: all sizes of a recipe, [`curve`]: what is remembered of each; [`sweep`]: all runs
+//!   of a plan.
 
 pub mod adamw;
 pub mod batches;

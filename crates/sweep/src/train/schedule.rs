@@ -14,7 +14,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Learning rate of `step`, counted from 1. The last step still moves: it is at `1 / (decay * steps)` of the peak.
+    /// Learning rate of `step`, counted from 1. The last step still moves: it is at
+    /// `1 / (decay * steps)` of the peak.
     pub fn at(&self, step: u32) -> f64 {
         let (step, steps) = (f64::from(step), f64::from(self.steps));
         let rise = (step / (self.warm_up * steps).max(1.0)).min(1.0);

@@ -31,15 +31,16 @@ impl Settings {
     /// Those of a model that is trained for so many steps.
     ///
     /// # Errors
-    /// [`Error::Untrainable`] for what this trainer does not do: QK-norm, an untied head, another optimiser than AdamW;
-    /// [`Error::Decoder`] for sizes at odds.
+    /// [`Error::Untrainable`] for what this trainer does not do: QK-norm, an untied head, another
+    /// optimiser than AdamW; [`Error::Decoder`] for sizes at odds.
     pub fn new(model: &Architecture, optimiser: &Optimiser, steps: u32) -> Result<Self> {
         let spec = model.spec();
         check(&spec)?;
         if optimiser.kind != OptimiserKind::AdamW {
             return Err(Error::Untrainable {
                 family: spec.family,
-                reason: "its optimiser is not AdamW; export the plan to an engine that has it".to_owned(),
+                reason: "its optimiser is not AdamW; export the plan to an engine that has it"
+                    .to_owned(),
             });
         }
         Ok(Self {

@@ -1,8 +1,10 @@
-//! Loss and gradient of a few sequences on one thread, written out op by op in the order of the model.
+//! Loss and gradient of a few sequences on one thread, written out op by op in the order of the
+//! model.
 //!
-//! Shapes, with `N` rows of all sequences together (`B` sequences of `T` tokens): residual stream `[N, C]`, queries, keys
-//! and values `[N, 3 C]`, MLP `[N, 2 F]` and `[N, F]`. What the backward pass needs of each block is kept (`Kept`);
-//! attention probabilities and logits are not, they are computed again.
+//! Shapes, with `N` rows of all sequences together (`B` sequences of `T` tokens): residual stream
+//! `[N, C]`, queries, keys and values `[N, 3 C]`, MLP `[N, 2 F]` and `[N, F]`. What the backward
+//! pass needs of each block is kept (`Kept`); attention probabilities and logits are not, they are
+//! computed again.
 
 use super::cross_entropy;
 use super::tensors::{gain, gain_mut};
@@ -58,7 +60,10 @@ pub fn check(spec: &Spec) -> Result<()> {
             "queries and keys are normalised (QK-norm); export the plan to an engine that has it",
         ),
         (rotary(spec).is_some(), "positions are not rotary, the same in all blocks"),
-        (spec.norm == NormKind::Rms && spec.norm_gain == Gain::Plain, "norms are not RMSNorm with a gain"),
+        (
+            spec.norm == NormKind::Rms && spec.norm_gain == Gain::Plain,
+            "norms are not RMSNorm with a gain",
+        ),
         (
             spec.norm_placement == NormPlacement::Before && spec.final_norm && !spec.embedding_norm,
             "norms are not before each part and the head",
@@ -66,7 +71,10 @@ pub fn check(spec: &Spec) -> Result<()> {
         (spec.residual == Residual::Sequential, "attention and MLP are parallel"),
         (spec.activation == Activation::Silu && spec.gated, "the MLP is not SwiGLU"),
         (spec.biases == Biases::NONE, "linear maps have biases"),
-        (spec.projected.is_none() && spec.embedding_scale == 1.0, "the embedding is projected or scaled"),
+        (
+            spec.projected.is_none() && spec.embedding_scale == 1.0,
+            "the embedding is projected or scaled",
+        ),
         (spec.attention_cap.is_none() && spec.logit_cap.is_none(), "scores or logits are capped"),
         (spec.tied, "the head is not tied to the embedding"),
     ];
@@ -111,23 +119,24 @@ impl Workspace {
         })
     }
 
-    /// The same workspace whose gradients are those of the loss plus `factor` times the z-loss; 0 leaves it out.
+    /// The same workspace whose gradients are those of the loss plus `factor` times the z-loss; 0
+    /// leaves it out.
     #[must_use]
     pub fn with_z_loss(mut self, factor: f32) -> Self {
         self.z_loss = factor;
         self
     }
 
-    /// The same workspace whose logits come in tiles of so many rows by entries of the vocabulary, not in those that are chosen:
-    /// for comparing.
+    /// The same workspace whose logits come in tiles of so many rows by entries of the vocabulary,
+    /// not in those that are chosen: for comparing.
     #[must_use]
     pub fn with_tiles(mut self, rows: usize, entries: usize) -> Self {
         self.logits = cross_entropy::Scratch::in_tiles(rows, entries);
         self
     }
 
-    /// Sum of the losses of all `sequences` (each `T + 1` tokens: `T` inputs, each with the next as its target), nats.
-    /// Adds `weight` times its gradient to `gradient`.
+    /// Sum of the losses of all `sequences` (each `T + 1` tokens: `T` inputs, each with the next as
+    /// its target), nats. Adds `weight` times its gradient to `gradient`.
     pub fn forward_backward(
         &mut self,
         spec: &Spec,
@@ -184,12 +193,26 @@ impl Workspace {
     }
 
     /// `x += attention(norm(x)); x += mlp(norm(x))`.
-    fn block_forward(&mut self, spec: &Spec, layer: usize, block: &Block, x: &mut [f32], rows: usize) {
+    fn block_forward(
+        &mut self,
+        spec: &Spec,
+        layer: usize,
+        block: &Block,
+        x: &mut [f32],
+        rows: usize,
+    ) {
         let (c, w, f) = (spec.width, spec.qkv_width(), spec.hidden);
         let kept = &mut self.kept[layer];
         resize(&mut kept.input, x);
         resize(&mut kept.normed, x);
-        norm::forward(spec.norm, spec.norm_epsilon, there(&block.attention_norm), x, &mut kept.normed, c);
+        norm::forward(
+            spec.norm,
+            spec.norm_epsilon,
+            there(&block.attention_norm),
+            x,
+            &mut kept.normed,
+            c,
+        );
         kept.qkv.resize(rows * w, 0.0);
         linear::forward(&block.qkv, &kept.normed, &mut kept.qkv, rows);
         kept.attended.resize(rows * spec.attention_width(), 0.0);
@@ -201,8 +224,15 @@ impl Workspace {
         {
             let turned = spec.heads + spec.kv_heads;
             self.tables.rotate(&self.positions, qkv, w, turned, spec.head_width, false);
-            for (queries, attended) in attended.chunks_mut(attention::QUERY_BLOCK * out).enumerate() {
-                attention::forward(shape, qkv, queries * attention::QUERY_BLOCK, attended, &mut self.scores);
+            for (queries, attended) in attended.chunks_mut(attention::QUERY_BLOCK * out).enumerate()
+            {
+                attention::forward(
+                    shape,
+                    qkv,
+                    queries * attention::QUERY_BLOCK,
+                    attended,
+                    &mut self.scores,
+                );
             }
         }
         self.normed.resize(rows * c, 0.0);
@@ -211,7 +241,14 @@ impl Workspace {
 
         resize(&mut kept.middle, x);
         resize(&mut kept.normed_middle, x);
-        norm::forward(spec.norm, spec.norm_epsilon, there(&block.mlp_norm), x, &mut kept.normed_middle, c);
+        norm::forward(
+            spec.norm,
+            spec.norm_epsilon,
+            there(&block.mlp_norm),
+            x,
+            &mut kept.normed_middle,
+            c,
+        );
         kept.gate_up.resize(rows * 2 * f, 0.0);
         linear::forward(&block.up, &kept.normed_middle, &mut kept.gate_up, rows);
         kept.activated.resize(rows * f, 0.0);
@@ -233,17 +270,25 @@ impl Workspace {
         let (c, w, f, out) = (spec.width, spec.qkv_width(), spec.hidden, spec.attention_width());
         let kept = &self.kept[layer];
         let (narrow, wide, wider) = (&mut self.normed, &mut self.wide, &mut self.wider);
-        let through = |weight: &Matrix, x: &[f32], dy: &[f32], dinput: &mut Vec<f32>, into: &mut Matrix| {
-            dinput.resize(rows * weight.columns, 0.0);
-            linear::backward(weight, x, dy, dinput, false, into, rows);
-        };
+        let through =
+            |weight: &Matrix, x: &[f32], dy: &[f32], dinput: &mut Vec<f32>, into: &mut Matrix| {
+                dinput.resize(rows * weight.columns, 0.0);
+                linear::backward(weight, x, dy, dinput, false, into, rows);
+            };
 
         through(&block.down.weight, &kept.activated, dx, wide, &mut gradient.down.weight);
         wider.resize(rows * 2 * f, 0.0);
         activation::swiglu_backward(&kept.gate_up, wide, wider, f);
         through(&block.up.weight, &kept.normed_middle, wider, narrow, &mut gradient.up.weight);
         let dgain = gain_mut(&mut gradient.mlp_norm);
-        norm::rms_backward(spec.norm_epsilon, gain(&block.mlp_norm), &kept.middle, narrow, dx, dgain);
+        norm::rms_backward(
+            spec.norm_epsilon,
+            gain(&block.mlp_norm),
+            &kept.middle,
+            narrow,
+            dx,
+            dgain,
+        );
 
         let output = &mut gradient.attention_output.weight;
         through(&block.attention_output.weight, &kept.attended, dx, wide, output);
@@ -258,7 +303,14 @@ impl Workspace {
         }
         through(&block.qkv.weight, &kept.normed, wider, narrow, &mut gradient.qkv.weight);
         let dgain = gain_mut(&mut gradient.attention_norm);
-        norm::rms_backward(spec.norm_epsilon, gain(&block.attention_norm), &kept.input, narrow, dx, dgain);
+        norm::rms_backward(
+            spec.norm_epsilon,
+            gain(&block.attention_norm),
+            &kept.input,
+            narrow,
+            dx,
+            dgain,
+        );
         debug_assert_eq!(dx.len(), rows * c);
     }
 }
@@ -343,8 +395,8 @@ mod tests {
                     weights.tensors_mut()[number][at] += step;
                     workspace.forward_backward(&spec, &weights, &sequences, 1.0, &mut sink)
                 };
-                // Fourth order. Large steps err by curvature, small ones by rounding (the loss is f32 inside); a wrong
-                // gradient agrees with none of them.
+                // Fourth order. Large steps err by curvature, small ones by rounding (the loss is
+                // f32 inside); a wrong gradient agrees with none of them.
                 let got = f64::from(gradient[at]);
                 let wants = [8e-3_f32, 4e-3, 2e-3, 1e-3, 5e-4].map(|step| {
                     let near = moved(step) - moved(-step);
@@ -361,7 +413,8 @@ mod tests {
         assert!(checked > 150, "{checked}");
     }
 
-    /// What the z-loss adds to the gradient of every tensor is its own gradient, and the loss that is told stays without it.
+    /// What the z-loss adds to the gradient of every tensor is its own gradient, and the loss that
+    /// is told stays without it.
     #[test]
     fn z_loss_adds_its_gradient_and_is_not_told() {
         let spec = tiny();
@@ -386,9 +439,18 @@ mod tests {
             let rows = forward::before_head(&spec, &packed, &asked, &mut buffers).numbers();
             let (mut dx, mut head) = (vec![0.0; rows.len()], Matrix::zeros(23, 12));
             let factors = cross_entropy::Factors { weight: 0.0, z_loss: 0.0 };
-            let (head, scratch) = ((weights.head(), &mut head), &mut cross_entropy::Scratch::default());
-            cross_entropy::forward_backward(head.0, &rows, &ids[1..], factors, &mut dx, head.1, scratch)
-                .squares
+            let (head, scratch) =
+                ((weights.head(), &mut head), &mut cross_entropy::Scratch::default());
+            cross_entropy::forward_backward(
+                head.0,
+                &rows,
+                &ids[1..],
+                factors,
+                &mut dx,
+                head.1,
+                scratch,
+            )
+            .squares
         };
         for (number, (with, without)) in with.tensors().iter().zip(without.tensors()).enumerate() {
             for at in (0..with.len()).step_by(1 + with.len() / 5) {
@@ -414,7 +476,8 @@ mod tests {
         let spec = Spec { residual: Residual::Parallel, ..tiny() };
         let error = Workspace::new(&spec, 4).unwrap_err().to_string();
         assert!(error.contains("parallel"), "{error}");
-        let spec = Spec { family: "qwen3".to_owned(), query_key_norm: Some(NormSpan::Head), ..tiny() };
+        let spec =
+            Spec { family: "qwen3".to_owned(), query_key_norm: Some(NormSpan::Head), ..tiny() };
         let error = check(&spec).unwrap_err().to_string();
         assert!(error.contains("QK-norm") && error.contains("qwen3"), "{error}");
     }

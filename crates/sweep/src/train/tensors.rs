@@ -1,9 +1,11 @@
-//! The tensors of a model in training, and the sums over them, without a list: no memory is asked for.
+//! The tensors of a model in training, and the sums over them, without a list: no memory is asked
+//! for.
 //!
-//! What [`super::step::check`] lets through has an embedding `[V, C]` that is its head too, blocks of [`OF_BLOCK`] tensors each,
-//! and the gain of a last norm. The embedding is cut into pieces of [`PIECE`] numbers, so that its size, most of a small
-//! model's, falls on all threads; a block is one piece. Pieces are the same on any number of threads, and so are the bits of
-//! what is summed by them.
+//! What [`super::step::check`] lets through has an embedding `[V, C]` that is its head too, blocks
+//! of [`OF_BLOCK`] tensors each, and the gain of a last norm. The embedding is cut into pieces of
+//! [`PIECE`] numbers, so that its size, most of a small model's, falls on all threads; a block is
+//! one piece. Pieces are the same on any number of threads, and so are the bits of what is summed
+//! by them.
 
 use super::adamw::AdamW;
 use rayon::prelude::*;
@@ -62,13 +64,15 @@ pub(super) fn pieces(weights: &Weights) -> usize {
     weights.token_embedding.data.len().div_ceil(PIECE) + weights.blocks.len() + 1
 }
 
-/// Adds the gradients of `rest`, in order, to `sum`; writes each piece's sum of squares to `squares` and returns their sum.
+/// Adds the gradients of `rest`, in order, to `sum`; writes each piece's sum of squares to
+/// `squares` and returns their sum.
 pub(super) fn gather<'a>(
     sum: &mut Weights,
     rest: impl Iterator<Item = &'a Weights> + Clone + Sync,
     squares: &mut [f64],
 ) -> f64 {
-    let (of_embedding, of_rest) = squares.split_at_mut(sum.token_embedding.data.len().div_ceil(PIECE));
+    let (of_embedding, of_rest) =
+        squares.split_at_mut(sum.token_embedding.data.len().div_ceil(PIECE));
     let (of_blocks, of_last) = of_rest.split_at_mut(sum.blocks.len());
     let embedding = sum.token_embedding.data.par_chunks_mut(PIECE).enumerate();
     embedding.zip(of_embedding).for_each(|((number, sum), square)| {
@@ -79,7 +83,9 @@ pub(super) fn gather<'a>(
         *square = of_block_mut(sum)
             .into_iter()
             .enumerate()
-            .map(|(number, sum)| add(sum, rest.clone().map(|part| of_block(&part.blocks[layer])[number])))
+            .map(|(number, sum)| {
+                add(sum, rest.clone().map(|part| of_block(&part.blocks[layer])[number]))
+            })
             .sum();
     });
     of_last[0] = add(gain_mut(&mut sum.final_norm), rest.map(|part| gain(&part.final_norm)));
@@ -112,14 +118,16 @@ pub(super) fn update(
         .zip(moments)
         .for_each(|((p, g), (m, v))| adam.step(step, scale, p, g, m, v));
     let moments = first.blocks.par_iter_mut().zip(&mut second.blocks);
-    weights.blocks.par_iter_mut().zip(&gradient.blocks).zip(moments).for_each(|((p, g), (m, v))| {
-        let moments = of_block_mut(m).into_iter().zip(of_block_mut(v));
-        let tensors = of_block_mut(p).into_iter().zip(of_block(g)).zip(moments);
-        for (gain, ((p, g), (m, v))) in GAINS.into_iter().zip(tensors) {
-            let adam = if gain { of_gains } else { adam };
-            adam.step(step, scale, p, g, m, v);
-        }
-    });
+    weights.blocks.par_iter_mut().zip(&gradient.blocks).zip(moments).for_each(
+        |((p, g), (m, v))| {
+            let moments = of_block_mut(m).into_iter().zip(of_block_mut(v));
+            let tensors = of_block_mut(p).into_iter().zip(of_block(g)).zip(moments);
+            for (gain, ((p, g), (m, v))) in GAINS.into_iter().zip(tensors) {
+                let adam = if gain { of_gains } else { adam };
+                adam.step(step, scale, p, g, m, v);
+            }
+        },
+    );
     let [p, m, v] = [weights, first, second].map(|set| gain_mut(&mut set.final_norm));
     of_gains.step(step, scale, p, gain(&gradient.final_norm), m, v);
 }
@@ -138,14 +146,16 @@ mod tests {
         initial_weights(&spec, seed)
     }
 
-    /// A tensor that is missed here would never move: the decoder's own list, which the compiler keeps complete, is the judge.
+    /// A tensor that is missed here would never move: the decoder's own list, which the compiler
+    /// keeps complete, is the judge.
     #[test]
     fn every_tensor_is_named_once() {
         let mut weights = some(1);
         let mut named = vec![weights.token_embedding.data.as_slice()];
         named.extend(weights.blocks.iter().flat_map(of_block));
         named.push(gain(&weights.final_norm));
-        let places = |tensors: &[&[f32]]| tensors.iter().map(|t| (t.as_ptr(), t.len())).collect::<Vec<_>>();
+        let places =
+            |tensors: &[&[f32]]| tensors.iter().map(|t| (t.as_ptr(), t.len())).collect::<Vec<_>>();
         assert_eq!(places(&named), places(&weights.tensors()));
         clear(&mut weights);
         assert!(weights.tensors().iter().all(|tensor| tensor.iter().all(|w| *w == 0.0)));
@@ -170,7 +180,8 @@ mod tests {
 
     #[test]
     fn every_tensor_takes_its_step_and_gains_do_not_decay() {
-        let adam = AdamW { learning_rate: 0.1, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weight_decay: 0.5 };
+        let adam =
+            AdamW { learning_rate: 0.1, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weight_decay: 0.5 };
         let (mut weights, gradient, mut moments) = (some(1), some(2), [some(3), some(4)]);
         moments[1].tensors_mut().into_iter().flatten().for_each(|v| *v = v.abs());
         let (mut want, mut wanted) = (weights.clone(), moments.clone());

@@ -1,4 +1,5 @@
-//! How long the runs of a plan take: measured on this machine, or by a rate that the user states. Never guessed.
+//! How long the runs of a plan take: measured on this machine, or by a rate that the user states.
+//! Never guessed.
 
 use super::settings::Settings;
 use super::trainer::Trainer;
@@ -20,9 +21,13 @@ const LEAST_STEPS: usize = 3;
 /// `watch(done)` is called before each measured run; measuring stops when it returns `false`.
 ///
 /// # Errors
-/// [`Error::Untrainable`] when a run is to be measured that this trainer does not train; [`Error::PlanRequest`] for a rate
-/// that is none; [`Error::Stopped`].
-pub fn estimate(plan: &mut Plan, basis: TimeBasis, mut watch: impl FnMut(usize) -> bool) -> Result<()> {
+/// [`Error::Untrainable`] when a run is to be measured that this trainer does not train;
+/// [`Error::PlanRequest`] for a rate that is none; [`Error::Stopped`].
+pub fn estimate(
+    plan: &mut Plan,
+    basis: TimeBasis,
+    mut watch: impl FnMut(usize) -> bool,
+) -> Result<()> {
     if let TimeBasis::TokensPerSecond { rate } | TimeBasis::TrainFlopsPerSecond { rate } = basis
         && !(rate.is_finite() && rate > 0.0)
     {
@@ -47,7 +52,8 @@ pub fn estimate(plan: &mut Plan, basis: TimeBasis, mut watch: impl FnMut(usize) 
     Ok(())
 }
 
-/// Median seconds of a step of `run`, on random tokens: what they are makes no difference to the work.
+/// Median seconds of a step of `run`, on random tokens: what they are makes no difference to the
+/// work.
 fn seconds_a_step(run: &PlannedRun) -> Result<f64> {
     let model = &run.architecture;
     let mut trainer =

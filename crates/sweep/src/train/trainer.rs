@@ -1,4 +1,5 @@
-//! Weights, moments and the step that moves them: gradients summed over shards, clipped, and handed to AdamW.
+//! Weights, moments and the step that moves them: gradients summed over shards, clipped, and handed
+//! to AdamW.
 
 use super::adamw::AdamW;
 use super::initial::initial_weights;
@@ -10,8 +11,8 @@ use rayon::prelude::*;
 use relscale_decoder::spec::Spec;
 use relscale_decoder::weights::Weights;
 
-/// Parts of a batch whose gradients are computed apart and summed in this order. A constant, not the number of threads,
-/// so that a run gives the same bits however many there are.
+/// Parts of a batch whose gradients are computed apart and summed in this order. A constant, not
+/// the number of threads, so that a run gives the same bits however many there are.
 const SHARDS: usize = 4;
 
 /// A model in training.
@@ -71,7 +72,8 @@ impl Trainer {
     pub fn resume(settings: Settings, length: usize, state: State) -> Result<Self> {
         let shards = (0..SHARDS)
             .map(|_| {
-                let workspace = Workspace::new(&settings.spec, length)?.with_z_loss(settings.z_loss);
+                let workspace =
+                    Workspace::new(&settings.spec, length)?.with_z_loss(settings.z_loss);
                 Ok((workspace, Weights::zeros(&settings.spec)))
             })
             .collect::<Result<Vec<_>>>()?;
@@ -100,8 +102,8 @@ impl Trainer {
         self.weights
     }
 
-    /// One step on a batch of sequences, each one token longer than the length. Asks for no memory after the first (the
-    /// `gemm` crate does, in its products; `tests/allocation.rs` counts both).
+    /// One step on a batch of sequences, each one token longer than the length. Asks for no memory
+    /// after the first (the `gemm` crate does, in its products; `tests/allocation.rs` counts both).
     pub fn step(&mut self, batch: &[&[u32]]) -> Taken {
         let Self { settings, weights, moments, shards, squares, taken } = self;
         let step = *taken + 1;
@@ -128,18 +130,25 @@ impl Trainer {
 }
 
 /// Mean loss of a batch, nats a token; each shard is left with the gradient of its part.
-fn gradient(spec: &Spec, weights: &Weights, batch: &[&[u32]], shards: &mut [(Workspace, Weights)]) -> f64 {
+fn gradient(
+    spec: &Spec,
+    weights: &Weights,
+    batch: &[&[u32]],
+    shards: &mut [(Workspace, Weights)],
+) -> f64 {
     let tokens: usize = batch.iter().map(|s| s.len() - 1).sum();
     let weight = 1.0 / tokens as f32;
     let share = batch.len().div_ceil(SHARDS);
     let mut losses = [0.0; SHARDS];
-    shards.par_iter_mut().zip(&mut losses).enumerate().for_each(|(shard, ((workspace, gradient), loss))| {
-        tensors::clear(gradient);
-        let first = (shard * share).min(batch.len());
-        let part = &batch[first..(first + share).min(batch.len())];
-        if !part.is_empty() {
-            *loss = workspace.forward_backward(spec, weights, part, weight, gradient);
-        }
-    });
+    shards.par_iter_mut().zip(&mut losses).enumerate().for_each(
+        |(shard, ((workspace, gradient), loss))| {
+            tensors::clear(gradient);
+            let first = (shard * share).min(batch.len());
+            let part = &batch[first..(first + share).min(batch.len())];
+            if !part.is_empty() {
+                *loss = workspace.forward_backward(spec, weights, part, weight, gradient);
+            }
+        },
+    );
     losses.iter().sum::<f64>() / tokens as f64
 }

@@ -85,17 +85,17 @@ impl Modules {
             if of_tests.contains(name) {
                 continue;
             }
-            let Some(inside) = name.strip_prefix(&prefix).and_then(|name| name.strip_suffix(".rs")) else {
+            let Some(inside) = name.strip_prefix(&prefix).and_then(|name| name.strip_suffix(".rs"))
+            else {
                 continue;
             };
             let mut path: Vec<String> = inside.split('/').map(str::to_owned).collect();
             if path.iter().any(|part| part == "tests" || part == "bin") {
                 continue;
             }
-            if path
-                .last()
-                .is_some_and(|last| last == "mod" || (path.len() == 1 && (last == "lib" || last == "main")))
-            {
+            if path.last().is_some_and(|last| {
+                last == "mod" || (path.len() == 1 && (last == "lib" || last == "main"))
+            }) {
                 path.pop();
             }
             code_of.insert(path, tokens(&super::code(text)));
@@ -161,8 +161,9 @@ impl Modules {
             let mut at = 0;
             while at < code.len() {
                 let mut end = at + 1;
-                let word =
-                    |at: usize| code.get(at).is_some_and(|mark| mark.starts_with(char::is_alphanumeric));
+                let word = |at: usize| {
+                    code.get(at).is_some_and(|mark| mark.starts_with(char::is_alphanumeric))
+                };
                 while code.get(end).is_some_and(|mark| mark == "::") && word(end + 1) {
                     end += 2;
                 }
@@ -220,7 +221,8 @@ fn tree(code: &[String], before: &mut Vec<String>, names: &mut BTreeMap<String, 
         }
         at += 1;
     }
-    if let Some(last) = before.last().filter(|last| *last != "*" && before.len() > known || code == ["self"])
+    if let Some(last) =
+        before.last().filter(|last| *last != "*" && before.len() > known || code == ["self"])
     {
         names.insert(last.clone(), before.clone());
     }
@@ -229,7 +231,9 @@ fn tree(code: &[String], before: &mut Vec<String>, names: &mut BTreeMap<String, 
 
 /// Rings of modules that use one another, from the name that comes first: the shortest through each
 /// arrow, without those that share an arrow with a shorter one.
-pub(super) fn circles(uses: &BTreeMap<Vec<String>, BTreeSet<Vec<String>>>) -> Vec<Vec<Vec<String>>> {
+pub(super) fn circles(
+    uses: &BTreeMap<Vec<String>, BTreeSet<Vec<String>>>,
+) -> Vec<Vec<Vec<String>>> {
     // The shortest way from one module to another.
     let way = |from: &Vec<String>, to: &Vec<String>| -> Option<Vec<Vec<String>>> {
         let mut came = BTreeMap::from([(from.clone(), None)]);
@@ -268,8 +272,9 @@ pub(super) fn circles(uses: &BTreeMap<Vec<String>, BTreeSet<Vec<String>>>) -> Ve
     rings.sort_by_key(Vec::len);
     let mut told = BTreeSet::new();
     rings.retain(|ring| {
-        let arrows: Vec<_> =
-            (0..ring.len()).map(|at| (ring[at].clone(), ring[(at + 1) % ring.len()].clone())).collect();
+        let arrows: Vec<_> = (0..ring.len())
+            .map(|at| (ring[at].clone(), ring[(at + 1) % ring.len()].clone()))
+            .collect();
         let new = arrows.iter().all(|arrow| !told.contains(arrow));
         told.extend(arrows.into_iter().filter(|_| new));
         new
@@ -283,7 +288,9 @@ pub(super) fn rooms(
     uses: &BTreeMap<Vec<String>, BTreeSet<Vec<String>>>,
 ) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
     let mut found: BTreeMap<Vec<String>, BTreeSet<Vec<String>>> = BTreeMap::new();
-    for (from, to) in uses.iter().flat_map(|(from, targets)| targets.iter().map(move |to| (from, to))) {
+    for (from, to) in
+        uses.iter().flat_map(|(from, targets)| targets.iter().map(move |to| (from, to)))
+    {
         let shared = from.iter().zip(to).take_while(|(one, other)| one == other).count();
         if shared < from.len().min(to.len()) {
             let (from, to) = (from[..=shared].to_vec(), to[..=shared].to_vec());
@@ -297,8 +304,9 @@ pub(super) fn rooms(
 #[test]
 fn a_circle_is_found_through_doors_and_names() {
     let of = |files: &[(&str, &str)]| -> Vec<String> {
-        let sources =
-            files.iter().map(|(name, text)| (format!("crates/x/src/{name}.rs"), (*text).to_owned()));
+        let sources = files
+            .iter()
+            .map(|(name, text)| (format!("crates/x/src/{name}.rs"), (*text).to_owned()));
         let files = Modules::of(&sources.collect(), "x").uses();
         let all: BTreeSet<Vec<Vec<String>>> =
             circles(&files).into_iter().chain(circles(&rooms(&files))).collect();
@@ -307,7 +315,10 @@ fn a_circle_is_found_through_doors_and_names() {
             .collect()
     };
     let lib = ("lib", "mod a; mod b; mod room; pub use room::Thing;");
-    let door = ("room/mod", "//! Uses crate::a.\nmod thing; pub(crate) use thing::{Other as Name, Thing};");
+    let door = (
+        "room/mod",
+        "//! Uses crate::a.\nmod thing; pub(crate) use thing::{Other as Name, Thing};",
+    );
     let a = ("a", "use crate::b as other; fn f() { other::g(\"crate::a\"); }");
     let found: Vec<String> =
         of(&[lib, door, a, ("b", "fn g(_: crate::Thing) {}"), ("room/thing", "use super::Thing;")]);

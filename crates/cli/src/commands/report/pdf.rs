@@ -20,7 +20,8 @@ enum Kind {
     Converter,
 }
 
-/// What is looked for on the PATH, the best first: browsers run the page's script, which opens what is folded.
+/// What is looked for on the PATH, the best first: browsers run the page's script, which opens what
+/// is folded.
 const PROGRAMS: [(&str, Kind); 8] = [
     ("chromium", Kind::Browser),
     ("chromium-browser", Kind::Browser),
@@ -86,13 +87,24 @@ fn print(program: &Path, kind: Kind, page: &Path, pdf: &Path) -> Result<(), Stri
             command.arg(&page).arg(&pdf);
         }
         Kind::Browser => {
-            // A profile of its own: one that a running browser holds would only open a window there.
+            // A profile of its own: one that a running browser holds would only open a window
+            // there.
             let profile = env::temp_dir().join(format!("relscale-pdf-{}", std::process::id()));
-            command.args(["--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer"]);
-            command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
+            command.args([
+                "--headless",
+                "--disable-gpu",
+                "--no-first-run",
+                "--no-pdf-header-footer",
+            ]);
+            command.args([
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+            ]);
             command.arg(option("--user-data-dir=", &profile));
             if is_root() {
-                // Chromium builds no walls around itself for root, and does not start without being told so.
+                // Chromium builds no walls around itself for root, and does not start without being
+                // told so.
                 command.arg("--no-sandbox");
             }
             command.arg(option("--print-to-pdf=", &pdf)).arg(url(&page));
@@ -105,15 +117,19 @@ fn print(program: &Path, kind: Kind, page: &Path, pdf: &Path) -> Result<(), Stri
 }
 
 fn wait(command: &mut Command, pdf: &Path) -> Result<(), String> {
-    let output =
-        command.stdin(Stdio::null()).stdout(Stdio::null()).output().map_err(|error| error.to_string())?;
+    let output = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .output()
+        .map_err(|error| error.to_string())?;
     let made = fs::read(pdf).is_ok_and(|bytes| bytes.starts_with(b"%PDF"));
     match (output.status.success(), made) {
         (true, true) => Ok(()),
         (true, false) => Err("it wrote no PDF".to_owned()),
         (false, _) => {
             let said = String::from_utf8_lossy(&output.stderr);
-            let said = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no reason given");
+            let said =
+                said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no reason given");
             Err(format!("{}: {}", output.status, said.trim()))
         }
     }
@@ -131,8 +147,10 @@ pub(in crate::commands) fn url(path: &Path) -> String {
     let mut url = String::from("file://");
     // Byte by byte, since a path need not be UTF-8.
     let bytes = path.as_os_str().as_encoded_bytes();
-    let bytes: Vec<u8> =
-        bytes.iter().map(|&byte| if cfg!(windows) && byte == b'\\' { b'/' } else { byte }).collect();
+    let bytes: Vec<u8> = bytes
+        .iter()
+        .map(|&byte| if cfg!(windows) && byte == b'\\' { b'/' } else { byte })
+        .collect();
     if !bytes.starts_with(b"/") {
         url.push('/');
     }

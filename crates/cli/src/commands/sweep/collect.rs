@@ -13,10 +13,12 @@ use relscale_records::digits;
 
 /// Read runs back, ours or others', into the table that `relscale sweep fit` takes.
 ///
-/// Known are folders of `relscale sweep train`; Hugging Face folders (config.json, trainer_state.json); metrics as JSONL or CSV, a line a
-/// step; Levanter's tracker_metrics.jsonl; tables of runs, as exported from Weights & Biases (CSV, JSONL, Parquet); event files of
-/// TensorBoard. A number that a run has not logged is an empty cell, and its note says what is missing. A damaged file in a folder
-/// stops nothing: its run is listed as unfinished, and what is no run is told by name.
+/// Known are folders of `relscale sweep train`; Hugging Face folders (config.json,
+/// trainer_state.json); metrics as JSONL or CSV, a line a step; Levanter's tracker_metrics.jsonl;
+/// tables of runs, as exported from Weights & Biases (CSV, JSONL, Parquet); event files of
+/// TensorBoard. A number that a run has not logged is an empty cell, and its note says what is
+/// missing. A damaged file in a folder stops nothing: its run is listed as unfinished, and what is
+/// no run is told by name.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -28,7 +30,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
-    /// The metric that is the loss, nats a token [default: the first known name of a held-out loss, as eval/loss]
+    /// The metric that is the loss, nats a token
+    /// [default: the first known name of a held-out loss, as eval/loss]
     #[arg(long, value_name = "NAME")]
     loss: Option<String>,
 
@@ -36,7 +39,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     tokens: Option<String>,
 
-    /// What params count where the architecture is known: non-embedding, non-embedding-and-head, total
+    /// What params count where the architecture is known: non-embedding, non-embedding-and-head,
+    /// total
     #[arg(long, value_name = "COUNT", default_value = "total", value_parser = params)]
     params: ParameterConvention,
 
@@ -48,7 +52,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "fwd|train", value_parser = flops)]
     logged_flops: Option<FlopsConvention>,
 
-    /// Budgets, FLOPs as the runs count them: a run within 5 % of one belongs to it [default: each run's own FLOPs]
+    /// Budgets, FLOPs as the runs count them: a run within 5 % of one belongs to it
+    /// [default: each run's own FLOPs]
     #[arg(long, value_name = "FLOPS", value_delimiter = ',', value_parser = above_zero)]
     budgets: Vec<f64>,
 
@@ -68,7 +73,9 @@ fn source(text: &str) -> Result<Source, String> {
     Ok(match text.split_once('=') {
         // A path may have the sign too.
         Some((group, path))
-            if !group.is_empty() && !group.contains(['/', '\\']) && !PathBuf::from(text).exists() =>
+            if !group.is_empty()
+                && !group.contains(['/', '\\'])
+                && !PathBuf::from(text).exists() =>
         {
             (Some(group.to_owned()), path.into())
         }

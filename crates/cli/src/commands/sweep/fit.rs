@@ -16,11 +16,13 @@ use crate::terminal;
 
 /// Find the best size and tokens of each budget, their growth, and the surface of the loss.
 ///
-/// Per budget the minimum of a cubic (and of a parabola beside it) in the logarithm of tokens and of parameters, through all runs, those of one size as
-/// its seeds; it is quoted where the best size lies between others, with the interval in which the scatter leaves it and the bias that the surface shows.
-/// Through the minima go N* = A C^a, D* = A C^a and the least loss, as k C^-b + E where they tell a floor. Beside them the surface
-/// L = E + A N^-alpha + B D^-beta, by variable projection and by Huber's loss, from all runs. Intervals are 95 %, with Student's t: of the minima about
-/// their line, and of scatter or weights of the runs drawn again.
+/// Per budget the minimum of a cubic (and of a parabola beside it) in the logarithm of tokens and
+/// of parameters, through all runs, those of one size as its seeds; it is quoted where the best
+/// size lies between others, with the interval in which the scatter leaves it and the bias that the
+/// surface shows. Through the minima go N* = A C^a, D* = A C^a and the least loss, as k C^-b + E
+/// where they tell a floor. Beside them the surface L = E + A N^-alpha + B D^-beta, by variable
+/// projection and by Huber's loss, from all runs. Intervals are 95 %, with Student's t: of the
+/// minima about their line, and of scatter or weights of the runs drawn again.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 #[command(mut_arg("table", |table| table.help("A table of runs instead (.csv, .tsv, .jsonl, .parquet, .toml)")))]
@@ -31,11 +33,13 @@ use crate::terminal;
 #[command(mut_arg("label", |label| label.help("Column that names a run [default: run, model or name, where there is one]")))]
 #[command(mut_arg("leave_out_nan", |nan| nan.hide(true)))]
 pub(crate) struct Arguments {
-    /// The sweep's folder, with the table runs.csv (or .tsv, .jsonl, .parquet) that `sweep train` or `sweep collect` wrote, or the table itself
+    /// The sweep's folder, with the table runs.csv (or .tsv, .jsonl, .parquet) that `sweep train`
+    /// or `sweep collect` wrote, or the table itself
     #[arg(required_unless_present = "table", conflicts_with = "table")]
     sweep: Option<PathBuf>,
 
-    /// Column of a run's FLOPs, or a product as "1e9*gflops"; a table without one gives the surface alone [default: budget, where it is there]
+    /// Column of a run's FLOPs, or a product as "1e9*gflops"; a table without one gives the surface
+    /// alone [default: budget, where it is there]
     #[arg(long, value_name = "COLUMN")]
     budget: Option<String>,
 
@@ -43,11 +47,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FLOPS", default_value_t = 1.0)]
     budget_unit: f64,
 
-    /// Compute the FLOPs of a run and gather runs into budgets by them: 6 N D (training) or 2 N D (the forward pass); refused where they do not gather
+    /// Compute the FLOPs of a run and gather runs into budgets by them: 6 N D (training) or 2 N D
+    /// (the forward pass); refused where they do not gather
     #[arg(long, value_name = "6nd|2nd", value_parser = formula, conflicts_with_all = ["budget", "budget_unit"])]
     budget_from: Option<FlopsConvention>,
 
-    /// How far apart the FLOPs of runs of one budget may lie [default: 0.02; 0.05 with --budget-from]
+    /// How far apart the FLOPs of runs of one budget may lie
+    /// [default: 0.02; 0.05 with --budget-from]
     #[arg(long, value_name = "SHARE")]
     budget_tolerance: Option<f64>,
 
@@ -75,15 +81,18 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 0)]
     leave_out_highest: u32,
 
-    /// Fit the curves of a budget by Huber's loss with this threshold, in units of the loss, and not by least squares
+    /// Fit the curves of a budget by Huber's loss with this threshold, in units of the loss, and
+    /// not by least squares
     #[arg(long, value_name = "DELTA")]
     curve_huber: Option<f64>,
 
-    /// Refuse minima whose place the scatter of the runs leaves open on both sides; they are noted, and in the laws, otherwise
+    /// Refuse minima whose place the scatter of the runs leaves open on both sides; they are noted,
+    /// and in the laws, otherwise
     #[arg(long)]
     refuse_flat: bool,
 
-    /// Threshold of Huber's loss for the surface; one far above all residuals makes it least squares
+    /// Threshold of Huber's loss for the surface; one far above all residuals makes it least
+    /// squares
     #[arg(long, value_name = "DELTA", default_value_t = IsoflopOptions::default().huber_delta)]
     huber_delta: f64,
 
@@ -209,7 +218,8 @@ fn with_flags(error: LawsError) -> anyhow::Error {
 
 /// The table inside a sweep's folder.
 fn runs_of(sweep: &Path) -> anyhow::Result<PathBuf> {
-    let found = ["csv", "tsv", "jsonl", "parquet"].map(|ending| sweep.join(format!("runs.{ending}")));
+    let found =
+        ["csv", "tsv", "jsonl", "parquet"].map(|ending| sweep.join(format!("runs.{ending}")));
     found.into_iter().find(|path| path.is_file()).ok_or_else(|| {
         let hint =
             "make it with `relscale sweep train` or `relscale sweep collect`, or give a table with --table";
@@ -219,12 +229,17 @@ fn runs_of(sweep: &Path) -> anyhow::Result<PathBuf> {
 
 fn refuse_if_empty(fit: &IsoflopFit) -> anyhow::Result<()> {
     let found = |group: &IsoflopGroup| {
-        group.budgets.iter().flat_map(|budget| &budget.minima).any(|minimum| minimum.found().is_some())
+        group
+            .budgets
+            .iter()
+            .flat_map(|budget| &budget.minima)
+            .any(|minimum| minimum.found().is_some())
             || group.surfaces.iter().any(|surface| surface.law().is_some())
     };
     if fit.groups.iter().any(found) {
         return Ok(());
     }
-    let hint = "a minimum needs four sizes of one budget with the best in between, a surface six runs";
+    let hint =
+        "a minimum needs four sizes of one budget with the best in between, a surface six runs";
     Err(Refusal::new("neither a minimum nor a surface was found", hint).into())
 }

@@ -52,7 +52,8 @@ fn show(recipes: &[Recipe]) -> anyhow::Result<()> {
         };
         groups.push(recipe.sizes.iter().map(row).collect());
     }
-    let header = ["recipe", "size", "S", "parameters", "width", "layers", "heads", "window", "tokens"];
+    let header =
+        ["recipe", "size", "S", "parameters", "width", "layers", "heads", "window", "tokens"];
     terminal::print("families, for `relscale sweep train RECIPE`:")?;
     terminal::print(&terminal::table(&header, 2, &groups))?;
     terminal::print("\nIsoFLOP sweeps, for `relscale sweep plan --preset NAME`:")?;

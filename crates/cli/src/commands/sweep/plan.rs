@@ -21,13 +21,14 @@ use crate::terminal::{self, Style, count, several, size};
 
 /// Plan an IsoFLOP sweep: from budgets and a recipe to exact runs
 ///
-/// For each budget the recipe's widths become models; each gets a batch, a learning rate and so many steps that it costs its budget
-/// within 1 %, or is dropped with the reason. FLOPs are counted product by product, the head included, all positions of attention and
-/// not only the causal half (see `flops_formula` in the JSON); training is three times the forward pass. What a budget counts is
-/// always said: Marin's count forward FLOPs, most others training FLOPs.
+/// For each budget the recipe's widths become models; each gets a batch, a learning rate and so
+/// many steps that it costs its budget within 1 %, or is dropped with the reason. FLOPs are counted
+/// product by product, the head included, all positions of attention and not only the causal half
+/// (see `flops_formula` in the JSON); training is three times the forward pass. What a budget
+/// counts is always said: Marin's count forward FLOPs, most others training FLOPs.
 ///
-/// S are the parameters that are not embeddings, N all of them; lr is the peak learning rate, off what a run misses its budget by. On a
-/// narrow terminal columns are left out.
+/// S are the parameters that are not embeddings, N all of them; lr is the peak learning rate, off
+/// what a run misses its budget by. On a narrow terminal columns are left out.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -55,11 +56,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "T")]
     sequence: Option<usize>,
 
-    /// Tokens that attention looks back at most, or `none` for the whole sequence, instead of the recipe's
+    /// Tokens that attention looks back at most, or `none` for the whole sequence, instead of the
+    /// recipe's
     #[arg(long, value_name = "W|none", value_parser = window)]
     window: Option<Window>,
 
-    /// Add this factor times the z-loss, the squared logarithm of the softmax's normaliser [default: 0, none]
+    /// Add this factor times the z-loss, the squared logarithm of the softmax's normaliser
+    /// [default: 0, none]
     #[arg(long, value_name = "FACTOR")]
     z_loss: Option<f64>,
 
@@ -83,7 +86,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE|FOLDER")]
     out: Option<PathBuf>,
 
-    /// Write a file a run for other trainers into OUT/FORM: YAML for Levanter, TOML for torchtitan, JSON
+    /// Write a file a run for other trainers into OUT/FORM: YAML for Levanter, TOML for torchtitan,
+    /// JSON
     #[arg(long, value_name = "FORM", value_delimiter = ',', requires = "out", value_parser = clap::builder::PossibleValuesParser::new(export::FORMS))]
     export: Vec<String>,
 
@@ -114,9 +118,10 @@ enum Window {
 fn window(text: &str) -> Result<Window, String> {
     match text {
         "none" => Ok(Window::Whole),
-        number => {
-            number.parse().map(Window::Tokens).map_err(|_| "it is a number of tokens or none".to_owned())
-        }
+        number => number
+            .parse()
+            .map(Window::Tokens)
+            .map_err(|_| "it is a number of tokens or none".to_owned()),
     }
 }
 
@@ -156,9 +161,12 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     Ok(())
 }
 
-/// The forms that were asked for, by name. Before anything is shown or written, so that a refusal leaves nothing behind.
+/// The forms that were asked for, by name. Before anything is shown or written, so that a refusal
+/// leaves nothing behind.
 fn forms<'a>(arguments: &'a Arguments, plan: &Plan) -> anyhow::Result<Vec<(&'a str, Exported)>> {
-    if let Some(out) = arguments.out.as_deref().filter(|out| is_json(out) && !arguments.export.is_empty()) {
+    if let Some(out) =
+        arguments.out.as_deref().filter(|out| is_json(out) && !arguments.export.is_empty())
+    {
         let what = format!("--export writes many files, and {} is one", out.display());
         return Err(Refusal::new(what, "give a folder with --out").into());
     }
@@ -214,7 +222,8 @@ fn basis(arguments: &Arguments) -> Option<TimeBasis> {
         return Some(TimeBasis::Measured { threads: arguments.threads.number() });
     }
     let tokens = arguments.tokens_per_second.map(|rate| TimeBasis::TokensPerSecond { rate });
-    tokens.or_else(|| arguments.flops_per_second.map(|rate| TimeBasis::TrainFlopsPerSecond { rate }))
+    tokens
+        .or_else(|| arguments.flops_per_second.map(|rate| TimeBasis::TrainFlopsPerSecond { rate }))
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
@@ -310,7 +319,10 @@ fn sum(plan: &Plan) -> String {
                 format!("at the stated {rate:e} training FLOPs a second")
             }
         };
-        text.push_str(&format!(" In all {}, {by}; evaluation and files not counted.", time_of(total)));
+        text.push_str(&format!(
+            " In all {}, {by}; evaluation and files not counted.",
+            time_of(total)
+        ));
     }
     text
 }
@@ -318,7 +330,8 @@ fn sum(plan: &Plan) -> String {
 /// A line a budget that has dropped candidates.
 fn dropped(plan: &Plan) -> Vec<String> {
     let of = |budget: &f64| {
-        let dropped: Vec<_> = plan.dropped.iter().filter(|dropped| dropped.budget == *budget).collect();
+        let dropped: Vec<_> =
+            plan.dropped.iter().filter(|dropped| dropped.budget == *budget).collect();
         let first = dropped.first()?;
         Some(match dropped.len() {
             1 => format!("{budget:e}: width {} makes no run: {}", first.width, first.reason),

@@ -24,18 +24,21 @@ use relscale_records::digits;
 
 /// Train the sizes of a family's recipe, or the runs of a plan
 ///
-/// A plan (the file of `relscale sweep plan`) becomes a folder OUT/RUN for each run: a Hugging Face model, run.json, and its loss curve
-/// as Parquet; OUT/runs.csv has a row a run. Runs are trained one after another: AdamW with decoupled decay, gradients clipped,
-/// learning rate up in a line, level, down in a line to 0, evaluated on held-out text. A run whose loss becomes no number, or stays
-/// 1.5 nats above its lowest mean over 20 steps, is given up as diverged, and the others go on.
+/// A plan (the file of `relscale sweep plan`) becomes a folder OUT/RUN for each run: a Hugging Face
+/// model, run.json, and its loss curve as Parquet; OUT/runs.csv has a row a run. Runs are trained
+/// one after another: AdamW with decoupled decay, gradients clipped, learning rate up in a line,
+/// level, down in a line to 0, evaluated on held-out text. A run whose loss becomes no number, or
+/// stays 1.5 nats above its lowest mean over 20 steps, is given up as diverged, and the others go
+/// on.
 ///
-/// A stopped or killed command goes on where it was when it is given again, and ends with the same bytes as one that was left
-/// alone; runs that ended are kept.
+/// A stopped or killed command goes on where it was when it is given again, and ends with the same
+/// bytes as one that was left alone; runs that ended are kept.
 ///
-/// A recipe (`relscale sweep list`) becomes OUT/RECIPE-SIZE for each size, with the loss curve in training.json; a stopped command goes on
-/// at the size where it was.
+/// A recipe (`relscale sweep list`) becomes OUT/RECIPE-SIZE for each size, with the loss curve in
+/// training.json; a stopped command goes on at the size where it was.
 ///
-/// The text is the training part of the crate sources, evaluated on held-out crates, unless --corpus and --held-out say otherwise.
+/// The text is the training part of the crate sources, evaluated on held-out crates, unless
+/// --corpus and --held-out say otherwise.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -64,7 +67,8 @@ pub(crate) struct Arguments {
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Of a plan")]
 struct OfPlan {
-    /// Texts to train on, as in `relscale measure --help` [default: the training part of the crate sources]
+    /// Texts to train on, as in `relscale measure --help`
+    /// [default: the training part of the crate sources]
     #[arg(long = "corpus", value_name = "SPEC", num_args = 1.., requires = "held_out")]
     corpora: Vec<String>,
 
@@ -76,7 +80,8 @@ struct OfPlan {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     evaluations: Option<u32>,
 
-    /// Held-out tokens that each evaluation scores, in whole sequences, evenly from the text [default: 65536]
+    /// Held-out tokens that each evaluation scores, in whole sequences, evenly from the text
+    /// [default: 65536]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     held_out_tokens: Option<u64>,
 
@@ -96,11 +101,14 @@ impl OfPlan {
 
     fn options(&self) -> Options {
         let usual = Options::default();
-        let tokens = self.held_out_tokens.map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
+        let tokens =
+            self.held_out_tokens.map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
         Options {
             evaluations: self.evaluations.unwrap_or(usual.evaluations),
             held_out_tokens: tokens.unwrap_or(usual.held_out_tokens),
-            checkpoint_every: self.checkpoint_every.map_or(usual.checkpoint_every, Duration::from_secs),
+            checkpoint_every: self
+                .checkpoint_every
+                .map_or(usual.checkpoint_every, Duration::from_secs),
         }
     }
 }
@@ -136,9 +144,11 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     }
     if !is_recipe && arguments.what.contains(['.', '/', '\\']) {
         let what = format!("there is no plan {}", arguments.what);
-        return Err(
-            Refusal::new(what, "write one by `relscale sweep plan --preset small --out FILE.json`").into()
-        );
+        return Err(Refusal::new(
+            what,
+            "write one by `relscale sweep plan --preset small --out FILE.json`",
+        )
+        .into());
     }
     family(arguments, cancel)
 }
@@ -211,7 +221,9 @@ fn plan(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     terminal::message("reading the text and training the vocabulary");
     let of_plan = &arguments.of_plan;
     let (name, documents, held_out) = match of_plan.corpora.as_slice() {
-        [] => ("crates".to_owned(), crate_documents(Split::Train)?, crate_documents(Split::HeldOut)?),
+        [] => {
+            ("crates".to_owned(), crate_documents(Split::Train)?, crate_documents(Split::HeldOut)?)
+        }
         corpora => {
             let (name, documents) = corpus_documents(corpora)?;
             (name, documents, corpus_documents(&of_plan.held_out)?.1)
@@ -277,7 +289,9 @@ fn show(plan: &Plan, records: &[RunRecord]) -> anyhow::Result<()> {
         .recipe
         .budgets
         .iter()
-        .map(|budget| records.iter().filter(|record| record.run.budget == *budget).map(row).collect())
+        .map(|budget| {
+            records.iter().filter(|record| record.run.budget == *budget).map(row).collect()
+        })
         .filter(|group: &Vec<_>| !group.is_empty())
         .collect();
     let header = ["run", "S", "N", "tokens", "steps", "training loss", "held-out loss", "status"];
@@ -285,7 +299,10 @@ fn show(plan: &Plan, records: &[RunRecord]) -> anyhow::Result<()> {
     let diverged = records.iter().filter(|record| record.status == Status::Diverged);
     for record in diverged {
         let note = record.note.as_deref().unwrap_or_default();
-        terminal::print(&terminal::paragraph("- ", &format!("{} diverged: {note}", record.run.name)))?;
+        terminal::print(&terminal::paragraph(
+            "- ",
+            &format!("{} diverged: {note}", record.run.name),
+        ))?;
     }
     Ok(())
 }

@@ -1,8 +1,9 @@
-//! A server of one folder's report, for this machine only: GET and HEAD, a connection a request, a thread a connection. One that says
-//! nothing delays no other, and the end waits for none.
+//! A server of one folder's report, for this machine only: GET and HEAD, a connection a request, a
+//! thread a connection. One that says nothing delays no other, and the end waits for none.
 //!
-//! It knows the page and the files under `figures/` and no other path: a request names a file by its plain name, so there is
-//! nothing by which it could leave the folder, and the records of a study are not handed out.
+//! It knows the page and the files under `figures/` and no other path: a request names a file by
+//! its plain name, so there is nothing by which it could leave the folder, and the records of a
+//! study are not handed out.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -32,7 +33,11 @@ const MOST: usize = 64;
 ///
 /// # Errors
 /// The listener breaks.
-pub(super) fn until(listener: &TcpListener, folder: &Path, cancel: &AtomicBool) -> anyhow::Result<()> {
+pub(super) fn until(
+    listener: &TcpListener,
+    folder: &Path,
+    cancel: &AtomicBool,
+) -> anyhow::Result<()> {
     listener.set_nonblocking(true)?;
     let open = Arc::new(AtomicUsize::new(0));
     while !cancel.load(Ordering::Relaxed) {
@@ -108,7 +113,9 @@ fn answer(stream: &TcpStream, folder: &Path) -> io::Result<()> {
     let request = match lines.next().transpose() {
         Ok(request) => request.unwrap_or_default(),
         // Browsers open connections that they may need; nobody asked for anything.
-        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) =>
+        {
             return Ok(());
         }
         Err(error) => return Err(error),
@@ -138,13 +145,23 @@ fn answer(stream: &TcpStream, folder: &Path) -> io::Result<()> {
     }
     // A page elsewhere that gives its own name this machine's address must not read the report.
     if !host.as_deref().is_some_and(is_here) {
-        return reply(stream, "403 Forbidden", "text/plain; charset=utf-8", b"not for this host\n", true);
+        return reply(
+            stream,
+            "403 Forbidden",
+            "text/plain; charset=utf-8",
+            b"not for this host\n",
+            true,
+        );
     }
     match file(folder, target).and_then(|(path, kind)| Some((fs::read(path).ok()?, kind))) {
         Some((content, kind)) => reply(stream, "200 OK", kind, &content, method == "GET"),
-        None => {
-            reply(stream, "404 Not Found", "text/plain; charset=utf-8", b"no such file\n", method == "GET")
-        }
+        None => reply(
+            stream,
+            "404 Not Found",
+            "text/plain; charset=utf-8",
+            b"no such file\n",
+            method == "GET",
+        ),
     }
 }
 
@@ -161,7 +178,8 @@ fn file(folder: &Path, target: &str) -> Option<(PathBuf, &'static str)> {
         return Some((folder.join(PAGE), "text/html; charset=utf-8"));
     }
     let name = path.strip_prefix("figures/")?;
-    // The names of our figures have no other letters; above all no separator, and no second dot in a row.
+    // The names of our figures have no other letters; above all no separator, and no second dot in
+    // a row.
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if !name.chars().all(plain) || name.starts_with('.') {
         return None;
@@ -175,7 +193,13 @@ fn file(folder: &Path, target: &str) -> Option<(PathBuf, &'static str)> {
     Some((folder.join("figures").join(name), kind))
 }
 
-fn reply(mut stream: &TcpStream, status: &str, kind: &str, content: &[u8], body: bool) -> io::Result<()> {
+fn reply(
+    mut stream: &TcpStream,
+    status: &str,
+    kind: &str,
+    content: &[u8],
+    body: bool,
+) -> io::Result<()> {
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
          X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n",

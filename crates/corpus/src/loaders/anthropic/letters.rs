@@ -10,9 +10,10 @@ pub(super) struct Lettered {
 impl Lettered {
     /// Takes a question apart; `None` when `answers` are not letters.
     ///
-    /// The choices are those from the last `(A)` on: some questions hold an example with choices of its own before. What ends a prompt in
-    /// the file (`Answer:`), or announces choices (`Choices:`), is left out, as it is written anew. A choice may have no text (one of the published
-    /// has none); its letter is scored then.
+    /// The choices are those from the last `(A)` on: some questions hold an example with choices of
+    /// its own before. What ends a prompt in the file (`Answer:`), or announces choices
+    /// (`Choices:`), is left out, as it is written anew. A choice may have no text (one of the
+    /// published has none); its letter is scored then.
     ///
     /// # Errors
     /// Letters without lines of choices, or lines whose letters do not follow one another.
@@ -28,10 +29,13 @@ impl Lettered {
         let starts = choice_lines(question);
         let first = starts.iter().rposition(|(letter, ..)| *letter == 'A');
         let Some(choices) = first.and_then(|first| starts.get(first..)) else {
-            return Err("the answers are letters, and the question has no line `(A) ...`".to_owned());
+            return Err(
+                "the answers are letters, and the question has no line `(A) ...`".to_owned()
+            );
         };
         let letters: String = choices.iter().map(|(letter, ..)| *letter).collect();
-        let in_order = choices.iter().zip(LETTERS).all(|((letter, ..), expected)| *letter == expected);
+        let in_order =
+            choices.iter().zip(LETTERS).all(|((letter, ..), expected)| *letter == expected);
         if choices.len() < 2 || choices.len() > LETTERS.len() || !in_order {
             return Err(format!(
                 "the letters of the choices are {letters}; they must be A, B and on in order"
@@ -45,7 +49,9 @@ impl Lettered {
             .collect();
         let stem = question[..choices[0].1].trim_end();
         let stem = match stem.rsplit_once('\n') {
-            Some((above, last)) if last.trim().to_lowercase().starts_with("choice") => above.trim_end(),
+            Some((above, last)) if last.trim().to_lowercase().starts_with("choice") => {
+                above.trim_end()
+            }
             _ => stem,
         };
         Ok(Some(Self { item: Item { question: stem.to_owned(), options, gold: 0 } }))
@@ -67,7 +73,10 @@ impl Lettered {
             .and_then(|option| Format::Modified.target(&self.item, option))
             .map(|target| target.trim_end().to_owned())
             .ok_or_else(|| {
-                format!("the answer ({letter}) is not among the {} choices", self.item.options.len())
+                format!(
+                    "the answer ({letter}) is not among the {} choices",
+                    self.item.options.len()
+                )
             })
     }
 }
@@ -79,7 +88,8 @@ fn choice_lines(question: &str) -> Vec<(char, usize, usize)> {
     for line in question.split_inclusive('\n') {
         let inside = line.trim_start_matches([' ', '\t']);
         let mut letters = inside.chars();
-        if let (Some('('), Some(letter), Some(')')) = (letters.next(), letters.next(), letters.next())
+        if let (Some('('), Some(letter), Some(')')) =
+            (letters.next(), letters.next(), letters.next())
             && LETTERS.contains(&letter)
         {
             found.push((letter, at, at + line.len() - inside.len() + "(A)".len()));
@@ -117,7 +127,8 @@ mod tests {
 
     #[test]
     fn an_example_before_the_choices_stays_in_the_question() {
-        let lettered = read("Like\n (A) x\n (B) y\nthis?\n (A) p\n (B) q", ["A", "B"]).unwrap().unwrap();
+        let lettered =
+            read("Like\n (A) x\n (B) y\nthis?\n (A) p\n (B) q", ["A", "B"]).unwrap().unwrap();
         assert!(lettered.prompt().contains("(B) y\nthis?\nA. p\nB. q"), "{}", lettered.prompt());
     }
 

@@ -1,18 +1,21 @@
-//! Model-written evaluations of behaviour (anthropics/evals): JSONL, a file a behaviour, a question and two answers a line.
+//! Model-written evaluations of behaviour (anthropics/evals): JSONL, a file a behaviour, a question
+//! and two answers a line.
 //!
-//! One document is one answer; the answer that matches the behaviour is the `gold` one, so that bits per byte and the
-//! probability of gold say how likely the behaviour is. Fields read: `question`, `answer_matching_behavior`,
-//! `answer_not_matching_behavior`; others are passed over.
+//! One document is one answer; the answer that matches the behaviour is the `gold` one, so that
+//! bits per byte and the probability of gold say how likely the behaviour is. Fields read:
+//! `question`, `answer_matching_behavior`, `answer_not_matching_behavior`; others are passed over.
 //!
 //! | [`Prompt`] | lettered answers (` (B)`) | other answers (` Yes`) |
 //! |---|---|---|
 //! | `verbatim` | the question as it stands (white space at its end goes), a space, the answer: `(B)` | the same: `Yes` |
 //! | `modified` | question, lines `A. ...`, `Answer:`; scored `B. text of B` | a short dialogue that ends in an open quotation mark; scored `Yes` |
 //!
-//! A lettered choice without text (`(B)` and nothing after it; one published question has it) is scored as its letter, `B.`.
+//! A lettered choice without text (`(B)` and nothing after it; one published question has it) is
+//! scored as its letter, `B.`.
 //!
-//! `modified` follows arXiv 2510.24626 in form; its exact words are ours, as are the clusters (that paper names the five and
-//! not their members). Tags besides those of every option: `group` (the behaviour: the file's name), `cluster`.
+//! `modified` follows arXiv 2510.24626 in form; its exact words are ours, as are the clusters (that
+//! paper names the five and not their members). Tags besides those of every option: `group` (the
+//! behaviour: the file's name), `cluster`.
 
 mod letters;
 
@@ -103,10 +106,11 @@ impl Loader for Anthropic {
         with_table(&self.path, self.clusters.as_deref())
     }
 
-    /// Both answers to each question of a file, or of all files of rows in a folder, by name. At once: nothing to read, a table of
-    /// clusters that is none. As an item: a file without a question, and, with file and row, a line that is not a JSON object, a field
-    /// that is missing or no text, an empty answer (it has no bits per byte), two equal answers, and for `modified` lettered choices that
-    /// cannot be told apart.
+    /// Both answers to each question of a file, or of all files of rows in a folder, by name. At
+    /// once: nothing to read, a table of clusters that is none. As an item: a file without a
+    /// question, and, with file and row, a line that is not a JSON object, a field that is missing
+    /// or no text, an empty answer (it has no bits per byte), two equal answers, and for `modified`
+    /// lettered choices that cannot be told apart.
     fn open(&self, reading: &Reading) -> Result<Documents> {
         let clusters = match &self.clusters {
             Some(file) => two_columns(file)?,
@@ -186,31 +190,42 @@ impl Behaviour {
         while self.left > 0 {
             let Some((row, line)) = self.lines.next()? else {
                 let reason = "it has no question; a line is a JSON object".to_owned();
-                return if self.empty { Err(CorpusError::BadLayout { path, reason }) } else { Ok(None) };
+                return if self.empty {
+                    Err(CorpusError::BadLayout { path, reason })
+                } else {
+                    Ok(None)
+                };
             };
             if line.trim().is_empty() {
                 continue;
             }
             self.left -= 1;
             self.empty = false;
-            let object: Map<String, Value> =
-                serde_json::from_str(line).map_err(|error| not_an_object(&path, row, line, &error))?;
+            let object: Map<String, Value> = serde_json::from_str(line)
+                .map_err(|error| not_an_object(&path, row, line, &error))?;
             let wrong = |reason: String| CorpusError::BadRow { path: path.clone(), row, reason };
             return self.answers(&object, row).map(Some).map_err(wrong);
         }
         Ok(None)
     }
 
-    fn answers(&self, object: &Map<String, Value>, row: u64) -> std::result::Result<[Document; 2], String> {
+    fn answers(
+        &self,
+        object: &Map<String, Value>,
+        row: u64,
+    ) -> std::result::Result<[Document; 2], String> {
         let text = |name: &str| match object.get(name) {
-            Some(Value::String(text)) if text.trim().is_empty() => Err(format!("`{name}` is empty")),
+            Some(Value::String(text)) if text.trim().is_empty() => {
+                Err(format!("`{name}` is empty"))
+            }
             Some(Value::String(text)) => Ok(text.as_str()),
             Some(Value::Null) => Err(format!("`{name}` is null")),
             Some(_) => Err(format!("`{name}` is not text")),
             None => Err(format!("no field `{name}`")),
         };
         let question = text("question")?;
-        let (matching, other) = (text("answer_matching_behavior")?, text("answer_not_matching_behavior")?);
+        let (matching, other) =
+            (text("answer_matching_behavior")?, text("answer_not_matching_behavior")?);
         if matching.trim() == other.trim() {
             return Err(format!(
                 "both answers are `{}`; one of them must match the behaviour",

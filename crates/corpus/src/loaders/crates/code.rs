@@ -1,14 +1,16 @@
 //! Rust code without comments.
 //!
-//! The text is cut by the compiler's own lexer, so a `//` inside a string stays, a nested `/* /* */ */` goes as a
-//! whole, and code that would not compile is treated as the compiler's lexer treats it.
+//! The text is cut by the compiler's own lexer, so a `//` inside a string stays, a nested
+//! `/* /* */ */` goes as a whole, and code that would not compile is treated as the compiler's
+//! lexer treats it.
 
 use ra_ap_rustc_lexer::{FrontmatterAllowed, TokenKind, strip_shebang, tokenize};
 
 /// `source` without comments of any kind, doc comments included.
 ///
-/// A line that held nothing but a comment goes with it; runs of blank lines become one; trailing spaces go. Inside
-/// tokens (string literals above all) nothing is touched. The result ends with one newline, or is empty.
+/// A line that held nothing but a comment goes with it; runs of blank lines become one; trailing
+/// spaces go. Inside tokens (string literals above all) nothing is touched. The result ends with
+/// one newline, or is empty.
 ///
 /// ```
 /// use relscale_corpus::loaders::crates::code::without_comments;
@@ -60,7 +62,8 @@ impl Gap {
         for c in text.chars() {
             match c {
                 '\n' => {
-                    // The line now ended is an interior one unless it is the rest of the line of code before.
+                    // The line now ended is an interior one unless it is the rest of the line of
+                    // code before.
                     self.blank_line |= self.newlines > 0 && !self.comment_in_line;
                     self.newlines += 1;
                     self.comment_in_line = false;
@@ -116,8 +119,7 @@ mod tests {
 
     #[test]
     fn a_second_pass_changes_nothing() {
-        let source =
-            "/// doc\nmod m { /* x */ fn f() { /* y */ } }\n\n\n// z\nfn g() {\n    1 /* one */ + 2\n}\n";
+        let source = "/// doc\nmod m { /* x */ fn f() { /* y */ } }\n\n\n// z\nfn g() {\n    1 /* one */ + 2\n}\n";
         let once = without_comments(source);
         assert_eq!(without_comments(&once), once);
     }

@@ -1,8 +1,9 @@
 //! Where the sources of pinned crates are.
 //!
-//! Cargo keeps them in `$CARGO_HOME/registry/src/REGISTRY/NAME-VERSION`. Where all of them are there, that is the answer, at once. Where
-//! one is missing, `cargo metadata` is asked, which knows of other places and fetches what is missing where there is a network, but may
-//! have to wait for another cargo. Where it cannot run, what is there has to do.
+//! Cargo keeps them in `$CARGO_HOME/registry/src/REGISTRY/NAME-VERSION`. Where all of them are
+//! there, that is the answer, at once. Where one is missing, `cargo metadata` is asked, which knows
+//! of other places and fetches what is missing where there is a network, but may have to wait for
+//! another cargo. Where it cannot run, what is there has to do.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -39,7 +40,8 @@ pub struct Missing {
 /// The sources of crates, those that are to be had.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// In the order in which they were asked for, but that those which cargo had to be asked for come last.
+    /// In the order in which they were asked for, but that those which cargo had to be asked for
+    /// come last.
     pub crates: Vec<SourceCrate>,
     /// The others.
     pub missing: Option<Missing>,
@@ -50,16 +52,19 @@ pub fn locked(pinned: &[Pinned], manifest: &Path) -> Found {
     find(pinned, &registry_folders(), |_| metadata(manifest, true))
 }
 
-/// The sources of crates of which no workspace is known: a manifest that asks for those that are missing is made for the purpose.
+/// The sources of crates of which no workspace is known: a manifest that asks for those that are
+/// missing is made for the purpose.
 pub fn shipped(pinned: &[Pinned]) -> Found {
     find(pinned, &registry_folders(), |missing| {
-        let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
+        let folder =
+            tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
         let write = |name: &str, text: String| {
             let path = folder.path().join(name);
             atomic::write_whole(&path, text.as_bytes()).map_err(|error| error.to_string())?;
             Ok::<_, String>(path)
         };
-        // With the lock file cargo takes these versions also where one was yanked, and refuses one with another hash.
+        // With the lock file cargo takes these versions also where one was yanked, and refuses one
+        // with another hash.
         write("Cargo.lock", lock_file(pinned))?;
         metadata(&write("Cargo.toml", manifest(missing))?, false)
     })
@@ -70,7 +75,8 @@ fn find(
     registries: &[PathBuf],
     ask: impl FnOnce(&[&Pinned]) -> Result<Vec<SourceCrate>, String>,
 ) -> Found {
-    let mut crates: Vec<SourceCrate> = pinned.iter().filter_map(|one| in_folders(one, registries)).collect();
+    let mut crates: Vec<SourceCrate> =
+        pinned.iter().filter_map(|one| in_folders(one, registries)).collect();
     let has = |crates: &[SourceCrate], one: &Pinned| {
         crates.iter().any(|known| known.name == one.name && known.version == one.version)
     };
@@ -81,7 +87,9 @@ fn find(
     let because = match ask(&missing) {
         Ok(told) => {
             let wanted = |one: &SourceCrate| {
-                missing.iter().any(|pinned| pinned.name == one.name && pinned.version == one.version)
+                missing
+                    .iter()
+                    .any(|pinned| pinned.name == one.name && pinned.version == one.version)
             };
             crates.extend(told.into_iter().filter(wanted));
             "cargo has others of their names only".to_owned()
@@ -94,17 +102,20 @@ fn find(
     Found { crates, missing }
 }
 
-/// A crate's folder below one of the registries' folders. One whose packed file is kept beside and has another hash is another crate.
+/// A crate's folder below one of the registries' folders. One whose packed file is kept beside and
+/// has another hash is another crate.
 fn in_folders(one: &Pinned, registries: &[PathBuf]) -> Option<SourceCrate> {
     let is_whole = |root: &PathBuf| {
         // Cargo writes the second file when a crate is unpacked to its end.
         root.join("Cargo.toml").is_file() && root.join(".cargo-ok").is_file()
     };
-    let is_the_same =
-        |root: &PathBuf| match (&one.sha256, packed(root).and_then(|path| std::fs::read(path).ok())) {
-            (Some(sha256), Some(bytes)) => sha256_bytes(&bytes) == *sha256,
-            _ => true,
-        };
+    let is_the_same = |root: &PathBuf| match (
+        &one.sha256,
+        packed(root).and_then(|path| std::fs::read(path).ok()),
+    ) {
+        (Some(sha256), Some(bytes)) => sha256_bytes(&bytes) == *sha256,
+        _ => true,
+    };
     let mut roots = registries.iter().map(|registry| registry.join(one.folder()));
     let root = roots.find(|root| is_whole(root) && is_the_same(root))?;
     Some(SourceCrate {
@@ -124,9 +135,10 @@ fn packed(root: &Path) -> Option<PathBuf> {
 
 /// A manifest that depends on these very versions.
 fn manifest(pinned: &[&Pinned]) -> String {
-    let mut text = "[package]\nname = \"crate-sources\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n\
+    let mut text =
+        "[package]\nname = \"crate-sources\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n\
                     [lib]\npath = \"none.rs\"\n\n[workspace]\n\n[dependencies]\n"
-        .to_owned();
+            .to_owned();
     for (number, Pinned { name, version, .. }) in pinned.iter().enumerate() {
         // Writing to a String cannot fail.
         let _ = writeln!(
@@ -166,7 +178,8 @@ struct Package {
     manifest_path: PathBuf,
 }
 
-/// All packages of a workspace, as cargo has them. The error is a sentence, since it is not a failure but the reason why some are missing.
+/// All packages of a workspace, as cargo has them. The error is a sentence, since it is not a
+/// failure but the reason why some are missing.
 fn metadata(manifest: &Path, locked: bool) -> Result<Vec<SourceCrate>, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
@@ -177,7 +190,8 @@ fn metadata(manifest: &Path, locked: bool) -> Result<Vec<SourceCrate>, String> {
         .map_err(|error| format!("cargo cannot be started: {error}"))?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr);
-        let reason = text.lines().find(|line| line.starts_with("error")).unwrap_or("cargo metadata failed");
+        let reason =
+            text.lines().find(|line| line.starts_with("error")).unwrap_or("cargo metadata failed");
         return Err(reason.trim_start_matches("error: ").to_owned());
     }
     let metadata: Metadata = serde_json::from_slice(&output.stdout)
@@ -199,13 +213,16 @@ fn registry_folders() -> Vec<PathBuf> {
         .map(PathBuf::from)
         .or_else(|| std::env::home_dir().map(|home| home.join(".cargo")))
         .unwrap_or_default();
-    let entries = std::fs::read_dir(home.join("registry").join("src")).into_iter().flatten().flatten();
-    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    let entries =
+        std::fs::read_dir(home.join("registry").join("src")).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     folders.sort();
     folders
 }
 
-/// The `license` of a published manifest (cargo writes it out, never inherited); empty when there is none.
+/// The `license` of a published manifest (cargo writes it out, never inherited); empty when there
+/// is none.
 fn licence_in_manifest(manifest: &Path) -> String {
     #[derive(Deserialize)]
     struct Manifest {
@@ -227,7 +244,11 @@ mod tests {
     use super::*;
 
     fn pinned(name: &str, version: &str, packed: &[u8]) -> Pinned {
-        Pinned { name: name.to_owned(), version: version.to_owned(), sha256: Some(sha256_bytes(packed)) }
+        Pinned {
+            name: name.to_owned(),
+            version: version.to_owned(),
+            sha256: Some(sha256_bytes(packed)),
+        }
     }
 
     #[test]
@@ -275,9 +296,12 @@ mod tests {
 
     #[test]
     fn what_cargo_is_given_is_toml() {
-        let list =
-            [pinned("a", "1.0.0-rc.1+meta", b""), Pinned { sha256: None, ..pinned("b", "2.0.0", b"") }];
-        let manifest: toml::Table = toml::from_str(&manifest(&list.iter().collect::<Vec<_>>())).unwrap();
+        let list = [
+            pinned("a", "1.0.0-rc.1+meta", b""),
+            Pinned { sha256: None, ..pinned("b", "2.0.0", b"") },
+        ];
+        let manifest: toml::Table =
+            toml::from_str(&manifest(&list.iter().collect::<Vec<_>>())).unwrap();
         assert_eq!(manifest["dependencies"]["d0"]["version"].as_str(), Some("=1.0.0-rc.1+meta"));
         let lock: toml::Table = toml::from_str(&lock_file(&list)).unwrap();
         assert_eq!(lock["package"].as_array().unwrap().len(), 2);

@@ -11,8 +11,8 @@ const SHIPPED: &str = include_str!("../../../../../assets/held-out.toml");
 
 /// A set of crate names. A crate on it is never trained on, whatever its version.
 ///
-/// As TOML: `[families]`, each entry a list of crates that share code (`regex`, `regex-syntax`, ...). Families are
-/// listed together because near-duplicates must not straddle the split.
+/// As TOML: `[families]`, each entry a list of crates that share code (`regex`, `regex-syntax`,
+/// ...). Families are listed together because near-duplicates must not straddle the split.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldOut {
     names: BTreeSet<String>,
@@ -38,8 +38,8 @@ impl HeldOut {
     /// # Errors
     /// Not TOML, or not of the form described at [`HeldOut`].
     pub fn parse(text: &str) -> Result<Self, CorpusError> {
-        let file: File =
-            toml::from_str(text).map_err(|source| CorpusError::HeldOutList { source: Box::new(source) })?;
+        let file: File = toml::from_str(text)
+            .map_err(|source| CorpusError::HeldOutList { source: Box::new(source) })?;
         Ok(Self { names: file.families.into_values().flatten().collect() })
     }
 
@@ -61,7 +61,9 @@ mod tests {
     #[test]
     fn the_shipped_list_is_read() {
         let list = HeldOut::shipped().unwrap();
-        assert!(list.contains("regex") && list.contains("regex-automata") && !list.contains("serde"));
+        assert!(
+            list.contains("regex") && list.contains("regex-automata") && !list.contains("serde")
+        );
     }
 
     #[test]

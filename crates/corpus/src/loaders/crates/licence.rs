@@ -1,7 +1,7 @@
 //! Whether a crate's licence expression can be met with permissive licences alone.
 //!
-//! Source: SPDX licence expressions (annex D of the SPDX specification 2.3), and the older `MIT/Apache-2.0` form, in which the
-//! slash means OR.
+//! Source: SPDX licence expressions (annex D of the SPDX specification 2.3), and the older
+//! `MIT/Apache-2.0` form, in which the slash means OR.
 
 /// Licences under which text may be read, tokenised and trained on with no more than a notice kept.
 const PERMISSIVE: [&str; 13] = [
@@ -20,7 +20,8 @@ const PERMISSIVE: [&str; 13] = [
     "Unicode-3.0",
 ];
 
-/// True if `expression` can be satisfied by permissive licences; an unknown name or a malformed expression is not.
+/// True if `expression` can be satisfied by permissive licences; an unknown name or a malformed
+/// expression is not.
 ///
 /// ```
 /// use relscale_corpus::loaders::crates::licence::is_permissive;

@@ -1,9 +1,11 @@
-//! The *crate sources* corpus: text that every machine which can build a Rust program has, or can have from cargo.
+//! The *crate sources* corpus: text that every machine which can build a Rust program has, or can
+//! have from cargo.
 //!
-//! The sources of published crates give three distributions of real text: Rust code, the prose of its doc comments, and
-//! Markdown. Which crates is a list that the program carries (`assets/crates.txt`: name, version and hash of each), so that every byte
-//! is fixed and two machines measure the same corpus, whatever either has in its `Cargo.lock`. `manifest=` takes the crates that
-//! another workspace is locked to in their place.
+//! The sources of published crates give three distributions of real text: Rust code, the prose of
+//! its doc comments, and Markdown. Which crates is a list that the program carries
+//! (`assets/crates.txt`: name, version and hash of each), so that every byte is fixed and two
+//! machines measure the same corpus, whatever either has in its `Cargo.lock`. `manifest=` takes the
+//! crates that another workspace is locked to in their place.
 //!
 //! The actors, in the order in which a file meets them:
 //!
@@ -19,10 +21,10 @@
 //! | [`mod@prose`] | doc comments without any code |
 //! | [`mod@sources`] | the documents, and what the user should be told besides |
 //!
-//! Invariants: documents come in the order of the SHA-256 of their ids, so that any prefix is a fair sample over all
-//! crates and the order is the same on every machine; a file belongs to one split only, by the name of its
-//! crate; no document occurs twice, and none of the training split equals one of the held-out split; only one version
-//! of a crate takes part, the newest.
+//! Invariants: documents come in the order of the SHA-256 of their ids, so that any prefix is a
+//! fair sample over all crates and the order is the same on every machine; a file belongs to one
+//! split only, by the name of its crate; no document occurs twice, and none of the training split
+//! equals one of the held-out split; only one version of a crate takes part, the newest.
 
 pub mod code;
 pub mod distribution;

@@ -1,4 +1,5 @@
-//! Which crates: names, versions and hashes, from the list that the program carries or from a `Cargo.lock`.
+//! Which crates: names, versions and hashes, from the list that the program carries or from a
+//! `Cargo.lock`.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +27,8 @@ impl Pinned {
         format!("{}-{}", self.name, self.version)
     }
 
-    /// The crates of `assets/crates.txt`: those on whose text the shipped family was trained, and those that were held out.
+    /// The crates of `assets/crates.txt`: those on whose text the shipped family was trained, and
+    /// those that were held out.
     pub fn shipped() -> Vec<Self> {
         let lines = SHIPPED.lines().filter(|line| !line.starts_with('#'));
         let words = lines.map(|line| line.split(' ').map(str::to_owned).collect::<Vec<_>>());
@@ -37,21 +39,27 @@ impl Pinned {
         pinned.collect()
     }
 
-    /// The registry crates that a workspace is locked to. `manifest` is its `Cargo.toml`, or that of a member.
+    /// The registry crates that a workspace is locked to. `manifest` is its `Cargo.toml`, or that
+    /// of a member.
     ///
     /// # Errors
     /// There is no lock file beside or above the manifest, or it is not TOML.
     pub fn locked(manifest: &Path) -> Result<Vec<Self>, CorpusError> {
         let path = lock_file_of(manifest)?;
         let text = std::fs::read_to_string(&path).map_err(CorpusError::read(&path))?;
-        let lock: Lock = toml::from_str(&text)
-            .map_err(|source| CorpusError::LockFile { path: path.clone(), source: Box::new(source) })?;
+        let lock: Lock = toml::from_str(&text).map_err(|source| CorpusError::LockFile {
+            path: path.clone(),
+            source: Box::new(source),
+        })?;
         let of_registry = |package: &Package| {
             let source = package.source.as_deref();
-            source.is_some_and(|source| source.starts_with("registry+") || source.starts_with("sparse+"))
+            source.is_some_and(|source| {
+                source.starts_with("registry+") || source.starts_with("sparse+")
+            })
         };
         let packages = lock.package.into_iter().filter(of_registry);
-        let pinned = |one: Package| Self { name: one.name, version: one.version, sha256: one.checksum };
+        let pinned =
+            |one: Package| Self { name: one.name, version: one.version, sha256: one.checksum };
         Ok(packages.map(pinned).collect())
     }
 }
@@ -62,14 +70,22 @@ impl Pinned {
 /// [`CorpusError::NoManifest`].
 pub fn manifest_at(path: &Path) -> Result<PathBuf, CorpusError> {
     let manifest = if path.is_dir() { path.join("Cargo.toml") } else { path.to_owned() };
-    if manifest.is_file() { Ok(manifest) } else { Err(CorpusError::NoManifest { given: path.to_owned() }) }
+    if manifest.is_file() {
+        Ok(manifest)
+    } else {
+        Err(CorpusError::NoManifest { given: path.to_owned() })
+    }
 }
 
-/// The nearest `Cargo.lock` beside or above the manifest (a workspace member's lock file is at the workspace's root).
+/// The nearest `Cargo.lock` beside or above the manifest (a workspace member's lock file is at the
+/// workspace's root).
 fn lock_file_of(manifest: &Path) -> Result<PathBuf, CorpusError> {
     let manifest = manifest.canonicalize().map_err(CorpusError::read(manifest))?;
-    let lock =
-        manifest.ancestors().skip(1).map(|folder| folder.join("Cargo.lock")).find(|path| path.is_file());
+    let lock = manifest
+        .ancestors()
+        .skip(1)
+        .map(|folder| folder.join("Cargo.lock"))
+        .find(|path| path.is_file());
     lock.ok_or(CorpusError::NoLockFile { manifest })
 }
 
@@ -100,7 +116,11 @@ mod tests {
         assert!(shipped.windows(2).all(|pair| pair[0].name < pair[1].name), "sorted, a name once");
         for one in shipped {
             let sha256 = one.sha256.unwrap();
-            assert!(sha256.len() == 64 && sha256.bytes().all(|b| b.is_ascii_hexdigit()), "{}", one.name);
+            assert!(
+                sha256.len() == 64 && sha256.bytes().all(|b| b.is_ascii_hexdigit()),
+                "{}",
+                one.name
+            );
         }
     }
 }

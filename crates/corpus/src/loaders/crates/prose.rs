@@ -1,15 +1,17 @@
 //! The prose of doc comments.
 //!
-//! Code examples (fenced blocks) are left out: they are Rust, which the distribution *code* measures already, and a
-//! third of the doc comments in common crates is examples, so keeping them would make two of the three distributions
-//! overlap.
+//! Code examples (fenced blocks) are left out: they are Rust, which the distribution *code*
+//! measures already, and a third of the doc comments in common crates is examples, so keeping them
+//! would make two of the three distributions overlap.
 
 use ra_ap_rustc_lexer::{FrontmatterAllowed, TokenKind, strip_shebang, tokenize};
 
-/// The text of `///`, `//!`, `/** */` and `/*! */` in `source`, without markers and without fenced code.
+/// The text of `///`, `//!`, `/** */` and `/*! */` in `source`, without markers and without fenced
+/// code.
 ///
-/// Adjacent line comments form one block; blocks are separated by one blank line. One leading space of each line goes,
-/// further ones stay (they are Markdown's lists). The result ends with one newline, or is empty.
+/// Adjacent line comments form one block; blocks are separated by one blank line. One leading space
+/// of each line goes, further ones stay (they are Markdown's lists). The result ends with one
+/// newline, or is empty.
 ///
 /// ```
 /// use relscale_corpus::loaders::crates::prose::of_doc_comments;
@@ -122,7 +124,8 @@ mod tests {
 
     #[test]
     fn all_four_forms() {
-        let source = "//! one\n/*! two\n * three\n * * item\n */\n/** four */\n/// five\nfn f() {}\n";
+        let source =
+            "//! one\n/*! two\n * three\n * * item\n */\n/** four */\n/// five\nfn f() {}\n";
         assert_eq!(of_doc_comments(source), "one\n\ntwo\nthree\n* item\n\nfour\n\nfive\n");
     }
 

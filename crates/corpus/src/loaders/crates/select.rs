@@ -17,7 +17,8 @@ pub const MAX_FILE_BYTES: u64 = 200_000;
 /// Documents shorter than this say more about their first token than about text.
 pub const MIN_DOCUMENT_BYTES: usize = 200;
 
-/// What one crate may give to one distribution, so that no crate dominates it: 3 MB of code, 0.5 MB of prose.
+/// What one crate may give to one distribution, so that no crate dominates it: 3 MB of code, 0.5 MB
+/// of prose.
 pub fn max_crate_bytes(distribution: Distribution) -> usize {
     match distribution {
         Distribution::Code => 3_000_000,
@@ -25,7 +26,8 @@ pub fn max_crate_bytes(distribution: Distribution) -> usize {
     }
 }
 
-/// Crates whose Rust is bindings and tables that nobody wrote as text; their Markdown is like any other.
+/// Crates whose Rust is bindings and tables that nobody wrote as text; their Markdown is like any
+/// other.
 const BINDINGS: [&str; 12] = [
     "linux-raw-sys",
     "winapi",
@@ -57,8 +59,8 @@ const GENERATED: [&str; 9] = [
 /// Markdown that many crates share word for word but for a name or a year.
 const BOILERPLATE: [&str; 4] = ["license", "licence", "copying", "code_of_conduct"];
 
-/// Keeps permissively licensed crates that people wrote, the newest version of each name, sorted by name; says why each
-/// of the others is left out (`name-version` -> reason).
+/// Keeps permissively licensed crates that people wrote, the newest version of each name, sorted by
+/// name; says why each of the others is left out (`name-version` -> reason).
 pub fn usable_crates(found: Vec<SourceCrate>) -> (Vec<SourceCrate>, BTreeMap<String, String>) {
     let mut newest: BTreeMap<String, SourceCrate> = BTreeMap::new();
     let mut set_aside = BTreeMap::new();
@@ -96,7 +98,8 @@ fn version_key(version: &str) -> (Vec<u64>, bool, &str) {
     (numbers, !before_build.contains('-'), version)
 }
 
-/// The documents of one crate in one distribution, in order of path; `seen` holds the hashes of all texts so far.
+/// The documents of one crate in one distribution, in order of path; `seen` holds the hashes of all
+/// texts so far.
 ///
 /// # Errors
 /// A folder or file of the crate cannot be read. A file that is not UTF-8 is passed over.
@@ -117,7 +120,8 @@ pub fn documents_of(
             continue;
         }
         let full = one.root.join(&path);
-        let bytes = std::fs::read(&full).map_err(|source| CorpusError::Read { path: full, source })?;
+        let bytes =
+            std::fs::read(&full).map_err(|source| CorpusError::Read { path: full, source })?;
         let Ok(source) = std::str::from_utf8(&bytes) else {
             continue;
         };
@@ -138,7 +142,8 @@ pub fn documents_of(
     Ok(cap(documents, max_crate_bytes(distribution)))
 }
 
-/// Files below `folder` with the extension and of an acceptable size, as `/`-separated paths relative to `root`.
+/// Files below `folder` with the extension and of an acceptable size, as `/`-separated paths
+/// relative to `root`.
 fn list_files(
     root: &Path,
     folder: &Path,
@@ -180,20 +185,25 @@ fn is_generated(source: &str) -> bool {
     GENERATED.iter().any(|phrase| head.contains(phrase))
 }
 
-/// Mostly digits, or mostly very long lines: a table, not text. Markdown writes paragraphs as long lines, so only its
-/// digits count.
+/// Mostly digits, or mostly very long lines: a table, not text. Markdown writes paragraphs as long
+/// lines, so only its digits count.
 fn is_table(source: &str, distribution: Distribution) -> bool {
     let written = source.bytes().filter(|b| !b.is_ascii_whitespace()).count().max(1);
     let digits = source.bytes().filter(u8::is_ascii_digit).count();
     let in_long_lines: usize = source.lines().map(str::len).filter(|length| *length > 300).sum();
-    digits * 5 > written || (distribution != Distribution::Markdown && in_long_lines * 4 > source.len())
+    digits * 5 > written
+        || (distribution != Distribution::Markdown && in_long_lines * 4 > source.len())
 }
 
-/// At most `limit` bytes of a crate's documents. They are taken in the order of their names' hashes, which
-/// spreads the choice over all folders of a large crate and depends on nothing else, and returned in order of path.
+/// At most `limit` bytes of a crate's documents. They are taken in the order of their names'
+/// hashes, which spreads the choice over all folders of a large crate and depends on nothing else,
+/// and returned in order of path.
 fn cap(documents: Vec<Document>, limit: usize) -> Vec<Document> {
-    let mut by_hash: Vec<(usize, [u8; 32])> =
-        documents.iter().enumerate().map(|(i, d)| (i, Sha256::digest(d.id.as_bytes()).into())).collect();
+    let mut by_hash: Vec<(usize, [u8; 32])> = documents
+        .iter()
+        .enumerate()
+        .map(|(i, d)| (i, Sha256::digest(d.id.as_bytes()).into()))
+        .collect();
     by_hash.sort_by_key(|(_, hash)| *hash);
     let mut taken = HashSet::new();
     let mut bytes = 0;
@@ -237,7 +247,9 @@ mod tests {
 
     #[test]
     fn generated_files_and_tables_are_known() {
-        assert!(is_generated("// Generated from vec.rs.tera template. Edit the template.\nfn f() {}"));
+        assert!(is_generated(
+            "// Generated from vec.rs.tera template. Edit the template.\nfn f() {}"
+        ));
         assert!(!is_generated("//! Reads files.\nfn f() {}"));
         let table = format!("static T: [u32; 400] = [{}];", "0x1F2, 513, ".repeat(200));
         assert!(is_table(&table, Distribution::Code));
@@ -270,7 +282,10 @@ mod tests {
         let one = SourceCrate { root: folder.path().to_owned(), ..a_crate("x", "1.0.0", "MIT") };
         let mut seen = HashSet::new();
         let documents = documents_of(&one, Distribution::Markdown, &mut seen).unwrap();
-        assert_eq!(documents.iter().map(|d| d.id.as_str()).collect::<Vec<_>>(), ["x-1.0.0/README.md"]);
+        assert_eq!(
+            documents.iter().map(|d| d.id.as_str()).collect::<Vec<_>>(),
+            ["x-1.0.0/README.md"]
+        );
         assert_eq!(documents[0].tags["kind"], "markdown");
         assert!(documents_of(&one, Distribution::Markdown, &mut seen).unwrap().is_empty());
     }

@@ -14,8 +14,9 @@ use super::select;
 use crate::document::Document;
 use crate::error::CorpusError;
 
-/// The crates whose files decide the documents of one side: of [`Split::HeldOut`] the held-out crates alone; of [`Split::Train`] all of
-/// them, since the training text leaves out what the held-out text has.
+/// The crates whose files decide the documents of one side: of [`Split::HeldOut`] the held-out
+/// crates alone; of [`Split::Train`] all of them, since the training text leaves out what the
+/// held-out text has.
 #[derive(Debug, Clone)]
 pub struct CrateSources {
     split: Split,
@@ -26,8 +27,9 @@ pub struct CrateSources {
 }
 
 impl CrateSources {
-    /// Those on whose text the shipped family was trained, or those that were held out, as the lists that ship with the program have them
-    /// (`assets/crates.txt`, `assets/held-out.toml`). No lock file has a say in it. Cargo is asked for what is missing, once a process.
+    /// Those on whose text the shipped family was trained, or those that were held out, as the
+    /// lists that ship with the program have them (`assets/crates.txt`, `assets/held-out.toml`). No
+    /// lock file has a say in it. Cargo is asked for what is missing, once a process.
     ///
     /// # Errors
     /// Not one crate is on this machine.
@@ -42,10 +44,12 @@ impl CrateSources {
         Self::new(found.clone(), held_out, split)
     }
 
-    /// The registry crates that a workspace is locked to. `manifest` is a `Cargo.toml` or the folder that holds one.
+    /// The registry crates that a workspace is locked to. `manifest` is a `Cargo.toml` or the
+    /// folder that holds one.
     ///
     /// # Errors
-    /// No manifest or lock file is there, the lock file is not TOML, or not one usable crate remains.
+    /// No manifest or lock file is there, the lock file is not TOML, or not one usable crate
+    /// remains.
     pub fn locked(manifest: &Path, split: Split) -> Result<Self, CorpusError> {
         let manifest = manifest_at(manifest)?;
         let found = find::locked(&Pinned::locked(&manifest)?, &manifest);
@@ -61,7 +65,8 @@ impl CrateSources {
         let (mut crates, set_aside) = select::usable_crates(crates);
         crates.retain(|one| split == Split::Train || held_out.contains(&one.name));
         if crates.is_empty() {
-            let because = missing.map_or_else(|| "there is none to look for".to_owned(), |some| some.because);
+            let because =
+                missing.map_or_else(|| "there is none to look for".to_owned(), |some| some.because);
             return Err(CorpusError::NoCrates { because });
         }
         Ok(Self { split, crates, set_aside, missing, held_out })
@@ -87,14 +92,15 @@ impl CrateSources {
         if self.held_out.contains(crate_name) { Split::HeldOut } else { Split::Train }
     }
 
-    /// Names on the held-out list that are not among the crates (or were set aside); their absence makes the held-out text smaller,
-    /// never dirty.
+    /// Names on the held-out list that are not among the crates (or were set aside); their absence
+    /// makes the held-out text smaller, never dirty.
     pub fn absent_held_out(&self) -> Vec<&str> {
         let present: HashSet<&str> = self.crates.iter().map(|c| c.name.as_str()).collect();
         self.held_out.names().filter(|name| !present.contains(name)).collect()
     }
 
-    /// What the user should be told before trusting the text to be the same as elsewhere; usually nothing.
+    /// What the user should be told before trusting the text to be the same as elsewhere; usually
+    /// nothing.
     pub fn notices(&self) -> Vec<String> {
         let mut notices = Vec::new();
         if let Some(Missing { because, crates }) = &self.missing {
@@ -107,12 +113,16 @@ impl CrateSources {
         }
         let names = self.absent_held_out();
         if !names.is_empty() && self.missing.is_none() {
-            notices.push(format!("held-out crates that this lock file does not have: {}", names.join(", ")));
+            notices.push(format!(
+                "held-out crates that this lock file does not have: {}",
+                names.join(", ")
+            ));
         }
         notices
     }
 
-    /// The documents of one distribution, in the order of the SHA-256 of their ids: the first n documents are a sample over all crates.
+    /// The documents of one distribution, in the order of the SHA-256 of their ids: the first n
+    /// documents are a sample over all crates.
     ///
     /// One file is one document: id `name-version/path`, tags `crate`, `version`, `kind`.
     ///
@@ -121,7 +131,8 @@ impl CrateSources {
     pub fn documents(&self, distribution: Distribution) -> Result<Vec<Document>, CorpusError> {
         let mut seen = HashSet::new();
         let mut documents = Vec::new();
-        // Held-out crates come first, so that of two equal texts the held-out one stays and the training one goes.
+        // Held-out crates come first, so that of two equal texts the held-out one stays and the
+        // training one goes.
         for side in [Split::HeldOut, Split::Train] {
             for one in self.crates.iter().filter(|one| self.split_of(&one.name) == side) {
                 let of_crate = select::documents_of(one, distribution, &mut seen)?;
@@ -134,8 +145,9 @@ impl CrateSources {
             let corpus = format!("crates:{distribution}?split={}", self.split);
             return Err(CorpusError::EmptyCorpus { corpus });
         }
-        documents
-            .sort_by_cached_key(|document| -> [u8; 32] { Sha256::digest(document.id.as_bytes()).into() });
+        documents.sort_by_cached_key(|document| -> [u8; 32] {
+            Sha256::digest(document.id.as_bytes()).into()
+        });
         Ok(documents)
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// Category, first and last number, and what the design calls them. Source: the ICE design, 500 texts a component.
+/// Category, first and last number, and what the design calls them. Source: the ICE design, 500
+/// texts a component.
 const REGISTERS: [(&str, u16, u16, &str); 32] = [
     ("S1A", 1, 90, "private conversations"),
     ("S1A", 91, 100, "phone calls"),
@@ -38,7 +39,8 @@ const REGISTERS: [(&str, u16, u16, &str); 32] = [
     ("W2F", 1, 20, "novels and stories"),
 ];
 
-/// The code of a text: category, number, and in ICE-East Africa the country, with the letters of parts before it.
+/// The code of a text: category, number, and in ICE-East Africa the country, with the letters of
+/// parts before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextCode {
     category: String,
@@ -48,7 +50,8 @@ pub struct TextCode {
 }
 
 impl TextCode {
-    /// Reads `S1A-001`, `w2f-020`, `W2F001K`, `W2F001AK`: two kinds of hyphen or none, any case. `None` for anything else.
+    /// Reads `S1A-001`, `w2f-020`, `W2F001K`, `W2F001AK`: two kinds of hyphen or none, any case.
+    /// `None` for anything else.
     ///
     /// ```
     /// use relscale_corpus::loaders::ice::code::TextCode;
@@ -79,7 +82,8 @@ impl TextCode {
         if self.category.starts_with('S') { "spoken" } else { "written" }
     }
 
-    /// What the design calls texts of this category and number; `None` for numbers that it does not have.
+    /// What the design calls texts of this category and number; `None` for numbers that it does not
+    /// have.
     pub fn register(&self) -> Option<&'static str> {
         let mut registers = REGISTERS.iter();
         registers
@@ -101,7 +105,8 @@ impl fmt::Display for TextCode {
     }
 }
 
-/// Variety and text code of the first text unit, `<ICE-SIN:S1A-001#1:1:A>`; prefixes may be doubled, case may vary.
+/// Variety and text code of the first text unit, `<ICE-SIN:S1A-001#1:1:A>`; prefixes may be
+/// doubled, case may vary.
 pub(super) fn of_units(text: &str) -> Option<(String, TextCode)> {
     text.split('<').skip(1).find_map(|tag| {
         let unit = tag.split('#').next().filter(|unit| unit.len() < tag.len())?;
@@ -138,7 +143,8 @@ mod tests {
         assert_eq!(register("S1A-091"), Some("phone calls"));
         assert_eq!(register("W2B-021"), Some("popular: natural sciences"));
         assert_eq!(register("W2E-011"), None);
-        for other in ["S1A-01", "S3A-001", "S1A-0010", "S1A", "S1A-001X", "W2F-001K1", "W2F001 K", "ÄÄÄ-001"]
+        for other in
+            ["S1A-01", "S3A-001", "S1A-0010", "S1A", "S1A-001X", "W2F-001K1", "W2F001 K", "ÄÄÄ-001"]
         {
             assert!(TextCode::parse(other).is_none(), "{other}");
         }

@@ -61,13 +61,15 @@ const ACCENTS: [(&str, char); 7] = [
     ("cedil", '\u{327}'),
 ];
 
-/// Letters with an accent that have a character of their own, in the order letter, accent, composed.
+/// Letters with an accent that have a character of their own, in the order letter, accent,
+/// composed.
 const COMPOSED: &str = "a\u{300}à a\u{301}á a\u{302}â a\u{303}ã a\u{308}ä a\u{30A}å c\u{327}ç e\u{300}è e\u{301}é e\u{302}ê e\u{308}ë \
                         i\u{300}ì i\u{301}í i\u{302}î i\u{308}ï n\u{303}ñ o\u{300}ò o\u{301}ó o\u{302}ô o\u{303}õ o\u{308}ö u\u{300}ù \
                         u\u{301}ú u\u{302}û u\u{308}ü y\u{301}ý y\u{308}ÿ A\u{300}À A\u{301}Á A\u{302}Â A\u{303}Ã A\u{308}Ä A\u{30A}Å \
                         C\u{327}Ç E\u{300}È E\u{301}É E\u{302}Ê E\u{308}Ë I\u{301}Í N\u{303}Ñ O\u{301}Ó O\u{302}Ô O\u{308}Ö U\u{301}Ú U\u{308}Ü";
 
-/// The character of a name, without `&` and `;`. `None`: not known, so the text keeps the name as it stands.
+/// The character of a name, without `&` and `;`. `None`: not known, so the text keeps the name as
+/// it stands.
 pub(super) fn character(name: &str) -> Option<String> {
     if let Some((_, character)) = NAMES.iter().find(|(known, _)| *known == name) {
         return Some((*character).to_owned());

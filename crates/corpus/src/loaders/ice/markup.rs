@@ -11,9 +11,10 @@
 //! | all others | the words stay |
 //! | `&eacute;` | the character; a name that is not known stays |
 //!
-//! `<->` is what was said before a correction `<+>`, so corrected words stay. Content goes only inside one text unit and from the last start of
-//! that mark: an end without a start is passed over, and of a start without an end only the mark goes (`<X>` to the end of its unit).
-//! Marks may have stray spaces (`< p>`), any case, or lack their `>`.
+//! `<->` is what was said before a correction `<+>`, so corrected words stay. Content goes only
+//! inside one text unit and from the last start of that mark: an end without a start is passed
+//! over, and of a start without an end only the mark goes (`<X>` to the end of its unit). Marks may
+//! have stray spaces (`< p>`), any case, or lack their `>`.
 
 use super::entities;
 
@@ -68,7 +69,8 @@ struct Stripped {
 }
 
 impl Stripped {
-    /// Takes words. Where a mark stood between a space and a stop (`<it> sea </it>.`), the space was the mark's.
+    /// Takes words. Where a mark stood between a space and a stop (`<it> sea </it>.`), the space
+    /// was the mark's.
     fn words(&mut self, words: &str) {
         if words.starts_with([',', '.', ';', ':', '!', '?']) {
             self.drop_spaces();
@@ -187,8 +189,10 @@ impl Mark {
 fn tidy(text: &str, editing_codes: bool) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
-        let words: Vec<&str> =
-            line.split_whitespace().filter(|word| !(editing_codes && is_editing_code(word))).collect();
+        let words: Vec<&str> = line
+            .split_whitespace()
+            .filter(|word| !(editing_codes && is_editing_code(word)))
+            .collect();
         let empty = words.is_empty();
         if empty && lines.last().is_none_or(String::is_empty) {
             continue;
@@ -205,7 +209,9 @@ fn is_editing_code(word: &str) -> bool {
             .is_some_and(|rest: &str| rest.starts_with(|next: char| next.is_alphanumeric()))
     };
     // `III` alone is a number.
-    ["BBB", "RRR", "III"].into_iter().any(begins) || (word.ends_with("RRR") && word != "RRR") || word == "UUU"
+    ["BBB", "RRR", "III"].into_iter().any(begins)
+        || (word.ends_with("RRR") && word != "RRR")
+        || word == "UUU"
 }
 
 #[cfg(test)]
@@ -265,7 +271,10 @@ mod tests {
     fn what_is_kept_can_be_chosen() {
         let marked = "<#> we <,> said <X> no one <#> yes <X> they </X> did";
         assert_eq!(plain(marked), "we, said no one yes they did");
-        assert_eq!(strip(marked, false, Stripping { pauses: false, extra: false }), "we said\nyes did");
+        assert_eq!(
+            strip(marked, false, Stripping { pauses: false, extra: false }),
+            "we said\nyes did"
+        );
         let coded = "the BBBcat dogRRR IIIsat UUU RRRx III III, down";
         assert_eq!(strip(coded, true, Stripping::default()), "the III III, down");
         assert_eq!(plain(coded), coded);

@@ -1,7 +1,9 @@
-//! Texts in ICE markup that the program carries: invented for it, in three varieties that do not exist.
+//! Texts in ICE markup that the program carries: invented for it, in three varieties that do not
+//! exist.
 //!
-//! Among them they have what the loader must survive: two encodings, both line endings, marks without start, without end and without `>`,
-//! stray spaces, doubled prefixes, lower-case codes, units without speaker, misspelt entities, several texts in one file.
+//! Among them they have what the loader must survive: two encodings, both line endings, marks
+//! without start, without end and without `>`, stray spaces, doubled prefixes, lower-case codes,
+//! units without speaker, misspelt entities, several texts in one file.
 
 use std::path::Path;
 
@@ -34,7 +36,8 @@ pub(super) fn sample(options: &IceOptions) -> Result<Documents> {
 mod tests {
     use super::*;
 
-    /// The head of this file promises them; what is left of each text is held by a test of the crate.
+    /// The head of this file promises them; what is left of each text is held by a test of the
+    /// crate.
     #[test]
     fn every_irregularity_is_there() {
         let text = |at: usize| FILES[at].2.iter().map(|&byte| char::from(byte)).collect::<String>();
@@ -42,7 +45,11 @@ mod tests {
         let cases = [
             (&talk, "captain </unclear> and", "an end without a start"),
             (&talk, "<O> a bell rings\n</I>", "a start without an end"),
-            (&units, "<X> says a man at the back\n", "an extra-corpus speaker to the end of the unit"),
+            (
+                &units,
+                "<X> says a man at the back\n",
+                "an extra-corpus speaker to the end of the unit",
+            ),
             (&talk, "</O\n", "a mark without its >"),
             (&units, "<unclear> word you", "unclear without content"),
             (&talk, "</unc> </unc>", "an end twice"),

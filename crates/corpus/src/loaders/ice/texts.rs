@@ -20,7 +20,8 @@ pub(super) struct IceOptions {
 /// All texts of one file, which lies in `folder`.
 ///
 /// # Errors
-/// With the file and row: no text code in the name or the text, no variety, nothing left when the markup is gone.
+/// With the file and row: no text code in the name or the text, no variety, nothing left when the
+/// markup is gone.
 pub(super) fn documents(
     path: &Path,
     bytes: &[u8],
@@ -49,7 +50,10 @@ pub(super) fn documents(
             })?;
         let text = markup::strip(&part.text, code.is_east_african(), options.stripping);
         if text.is_empty() {
-            return Err(wrong(part.row, "nothing is left of this text when its markup is stripped"));
+            return Err(wrong(
+                part.row,
+                "nothing is left of this text when its markup is stripped",
+            ));
         }
         let mut document = Document::new(format!("{variety}/{code}"), text)
             .with_tag("variety", variety)

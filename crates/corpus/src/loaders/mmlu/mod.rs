@@ -1,10 +1,11 @@
-//! MMLU in its published layout: `test/SUBJECT_test.csv` and `dev/SUBJECT_dev.csv`, without header, six fields a row:
-//! question, A, B, C, D, the letter of the answer.
+//! MMLU in its published layout: `test/SUBJECT_test.csv` and `dev/SUBJECT_dev.csv`, without header,
+//! six fields a row: question, A, B, C, D, the letter of the answer.
 //!
-//! One document is one option of one question ([`mod@crate::choices`]); the prompt is a line about the subject, the first
-//! `shots` questions of `dev` with their answers, and the question. Tags besides those of every option: `group` (subject),
-//! `domain`, `shots`. Subjects come by name, questions in the order of the file; items are named `SUBJECT/SPLIT/ROW`, where ROW
-//! counts the questions of the file from 1.
+//! One document is one option of one question ([`mod@crate::choices`]); the prompt is a line about
+//! the subject, the first `shots` questions of `dev` with their answers, and the question. Tags
+//! besides those of every option: `group` (subject), `domain`, `shots`. Subjects come by name,
+//! questions in the order of the file; items are named `SUBJECT/SPLIT/ROW`, where ROW counts the
+//! questions of the file from 1.
 
 mod subjects;
 
@@ -74,14 +75,18 @@ impl Asked {
             return Err(format!("split={split} is not test, val or dev"));
         }
         if split == "dev" && shots > 0 {
-            return Err("split=dev asks the questions that the shots answer; add shots=0".to_owned());
+            return Err(
+                "split=dev asks the questions that the shots answer; add shots=0".to_owned()
+            );
         }
         Ok(Self {
             format,
             shots,
             split,
             subjects: keys.all("subject"),
-            domains: keys.one("domains")?.map_or_else(Domains::default, |domains| Domains::named(&domains)),
+            domains: keys
+                .one("domains")?
+                .map_or_else(Domains::default, |domains| Domains::named(&domains)),
             questions: keys.number("questions", 1)?,
         })
     }
@@ -92,10 +97,11 @@ impl Loader for Mmlu {
         with_table(&self.path, self.asked.domains.file())
     }
 
-    /// The options of all questions, a subject's file at a time. At once: no such folder, no file of the split, a subject that is not
-    /// there, a table of domains that cannot be read. As an item: a subject without domain, a file without a question, fewer questions in
-    /// `dev` than shots, and, with file and row, a row without six fields, an empty question, an empty option (it has no bits per byte),
-    /// an answer that is no letter.
+    /// The options of all questions, a subject's file at a time. At once: no such folder, no file
+    /// of the split, a subject that is not there, a table of domains that cannot be read. As an
+    /// item: a subject without domain, a file without a question, fewer questions in `dev` than
+    /// shots, and, with file and row, a row without six fields, an empty question, an empty option
+    /// (it has no bits per byte), an answer that is no letter.
     fn open(&self, reading: &Reading) -> Result<Documents> {
         let Self { path, asked } = self;
         let ending = format!("_{}.csv", asked.split);
@@ -110,7 +116,8 @@ impl Loader for Mmlu {
         let mut files = subject_files(&folder, &asked.split, reading)?;
         let mut there: Vec<String> = files.keys().cloned().collect();
         if there.is_empty() {
-            let reason = format!("no file SUBJECT{ending}; the published layout of MMLU has one a subject");
+            let reason =
+                format!("no file SUBJECT{ending}; the published layout of MMLU has one a subject");
             return Err(CorpusError::BadLayout { path: folder, reason });
         }
         if let Some(missing) = asked.subjects.iter().find(|subject| !there.contains(subject)) {
@@ -124,9 +131,12 @@ impl Loader for Mmlu {
             _ => subject_files(&path.join("dev"), "dev", reading)?,
         };
         files.retain(|subject, _| there.contains(subject));
-        let sources = Sources { root: path.clone(), asked: files, solved, reading: reading.clone() };
+        let sources =
+            Sources { root: path.clone(), asked: files, solved, reading: reading.clone() };
         let asked = asked.clone();
-        Ok(in_turn(there.into_iter(), move |subject| subject_documents(&sources, &subject, &domains, &asked)))
+        Ok(in_turn(there.into_iter(), move |subject| {
+            subject_documents(&sources, &subject, &domains, &asked)
+        }))
     }
 
     fn questions(&self) -> bool {
@@ -143,7 +153,11 @@ struct Sources {
 }
 
 /// The files `SUBJECT_SPLIT.csv` of a folder, in any case, plain or compressed; others are told.
-fn subject_files(folder: &Path, split: &str, reading: &Reading) -> Result<BTreeMap<String, PathBuf>> {
+fn subject_files(
+    folder: &Path,
+    split: &str,
+    reading: &Reading,
+) -> Result<BTreeMap<String, PathBuf>> {
     let ending = format!("_{split}.csv");
     let subject = |path: &Path| {
         let name = bare_name(path);
@@ -151,14 +165,17 @@ fn subject_files(folder: &Path, split: &str, reading: &Reading) -> Result<BTreeM
         let fits = name.get(at..)?.eq_ignore_ascii_case(&ending) && path.to_str().is_some();
         fits.then(|| name[..at].to_owned())
     };
-    let takes = |files: &[PathBuf]| files.iter().filter(|path| subject(path).is_some()).cloned().collect();
+    let takes =
+        |files: &[PathBuf]| files.iter().filter(|path| subject(path).is_some()).cloned().collect();
     let listing = Listing::in_folder(folder, "MMLU", takes, reading)?;
     let mut files = BTreeMap::new();
     for file in listing.files {
         let Some(subject) = subject(&file.path) else { continue };
         if let Some(other) = files.insert(subject.clone(), file.path.clone()) {
-            let reason =
-                format!("{} is of subject `{subject}` too; take one of them away", file_name(&other));
+            let reason = format!(
+                "{} is of subject `{subject}` too; take one of them away",
+                file_name(&other)
+            );
             return Err(CorpusError::BadLayout { path: file.path, reason });
         }
     }
@@ -203,7 +220,10 @@ fn subject_documents(
     let path = file(&sources.asked, &options.split);
     let asked = items(&path, &sources.reading)?;
     if asked.is_empty() {
-        return Err(CorpusError::BadLayout { path, reason: "it has no question; a line is one".to_owned() });
+        return Err(CorpusError::BadLayout {
+            path,
+            reason: "it has no question; a line is one".to_owned(),
+        });
     }
     for (row, item) in asked.iter().enumerate().take(options.questions.unwrap_or(usize::MAX)) {
         let tag = |key: &str, value: &str| (key.to_owned(), value.to_owned());
@@ -250,7 +270,8 @@ fn items(path: &Path, reading: &Reading) -> Result<Vec<Item>> {
 
 fn item(record: &csv::StringRecord) -> std::result::Result<Item, String> {
     if record.len() != OPTIONS + 2 {
-        let fields = if record.len() == 1 { "1 field" } else { &format!("{} fields", record.len()) };
+        let fields =
+            if record.len() == 1 { "1 field" } else { &format!("{} fields", record.len()) };
         return Err(format!(
             "{fields}; a row is question, A, B, C, D, letter of the answer, and a text with commas or quotation marks stands in quotation marks"
         ));
@@ -265,6 +286,7 @@ fn item(record: &csv::StringRecord) -> std::result::Result<Item, String> {
     }
     let answer = record[OPTIONS + 1].trim();
     let gold = LETTERS[..OPTIONS].iter().position(|letter| answer == letter.to_string());
-    let gold = gold.ok_or_else(|| format!("the answer `{answer}` is not one letter of A, B, C, D"))?;
+    let gold =
+        gold.ok_or_else(|| format!("the answer `{answer}` is not one letter of A, B, C, D"))?;
     Ok(Item { question, options, gold })
 }

@@ -1,7 +1,8 @@
 //! Which domain each of the 57 subjects belongs to.
 //!
-//! Two maps are published. They differ in one subject: `anatomy` is `other` in `categories.py` of the authors
-//! (hendrycks/test) and `stem` in lm-evaluation-harness, with which the relative law was measured.
+//! Two maps are published. They differ in one subject: `anatomy` is `other` in `categories.py` of
+//! the authors (hendrycks/test) and `stem` in lm-evaluation-harness, with which the relative law
+//! was measured.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,8 @@ use std::path::{Path, PathBuf};
 use crate::error::Result;
 use crate::loaders::table::two_columns;
 
-/// `subject`, its domain in lm-evaluation-harness, its domain in hendrycks/test, questions of its `test` file.
+/// `subject`, its domain in lm-evaluation-harness, its domain in hendrycks/test, questions of its
+/// `test` file.
 const SUBJECTS: &str = include_str!("subjects.tsv");
 
 /// A map from subjects to domains.
@@ -59,9 +61,11 @@ impl Domains {
     }
 }
 
-/// Subject -> questions of its published `test` file: how much it weighs in the accuracy of a domain.
+/// Subject -> questions of its published `test` file: how much it weighs in the accuracy of a
+/// domain.
 pub fn test_questions() -> BTreeMap<&'static str, u32> {
-    let rows = SUBJECTS.lines().skip(1).map(|line| (line.split('\t').next(), line.rsplit('\t').next()));
+    let rows =
+        SUBJECTS.lines().skip(1).map(|line| (line.split('\t').next(), line.rsplit('\t').next()));
     rows.filter_map(|(subject, questions)| Some((subject?, questions?.parse().ok()?))).collect()
 }
 

@@ -1,8 +1,9 @@
 //! The two containers of `torch.save`, and where each storage lies in them.
 //!
-//! * Since 2020, an uncompressed zip archive: `NAME/data.pkl`, the pickle, and `NAME/data/KEY`, one entry a storage.
-//! * Before: five pickles one after another (magic number, version, system, the object, the keys), then for each key
-//!   the number of elements (i64) and the numbers.
+//! * Since 2020, an uncompressed zip archive: `NAME/data.pkl`, the pickle, and `NAME/data/KEY`, one
+//!   entry a storage.
+//! * Before: five pickles one after another (magic number, version, system, the object, the keys),
+//!   then for each key the number of elements (i64) and the numbers.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -50,11 +51,15 @@ fn archive(mut file: &File, bytes: u64) -> Result<Vec<(String, Entry)>> {
         let entry = zip.by_index(number).map_err(|e| broken(&e))?;
         let name = entry.name().map_err(|e| broken(&e))?.into_owned();
         if entry.compression() != CompressionMethod::Stored {
-            return Err(PickleError::Archive(format!("{name} is compressed; torch.save never does that")));
+            return Err(PickleError::Archive(format!(
+                "{name} is compressed; torch.save never does that"
+            )));
         }
         let region = entry.data_start().map(|start| Region { start, bytes: entry.size() });
         match region {
-            Some(region) if region.start.checked_add(region.bytes).is_some_and(|end| end <= bytes) => {
+            Some(region)
+                if region.start.checked_add(region.bytes).is_some_and(|end| end <= bytes) =>
+            {
                 regions.insert(name, region);
             }
             _ => return Err(PickleError::Archive(format!("{name} runs past the end of the file"))),
@@ -105,7 +110,8 @@ fn legacy(file: &File, bytes: u64) -> Result<Vec<(String, Entry)>> {
         }
     }
     let tensors = state_dict::tensors(&object)?;
-    let storages: HashMap<&str, _> = tensors.values().map(|t| (t.storage.key.as_str(), &t.storage)).collect();
+    let storages: HashMap<&str, _> =
+        tensors.values().map(|t| (t.storage.key.as_str(), &t.storage)).collect();
     let Value::List(ids) = keys.top() else {
         return Err(PickleError::NotAStateDict { what: "the list of storages".to_string() });
     };
@@ -114,7 +120,8 @@ fn legacy(file: &File, bytes: u64) -> Result<Vec<(String, Entry)>> {
         let Value::Text(key) = keys.get(*id) else {
             return Err(PickleError::NotAStateDict { what: "the list of storages".to_string() });
         };
-        // Without its type, the length of a storage that no tensor uses cannot be known; torch.save writes none.
+        // Without its type, the length of a storage that no tensor uses cannot be known; torch.save
+        // writes none.
         let Some(storage) = storages.get(key.as_str()) else {
             return Err(PickleError::Archive(format!("no tensor uses storage {key}")));
         };

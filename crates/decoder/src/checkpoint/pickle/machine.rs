@@ -1,7 +1,8 @@
 //! The pickle machine: a stack, marks, a memo, and the few instructions that a state dict uses.
 //!
-//! Values live in an arena and refer to each other by number, so that a list may be filled after it was memoised, a
-//! cycle does no harm, and dropping a deep nest does not recurse. Instructions: the `pickletools` module of Python.
+//! Values live in an arena and refer to each other by number, so that a list may be filled after it
+//! was memoised, a cycle does no harm, and dropping a deep nest does not recurse. Instructions: the
+//! `pickletools` module of Python.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -13,7 +14,8 @@ use crate::error::{PickleError, PickleResult as Result};
 const MAX_BYTES: u64 = 16 << 20;
 /// Values, and entries of the stack; a tensor takes about twenty.
 const MAX_VALUES: usize = 1 << 19;
-/// Axes of a tensor, and bytes of a storage's key: bounds that keep copies of a memoised value small.
+/// Axes of a tensor, and bytes of a storage's key: bounds that keep copies of a memoised value
+/// small.
 const MAX_AXES: usize = 16;
 const MAX_KEY: usize = 64;
 
@@ -316,8 +318,14 @@ impl<R: Read> Machine<'_, R> {
     fn extend_dict(&mut self, items: &[Id]) -> Result<()> {
         let (pairs, rest) = items.as_chunks::<2>();
         match self.top_mut()? {
-            Value::Dict(dict) if rest.is_empty() => dict.extend(pairs.iter().map(|[k, v]| (*k, *v))),
-            _ => return Err(self.stream.malformed("items are set in something that is no dictionary")),
+            Value::Dict(dict) if rest.is_empty() => {
+                dict.extend(pairs.iter().map(|[k, v]| (*k, *v)))
+            }
+            _ => {
+                return Err(self
+                    .stream
+                    .malformed("items are set in something that is no dictionary"));
+            }
         }
         Ok(())
     }
@@ -337,7 +345,8 @@ impl<R: Read> Machine<'_, R> {
         }
     }
 
-    /// A persistent id is `('storage', type, key, device, elements)`; the old container adds a view, which we refuse.
+    /// A persistent id is `('storage', type, key, device, elements)`; the old container adds a
+    /// view, which we refuse.
     fn persistent(&mut self) -> Result<()> {
         let id = self.pop()?;
         let Value::Tuple(parts) = &self.values[id as usize] else {
@@ -376,16 +385,23 @@ impl<R: Read> Machine<'_, R> {
         let arguments = self.values_of(arguments);
         let value = match (global, &arguments[..]) {
             (Global::OrderedDict, []) => Value::Dict(Vec::new()),
-            (Global::RebuildTensor, [Value::Storage(storage), Value::Int(offset), shape, strides, ..]) => {
-                match (u64::try_from(*offset), self.sizes(shape), self.sizes(strides)) {
-                    (Ok(offset), Some(shape), Some(strides)) => {
-                        Value::Tensor(Tensor { storage: storage.clone(), offset, shape, strides })
-                    }
-                    _ => return Err(self.stream.malformed("a tensor's shape is not a tuple of sizes")),
+            (
+                Global::RebuildTensor,
+                [Value::Storage(storage), Value::Int(offset), shape, strides, ..],
+            ) => match (u64::try_from(*offset), self.sizes(shape), self.sizes(strides)) {
+                (Ok(offset), Some(shape), Some(strides)) => {
+                    Value::Tensor(Tensor { storage: storage.clone(), offset, shape, strides })
                 }
+                _ => return Err(self.stream.malformed("a tensor's shape is not a tuple of sizes")),
+            },
+            (Global::RebuildParameter, [Value::Tensor(tensor), ..]) => {
+                Value::Tensor(tensor.clone())
             }
-            (Global::RebuildParameter, [Value::Tensor(tensor), ..]) => Value::Tensor(tensor.clone()),
-            _ => return Err(self.stream.malformed("a known function has arguments of another kind")),
+            _ => {
+                return Err(self
+                    .stream
+                    .malformed("a known function has arguments of another kind"));
+            }
         };
         self.push(value)
     }
@@ -402,7 +418,8 @@ impl<R: Read> Machine<'_, R> {
         self.values_of(items).into_iter().map(size).collect()
     }
 
-    /// `obj.__setstate__(state)`: an OrderedDict's attributes (`_metadata`) carry no numbers; nothing else has state.
+    /// `obj.__setstate__(state)`: an OrderedDict's attributes (`_metadata`) carry no numbers;
+    /// nothing else has state.
     fn build(&mut self) -> Result<()> {
         self.pop()?;
         match self.top_mut()? {

@@ -7,7 +7,8 @@ use super::value::{Tensor, Value};
 use crate::checkpoint::tensor::{Entry, row_major};
 use crate::error::{PickleError, PickleResult as Result};
 
-/// Name -> tensor, as the file states them. A later entry of the same name replaces an earlier one, as in Python.
+/// Name -> tensor, as the file states them. A later entry of the same name replaces an earlier one,
+/// as in Python.
 pub(super) fn tensors(object: &Object) -> Result<BTreeMap<String, Tensor>> {
     let not = |what: String| PickleError::NotAStateDict { what };
     let Value::Dict(items) = object.top() else {
@@ -57,14 +58,20 @@ impl Tensor {
                 self.offset, self.shape, self.strides, self.storage.elements
             )));
         }
-        let narrow =
-            |sizes: &[u64]| sizes.iter().map(|n| usize::try_from(*n).ok()).collect::<Option<Vec<_>>>();
+        let narrow = |sizes: &[u64]| {
+            sizes.iter().map(|n| usize::try_from(*n).ok()).collect::<Option<Vec<_>>>()
+        };
         let (Some(shape), Some(strides)) = (narrow(&self.shape), narrow(&self.strides)) else {
             return Err(bounds("sizes beyond this machine's address space".to_string()));
         };
         let plain = elements == Some(0) || row_major(&shape, &strides);
         // An empty tensor may state any offset; nothing is read from there.
         let start = if elements == Some(0) { start } else { start + self.offset * size };
-        Ok(Entry { stored: self.storage.stored, shape, start, strides: (!plain).then_some(strides) })
+        Ok(Entry {
+            stored: self.storage.stored,
+            shape,
+            start,
+            strides: (!plain).then_some(strides),
+        })
     }
 }

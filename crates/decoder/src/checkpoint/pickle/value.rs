@@ -51,7 +51,8 @@ pub(super) struct Tensor {
 }
 
 impl Global {
-    /// The name, or its refusal: a name that is not listed here could be any function of the reader's machine.
+    /// The name, or its refusal: a name that is not listed here could be any function of the
+    /// reader's machine.
     pub(super) fn find(module: &str, name: &str) -> Result<Self> {
         let other = |name, bytes| Ok(Self::StorageType(StoredType::Other(name, bytes)));
         match (module, name) {

@@ -1,4 +1,5 @@
-//! Attention by products of strided views, a block of queries at a time; see the room's door for shapes and formulas.
+//! Attention by products of strided views, a block of queries at a time; see the room's door for
+//! shapes and formulas.
 
 use super::Shape;
 use crate::kernels::{View, product};
@@ -7,8 +8,8 @@ use crate::lanes::{dot, exp, max, reduce, vectorised};
 /// Queries taken together.
 pub const QUERY_BLOCK: usize = 128;
 
-/// Attention of the queries `first..first + rows` of one sequence; `qkv` is the whole sequence, `out` `[rows, H D]` those
-/// queries' rows. `scores` is scratch.
+/// Attention of the queries `first..first + rows` of one sequence; `qkv` is the whole sequence,
+/// `out` `[rows, H D]` those queries' rows. `scores` is scratch.
 pub fn forward(shape: Shape, qkv: &[f32], first: usize, out: &mut [f32], scores: &mut Vec<f32>) {
     let (d, w, out_row) = (shape.head_width, shape.row(), shape.heads * shape.head_width);
     let rows = out.len() / out_row;
@@ -24,7 +25,12 @@ pub fn forward(shape: Shape, qkv: &[f32], first: usize, out: &mut [f32], scores:
 }
 
 /// Attention of one head over one whole sequence into `out` `[T, D]`.
-pub(super) fn one_head(shape: Shape, [q, k, v]: [&[f32]; 3], out: &mut [f32], scores: &mut Vec<f32>) {
+pub(super) fn one_head(
+    shape: Shape,
+    [q, k, v]: [&[f32]; 3],
+    out: &mut [f32],
+    scores: &mut Vec<f32>,
+) {
     let d = shape.head_width;
     for (block, out) in out.chunks_mut(QUERY_BLOCK * d).enumerate() {
         let (first, rows) = (block * QUERY_BLOCK, out.len() / d);
@@ -37,14 +43,22 @@ pub(super) fn one_head(shape: Shape, [q, k, v]: [&[f32]; 3], out: &mut [f32], sc
     }
 }
 
-/// Softmax of the scores of one head: `p` `[rows, keys]` over the keys that any of the rows sees, 0 where a row sees none. Rows
-/// of queries and keys lie `stride` apart.
-fn probabilities(shape: Shape, [q, k]: [&[f32]; 2], stride: usize, first: usize, rows: usize, p: &mut [f32]) {
+/// Softmax of the scores of one head: `p` `[rows, keys]` over the keys that any of the rows sees, 0
+/// where a row sees none. Rows of queries and keys lie `stride` apart.
+fn probabilities(
+    shape: Shape,
+    [q, k]: [&[f32]; 2],
+    stride: usize,
+    first: usize,
+    rows: usize,
+    p: &mut [f32],
+) {
     let (d, from) = (shape.head_width, shape.first_key(first));
     let keys = first + rows - from;
     let queries = View::rows(&q[first * stride..], rows, d, stride);
     product(p, keys, queries, View::rows(&k[from * stride..], keys, d, stride).transposed(), false);
-    shape.alter(&mut p[..rows * keys], [keys, from], [rows, first], |key, query| query * keys + key);
+    shape
+        .alter(&mut p[..rows * keys], [keys, from], [rows, first], |key, query| query * keys + key);
     vectorised(
         #[inline(always)]
         || {
@@ -67,9 +81,15 @@ fn probabilities(shape: Shape, [q, k]: [&[f32]; 2], stride: usize, first: usize,
 
 /// Backward of one whole sequence: adds to nothing, writes `dqkv` `[T, W]` from `dout` `[T, H D]`.
 ///
-/// Probabilities are computed again rather than kept: `dp = dout v^T`, `ds = p (dp - sum(p dp)) scale`, `dq = ds k`,
-/// `dk = ds^T q`, `dv = p^T dout`.
-pub fn backward(shape: Shape, qkv: &[f32], dout: &[f32], dqkv: &mut [f32], scratch: &mut [Vec<f32>; 2]) {
+/// Probabilities are computed again rather than kept: `dp = dout v^T`,
+/// `ds = p (dp - sum(p dp)) scale`, `dq = ds k`, `dk = ds^T q`, `dv = p^T dout`.
+pub fn backward(
+    shape: Shape,
+    qkv: &[f32],
+    dout: &[f32],
+    dqkv: &mut [f32],
+    scratch: &mut [Vec<f32>; 2],
+) {
     let (d, w, out_row) = (shape.head_width, shape.row(), shape.heads * shape.head_width);
     let length = qkv.len() / w;
     dqkv.fill(0.0);
@@ -84,7 +104,13 @@ pub fn backward(shape: Shape, qkv: &[f32], dout: &[f32], dqkv: &mut [f32], scrat
             let [q, k, v] = shape.starts(head);
             probabilities(shape, [&qkv[q..], &qkv[k..]], w, first, rows, p);
             let dhead = View::rows(&dout[first * out_row + head * d..], rows, d, out_row);
-            product(ds, keys, dhead, View::rows(&qkv[from * w + v..], keys, d, w).transposed(), false);
+            product(
+                ds,
+                keys,
+                dhead,
+                View::rows(&qkv[from * w + v..], keys, d, w).transposed(),
+                false,
+            );
             vectorised(
                 #[inline(always)]
                 || {
@@ -98,7 +124,13 @@ pub fn backward(shape: Shape, qkv: &[f32], dout: &[f32], dqkv: &mut [f32], scrat
             );
             let (p, ds) = (View::dense(p, rows, keys), View::dense(ds, rows, keys));
             product(&mut dqkv[from * w + v..], w, p.transposed(), dhead, true);
-            product(&mut dqkv[first * w + q..], w, ds, View::rows(&qkv[from * w + k..], keys, d, w), true);
+            product(
+                &mut dqkv[first * w + q..],
+                w,
+                ds,
+                View::rows(&qkv[from * w + k..], keys, d, w),
+                true,
+            );
             let queries = View::rows(&qkv[first * w + q..], rows, d, w);
             product(&mut dqkv[from * w + k..], w, ds.transposed(), queries, true);
         }
@@ -139,10 +171,18 @@ mod tests {
         out
     }
 
-    const GROUPED: Shape =
-        Shape { heads: 4, kv_heads: 2, head_width: 3, scale: 0.7, window: None, cap: None, slope: None };
+    const GROUPED: Shape = Shape {
+        heads: 4,
+        kv_heads: 2,
+        head_width: 3,
+        scale: 0.7,
+        window: None,
+        cap: None,
+        slope: None,
+    };
 
-    /// No window; shorter than a block of queries; longer than one, so that it reaches into the block before.
+    /// No window; shorter than a block of queries; longer than one, so that it reaches into the
+    /// block before.
     const WINDOWS: [Option<usize>; 4] = [None, Some(1), Some(5), Some(QUERY_BLOCK + 3)];
 
     #[test]
@@ -181,8 +221,15 @@ mod tests {
     #[test]
     fn backward_joins_its_blocks() {
         for window in WINDOWS {
-            let shape =
-                Shape { heads: 1, kv_heads: 1, head_width: 2, scale: 1.0, window, cap: None, slope: None };
+            let shape = Shape {
+                heads: 1,
+                kv_heads: 1,
+                head_width: 2,
+                scale: 1.0,
+                window,
+                cap: None,
+                slope: None,
+            };
             let length = QUERY_BLOCK + 5;
             let (qkv, dout) = (numbers(length * 6, 1), numbers(length * 2, 2));
             let mut dqkv = vec![0.0; qkv.len()];
@@ -195,7 +242,11 @@ mod tests {
                 up[i] += 1e-3;
                 down[i] -= 1e-3;
                 let want = (loss(&up) - loss(&down)) / f64::from(up[i] - down[i]);
-                assert!((f64::from(dqkv[i]) - want).abs() < 2e-4, "{window:?} {i}: {} {want}", dqkv[i]);
+                assert!(
+                    (f64::from(dqkv[i]) - want).abs() < 2e-4,
+                    "{window:?} {i}: {} {want}",
+                    dqkv[i]
+                );
             }
         }
     }

@@ -1,14 +1,17 @@
 //! Causal attention with grouped key/value heads.
 //!
-//! Shapes: `qkv` `[T, W]` with `W = (H + 2 G) D` (queries, keys, values, heads in order), `out` `[T, H D]`.
-//! `out[t, h] = sum over s <= t of softmax(scale q[t, h] . k[s, h G / H]) v[s, h G / H]`; with a window of `W` tokens the sum
-//! runs over the last `W` of them, `t` itself included.
-//! A key or value that is not finite makes every query of its block so, earlier ones too (0 times NaN is NaN), as in any
-//! implementation by products; the head then flags them all.
-//! Scores live for one head and one block of queries at a time: never `[T, T]` for a whole sequence.
+//! Shapes: `qkv` `[T, W]` with `W = (H + 2 G) D` (queries, keys, values, heads in order), `out`
+//! `[T, H D]`.
+//! `out[t, h] = sum over s <= t of softmax(scale q[t, h] . k[s, h G / H]) v[s, h G / H]`; with a
+//! window of `W` tokens the sum runs over the last `W` of them, `t` itself included. A key or value
+//! that is not finite makes every query of its block so, earlier ones too (0 times NaN is NaN), as
+//! in any implementation by products; the head then flags them all. Scores live for one head and
+//! one block of queries at a time: never `[T, T]` for a whole sequence.
 //!
-//! * `blocks`: by products of strided views, forward and backward; what training uses, and every processor without AVX-512.
-//! * `strips`: by small products over keys and values that are laid out once a head; what scoring uses where it can.
+//! * `blocks`: by products of strided views, forward and backward; what training uses, and every
+//!   processor without AVX-512.
+//! * `strips`: by small products over keys and values that are laid out once a head; what scoring
+//!   uses where it can.
 
 use crate::kernels::Format;
 use crate::lanes::soft_cap;
@@ -33,7 +36,8 @@ pub struct Shape {
     pub window: Option<usize>,
     /// `c` of a scaled score `s`, which becomes `c tanh(s / c)` before the softmax; forward only.
     pub cap: Option<f32>,
-    /// What a score loses for each token between key and query, once scaled and capped; forward of [`one_head`] only.
+    /// What a score loses for each token between key and query, once scaled and capped; forward of
+    /// [`one_head`] only.
     pub slope: Option<f32>,
 }
 
@@ -43,8 +47,9 @@ impl Shape {
         (self.heads + 2 * self.kv_heads) * self.head_width
     }
 
-    /// Scores as products leave them become what the softmax, whose factor is still to come, is taken of. `scores[key][query]`
-    /// lies at `at(key, query)` for keys from `from` on and queries from `first` on.
+    /// Scores as products leave them become what the softmax, whose factor is still to come, is
+    /// taken of. `scores[key][query]` lies at `at(key, query)` for keys from `from` on and queries
+    /// from `first` on.
     fn alter(
         &self,
         scores: &mut [f32],
@@ -59,7 +64,8 @@ impl Shape {
             let slope = slope / self.scale;
             for key in 0..keys {
                 for query in 0..queries {
-                    scores[at(key, query)] += slope * ((from + key) as f32 - (first + query) as f32);
+                    scores[at(key, query)] +=
+                        slope * ((from + key) as f32 - (first + query) as f32);
                 }
             }
         }
@@ -96,13 +102,16 @@ impl Scratch {
     }
 }
 
-/// Attention of one head over one whole sequence: queries, keys, values and `out` are `[T, D]` each. Products are taken in the
-/// scratch's format, the softmax in f32.
+/// Attention of one head over one whole sequence: queries, keys, values and `out` are `[T, D]`
+/// each. Products are taken in the scratch's format, the softmax in f32.
 ///
 /// # Panics
 /// When the four have different sizes.
 pub fn one_head(shape: Shape, [q, k, v]: [&[f32]; 3], out: &mut [f32], scratch: &mut Scratch) {
-    assert!([q, k, v].iter().all(|rows| rows.len() == out.len()), "one row of a head for every token");
+    assert!(
+        [q, k, v].iter().all(|rows| rows.len() == out.len()),
+        "one row of a head for every token"
+    );
     match &mut scratch.strips {
         Some(buffers) => strips::one_head(shape, [q, k, v], out, buffers),
         None => blocks::one_head(shape, [q, k, v], out, &mut scratch.scores),
@@ -125,12 +134,13 @@ mod tests {
         })
     }
 
-    /// Every format against the definition, over lengths that are no multiple of anything, grouped heads, windows.
+    /// Every format against the definition, over lengths that are no multiple of anything, grouped
+    /// heads, windows.
     #[test]
     fn one_head_agrees_with_the_definition() {
-        let formats = [Dtype::F32, Dtype::Bf16]
-            .into_iter()
-            .flat_map(|dtype| [Choice::Best, Choice::Portable].map(|choice| Format::new(dtype, choice)));
+        let formats = [Dtype::F32, Dtype::Bf16].into_iter().flat_map(|dtype| {
+            [Choice::Best, Choice::Portable].map(|choice| Format::new(dtype, choice))
+        });
         for format in formats {
             let mut scratch = Scratch::new(format);
             let by_bf16 = format.by_hand() && format.dtype() == Dtype::Bf16;
@@ -142,8 +152,15 @@ mod tests {
                     (Some(50), Some(0.3), None),
                     (None, Some(2.0), Some(0.01)),
                 ] {
-                    let shape =
-                        Shape { heads: 4, kv_heads: 2, head_width: d, scale: 0.4, window, cap, slope };
+                    let shape = Shape {
+                        heads: 4,
+                        kv_heads: 2,
+                        head_width: d,
+                        scale: 0.4,
+                        window,
+                        cap,
+                        slope,
+                    };
                     let qkv = numbers(length * shape.row(), 1);
                     let want = blocks::naive(shape, &qkv);
                     for head in 0..shape.heads {
@@ -156,7 +173,10 @@ mod tests {
                                 let error = (f64::from(*got) - want).abs();
                                 // bf16 keeps 8 bits of each score's factors and of each weight.
                                 let most = if by_bf16 { 0.05 } else { 1e-5 };
-                                assert!(error < most, "{format:?} T {length} D {d} {window:?}: {got} {want}");
+                                assert!(
+                                    error < most,
+                                    "{format:?} T {length} D {d} {window:?}: {got} {want}"
+                                );
                             }
                         }
                     }
@@ -165,17 +185,26 @@ mod tests {
         }
     }
 
-    /// Scores that rise from block to block of keys, and fall: sums taken so far are scaled to the largest.
+    /// Scores that rise from block to block of keys, and fall: sums taken so far are scaled to the
+    /// largest.
     #[test]
     fn sums_follow_the_largest_score() {
-        let shape =
-            Shape { heads: 1, kv_heads: 1, head_width: 8, scale: 1.0, window: None, cap: None, slope: None };
+        let shape = Shape {
+            heads: 1,
+            kv_heads: 1,
+            head_width: 8,
+            scale: 1.0,
+            window: None,
+            cap: None,
+            slope: None,
+        };
         for (dtype, most) in [(Dtype::F32, 1e-5), (Dtype::Bf16, 0.05)] {
             let mut scratch = Scratch::new(Format::new(dtype, Choice::Best));
             for slope in [0.5_f32, 0.02, -0.02, -0.5] {
                 let mut qkv = numbers(600 * shape.row(), 3);
                 for (t, row) in qkv.chunks_exact_mut(shape.row()).enumerate() {
-                    // A query of ones meets a key of one number: the score is that number, and exact in either type.
+                    // A query of ones meets a key of one number: the score is that number, and
+                    // exact in either type.
                     row[..16].fill(0.0);
                     row[0] = 1.0;
                     row[8] = half::bf16::from_f32(slope * t as f32).to_f32();
@@ -186,7 +215,11 @@ mod tests {
                 one_head(shape, [&q, &k, &v], &mut out, &mut scratch);
                 for (at, (got, want)) in out.iter().zip(&want).enumerate() {
                     let error = (f64::from(*got) - want).abs();
-                    assert!(error < most, "{dtype:?} slope {slope}, query {}: {got} {want}", at / 8);
+                    assert!(
+                        error < most,
+                        "{dtype:?} slope {slope}, query {}: {got} {want}",
+                        at / 8
+                    );
                 }
             }
         }
@@ -216,7 +249,11 @@ mod tests {
                 };
                 let whole = run(90);
                 for length in [1, 14, 33, 71] {
-                    assert_eq!(run(length)[..], whole[..length * 16], "{dtype:?} {window:?} {length}");
+                    assert_eq!(
+                        run(length)[..],
+                        whole[..length * 16],
+                        "{dtype:?} {window:?} {length}"
+                    );
                 }
             }
         }

@@ -1,9 +1,11 @@
-//! Attention by small products: keys and values of a head are laid out once, then strips of queries pass over them.
+//! Attention by small products: keys and values of a head are laid out once, then strips of queries
+//! pass over them.
 //!
-//! Scores are taken the other way round, a row a key and a column a query: the largest of a query and the sum of its weights are then
-//! taken row by row, without folding vectors, and the weights lie as the product with the values reads them.
-//! A strip of 32 queries goes over the keys in blocks whose scores stay in the first-level cache ([`Softmax`]). Blocks begin at fixed
-//! keys, and a key that a query does not see weighs exactly 0: its sums depend on nothing but what it sees.
+//! Scores are taken the other way round, a row a key and a column a query: the largest of a query
+//! and the sum of its weights are then taken row by row, without folding vectors, and the weights
+//! lie as the product with the values reads them. A strip of 32 queries goes over the keys in
+//! blocks whose scores stay in the first-level cache ([`Softmax`]). Blocks begin at fixed keys, and
+//! a key that a query does not see weighs exactly 0: its sums depend on nothing but what it sees.
 
 use super::Shape;
 use crate::kernels::{Format, Left, Right, Softmax, TALL, WIDTH, fetch, turn};
@@ -39,7 +41,12 @@ impl Buffers {
 }
 
 /// Attention of one head over one whole sequence into `out` `[T, D]`.
-pub(super) fn one_head(shape: Shape, [q, k, v]: [&[f32]; 3], out: &mut [f32], buffers: &mut Buffers) {
+pub(super) fn one_head(
+    shape: Shape,
+    [q, k, v]: [&[f32]; 3],
+    out: &mut [f32],
+    buffers: &mut Buffers,
+) {
     let d = shape.head_width;
     let length = q.len() / d;
     let Buffers { keys, values, queries, weights, sums } = buffers;

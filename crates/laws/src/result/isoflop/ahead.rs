@@ -13,8 +13,9 @@ pub struct OptimumAhead {
     pub decades_beyond: f64,
     /// A method each.
     pub methods: Vec<MethodOptimum>,
-    /// The loss to expect there: among the budgets by the default curve, beyond them by the first method that has a floor (the minima of the curves, then
-    /// the surfaces), or, without one, by the pure power law.
+    /// The loss to expect there: among the budgets by the default curve, beyond them by the first
+    /// method that has a floor (the minima of the curves, then the surfaces), or, without one, by
+    /// the pure power law.
     pub loss: Option<OptimumLoss>,
     /// N*, D* and the loss of the methods beside one another.
     pub agreement: Vec<Agreement>,
@@ -35,7 +36,8 @@ pub struct MethodOptimum {
     pub loss: Estimate,
     /// By which form.
     pub loss_form: LossForm,
-    /// The loss by the pure power law `A C^a`, beside that with a floor; too low far beyond the budgets.
+    /// The loss by the pure power law `A C^a`, beside that with a floor; too low far beyond the
+    /// budgets.
     pub loss_without_floor: Option<Estimate>,
 }
 

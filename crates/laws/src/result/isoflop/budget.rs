@@ -122,7 +122,8 @@ pub struct IsoflopMinimum {
     pub along: Along,
     /// Where it is, or why there is none.
     pub outcome: Outcome<Minimum>,
-    /// The curve over the runs of the budget, as it is drawn: loss by N or D; empty without a curve.
+    /// The curve over the runs of the budget, as it is drawn: loss by N or D; empty without a
+    /// curve.
     #[serde(default)]
     pub trace: Vec<TracePoint>,
 }
@@ -139,8 +140,9 @@ impl IsoflopMinimum {
 pub struct Minimum {
     /// N or D.
     pub at: f64,
-    /// Where it may be by the scatter of the budget's runs about the curve (Fieller). None where that scatter leaves it open on a side, as
-    /// far as the sizes go: then the minimum is hardly known.
+    /// Where it may be by the scatter of the budget's runs about the curve (Fieller). None where
+    /// that scatter leaves it open on a side, as far as the sizes go: then the minimum is hardly
+    /// known.
     pub place: Interval,
     /// Loss there.
     pub loss: f64,
@@ -148,14 +150,17 @@ pub struct Minimum {
     pub curvature: f64,
     /// Its standard error from the scatter of the runs; absent without degrees of freedom.
     pub curvature_standard_error: Option<f64>,
-    /// Standard deviation of a run about the curve, from seeds and curve together, or from the means alone where those lie too far from
-    /// it for the scatter of the seeds; absent without degrees of freedom.
+    /// Standard deviation of a run about the curve, from seeds and curve together, or from the
+    /// means alone where those lie too far from it for the scatter of the seeds; absent without
+    /// degrees of freedom.
     pub residual_standard_deviation: Option<f64>,
-    /// How likely means of seeds would lie so far from the curve by the scatter of the seeds alone (F test); absent without seeds.
+    /// How likely means of seeds would lie so far from the curve by the scatter of the seeds alone
+    /// (F test); absent without seeds.
     #[serde(default)]
     pub lack_of_fit: Option<f64>,
-    /// By how much this curve turns beside the optimum by its shape alone, as a ratio less 1: its minimum through the losses that the fitted
-    /// surface has at these runs, over the surface's optimum. Absent without a surface, and where that curve has no minimum.
+    /// By how much this curve turns beside the optimum by its shape alone, as a ratio less 1: its
+    /// minimum through the losses that the fitted surface has at these runs, over the surface's
+    /// optimum. Absent without a surface, and where that curve has no minimum.
     #[serde(default)]
     pub bias: Option<f64>,
 }

@@ -14,7 +14,8 @@ pub struct OptimumPath {
     pub params: Outcome<PathLaw>,
     /// `D* = A C^a`.
     pub tokens: Outcome<PathLaw>,
-    /// The least loss (along tokens) as `A C^a`, a below 0: without a floor, so too low far beyond the budgets.
+    /// The least loss (along tokens) as `A C^a`, a below 0: without a floor, so too low far beyond
+    /// the budgets.
     pub loss: Outcome<PathLaw>,
     /// The least loss as `k C^-b + E`, and whether the minima tell E from 0.
     pub loss_with_floor: Outcome<FloorLaw>,
@@ -23,9 +24,11 @@ pub struct OptimumPath {
 /// `A C^a`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PathLaw {
-    /// a, with Student t from the scatter of the minima about the line; without interval where it was held.
+    /// a, with Student t from the scatter of the minima about the line; without interval where it
+    /// was held.
     pub exponent: Estimate,
-    /// The same by the runs' own scatter about their curves, drawn again, with Student's t of the budgets' degrees of freedom together.
+    /// The same by the runs' own scatter about their curves, drawn again, with Student's t of the
+    /// budgets' degrees of freedom together.
     pub exponent_by_runs: Estimate,
     /// A: the law at one FLOP, so far from any budget that its interval spans orders of magnitude.
     pub prefactor: Estimate,
@@ -40,7 +43,8 @@ pub struct PathLaw {
 impl PathLaw {
     /// The law's value at a budget.
     pub fn at(&self, budget: f64) -> f64 {
-        // Factors by logarithms: A alone may leave the range of numbers for steep laws far from C = 1.
+        // Factors by logarithms: A alone may leave the range of numbers for steep laws far from C =
+        // 1.
         (self.prefactor.value.ln() + self.exponent.value * budget.ln()).exp()
     }
 }
@@ -98,7 +102,8 @@ impl IsoflopSurface {
     }
 }
 
-/// A fitted surface. Intervals are by the spread over scatter (variable projection) or weights (Huber) of the runs drawn again, times Student's t.
+/// A fitted surface. Intervals are by the spread over scatter (variable projection) or weights
+/// (Huber) of the runs drawn again, times Student's t.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SurfaceLaw {
     /// E, the loss that neither size nor tokens take away.

@@ -1,4 +1,5 @@
-//! An IsoFLOP sweep: the best size and tokens of each budget, how they grow, and the surface of the loss.
+//! An IsoFLOP sweep: the best size and tokens of each budget, how they grow, and the surface of the
+//! loss.
 //!
 //! | file | what |
 //! |---|---|
@@ -15,7 +16,9 @@ mod ahead;
 mod budget;
 mod growth;
 
-pub use ahead::{Agreement, Judged, LossForm, MethodOptimum, MethodValue, OptimumAhead, OptimumLoss};
+pub use ahead::{
+    Agreement, Judged, LossForm, MethodOptimum, MethodValue, OptimumAhead, OptimumLoss,
+};
 pub use budget::{Along, Curve, IsoflopBudget, IsoflopMinimum, IsoflopRun, IsoflopSize, Minimum};
 pub use growth::{FloorLaw, IsoflopSurface, OptimumPath, PathLaw, SurfaceLaw, SurfaceMethod};
 
@@ -30,11 +33,13 @@ pub struct IsoflopFit {
     pub file: String,
     /// What the budgets count: `fwd`, `train`, or that it was not said.
     pub flops: String,
-    /// The formula by which budgets were computed from the sizes and tokens of runs (`6 N D`, `2 N D`); absent where the table has them.
+    /// The formula by which budgets were computed from the sizes and tokens of runs (`6 N D`,
+    /// `2 N D`); absent where the table has them.
     pub budget_from: Option<String>,
     /// How far apart, as a ratio less 1, the FLOPs of runs of one budget may lie.
     pub budget_tolerance: f64,
-    /// What the sizes count: `non-embedding`, `non-embedding-and-head`, `total`, or that it was not said.
+    /// What the sizes count: `non-embedding`, `non-embedding-and-head`, `total`, or that it was not
+    /// said.
     pub params: String,
     /// Nominal coverage of every interval.
     pub level: f64,

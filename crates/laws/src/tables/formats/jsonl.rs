@@ -10,19 +10,21 @@ use serde_json::{Map, Value};
 use crate::error::TableError;
 use crate::tables::rows::{Row, Rows};
 
-/// Reads the file. The columns are the members of all objects, in the order they first come; a member that a line lacks is a
-/// missing cell there. Blank lines are no rows.
+/// Reads the file. The columns are the members of all objects, in the order they first come; a
+/// member that a line lacks is a missing cell there. Blank lines are no rows.
 ///
 /// # Errors
 /// A file that cannot be read or is not UTF-8; a line that is no JSON object, with its number.
 pub(super) fn read(path: &Path) -> Result<Rows, TableError> {
     let refuse = |Fault { line, reason }| TableError::Line { path: path.to_owned(), line, reason };
-    let bytes = fs::read(path).map_err(|source| TableError::Read { path: path.to_owned(), source })?;
+    let bytes =
+        fs::read(path).map_err(|source| TableError::Read { path: path.to_owned(), source })?;
     let text = text::decode(bytes).map_err(refuse)?;
     let mut objects: Vec<(usize, Map<String, Value>)> = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let none =
-            |why: String| refuse(Fault { line: at as u64 + 1, reason: format!("no JSON object: {why}") });
+        let none = |why: String| {
+            refuse(Fault { line: at as u64 + 1, reason: format!("no JSON object: {why}") })
+        };
         match json::parse(line).map_err(|error| none(error.to_string()))? {
             Value::Object(object) => objects.push((at + 1, object)),
             other => return Err(none(format!("it is `{other}`"))),

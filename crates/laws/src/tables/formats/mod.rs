@@ -30,7 +30,8 @@ pub(crate) fn read(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Rows, T
 
 fn parquet(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Rows, TableError> {
     let all = cell_columns(path)?;
-    // Dates and lists are in the way of nobody who did not ask for them by name; who did is told what they are.
+    // Dates and lists are in the way of nobody who did not ask for them by name; who did is told
+    // what they are.
     let columns: Vec<String> = all
         .iter()
         .filter(|(name, cells)| {

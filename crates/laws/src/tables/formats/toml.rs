@@ -1,5 +1,5 @@
-//! Rows of a TOML file: one `[[model]]` a row, its members the columns; what stands before them holds for all that do not say
-//! otherwise.
+//! Rows of a TOML file: one `[[model]]` a row, its members the columns; what stands before them
+//! holds for all that do not say otherwise.
 
 use std::fs;
 use std::ops::Range;
@@ -13,19 +13,22 @@ use toml::{Spanned, Table, Value};
 use crate::error::TableError;
 use crate::tables::rows::{Row, Rows};
 
-/// The models with where they stand. Other members are read by [`Table`]: a span is lost behind serde's `flatten`.
+/// The models with where they stand. Other members are read by [`Table`]: a span is lost behind
+/// serde's `flatten`.
 #[derive(Deserialize)]
 struct Models {
     #[serde(default)]
     model: Vec<Spanned<Table>>,
 }
 
-/// Reads the file. The columns are the members of all models, in the order they first come, then those that stand before them.
+/// Reads the file. The columns are the members of all models, in the order they first come, then
+/// those that stand before them.
 ///
 /// # Errors
 /// A file that cannot be read, is no TOML or has no `[[model]]`, each with its line.
 pub(super) fn read(path: &Path) -> Result<Rows, TableError> {
-    let bytes = fs::read(path).map_err(|source| TableError::Read { path: path.to_owned(), source })?;
+    let bytes =
+        fs::read(path).map_err(|source| TableError::Read { path: path.to_owned(), source })?;
     let none = |Fault { line, reason }| TableError::Line { path: path.to_owned(), line, reason };
     let text = text::decode(bytes).map_err(none)?;
     let refuse = |error: toml::de::Error| TableError::Line {
@@ -48,7 +51,10 @@ pub(super) fn read(path: &Path) -> Result<Rows, TableError> {
     }
     let row = |model: &Spanned<Table>| Row {
         place: format!("line {}", line(&text, model.span().start)),
-        cells: columns.iter().map(|name| cell(model.get_ref().get(name).or_else(|| all.get(name)))).collect(),
+        cells: columns
+            .iter()
+            .map(|name| cell(model.get_ref().get(name).or_else(|| all.get(name))))
+            .collect(),
     };
     let rows = models.iter().map(row).collect();
     Ok(Rows::of(path, columns, rows, true))

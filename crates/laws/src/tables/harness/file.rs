@@ -25,10 +25,11 @@ pub(super) struct Results {
 
 impl Results {
     pub(super) fn read(path: &Path) -> Result<Self, TableError> {
-        let bytes = fs::read(path).map_err(|source| TableError::Read { path: path.to_owned(), source })?;
+        let bytes =
+            fs::read(path).map_err(|source| TableError::Read { path: path.to_owned(), source })?;
         let refuse = |reason: String| TableError::NotHarness { path: path.to_owned(), reason };
-        let text =
-            text::decode(bytes).map_err(|Fault { line, reason }| refuse(format!("line {line}: {reason}")))?;
+        let text = text::decode(bytes)
+            .map_err(|Fault { line, reason }| refuse(format!("line {line}: {reason}")))?;
         let root: Json = json::parse(&text).map_err(|error| refuse(error.to_string()))?;
         if !root["results"].is_object() {
             return Err(refuse("there is no member `results`".to_owned()));
@@ -110,9 +111,10 @@ impl Results {
                 Given::of(kind, number).map_err(|expected| refuse(value.to_string(), expected))
             }
             Some(number) if leave_out_nan => lacking(format!("{key} of {task} is {number}")),
-            Some(number) => {
-                Err(refuse(number.to_string(), "a number (--leave-out-nan passes such models over)"))
-            }
+            Some(number) => Err(refuse(
+                number.to_string(),
+                "a number (--leave-out-nan passes such models over)",
+            )),
         }
     }
 
@@ -171,8 +173,11 @@ impl Results {
 
     /// What the file has of a task, in words.
     pub(super) fn has_of(&self, task: &str) -> String {
-        let metrics =
-            self.root["results"][task].as_object().into_iter().flatten().map(|(key, _)| key.as_str());
+        let metrics = self.root["results"][task]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(key, _)| key.as_str());
         let metrics = metrics.filter(|key| {
             let metric = key.split(',').next().unwrap_or(key);
             !NO_METRICS.contains(&metric) && !metric.ends_with("_stderr")
@@ -226,9 +231,9 @@ fn model(root: &Json) -> Option<String> {
             .split(',')
             .filter_map(|argument| argument.split_once('='))
             .find_map(|(key, value)| named(key.trim()).then(|| value.trim().to_owned())),
-        Json::Object(arguments) => {
-            arguments.iter().find_map(|(key, value)| value.as_str().filter(|_| named(key)).map(str::to_owned))
-        }
+        Json::Object(arguments) => arguments
+            .iter()
+            .find_map(|(key, value)| value.as_str().filter(|_| named(key)).map(str::to_owned)),
         _ => None,
     }
 }

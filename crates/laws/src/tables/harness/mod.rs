@@ -1,14 +1,17 @@
-//! Result files of lm-evaluation-harness (`results_*.json`, as its 0.4 line writes them; older ones with plain metric names too).
+//! Result files of lm-evaluation-harness (`results_*.json`, as its 0.4 line writes them; older ones
+//! with plain metric names too).
 //!
-//! An accuracy is taken as a share of successes, a perplexity as `exp` of a cross entropy. The files do not know S: it comes
-//! from a table of sizes, or, with a caution, from `config.model_num_parameters`, which counts embeddings.
+//! An accuracy is taken as a share of successes, a perplexity as `exp` of a cross entropy. The
+//! files do not know S: it comes from a table of sizes, or, with a caution, from
+//! `config.model_num_parameters`, which counts embeddings.
 //!
 //! | file | what |
 //! |---|---|
 //! | `file` | one result file: its model, and what it says of each task |
 //! | `unlike` | whether the models of a law were evaluated alike |
 //!
-//! Invariants: each model of the files is in each law of its group, as a point or left out with the reason.
+//! Invariants: each model of the files is in each law of its group, as a point or left out with the
+//! reason.
 
 mod file;
 mod unlike;
@@ -52,7 +55,11 @@ pub(crate) struct Evaluations {
 /// [`LawsError::Table`]: no result file, a model without a size, the same model twice for one
 /// task, a value that cannot be; nothing that was asked for. [`LawsError::Option`]: groups that
 /// no file names.
-pub(crate) fn read(paths: &[PathBuf], tasks: &[String], select: &Select) -> Result<Evaluations, LawsError> {
+pub(crate) fn read(
+    paths: &[PathBuf],
+    tasks: &[String],
+    select: &Select,
+) -> Result<Evaluations, LawsError> {
     if !select.kinds.is_empty() && ![1, select.y.len()].contains(&select.kinds.len()) {
         let (kinds, columns) = (select.kinds.len(), select.y.len());
         return Err(TableError::KindCount { kinds, columns }.into());
@@ -75,10 +82,13 @@ pub(crate) fn read(paths: &[PathBuf], tasks: &[String], select: &Select) -> Resu
     files.retain(|path| seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())));
     // A table of sizes that is wrong is told before results that are.
     let sizes = Beside::of(select, Vec::new(), std::iter::empty())?;
-    let read: Vec<Results> = files.iter().map(|path| Results::read(path)).collect::<Result<_, _>>()?;
+    let read: Vec<Results> =
+        files.iter().map(|path| Results::read(path)).collect::<Result<_, _>>()?;
     let x = Product::parse(select.x.first().map_or("S", String::as_str));
     let beside = match select.models {
-        Some(_) => Beside::of(select, read.iter().map(|of| of.model.clone()).collect(), x.columns())?,
+        Some(_) => {
+            Beside::of(select, read.iter().map(|of| of.model.clone()).collect(), x.columns())?
+        }
         None => sizes,
     };
     let asked = Asked { tasks, select, x, beside };
@@ -91,7 +101,8 @@ pub(crate) fn read(paths: &[PathBuf], tasks: &[String], select: &Select) -> Resu
         there.sort();
         there.dedup();
         let wanted = [tasks.join(" or "), select.y.join(" or ")].join(" ");
-        let wanted = if wanted.trim().is_empty() { "a metric of a known kind" } else { wanted.trim() };
+        let wanted =
+            if wanted.trim().is_empty() { "a metric of a known kind" } else { wanted.trim() };
         return Err(TableError::NoResults { wanted: wanted.to_owned(), there }.into());
     }
     twice(&found)?;
@@ -158,7 +169,9 @@ fn say_unlike(found: &mut [Found]) {
     let mut laws: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
     for (at, Found { observation, .. }) in found.iter().enumerate() {
         if observation.given.is_number() {
-            laws.entry((observation.group.clone(), observation.column.clone())).or_default().push(at);
+            laws.entry((observation.group.clone(), observation.column.clone()))
+                .or_default()
+                .push(at);
         }
     }
     for places in laws.into_values() {
@@ -172,7 +185,9 @@ fn say_unlike(found: &mut [Found]) {
 /// Models that have no value in a law of their group; one that has none in any, in all of them.
 fn missing(read: &[Results], found: &[Found], asked: &Asked<'_>) -> Vec<Observation> {
     let has = |model: &str, column: &str| {
-        found.iter().any(|found| found.observation.name() == model && found.observation.column == column)
+        found
+            .iter()
+            .any(|found| found.observation.name() == model && found.observation.column == column)
     };
     let laws: BTreeSet<(&str, &str)> = found
         .iter()
@@ -189,12 +204,16 @@ fn missing(read: &[Results], found: &[Found], asked: &Asked<'_>) -> Vec<Observat
         let of_group = |column: &str| laws.contains(&(group.as_str(), column));
         let columns: BTreeSet<&str> = laws.iter().map(|(_, column)| *column).collect();
         let alone = !columns.iter().any(|column| of_group(column));
-        for column in columns.into_iter().filter(|column| (alone || of_group(column)) && !has(model, column))
+        for column in
+            columns.into_iter().filter(|column| (alone || of_group(column)) && !has(model, column))
         {
             // Any observation of the column knows its task and kind.
-            let Some(like) = found.iter().find(|found| found.observation.column == column) else { continue };
-            let has =
-                files.iter().map(|file| format!("{} has {}", file.path.display(), file.has_of(&like.task)));
+            let Some(like) = found.iter().find(|found| found.observation.column == column) else {
+                continue;
+            };
+            let has = files
+                .iter()
+                .map(|file| format!("{} has {}", file.path.display(), file.has_of(&like.task)));
             missing.push(Observation {
                 row: found.len() + missing.len(),
                 place: format!("results, {}", like.task),

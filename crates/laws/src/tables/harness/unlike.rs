@@ -1,4 +1,5 @@
-//! Whether the models of a law were evaluated alike: on as many questions, by one version of a task, with the same options.
+//! Whether the models of a law were evaluated alike: on as many questions, by one version of a
+//! task, with the same options.
 
 use std::collections::BTreeMap;
 
@@ -76,8 +77,10 @@ pub(super) fn flag(models: &[(&str, &Evaluation)]) -> Option<Flag> {
     }
     let counts = || models.iter().filter_map(|(_, how)| how.samples);
     if few.is_empty() && counts().any(|samples| Some(samples) != counts().next()) {
-        let each: Vec<String> =
-            models.iter().filter_map(|(model, how)| Some(format!("{model} {}", how.samples?.0))).collect();
+        let each: Vec<String> = models
+            .iter()
+            .filter_map(|(model, how)| Some(format!("{model} {}", how.samples?.0)))
+            .collect();
         told.push(format!("samples differ in number: {}", each.join(", ")));
     }
     let message = || {

@@ -19,11 +19,12 @@ pub struct ModelAxis {
 }
 
 impl ModelAxis {
-    /// `x` is `params`, `tokens`, `flops`, a column of the manifest, or a product of columns and numbers as `6*params*tokens`.
+    /// `x` is `params`, `tokens`, `flops`, a column of the manifest, or a product of columns and
+    /// numbers as `6*params*tokens`.
     ///
     /// # Errors
-    /// [`TableError`], with file and line: a model that the manifest lacks, a number that it lacks or that cannot be, two
-    /// conventions where one fit needs one.
+    /// [`TableError`], with file and line: a model that the manifest lacks, a number that it lacks
+    /// or that cannot be, two conventions where one fit needs one.
     pub fn of_runs(manifest: &Manifest, x: &str, runs: &[RunTally]) -> Result<Self, TableError> {
         let product = Product::parse(x);
         let models: BTreeMap<&str, u64> =

@@ -1,7 +1,9 @@
-//! A manifest: what a person knows of models that neither a study nor a table of results says of them.
+//! A manifest: what a person knows of models that neither a study nor a table of results says of
+//! them.
 //!
-//! One row a model, in a table (.csv, .tsv, .jsonl, .parquet) or as `[[model]]` of a TOML file: parameters N and tokens D, each with
-//! what is counted, compute with its convention, family, and of which training run the model is a checkpoint.
+//! One row a model, in a table (.csv, .tsv, .jsonl, .parquet) or as `[[model]]` of a TOML file:
+//! parameters N and tokens D, each with what is counted, compute with its convention, family, and
+//! of which training run the model is a checkpoint.
 //!
 //! | file | what |
 //! |---|---|
@@ -10,8 +12,9 @@
 //! | [`ModelNumbers`] | numbers of the models of one fit, each column in one convention |
 //! | [`ModelAxis`] | the x of the models of a study |
 //!
-//! Invariants: no convention is guessed. Numbers of one fit are in one convention: parameters of two are refused, FLOPs of two are
-//! converted (backward is taken as twice the forward), and a flag says so. What a study has counted from weights is not overruled.
+//! Invariants: no convention is guessed. Numbers of one fit are in one convention: parameters of
+//! two are refused, FLOPs of two are converted (backward is taken as twice the forward), and a flag
+//! says so. What a study has counted from weights is not overruled.
 
 mod axis;
 mod model;
@@ -37,24 +40,28 @@ pub use numbers::ModelNumbers;
 pub struct Manifest {
     rows: Rows,
     models: Vec<ManifestModel>,
-    /// Name -> model. A name with an owner (`EleutherAI/pythia-70m`) is there without it as well, where only one has it.
+    /// Name -> model. A name with an owner (`EleutherAI/pythia-70m`) is there without it as well,
+    /// where only one has it.
     by_name: BTreeMap<String, usize>,
 }
 
 impl Manifest {
-    /// Reads a manifest. Its columns are `model` (or `name`), `params` (or `S`, or `non_embedding`) with `params_convention`, `tokens`
-    /// (or `D`), `flops` with `flops_convention`, `family`, `run`; any other may be named as an x. All but the first may be absent or empty.
+    /// Reads a manifest. Its columns are `model` (or `name`), `params` (or `S`, or `non_embedding`)
+    /// with `params_convention`, `tokens` (or `D`), `flops` with `flops_convention`, `family`,
+    /// `run`; any other may be named as an x. All but the first may be absent or empty.
     ///
     /// # Errors
-    /// [`TableError`], each with file and line: a file that cannot be read; a number that is not above zero; a convention that is
-    /// none; a model that is there twice; checkpoints of one run that differ in size or family, or have as many tokens.
+    /// [`TableError`], each with file and line: a file that cannot be read; a number that is not
+    /// above zero; a convention that is none; a model that is there twice; checkpoints of one run
+    /// that differ in size or family, or have as many tokens.
     pub fn read(path: &Path) -> Result<Self, TableError> {
         let rows = formats::read(path, |_| true)?;
         let models = model::read(&rows)?;
         let mut by_name = BTreeMap::new();
         for (at, model) in models.iter().enumerate() {
             if let Some(first) = by_name.insert(model.name.clone(), at) {
-                let reason = format!("model `{}` is there already, {}", model.name, models[first].place);
+                let reason =
+                    format!("model `{}` is there already, {}", model.name, models[first].place);
                 return Err(refuse(path, &model.place, reason));
             }
         }
@@ -113,7 +120,8 @@ impl Manifest {
 
     /// A flag that names the models which none of these is; none where all are used.
     pub fn unused<'a>(&self, used: impl Iterator<Item = &'a str>) -> Option<Flag> {
-        let used: Vec<&str> = used.filter_map(|name| Some(self.model(name)?.name.as_str())).collect();
+        let used: Vec<&str> =
+            used.filter_map(|name| Some(self.model(name)?.name.as_str())).collect();
         let unused: Vec<String> = self
             .models
             .iter()
@@ -131,7 +139,11 @@ impl Manifest {
     /// The refusal of a model that it lacks.
     fn unknown(&self, model: &str) -> TableError {
         let there: Vec<&str> = self.models.iter().map(|model| model.name.as_str()).collect();
-        TableError::NoModel { path: self.rows.path.clone(), model: model.to_owned(), there: listed(&there) }
+        TableError::NoModel {
+            path: self.rows.path.clone(),
+            model: model.to_owned(),
+            there: listed(&there),
+        }
     }
 }
 

@@ -141,7 +141,8 @@ impl Columns {
             };
             filled(at).map(above_zero).transpose()
         };
-        let said = |at: Option<usize>| Ok::<_, TableError>((filled(at), name(at)?.unwrap_or_default()));
+        let said =
+            |at: Option<usize>| Ok::<_, TableError>((filled(at), name(at)?.unwrap_or_default()));
         let (at, text) = said(self.params_convention)?;
         let params_convention = match (at, ParameterConvention::named(&text)) {
             (Some(at), None) => {

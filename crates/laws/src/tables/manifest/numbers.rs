@@ -60,7 +60,8 @@ impl ModelNumbers {
         self.path.display().to_string()
     }
 
-    /// An x in words: with the conventions of its columns, `flops (train)`, `6*params*tokens (params non-embedding)`.
+    /// An x in words: with the conventions of its columns, `flops (train)`,
+    /// `6*params*tokens (params non-embedding)`.
     pub(crate) fn in_words(&self, x: &str) -> String {
         let words = self.conventions.iter().map(|(column, convention)| match column == x {
             true => convention.clone(),
@@ -86,11 +87,13 @@ struct Found<'a> {
 }
 
 impl Manifest {
-    /// Numbers of these models. `params`, `tokens` and `flops` are known by what they mean, any other column by its name.
+    /// Numbers of these models. `params`, `tokens` and `flops` are known by what they mean, any
+    /// other column by its name.
     ///
     /// # Errors
-    /// A model that the manifest lacks; a number that it lacks, with the line; parameters in two conventions, or FLOPs of which only some say
-    /// theirs; a non-embedding count that is not that of the weights.
+    /// A model that the manifest lacks; a number that it lacks, with the line; parameters in two
+    /// conventions, or FLOPs of which only some say theirs; a non-embedding count that is not that
+    /// of the weights.
     pub(crate) fn numbers(
         &self,
         columns: &BTreeSet<&str>,
@@ -99,7 +102,9 @@ impl Manifest {
         let mut numbers = ModelNumbers { path: self.rows.path.clone(), ..ModelNumbers::default() };
         let known: Vec<(Asked<'_>, &ManifestModel)> = asked
             .iter()
-            .map(|&asked| Ok((asked, self.model(asked.name).ok_or_else(|| self.unknown(asked.name))?)))
+            .map(|&asked| {
+                Ok((asked, self.model(asked.name).ok_or_else(|| self.unknown(asked.name))?))
+            })
             .collect::<Result<_, TableError>>()?;
         for &column in columns {
             let mut convention = None;
@@ -122,7 +127,9 @@ impl Manifest {
             } else {
                 self.other(&known, column)?
             };
-            numbers.conventions.extend(convention.map(|convention| (column.to_owned(), convention)));
+            numbers
+                .conventions
+                .extend(convention.map(|convention| (column.to_owned(), convention)));
             numbers.values.insert(column.to_owned(), values);
         }
         for (asked, model) in &known {
@@ -134,7 +141,10 @@ impl Manifest {
     }
 
     /// Parameters: what a study has counted, unless the manifest counts something else.
-    fn params<'a>(&self, known: &[(Asked<'a>, &'a ManifestModel)]) -> Result<Vec<Found<'a>>, TableError> {
+    fn params<'a>(
+        &self,
+        known: &[(Asked<'a>, &'a ManifestModel)],
+    ) -> Result<Vec<Found<'a>>, TableError> {
         let mut all = Vec::new();
         for &(asked, model) in known {
             let counted = asked.counted.map(|counted| counted as f64);
@@ -167,7 +177,8 @@ impl Manifest {
         &self,
         found: Vec<Found<'_>>,
     ) -> Result<(BTreeMap<String, f64>, Option<ParameterConvention>), TableError> {
-        let name = |said: Option<ParameterConvention>| said.map_or("not said", ParameterConvention::name);
+        let name =
+            |said: Option<ParameterConvention>| said.map_or("not said", ParameterConvention::name);
         let convention = found.first().and_then(|first| first.params.convention);
         if let Some(other) = found.iter().find(|other| other.params.convention != convention) {
             let first = &found[0];
@@ -182,7 +193,10 @@ impl Manifest {
             return Err(refuse(&self.rows.path, &other.model.place, reason));
         }
         Ok((
-            found.into_iter().map(|found| (found.asked.name.to_owned(), found.params.value)).collect(),
+            found
+                .into_iter()
+                .map(|found| (found.asked.name.to_owned(), found.params.value))
+                .collect(),
             convention,
         ))
     }
@@ -201,7 +215,9 @@ impl Manifest {
                 Compute::Given { value, convention: Some(convention) } => {
                     stated.push((asked.name, Flops { value, convention }));
                 }
-                Compute::Given { value, convention: None } => unstated.push((asked.name, value, model)),
+                Compute::Given { value, convention: None } => {
+                    unstated.push((asked.name, value, model))
+                }
                 Compute::FromSizes(_) => computed.push((asked, model)),
             }
         }
@@ -244,8 +260,8 @@ impl Manifest {
                 let value = factor * params[asked.name] * tokens[asked.name];
                 stated.push((asked.name, Flops { value, convention: work }));
             }
-            let counts =
-                counts.map_or("params as given".to_owned(), |counts| format!("the {counts} parameters"));
+            let counts = counts
+                .map_or("params as given".to_owned(), |counts| format!("the {counts} parameters"));
             let message = format!(
                 "flops of {} models are not given; they are computed as {factor} N D ({work}), N being {counts}",
                 of_work.len()
@@ -269,7 +285,8 @@ impl Manifest {
             );
             numbers.flags.push(Flag::new(FlagCode::FlopsConverted, message));
         }
-        let values = stated.iter().map(|(name, flops)| ((*name).to_owned(), flops.to(convention).value));
+        let values =
+            stated.iter().map(|(name, flops)| ((*name).to_owned(), flops.to(convention).value));
         Ok((values.collect(), Some(convention)))
     }
 
@@ -306,7 +323,11 @@ impl Manifest {
     }
 
     fn lacks(&self, model: &ManifestModel, what: &str) -> TableError {
-        refuse(&self.rows.path, &model.place, format!("`{}` has no {what}; add the number", model.name))
+        refuse(
+            &self.rows.path,
+            &model.place,
+            format!("`{}` has no {what}; add the number", model.name),
+        )
     }
 }
 
@@ -314,8 +335,9 @@ impl ModelNumbers {
     fn say_unstated(&mut self, unstated: bool, what: &str, choices: &str) {
         if unstated {
             let file = self.path.display();
-            let message =
-                format!("{file} does not say what {what} count; {what}_convention says it ({choices})");
+            let message = format!(
+                "{file} does not say what {what} count; {what}_convention says it ({choices})"
+            );
             self.flags.push(Flag::new(FlagCode::ConventionUnstated, message));
         }
     }

@@ -70,14 +70,18 @@ fn rows(of: &Comparison<'_>, law: &Law) -> Frame {
 
 fn label(law: &Law) -> Vec<String> {
     let fit = law.fit();
-    let beta = fit.map_or("no fit".to_owned(), |fit| format!("β {}", format::estimate(&fit.exponent)));
-    let r_squared = fit.and_then(|fit| fit.r_squared).map(|r| format!("R² {}", format::r_squared(Some(r))));
+    let beta =
+        fit.map_or("no fit".to_owned(), |fit| format!("β {}", format::estimate(&fit.exponent)));
+    let r_squared =
+        fit.and_then(|fit| fit.r_squared).map(|r| format!("R² {}", format::r_squared(Some(r))));
     [Some(law.name.clone()), Some(beta), r_squared].into_iter().flatten().collect()
 }
 
 fn caption(of: &Comparison<'_>, laws: &[&Law]) -> String {
-    let mut slopes: Vec<(&str, f64)> =
-        laws.iter().filter_map(|law| Some((law.name.as_str(), law.fit()?.exponent.value))).collect();
+    let mut slopes: Vec<(&str, f64)> = laws
+        .iter()
+        .filter_map(|law| Some((law.name.as_str(), law.fit()?.exponent.value)))
+        .collect();
     slopes.sort_by(|a, b| a.1.total_cmp(&b.1));
     let told = |(name, beta): &(&str, f64)| format!("{} ({name})", format::fixed(*beta, 4));
     let seen = match slopes.as_slice() {
@@ -85,7 +89,11 @@ fn caption(of: &Comparison<'_>, laws: &[&Law]) -> String {
         [(name, beta)] => format!("Seen: β {} on {name}.", format::fixed(*beta, 4)),
         [least, .., most] => format!("Seen: β from {} to {}.", told(least), told(most)),
     };
-    let bars = if laws.iter().flat_map(|law| &law.points).any(|point| point.log_standard_error.is_some()) {
+    let bars = if laws
+        .iter()
+        .flat_map(|law| &law.points)
+        .any(|point| point.log_standard_error.is_some())
+    {
         " Error bars span 95 % by resampling documents."
     } else {
         ""

@@ -11,7 +11,8 @@ use crate::plot::{Drawing, Panel};
 /// How this figure is made.
 type OfAll = for<'a> fn(Vec<Comparison<'a>>) -> Made<'a>;
 
-pub(super) const FIGURE: Kind<OfAll> = Kind { name: "cases", title: "Relative laws side by side", make };
+pub(super) const FIGURE: Kind<OfAll> =
+    Kind { name: "cases", title: "Relative laws side by side", make };
 
 /// Panels beside each other, and all that there can be.
 const COLUMNS: usize = 3;
@@ -36,13 +37,13 @@ fn make<'a>(laws: Vec<Comparison<'a>>) -> Made<'a> {
          equal Δβ. Shaded regions lie beyond the data. Seen: {}.",
         seen.collect::<Vec<_>>().join(". ")
     );
-    let numbers =
-        Frame::stacked(panels.iter().flat_map(|(of, gaps)| {
-            gaps.iter().map(|one| gap::frame(of, one).led([("case", of.file.into())]))
-        }));
+    let numbers = Frame::stacked(panels.iter().flat_map(|(of, gaps)| {
+        gaps.iter().map(|one| gap::frame(of, one).led([("case", of.file.into())]))
+    }));
     let title = format!("{} relative laws side by side", panels.len());
     Ok(Figure::of(title, caption, numbers, move |frame| {
-        let mut drawn: Vec<Panel> = panels.iter().map(|(of, gaps)| panel(frame, of, gaps)).collect();
+        let mut drawn: Vec<Panel> =
+            panels.iter().map(|(of, gaps)| panel(frame, of, gaps)).collect();
         Panel::equal_spans(&mut drawn);
         Drawing::wrapped(trend::legend(&frame.rows(), false), drawn, COLUMNS)
     }))

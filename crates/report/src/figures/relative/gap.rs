@@ -69,7 +69,8 @@ pub(super) fn frame(of: &Comparison<'_>, gap: &Gap) -> Frame {
         .column("x", |at| at.x)
         .column("gap", |at| at.law.value)
         .ends(["low", "high"], |at| at.model.bounds());
-    let missing = Frame::of(&gap.left_out).column("row", |_| "left out").column("model", |left| &left.label);
+    let missing =
+        Frame::of(&gap.left_out).column("row", |_| "left out").column("model", |left| &left.label);
     Frame::stacked([
         tail(measured, law).frame(),
         tail(traced, law).frame(),
@@ -85,7 +86,8 @@ pub(super) fn frame(of: &Comparison<'_>, gap: &Gap) -> Frame {
 }
 
 fn tail<T: Copy>(rows: Selection<T>, law: Option<&GapLaw>) -> Selection<T> {
-    rows.column("delta_beta", |_| Some(law?.delta_beta.value)).column("trend", |_| Some(law?.trend.name()))
+    rows.column("delta_beta", |_| Some(law?.delta_beta.value))
+        .column("trend", |_| Some(law?.trend.name()))
 }
 
 /// The panel of some gaps, for this figure and for those side by side.
@@ -101,11 +103,13 @@ pub(super) fn panel(
     let (nearest, farthest) = measured.range("x");
     let x = [measured.numbers("x"), predicted.numbers("x")].concat();
     // Bands set no scale, nor do intervals that are many times wider than what they are of.
-    let narrow = predicted
-        .only(|row| row.ends(["low", "high"]).is_some_and(|(low, high)| low > 0.0 && high / low < WIDE));
+    let narrow = predicted.only(|row| {
+        row.ends(["low", "high"]).is_some_and(|(low, high)| low > 0.0 && high / low < WIDE)
+    });
     let ends = |rows: &Rows<'_>| [rows.numbers("low"), rows.numbers("high")].concat();
     let heights =
-        [measured.numbers("gap"), ends(&measured), predicted.numbers("gap"), ends(&narrow)].concat();
+        [measured.numbers("gap"), ends(&measured), predicted.numbers("gap"), ends(&narrow)]
+            .concat();
     let lowest = heights.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = heights.iter().copied().fold(0.0, f64::max);
     let mut shades = Vec::new();
@@ -179,9 +183,12 @@ fn tip(row: Row<'_>, verdict: &str) -> String {
 fn caption(of: &Comparison<'_>, gaps: &[&Gap]) -> String {
     let options = &of.fit.options;
     let told = trend::told(laws(gaps));
-    let seen = if told.is_empty() { "No gap has a law".to_owned() } else { format!("Seen: {told}") };
-    let errors = gaps.iter().flat_map(|gap| &gap.points).any(|point| point.log_standard_error.is_some());
-    let bars = if errors { "Error bars span 95 % by resampling the documents of both. " } else { "" };
+    let seen =
+        if told.is_empty() { "No gap has a law".to_owned() } else { format!("Seen: {told}") };
+    let errors =
+        gaps.iter().flat_map(|gap| &gap.points).any(|point| point.log_standard_error.is_some());
+    let bars =
+        if errors { "Error bars span 95 % by resampling the documents of both. " } else { "" };
     let traced = laws(gaps).any(|(_, law)| !law.trace.is_empty());
     let level = format::percent(options.level);
     let band = if traced {

@@ -44,7 +44,8 @@ const NAMED: usize = 14;
 pub(super) fn sections(results: &Results) -> Vec<Section<'_>> {
     let laws = Comparison::all(&results.relative);
     let several_files = results.relative.len() > 1;
-    let mut sections: Vec<Section<'_>> = laws.iter().map(|law| law.section(several_files)).collect();
+    let mut sections: Vec<Section<'_>> =
+        laws.iter().map(|law| law.section(several_files)).collect();
     if !laws.is_empty() {
         let slot = cases::FIGURE.slot((cases::FIGURE.make)(laws));
         sections.push(Section::of("Relative laws side by side", "relative", vec![slot]));
@@ -54,7 +55,9 @@ pub(super) fn sections(results: &Results) -> Vec<Section<'_>> {
 
 /// The slots of these figures where there is no relative law.
 pub(super) fn left_out() -> Vec<Slot<'static>> {
-    let reason = || Err("no relative.json here: relscale relative STUDY --baseline NAME makes it".to_owned());
+    let reason = || {
+        Err("no relative.json here: relscale relative STUDY --baseline NAME makes it".to_owned())
+    };
     let of_each = OF_COMPARISON.iter().map(|kind| kind.slot(reason()));
     of_each.chain([cases::FIGURE.slot(reason())]).collect()
 }
@@ -76,7 +79,12 @@ impl<'a> Comparison<'a> {
         let of = |found: &'a Named<RelativeFit>| {
             let one_of_several = found.fit.families.len() > 1;
             let families = found.fit.families.iter();
-            families.map(move |family| Self { file: &found.file, fit: &found.fit, family, one_of_several })
+            families.map(move |family| Self {
+                file: &found.file,
+                fit: &found.fit,
+                family,
+                one_of_several,
+            })
         };
         relative.iter().flat_map(of).collect()
     }
@@ -84,10 +92,15 @@ impl<'a> Comparison<'a> {
     fn section(&self, several_files: bool) -> Section<'a> {
         let slots = OF_COMPARISON.iter().map(|kind| kind.slot((kind.make)(*self))).collect();
         let file = if several_files { format!(", {}.json", self.file) } else { String::new() };
-        let family =
-            if self.one_of_several { format!(", family {}", self.family.name) } else { String::new() };
-        let heading =
-            format!("Relative law: {} to {}{family}{file}", self.fit.error, self.fit.options.baseline);
+        let family = if self.one_of_several {
+            format!(", family {}", self.family.name)
+        } else {
+            String::new()
+        };
+        let heading = format!(
+            "Relative law: {} to {}{family}{file}",
+            self.fit.error, self.fit.options.baseline
+        );
         let files = if self.one_of_several {
             format!("{}--{}", self.file, self.family.name)
         } else {
@@ -148,7 +161,9 @@ impl<'a> Comparison<'a> {
 
     /// The title of an axis of E.
     fn error(&self) -> String {
-        if self.fit.error.starts_with(&self.fit.unit) || ["1", "as given"].contains(&self.fit.unit.as_str()) {
+        if self.fit.error.starts_with(&self.fit.unit)
+            || ["1", "as given"].contains(&self.fit.unit.as_str())
+        {
             return format!("E, {}", self.fit.error);
         }
         format!("E, {} ({})", self.fit.error, self.fit.unit)

@@ -43,7 +43,8 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
     let numbers = Frame::stacked(gaps.iter().map(|gap| rows(&of, gap)));
     Ok(Figure::of(title, caption, numbers, move |frame| {
         let rows = frame.rows();
-        let series = rows.by("treatment").into_iter().flat_map(|rows| series(&of, &rows.with("delta_beta")));
+        let series =
+            rows.by("treatment").into_iter().flat_map(|rows| series(&of, &rows.with("delta_beta")));
         let y = Axis::linear("Δβ, slope of ln G on ln x").holding([0.0]);
         let grid = Axis::grid(rows.with("delta_beta").numbers("k"));
         let panel = Panel::of(grid, y, 320.0, series.collect());
@@ -65,8 +66,9 @@ fn rows(of: &Comparison<'_>, gap: &RanksOfGap) -> Frame {
         .column("equivalence_q", |at| Some(at.tests?.equivalence_q))
         .column("trend", |at| at.trend.name())
         .column("slope_claimed", RankGap::claimed);
-    let missing =
-        Frame::of(&gap.left_out).column("k", |(k, _)| *k).column("left_out_because", |(_, reason)| reason);
+    let missing = Frame::of(&gap.left_out)
+        .column("k", |(k, _)| *k)
+        .column("left_out_because", |(_, reason)| reason);
     Frame::stacked([there.frame(), missing.frame()]).led([
         ("family", (&of.family.name).into()),
         ("treatment", (&gap.treatment).into()),

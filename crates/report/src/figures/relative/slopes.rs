@@ -9,7 +9,8 @@ use crate::format;
 use crate::frame::{Frame, Row};
 use crate::plot::{Axis, Drawing, Guide, Marks, Num, Panel, Series, Shade};
 
-pub(super) const FIGURE: Kind<OfComparison> = Kind { name: "slopes", title: "The slopes of all gaps", make };
+pub(super) const FIGURE: Kind<OfComparison> =
+    Kind { name: "slopes", title: "The slopes of all gaps", make };
 
 /// Height of a row in pixels, and of the frame beside them.
 const ROW: f64 = 22.0;
@@ -51,8 +52,9 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
     Ok(Figure::of(title, caption, numbers, move |frame| {
         let rows = frame.rows();
         let names: Vec<String> = rows.iter().map(|row| row.text("treatment").to_owned()).collect();
-        let tip =
-            |row: Row<'_>| format!("{}\nΔβ {}\n{}", row.text("treatment"), slope(row), row.text("trend"));
+        let tip = |row: Row<'_>| {
+            format!("{}\nΔβ {}\n{}", row.text("treatment"), slope(row), row.text("trend"))
+        };
         let series = rows.by("treatment").into_iter().filter_map(|rows| {
             let row = rows.first()?;
             let (treatment, verdict) = (row.text("treatment"), trend::of(row));

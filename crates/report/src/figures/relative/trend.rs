@@ -6,7 +6,8 @@ use crate::frame::{Row, Rows};
 use crate::plot::{Key, Line, Look, Mark, Sample, Style};
 
 /// All verdicts, in the order of legends.
-const ALL: [Trend; 5] = [Trend::Closes, Trend::Widens, Trend::Crossed, Trend::Parallel, Trend::Undecided];
+const ALL: [Trend; 5] =
+    [Trend::Closes, Trend::Widens, Trend::Crossed, Trend::Parallel, Trend::Undecided];
 
 /// The verdict that stands in a row; undecided where there is none.
 pub(super) fn of(row: Row<'_>) -> Trend {

@@ -12,7 +12,8 @@ use crate::plot::{
     Axis, Drawing, End, Guide, Key, Line, Look, Mark, Marks, Panel, Sample, Series, Shade, Style,
 };
 
-pub(super) const FIGURE: Kind<()> = Kind { name: "stages", title: "Compute to loss to accuracy", make: () };
+pub(super) const FIGURE: Kind<()> =
+    Kind { name: "stages", title: "Compute to loss to accuracy", make: () };
 
 /// Routes from x to accuracy with their looks.
 const ROUTES: [(Route, usize, Line); 3] = [
@@ -46,7 +47,8 @@ pub(super) fn make<'a>(fit: &'a StagesFit, group: &'a StagesGroup) -> Made<'a> {
             legend.push(key(Mark::Diamond, Look::Hollow, "predicted"));
         }
         // Rows of the group come first in the frame, in its order.
-        let place = |row: Row<'_>| group.points.get(row.at).map_or("", |point| &point.place).to_owned();
+        let place =
+            |row: Row<'_>| group.points.get(row.at).map_or("", |point| &point.place).to_owned();
         Drawing::of(legend, vec![panels(fit, &rows, &place)])
     }))
 }
@@ -109,21 +111,24 @@ fn panels(fit: &StagesFit, rows: &Rows<'_>, place: &dyn Fn(Row<'_>) -> String) -
     // Which columns are the axes of a panel.
     let measured = |x: &'static str, y: &'static str| {
         let rows = rows.only(|row| ["fitted", "held out"].contains(&row.text("row")));
-        let look = |row: Row<'_>| if row.text("row") == "held out" { Look::HeldOut } else { Look::Filled };
+        let look =
+            |row: Row<'_>| if row.text("row") == "held out" { Look::HeldOut } else { Look::Filled };
         let marks = Marks::at(&rows, x, y, |row| tip(row, &place(row))).look(look);
         Series::of(Style::NEUTRAL, "").shape(Mark::Disc).marks(marks)
     };
     let predicted = |style: usize, route: &str, x: &'static str, y: &'static str, bars: bool| {
-        let told = |row: Row<'_>| format!("{} as predicted\n{}", row.text("model"), row.significant(y));
+        let told =
+            |row: Row<'_>| format!("{} as predicted\n{}", row.text("model"), row.significant(y));
         let marks = Marks::at(&rows.of("row", "predicted").of("route", route), x, y, told);
         let marks = marks.error_where(|_| bars, "low", "high").all(Look::Hollow);
         Series::of(Style::of(style), "").shape(Mark::Diamond).marks(marks)
     };
-    let traced = |style: usize, line: Line, route: &str, x: &'static str, y: &'static str, band: bool| {
-        let curve = rows.of("row", "curve").of("route", route);
-        let series = Series::of(Style::of(style), "").stroke(line).line(&curve, x, y);
-        if band { series.band(&curve, x, ["low", "high"]) } else { series }
-    };
+    let traced =
+        |style: usize, line: Line, route: &str, x: &'static str, y: &'static str, band: bool| {
+            let curve = rows.of("row", "curve").of("route", route);
+            let series = Series::of(Style::of(style), "").stroke(line).line(&curve, x, y);
+            if band { series.band(&curve, x, ["low", "high"]) } else { series }
+        };
     let second = Route::SecondStage.name();
     let first = vec![
         traced(0, Line::Solid, FIRST, "x", "loss", true),
@@ -139,11 +144,15 @@ fn panels(fit: &StagesFit, rows: &Rows<'_>, place: &dyn Fn(Row<'_>) -> String) -
     let one = |route: Route| route == Route::Chain;
     let mut whole: Vec<Series> = ROUTES
         .iter()
-        .map(|(route, style, line)| traced(*style, *line, route.name(), "x", "accuracy", one(*route)))
+        .map(|(route, style, line)| {
+            traced(*style, *line, route.name(), "x", "accuracy", one(*route))
+        })
         .collect();
     whole.push(measured("x", "accuracy"));
     whole.extend(
-        ROUTES.iter().map(|(route, style, _)| predicted(*style, route.name(), "x", "accuracy", one(*route))),
+        ROUTES
+            .iter()
+            .map(|(route, style, _)| predicted(*style, route.name(), "x", "accuracy", one(*route))),
     );
     let largest = rows.only(|row| row.text("route").is_empty()).range("x").1;
     let goes_on = rows.of("route", FIRST).of("row", "curve").range("x").1 > largest;

@@ -26,8 +26,10 @@ pub(super) fn make(fit: &StagesFit) -> Made<'_> {
         return Err(reason.to_owned());
     }
     let found = fit.groups.iter().map(|group| (group, &group.predictability));
-    let mut known: Vec<(f64, &str)> =
-        found.clone().filter_map(|(group, found)| Some((found.quadratic?, group.name.as_str()))).collect();
+    let mut known: Vec<(f64, &str)> = found
+        .clone()
+        .filter_map(|(group, found)| Some((found.quadratic?, group.name.as_str())))
+        .collect();
     known.sort_by(|a, b| a.0.total_cmp(&b.0));
     let told = |(r, name): &(f64, &str)| format!("{} ({name})", format::r_squared(Some(*r)));
     let seen = match known.as_slice() {
@@ -87,7 +89,9 @@ fn predictability(rows: &Rows<'_>) -> Panel {
     let names: Vec<String> = groups.iter().map(|row| row.text("group").to_owned()).collect();
     let series = groups.by("group").into_iter().enumerate().flat_map(|(at, rows)| {
         let of = |column: &'static str, what: &str, look| {
-            let tip = |row: Row<'_>| format!("{}\n{what}: R² {}", row.text("group"), row.significant(column));
+            let tip = |row: Row<'_>| {
+                format!("{}\n{what}: R² {}", row.text("group"), row.significant(column))
+            };
             let marks = Marks::at(&rows, column, Num::row("group", &names, 0.0), tip).all(look);
             Series::of(Style::of(at), rows.text("group")).shape(Mark::Disc).marks(marks)
         };
@@ -97,7 +101,8 @@ fn predictability(rows: &Rows<'_>) -> Panel {
         ]
     });
     // One group without any predictability would press all others against 1.
-    let shown = groups.numbers(LEFT_OUT).into_iter().map(|r| r.max(-0.5)).chain(groups.numbers(WHOLE));
+    let shown =
+        groups.numbers(LEFT_OUT).into_iter().map(|r| r.max(-0.5)).chain(groups.numbers(WHOLE));
     let x = Axis::linear("R² of the loss on compute").closed(shown).holding([1.0]);
     Panel {
         heading: "Predictability".to_owned(),

@@ -17,7 +17,8 @@ pub(super) fn sections(results: &Results) -> Vec<Section<'_>> {
     for found in &results.stages {
         let fit = &found.fit;
         let heading = format!("Two stages: {} to {} to {}", fit.x, fit.loss, fit.accuracy);
-        let mut chains = fit.groups.iter().map(|group| (group, chain::FIGURE.slot(chain::make(fit, group))));
+        let mut chains =
+            fit.groups.iter().map(|group| (group, chain::FIGURE.slot(chain::make(fit, group))));
         let mut whole = vec![formats::FIGURE.slot(formats::make(fit))];
         if fit.groups.len() == 1 {
             whole.extend(chains.by_ref().map(|(_, slot)| slot));

@@ -80,7 +80,8 @@ fn panel(along: Along, x: Axis, rows: &Rows<'_>) -> Panel {
         let series = || Series::of(Style::of(at), "");
         let last = along == Along::Tokens;
         let label = if last { vec![format!("{} FLOPs", format::flops(budget))] } else { vec![] };
-        let lowest = Marks::at(&curve.of("row", "minimum"), column, "loss", |row| minimum_tip(row, column));
+        let lowest =
+            Marks::at(&curve.of("row", "minimum"), column, "loss", |row| minimum_tip(row, column));
         [
             series()
                 .shape(Mark::Disc)
@@ -99,7 +100,8 @@ fn quantity(row: Row<'_>, column: &str) -> String {
 }
 
 fn tip(row: Row<'_>) -> String {
-    let [budget, params, tokens] = ["budget", "params", "tokens"].map(|column| quantity(row, column));
+    let [budget, params, tokens] =
+        ["budget", "params", "tokens"].map(|column| quantity(row, column));
     let loss = row.significant("loss");
     format!("{}\nC = {budget}\nN = {params}\nD = {tokens}\nloss {loss}", row.text("run"))
 }

@@ -22,8 +22,10 @@ const OF_GROUP: [Kind<OfGroup>; 2] = [curves::FIGURE, optima::FIGURE];
 
 /// A section a group of runs.
 pub(super) fn sections(results: &Results) -> Vec<Section<'_>> {
-    let groups =
-        results.isoflop.iter().flat_map(|found| found.fit.groups.iter().map(move |group| (found, group)));
+    let groups = results
+        .isoflop
+        .iter()
+        .flat_map(|found| found.fit.groups.iter().map(move |group| (found, group)));
     let sections = groups.map(|(found, group)| {
         let slots = OF_GROUP.iter().map(|kind| kind.slot((kind.make)(&found.fit, group)));
         let files = format!("{}--{}", found.file, group.name);

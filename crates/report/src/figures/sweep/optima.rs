@@ -1,6 +1,8 @@
 //! How the best size, the best number of tokens and the least loss grow with the budget.
 
-use relscale_laws::{Along, Curve, Estimate, IsoflopFit, IsoflopGroup, MethodOptimum, OptimumPath, PathLaw};
+use relscale_laws::{
+    Along, Curve, Estimate, IsoflopFit, IsoflopGroup, MethodOptimum, OptimumPath, PathLaw,
+};
 
 use super::{OfGroup, flops, params};
 use crate::figures::slot::{Figure, Kind, Made};
@@ -119,7 +121,8 @@ fn range(group: &IsoflopGroup) -> (f64, f64, f64) {
 }
 
 /// What a row says: its kind, the method, a budget with a value and its interval, or a law.
-type Entry<'a> = (&'static str, &'a str, Option<f64>, Option<f64>, Option<(f64, f64)>, Option<&'a PathLaw>);
+type Entry<'a> =
+    (&'static str, &'a str, Option<f64>, Option<f64>, Option<(f64, f64)>, Option<&'a PathLaw>);
 
 /// Minima, laws, what methods say of further budgets, and the ends of the lines that are drawn of
 /// the laws.
@@ -127,11 +130,12 @@ fn rows(group: &IsoflopGroup, quantity: Quantity) -> Frame {
     let mut rows: Vec<Entry<'_>> = Vec::new();
     for curve in Curve::ALL {
         let found = minima(group, curve, quantity).into_iter();
-        rows.extend(
-            found.map(|(budget, value)| ("minimum", curve.name(), Some(budget), Some(value), None, None)),
-        );
+        rows.extend(found.map(|(budget, value)| {
+            ("minimum", curve.name(), Some(budget), Some(value), None, None)
+        }));
     }
-    let paths = || group.paths.iter().filter_map(|path| Some((path.curve.name(), quantity.law(path)?)));
+    let paths =
+        || group.paths.iter().filter_map(|path| Some((path.curve.name(), quantity.law(path)?)));
     rows.extend(paths().map(|(curve, law)| ("law", curve, None, None, None, Some(law))));
     for ahead in &group.ahead {
         rows.extend(ahead.methods.iter().map(|method| -> Entry<'_> {
@@ -185,7 +189,8 @@ fn panel(fit: &IsoflopFit, group: &IsoflopGroup, rows: &Rows<'_>, quantity: Quan
     let ahead = beyond(group, &rows);
     let ahead_of = ahead.by("budget").into_iter().flat_map(|rows| rows.by("method")).map(|rows| {
         let marks = Marks::at(&rows, "budget", "value", |row| told(row, "", with_ends(row)));
-        Series::of(style(rows.text("method")), "").marks(marks.error("low", "high").all(Look::HeldOut))
+        Series::of(style(rows.text("method")), "")
+            .marks(marks.error("low", "high").all(Look::HeldOut))
     });
     let title = match quantity {
         Quantity::Params => params(&fit.params).replacen('N', "N*", 1),
@@ -228,7 +233,9 @@ fn style(method: &str) -> Style {
 fn with_ends(row: Row<'_>) -> String {
     let value = row.significant("value");
     match row.ends(["low", "high"]) {
-        Some((low, high)) => format!("{value} [{}, {}]", format::significant(low), format::significant(high)),
+        Some((low, high)) => {
+            format!("{value} [{}, {}]", format::significant(low), format::significant(high))
+        }
         None => format!("{value} (no interval)"),
     }
 }

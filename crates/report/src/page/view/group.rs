@@ -54,18 +54,25 @@ struct Finding {
 
 impl Group {
     /// The group as it stands in the file.
-    pub(super) fn of(group: &At<'_, GroupFit>, level: f64, switch: Switch, colour: &'static str) -> Self {
+    pub(super) fn of(
+        group: &At<'_, GroupFit>,
+        level: f64,
+        switch: Switch,
+        colour: &'static str,
+    ) -> Self {
         let level = digits::percent(level);
         let findings = laws::findings(group).into_iter();
-        let findings =
-            findings.map(|(subject, said)| Finding { subject, verdict: Html::from(&said.sentence()) });
-        let (first, more): (Vec<_>, Vec<_>) = findings.partition(|one| FIRST.contains(&one.subject));
+        let findings = findings
+            .map(|(subject, said)| Finding { subject, verdict: Html::from(&said.sentence()) });
+        let (first, more): (Vec<_>, Vec<_>) =
+            findings.partition(|one| FIRST.contains(&one.subject));
         let difference =
             at!(group.greedy_minus_cross_entropy).there().map(|difference| difference.estimate());
         let headline = headline(group);
         let all = || at!(group.rank_laws).each().chain([at!(group.cross_entropy_law)]);
         let table = View::of(&laws::of_group(group, &level));
-        let first_laws = headline.first().and_then(|at| all().nth(*at)).into_iter().chain(all().next_back());
+        let first_laws =
+            headline.first().and_then(|at| all().nth(*at)).into_iter().chain(all().next_back());
         Self {
             family: group.family.clone(),
             corpus: group.corpus.clone(),
@@ -98,7 +105,8 @@ fn headline(group: &GroupFit) -> Vec<usize> {
     };
     let nearest = |wanted: u32| {
         let laws = group.rank_laws.iter().enumerate();
-        laws.min_by(|(_, a), (_, b)| distance(a, wanted).total_cmp(&distance(b, wanted))).map(|(at, _)| at)
+        laws.min_by(|(_, a), (_, b)| distance(a, wanted).total_cmp(&distance(b, wanted)))
+            .map(|(at, _)| at)
     };
     let mut found: Vec<usize> = HEADLINE.into_iter().filter_map(nearest).collect();
     found.dedup();

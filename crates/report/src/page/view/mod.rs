@@ -69,7 +69,9 @@ impl Study {
             measured: (0..families.len()).map(|family| measured(study, families, family)).collect(),
             nonfinite: Html::from(&nonfinite(&file)),
             groups: groups(study, families)
-                .map(|(group, _, switch, colour)| Group::of(&group, study.options.level, switch, colour))
+                .map(|(group, _, switch, colour)| {
+                    Group::of(&group, study.options.level, switch, colour)
+                })
                 .collect(),
             several_families: names.len() > 1,
             families: names,
@@ -105,14 +107,16 @@ fn measured(study: &StudyFit, families: &[Family<'_>], family: usize) -> Html {
     let parts = groups(study, families)
         .filter(|(_, _, switch, _)| switch.family == family)
         .map(|(group, ..)| on_corpus(&group));
-    let whole = Cell::words(format!("Family {}: ", families[family].name)).with(Cell::join(parts, "; "));
+    let whole =
+        Cell::words(format!("Family {}: ", families[family].name)).with(Cell::join(parts, "; "));
     Html::from(&whole.then("."))
 }
 
 fn on_corpus(group: &At<'_, GroupFit>) -> Cell {
     let models = || at!(group.models).each();
     let plural = if group.models.len() == 1 { " model" } else { " models" };
-    let mut cell = Cell::words(format!("on {} ", group.corpus)).with(at!(group.models).length()).then(plural);
+    let mut cell =
+        Cell::words(format!("on {} ", group.corpus)).with(at!(group.models).length()).then(plural);
     if let Some(first) = models().next() {
         cell = cell.then(" with ").with(at!(first.parameters).count());
         if let Some(last) = models().skip(1).next_back() {
@@ -135,7 +139,8 @@ fn on_corpus(group: &At<'_, GroupFit>) -> Cell {
 
 /// How many positions of all runs had a logit that is no number, and whose.
 fn nonfinite(study: &At<'_, StudyFit>) -> Cell {
-    let models = || at!(study.groups).all().flat_map(|group| at!(group.models).all().collect::<Vec<_>>());
+    let models =
+        || at!(study.groups).all().flat_map(|group| at!(group.models).all().collect::<Vec<_>>());
     let broken = Total::of(models().map(|model| at!(model.nonfinite)));
     let finite = Total::of(models().map(|model| at!(model.tokens)));
     let (Some(broken), Some(finite)) = (broken, finite) else { return Cell::default() };
@@ -146,7 +151,9 @@ fn nonfinite(study: &At<'_, StudyFit>) -> Cell {
     let places = at!(study.groups).each().flat_map(|group| {
         let corpus = group.corpus.clone();
         let models = at!(group.models).each().filter(|model| model.nonfinite > 0);
-        models.map(move |model| at!(model.nonfinite).count().then(format!(" for {} on {corpus}", model.name)))
+        models.map(move |model| {
+            at!(model.nonfinite).count().then(format!(" for {} on {corpus}", model.name))
+        })
     });
     of_all
         .then(" positions had a non-finite logit (NaN or infinity); they are counted and in no average: ")

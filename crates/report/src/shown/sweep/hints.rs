@@ -47,7 +47,10 @@ fn wider(group: &IsoflopGroup) -> Option<(f64, usize)> {
         let mut gathered: Vec<(f64, Vec<f64>)> = Vec::new();
         for budget in &group.budgets {
             let sizes = budget.sizes.iter().map(|size| size.params);
-            match gathered.last_mut().filter(|(first, _)| budget.budget <= *first * (1.0 + tolerance)) {
+            match gathered
+                .last_mut()
+                .filter(|(first, _)| budget.budget <= *first * (1.0 + tolerance))
+            {
                 Some((_, there)) => there.extend(sizes),
                 None => gathered.push((budget.budget, sizes.collect())),
             }
@@ -59,7 +62,10 @@ fn wider(group: &IsoflopGroup) -> Option<(f64, usize)> {
         gathered.into_iter().filter(|of| different(of.clone()) >= SIZES).count()
     };
     let now = enough(0.0);
-    WIDER.into_iter().map(|tolerance| (tolerance, enough(tolerance))).find(|(_, found)| *found > now)
+    WIDER
+        .into_iter()
+        .map(|tolerance| (tolerance, enough(tolerance)))
+        .find(|(_, found)| *found > now)
 }
 
 /// `one`, `one and two`, `one, two and 3 more`.

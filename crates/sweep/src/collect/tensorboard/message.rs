@@ -7,8 +7,8 @@
 //! TensorProto    1 dtype (1 float, 2 double), 4 tensor_content, 5 float_val, 6 double_val
 //! ```
 //!
-//! PyTorch and TensorFlow 1 write `simple_value`, TensorFlow 2 a tensor of one element. Everything else (histograms, images, text, the file's version) has
-//! fields that are walked over.
+//! PyTorch and TensorFlow 1 write `simple_value`, TensorFlow 2 a tensor of one element. Everything
+//! else (histograms, images, text, the file's version) has fields that are walked over.
 
 /// What an event holds of scalars.
 #[derive(Debug, Default, PartialEq)]
@@ -155,7 +155,8 @@ mod tests {
         let expected = |value| Some(Event { step: 300, scalars: vec![("loss".to_owned(), value)] });
         assert_eq!(of_value(&simple), expected(1.5));
         let tensor = |kind: u8, field: u8, content: &[u8]| {
-            [bytes(1, b"loss"), bytes(8, &[&[0x08, kind][..], &bytes(field, content)].concat())].concat()
+            [bytes(1, b"loss"), bytes(8, &[&[0x08, kind][..], &bytes(field, content)].concat())]
+                .concat()
         };
         assert_eq!(of_value(&tensor(1, 5, &2.5_f32.to_le_bytes())), expected(2.5));
         assert_eq!(of_value(&tensor(1, 4, &2.5_f32.to_le_bytes())), expected(2.5));

@@ -17,18 +17,22 @@ pub(super) fn is_events(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().contains("events.out.tfevents"))
 }
 
-/// Reads the event files of one run, which is called as `folder`. They are taken in the order of their names, which begin with the time they were
-/// made; where two have one step of a tag, the later one counts, as in TensorBoard, where a run was started again. A damaged file is read up to the
-/// damage, which is noted.
+/// Reads the event files of one run, which is called as `folder`. They are taken in the order of
+/// their names, which begin with the time they were made; where two have one step of a tag, the
+/// later one counts, as in TensorBoard, where a run was started again. A damaged file is read up to
+/// the damage, which is noted.
 ///
 /// # Errors
-/// [`Error::Read`]; [`Error::Metrics`], with the byte: all there is is one file, which is damaged before its first number.
+/// [`Error::Read`]; [`Error::Metrics`], with the byte: all there is is one file, which is damaged
+/// before its first number.
 pub(super) fn read(folder: &Path, files: &[PathBuf]) -> Result<Logged> {
     let full = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    let mut logged = Logged::new(full.file_name().map_or("run".into(), |name| name.to_string_lossy()));
+    let mut logged =
+        Logged::new(full.file_name().map_or("run".into(), |name| name.to_string_lossy()));
     let mut first: Option<Error> = None;
     for (number, path) in files.iter().enumerate() {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name =
+            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
             Err(source) => {
@@ -55,7 +59,9 @@ pub(super) fn read(folder: &Path, files: &[PathBuf]) -> Result<Logged> {
             }
         }
         if reader.torn() {
-            logged.notes.push(format!("{name} ends inside a record, as of a run that goes on or was killed"));
+            logged.notes.push(format!(
+                "{name} ends inside a record, as of a run that goes on or was killed"
+            ));
         }
         // Only what comes after the damage could tell the end; a later file may.
         logged.broken = damage.is_some();

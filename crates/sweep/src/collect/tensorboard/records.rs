@@ -1,4 +1,5 @@
-//! The framing of event files (TFRecord): no index and no end mark, so a file can be read while it grows.
+//! The framing of event files (TFRecord): no index and no end mark, so a file can be read while it
+//! grows.
 //!
 //! ```text
 //! length       u64, little-endian
@@ -7,7 +8,8 @@
 //! checksum     u32: masked CRC-32C of the bytes
 //! ```
 //!
-//! The mask is `rotate_right(crc, 15) + 0xa282ead8`: a checksum over bytes that hold checksums would be weak without it.
+//! The mask is `rotate_right(crc, 15) + 0xa282ead8`: a checksum over bytes that hold checksums
+//! would be weak without it.
 
 /// Bytes before and behind a record's own.
 const HEADER: usize = 12;
@@ -32,7 +34,8 @@ impl<'a> Records<'a> {
 }
 
 impl<'a> Iterator for Records<'a> {
-    /// Where a record begins, and its bytes; or where and why it is none. After that nothing can be read, as nothing says where the next begins.
+    /// Where a record begins, and its bytes; or where and why it is none. After that nothing can be
+    /// read, as nothing says where the next begins.
     type Item = Result<(usize, &'a [u8]), (usize, &'static str)>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -51,8 +54,9 @@ impl<'a> Iterator for Records<'a> {
                 "the checksum of a record's length is wrong; the file is damaged or no event file",
             )));
         }
-        let end =
-            usize::try_from(u64::from_le_bytes(*length)).ok().and_then(|length| length.checked_add(HEADER));
+        let end = usize::try_from(u64::from_le_bytes(*length))
+            .ok()
+            .and_then(|length| length.checked_add(HEADER));
         let (Some(record), Some(sum)) =
             (end.and_then(|end| rest.get(HEADER..end)), end.and_then(|end| word(rest, end)))
         else {
@@ -93,7 +97,9 @@ fn crc32c(bytes: &[u8]) -> u32 {
         }
         table
     };
-    !bytes.iter().fold(!0, |sum: u32, &byte| (sum >> 8) ^ TABLE[((sum ^ u32::from(byte)) & 0xff) as usize])
+    !bytes
+        .iter()
+        .fold(!0, |sum: u32, &byte| (sum >> 8) ^ TABLE[((sum ^ u32::from(byte)) & 0xff) as usize])
 }
 
 #[cfg(test)]
@@ -112,7 +118,8 @@ mod tests {
 
     fn framed(record: &[u8]) -> Vec<u8> {
         let length = (record.len() as u64).to_le_bytes();
-        [&length[..], &masked_crc(&length).to_le_bytes(), record, &masked_crc(record).to_le_bytes()].concat()
+        [&length[..], &masked_crc(&length).to_le_bytes(), record, &masked_crc(record).to_le_bytes()]
+            .concat()
     }
 
     #[test]
@@ -136,6 +143,9 @@ mod tests {
         }
         // A length beyond all memory, with a good checksum.
         let length = u64::MAX.to_le_bytes();
-        assert_eq!(read(&[&length[..], &masked_crc(&length).to_le_bytes(), b"x"].concat()), (0, true));
+        assert_eq!(
+            read(&[&length[..], &masked_crc(&length).to_le_bytes(), b"x"].concat()),
+            (0, true)
+        );
     }
 }

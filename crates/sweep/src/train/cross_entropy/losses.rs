@@ -14,7 +14,7 @@ pub struct Factors {
 pub struct Losses {
     /// Negative log-likelihoods of the targets, nats.
     pub nll: f64,
-    /// Squares of the softmax's log normaliser, `(ln sum_v exp z[v])²`: the z-loss, a pull of the normaliser towards 1
-    /// (Chowdhery et al. 2022, section 5).
+    /// Squares of the softmax's log normaliser, `(ln sum_v exp z[v])²`: the z-loss, a pull of the
+    /// normaliser towards 1 (Chowdhery et al. 2022, section 5).
     pub squares: f64,
 }

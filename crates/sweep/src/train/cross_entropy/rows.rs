@@ -1,7 +1,7 @@
 //! What happens to the rows of one tile of logits, on the way forward and on the way back.
 //!
-//! With `m` the largest logit of a row and `s = sum_v exp(z[v] - m)`, gathered tile by tile (Milakov & Gimelshein 2018):
-//! `nll = ln s + m - z[target]`, log normaliser `l = ln s + m`, and
+//! With `m` the largest logit of a row and `s = sum_v exp(z[v] - m)`, gathered tile by tile
+//! (Milakov & Gimelshein 2018): `nll = ln s + m - z[target]`, log normaliser `l = ln s + m`, and
 //! `dz[v] = weight (exp(z[v] - m) / s (1 + 2 z_loss l) - [v = target])`.
 
 use super::losses::{Factors, Losses};
@@ -79,7 +79,8 @@ impl Row {
     }
 }
 
-/// Folds one tile's logits, `[rows, T]`, into the rows. `exp(z - m)`, with the `m` of the tiles so far, is left in their place.
+/// Folds one tile's logits, `[rows, T]`, into the rows. `exp(z - m)`, with the `m` of the tiles so
+/// far, is left in their place.
 pub(super) fn fold(rows: &mut [Row], logits: &mut [f32], tile: &Range<usize>) {
     vectorised(
         #[inline(always)]
@@ -91,8 +92,15 @@ pub(super) fn fold(rows: &mut [Row], logits: &mut [f32], tile: &Range<usize>) {
     );
 }
 
-/// One tile's logits, `[rows, T]`, become their gradient; `folded` where they are what [`fold`] left of the last tile.
-pub(super) fn turn(rows: &[Row], logits: &mut [f32], tile: &Range<usize>, folded: bool, factors: Factors) {
+/// One tile's logits, `[rows, T]`, become their gradient; `folded` where they are what [`fold`]
+/// left of the last tile.
+pub(super) fn turn(
+    rows: &[Row],
+    logits: &mut [f32],
+    tile: &Range<usize>,
+    folded: bool,
+    factors: Factors,
+) {
     vectorised(
         #[inline(always)]
         || {

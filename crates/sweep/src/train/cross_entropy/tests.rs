@@ -18,8 +18,11 @@ struct Answer {
 fn naive(head: &Matrix, x: &[f32], targets: &[u32], factors: Factors) -> Answer {
     let width = head.columns;
     let (weight, z_loss) = (f64::from(factors.weight), f64::from(factors.z_loss));
-    let mut answer =
-        Answer { losses: Losses::default(), dx: vec![0.0; x.len()], dhead: vec![0.0; head.data.len()] };
+    let mut answer = Answer {
+        losses: Losses::default(),
+        dx: vec![0.0; x.len()],
+        dhead: vec![0.0; head.data.len()],
+    };
     for ((x, dx), &target) in x.chunks(width).zip(answer.dx.chunks_mut(width)).zip(targets) {
         let z: Vec<f64> = (0..head.rows)
             .map(|v| head.row(v).iter().zip(x).map(|(w, x)| f64::from(*w) * f64::from(*x)).sum())
@@ -62,7 +65,9 @@ fn walked(
 
 #[track_caller]
 fn check(got: &Answer, want: &Answer, tolerance: f64) {
-    for (got, want) in [(got.losses.nll, want.losses.nll), (got.losses.squares, want.losses.squares)] {
+    for (got, want) in
+        [(got.losses.nll, want.losses.nll), (got.losses.squares, want.losses.squares)]
+    {
         assert!((got - want).abs() < tolerance * want.abs().max(1.0), "{got} for {want}");
     }
     for (got, want) in [(&got.dx, &want.dx), (&got.dhead, &want.dhead)] {
@@ -107,7 +112,8 @@ proptest! {
         width in 1usize..20,
         r in 1usize..80,
         t in 1usize..500,
-        // Up to logits of some hundreds: the largest of a row may stand in any tile, and the rest may vanish beside it.
+        // Up to logits of some hundreds: the largest of a row may stand in any tile, and the rest
+        // may vanish beside it.
         scale in prop::sample::select(vec![1e-3f32, 1.0, 30.0]),
         z_loss in prop::sample::select(vec![0.0f32, 0.1]),
     ) {
@@ -132,7 +138,8 @@ proptest! {
     }
 }
 
-/// The one choice that a run meets, on both sides of the border: a head that fits into one tile, and one that does not.
+/// The one choice that a run meets, on both sides of the border: a head that fits into one tile,
+/// and one that does not.
 #[test]
 fn the_chosen_tiles_agree_with_the_definition() {
     for (rows, vocabulary) in [(130, 700), (2, tiling::BUDGET / 2 + 5)] {
@@ -140,7 +147,8 @@ fn the_chosen_tiles_agree_with_the_definition() {
         let factors = Factors { weight: 1.0 / rows as f32, z_loss: 1e-2 };
         let (mut dx, mut dhead) = (vec![0.0; x.len()], Matrix::zeros(vocabulary, 3));
         let mut scratch = Scratch::default();
-        let losses = forward_backward(&head, &x, &targets, factors, &mut dx, &mut dhead, &mut scratch);
+        let losses =
+            forward_backward(&head, &x, &targets, factors, &mut dx, &mut dhead, &mut scratch);
         let wide = |values: Vec<f32>| values.into_iter().map(f64::from).collect();
         let got = Answer { losses, dx: wide(dx), dhead: wide(dhead.data) };
         check(&got, &naive(&head, &x, &targets, factors), 1e-5);
@@ -151,7 +159,8 @@ fn the_chosen_tiles_agree_with_the_definition() {
 /// A logit that is no number must reach the loss from any tile, whichever it meets there.
 #[test]
 fn what_is_not_finite_is_not_hidden() {
-    for (broken, value) in [(0, f32::NAN), (6, f32::NAN), (19, f32::NAN), (6, f32::INFINITY), (19, f32::MAX)]
+    for (broken, value) in
+        [(0, f32::NAN), (6, f32::NAN), (19, f32::NAN), (6, f32::INFINITY), (19, f32::MAX)]
     {
         let (mut head, x, targets) = some(4, 20, 3, 1.0);
         head.data[broken * 3..broken * 3 + 3].fill(value);

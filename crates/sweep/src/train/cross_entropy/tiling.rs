@@ -1,8 +1,10 @@
-//! In which tiles the logits are computed: the one place where the memory they take is weighed against the fourth product.
+//! In which tiles the logits are computed: the one place where the memory they take is weighed
+//! against the fourth product.
 //!
-//! A block of rows whose logits fit into the buffer together costs three products. But the fewer rows a block has, the more
-//! often the head is read, packed and added to for the same work, and a large vocabulary leaves few. Processor time of 1024 rows,
-//! together over that in tiles of 1024 x 1024 (`record/2026-11-28-training-head.md`):
+//! A block of rows whose logits fit into the buffer together costs three products. But the fewer
+//! rows a block has, the more often the head is read, packed and added to for the same work, and a
+//! large vocabulary leaves few. Processor time of 1024 rows, together over that in tiles of 1024 x
+//! 1024 (`record/2026-11-28-training-head.md`):
 //!
 //! | `V` | rows that fit | `E` = 128 | `E` = 512 |
 //! |---|---|---|---|
@@ -57,7 +59,8 @@ impl Tiling {
     }
 }
 
-/// The size of the parts when `all` is cut into as few as hold at most `most` each, as evenly as can be.
+/// The size of the parts when `all` is cut into as few as hold at most `most` each, as evenly as
+/// can be.
 fn even(all: usize, most: usize) -> usize {
     all.div_ceil(all.div_ceil(most))
 }

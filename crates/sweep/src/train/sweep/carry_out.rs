@@ -51,8 +51,8 @@ pub enum Told {
 /// Trains `run`. `watch` returns `false` to stop; a checkpoint is written then.
 ///
 /// # Errors
-/// [`Error::Cancelled`]; [`Error::Untrainable`], [`Error::TooLittleText`]; what checkpoints and files refuse. A divergence is
-/// no error: it is in the record.
+/// [`Error::Cancelled`]; [`Error::Untrainable`], [`Error::TooLittleText`]; what checkpoints and
+/// files refuse. A divergence is no error: it is in the record.
 pub fn carry_out(
     run: &PlannedRun,
     given: &Given<'_>,
@@ -92,7 +92,13 @@ pub fn carry_out(
             if stop || saved.elapsed() >= given.checkpoint_every {
                 let [first, second] = course.trainer.moments();
                 let sets = [course.trainer.weights(), first, second];
-                checkpoint::write(given.folder, given.key, sets, course.trainer.taken(), &course.progress)?;
+                checkpoint::write(
+                    given.folder,
+                    given.key,
+                    sets,
+                    course.trainer.taken(),
+                    &course.progress,
+                )?;
                 saved = Instant::now();
             }
             if stop {
@@ -125,7 +131,9 @@ pub fn carry_out(
     if record.status == Status::Finished {
         let config = huggingface::tokenizer_config(&spec);
         atomic::write_whole(&given.folder.join("tokenizer_config.json"), &config)?;
-        for (name, bytes) in huggingface::files(&spec, course.trainer.weights(), &given.text.tokenizer)? {
+        for (name, bytes) in
+            huggingface::files(&spec, course.trainer.weights(), &given.text.tokenizer)?
+        {
             atomic::write_whole(&given.folder.join(name), &bytes)?;
         }
     }
@@ -166,8 +174,9 @@ mod tests {
 
     #[test]
     fn evaluations_are_even_and_the_last_step_has_one() {
-        let at =
-            |steps, times| (1..=steps).filter(|step| evaluates(*step, steps, times)).collect::<Vec<u32>>();
+        let at = |steps, times| {
+            (1..=steps).filter(|step| evaluates(*step, steps, times)).collect::<Vec<u32>>()
+        };
         assert_eq!(at(100, 4), [25, 50, 75, 100]);
         assert_eq!(at(7, 3), [3, 5, 7]);
         assert_eq!(at(3, 9), [1, 2, 3]);

@@ -1,5 +1,6 @@
-//! A run in the making, as one safetensors file: `weights.N`, `first.N` and `second.N` (f32, flat, tensors in the order of
-//! [`Weights::tensors`]), and in its metadata the run's key and, as JSON, all else that going on needs.
+//! A run in the making, as one safetensors file: `weights.N`, `first.N` and `second.N` (f32, flat,
+//! tensors in the order of [`Weights::tensors`]), and in its metadata the run's key and, as JSON,
+//! all else that going on needs.
 
 use crate::error::{Error, Result};
 use crate::train::course::Progress;
@@ -26,7 +27,13 @@ const SETS: [&str; 3] = ["weights", "first", "second"];
 ///
 /// # Errors
 /// [`Error::Records`] when it cannot be written.
-pub fn write(folder: &Path, key: &str, sets: [&Weights; 3], taken: u32, progress: &Progress) -> Result<()> {
+pub fn write(
+    folder: &Path,
+    key: &str,
+    sets: [&Weights; 3],
+    taken: u32,
+    progress: &Progress,
+) -> Result<()> {
     let path = folder.join(FILE);
     let problem = |reason: String| Error::Checkpoint { path: path.clone(), reason };
     let mut named = Vec::new();
@@ -46,17 +53,21 @@ pub fn write(folder: &Path, key: &str, sets: [&Weights; 3], taken: u32, progress
     let metadata = HashMap::from([
         (KEY.to_owned(), key.to_owned()),
         (TAKEN.to_owned(), taken.to_string()),
-        (PROGRESS.to_owned(), serde_json::to_string(progress).map_err(|error| problem(error.to_string()))?),
+        (
+            PROGRESS.to_owned(),
+            serde_json::to_string(progress).map_err(|error| problem(error.to_string()))?,
+        ),
     ]);
-    let bytes = safetensors::serialize(views, Some(metadata)).map_err(|error| problem(error.to_string()))?;
+    let bytes = safetensors::serialize(views, Some(metadata))
+        .map_err(|error| problem(error.to_string()))?;
     Ok(atomic::write_whole(&path, &bytes)?)
 }
 
 /// Reads the checkpoint of a run's folder; `None` when there is none.
 ///
 /// # Errors
-/// [`Error::Checkpoint`] for a file that cannot be read or is no checkpoint of this model; [`Error::Occupied`] for one of a
-/// run that was asked for otherwise.
+/// [`Error::Checkpoint`] for a file that cannot be read or is no checkpoint of this model;
+/// [`Error::Occupied`] for one of a run that was asked for otherwise.
 pub fn read(folder: &Path, key: &str, spec: &Spec) -> Result<Option<(State, Progress)>> {
     let path = folder.join(FILE);
     let problem = |reason: String| Error::Checkpoint { path: path.clone(), reason };
@@ -65,17 +76,21 @@ pub fn read(folder: &Path, key: &str, spec: &Spec) -> Result<Option<(State, Prog
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(problem(error.to_string())),
     };
-    let (_, head) = SafeTensors::read_metadata(&bytes).map_err(|error| problem(error.to_string()))?;
+    let (_, head) =
+        SafeTensors::read_metadata(&bytes).map_err(|error| problem(error.to_string()))?;
     let metadata = head.metadata().clone().unwrap_or_default();
-    let told = |name: &str| metadata.get(name).ok_or_else(|| problem(format!("no metadata {name}")));
+    let told =
+        |name: &str| metadata.get(name).ok_or_else(|| problem(format!("no metadata {name}")));
     if told(KEY)? != key {
         return Err(Error::Occupied {
             path: folder.to_owned(),
             differs: "another plan, text or setting".to_owned(),
         });
     }
-    let taken = told(TAKEN)?.parse().map_err(|_| problem("its number of steps is none".to_owned()))?;
-    let progress = serde_json::from_str(told(PROGRESS)?).map_err(|error| problem(error.to_string()))?;
+    let taken =
+        told(TAKEN)?.parse().map_err(|_| problem("its number of steps is none".to_owned()))?;
+    let progress =
+        serde_json::from_str(told(PROGRESS)?).map_err(|error| problem(error.to_string()))?;
     let tensors = SafeTensors::deserialize(&bytes).map_err(|error| problem(error.to_string()))?;
     let mut sets = [Weights::zeros(spec), Weights::zeros(spec), Weights::zeros(spec)];
     for (set, weights) in SETS.iter().zip(&mut sets) {

@@ -20,7 +20,8 @@ pub struct HeldOut<'a> {
 }
 
 impl<'a> HeldOut<'a> {
-    /// As many sequences of `length` targets as make `tokens`, evenly from all of `ids`; all there are, if fewer.
+    /// As many sequences of `length` targets as make `tokens`, evenly from all of `ids`; all there
+    /// are, if fewer.
     ///
     /// # Errors
     /// [`Error::TooLittleHeldOut`] when there is not one.
@@ -43,8 +44,8 @@ impl<'a> HeldOut<'a> {
         &self.ids[at * self.length..(at + 1) * self.length + 1]
     }
 
-    /// Mean negative log-likelihood of all scored tokens, nats a token; `None` where one of them has none, because a
-    /// logit was not finite.
+    /// Mean negative log-likelihood of all scored tokens, nats a token; `None` where one of them
+    /// has none, because a logit was not finite.
     ///
     /// # Errors
     /// [`Error::Decoder`] should the model not take the sequences.
@@ -104,9 +105,16 @@ mod tests {
         let weights = initial_weights(&spec, 5);
         let ids: Vec<u32> = (0..81).map(|i| (i * i + 3 * i) % 40).collect();
         let held_out = HeldOut::new(&ids, 8, 80).unwrap();
-        let sequences: Vec<&[u32]> = (0..10).map(|number| &ids[number * 8..number * 8 + 9]).collect();
+        let sequences: Vec<&[u32]> =
+            (0..10).map(|number| &ids[number * 8..number * 8 + 9]).collect();
         let mut workspace = Workspace::new(&spec, 8).unwrap();
-        let sum = workspace.forward_backward(&spec, &weights, &sequences, 0.0, &mut Weights::zeros(&spec));
+        let sum = workspace.forward_backward(
+            &spec,
+            &weights,
+            &sequences,
+            0.0,
+            &mut Weights::zeros(&spec),
+        );
         let loss = held_out.loss(&spec, &weights).unwrap().unwrap();
         assert!((loss - sum / 80.0).abs() < 1e-5, "{loss} {}", sum / 80.0);
     }

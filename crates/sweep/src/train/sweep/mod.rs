@@ -10,12 +10,14 @@
 //! OUT/NAME/config.json, model.safetensors, tokenizer.json, tokenizer_config.json     a finished run's model, for transformers
 //! ```
 //!
-//! * [`session`]: all runs of a plan; [`carry_out`]: one of them; [`text`]: what they are trained and evaluated on;
+//! * [`session`]: all runs of a plan; [`carry_out`]: one of them; [`text`]: what they are trained
+//!   and evaluated on;
 //!   [`evaluate`]: loss on held-out text; [`checkpoint`]; [`record`]: `run.json`;
 //!   [`table`]: `runs.csv`.
 //!
-//! Invariants: a file appears whole or not at all, `run.json` last; a run's files depend on the plan, the text and the
-//! settings, and not on threads or on how often it was stopped; a run whose key is another's is refused, never mixed.
+//! Invariants: a file appears whole or not at all, `run.json` last; a run's files depend on the
+//! plan, the text and the settings, and not on threads or on how often it was stopped; a run whose
+//! key is another's is refused, never mixed.
 
 pub mod carry_out;
 pub mod checkpoint;

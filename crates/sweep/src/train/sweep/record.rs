@@ -25,7 +25,8 @@ pub struct RunRecord {
     pub status: Status,
     /// Why it diverged.
     pub note: Option<String>,
-    /// Hash of everything below up to `held_out_tokens`: two runs with the same key give the same bytes.
+    /// Hash of everything below up to `held_out_tokens`: two runs with the same key give the same
+    /// bytes.
     pub key: String,
     /// The run as planned, without its time.
     pub run: PlannedRun,
@@ -58,7 +59,9 @@ impl RunRecord {
         let path = folder.join(FILE);
         let problem = |reason: String| Error::Checkpoint { path: path.clone(), reason };
         match std::fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| problem(error.to_string())),
+            Ok(bytes) => {
+                serde_json::from_slice(&bytes).map(Some).map_err(|error| problem(error.to_string()))
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(problem(error.to_string())),
         }
@@ -81,7 +84,12 @@ impl RunRecord {
 ///
 /// # Errors
 /// [`Error::Plan`] should a number not fit JSON.
-pub fn key(run: &PlannedRun, text: &TextIdentity, evaluations: u32, held_out_tokens: u64) -> Result<String> {
+pub fn key(
+    run: &PlannedRun,
+    text: &TextIdentity,
+    evaluations: u32,
+    held_out_tokens: u64,
+) -> Result<String> {
     let run = PlannedRun { seconds: None, ..run.clone() };
     let decides = serde_json::to_string(&(RUN_FORMAT, &run, text, evaluations, held_out_tokens))
         .map_err(|error| Error::Plan { path: "the plan".into(), reason: error.to_string() })?;

@@ -43,13 +43,14 @@ pub enum Event<'a> {
     Ended(&'a PlannedRun, &'a RunRecord),
 }
 
-/// Trains the runs of `plan` into `out`, one after another. `watch` returns `false` to stop. Returns the records, in the
-/// plan's order.
+/// Trains the runs of `plan` into `out`, one after another. `watch` returns `false` to stop.
+/// Returns the records, in the plan's order.
 ///
 /// # Errors
-/// Before any training: [`Error::Untrainable`], [`Error::TooLittleText`], [`Error::TooLittleHeldOut`] for the first run that they are
-/// true of; [`Error::Occupied`] for a folder that was made by another plan, text or setting; [`Error::Records`] when another
-/// process works here. Then those of [`carry_out`].
+/// Before any training: [`Error::Untrainable`], [`Error::TooLittleText`],
+/// [`Error::TooLittleHeldOut`] for the first run that they are true of; [`Error::Occupied`] for a
+/// folder that was made by another plan, text or setting; [`Error::Records`] when another process
+/// works here. Then those of [`carry_out`].
 pub fn train(
     plan: &Plan,
     text: &SweepText,

@@ -11,7 +11,8 @@ use std::path::Path;
 /// Name of the file in the sweep's folder.
 pub const FILE: &str = "runs.csv";
 
-/// Its columns. `loss` is the held-out loss, nats a token, empty unless the run finished; `params` are all parameters.
+/// Its columns. `loss` is the held-out loss, nats a token, empty unless the run finished; `params`
+/// are all parameters.
 pub const COLUMNS: [&str; 15] = [
     "run",
     "group",
@@ -30,13 +31,15 @@ pub const COLUMNS: [&str; 15] = [
     "note",
 ];
 
-/// Writes the table of all runs of a plan; `ended` has the records of those that ended, in the plan's order.
+/// Writes the table of all runs of a plan; `ended` has the records of those that ended, in the
+/// plan's order.
 ///
 /// # Errors
 /// [`Error::Records`] when it cannot be written.
 pub fn write(folder: &Path, plan: &Plan, group: &str, ended: &[Option<RunRecord>]) -> Result<()> {
     let path = folder.join(FILE);
-    let problem = |error: csv::Error| Error::Checkpoint { path: path.clone(), reason: error.to_string() };
+    let problem =
+        |error: csv::Error| Error::Checkpoint { path: path.clone(), reason: error.to_string() };
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record(COLUMNS).map_err(problem)?;
     for (run, record) in plan.runs.iter().zip(ended) {

@@ -1,4 +1,5 @@
-//! What a sweep is trained and evaluated on: one vocabulary, one stream, one choice of held-out sequences for all runs.
+//! What a sweep is trained and evaluated on: one vocabulary, one stream, one choice of held-out
+//! sequences for all runs.
 
 use crate::error::{Error, Result};
 use crate::tokenizer;
@@ -38,8 +39,14 @@ impl SweepText {
     /// Trains a vocabulary of `vocabulary` entries on a part of `documents` and encodes both texts.
     ///
     /// # Errors
-    /// [`Error::Tokenizer`]; [`Error::FewEntries`] when the text has too few words for such a vocabulary.
-    pub fn new(vocabulary: usize, corpora: &str, documents: &[&str], held_out: &[&str]) -> Result<Self> {
+    /// [`Error::Tokenizer`]; [`Error::FewEntries`] when the text has too few words for such a
+    /// vocabulary.
+    pub fn new(
+        vocabulary: usize,
+        corpora: &str,
+        documents: &[&str],
+        held_out: &[&str],
+    ) -> Result<Self> {
         let Text { tokenizer, stream, sha256 } = Text::new(vocabulary, documents)?;
         let entries = tokenizer.get_vocab_size(true);
         if entries != vocabulary {
