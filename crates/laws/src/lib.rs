@@ -38,6 +38,7 @@
 
 mod audit;
 mod breakdown;
+mod choice_measure;
 pub mod choices;
 mod cross_entropy;
 mod emergence;

@@ -130,9 +130,9 @@ pub(crate) fn interval_method(interval: &Interval) -> String {
             over_models(*level, "profile with Student t", *degrees_of_freedom)
         }
         Interval::ModelsAndText { level, degrees_of_freedom, text_share, .. } => format!(
-            "{} for texts like this and models like these: {} of the variance is the text's, {degrees_of_freedom:.1} degrees of freedom",
+            "{} for texts like this and models like these: {:.0} % of the variance is the text's, {degrees_of_freedom:.1} degrees of freedom",
             percent(*level),
-            format!("{:.0} %", 100.0 * text_share)
+            100.0 * text_share
         ),
         Interval::OpenForm { level, degrees_of_freedom, .. } => over_models(
             *level,

@@ -79,11 +79,10 @@ fn polynomial(x: &[f64], y: &[f64], degree: usize) -> (Vec<f64>, f64) {
     let n = degree + 1;
     let mut a = vec![vec![0.0; n + 1]; n];
     for (x, y) in x.iter().zip(y) {
-        for i in 0..n {
-            for j in 0..n {
-                a[i][j] += (x - mean).powi((i + j) as i32);
-            }
-            a[i][n] += (x - mean).powi(i as i32) * y;
+        for (i, row) in a.iter_mut().enumerate() {
+            let power = |of: usize| (x - mean).powi(of as i32);
+            row[..n].iter_mut().enumerate().for_each(|(j, cell)| *cell += power(i + j));
+            row[n] += power(i) * y;
         }
     }
     // Gauss and Jordan, with pivots.
@@ -94,9 +93,8 @@ fn polynomial(x: &[f64], y: &[f64], degree: usize) -> (Vec<f64>, f64) {
         for row in 0..n {
             if row != column {
                 let factor = a[row][column] / a[column][column];
-                for at in column..=n {
-                    a[row][at] -= factor * a[column][at];
-                }
+                let pivot = a[column].clone();
+                a[row].iter_mut().zip(&pivot).for_each(|(cell, of)| *cell -= factor * of);
             }
         }
     }

@@ -14,9 +14,9 @@ use support::sources::{Sources, Stated};
 use support::{SIZES, TEXTS, others};
 
 /// Every cell of a result: of its tables and of its sentences.
-fn cells(shown: &Shown) -> Vec<&Cell> {
-    let of = |part| match part {
-        &Part::Table(ref table) => {
+fn cells<'a>(shown: &'a Shown) -> Vec<&'a Cell> {
+    let of = |part: &'a Part| match part {
+        Part::Table(table) => {
             table.groups.iter().flatten().flat_map(|row| &row.cells).collect::<Vec<_>>()
         }
         Part::Said(said) => vec![&said.text],

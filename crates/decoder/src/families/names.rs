@@ -53,6 +53,9 @@ pub(super) enum Stored {
 /// The ranges of a tensor's outputs that are in our order one after another.
 pub(super) type Order = fn(&Spec) -> Vec<Range<usize>>;
 
+/// Tensors by their full names without an ending, each with its outputs.
+type Tensors = Vec<(String, usize)>;
+
 impl Names {
     /// Nothing but the usual head.
     pub(super) const NONE: Self = Self {
@@ -89,7 +92,7 @@ impl Names {
         part: Part,
         prefix: &str,
         rows: &[usize],
-    ) -> Result<(Vec<(String, usize)>, Option<Order>)> {
+    ) -> Result<(Tensors, Option<Order>)> {
         let stored = match part {
             Part::TokenEmbedding => Stored::Whole(self.token_embedding),
             Part::PositionEmbedding => Stored::Whole(self.position_embedding),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use relscale_records::spreadsheet;
 
-use super::measure::ChoiceMeasure;
+use crate::choice_measure::ChoiceMeasure;
 use crate::error::LawsError;
 use crate::result::{
     ChoiceMean, ChoiceOption, ChoicesFit, ChoicesGroup, ChoicesModel, write_named,

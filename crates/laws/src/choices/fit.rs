@@ -7,9 +7,9 @@ use relscale_records::parquet::DocumentRow;
 
 use super::items::Grouping;
 use super::mean::{Draw, Means};
-use super::measure::ChoiceMeasure;
 use super::panel::Panel;
 use super::words;
+use crate::choice_measure::ChoiceMeasure;
 use crate::error::LawsError;
 use crate::options::FitOptions;
 use crate::result::{

@@ -7,9 +7,9 @@
 use relscale_records::provenance::sha256_bytes;
 use relscale_stats::bootstrap::{self, Sample, Totals, UnitTable};
 
-use super::measure::ChoiceMeasure;
 use super::null::{self, Shuffled};
 use super::panel::{Cell, Panel};
+use crate::choice_measure::ChoiceMeasure;
 
 /// How items are drawn again.
 #[derive(Debug, Clone, Copy)]

@@ -26,15 +26,14 @@ mod csv;
 mod fit;
 mod items;
 mod mean;
-mod measure;
 mod null;
 mod panel;
 mod score;
 mod words;
 
+pub use crate::choice_measure::ChoiceMeasure;
 pub use csv::{save_means, save_options};
 pub use fit::{ChoicesOptions, ChoicesSource, fit_choices, options_of_items};
 pub(crate) use items::Grouping;
 pub(crate) use mean::{Draw, Means};
-pub use measure::ChoiceMeasure;
 pub(crate) use panel::Panel;

@@ -9,8 +9,8 @@
 
 use std::collections::BTreeMap;
 
-use super::measure::ChoiceMeasure;
 use super::panel::Panel;
+use crate::choice_measure::ChoiceMeasure;
 
 /// A sum, or a mean, over all permutations.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

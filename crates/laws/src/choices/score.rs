@@ -2,7 +2,7 @@
 
 use std::f64::consts::LN_2;
 
-use super::measure::ChoiceMeasure;
+use crate::choice_measure::ChoiceMeasure;
 
 /// What a model says of one option.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,6 +1,6 @@
 //! Sentences with their numbers.
 
-use super::measure::ChoiceMeasure;
+use crate::choice_measure::ChoiceMeasure;
 use crate::result::{ChoiceMean, ChoicesGroup, ChoicesModel, Interval};
 use crate::verdict::within;
 

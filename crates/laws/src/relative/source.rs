@@ -7,7 +7,7 @@ use std::str::FromStr;
 use relscale_records::RunTally;
 use relscale_records::parquet::DocumentRow;
 
-use crate::choices::ChoiceMeasure;
+use crate::choice_measure::ChoiceMeasure;
 use crate::error::LawsError;
 use crate::tables::manifest::ModelAxis;
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Estimate, Flag, LeftOut};
-use crate::choices::ChoiceMeasure;
+use crate::choice_measure::ChoiceMeasure;
 
 /// All families on all corpora that have items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

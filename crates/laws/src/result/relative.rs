@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::series::claimed;
 use super::{Estimate, Flag, Law, LeftOut, PowerLaw, Series, TracePoint};
-use crate::relative::RelativeOptions;
+use crate::options::RelativeOptions;
 
 /// All gaps to one baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

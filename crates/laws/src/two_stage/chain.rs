@@ -107,7 +107,10 @@ impl Chain {
         loss: Option<f64>,
         level: f64,
     ) -> Option<RouteValue> {
-        open_forms::open(self, route, x, loss, level)
+        let own = self.accuracy_at(route, x, loss, level)?;
+        let other = open_forms::other(route);
+        let other = other.and_then(|route| self.accuracy_at(route, x, loss, level));
+        Some(open_forms::open(route, own, other.as_ref(), self.even_shares(), x, level))
     }
 
     /// The direct power law for accuracies that scatter by the same share everywhere; `None` where

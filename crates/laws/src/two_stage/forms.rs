@@ -15,7 +15,6 @@ use relscale_stats::forms::power::{self, Power};
 use relscale_stats::interval::student;
 use relscale_stats::judge::straight;
 
-use super::chain::Chain;
 use crate::result::{Estimate, Flag, FlagCode, Interval, Route, RouteValue, StageFormTest};
 
 /// Level of the test of the direct power law.
@@ -100,32 +99,35 @@ pub(super) fn p_in_words(p: f64) -> String {
     if p < 0.001 { "p below 0.001".to_owned() } else { format!("p = {p:.3}") }
 }
 
-/// A route's accuracy at x, the interval of a direct route over both direct forms.
+/// The other direct form of a direct route; `None` for a route that goes by the loss.
+pub(super) fn other(route: Route) -> Option<Route> {
+    match route {
+        Route::DirectPower => Some(Route::DirectSigmoid),
+        Route::DirectSigmoid => Some(Route::DirectPower),
+        Route::SecondStage | Route::Chain => None,
+    }
+}
+
+/// A route's accuracy at x, the interval of a direct route over both direct forms: its own, that of
+/// the other, and that of the direct power law where accuracies scatter by the same share.
 pub(super) fn open(
-    chain: &Chain,
     route: Route,
+    own: Estimate,
+    other: Option<&Estimate>,
+    even_shares: Option<&Power>,
     x: f64,
-    loss: Option<f64>,
     level: f64,
-) -> Option<RouteValue> {
-    let own = chain.accuracy_at(route, x, loss, level)?;
-    let other = match route {
-        Route::DirectPower => Route::DirectSigmoid,
-        Route::DirectSigmoid => Route::DirectPower,
-        Route::SecondStage | Route::Chain => {
-            return Some(RouteValue { route, accuracy: own, within_form: None });
-        }
+) -> RouteValue {
+    let Some(other) = other else {
+        return RouteValue { route, accuracy: own, within_form: None };
     };
-    let Some(other) = chain.accuracy_at(other, x, loss, level) else {
-        return Some(RouteValue { route, accuracy: own, within_form: None });
-    };
-    let third = chain.even_shares().and_then(|power| of_even_shares(power, x, level));
-    let interval = over(&own, &other, third);
-    Some(RouteValue {
+    let third = even_shares.and_then(|power| of_even_shares(power, x, level));
+    let interval = over(&own, other, third);
+    RouteValue {
         route,
         within_form: Some(own.interval.clone()),
         accuracy: Estimate { interval, ..own },
-    })
+    }
 }
 
 /// From the lowest of the lower ends to the highest of the upper ones.

@@ -68,7 +68,7 @@ impl<'a> Curve<'a> {
     fn end(&self) -> Option<f64> {
         let fit =
             self.fit().filter(|fit| fit.claimed && fit.line_interval(fit.centre).is_some())?;
-        Some(BEYOND * fit.range.1 as f64)
+        Some(BEYOND * fit.range.1)
     }
 
     /// The rows of its points, of those left out, and of the end of its line.

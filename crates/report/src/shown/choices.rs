@@ -80,7 +80,7 @@ fn of_group(group: &At<'_, ChoicesGroup>, level: &str, how: Questions) -> Vec<Pa
         };
         shown.map(row).collect()
     });
-    let mut parts = vec![Said::new(Role::Heading, "", Cell::words(&name)).only(Medium::Screen)];
+    let mut parts = vec![Said::part(Role::Heading, "", Cell::words(&name)).only(Medium::Screen)];
     parts.push(Part::Table(Table {
         title: format!("Questions of {} under {}", group.corpus, group.family),
         columns,
@@ -91,10 +91,10 @@ fn of_group(group: &At<'_, ChoicesGroup>, level: &str, how: Questions) -> Vec<Pa
     if how.beyond_shuffled {
         let what = "Shown are differences from the mean with the gold shuffled over the questions of each group: an accuracy \
                     above 0 or a loss below 0 is knowledge.";
-        parts.push(Said::new(Role::More, "", Cell::words(what)));
+        parts.push(Said::part(Role::More, "", Cell::words(what)));
     }
-    parts.push(Said::new(Role::Verdict, &name, at!(group.verdict).sentence()).only(Medium::Page));
-    parts.push(Said::new(Role::Verdict, "", at!(group.verdict).sentence()).only(Medium::Screen));
+    parts.push(Said::part(Role::Verdict, &name, at!(group.verdict).sentence()).only(Medium::Page));
+    parts.push(Said::part(Role::Verdict, "", at!(group.verdict).sentence()).only(Medium::Screen));
     parts.extend(notes(&at!(group.flags), &name));
     parts
 }

@@ -127,14 +127,15 @@ fn finding(finding: Finding) -> &'static str {
 /// The verdict of a group, its findings, its doubts.
 fn said(group: &At<'_, GroupFit>) -> Vec<Part> {
     let about = format!("{} on {}", group.family, group.corpus);
-    let mut parts = vec![Said::new(Role::Verdict, &about, at!(group.verdict).sentence())];
+    let mut parts = vec![Said::part(Role::Verdict, &about, at!(group.verdict).sentence())];
     let findings = findings(group).into_iter();
-    parts
-        .extend(findings.map(|(subject, said)| Said::new(Role::Subject, subject, said.sentence())));
+    parts.extend(
+        findings.map(|(subject, said)| Said::part(Role::Subject, subject, said.sentence())),
+    );
     parts.extend(notes(&at!(group.flags), &about));
     parts.extend(doubts(group).into_iter().map(|(flag, of)| {
         let text = Cell::words(format!("({of}) ")).with(at!(flag.message).sentence());
-        Said::new(Role::Note, &about, text)
+        Said::part(Role::Note, &about, text)
     }));
     parts
 }

@@ -164,7 +164,7 @@ fn said(group: &At<'_, GroupPredictions>, title: &str) -> Vec<Part> {
     }
     let note = |(_, cell, times): (Option<FlagCode>, Cell, usize)| {
         let more = if times > 1 { format!(" (and {} more)", times - 1) } else { String::new() };
-        Said::new(Role::Note, "", Cell::words(format!("({title}) ")).with(cell).then(more))
+        Said::part(Role::Note, "", Cell::words(format!("({title}) ")).with(cell).then(more))
     };
     lines.into_iter().map(note).collect()
 }

@@ -13,23 +13,24 @@ pub fn relative(fit: &At<'_, RelativeFit>) -> Shown {
     let mut parts = of_baseline(fit);
     for family in at!(fit.families).each() {
         let about = if several { family.name.as_str() } else { "" };
-        parts.push(Said::new(Role::Verdict, about, at!(family.verdict).sentence()));
+        parts.push(Said::part(Role::Verdict, about, at!(family.verdict).sentence()));
         parts.extend(notes(&at!(family.flags), about));
         for gap in at!(family.gaps).each() {
-            parts.push(Said::new(Role::Item, &gap.name, at!(gap.verdict).sentence()));
+            parts.push(Said::part(Role::Item, &gap.name, at!(gap.verdict).sentence()));
             let outcome = at!(gap.outcome);
             let lines = outcome.fit().map(|law| more(&law)).unwrap_or_default();
-            parts.extend(lines.into_iter().map(|line| Said::new(Role::More, &gap.name, line)));
+            parts.extend(lines.into_iter().map(|line| Said::part(Role::More, &gap.name, line)));
             parts.extend(notes(&at!(gap.flags), &gap.name));
         }
         let ranks = at!(family.ranks).there();
-        parts
-            .extend(ranks.map(|ranks| Said::new(Role::Verdict, "", at!(ranks.verdict).sentence())));
+        parts.extend(
+            ranks.map(|ranks| Said::part(Role::Verdict, "", at!(ranks.verdict).sentence())),
+        );
         if let Some(link) = at!(family.covariate).there() {
-            parts.push(Said::new(Role::Verdict, "", at!(link.verdict).sentence()));
+            parts.push(Said::part(Role::Verdict, "", at!(link.verdict).sentence()));
             parts.extend(at!(link.left_out).each().map(|left| {
                 let name = Cell::words(format!("{} left out: ", left.label));
-                Said::new(Role::Note, "", name.with(at!(left.reason).sentence()))
+                Said::part(Role::Note, "", name.with(at!(left.reason).sentence()))
             }));
         }
     }
@@ -40,11 +41,11 @@ pub fn relative(fit: &At<'_, RelativeFit>) -> Shown {
 pub fn relative_summary(fit: &At<'_, RelativeFit>) -> Shown {
     let mut parts = of_baseline(fit);
     for family in at!(fit.families).each() {
-        parts.push(Said::new(Role::Verdict, "", at!(family.verdict).sentence()));
+        parts.push(Said::part(Role::Verdict, "", at!(family.verdict).sentence()));
         for gap in at!(family.gaps).each() {
             parts.extend(at!(gap.flags).each().map(|flag| {
                 let name = Cell::words(format!("({}) ", gap.name));
-                Said::new(Role::Note, &gap.name, name.with(at!(flag.message).sentence()))
+                Said::part(Role::Note, &gap.name, name.with(at!(flag.message).sentence()))
             }));
         }
     }
@@ -56,7 +57,7 @@ fn of_baseline(fit: &At<'_, RelativeFit>) -> Vec<Part> {
     let heading =
         format!("E = {}, G = E / E of {}, x = {}", fit.error, fit.options.baseline, fit.x);
     vec![
-        Said::new(Role::Heading, "", Cell::words(heading)).only(Medium::Screen),
+        Said::part(Role::Heading, "", Cell::words(heading)).only(Medium::Screen),
         Part::Table(table(fit)),
     ]
 }

@@ -23,7 +23,7 @@ pub fn size_tokens(fit: &At<'_, SizeTokensFit>) -> Shown {
         columns.extend(["times", "slices"].map(Column::numbers));
     }
     let mut parts = vec![
-        Said::new(Role::Heading, "", heading).only(Medium::Screen),
+        Said::part(Role::Heading, "", heading).only(Medium::Screen),
         Part::Table(Table {
             title: format!("{} along size and along tokens, gaps to {}", fit.error, fit.baseline),
             columns,
@@ -36,7 +36,7 @@ pub fn size_tokens(fit: &At<'_, SizeTokensFit>) -> Shown {
     ];
     parts.extend(notes(&at!(fit.flags), ""));
     for found in at!(fit.distributions).each() {
-        parts.push(Said::new(Role::Item, &found.name, at!(found.verdict).sentence()));
+        parts.push(Said::part(Role::Item, &found.name, at!(found.verdict).sentence()));
         parts.extend(notes(&at!(found.flags), &found.name));
     }
     Shown { title: "Size against tokens".to_owned(), parts }

@@ -14,16 +14,16 @@ pub fn stages(fit: &At<'_, StagesFit>) -> Shown {
         fit.x, fit.loss, fit.accuracy
     );
     let mut parts = vec![
-        Said::new(Role::Heading, "", Cell::words(heading)).only(Medium::Screen),
+        Said::part(Role::Heading, "", Cell::words(heading)).only(Medium::Screen),
         Part::Table(held_out(fit)),
         Part::Table(curves(fit)),
     ];
     let several = fit.groups.len() > 1;
     for group in at!(fit.groups).each() {
         let about = if several { group.name.as_str() } else { "" };
-        parts.push(Said::new(Role::Verdict, about, at!(group.verdict).sentence()));
+        parts.push(Said::part(Role::Verdict, about, at!(group.verdict).sentence()));
         parts.extend(
-            at!(group.ahead).each().map(|ahead| Said::new(Role::More, about, of_ahead(&ahead))),
+            at!(group.ahead).each().map(|ahead| Said::part(Role::More, about, of_ahead(&ahead))),
         );
         parts.extend(notes(&at!(group.flags), about));
     }

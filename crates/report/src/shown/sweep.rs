@@ -16,7 +16,7 @@ use hints::SIZES;
 /// Every group of runs.
 pub fn sweep(fit: &At<'_, IsoflopFit>) -> Shown {
     let mut parts =
-        vec![Said::new(Role::Heading, "", Cell::words(counted(fit))).only(Medium::Screen)];
+        vec![Said::part(Role::Heading, "", Cell::words(counted(fit))).only(Medium::Screen)];
     let level = digits::percent(fit.level);
     parts.extend(at!(fit.groups).each().flat_map(|group| of_group(&group, &level)));
     Shown { title: "Compute-optimal models of the sweep".to_owned(), parts }
@@ -47,7 +47,7 @@ fn counted(fit: &IsoflopFit) -> String {
 
 fn of_group(group: &At<'_, IsoflopGroup>, level: &str) -> Vec<Part> {
     let interval = format!("{level} interval");
-    let mut parts = vec![Said::new(Role::Verdict, &group.name, at!(group.verdict).sentence())];
+    let mut parts = vec![Said::part(Role::Verdict, &group.name, at!(group.verdict).sentence())];
     if !group.budgets.is_empty() {
         parts.extend(minima(group, &interval));
         parts.extend(hints::refusals(group));
@@ -181,7 +181,7 @@ fn floors(group: &At<'_, IsoflopGroup>) -> Vec<Part> {
         }
     };
     let lines =
-        at!(group.paths).each().map(line).map(|line| Said::new(Role::More, &group.name, line));
+        at!(group.paths).each().map(line).map(|line| Said::part(Role::More, &group.name, line));
     // Both curves are refused for one reason: too few budgets.
     let none = group.paths.iter().all(|path| path.loss_with_floor.fit().is_none());
     lines.take(if none { 1 } else { usize::MAX }).collect()
@@ -242,7 +242,7 @@ fn surfaces(group: &At<'_, IsoflopGroup>, interval: &str) -> Vec<Part> {
     for surface in at!(group.surfaces).each() {
         let (name, outcome) = (surface.method.name(), at!(surface.outcome));
         let note =
-            |text: Cell| Said::new(Role::Note, "", Cell::words(format!("{name}: ")).with(text));
+            |text: Cell| Said::part(Role::Note, "", Cell::words(format!("{name}: ")).with(text));
         match outcome.fit() {
             None => parts.push(note(Cell::words(format!("none, {}", outcome.reason())))),
             Some(law) => {
@@ -287,7 +287,7 @@ fn agreement(of: &At<'_, Vec<Agreement>>, name: &str, place: &str) -> Vec<Part> 
         if let Judged::Apart { pairs } = &agreement.outcome {
             let pairs = hints::some_of(pairs.iter().map(|(a, b)| format!("{a} with {b}")), 3);
             let text = format!("{}: these intervals do not meet: {pairs}", agreement.quantity);
-            parts.push(Said::new(Role::More, name, Cell::words(text)));
+            parts.push(Said::part(Role::More, name, Cell::words(text)));
         }
     }
     parts
@@ -302,10 +302,10 @@ fn ahead(optimum: &At<'_, OptimumAhead>, name: &str, interval: &str) -> Vec<Part
     let heading =
         Cell::words("Optimum at C = ").with(at!(optimum.budget).written(digits::given)).with(place);
     let title = text(&heading.pieces);
-    let mut parts = vec![Said::new(Role::Heading, name, heading).only(Medium::Screen)];
+    let mut parts = vec![Said::part(Role::Heading, name, heading).only(Medium::Screen)];
     if optimum.methods.is_empty() {
         let why = "no method tells it: curves need two budgets with a minimum, a surface budgets and six runs";
-        parts.push(Said::new(Role::Note, "", Cell::words(why)));
+        parts.push(Said::part(Role::Note, "", Cell::words(why)));
         return parts;
     }
     let places = at!(optimum.methods).each().map(|method| {
@@ -338,7 +338,7 @@ fn ahead(optimum: &At<'_, OptimumAhead>, name: &str, interval: &str) -> Vec<Part
             loss.method,
             loss.form.formula()
         ));
-        parts.push(Said::new(Role::More, name, text));
+        parts.push(Said::part(Role::More, name, text));
     }
     if !optimum.agreement.is_empty() {
         parts.extend(agreement(&at!(optimum.agreement), name, &format!(", {title}")));

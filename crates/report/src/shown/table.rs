@@ -63,7 +63,7 @@ pub enum Role {
 }
 
 impl Said {
-    pub(super) fn new(role: Role, about: &str, text: Cell) -> Part {
+    pub(super) fn part(role: Role, about: &str, text: Cell) -> Part {
         Part::Said(Self { role, about: about.to_owned(), text, only: None })
     }
 }
@@ -181,5 +181,5 @@ pub(super) fn distance(decades: &At<'_, f64>, what: &str) -> Cell {
 
 /// Each doubt as a note.
 pub(super) fn notes(flags: &At<'_, Vec<Flag>>, about: &str) -> Vec<Part> {
-    flags.each().map(|flag| Said::new(Role::Note, about, at!(flag.message).sentence())).collect()
+    flags.each().map(|flag| Said::part(Role::Note, about, at!(flag.message).sentence())).collect()
 }

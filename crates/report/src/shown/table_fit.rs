@@ -29,10 +29,10 @@ pub fn table_fit(fit: &At<'_, TableFit>) -> Shown {
     for group in at!(fit.groups).each() {
         let about = if fit.groups.len() > 1 { group.name.as_str() } else { "" };
         for law in at!(group.laws).each() {
-            parts.push(Said::new(Role::Verdict, about, at!(law.verdict).sentence()));
+            parts.push(Said::part(Role::Verdict, about, at!(law.verdict).sentence()));
             let rivals = at!(law.rivals).there();
             parts.extend(
-                rivals.map(|rivals| Said::new(Role::More, about, at!(rivals.verdict).sentence())),
+                rivals.map(|rivals| Said::part(Role::More, about, at!(rivals.verdict).sentence())),
             );
             parts.extend(notes(&at!(law.flags), about));
         }

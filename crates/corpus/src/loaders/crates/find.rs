@@ -259,9 +259,8 @@ mod tests {
         std::fs::create_dir_all(&a).unwrap();
         std::fs::write(a.join("Cargo.toml"), "[package]\nname = 'a'\nlicense = 'MIT'\n").unwrap();
         let wanted = [pinned("a", "1.0.0", b"packed"), pinned("b", "2.0.0", b"")];
-        let look = |ask: &dyn Fn(&[&Pinned]) -> Result<Vec<SourceCrate>, String>| {
-            find(&wanted, std::slice::from_ref(&registry), ask)
-        };
+        type Ask<'a> = dyn Fn(&[&Pinned]) -> Result<Vec<SourceCrate>, String> + 'a;
+        let look = |ask: &Ask<'_>| find(&wanted, std::slice::from_ref(&registry), ask);
         let refuse = |_: &[&Pinned]| Err("no network".to_owned());
         let missing = look(&refuse).missing.unwrap();
         assert_eq!(missing.crates, ["a-1.0.0", "b-2.0.0"], "a is not unpacked to its end");

@@ -50,7 +50,7 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
         let rows = frame.rows();
         let tip = |row: Row<'_>| {
             let (treatment, value) = (row.text("treatment"), row.significant("value"));
-            let law = row.text("trend") != "";
+            let law = !row.text("trend").is_empty();
             let slope = if law { slope(row) } else { row.significant("delta_beta") };
             format!("{treatment}\n{} {value}\nΔβ {slope}", row.text("covariate"))
         };

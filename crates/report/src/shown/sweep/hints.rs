@@ -37,7 +37,7 @@ pub(super) fn refusals(group: &At<'_, IsoflopGroup>) -> Vec<Part> {
             }
         }
     }
-    lines.into_iter().map(|line| Said::new(Role::Note, "", Cell::words(line))).collect()
+    lines.into_iter().map(|line| Said::part(Role::Note, "", Cell::words(line))).collect()
 }
 
 /// The least tolerance by which more budgets have sizes enough for a minimum, and how many do then;

@@ -1,15 +1,18 @@
 //! What a user may choose about a fit.
 
+mod relative;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::LawsError;
+pub use relative::RelativeOptions;
 
 /// Options of [`fit_study`](crate::fit_study). Recorded in the result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FitOptions {
     /// The k to fit, ascending. Empty = every k that was tallied for all models of a group and is
-    /// below
-    /// |V| (`RBP_|V|` is 1 by definition). A k that was asked for and not tallied is refused.
+    /// below the vocabulary (`RBP_|V|` is 1 by definition). A k that was asked for and not tallied
+    /// is refused.
     pub k: Vec<u32>,
     /// Nominal coverage of every interval, above 0 and below 1.
     pub level: f64,

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::FitOptions;
 use crate::error::LawsError;
-use crate::options::FitOptions;
 
-/// Options of [`fit_relative`](super::fit_relative). Recorded in the result.
+/// Options of [`fit_relative`](crate::relative::fit_relative). Recorded in the result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RelativeOptions {
     /// The distribution that all others are compared with.
