@@ -18,12 +18,12 @@ pub(super) fn of(fit: &Fit, histogram: &Histogram, level: f64) -> Option<Identif
     let mu = fit.parameters.first()?;
     let error = mu.standard_error.filter(|error| error.is_finite() && *error > 0.0)?;
     let grid = GRID.map(|step| mu.value + step * error);
-    let heights = discrete::profile(fit.kind, histogram, fit.upper, 0, &grid).ok()?;
+    let heights = discrete::profile(fit, histogram, 0, &grid).ok()?;
     // The profile's top is the fit; a rounding error above it is none.
     let deviance = |height: f64| (2.0 * (fit.log_likelihood - height)).max(0.0);
     let profile = heights.into_iter().map(|(mu, height)| (mu, deviance(height))).collect();
     let ProfileInterval { low, high } =
-        discrete::profile_interval(fit.kind, histogram, fit.upper, 0, level).ok()?;
+        discrete::profile_interval(fit, histogram, 0, level).ok()?;
     Some(Identifiability { words: words(fit, mu.value, low, high), profile, low, high, level })
 }
 

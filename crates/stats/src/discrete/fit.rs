@@ -48,6 +48,10 @@ pub struct Fit {
     pub cautions: Vec<Caution>,
     /// The distribution itself.
     pub distribution: Distribution,
+    /// Where the climb ended, in free coordinates: a profile starts there.
+    pub(super) top: Vec<f64>,
+    /// The sum over the histogram's nodes there.
+    pub(super) top_value: f64,
 }
 
 impl Fit {
@@ -119,6 +123,8 @@ pub fn fit(kind: Kind, data: &Histogram, upper: u32) -> Result<Fit, StatsError> 
         correlation,
         log_likelihood,
         distribution,
+        top_value: maximum.value,
+        top: maximum.point,
     })
 }
 

@@ -4,7 +4,7 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use crate::error::StatsError;
 
-use super::fit::{climb, quick_log_likelihood};
+use super::fit::{Fit, quick_log_likelihood};
 use super::histogram::Histogram;
 use super::kind::Kind;
 use super::maximise::maximise;
@@ -18,22 +18,21 @@ pub struct ProfileInterval {
     pub high: Option<f64>,
 }
 
-/// `(value, log-likelihood)` of parameter number `index` at each value of `grid`, the other
-/// parameter at its best for it.
+/// `(value, log-likelihood)` of parameter number `index` of a fit to `data`, at each value of
+/// `grid`, the other parameter at its best for it.
 ///
 /// A profile that falls by less than 1.92 within the grid on one side leaves the parameter's 95 %
 /// interval open there.
 ///
 /// # Errors
-/// Those of [`fit`](super::fit()); no such parameter; a grid value outside its domain.
+/// No such parameter; a grid value outside its domain.
 pub fn profile(
-    kind: Kind,
+    fit: &Fit,
     data: &Histogram,
-    upper: u32,
     index: usize,
     grid: &[f64],
 ) -> Result<Vec<(f64, f64)>, StatsError> {
-    let mut walk = Walk::begin(kind, data, upper, index)?;
+    let mut walk = Walk::begin(fit, data, index)?;
     // Outwards from the top on both sides, so that each starts from its neighbour's best.
     let mut order: Vec<usize> = (0..grid.len()).collect();
     order.sort_by(|&a, &b| grid[a].total_cmp(&grid[b]));
@@ -57,9 +56,8 @@ pub fn profile(
 /// # Errors
 /// As [`profile`]; a level that is no probability.
 pub fn profile_interval(
-    kind: Kind,
+    fit: &Fit,
     data: &Histogram,
-    upper: u32,
     index: usize,
     level: f64,
 ) -> Result<ProfileInterval, StatsError> {
@@ -67,7 +65,7 @@ pub fn profile_interval(
         return Err(StatsError::Level { level });
     }
     let drop = 0.5 * ChiSquared::new(1.0).map_or(f64::NAN, |chi| chi.inverse_cdf(level));
-    let mut walk = Walk::begin(kind, data, upper, index)?;
+    let mut walk = Walk::begin(fit, data, index)?;
     let mut end = |way: f64| -> Result<Option<f64>, StatsError> {
         walk.back_to_top();
         let scale = walk.scale();
@@ -148,18 +146,13 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn begin(
-        kind: Kind,
-        data: &'a Histogram,
-        upper: u32,
-        index: usize,
-    ) -> Result<Self, StatsError> {
+    fn begin(fit: &Fit, data: &'a Histogram, index: usize) -> Result<Self, StatsError> {
+        let (kind, upper) = (fit.kind, fit.upper);
         let family = kind.family();
         if index >= family.names().len() {
             return Err(StatsError::NoParameter { form: kind.title(), index });
         }
-        let maximum = climb(family, data, upper)?;
-        let parameters = family.parameters(&maximum.point);
+        let parameters = family.parameters(&fit.top);
         let other = (parameters.len() > 1)
             .then(|| family.scales()[1 - index].spread(parameters[1 - index]));
         let top_value = parameters[index];
@@ -170,7 +163,7 @@ impl<'a> Walk<'a> {
             upper,
             index,
             top_value,
-            top: maximum.value,
+            top: fit.top_value,
             top_other: other,
             other,
             last: (place, other),

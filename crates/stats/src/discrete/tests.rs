@@ -161,7 +161,7 @@ fn the_published_gpt2_fit_is_a_ridge() {
     assert!(!fitted.is_identified());
     // A mu a hundred away explains the ranks as well.
     let grid = [-400.0, -160.0, -65.19, -40.0];
-    let heights = profile(Kind::PointMass, &data, 50_257, 0, &grid).unwrap();
+    let heights = profile(&fitted, &data, 0, &grid).unwrap();
     assert!(
         heights.iter().all(|&(_, height)| height <= fitted.log_likelihood + 1e-6),
         "{heights:?}"
@@ -179,7 +179,7 @@ fn the_published_gpt2_fit_is_a_ridge() {
         zeta.log_likelihood,
         fitted.log_likelihood
     );
-    let interval = profile_interval(Kind::PointMass, &data, 50_257, 0, 0.95).unwrap();
+    let interval = profile_interval(&fitted, &data, 0, 0.95).unwrap();
     assert!(interval.low.is_none_or(|low| low < -150.0), "{interval:?}");
 }
 
@@ -215,10 +215,10 @@ fn profile_intervals_end_where_the_likelihood_has_dropped() {
     for (kind, truth, index) in cases {
         let data = draw(&Distribution::new(kind, truth, UPPER).unwrap(), 20_000, 2);
         let fitted = fit(kind, &data, UPPER).unwrap();
-        let interval = profile_interval(kind, &data, UPPER, index, 0.95).unwrap();
+        let interval = profile_interval(&fitted, &data, index, 0.95).unwrap();
         let parameter = fitted.parameters[index];
         for end in [interval.low.unwrap(), interval.high.unwrap()] {
-            let height = profile(kind, &data, UPPER, index, &[end]).unwrap()[0].1;
+            let height = profile(&fitted, &data, index, &[end]).unwrap()[0].1;
             let dropped = fitted.log_likelihood - height;
             assert!((dropped - drop).abs() < 1e-3, "{kind:?} {index}: {dropped} at {end}");
             let distance = (end - parameter.value).abs() / parameter.standard_error.unwrap();
@@ -246,10 +246,8 @@ fn what_cannot_be_fitted_is_refused() {
         Distribution::new(Kind::Zeta, &[1.0, 2.0], 9),
         Err(StatsError::Lengths { .. })
     ));
-    assert!(matches!(
-        profile(Kind::Zeta, &data, 9, 1, &[1.0]),
-        Err(StatsError::NoParameter { .. })
-    ));
+    let zeta = fit(Kind::Zeta, &data, 9).unwrap();
+    assert!(matches!(profile(&zeta, &data, 1, &[1.0]), Err(StatsError::NoParameter { .. })));
 }
 
 /// Made-up histograms, from two values to two hundred, of any shape: every kind is fitted or
