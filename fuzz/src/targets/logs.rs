@@ -8,8 +8,9 @@ use relscale_decoder::weights::Weights;
 use relscale_records::units::ParameterConvention;
 use relscale_sweep::collect::{CollectOptions, collect, write};
 use relscale_sweep::plan::{self, Plan};
+use relscale_sweep::train::course::Progress;
 use relscale_sweep::train::sweep::RunRecord;
-use relscale_sweep::train::sweep::checkpoint::{self, Progress};
+use relscale_sweep::train::sweep::checkpoint;
 
 use crate::input::{choice, files, join};
 use crate::place::{Place, check_refusal};

@@ -1,5 +1,5 @@
 //! Tables of numbers that others measured, manifests of models, results of lm-evaluation-harness:
-//! whatever is read, a law is given [`Observation`]s.
+//! whatever is read, a law is given `Observation`s.
 //!
 //! A user chooses columns and rows with one [`Select`], whichever law is fitted; what is wrong with
 //! a file is a [`TableError`] with the file and the line, and what to do.

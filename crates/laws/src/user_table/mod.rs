@@ -60,7 +60,7 @@ impl Default for HarnessOptions {
 /// # Errors
 /// [`LawsError::Table`]: a file that cannot be read, a column that is not there, a number that is
 /// impossible, with file and line; a column whose name does not say what it is, when
-/// [`Select::kinds`] does not either. [`LawsError::Option`] for a level that is no probability. A
+/// `Select::kinds` does not either. [`LawsError::Option`] for a level that is no probability. A
 /// group too small for a law is no error: its law says why there is none.
 pub fn fit_table(path: &Path, options: &TableOptions) -> Result<TableFit, LawsError> {
     let TableOptions { select, level } = options;
