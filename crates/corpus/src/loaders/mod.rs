@@ -1,5 +1,5 @@
-//! Where documents come from. A loader a file: its [`Kind`] says how `--corpus` asks for it, its
-//! [`Loader`](loader::Loader) which files it reads, how it opens them, whether it asks questions,
+//! Where documents come from. A loader a file: its `Kind` says how `--corpus` asks for it, its
+//! `Loader` which files it reads, how it opens them, whether it asks questions,
 //! and what the user should know.
 //!
 //! | loader | file | one document is |
