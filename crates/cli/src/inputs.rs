@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use relscale_corpus::CorpusSpec;
 use relscale_corpus::loaders::reading::Reading;
-use relscale_decoder::families::LoadOptions;
-use relscale_measure::engines::Provider;
+use relscale_measure::engines::{EngineOptions, Provider};
 use relscale_measure::hub::ModelRequest;
 use relscale_measure::{CorpusSource, ModelSource};
 
@@ -93,10 +92,10 @@ fn bytes_of_weights(folder: &Path) -> u64 {
 /// Those of the engine.
 pub(crate) fn sources(
     models: &[Model],
-    engine: Provider,
-    options: LoadOptions,
+    engine: &Provider,
+    options: &EngineOptions,
 ) -> anyhow::Result<Vec<ModelSource<'static>>> {
-    models.iter().map(|model| Ok((engine.open)(&model.request, options)?)).collect()
+    models.iter().map(|model| Ok(engine.open(&model.request, options)?)).collect()
 }
 
 /// The texts. Files that are not there are noticed now, not after the first model was loaded.

@@ -38,7 +38,7 @@ fn measured(index: usize, parameters: u64, documents: u32) -> RunTally {
             bytes: 4 * scored,
             hits: run.k_grid.iter().map(|&k| if k == 4096 { scored } else { hits(k) }).collect(),
             sum_nll: 8.0 * (parameters as f64).powf(-0.1) * ease * scored as f64,
-            sum_entropy: 7.5 * (parameters as f64).powf(-0.1) * ease * scored as f64,
+            sum_entropy: Some(7.5 * (parameters as f64).powf(-0.1) * ease * scored as f64),
             ..DocumentTally::new(document, run.k_grid.len())
         });
     }

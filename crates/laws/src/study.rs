@@ -64,7 +64,7 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsEr
             .and_then(|greedy| difference(group, greedy, &cross_entropy_law, options.level)),
         breakdown: Some(judged),
         classes: breakdown::classes::report(group, options),
-        flags: [flags(&models, group.documents), windows_differ(group)].concat(),
+        flags: [flags(&models, group.documents), windows_differ(group), of_engines(group)].concat(),
         verdict: verdict::of_group(&rank_laws, &cross_entropy_law),
         rank_distribution: rank_distribution::of_group(group, &measured, options),
         models,
@@ -117,6 +117,20 @@ fn windows_differ(group: &Group<'_>) -> Vec<Flag> {
         windows.join("; ")
     );
     vec![Flag::new(FlagCode::WindowsDiffer, message)]
+}
+
+/// What the engines said that a reader of their numbers must know.
+fn of_engines(group: &Group<'_>) -> Vec<Flag> {
+    let mut models: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for run in &group.runs {
+        for caution in &run.tally.cautions {
+            models.entry(caution).or_default().push(&run.tally.model);
+        }
+    }
+    let flag = |(caution, models): (&str, Vec<&str>)| {
+        Flag::new(FlagCode::EngineCaution, format!("{} ({})", caution, models.join(", ")))
+    };
+    models.into_iter().map(flag).collect()
 }
 
 /// Doubts about the measurement as a whole.

@@ -39,7 +39,7 @@ fn counted(
             document.scored += 1;
             document.bytes += 4;
             document.sum_nll += nll;
-            document.sum_entropy += nll;
+            document.sum_entropy = document.sum_entropy.map(|sum| sum + nll);
             document
                 .hits
                 .iter_mut()

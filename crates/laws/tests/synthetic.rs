@@ -307,7 +307,7 @@ fn a_model_with_nothing_scored_has_no_average_and_no_point() {
         document.nonfinite = document.scored;
         (document.scored, document.bytes) = (0, 0);
         document.hits.fill(0);
-        (document.sum_nll, document.sum_entropy) = (0.0, 0.0);
+        (document.sum_nll, document.sum_entropy) = (0.0, Some(0.0));
     }
     let group = fit(&runs);
     assert_eq!(group.models[6].cross_entropy, None);
@@ -352,4 +352,26 @@ fn runs_without_documents_have_laws_that_say_so() {
     assert_eq!((group.documents, group.models[0].tokens), (0, 0));
     assert!(matches!(group.rank_laws[0].outcome, Outcome::Refused { .. }));
     assert!(matches!(group.cross_entropy_law.outcome, Outcome::Refused { .. }));
+}
+
+/// What an engine says of its numbers is said of every group that they are in.
+#[test]
+fn cautions_of_engines_are_flags_of_the_group() {
+    let mut runs = exact_family(&SIZES);
+    let plain = fit(&runs);
+    assert!(plain.flags.iter().all(|flag| flag.code != FlagCode::EngineCaution));
+    for run in &mut runs {
+        run.cautions = vec!["its logits are on a coarse grid".into()];
+        run.documents.iter_mut().for_each(|document| {
+            (document.tied, document.sum_entropy) = (None, None);
+        });
+    }
+    let group = fit(&runs);
+    let flags = group.flags.iter().filter(|flag| flag.code == FlagCode::EngineCaution);
+    let messages: Vec<&str> = flags.map(|flag| flag.message.as_str()).collect();
+    assert_eq!(messages.len(), 1);
+    assert!(messages[0].starts_with("its logits are on a coarse grid ("), "{messages:?}");
+    assert!(messages[0].contains(&runs[0].model), "{messages:?}");
+    assert!(group.models.iter().all(|model| model.tied.is_none() && model.entropy.is_none()));
+    assert_eq!(group.rank_laws, plain.rank_laws);
 }

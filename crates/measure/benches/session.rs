@@ -12,8 +12,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use relscale_decoder::families::LoadOptions;
-use relscale_measure::engines::{MockEngine, local};
+use relscale_measure::engines::{EngineOptions, MockEngine, local};
 use relscale_measure::{CorpusSource, Event, LoadedModel, ModelRequest, Settings, measure};
 use relscale_records::Study;
 
@@ -27,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(at) = options.iter().position(|option| option == "--tokens") {
         settings.tokens = options.get(at + 1).map(|tokens| tokens.parse()).transpose()?;
     }
-    let mut model = local::source(&ModelRequest::parse(folder)?, LoadOptions::default())?;
+    let mut model = local::source(&ModelRequest::parse(folder)?, &EngineOptions::default())?;
     if options.iter().any(|option| option == "--mock") {
         let rows = model.tokenizer.as_ref().map_or(0, |tokenizer| tokenizer.sizes().with_added);
         model.recognise = None;
@@ -37,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 unused_tensors: Vec::new(),
                 files_not_read: Vec::new(),
                 bos: None,
-                read: None,
+                learned: None,
             })
         });
     }

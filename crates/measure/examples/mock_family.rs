@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     unused_tensors: Vec::new(),
                     files_not_read: Vec::new(),
                     bos: None,
-                    read: None,
+                    learned: None,
                 })
             }),
             recognise: None,

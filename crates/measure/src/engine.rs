@@ -1,7 +1,7 @@
 //! The trait behind which every way of running a model stands: windows of token ids in, scores out.
 
 use relscale_records::Score;
-use relscale_records::provenance::{ModelProvenance, VocabularyRule};
+use relscale_records::provenance::{ModelProvenance, ScoreColumn, TieRule, VocabularyRule};
 
 use crate::error::Result;
 
@@ -15,7 +15,7 @@ pub struct EngineWindow<'a> {
     pub scored: &'a [u32],
 }
 
-/// Which engine gave the numbers; all of it enters the run's key.
+/// Which engine gives the numbers, and which numbers it gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineIdentity {
     /// `local-f32`, `mock`, ...
@@ -24,6 +24,32 @@ pub struct EngineIdentity {
     pub revision: u32,
     /// Type in which the model is computed.
     pub compute_dtype: String,
+    /// Its own version and those of what it runs on; recorded, and not part of the key.
+    pub version: Option<String>,
+    /// The columns that it does not tell; they are `None` in every score.
+    pub lacks: Vec<ScoreColumn>,
+    /// How equal logits count in its ranks. Where it tells ties, `>=`.
+    pub rank_rule: TieRule,
+    /// Whether it can only rank over all rows of the head.
+    pub rows_only: bool,
+    /// What a reader of any of its numbers must know; recorded, and not part of the key.
+    pub cautions: Vec<String>,
+}
+
+impl EngineIdentity {
+    /// An engine that gives everything: ties, entropy, argmax, ranks by `>=` over any vocabulary.
+    pub fn new(name: impl Into<String>, revision: u32, compute_dtype: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            revision,
+            compute_dtype: compute_dtype.into(),
+            version: None,
+            lacks: Vec::new(),
+            rank_rule: TieRule::AtLeast,
+            rows_only: false,
+            cautions: Vec::new(),
+        }
+    }
 }
 
 /// The rows of the output head that take part in rank and softmax.
@@ -78,6 +104,16 @@ pub trait Engine {
 
     /// Longest window in tokens, where the model or the engine has one.
     fn context(&self) -> Option<usize>;
+
+    /// Tokens that it likes to have in one call; the program's own number where it does not care.
+    fn batch_tokens(&self) -> Option<usize> {
+        None
+    }
+
+    /// What it has to tell since it was last asked: sentences for a person.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Scores windows: for each, one entry a scored position, in order. `None` where a logit was
     /// not finite.

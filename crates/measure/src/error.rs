@@ -94,6 +94,41 @@ pub enum Error {
         /// The name.
         name: String,
     },
+    /// An option that an engine does not take.
+    #[error("engine `{engine}` does not take {option}; it takes {takes}")]
+    EngineOption {
+        /// Name of the engine.
+        engine: &'static str,
+        /// The option.
+        option: &'static str,
+        /// Those that it takes.
+        takes: String,
+    },
+    /// Known tokens asked of an engine that ranks over all rows.
+    #[error(
+        "engine `{engine}` ranks over all rows of the output head and can leave none out; say --vocab rows, or nothing"
+    )]
+    OnlyRows {
+        /// Name of the engine.
+        engine: String,
+    },
+    /// A tie rule that cannot be had from an engine without ties.
+    #[error(
+        "engine `{engine}` tells no ties and counts equal logits {}, and protocol `{protocol}` the other way; take another protocol, \
+         or an engine that tells ties",
+        match rule {
+            relscale_records::provenance::TieRule::AtLeast => "against the model (>=)",
+            relscale_records::provenance::TieRule::Greater => "in the model's favour (>)",
+        }
+    )]
+    OtherTies {
+        /// Name of the engine.
+        engine: String,
+        /// Name of the protocol.
+        protocol: String,
+        /// The engine's rule.
+        rule: relscale_records::provenance::TieRule,
+    },
     /// A prefix for which the model has no row.
     #[error(
         "model `{model}`: the token to be put before a text has id {id} ({reason}), but the output head has {rows} rows; give another by \

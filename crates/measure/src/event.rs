@@ -152,6 +152,13 @@ pub enum Warning {
         /// The sentence.
         notice: String,
     },
+    /// What an engine has to tell: how it counts, what it met.
+    OfEngine {
+        /// Name of the model.
+        model: String,
+        /// The sentence.
+        notice: String,
+    },
     /// Special tokens that the text spells out (`<|endoftext|>` in a web page): encoded as such.
     SpecialsInText {
         /// Name of the corpus.
@@ -221,7 +228,10 @@ impl std::fmt::Display for Warning {
                 f,
                 "{model}: {ids} tokens of its tokenizer (up to id {largest}) have no row in its output head of {rows}; no text here may use them"
             ),
-            Self::OfFiles { corpus, notice } => write!(f, "{corpus}: {notice}"),
+            Self::OfFiles { corpus: subject, notice }
+            | Self::OfEngine { model: subject, notice } => {
+                write!(f, "{subject}: {notice}")
+            }
             Self::SpecialsInText { corpus, tokens } => write!(
                 f,
                 "{corpus}: the text spells out {tokens} special tokens; they are encoded as such, as in the training of the published families"

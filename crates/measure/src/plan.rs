@@ -94,6 +94,10 @@ pub fn provenance(
                 rows: model.rows,
                 scored: vocabulary.scored(),
             },
+            lacks: identity.lacks,
+            rank_rule: identity.rank_rule,
+            engine_version: identity.version,
+            cautions: identity.cautions,
         },
         limit: asked.tokens.map(|tokens| LimitProvenance { tokens }),
     }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use relscale_corpus::protocols::Window;
 use relscale_records::parquet::{DocumentRow, PartMeta, PartRange};
+use relscale_records::provenance::ScoreColumn;
 use relscale_records::study::{Done, PartState, RunFolder};
 use relscale_records::{Score, ScoredToken, Study};
 
@@ -38,8 +39,8 @@ pub struct Job<'a> {
     pub windows: &'a dyn Windows,
     /// The rows of the head that take part.
     pub vocabulary: &'a Vocabulary,
-    /// Tokens of a batch; does not change the results.
-    pub batch_tokens: usize,
+    /// Tokens of a batch, [`BATCH_TOKENS`] where nobody says; does not change the results.
+    pub batch_tokens: Option<usize>,
     /// Whether a finished run must have its rows ([`Settings::rows`](crate::Settings)).
     pub rows: bool,
 }
@@ -218,6 +219,14 @@ impl<'a> Progress<'a> {
         });
     }
 
+    /// Passes on what the engine has to tell.
+    fn notices(&mut self) {
+        for notice in self.job.engine.notices() {
+            let model = self.job.engine.model().name.clone();
+            (self.events)(Event::Warning(Warning::OfEngine { model, notice }));
+        }
+    }
+
     /// Takes note of the part that was ended last, if it is on disk, or when it is.
     fn settle(&mut self, writing: &mut Writing, wait: bool) -> Result<()> {
         let Some(meta) = writing.finished(wait)? else { return Ok(()) };
@@ -269,11 +278,12 @@ fn measure_part(
     writing.begin(range.index)?;
     let mut part = Part { job, writing, batch: Vec::new(), fed: 0, last: None };
     let ordinals = range.first_document..range.end_document;
+    let batch_tokens = job.batch_tokens.unwrap_or(BATCH_TOKENS);
     for (ordinal, document) in ordinals.zip(job.corpus.documents_from(range.first_document)) {
         let document = document?;
         for window in job.planned.layout.windows(&document, ordinal, job.windows)? {
             let waiting = part.waiting(ordinal, &document, &window)?;
-            let full = part.fed + waiting.tokens.len() > job.batch_tokens;
+            let full = part.fed + waiting.tokens.len() > batch_tokens;
             if full && !part.batch.is_empty() {
                 part.score(progress, cancel)?;
             }
@@ -351,7 +361,9 @@ impl Part<'_> {
             .iter()
             .map(|waiting| EngineWindow { tokens: &waiting.tokens, scored: &waiting.scored })
             .collect();
-        let scores = self.job.engine.score(&windows, self.job.vocabulary)?;
+        let scores = self.job.engine.score(&windows, self.job.vocabulary);
+        progress.notices();
+        let scores = scores?;
         if scores.len() != windows.len() {
             let document = batch.first().map_or(0, |waiting| waiting.document);
             let reason = format!("{} windows for {}", scores.len(), windows.len());
@@ -388,17 +400,37 @@ impl Part<'_> {
                 );
             };
             // Belt and braces: no engine can smuggle a NaN into an average.
-            let score = score.filter(|score| score.nll.is_finite() && score.entropy.is_finite());
+            let finite =
+                |score: &Score| score.nll.is_finite() && score.entropy.is_none_or(f32::is_finite);
+            let score = score.filter(finite);
             if let Some(Score { rank, ties, .. }) = score
-                && (rank == 0 || rank > size || ties >= rank)
+                && (rank == 0 || rank > size || ties.is_some_and(|ties| ties >= rank))
             {
-                let reason =
-                    format!("position {position}: rank {rank} with {ties} ties out of {size}");
+                let ties = ties.map(|ties| format!(" with {ties} ties")).unwrap_or_default();
+                let reason = format!("position {position}: rank {rank}{ties} out of {size}");
+                return Err(self.bad_answer(document, reason));
+            }
+            if let Some(column) = score.and_then(|score| self.wrongly_told(&score)) {
+                let name = column.name();
+                let reason = format!("position {position}: {name} is told or not against its word");
                 return Err(self.bad_answer(document, reason));
             }
             rows.push(ScoredToken { document, position, token, bytes, context: index, score });
         }
         Ok(())
+    }
+
+    /// A column that the engine told although it said that it would not, or the other way round.
+    fn wrongly_told(&self, score: &Score) -> Option<ScoreColumn> {
+        let lacks = &self.job.planned.record.provenance.scoring.lacks;
+        ScoreColumn::ALL.into_iter().find(|column| {
+            let told = match column {
+                ScoreColumn::Ties => score.ties.is_some(),
+                ScoreColumn::Entropy => score.entropy.is_some(),
+                ScoreColumn::Argmax => score.argmax.is_some(),
+            };
+            told == lacks.contains(column)
+        })
     }
 
     fn bad_answer(&self, document: u32, reason: String) -> Error {

@@ -136,9 +136,10 @@ impl Session<'_> {
     /// A model by its files, where they are known; else loaded.
     fn model<'s, 'm>(&mut self, source: &'s ModelSource<'m>) -> Result<Model<'s, 'm>> {
         if let Some(recognition) = &source.recognise
-            && let Some(read) = self.known.weights(recognition.files.stamp().as_ref())
+            && let Some(learned) = self.known.weights(recognition.files.stamp().as_ref())
+            && let Some(facts) = (recognition.facts)(learned)?
         {
-            return Ok(Model { source, facts: (recognition.facts)(read.clone())?, loaded: None });
+            return Ok(Model { source, facts, loaded: None });
         }
         let loaded = self.load(source)?;
         Ok(Model { source, facts: loaded.facts(), loaded: Some(loaded) })
@@ -147,8 +148,8 @@ impl Session<'_> {
     fn load(&mut self, source: &ModelSource<'_>) -> Result<LoadedModel> {
         let files = source.recognise.as_ref().map(|recognition| &recognition.files);
         let mut stamp = files.and_then(|files| files.stamp());
-        if let (Some(files), Some(read)) = (files, self.known.weights(stamp.as_ref())) {
-            let loaded = (source.load)(Some(read))?;
+        if let (Some(files), Some(learned)) = (files, self.known.weights(stamp.as_ref())) {
+            let loaded = (source.load)(Some(learned))?;
             let before = std::mem::replace(&mut stamp, files.stamp());
             if stamp == before {
                 return Ok(loaded);
@@ -156,8 +157,8 @@ impl Session<'_> {
             // Touched while they were read: what is known of them need not hold.
         }
         let loaded = (source.load)(None)?;
-        if let Some(read) = &loaded.read {
-            self.known.keep_weights(files, stamp, read.clone());
+        if let Some(learned) = &loaded.learned {
+            self.known.keep_weights(files, stamp, learned.clone());
         }
         Ok(loaded)
     }
@@ -293,7 +294,7 @@ impl Session<'_> {
             corpus: text,
             windows: &windows,
             vocabulary,
-            batch_tokens: self.settings.batch_tokens,
+            batch_tokens: self.settings.batch_tokens.or(loaded.engine.batch_tokens()),
             rows: self.settings.rows,
         };
         let done = carry_out(self.study, &job, self.events, self.cancel)?;
@@ -333,13 +334,13 @@ impl Question {
             let (model, reason) = (facts.model.name.clone(), prefix.reason.clone());
             return Err(Error::PrefixTooLarge { model, id: prefix.id, reason, rows: facts.rows });
         }
-        let vocabulary = match settings.vocabulary {
+        let vocabulary = match settings.vocabulary_of(&facts.identity)? {
             VocabularyRule::Rows => Vocabulary::Rows(facts.rows),
             VocabularyRule::Tokens => source.known_rows(facts.rows)?,
         };
         let asked = Asked {
             protocol: protocol_provenance(protocol.as_ref(), prefix, source),
-            tie_rule: settings.tie_rule,
+            tie_rule: settings.tie_rule_of(&facts.identity)?,
             tokens: settings.tokens,
             part_tokens: settings.part_tokens,
         };

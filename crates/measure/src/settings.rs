@@ -1,10 +1,11 @@
 //! How to measure; the same for all models and corpora of a session.
 
 use relscale_corpus::Tokenizer;
-use relscale_records::provenance::{PrefixProvenance, TieRule, VocabularyRule};
+use relscale_records::provenance::{PrefixProvenance, ScoreColumn, TieRule, VocabularyRule};
 
+use crate::engine::EngineIdentity;
+use crate::error::{Error, Result};
 use crate::layout::PART_TOKENS;
-use crate::run::BATCH_TOKENS;
 use crate::scratch;
 use crate::source::ModelFacts;
 
@@ -30,14 +31,16 @@ pub struct Settings {
     pub stride: Option<usize>,
     /// The prefix.
     pub prefix: Prefix,
-    /// Which rows of the head take part.
-    pub vocabulary: VocabularyRule,
-    /// How equal logits count.
-    pub tie_rule: TieRule,
+    /// Which rows of the head take part. Where nobody says: those of known tokens, or all for an
+    /// engine that cannot leave any out.
+    pub vocabulary: Option<VocabularyRule>,
+    /// How equal logits count. Where nobody says: against the model, or as the engine does where it
+    /// tells no ties.
+    pub tie_rule: Option<TieRule>,
     /// Positions to score at most in each corpus (see [`crate::layout`]).
     pub tokens: Option<u64>,
-    /// Tokens of a batch; does not change the results.
-    pub batch_tokens: usize,
+    /// Tokens of a batch; the engine's number where nobody says. Does not change the results.
+    pub batch_tokens: Option<usize>,
     /// Positions after which a part is closed; leave it but in tests.
     pub part_tokens: u64,
     /// Bytes of a tokenised text that stay in memory ([`crate::scratch`]); does not change the
@@ -57,10 +60,10 @@ impl Default for Settings {
             length: None,
             stride: None,
             prefix: Prefix::Auto,
-            vocabulary: VocabularyRule::Tokens,
-            tie_rule: TieRule::AtLeast,
+            vocabulary: None,
+            tie_rule: None,
             tokens: None,
-            batch_tokens: BATCH_TOKENS,
+            batch_tokens: None,
             part_tokens: PART_TOKENS,
             text_memory: scratch::MEMORY,
             rows: false,
@@ -74,11 +77,43 @@ impl Settings {
     /// the head, as their tools do; `paper` counts ties in the model's favour.
     pub fn of_protocol(name: &str) -> Self {
         let (vocabulary, tie_rule) = match name {
-            "paper" => (VocabularyRule::Rows, TieRule::Greater),
-            "rolling" | "strided" | "half-window" => (VocabularyRule::Rows, TieRule::AtLeast),
-            _ => (VocabularyRule::Tokens, TieRule::AtLeast),
+            "paper" => (Some(VocabularyRule::Rows), Some(TieRule::Greater)),
+            "rolling" | "strided" | "half-window" => (Some(VocabularyRule::Rows), None),
+            _ => (None, None),
         };
         Self { protocol: name.to_owned(), vocabulary, tie_rule, ..Self::default() }
+    }
+
+    /// The rows that take part with an engine.
+    ///
+    /// # Errors
+    /// [`Error::OnlyRows`] where known tokens were asked for, and the engine ranks over all rows.
+    pub(crate) fn vocabulary_of(&self, engine: &EngineIdentity) -> Result<VocabularyRule> {
+        match (self.vocabulary, engine.rows_only) {
+            (Some(VocabularyRule::Tokens), true) => {
+                Err(Error::OnlyRows { engine: engine.name.clone() })
+            }
+            (None, true) => Ok(VocabularyRule::Rows),
+            (None, false) => Ok(VocabularyRule::Tokens),
+            (Some(rule), _) => Ok(rule),
+        }
+    }
+
+    /// How equal logits count with an engine.
+    ///
+    /// # Errors
+    /// [`Error::OtherTies`] where another rule was asked for than that of an engine that tells no
+    /// ties.
+    pub(crate) fn tie_rule_of(&self, engine: &EngineIdentity) -> Result<TieRule> {
+        let (asked, own) = (self.tie_rule, engine.rank_rule);
+        if !engine.lacks.contains(&ScoreColumn::Ties) {
+            return Ok(asked.unwrap_or(TieRule::AtLeast));
+        }
+        if asked.is_some_and(|asked| asked != own) {
+            let (engine, protocol) = (engine.name.clone(), self.protocol.clone());
+            return Err(Error::OtherTies { engine, protocol, rule: own });
+        }
+        Ok(own)
     }
 }
 

@@ -6,18 +6,17 @@ use std::sync::atomic::AtomicBool;
 
 use relscale_corpus::loaders::reading::Reading;
 use relscale_corpus::{CorpusSpec, Document, Encoded, Tokenizer};
-use relscale_decoder::families::ReadWeights;
 use relscale_records::provenance::{ModelProvenance, TokenizerProvenance};
 
 use crate::engine::{Engine, EngineIdentity, Vocabulary};
 use crate::error::{Error, Result};
-use crate::known::Files;
+use crate::known::{Files, Learned};
 use crate::scratch::Place;
 use crate::text::TokenisedCorpus;
 
-/// Loads a model; given what was read of its weights when the files were the same, without hashing
-/// them again.
-pub type Load<'a> = dyn Fn(Option<&ReadWeights>) -> Result<LoadedModel> + 'a;
+/// Loads a model; given what was learned of its files when they were the same, without hashing them
+/// again.
+pub type Load<'a> = dyn Fn(Option<&Learned>) -> Result<LoadedModel> + 'a;
 
 /// A model, ready to be loaded.
 pub struct ModelSource<'a> {
@@ -37,8 +36,9 @@ pub struct ModelSource<'a> {
 pub struct Recognition<'a> {
     /// The files, and how they are read.
     pub files: Files<'a>,
-    /// What the model is, given what was read of its weights when the files were the same.
-    pub facts: Box<dyn Fn(ReadWeights) -> Result<ModelFacts> + 'a>,
+    /// What the model is, given what was learned of its files when they were the same; `None` where
+    /// that does not say it.
+    pub facts: Box<dyn Fn(&Learned) -> Result<Option<ModelFacts>> + 'a>,
 }
 
 /// What a model is, loaded or not: what of it enters plans, keys and messages.
@@ -83,8 +83,8 @@ pub struct LoadedModel {
     pub files_not_read: Vec<String>,
     /// Beginning-of-text id of its configuration.
     pub bos: Option<u32>,
-    /// What was read of its weights files, where it came from files.
-    pub read: Option<ReadWeights>,
+    /// What was learned of its files, where it came from files.
+    pub learned: Option<Learned>,
 }
 
 impl ModelFacts {

@@ -153,6 +153,10 @@ pub(crate) fn of_model(
         unused_tensors: facts.unused_tensors.clone(),
         files_not_read: facts.files_not_read.clone(),
     });
+    for caution in &facts.identity.cautions {
+        let (model, notice) = (model.name.clone(), caution.clone());
+        events(Event::Warning(Warning::OfEngine { model, notice }));
+    }
     let beyond = source
         .tokenizer
         .as_ref()

@@ -12,8 +12,7 @@ use std::time::Duration;
 
 use common::{WORDS, files, session, settings, text, tiny, tokenizer_json};
 use relscale_decoder::checkpoint::Checkpoint;
-use relscale_decoder::families::LoadOptions;
-use relscale_measure::engines::local;
+use relscale_measure::engines::{EngineOptions, local};
 use relscale_measure::known::FILE;
 use relscale_measure::{CorpusSource, Event, ModelRequest, ModelSource, Settings};
 use relscale_records::Study;
@@ -45,7 +44,7 @@ impl Place {
     /// seconds.
     fn model(&self) -> ModelSource<'static> {
         let request = ModelRequest::parse(&self.at("tiny").to_string_lossy()).unwrap();
-        let mut source = local::source(&request, LoadOptions::default()).unwrap();
+        let mut source = local::source(&request, &EngineOptions::default()).unwrap();
         let (load, loads, hashed) =
             (source.load, Arc::clone(&self.loads), Arc::clone(&self.hashed));
         source.load = Box::new(move |known| {

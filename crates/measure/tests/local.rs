@@ -9,7 +9,7 @@ use common::{WORDS, assert_same, session, settings, text, tiny, tokenizer_json};
 use relscale_decoder::families::LoadOptions;
 use relscale_decoder::head::Vocabulary;
 use relscale_decoder::{Model, Sequence};
-use relscale_measure::engines::local;
+use relscale_measure::engines::{EngineOptions, local};
 use relscale_measure::{CorpusSource, Error, ModelRequest, ModelSource, Settings};
 use relscale_records::provenance::VocabularyRule;
 use relscale_records::{ScoredToken, Study};
@@ -27,7 +27,7 @@ fn folder(root: &Path, name: &str, seed: u64, context: usize) -> ModelSource<'st
 
 fn source(folder: &Path) -> ModelSource<'static> {
     let request = ModelRequest::parse(&folder.to_string_lossy()).unwrap();
-    local::source(&request, LoadOptions::default()).unwrap()
+    local::source(&request, &EngineOptions::default()).unwrap()
 }
 
 /// A corpus of one line a document.
@@ -67,11 +67,11 @@ fn records_hold_what_the_decoder_says() {
         for (row, expected) in own.iter().zip(&expected[0]) {
             let (score, expected) = (row.score.unwrap(), expected.unwrap());
             assert_eq!(
-                (score.rank, score.ties, score.argmax),
+                (score.rank, score.ties.unwrap(), score.argmax.unwrap()),
                 (expected.rank, expected.ties, expected.argmax)
             );
             assert_eq!(score.nll.to_bits(), expected.nll.to_bits());
-            assert_eq!(score.entropy.to_bits(), expected.entropy.to_bits());
+            assert_eq!(score.entropy.unwrap().to_bits(), expected.entropy.to_bits());
             assert_eq!(row.token, tokens[row.position as usize]);
         }
     }
@@ -87,7 +87,7 @@ fn neither_batch_nor_threads_change_a_byte() {
     let root = tempfile::tempdir().unwrap();
     let run = |name: &str, batch_tokens: usize| {
         let models = [folder(root.path(), "tiny", 1, 32), folder(root.path(), "other", 2, 48)];
-        let settings = Settings { batch_tokens, ..settings() };
+        let settings = Settings { batch_tokens: Some(batch_tokens), ..settings() };
         session(&root.path().join(name), &models, &[lines(root.path())], &settings).0.unwrap();
     };
     run("reference", 64);
@@ -134,7 +134,7 @@ fn token_ids_need_no_tokenizer_but_all_rows() {
         || CorpusSource::of_spec(format!("{}?format=text", path.display()).parse().unwrap());
     let model = || [source(&root.path().join("tiny"))];
 
-    let rows_rule = Settings { vocabulary: VocabularyRule::Rows, ..settings() };
+    let rows_rule = Settings { vocabulary: Some(VocabularyRule::Rows), ..settings() };
     let study = root.path().join("study");
     session(&study, &model(), &[corpus()], &rows_rule).0.unwrap();
     assert_eq!(rows(&study).len(), 5 + 2);
@@ -195,7 +195,7 @@ fn a_broken_folder_is_found_before_anything_is_measured() {
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() - 10]).unwrap();
     let request = ModelRequest::parse(&root.path().join("tiny").to_string_lossy()).unwrap();
-    let error = local::source(&request, LoadOptions::default()).err().unwrap();
+    let error = local::source(&request, &EngineOptions::default()).err().unwrap();
     let message = error.to_string();
     assert!(message.contains("model `tiny`") && message.contains("model.safetensors"), "{message}");
 }

@@ -39,8 +39,12 @@ fn child() {
         files: None,
         reading: Default::default(),
     };
-    let settings =
-        Settings { part_tokens: 50_000, batch_tokens: 4_096, text_memory: 1 << 20, ..settings() };
+    let settings = Settings {
+        part_tokens: 50_000,
+        batch_tokens: Some(4_096),
+        text_memory: 1 << 20,
+        ..settings()
+    };
     let folder = tempfile::tempdir().unwrap();
     let done = session(folder.path(), &[model(|| mock("m"))], &[corpus], &settings)
         .0

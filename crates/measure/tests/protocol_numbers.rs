@@ -308,7 +308,7 @@ fn one_window_a_batch_or_all_give_the_same_files() {
             let study = |batch_tokens: usize| {
                 let folder = root.path().join(format!("{name}-{protocol}-{batch_tokens}"));
                 let settings = Settings {
-                    batch_tokens,
+                    batch_tokens: Some(batch_tokens),
                     stride: stride(protocol),
                     part_tokens: 100,
                     ..all_rows(protocol, Some(24))

@@ -87,7 +87,8 @@ fn a_cut_text_is_divided_by_what_was_scored() {
 #[test]
 fn perplexity_is_the_same_with_one_window_a_batch_and_seven() {
     let perplexity = |windows: usize| {
-        let settings = Settings { batch_tokens: windows * CONTEXT, ..all_rows("document", None) };
+        let settings =
+            Settings { batch_tokens: Some(windows * CONTEXT), ..all_rows("document", None) };
         let run = run("llama", &digits(500), &settings).unwrap();
         let nlls = nlls(&run);
         let perplexity = run.tally.cross_entropy().unwrap().exp();

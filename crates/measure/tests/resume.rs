@@ -59,7 +59,7 @@ fn the_size_of_a_batch_changes_nothing() {
     whole(reference.path(), &settings());
     for batch_tokens in [0, 1, 33, 10_000_000] {
         let folder = tempfile::tempdir().unwrap();
-        whole(folder.path(), &Settings { batch_tokens, ..settings() });
+        whole(folder.path(), &Settings { batch_tokens: Some(batch_tokens), ..settings() });
         assert_same(reference.path(), folder.path());
     }
 }
@@ -161,7 +161,11 @@ fn every_changed_input_is_a_new_run() {
     measured(model(|| mock("m")), documents(), &Settings { stride: Some(8), ..base.clone() });
     measured(model(|| mock("m")), documents(), &Settings { tokens: Some(300), ..base.clone() });
     let rows = relscale_records::provenance::VocabularyRule::Rows;
-    measured(model(|| mock("m")), documents(), &Settings { vocabulary: rows, ..base.clone() });
+    measured(
+        model(|| mock("m")),
+        documents(),
+        &Settings { vocabulary: Some(rows), ..base.clone() },
+    );
     let prefix = Prefix::Id(common::WORDS);
     measured(model(|| mock("m")), documents(), &Settings { prefix, ..base.clone() });
 

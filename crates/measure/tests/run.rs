@@ -85,7 +85,7 @@ fn run(
         corpus: &text,
         windows: &windows,
         vocabulary: &vocabulary,
-        batch_tokens: 64,
+        batch_tokens: Some(64),
         rows: false,
     };
     let mut study = Study::create_or_open(folder.path()).unwrap();
@@ -106,7 +106,9 @@ fn an_engine_that_answers_wrongly_is_caught() {
         ("scores for", |scores| scores[0].clear()),
         ("rank 0", |scores| scores.iter_mut().flatten().flatten().for_each(|s| s.rank = 0)),
         ("rank 61", |scores| scores.iter_mut().flatten().flatten().for_each(|s| s.rank = 61)),
-        ("with 60 ties", |scores| scores.iter_mut().flatten().flatten().for_each(|s| s.ties = 60)),
+        ("with 60 ties", |scores| {
+            scores.iter_mut().flatten().flatten().for_each(|s| s.ties = Some(60))
+        }),
     ];
     for (words, bend) in wrong {
         let error = bent(bend).unwrap_err();
@@ -129,7 +131,7 @@ fn a_nan_that_an_engine_lets_through_becomes_a_counted_null() {
             .iter_mut()
             .flatten()
             .flatten()
-            .for_each(|s| s.entropy = f32::INFINITY)),
+            .for_each(|s| s.entropy = Some(f32::INFINITY))),
         Err(Error::AllNonFinite { .. })
     ));
 }

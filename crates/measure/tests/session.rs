@@ -257,7 +257,7 @@ fn tokens_beyond_the_rows_are_told_and_refused_where_a_text_has_one() {
     let narrow = || model(|| MockEngine::new("narrow", 1_000, 40).with_context(32));
     let low = Document::new("low", (1..39).map(|i| format!("w{i}")).collect::<Vec<_>>().join(" "));
     for vocabulary in [VocabularyRule::Tokens, VocabularyRule::Rows] {
-        let settings = Settings { vocabulary, ..settings() };
+        let settings = Settings { vocabulary: Some(vocabulary), ..settings() };
         let folder = tempfile::tempdir().unwrap();
         let (result, events) =
             session(folder.path(), &[narrow()], &[corpus("low", vec![low.clone()])], &settings);
@@ -289,7 +289,7 @@ fn tokens_beyond_the_rows_are_told_and_refused_where_a_text_has_one() {
 fn padding_rows_are_left_out_or_counted_by_name() {
     for (vocabulary, scored) in [(VocabularyRule::Tokens, 51), (VocabularyRule::Rows, 60)] {
         let folder = tempfile::tempdir().unwrap();
-        let settings = Settings { vocabulary, ..settings() };
+        let settings = Settings { vocabulary: Some(vocabulary), ..settings() };
         let corpora = [corpus("a", documents())];
         session(folder.path(), &[model(|| mock("m"))], &corpora, &settings).0.unwrap();
         let tally = Study::open(folder.path()).unwrap().tallies().unwrap().remove(0);

@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         token: 42,
         bytes: 5,
         context: position,
-        score: Some(Score { rank, ties: 0, nll, entropy: 2.5, argmax: 42 }),
+        score: Some(Score { rank, ties: Some(0), nll, entropy: Some(2.5), argmax: Some(42) }),
     };
     let mut part = run.part_writer(0)?;
     // The last position had a NaN among its logits: a row with nulls, in no average.

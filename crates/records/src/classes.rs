@@ -176,7 +176,7 @@ impl ClassTally {
 /// let mut counts = TokenCounts::default();
 /// counts.extend([7; 999].into_iter().chain([8]));
 /// let mut counter = ClassCounter::new(&counts, None, vec![1, 10], TieRule::AtLeast);
-/// let score = Some(Score { rank: 4, ties: 0, nll: 1.0, entropy: 1.0, argmax: 0 });
+/// let score = Some(Score { rank: 4, ties: Some(0), nll: 1.0, entropy: Some(1.0), argmax: Some(0) });
 /// for (position, token) in [(1, 7), (2, 8)] {
 ///     counter.add(&ScoredToken { document: 0, position, token, bytes: 1, context: position, score });
 /// }

@@ -169,10 +169,59 @@ pub struct ScoringProvenance {
     pub vocabulary_rule: VocabularyRule,
     /// The sizes that are all called "the vocabulary size".
     pub vocabulary: VocabularySizes,
+    /// What the engine does not tell: these columns are null in every row.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<ScoreColumn>,
+    /// How equal logits count in the stored rank; `>=` but for engines that tell no ties and count
+    /// otherwise.
+    #[serde(default = "at_least", skip_serializing_if = "is_at_least")]
+    pub rank_rule: TieRule,
+    /// The engine's own version and those of what it runs on (not part of the key: a change of the
+    /// numbers by more than rounding raises `engine_revision`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine_version: Option<String>,
+    /// What a reader of any number of the run must know (not part of the key).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cautions: Vec<String>,
 }
 
-/// How equal logits count when a rank is compared with k. Stored ranks are always by `>=`, with the
-/// ties beside them, so either rule can be applied to the same records.
+fn at_least() -> TieRule {
+    TieRule::AtLeast
+}
+
+fn is_at_least(rule: &TieRule) -> bool {
+    *rule == TieRule::AtLeast
+}
+
+/// A column of a token part that an engine may leave out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScoreColumn {
+    /// [`Score::ties`](crate::Score::ties).
+    Ties,
+    /// [`Score::entropy`](crate::Score::entropy).
+    Entropy,
+    /// [`Score::argmax`](crate::Score::argmax).
+    Argmax,
+}
+
+impl ScoreColumn {
+    /// All of them, in the order of the columns.
+    pub const ALL: [Self; 3] = [Self::Ties, Self::Entropy, Self::Argmax];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ties => "ties",
+            Self::Entropy => "entropy",
+            Self::Argmax => "argmax",
+        }
+    }
+}
+
+/// How equal logits count when a rank is compared with k. Stored ranks are by `>=`, with the ties
+/// beside them, so either rule can be applied to the same records; where an engine tells no ties,
+/// there is one rule, [`ScoringProvenance::rank_rule`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TieRule {
     /// `R = #{v : z[v] >= z_t}`: against the model.
@@ -258,8 +307,12 @@ impl Provenance {
             tie_rule,
             vocabulary_rule,
             vocabulary,
+            lacks,
+            rank_rule,
+            engine_version: _,
+            cautions: _,
         } = scoring;
-        json!({
+        let mut inputs = json!({
             "model": {
                 "architecture": architecture,
                 "weights": weights_sha256,
@@ -283,7 +336,15 @@ impl Provenance {
                 "vocabulary": vocabulary,
             },
             "limit": limit,
-        })
+        });
+        // Only where there is something to say, so that the keys of earlier runs stay.
+        if !lacks.is_empty() {
+            inputs["scoring"]["lacks"] = json!(lacks);
+        }
+        if !is_at_least(rank_rule) {
+            inputs["scoring"]["rank_rule"] = json!(rank_rule);
+        }
+        inputs
     }
 
     /// Canonical JSON of all members: what `run.json` and the parts carry.
@@ -345,6 +406,10 @@ impl Provenance {
                     rows: 104,
                     scored: 100,
                 },
+                lacks: Vec::new(),
+                rank_rule: TieRule::AtLeast,
+                engine_version: None,
+                cautions: Vec::new(),
             },
             limit: None,
         }

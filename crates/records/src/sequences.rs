@@ -226,7 +226,7 @@ struct Open {
 /// let grid = SequenceGrid { k: vec![1], lengths: vec![1, 2, 3], lags: vec![1] };
 /// let mut counter = SequenceCounter::new(grid, TieRule::AtLeast)?;
 /// for (position, rank) in [(1, 1), (2, 1), (3, 1), (4, 9), (5, 1)] {
-///     let score = Some(Score { rank, ties: 0, nll: 1.0, entropy: 1.0, argmax: 0 });
+///     let score = Some(Score { rank, ties: Some(0), nll: 1.0, entropy: Some(1.0), argmax: Some(0) });
 ///     counter.add(&ScoredToken { document: 0, position, token: 0, bytes: 1, context: position, score });
 /// }
 /// let tally = counter.finish();

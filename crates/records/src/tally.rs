@@ -54,14 +54,15 @@ pub struct DocumentTally {
     pub bytes: u64,
     /// Positions with a non-finite logit; they are in no other member.
     pub nonfinite: u64,
-    /// Positions where another entry had exactly the right token's logit.
-    pub tied: u64,
+    /// Positions where another entry had exactly the right token's logit; `None` where the engine
+    /// does not tell ties.
+    pub tied: Option<u64>,
     /// `hits[i]` = positions with rank <= `k_grid[i]`.
     pub hits: Vec<u64>,
     /// Sum of nll in nats.
     pub sum_nll: f64,
-    /// Sum of entropy in nats.
-    pub sum_entropy: f64,
+    /// Sum of entropy in nats; `None` where the engine does not tell it.
+    pub sum_entropy: Option<f64>,
 }
 
 impl DocumentTally {
@@ -72,10 +73,10 @@ impl DocumentTally {
             scored: 0,
             bytes: 0,
             nonfinite: 0,
-            tied: 0,
+            tied: Some(0),
             hits: vec![0; grid],
             sum_nll: 0.0,
-            sum_entropy: 0.0,
+            sum_entropy: Some(0.0),
         }
     }
 
@@ -87,9 +88,10 @@ impl DocumentTally {
         };
         self.scored += 1;
         self.bytes += u64::from(token.bytes);
-        self.tied += u64::from(score.ties > 0);
+        self.tied = self.tied.zip(score.ties).map(|(sum, ties)| sum + u64::from(ties > 0));
         self.sum_nll += f64::from(score.nll);
-        self.sum_entropy += f64::from(score.entropy);
+        self.sum_entropy =
+            self.sum_entropy.zip(score.entropy).map(|(sum, one)| sum + f64::from(one));
         let rank = score.rank_by(tie_rule);
         for (hits, &k) in self.hits.iter_mut().zip(k_grid) {
             *hits += u64::from(rank <= k);
@@ -102,9 +104,9 @@ impl DocumentTally {
         self.scored += other.scored;
         self.bytes += other.bytes;
         self.nonfinite += other.nonfinite;
-        self.tied += other.tied;
+        self.tied = self.tied.zip(other.tied).map(|(a, b)| a + b);
         self.sum_nll += other.sum_nll;
-        self.sum_entropy += other.sum_entropy;
+        self.sum_entropy = self.sum_entropy.zip(other.sum_entropy).map(|(a, b)| a + b);
         for (sum, hits) in self.hits.iter_mut().zip(&other.hits) {
             *sum += hits;
         }
@@ -159,6 +161,9 @@ pub struct RunTally {
     /// are f32.
     #[serde(default = "f32_name")]
     pub compute_dtype: String,
+    /// What a reader of any number of this run must know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cautions: Vec<String>,
     /// The k that `hits` count, ascending; the last is |V|.
     pub k_grid: Vec<u32>,
     /// One entry a document with at least one scored or non-finite position, ascending by ordinal.
@@ -201,6 +206,7 @@ impl RunTally {
             protocol: provenance.protocol.clone(),
             vocabulary_rule: provenance.scoring.vocabulary_rule,
             compute_dtype: provenance.scoring.compute_dtype.clone(),
+            cautions: provenance.scoring.cautions.clone(),
             k_grid,
             documents: Vec::new(),
             sequences: None,

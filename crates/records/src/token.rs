@@ -10,26 +10,32 @@ use crate::provenance::TieRule;
 /// restricted to the entries that count (see [`crate::provenance::VocabularyRule`]).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Score {
-    /// `R = #{v : z[v] >= z_t}`: 1 is best; entries that tie count against the model.
+    /// `R = #{v : z[v] >= z_t}`: 1 is best; entries that tie count against the model. Of an engine
+    /// that does not tell ties, by the rule of
+    /// [`ScoringProvenance::rank_rule`](crate::provenance::ScoringProvenance::rank_rule).
     pub rank: u32,
     /// `#{v : z[v] == z_t} - 1`: other entries exactly equal. `rank - ties` is the optimistic rank.
-    pub ties: u32,
+    /// `None` where the engine does not tell (see [`crate::provenance::ScoreColumn`]).
+    pub ties: Option<u32>,
     /// `logsumexp(z) - z_t`, in nats.
     pub nll: f32,
-    /// `-sum p ln p` of the predictive distribution, in nats.
-    pub entropy: f32,
-    /// The entry with the largest logit; the lowest id when several share it.
-    pub argmax: u32,
+    /// `-sum p ln p` of the predictive distribution, in nats; `None` where the engine does not tell.
+    pub entropy: Option<f32>,
+    /// The entry with the largest logit; the lowest id when several share it. `None` where the
+    /// engine does not tell.
+    pub argmax: Option<u32>,
 }
 
 impl Score {
     /// The rank with ties in the model's favour, `#{v : z[v] > z_t} + 1`: what the published code
-    /// of the rank law stores.
+    /// of the rank law stores. The stored rank where ties are not told.
     pub fn optimistic_rank(&self) -> u32 {
-        self.rank.saturating_sub(self.ties)
+        self.rank.saturating_sub(self.ties.unwrap_or(0))
     }
 
-    /// The rank that is compared with k: equal logits count as `rule` says.
+    /// The rank that is compared with k: equal logits count as `rule` says. Where ties are not told
+    /// there is one rank only, whatever the rule; whoever plans a run sees to it that it is that of
+    /// the rule.
     pub fn rank_by(&self, rule: TieRule) -> u32 {
         match rule {
             TieRule::AtLeast => self.rank,
@@ -63,7 +69,10 @@ mod tests {
 
     #[test]
     fn optimistic_rank_takes_ties_in_the_models_favour() {
-        let score = Score { rank: 37, ties: 36, nll: 3.6, entropy: 3.6, argmax: 0 };
+        let score =
+            Score { rank: 37, ties: Some(36), nll: 3.6, entropy: Some(3.6), argmax: Some(0) };
         assert_eq!(score.optimistic_rank(), 1);
+        let untold = Score { ties: None, ..score };
+        assert_eq!(untold.rank_by(TieRule::Greater), 37);
     }
 }

@@ -9,7 +9,11 @@ use std::path::Path;
 use crate::error::{Error, Result};
 
 /// The format this program writes, and the newest that it reads.
-pub const FORMAT: u32 = 1;
+///
+/// * 1: every row with a score has rank, ties, nll, entropy and argmax.
+/// * 2: ties, entropy and argmax are null where the engine does not tell them, and so are a
+///   document's count of ties and its sum of entropy.
+pub const FORMAT: u32 = 2;
 
 /// Name of this program in files.
 pub const TOOL: &str = "relscale";

@@ -11,7 +11,13 @@ use relscale_records::{Error, Provenance, RunTally, Score, ScoredToken, Study};
 const K: [u32; 3] = [1, 5, 20];
 
 fn row(document: u32, token: u32, rank: Option<u32>) -> ScoredToken {
-    let score = rank.map(|rank| Score { rank, ties: 0, nll: 1.0, entropy: 1.0, argmax: 0 });
+    let score = rank.map(|rank| Score {
+        rank,
+        ties: Some(0),
+        nll: 1.0,
+        entropy: Some(1.0),
+        argmax: Some(0),
+    });
     ScoredToken { document, position: 1, token, bytes: 1, context: 1, score }
 }
 

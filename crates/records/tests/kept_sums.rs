@@ -27,13 +27,13 @@ fn rows(documents: u32, seed: u32) -> Vec<ScoredToken> {
             position += 1 + next(12) / 11;
             let score = Score {
                 rank: 1 + next(4) * next(16),
-                ties: next(3) / 2,
+                ties: Some(next(3) / 2),
                 nll: next(1 << 20) as f32 / 7e4,
-                entropy: next(1 << 20) as f32 / 9e4,
-                argmax: 3,
+                entropy: Some(next(1 << 20) as f32 / 9e4),
+                argmax: Some(3),
             };
-            let score =
-                (next(20) > 0).then_some(Score { ties: score.ties.min(score.rank - 1), ..score });
+            let score = (next(20) > 0)
+                .then_some(Score { ties: score.ties.map(|t| t.min(score.rank - 1)), ..score });
             rows.push(ScoredToken {
                 document,
                 position,
@@ -92,7 +92,7 @@ fn remove_rows(run: &RunFolder) {
 /// Every bit, and what a comparison of numbers would let pass.
 fn bits(tally: &RunTally) -> String {
     let sums = |document: &relscale_records::DocumentTally| {
-        (document.sum_nll.to_bits(), document.sum_entropy.to_bits())
+        (document.sum_nll.to_bits(), document.sum_entropy.unwrap().to_bits())
     };
     format!("{tally:?} {:?}", tally.documents.iter().map(sums).collect::<Vec<_>>())
 }

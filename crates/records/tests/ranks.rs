@@ -55,7 +55,7 @@ fn row(document: u32, score: Option<Score>) -> ScoredToken {
 
 #[test]
 fn the_rank_goes_by_the_tie_rule_and_a_row_without_score_has_none() {
-    let score = Score { rank: 37, ties: 36, nll: 3.6, entropy: 3.6, argmax: 0 };
+    let score = Score { rank: 37, ties: Some(36), nll: 3.6, entropy: Some(3.6), argmax: Some(0) };
     for (rule, rank) in [(TieRule::AtLeast, 37), (TieRule::Greater, 1)] {
         let mut ranks = RankHistogram::default();
         ranks.add_token(&row(0, Some(score)), rule);
@@ -67,7 +67,7 @@ fn the_rank_goes_by_the_tie_rule_and_a_row_without_score_has_none() {
 #[test]
 fn it_travels_with_its_tally() {
     let counted = |document, rank| {
-        let score = Score { rank, ties: 0, nll: 1.5, entropy: 1.0, argmax: 0 };
+        let score = Score { rank, ties: Some(0), nll: 1.5, entropy: Some(1.0), argmax: Some(0) };
         let mut run = RunTally::new(&Provenance::example());
         run.add(&row(document, Some(score)));
         run.ranks = Some(histogram(&[(rank, 1.5)]));

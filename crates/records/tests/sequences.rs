@@ -7,7 +7,13 @@ use relscale_records::sequences::{PairCounts, RunCount, SequenceCounter, Sequenc
 use relscale_records::{Provenance, RunTally, Score, ScoredToken, SequenceTally};
 
 fn row(document: u32, position: u32, rank: Option<u32>) -> ScoredToken {
-    let score = rank.map(|rank| Score { rank, ties: 0, nll: 1.0, entropy: 1.0, argmax: 0 });
+    let score = rank.map(|rank| Score {
+        rank,
+        ties: Some(0),
+        nll: 1.0,
+        entropy: Some(1.0),
+        argmax: Some(0),
+    });
     ScoredToken { document, position, token: 0, bytes: 1, context: position, score }
 }
 
@@ -158,7 +164,7 @@ fn windows_do_not_reach_into_the_next_document() {
 
 #[test]
 fn the_tie_rule_decides_which_rank_is_compared() {
-    let score = Score { rank: 4, ties: 3, nll: 1.0, entropy: 1.0, argmax: 0 };
+    let score = Score { rank: 4, ties: Some(3), nll: 1.0, entropy: Some(1.0), argmax: Some(0) };
     let row = ScoredToken { score: Some(score), ..row(0, 1, None) };
     for (rule, hits) in [(TieRule::AtLeast, 0), (TieRule::Greater, 1)] {
         let mut counter = SequenceCounter::new(grid(), rule).unwrap();

@@ -23,7 +23,13 @@ fn rows(document: u32) -> [ScoredToken; 2] {
         token: 9,
         bytes: 4,
         context: position,
-        score: Some(Score { rank: position, ties: 0, nll: 1.5, entropy: 2.0, argmax: 9 }),
+        score: Some(Score {
+            rank: position,
+            ties: Some(0),
+            nll: 1.5,
+            entropy: Some(2.0),
+            argmax: Some(9),
+        }),
     })
 }
 

@@ -72,7 +72,13 @@ fn write_run(study: &mut Study, family: &MadeUpFamily, size: u64) -> relscale_re
             let at = u64::from(document * DOCUMENT + position) * 7_919 % u64::from(total);
             let quantile = (at as f64 + 0.5) / f64::from(total);
             let rank = rank(quantile, size, family.alpha);
-            let score = Score { rank, ties: 0, nll: nll as f32, entropy: nll as f32, argmax: 0 };
+            let score = Score {
+                rank,
+                ties: Some(0),
+                nll: nll as f32,
+                entropy: Some(nll as f32),
+                argmax: Some(0),
+            };
             ScoredToken {
                 document,
                 position: position + 1,

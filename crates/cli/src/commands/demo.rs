@@ -6,10 +6,9 @@ use std::sync::atomic::AtomicBool;
 use relscale_corpus::CorpusError;
 use relscale_corpus::loaders::crates::find::Missing;
 use relscale_corpus::loaders::crates::{CrateSources, Distribution, Split};
-use relscale_decoder::families::LoadOptions;
 use relscale_laws::FitOptions;
 use relscale_measure::Settings;
-use relscale_measure::engines::ENGINES;
+use relscale_measure::engines::{ENGINES, EngineOptions};
 use relscale_report::shown::{self, At};
 use serde::Serialize;
 
@@ -77,7 +76,7 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     let corpora = inputs::corpora(&texts.corpora)?;
     let settings = Settings { tokens: Some(arguments.tokens), ..Settings::default() };
     let out = &arguments.out;
-    let sources = inputs::sources(&models, ENGINES[0], LoadOptions::default())?;
+    let sources = inputs::sources(&models, &ENGINES[0], &EngineOptions::default())?;
     measure::measure(out, &models, &sources, &corpora, &settings, cancel)?;
 
     let laws = fit::fit(out, &FitOptions::default())?;

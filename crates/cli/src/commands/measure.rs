@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use relscale_corpus::protocols;
-use relscale_decoder::families::LoadOptions;
-use relscale_decoder::kernels;
-use relscale_measure::engines::{self, ENGINES};
+use relscale_measure::engines::{self, ENGINES, EngineOptions, Provider};
 use relscale_measure::{CorpusSource, Measured, ModelSource, Prefix, Settings};
 use relscale_records::Study;
 use relscale_records::digits;
@@ -18,6 +16,7 @@ use serde::Serialize;
 use super::Threads;
 use super::json::{self, AsJson, Json};
 use crate::inputs::{self, Model};
+use crate::interrupt;
 use crate::progress::measuring::Measuring;
 use crate::spare::{Input, spare};
 use crate::terminal::{self, count, some_of};
@@ -75,8 +74,8 @@ pub(crate) struct Arguments {
 
     /// What runs the models
     #[arg(long, value_name = "ENGINE", default_value = ENGINES[0].name, hide = ENGINES.len() < 2)]
-    #[arg(value_parser = clap::builder::PossibleValuesParser::new(ENGINES.iter().map(|engine| engine.name)))]
-    engine: String,
+    #[arg(value_parser = engines::named)]
+    engine: (&'static Provider, Option<String>),
 
     /// Measure runs again whose rows (part-*.parquet) are not in the study any more; without this
     /// their kept sums do
@@ -92,9 +91,9 @@ pub(crate) struct Arguments {
     tie_head: bool,
 
     /// Numbers in which weights are kept and products taken; bf16 halves the memory and moves some
-    /// ranks (docs/performance.md)
-    #[arg(long, value_enum, default_value_t = Dtype::F32)]
-    dtype: Dtype,
+    /// ranks (docs/performance.md) [default: f32]
+    #[arg(long, value_enum)]
+    dtype: Option<Dtype>,
 
     #[command(flatten)]
     json: AsJson,
@@ -174,17 +173,9 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     read.push(Input::Study(arguments.out.clone()));
     spare(&[Json::file(arguments.json.destination())], &read)?;
     let corpora = inputs::corpora(&arguments.corpora)?;
-    let options = LoadOptions {
-        force_tied: arguments.tie_head,
-        dtype: match arguments.dtype {
-            Dtype::F32 => kernels::Dtype::F32,
-            Dtype::Bf16 => kernels::Dtype::Bf16,
-        },
-        kernels: kernels::Choice::Best,
-    };
-    // Others are refused with the arguments.
-    let engine = engines::named(&arguments.engine).copied().unwrap_or(ENGINES[0]);
-    let sources = inputs::sources(&models, engine, options)?;
+    let (engine, argument) = &arguments.engine;
+    let options = EngineOptions { argument: argument.clone(), ..options(arguments) };
+    let sources = inputs::sources(&models, engine, &options)?;
     let measured =
         measure(&arguments.out, &models, &sources, &corpora, &settings(arguments), cancel)?;
     let study = Study::open(&arguments.out)?;
@@ -207,15 +198,28 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     Ok(())
 }
 
+/// What was said to the engine.
+fn options(arguments: &Arguments) -> EngineOptions {
+    EngineOptions {
+        dtype: arguments.dtype.map(|dtype| match dtype {
+            Dtype::F32 => engines::Dtype::F32,
+            Dtype::Bf16 => engines::Dtype::Bf16,
+        }),
+        tie_head: arguments.tie_head,
+        cancel: interrupt::flag(),
+        ..EngineOptions::default()
+    }
+}
+
 fn settings(arguments: &Arguments) -> Settings {
     let base = Settings::of_protocol(&arguments.protocol);
     Settings {
         length: arguments.length,
         stride: arguments.stride,
         prefix: arguments.bos,
-        vocabulary: arguments.vocab.unwrap_or(base.vocabulary),
+        vocabulary: arguments.vocab.or(base.vocabulary),
         tokens: arguments.tokens,
-        batch_tokens: arguments.batch_tokens.unwrap_or(base.batch_tokens),
+        batch_tokens: arguments.batch_tokens,
         rows: arguments.rows,
         ..base
     }

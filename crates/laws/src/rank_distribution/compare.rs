@@ -78,10 +78,10 @@ mod tests {
                     context: 0,
                     score: Some(relscale_records::Score {
                         rank,
-                        ties: 0,
+                        ties: Some(0),
                         nll: 1.0,
-                        entropy: 1.0,
-                        argmax: 0,
+                        entropy: Some(1.0),
+                        argmax: Some(0),
                     }),
                 });
             }

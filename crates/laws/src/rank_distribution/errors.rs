@@ -107,7 +107,13 @@ mod tests {
                     draw::counts(&masses, tokens, seed * 1000 + u64::from(document)).unwrap();
                 for (rank, &times) in (1..).zip(&drawn) {
                     for _ in 0..times {
-                        let score = Score { rank, ties: 0, nll: 1.0, entropy: 1.0, argmax: 0 };
+                        let score = Score {
+                            rank,
+                            ties: Some(0),
+                            nll: 1.0,
+                            entropy: Some(1.0),
+                            argmax: Some(0),
+                        };
                         let token = ScoredToken {
                             document,
                             position: 1,

@@ -136,6 +136,8 @@ pub enum FlagCode {
     /// Models were evaluated otherwise than others of their law: on fewer questions, by another
     /// version of a task, with other options.
     UnlikeEvaluations,
+    /// What the engine that measured says of its numbers: logits on a coarse grid, for instance.
+    EngineCaution,
 }
 
 impl FlagCode {
@@ -183,7 +185,8 @@ impl FlagCode {
             | Self::SharedRun
             | Self::CurveBias
             | Self::UnlikelyUnit
-            | Self::UnlikeEvaluations => Severity::Caution,
+            | Self::UnlikeEvaluations
+            | Self::EngineCaution => Severity::Caution,
         }
     }
 }

@@ -91,8 +91,8 @@ pub struct ModelSummary {
     /// Bytes of source text behind the scored tokens.
     pub bytes: u64,
     /// Tokens where another entry had exactly the right token's logit; by the tie rule they count
-    /// against the model or for it.
-    pub tied: u64,
+    /// against the model or for it. Absent where the engine tells no ties.
+    pub tied: Option<u64>,
     /// The sizes that go by the name of vocabulary; `scored` is the |V| that k must stay below.
     pub vocabulary: VocabularySizes,
     /// Mean negative log-likelihood, nats per token; absent when no token was scored.
@@ -100,6 +100,6 @@ pub struct ModelSummary {
     /// Total bits over total bytes; absent when no byte was scored.
     pub bits_per_byte: Option<Estimate>,
     /// Mean entropy of the predictive distribution, nats per token; absent when no token was
-    /// scored.
+    /// scored, and where the engine does not tell it.
     pub entropy: Option<Estimate>,
 }

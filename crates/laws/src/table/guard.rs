@@ -129,8 +129,8 @@ fn whole(run: &RunTally) -> Result<(), LawsError> {
             format!("{} counts of hits for {} values of k", tally.hits.len(), run.k_grid.len())
         } else if !tally.hits.is_sorted() || tally.hits.last().is_some_and(|h| *h > tally.scored) {
             format!("hits {:?} must rise with k up to {} tokens", tally.hits, tally.scored)
-        } else if !(tally.sum_nll.is_finite() && tally.sum_entropy.is_finite()) {
-            format!("sums {} and {} nats must be finite", tally.sum_nll, tally.sum_entropy)
+        } else if !(tally.sum_nll.is_finite() && tally.sum_entropy.is_none_or(f64::is_finite)) {
+            format!("sums {} and {:?} nats must be finite", tally.sum_nll, tally.sum_entropy)
         } else if previous.is_some_and(|previous| previous >= tally.document) {
             "documents must come in ascending order, each once".to_owned()
         } else {

@@ -157,7 +157,8 @@ fn fill(columns: &mut [f64], document: &DocumentTally, hits_at: &[usize]) {
     columns[0] = document.scored as f64;
     columns[1] = document.bytes as f64;
     columns[2] = document.sum_nll;
-    columns[3] = document.sum_entropy;
+    // Not told is not a number, and neither is any sum with it.
+    columns[3] = document.sum_entropy.unwrap_or(f64::NAN);
     for (column, &at) in columns[FIXED..].iter_mut().zip(hits_at) {
         *column = document.hits[at] as f64;
     }

@@ -37,6 +37,7 @@ pub(crate) fn run(model: &str, parameters: u64, k_grid: &[u32]) -> RunTally {
         },
         vocabulary_rule: VocabularyRule::Tokens,
         compute_dtype: "f32".into(),
+        cautions: Vec::new(),
         k_grid: k_grid.into(),
         documents: Vec::new(),
         sequences: None,
@@ -52,10 +53,10 @@ pub(crate) fn document(ordinal: u32, scored: u64, hits: &[u64], nll: f64) -> Doc
         scored,
         bytes: 4 * scored,
         nonfinite: 0,
-        tied: 0,
+        tied: Some(0),
         hits: hits.into(),
         sum_nll: nll * scored as f64,
-        sum_entropy: 0.9 * nll * scored as f64,
+        sum_entropy: Some(0.9 * nll * scored as f64),
     }
 }
 

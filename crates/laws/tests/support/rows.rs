@@ -55,7 +55,13 @@ pub(crate) fn with_outcomes(
                 token: 0,
                 bytes: 4,
                 context: position,
-                score: Some(Score { rank, ties: 0, nll: 2.0, entropy: 2.0, argmax: 0 }),
+                score: Some(Score {
+                    rank,
+                    ties: Some(0),
+                    nll: 2.0,
+                    entropy: Some(2.0),
+                    argmax: Some(0),
+                }),
             };
             sums.add(&token, &[1], TieRule::AtLeast);
             counter.add(&token);

@@ -7,17 +7,28 @@ use relscale_corpus::{CorpusError, Tokenizer};
 use relscale_decoder::checkpoint::Checkpoint;
 use relscale_decoder::count::ParameterCount;
 use relscale_decoder::families::{self, CheckpointInfo, LoadOptions, ReadWeights};
-use relscale_decoder::kernels::{Dtype, Format};
+use relscale_decoder::kernels::{self, Format};
 use relscale_decoder::spec::Spec;
 use relscale_decoder::{Model, Sequence, head};
 use relscale_records::Score;
 use relscale_records::provenance::{ModelProvenance, ParameterCounts};
 
+use super::options::{Dtype, EngineOptions};
+use super::provider::Provider;
 use crate::engine::{Engine, EngineIdentity, EngineWindow, Vocabulary};
 use crate::error::{Error, Result};
 use crate::hub::ModelRequest;
-use crate::known::Files;
+use crate::known::{Files, Learned};
 use crate::source::{LoadedModel, ModelFacts, ModelSource, Recognition};
+
+/// The provider of this engine.
+pub const PROVIDER: Provider = Provider {
+    name: "local",
+    argument: None,
+    about: "the decoder of this program, on this machine's processor",
+    takes: &["--dtype", "--tie-head"],
+    source,
+};
 
 /// Rises when the decoder's numbers change by more than rounding.
 const REVISION: u32 = 1;
@@ -37,12 +48,13 @@ impl LocalEngine {
     /// [`Error::Model`], naming the model.
     pub fn load(
         request: &ModelRequest,
-        options: LoadOptions,
-        known: Option<&ReadWeights>,
+        asked: &EngineOptions,
+        known: Option<&Learned>,
     ) -> Result<LoadedModel> {
         let failed = |source| Error::Model { model: request.name.clone(), source };
-        let model = match known {
-            Some(read) => Model::load_known(&request.folder, options, read),
+        let options = load_options(asked);
+        let model = match known.and_then(Learned::get::<ReadWeights>) {
+            Some(read) => Model::load_known(&request.folder, options, &read),
             None => Model::load(&request.folder, options),
         };
         let model = model.map_err(failed)?;
@@ -61,19 +73,27 @@ impl LocalEngine {
             unused_tensors: facts.unused_tensors,
             files_not_read: facts.files_not_read,
             bos: facts.bos,
-            read: Some(read),
+            learned: Learned::of(&read),
         })
     }
 }
 
-/// `local-f32` or `local-bf16`: the numbers that products are taken in.
-fn identity(dtype: Dtype) -> EngineIdentity {
-    let dtype = dtype.name();
-    EngineIdentity {
-        name: format!("local-{dtype}"),
-        revision: REVISION,
-        compute_dtype: dtype.into(),
+/// What was said, as the decoder takes it.
+fn load_options(asked: &EngineOptions) -> LoadOptions {
+    LoadOptions {
+        force_tied: asked.tie_head,
+        dtype: match asked.dtype.unwrap_or_default() {
+            Dtype::F32 => kernels::Dtype::F32,
+            Dtype::Bf16 => kernels::Dtype::Bf16,
+        },
+        kernels: kernels::Choice::Best,
     }
+}
+
+/// `local-f32` or `local-bf16`: the numbers that products are taken in.
+fn identity(dtype: kernels::Dtype) -> EngineIdentity {
+    let dtype = dtype.name();
+    EngineIdentity::new(format!("local-{dtype}"), REVISION, dtype)
 }
 
 fn rows(spec: &Spec) -> u32 {
@@ -82,7 +102,12 @@ fn rows(spec: &Spec) -> u32 {
 }
 
 /// What a folder is as a model, by its spec and what its files say.
-fn facts(request: &ModelRequest, spec: &Spec, dtype: Dtype, info: CheckpointInfo) -> ModelFacts {
+fn facts(
+    request: &ModelRequest,
+    spec: &Spec,
+    dtype: kernels::Dtype,
+    info: CheckpointInfo,
+) -> ModelFacts {
     let count = ParameterCount::of(spec);
     ModelFacts {
         identity: identity(dtype),
@@ -149,10 +174,10 @@ impl Engine for LocalEngine {
             .map_err(|source| Error::Model { model: self.provenance.name.clone(), source })?;
         let score = |scored: head::Scored| Score {
             rank: scored.rank,
-            ties: scored.ties,
+            ties: Some(scored.ties),
             nll: scored.nll,
-            entropy: scored.entropy,
-            argmax: scored.argmax,
+            entropy: Some(scored.entropy),
+            argmax: Some(scored.argmax),
         };
         let window =
             |row: Vec<Option<head::Scored>>| row.into_iter().map(|s| s.map(score)).collect();
@@ -167,25 +192,27 @@ impl Engine for LocalEngine {
 /// # Errors
 /// [`Error::Model`] and [`Error::Corpus`] (the tokenizer). A folder without a tokenizer is no
 /// error: it can still be measured on a corpus of token ids.
-pub fn source(request: &ModelRequest, options: LoadOptions) -> Result<ModelSource<'static>> {
+pub fn source(request: &ModelRequest, asked: &EngineOptions) -> Result<ModelSource<'static>> {
+    let options = load_options(asked);
     let failed = |source| Error::Model { model: request.name.clone(), source };
     families::spec(&request.folder).map_err(failed)?;
     Checkpoint::open(&request.folder).map_err(failed)?;
     let request = request.clone();
-    let (again, folder) = (request.clone(), request.folder.clone());
+    let (again, folder, asked) = (request.clone(), request.folder.clone(), asked.clone());
     Ok(ModelSource {
         name: request.name.clone(),
         folder: folder.clone(),
         tokenizer: tokenizer(&folder)?,
-        load: Box::new(move |known| LocalEngine::load(&request, options, known)),
+        load: Box::new(move |known| LocalEngine::load(&request, &asked, known)),
         recognise: Some(Recognition {
             files: Files::new(format!("{options:?}"), move || files_of_a_model(&folder)),
-            facts: Box::new(move |read| {
+            facts: Box::new(move |learned| {
+                let Some(read) = learned.get::<ReadWeights>() else { return Ok(None) };
                 let failed = |source| Error::Model { model: again.name.clone(), source };
                 let (spec, info) =
                     families::recognise(&again.folder, options, read).map_err(failed)?;
                 let dtype = Format::new(options.dtype, options.kernels).dtype();
-                Ok(facts(&again, &spec, dtype, info))
+                Ok(Some(facts(&again, &spec, dtype, info)))
             }),
         }),
     })

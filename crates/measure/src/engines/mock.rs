@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use relscale_records::Score;
-use relscale_records::provenance::{ModelProvenance, ParameterCounts, sha256_bytes};
+use relscale_records::provenance::{ModelProvenance, ParameterCounts, ScoreColumn, sha256_bytes};
 
 use crate::engine::{Engine, EngineIdentity, EngineWindow, Vocabulary};
 use crate::error::{Error, Result};
@@ -38,6 +38,10 @@ pub struct MockEngine {
     pub fail_at_window: Option<u64>,
     /// Slept before each batch.
     pub delay: Duration,
+    /// What it does not tell.
+    pub lacks: Vec<ScoreColumn>,
+    /// What its readers must know.
+    pub cautions: Vec<String>,
     windows: AtomicU64,
 }
 
@@ -70,6 +74,8 @@ impl MockEngine {
             non_finite: NonFinite::Never,
             fail_at_window: None,
             delay: Duration::ZERO,
+            lacks: Vec::new(),
+            cautions: Vec::new(),
             windows: AtomicU64::new(0),
         }
     }
@@ -105,21 +111,37 @@ impl MockEngine {
         let rank = if u < self.skill { 1.0 } else { (1.0 + ranks.powf(v)).floor().min(ranks) };
         Some(Score {
             rank: rank as u32,
-            ties: 0,
+            ties: Some(0),
             nll: (rank.ln() + 0.5 * v) as f32,
-            entropy: (1.0 + u) as f32,
-            argmax: if rank == 1.0 {
+            entropy: Some((1.0 + u) as f32),
+            argmax: Some(if rank == 1.0 {
                 target
             } else {
                 (random % u64::from(self.rows.max(1))) as u32
-            },
+            }),
         })
+        .map(|score| self.told(score))
+    }
+
+    /// A score without what the mock is told not to tell.
+    fn told(&self, score: Score) -> Score {
+        let tells = |column| !self.lacks.contains(&column);
+        Score {
+            ties: score.ties.filter(|_| tells(ScoreColumn::Ties)),
+            entropy: score.entropy.filter(|_| tells(ScoreColumn::Entropy)),
+            argmax: score.argmax.filter(|_| tells(ScoreColumn::Argmax)),
+            ..score
+        }
     }
 }
 
 impl Engine for MockEngine {
     fn identity(&self) -> EngineIdentity {
-        EngineIdentity { name: "mock".into(), revision: 1, compute_dtype: "none".into() }
+        EngineIdentity {
+            lacks: self.lacks.clone(),
+            cautions: self.cautions.clone(),
+            ..EngineIdentity::new("mock", 1, "none")
+        }
     }
 
     fn model(&self) -> &ModelProvenance {

@@ -2,33 +2,41 @@
 //!
 //! * [`local`]: the decoder of this workspace, on this machine, in f32 or bf16.
 //! * [`mock`]: no model at all; pseudo-scores for tests and dry runs.
+//!
+//! [`provider`] is the one way in: what a program offers, by name. [`options`] is what a person may
+//! say to any of them. Nothing outside this folder names one of them.
 
 pub mod local;
 pub mod mock;
+pub mod options;
+pub mod provider;
 
-use relscale_decoder::families::LoadOptions;
-
-use crate::error::Result;
-use crate::hub::ModelRequest;
-use crate::source::ModelSource;
 pub use local::LocalEngine;
 pub use mock::MockEngine;
-
-/// What a program offers to run models with.
-#[derive(Debug, Clone, Copy)]
-pub struct Provider {
-    /// Its name for `--engine`.
-    pub name: &'static str,
-    /// Looks at a model far enough to know that it can be run; it is loaded when it is its turn.
-    pub open: fn(&ModelRequest, LoadOptions) -> Result<ModelSource<'static>>,
-}
+pub use options::{Dtype, EngineOptions};
+pub use provider::Provider;
 
 /// All providers; the first is the one that is taken where nobody says.
-pub const ENGINES: &[Provider] = &[Provider { name: "local", open: local::source }];
+pub const ENGINES: &[Provider] = &[local::PROVIDER];
 
-/// The provider of a name, if there is one.
-pub fn named(name: &str) -> Option<&'static Provider> {
-    ENGINES.iter().find(|engine| engine.name == name)
+/// The provider that `NAME` or `NAME:ARGUMENT` means, and the argument.
+///
+/// # Errors
+/// A sentence with the names that there are.
+pub fn named(text: &str) -> Result<(&'static Provider, Option<String>), String> {
+    let (name, argument) = match text.split_once(':') {
+        Some((name, argument)) => (name, Some(argument.trim()).filter(|text| !text.is_empty())),
+        None => (text, None),
+    };
+    let Some(engine) = ENGINES.iter().find(|engine| engine.name == name) else {
+        let names: Vec<String> = ENGINES.iter().map(Provider::spelling).collect();
+        return Err(format!("there is no engine `{name}`; there are {}", names.join(", ")));
+    };
+    match (engine.argument, argument) {
+        (None, Some(_)) => Err(format!("engine `{name}` takes nothing after its name")),
+        (Some(what), None) => Err(format!("engine `{name}` needs its {what}: {name}:{what}")),
+        (_, argument) => Ok((engine, argument.map(str::to_owned))),
+    }
 }
 
 #[cfg(test)]
@@ -38,12 +46,26 @@ mod tests {
     #[test]
     fn every_engine_is_found_by_its_own_name() {
         for engine in ENGINES {
-            assert!(
-                std::ptr::fn_addr_eq(named(engine.name).unwrap().open, engine.open),
-                "{}",
-                engine.name
-            );
+            let text = match engine.argument {
+                Some(_) => format!("{}:x", engine.name),
+                None => engine.name.to_owned(),
+            };
+            assert_eq!(named(&text).unwrap().0.name, engine.name);
         }
-        assert!(named("none").is_none());
+        let message = named("none").unwrap_err();
+        assert!(message.contains("`none`") && message.contains("local"), "{message}");
+        assert!(named("local:x").unwrap_err().contains("nothing after"));
+    }
+
+    #[test]
+    fn what_an_engine_does_not_take_is_refused_by_name() {
+        let asked = EngineOptions { url: Some("http://x".into()), ..EngineOptions::default() };
+        let request = crate::ModelRequest {
+            name: "m".into(),
+            family: None,
+            folder: std::path::PathBuf::from("nowhere"),
+        };
+        let message = local::PROVIDER.open(&request, &asked).err().unwrap().to_string();
+        assert!(message.contains("--url") && message.contains("`local`"), "{message}");
     }
 }

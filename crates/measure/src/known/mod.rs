@@ -7,7 +7,7 @@
 //! **Actors.** A [`Stamp`] says whether files were touched: path, device, inode, size, time of the
 //! last change of the bytes and of the inode, of every one of them, together with the options by
 //! which they are read and the version of the program. [`Known`] is the memory, kept by stamp:
-//! [`ReadWeights`] of models, [`TextFacts`] of corpora; and by a run's key what is told again when
+//! [`Learned`] of models, [`TextFacts`] of corpora; and by a run's key what is told again when
 //! it was finished before, [`RunFacts`].
 //!
 //! **File on disk.** `.known.json` in the study folder. It belongs to this machine, unlike
@@ -25,12 +25,12 @@
 //!   clean).
 //! * On systems without inode times nothing is remembered.
 
+mod learned;
 mod stamp;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use relscale_decoder::families::ReadWeights;
 use relscale_records::Study;
 use relscale_records::atomic::write_whole;
 use relscale_records::provenance::ToolProvenance;
@@ -38,6 +38,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::layout::CutPrompts;
 use crate::text::TextFacts;
+pub use learned::Learned;
 pub use stamp::{Files, SETTLING, Stamp};
 
 /// Name of the file in the study folder.
@@ -74,7 +75,7 @@ pub struct Known {
     version: u32,
     /// The program that learned it: another version may read the same files otherwise.
     program: String,
-    models: BTreeMap<Stamp, ReadWeights>,
+    models: BTreeMap<Stamp, Learned>,
     /// By stamp of the files, then by the tokenizer's hash.
     corpora: BTreeMap<Stamp, BTreeMap<String, TextFacts>>,
     /// By key.
@@ -95,7 +96,7 @@ impl Known {
     }
 
     /// What the weights behind a stamp are.
-    pub fn weights(&self, stamp: Option<&Stamp>) -> Option<&ReadWeights> {
+    pub fn weights(&self, stamp: Option<&Stamp>) -> Option<&Learned> {
         self.models.get(stamp?)
     }
 
@@ -115,7 +116,7 @@ impl Known {
         &mut self,
         files: Option<&Files<'_>>,
         stamp: Option<Stamp>,
-        facts: ReadWeights,
+        facts: Learned,
     ) {
         if let Some(stamp) = unchanged(files, stamp) {
             self.models.insert(stamp, facts);
@@ -164,8 +165,8 @@ fn program() -> String {
 mod tests {
     use super::*;
 
-    fn facts(sha256: &str) -> ReadWeights {
-        ReadWeights { sha256: sha256.into(), stored: vec!["f32".into()], unused: Vec::new() }
+    fn facts(sha256: &str) -> Learned {
+        Learned::of(&serde_json::json!({ "sha256": sha256 })).unwrap()
     }
 
     #[test]

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use relscale_corpus::{Document, Tokenizer};
-use relscale_decoder::families::ReadWeights;
 use relscale_measure::engines::MockEngine;
+use relscale_measure::known::Learned;
 use relscale_measure::{
     CorpusSource, Engine, Error, Event, LoadedModel, Measured, ModelSource, Settings, measure,
 };
@@ -70,14 +70,14 @@ pub fn corpus(name: &str, documents: Vec<Document>) -> CorpusSource<'static> {
 
 pub fn model<'a>(make: impl Fn() -> MockEngine + 'a) -> ModelSource<'a> {
     let name = make().model().name.clone();
-    let load = move |_: Option<&ReadWeights>| {
+    let load = move |_: Option<&Learned>| {
         let engine: Box<dyn Engine> = Box::new(make());
         Ok(LoadedModel {
             engine,
             unused_tensors: Vec::new(),
             files_not_read: Vec::new(),
             bos: None,
-            read: None,
+            learned: None,
         })
     };
     ModelSource {
@@ -98,7 +98,7 @@ pub fn mock(name: &str) -> MockEngine {
 
 /// Small parts and batches, so that there are many of both.
 pub fn settings() -> Settings {
-    Settings { part_tokens: 100, batch_tokens: 64, ..Settings::default() }
+    Settings { part_tokens: 100, batch_tokens: Some(64), ..Settings::default() }
 }
 
 /// One session; the events are given back with the result.

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use relscale_decoder::families::LoadOptions;
-use relscale_measure::engines::local;
+use relscale_measure::engines::{EngineOptions, local};
 use relscale_measure::{CorpusSource, Error, Event, ModelRequest, ModelSource, Settings};
 use relscale_records::provenance::{Provenance, VocabularyRule};
 use relscale_records::{RunTally, ScoredToken, Study};
@@ -11,7 +10,7 @@ use relscale_records::{RunTally, ScoredToken, Study};
 /// A Hugging Face folder.
 pub fn model(folder: &Path) -> ModelSource<'static> {
     let request = ModelRequest::parse(&folder.to_string_lossy()).unwrap();
-    local::source(&request, LoadOptions::default()).unwrap()
+    local::source(&request, &EngineOptions::default()).unwrap()
 }
 
 /// A file with the options of its loader.
@@ -24,7 +23,7 @@ pub fn all_rows(protocol: &str, length: Option<usize>) -> Settings {
     Settings {
         protocol: protocol.into(),
         length,
-        vocabulary: VocabularyRule::Rows,
+        vocabulary: Some(VocabularyRule::Rows),
         ..Settings::default()
     }
 }

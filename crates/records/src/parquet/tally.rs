@@ -103,8 +103,8 @@ struct SumsMeta {
 /// The numbers of one document as they stand in the columns.
 struct Numbers<'a> {
     document: u32,
-    counts: [u64; COUNTS.len()],
-    reals: [f64; REALS.len()],
+    counts: [Option<u64>; COUNTS.len()],
+    reals: [Option<f64>; REALS.len()],
     hits: &'a [u64],
     lists: [&'a [u32]; LISTS.len()],
 }
@@ -139,12 +139,12 @@ impl Account {
         self.bytes.clear();
         let bytes = &mut self.bytes;
         bytes.extend(numbers.document.to_le_bytes());
-        numbers
-            .counts
-            .iter()
-            .chain(numbers.hits)
-            .for_each(|count| bytes.extend(count.to_le_bytes()));
-        numbers.reals.iter().for_each(|real| bytes.extend(real.to_bits().to_le_bytes()));
+        // What is not told has values that no count and no sum has.
+        let counts = numbers.counts.iter().map(|count| count.unwrap_or(u64::MAX));
+        let counts = counts.chain(numbers.hits.iter().copied());
+        counts.for_each(|count| bytes.extend(count.to_le_bytes()));
+        let reals = numbers.reals.iter().map(|real| real.unwrap_or(f64::NAN));
+        reals.for_each(|real| bytes.extend(real.to_bits().to_le_bytes()));
         numbers.lists.iter().copied().flatten().for_each(|count| bytes.extend(count.to_le_bytes()));
         self.hash.update(&self.bytes);
     }
@@ -295,11 +295,11 @@ impl TallyWriter {
         let mut columns: Vec<(&str, ArrayRef)> = vec![("document", Arc::new(ordinals))];
         for (at, name) in COUNTS.into_iter().enumerate() {
             let values = numbers.iter().map(|numbers| numbers.counts[at]);
-            columns.push((name, Arc::new(UInt64Array::from_iter_values(values))));
+            columns.push((name, Arc::new(UInt64Array::from_iter(values))));
         }
         for (at, name) in REALS.into_iter().enumerate() {
             let values = numbers.iter().map(|numbers| numbers.reals[at]);
-            columns.push((name, Arc::new(Float64Array::from_iter_values(values))));
+            columns.push((name, Arc::new(Float64Array::from_iter(values))));
         }
         columns
             .push(("hits", list_array::<UInt64Type>(numbers.iter().map(|numbers| numbers.hits))));
@@ -340,8 +340,8 @@ impl<'a> Numbers<'a> {
     fn of(tally: &'a DocumentTally, lists: &'a [Vec<u32>; LISTS.len()]) -> Self {
         Self {
             document: tally.document,
-            counts: [tally.scored, tally.bytes, tally.nonfinite, tally.tied],
-            reals: [tally.sum_nll, tally.sum_entropy],
+            counts: [Some(tally.scored), Some(tally.bytes), Some(tally.nonfinite), tally.tied],
+            reals: [Some(tally.sum_nll), tally.sum_entropy],
             hits: &tally.hits,
             lists: lists.each_ref().map(Vec::as_slice),
         }
@@ -349,8 +349,8 @@ impl<'a> Numbers<'a> {
 
     /// The sums that these are; `None` when they do not fit the grid.
     fn sums(&self, k: usize, grid: &SequenceGrid) -> Option<DocumentSums> {
-        let [scored, bytes, nonfinite, tied] = self.counts;
-        let [sum_nll, sum_entropy] = self.reals;
+        let [Some(scored), Some(bytes), Some(nonfinite), tied] = self.counts else { return None };
+        let [Some(sum_nll), sum_entropy] = self.reals else { return None };
         let [windows, pairs, hits, successes, earlier, later, both, class_tokens, misses] =
             self.lists;
         let (lengths, lags) = (grid.lengths.len(), grid.lags.len());
@@ -563,10 +563,14 @@ impl<'a> Columns<'a> {
     }
 
     fn document(&self, row: usize) -> Option<Numbers<'_>> {
-        let mut counts = [0; COUNTS.len()];
-        counts.iter_mut().zip(&self.counts).for_each(|(count, column)| *count = column.value(row));
-        let mut reals = [0.0; REALS.len()];
-        reals.iter_mut().zip(&self.reals).for_each(|(real, column)| *real = column.value(row));
+        let mut counts = [None; COUNTS.len()];
+        for (count, column) in counts.iter_mut().zip(&self.counts) {
+            *count = column.is_valid(row).then(|| column.value(row));
+        }
+        let mut reals = [None; REALS.len()];
+        for (real, column) in reals.iter_mut().zip(&self.reals) {
+            *real = column.is_valid(row).then(|| column.value(row));
+        }
         let mut lists = [&[][..]; LISTS.len()];
         for (list, column) in lists.iter_mut().zip(&self.lists) {
             *list = column.row(row)?;

@@ -1,7 +1,8 @@
 //! The parts of a run: rows of [`ScoredToken`], streamed in and out.
 //!
 //! Columns, all 32 bits wide: `document`, `position`, `token`, `bytes`, `context` (never null) and
-//! `rank`, `ties`, `nll`, `entropy`, `argmax` (all null in a row whose logits were not all finite).
+//! `rank`, `ties`, `nll`, `entropy`, `argmax` (all null in a row whose logits were not all finite;
+//! `ties`, `entropy`, `argmax` null in every row where the engine does not tell them).
 //! Rows come by document, then position.
 
 use std::path::{Path, PathBuf};
@@ -94,7 +95,17 @@ impl Account {
         ]);
         if let Some(score) = row.score {
             let Score { rank, ties, nll, entropy, argmax } = score;
-            words[5..].copy_from_slice(&[1, rank, ties, nll.to_bits(), entropy.to_bits(), argmax]);
+            // What is not told is a zero, and a bit of the mark tells it from a zero that is.
+            let untold = [ties.is_none(), entropy.is_none(), argmax.is_none()];
+            let mark = untold.iter().rev().fold(0, |mark, &untold| mark << 1 | u32::from(untold));
+            words[5..].copy_from_slice(&[
+                1 | mark << 1,
+                rank,
+                ties.unwrap_or(0),
+                nll.to_bits(),
+                entropy.unwrap_or(0.0).to_bits(),
+                argmax.unwrap_or(0),
+            ]);
             self.scored += 1;
             self.bytes += u64::from(row.bytes);
         } else {
@@ -201,11 +212,11 @@ fn to_batch(rows: &[ScoredToken]) -> Result<RecordBatch, arrow_schema::ArrowErro
     let always = |get: fn(&ScoredToken) -> u32| -> ArrayRef {
         Arc::new(UInt32Array::from_iter_values(rows.iter().map(get)))
     };
-    let whole = |get: fn(&Score) -> u32| -> ArrayRef {
-        Arc::new(UInt32Array::from_iter(rows.iter().map(|row| row.score.as_ref().map(get))))
+    let whole = |get: fn(&Score) -> Option<u32>| -> ArrayRef {
+        Arc::new(UInt32Array::from_iter(rows.iter().map(|row| row.score.as_ref().and_then(get))))
     };
-    let real = |get: fn(&Score) -> f32| -> ArrayRef {
-        Arc::new(Float32Array::from_iter(rows.iter().map(|row| row.score.as_ref().map(get))))
+    let real = |get: fn(&Score) -> Option<f32>| -> ArrayRef {
+        Arc::new(Float32Array::from_iter(rows.iter().map(|row| row.score.as_ref().and_then(get))))
     };
     RecordBatch::try_new(
         schema(),
@@ -215,9 +226,9 @@ fn to_batch(rows: &[ScoredToken]) -> Result<RecordBatch, arrow_schema::ArrowErro
             always(|row| row.token),
             always(|row| row.bytes),
             always(|row| row.context),
-            whole(|score| score.rank),
+            whole(|score| Some(score.rank)),
             whole(|score| score.ties),
-            real(|score| score.nll),
+            real(|score| Some(score.nll)),
             real(|score| score.entropy),
             whole(|score| score.argmax),
         ],
@@ -344,10 +355,10 @@ impl TokenReader {
                 context: context.value(i),
                 score: rank.is_valid(i).then(|| Score {
                     rank: rank.value(i),
-                    ties: ties.value(i),
+                    ties: ties.is_valid(i).then(|| ties.value(i)),
                     nll: nll.value(i),
-                    entropy: entropy.value(i),
-                    argmax: argmax.value(i),
+                    entropy: entropy.is_valid(i).then(|| entropy.value(i)),
+                    argmax: argmax.is_valid(i).then(|| argmax.value(i)),
                 }),
             })
             .collect())

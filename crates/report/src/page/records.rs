@@ -165,7 +165,7 @@ fn corpora(runs: &[&RunEntry]) -> Vec<Corpus> {
 type Reading = (&'static str, fn(&Provenance) -> String);
 
 /// What decided the numbers besides weights and text.
-const FACTS: [Reading; 11] = [
+const FACTS: [Reading; 12] = [
     ("Window protocol", protocol),
     ("Token put before windows", |p| match &p.protocol.prefix {
         Some(prefix) => format!("id {}: {}", prefix.id, prefix.reason),
@@ -197,7 +197,15 @@ const FACTS: [Reading; 11] = [
             "tokenizer {tokenizer}; with added tokens {added}; rows of the output head {rows}; |V| in ranks {scored}"
         )
     }),
-    ("Engine", |p| format!("{}, revision {}", p.scoring.engine, p.scoring.engine_revision)),
+    ("Engine", |p| {
+        let version = p.scoring.engine_version.as_deref();
+        let version = version.map(|version| format!(" ({version})")).unwrap_or_default();
+        format!("{}, revision {}{version}", p.scoring.engine, p.scoring.engine_revision)
+    }),
+    ("Not told by the engine", |p| match p.scoring.lacks.as_slice() {
+        [] => "nothing: ties, entropy and argmax are told".to_owned(),
+        lacks => lacks.iter().map(|column| column.name()).collect::<Vec<_>>().join(", "),
+    }),
     ("Computed in", |p| p.scoring.compute_dtype.clone()),
     ("Weights stored in", |p| p.model.stored_dtype.clone()),
     ("Architecture", |p| p.model.architecture.clone()),

@@ -24,7 +24,7 @@ pub(crate) fn averages(group: &At<'_, GroupFit>) -> Table {
             mean(at!(model.cross_entropy)),
             mean(at!(model.bits_per_byte)),
             mean(at!(model.entropy)),
-            at!(model.tied).count(),
+            Cell::or_none(at!(model.tied).there().map(|tied| tied.count())),
             at!(model.nonfinite).count(),
         ]
         .into()

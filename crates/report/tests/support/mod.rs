@@ -113,9 +113,9 @@ pub(crate) fn measured(provenance: &Provenance, text: &Text, documents: u32) -> 
                     Some(*most)
                 })
                 .collect(),
-            tied: u64::from(document % 50 == 0),
+            tied: Some(u64::from(document % 50 == 0)),
             sum_nll: nll * scored as f64,
-            sum_entropy: 0.98 * nll * scored as f64,
+            sum_entropy: Some(0.98 * nll * scored as f64),
             ..DocumentTally::new(document, run.k_grid.len())
         });
     }
@@ -182,7 +182,13 @@ fn rows(provenance: &Provenance, text: &Text, documents: u32, tokens: u32) -> Ru
                 token: rank % 97,
                 bytes: 4,
                 context: position,
-                score: Some(Score { rank, ties: 0, nll, entropy: nll, argmax: 0 }),
+                score: Some(Score {
+                    rank,
+                    ties: Some(0),
+                    nll,
+                    entropy: Some(nll),
+                    argmax: Some(0),
+                }),
             };
             run.add(&token);
             sequences.add(&token);
