@@ -18,6 +18,10 @@ use crate::text::TokenisedCorpus;
 /// again.
 pub type Load<'a> = dyn Fn(Option<&Learned>) -> Result<LoadedModel> + 'a;
 
+/// Says what a model is by what was learned of its files when they were the same; `None` where that
+/// does not say it.
+pub type Recognise<'a> = dyn Fn(&Learned) -> Result<Option<ModelFacts>> + 'a;
+
 /// A model, ready to be loaded.
 pub struct ModelSource<'a> {
     /// Name shown and recorded.
@@ -36,9 +40,8 @@ pub struct ModelSource<'a> {
 pub struct Recognition<'a> {
     /// The files, and how they are read.
     pub files: Files<'a>,
-    /// What the model is, given what was learned of its files when they were the same; `None` where
-    /// that does not say it.
-    pub facts: Box<dyn Fn(&Learned) -> Result<Option<ModelFacts>> + 'a>,
+    /// What the model is.
+    pub facts: Box<Recognise<'a>>,
 }
 
 /// What a model is, loaded or not: what of it enters plans, keys and messages.

@@ -19,7 +19,8 @@ pub struct Score {
     pub ties: Option<u32>,
     /// `logsumexp(z) - z_t`, in nats.
     pub nll: f32,
-    /// `-sum p ln p` of the predictive distribution, in nats; `None` where the engine does not tell.
+    /// `-sum p ln p` of the predictive distribution, in nats; `None` where the engine does not tell
+    /// it.
     pub entropy: Option<f32>,
     /// The entry with the largest logit; the lowest id when several share it. `None` where the
     /// engine does not tell.
