@@ -309,6 +309,18 @@ pub enum Error {
         /// Its reason.
         reason: String,
     },
+    /// The process of an engine failed.
+    #[error(
+        "engine `{engine}`, model `{model}`: {reason}; finished parts are kept, and the same command goes on from there"
+    )]
+    EngineProcess {
+        /// Name of the engine.
+        engine: String,
+        /// Name of the model.
+        model: String,
+        /// What its process did.
+        reason: String,
+    },
     /// An engine's answer is not one.
     #[error(
         "engine `{engine}` gave a wrong answer for document `{document}`: {reason}; this is a fault of the engine, please report it"

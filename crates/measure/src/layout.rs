@@ -14,7 +14,8 @@
 //! does not see the whole prompt are counted ([`CutPrompts`]).
 //!
 //! **Parts.** Whole documents are added to a part until it has enough positions; a document that
-//! alone has enough is a part of its own. The partition depends on the corpus alone.
+//! alone has enough is a part of its own. The partition depends on the corpus alone, and so do the
+//! slices that several processes measure.
 //!
 //! **Memory.** How many positions each document has goes through [`crate::scratch`], and windows
 //! are made one document at a time, here to count them and again when they are scored.
@@ -25,6 +26,7 @@ use std::io::{BufReader, Read};
 use relscale_corpus::protocols::{Protocol, TokenText, Window};
 use relscale_corpus::{CorpusError, Document};
 use relscale_records::parquet::PartRange;
+use relscale_records::study::{self, Slice, SliceOf};
 
 use crate::error::{Error, Result};
 use crate::scratch::{Bytes, Writer};
@@ -250,33 +252,46 @@ impl Layout {
         Ok(kept)
     }
 
-    /// The partition into parts: whole documents until a part has `part_tokens` positions.
+    /// The partition into parts: whole documents until a part has `part_tokens` positions; of the
+    /// whole run, or of a slice of it.
     ///
     /// # Errors
     /// [`Error::ReadBack`].
-    pub fn parts(&self, part_tokens: u64) -> Result<Vec<PartRange>> {
-        let mut parts: Vec<PartRange> = Vec::new();
-        let (mut first, mut size) = (0, 0);
-        let mut close = |first: &mut u32, end: u32, size: &mut u64| {
-            let index = parts.len() as u32;
-            parts.push(PartRange { index, first_document: *first, end_document: end });
-            (*first, *size) = (end, 0);
-        };
-        // The corpus was refused if it had more documents than u32 can number.
-        for (ordinal, scored) in (0u32..).zip(self.scored()) {
+    pub fn parts(&self, part_tokens: u64, slice: Option<&Slice>) -> Result<Vec<PartRange>> {
+        let (first, scored) = self.inside(slice);
+        study::parts(first, scored, part_tokens)
+    }
+
+    /// The documents of a slice of the run.
+    ///
+    /// # Errors
+    /// [`Error::ReadBack`].
+    pub fn slice(&self, which: SliceOf) -> Result<Slice> {
+        Slice::new(which, self.scored(), self.total)
+    }
+
+    /// Positions scored in a slice of the run, and its documents without one; of the whole run
+    /// without a slice.
+    ///
+    /// # Errors
+    /// [`Error::ReadBack`].
+    pub fn positions(&self, slice: Option<&Slice>) -> Result<(u64, u64)> {
+        let (mut total, mut unscored) = (0, 0);
+        for scored in self.inside(slice).1 {
             let scored = scored?;
-            if scored >= part_tokens && size > 0 {
-                close(&mut first, ordinal, &mut size);
-            }
-            size += scored;
-            if size >= part_tokens {
-                close(&mut first, ordinal + 1, &mut size);
-            }
+            total += scored;
+            unscored += u64::from(scored == 0);
         }
-        if first < self.documents {
-            close(&mut first, self.documents, &mut size);
-        }
-        Ok(parts)
+        Ok((total, unscored))
+    }
+
+    /// The first document of a slice, and the positions of each of its documents.
+    fn inside(&self, slice: Option<&Slice>) -> (u32, impl Iterator<Item = Result<u64>> + '_) {
+        let (first, documents) = match slice {
+            Some(slice) => (slice.first_document, slice.documents()),
+            None => (0, self.documents),
+        };
+        (first, self.scored().skip(first as usize).take(documents as usize))
     }
 }
 
@@ -530,7 +545,7 @@ mod tests {
             Layout::new(&corpus(&lengths), &windows, None).unwrap()
         };
         let ends = |scored: &[usize]| -> Vec<(u32, u32)> {
-            let parts = layout(scored).parts(10).unwrap();
+            let parts = layout(scored).parts(10, None).unwrap();
             assert!(parts.iter().enumerate().all(|(i, part)| part.index == i as u32));
             parts.iter().map(|part| (part.first_document, part.end_document)).collect()
         };

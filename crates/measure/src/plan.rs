@@ -7,7 +7,7 @@ use relscale_records::provenance::{
     CorpusProvenance, LimitProvenance, ProtocolProvenance, ScoringProvenance, TieRule,
     ToolProvenance, VocabularySizes,
 };
-use relscale_records::study::{RunPlan, RunRecord};
+use relscale_records::study::{RunPlan, RunRecord, SliceOf};
 use relscale_records::version::FORMAT;
 
 use crate::engine::Vocabulary;
@@ -25,6 +25,8 @@ pub struct Asked {
     pub tie_rule: TieRule,
     /// Positions to score at most (see [`crate::layout`]).
     pub tokens: Option<u64>,
+    /// Which slice of its documents is measured; all of them where nobody says.
+    pub slice: Option<SliceOf>,
     /// Positions after which a part is closed; [`crate::layout::PART_TOKENS`] but in tests.
     pub part_tokens: u64,
 }
@@ -61,9 +63,11 @@ pub fn plan(
         scored: layout.total(),
         part_tokens: asked.part_tokens,
         // There are at most as many parts as documents.
-        parts: layout.parts(asked.part_tokens)?.len() as u32,
+        parts: layout.parts(asked.part_tokens, None)?.len() as u32,
     };
-    Ok(PlannedRun { record: RunRecord::new(provenance, plan), layout })
+    let slice = asked.slice.map(|which| layout.slice(which)).transpose()?;
+    let record = RunRecord { slice, ..RunRecord::new(provenance, plan) };
+    Ok(PlannedRun { record, layout })
 }
 
 /// Everything that decides a run's numbers; its hash is the run's key.

@@ -62,13 +62,14 @@ pub fn carry_out(
     let run = study.start(&job.planned.record)?;
     check_plan(&run, job.planned)?;
     if let Some(done) = finished_before(&run, job.rows)? {
-        keep_sums(study, &run, &done)?;
-        study.set_current(&run)?;
+        keep(study, &run, &done)?;
         tell::of_run(&run, &done, true, events);
         return Ok(done);
     }
     // The size of parts is that of the first start, whatever is asked for now.
-    let parts = job.planned.layout.parts(run.record().plan.part_tokens)?;
+    let slice = run.record().slice.as_ref();
+    let parts = job.planned.layout.parts(run.record().plan.part_tokens, slice)?;
+    let (total, unscored_documents) = job.planned.layout.positions(slice)?;
     let mut states = Vec::with_capacity(parts.len());
     for &range in &parts {
         states.push(match run.part_state(range)? {
@@ -85,7 +86,7 @@ pub fn carry_out(
         write_documents(&run, job)?;
     }
     let already = states.iter().flatten().map(|meta| meta.scored + meta.nonfinite).sum();
-    let mut progress = Progress::new(&run, job, events, already, parts.len());
+    let mut progress = Progress::new(&run, job, events, (already, total), parts.len());
     progress.started();
     std::thread::scope(|scope| {
         let mut writing = Writing::start(scope, &run);
@@ -104,9 +105,8 @@ pub fn carry_out(
         progress.settle(&mut writing, true)
     })?;
     let finished = progress.finished;
-    let done = run.finish(finished, job.planned.layout.unscored_documents())?;
-    keep_sums(study, &run, &done)?;
-    study.set_current(&run)?;
+    let done = run.finish(finished, unscored_documents)?;
+    keep(study, &run, &done)?;
     tell::of_run(&run, &done, false, events);
     Ok(done)
 }
@@ -115,7 +115,8 @@ pub fn carry_out(
 /// parameter.
 fn check_plan(run: &RunFolder, planned: &PlannedRun) -> Result<()> {
     let (there, now) = (run.record().plan, planned.record.plan);
-    if (there.documents, there.scored) == (now.documents, now.scored) {
+    let same_slice = run.record().slice == planned.record.slice;
+    if (there.documents, there.scored) == (now.documents, now.scored) && same_slice {
         return Ok(());
     }
     let folder = run.path().to_path_buf();
@@ -133,6 +134,15 @@ pub(crate) fn finished_before(run: &RunFolder, rows: bool) -> Result<Option<Done
     });
     let left_behind = || !rows && run.without_rows(&done) && run.has_tally(&done);
     Ok((whole || left_behind()).then_some(done))
+}
+
+/// Keeps the sums of a finished run and makes it the current one; a slice waits for the others.
+fn keep(study: &mut Study, run: &RunFolder, done: &Done) -> Result<()> {
+    if run.record().slice.is_none() {
+        keep_sums(study, run, done)?;
+        study.set_current(run)?;
+    }
+    Ok(())
 }
 
 /// Keeps the sums of a run that was finished now, or by a version that kept none.
@@ -169,6 +179,8 @@ struct Progress<'a> {
     events: &'a mut dyn FnMut(Event),
     /// Positions scored.
     scored: u64,
+    /// Positions there are.
+    total: u64,
     /// Parts there will be.
     parts: usize,
     /// Parts on disk, in order.
@@ -183,7 +195,7 @@ impl<'a> Progress<'a> {
         run: &'a RunFolder,
         job: &'a Job<'a>,
         events: &'a mut dyn FnMut(Event),
-        scored: u64,
+        (scored, total): (u64, u64),
         parts: usize,
     ) -> Self {
         Self {
@@ -191,6 +203,7 @@ impl<'a> Progress<'a> {
             job,
             events,
             scored,
+            total,
             parts,
             finished: Vec::with_capacity(parts),
             finite: 0,
@@ -204,7 +217,7 @@ impl<'a> Progress<'a> {
             corpus: self.job.corpus.name().to_owned(),
             folder: self.run.path().to_path_buf(),
             already: self.scored,
-            of: self.job.planned.layout.total(),
+            of: self.total,
         });
     }
 
@@ -214,7 +227,7 @@ impl<'a> Progress<'a> {
             model: self.job.engine.model().name.clone(),
             corpus: self.job.corpus.name().to_owned(),
             scored: self.scored,
-            of: self.job.planned.layout.total(),
+            of: self.total,
             fed,
         });
     }

@@ -250,6 +250,10 @@ impl Session<'_> {
     /// The run, if it is known to be finished and its parts are there; told as it was told when it
     /// was measured.
     fn finished(&mut self, wanted: &Provenance) -> Result<Option<Measured>> {
+        // What is remembered of a key is about the whole run.
+        if self.settings.slice.is_some() {
+            return Ok(None);
+        }
         let key = wanted.key();
         let Some(facts) = self.known.run(&key) else { return Ok(None) };
         // What is wrong with the folder, the long way will tell.
@@ -298,14 +302,16 @@ impl Session<'_> {
             rows: self.settings.rows,
         };
         let done = carry_out(self.study, &job, self.events, self.cancel)?;
-        let run = self.study.run(&Study::run_name(&planned.record.provenance))?;
+        let run = self.study.run(&planned.record.folder_name())?;
         let summary = summary(&self.study.totals(&run)?);
         let facts = RunFacts {
             reached_limit: covered.reached_limit,
             cut_prompts: covered.cut_prompts,
             summary,
         };
-        self.known.keep_run(&done.key, facts);
+        if planned.record.slice.is_none() {
+            self.known.keep_run(&done.key, facts);
+        }
         self.known.save();
         Ok(Some(measured(&run, done, summary)))
     }
@@ -342,6 +348,7 @@ impl Question {
             protocol: protocol_provenance(protocol.as_ref(), prefix, source),
             tie_rule: settings.tie_rule_of(&facts.identity)?,
             tokens: settings.tokens,
+            slice: settings.slice,
             part_tokens: settings.part_tokens,
         };
         Ok(Self { asked, vocabulary, protocol })

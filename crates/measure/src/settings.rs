@@ -2,6 +2,7 @@
 
 use relscale_corpus::Tokenizer;
 use relscale_records::provenance::{PrefixProvenance, ScoreColumn, TieRule, VocabularyRule};
+use relscale_records::study::SliceOf;
 
 use crate::engine::EngineIdentity;
 use crate::error::{Error, Result};
@@ -41,6 +42,9 @@ pub struct Settings {
     pub tokens: Option<u64>,
     /// Tokens of a batch; the engine's number where nobody says. Does not change the results.
     pub batch_tokens: Option<usize>,
+    /// Which slice of a corpus's documents is measured, to be merged with the others; all of them
+    /// where nobody says.
+    pub slice: Option<SliceOf>,
     /// Positions after which a part is closed; leave it but in tests.
     pub part_tokens: u64,
     /// Bytes of a tokenised text that stay in memory ([`crate::scratch`]); does not change the
@@ -64,6 +68,7 @@ impl Default for Settings {
             tie_rule: None,
             tokens: None,
             batch_tokens: None,
+            slice: None,
             part_tokens: PART_TOKENS,
             text_memory: scratch::MEMORY,
             rows: false,

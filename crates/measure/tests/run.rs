@@ -73,6 +73,7 @@ fn run(
     let asked = Asked {
         protocol: example.protocol,
         tie_rule: TieRule::AtLeast,
+        slice: None,
         tokens: None,
         part_tokens: 100,
     };

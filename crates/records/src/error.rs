@@ -252,6 +252,12 @@ pub enum Error {
         /// What they are needed for.
         reason: String,
     },
+    /// Studies that do not become one.
+    #[error("the studies cannot be merged: {reason}")]
+    MergeStudies {
+        /// What stands against it.
+        reason: String,
+    },
     /// Two tallies that do not belong together.
     #[error("tallies cannot be merged: {reason}")]
     Merge {

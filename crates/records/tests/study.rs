@@ -150,9 +150,9 @@ fn a_study_killed_at_birth_is_taken_over() {
 fn a_newer_or_broken_study_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("study.json");
-    fs::write(&file, r#"{"format": 2, "unheard": "of"}"#).unwrap();
+    fs::write(&file, r#"{"format": 3, "unheard": "of"}"#).unwrap();
     for result in [Study::open(folder.path()), Study::create_or_open(folder.path())] {
-        assert!(matches!(result.unwrap_err(), Error::NewerFormat { found: 2, .. }));
+        assert!(matches!(result.unwrap_err(), Error::NewerFormat { found: 3, .. }));
     }
     fs::write(&file, r#"{"format": 1, "tool"#).unwrap();
     assert!(matches!(Study::open(folder.path()).unwrap_err(), Error::Json { .. }));

@@ -9,9 +9,13 @@ use relscale_measure::{CorpusSource, Measured, ModelSource, Prefix, Settings};
 use relscale_records::Study;
 use relscale_records::digits;
 use relscale_records::provenance::VocabularyRule;
-use relscale_records::study::{RunFolder, Totals};
+use relscale_records::study::{RunFolder, SliceOf, Totals};
 use relscale_records::tally::k_grid;
 use serde::Serialize;
+
+mod process;
+
+use process::ProcessArguments;
 
 use super::Threads;
 use super::json::{self, AsJson, Json};
@@ -68,11 +72,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     tokens: Option<u64>,
 
+    /// Measure the I-th of N slices of every corpus's documents, for N processes with a study each
+    /// (`relscale merge` makes them one)
+    #[arg(long, value_name = "I/N")]
+    part: Option<SliceOf>,
+
     /// Tokens that go through a model at once; the results do not depend on it
     #[arg(long, value_name = "N")]
     batch_tokens: Option<usize>,
 
-    /// What runs the models
+    /// What runs the models: this program's decoder, a process or a server (docs/engines.md)
     #[arg(long, value_name = "ENGINE", default_value = ENGINES[0].name, hide = ENGINES.len() < 2)]
     #[arg(value_parser = engines::named)]
     engine: (&'static Provider, Option<String>),
@@ -94,6 +103,9 @@ pub(crate) struct Arguments {
     /// ranks (docs/performance.md) [default: f32]
     #[arg(long, value_enum)]
     dtype: Option<Dtype>,
+
+    #[command(flatten)]
+    process: ProcessArguments,
 
     #[command(flatten)]
     json: AsJson,
@@ -189,6 +201,13 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     for line in weights_read(&study, &measured)? {
         terminal::message(&line);
     }
+    if let Some(part) = arguments.part {
+        terminal::message(&format!(
+            "next: when all {} parts are measured: relscale merge PARTS --out STUDY",
+            part.of
+        ));
+        return Ok(());
+    }
     for command in inputs::next_commands(&arguments.corpora)? {
         terminal::message(&format!(
             "next: relscale {command} {}",
@@ -200,7 +219,7 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
 
 /// What was said to the engine.
 fn options(arguments: &Arguments) -> EngineOptions {
-    EngineOptions {
+    let said = EngineOptions {
         dtype: arguments.dtype.map(|dtype| match dtype {
             Dtype::F32 => engines::Dtype::F32,
             Dtype::Bf16 => engines::Dtype::Bf16,
@@ -208,7 +227,8 @@ fn options(arguments: &Arguments) -> EngineOptions {
         tie_head: arguments.tie_head,
         cancel: interrupt::flag(),
         ..EngineOptions::default()
-    }
+    };
+    arguments.process.add(said)
 }
 
 fn settings(arguments: &Arguments) -> Settings {
@@ -219,6 +239,7 @@ fn settings(arguments: &Arguments) -> Settings {
         prefix: arguments.bos,
         vocabulary: arguments.vocab.or(base.vocabulary),
         tokens: arguments.tokens,
+        slice: arguments.part,
         batch_tokens: arguments.batch_tokens,
         rows: arguments.rows,
         ..base
@@ -245,7 +266,8 @@ pub(super) fn measure(
 
 /// What came out.
 fn runs(study: &Study, measured: &[Measured]) -> anyhow::Result<Vec<Run>> {
-    let folders = study.current()?;
+    let folders = study.runs()?.into_iter().filter(|run| run.current || run.record.slice.is_some());
+    let folders = folders.map(|run| study.run(&run.folder)).collect::<Result<Vec<_>, _>>()?;
     let runs = measured.iter().map(|one| {
         let folder = folders.iter().find(|folder| {
             let record = folder.record();

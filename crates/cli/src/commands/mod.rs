@@ -8,6 +8,7 @@ mod json;
 mod means;
 mod measure;
 mod measured;
+mod merge;
 mod predict;
 mod relative;
 mod report;
@@ -25,7 +26,8 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(demo::Arguments),
-    Measure(measure::Arguments),
+    Measure(Box<measure::Arguments>),
+    Merge(merge::Arguments),
     Fit(fit::Arguments),
     Predict(predict::Arguments),
     Relative(Box<relative::Arguments>),
@@ -47,6 +49,7 @@ impl Command {
             Self::Choices(arguments) => choices::run(&arguments),
             Self::Demo(arguments) => demo::run(&arguments, cancel),
             Self::Measure(arguments) => measure::run(&arguments, cancel),
+            Self::Merge(arguments) => merge::run(&arguments),
             Self::Fit(arguments) => fit::run(&arguments),
             Self::Predict(arguments) => predict::run(&arguments),
             Self::Relative(arguments) => relative::run(&arguments),

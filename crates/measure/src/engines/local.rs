@@ -231,7 +231,11 @@ fn files_of_a_model(folder: &Path) -> Option<Vec<PathBuf>> {
     Some(files)
 }
 
-fn tokenizer(folder: &Path) -> Result<Option<Arc<Tokenizer>>> {
+/// The tokenizer of a folder, where it has one that is read here.
+///
+/// # Errors
+/// [`Error::Corpus`] for one that is broken.
+pub(super) fn tokenizer(folder: &Path) -> Result<Option<Arc<Tokenizer>>> {
     match Tokenizer::from_folder(folder) {
         Ok(tokenizer) => Ok(Some(Arc::new(tokenizer))),
         Err(CorpusError::NoTokenizer { .. } | CorpusError::TokenizerForm { .. }) => Ok(None),

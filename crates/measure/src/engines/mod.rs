@@ -1,11 +1,13 @@
 //! Engines: ways of running a model, a file each.
 //!
 //! * [`local`]: the decoder of this workspace, on this machine, in f32 or bf16.
+//! * [`exec`]: any process that speaks a stated protocol, PyTorch with transformers among them.
 //! * [`mock`]: no model at all; pseudo-scores for tests and dry runs.
 //!
 //! [`provider`] is the one way in: what a program offers, by name. [`options`] is what a person may
 //! say to any of them. Nothing outside this folder names one of them.
 
+pub mod exec;
 pub mod local;
 pub mod mock;
 pub mod options;
@@ -17,7 +19,7 @@ pub use options::{Dtype, EngineOptions};
 pub use provider::Provider;
 
 /// All providers; the first is the one that is taken where nobody says.
-pub const ENGINES: &[Provider] = &[local::PROVIDER];
+pub const ENGINES: &[Provider] = &[local::PROVIDER, exec::TRANSFORMERS, exec::PROVIDER];
 
 /// The provider that `NAME` or `NAME:ARGUMENT` means, and the argument.
 ///

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// Numbers in which weights are kept and products taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct EngineOptions {
     pub tie_head: bool,
     /// `--url` of a server.
     pub url: Option<String>,
+    /// `--engine-silence`: how long a process may be silent.
+    pub silence: Option<Duration>,
     /// `--engine-option KEY=VALUE`, for the engine itself to understand.
     pub own: Vec<(String, String)>,
     /// A flag that ends whatever takes long.
@@ -37,6 +40,7 @@ impl EngineOptions {
             ("--dtype", self.dtype.is_some()),
             ("--tie-head", self.tie_head),
             ("--url", self.url.is_some()),
+            ("--engine-silence", self.silence.is_some()),
             ("--engine-option", !self.own.is_empty()),
         ];
         all.into_iter().filter(|(_, said)| *said).map(|(name, _)| name).collect()

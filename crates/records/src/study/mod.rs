@@ -14,7 +14,9 @@
 //! * At most one writer: an operating-system lock on `.lock`, which dies with its process.
 //! * A run is current only when it is finished, so a reader never sees half a run.
 
+mod merge;
 mod names;
+mod partition;
 mod run;
 mod tallied;
 
@@ -32,7 +34,9 @@ use crate::version::{self, FORMAT};
 use crate::vocabulary::Vocabulary;
 
 use crate::lock::{LOCK_FILE, Lock};
+pub use merge::{MergedRun, merge};
 pub use names::{is_plain_name, safe_name};
+pub use partition::{Slice, SliceOf, parts};
 pub use run::{Done, PartFile, PartState, RunFolder, RunPlan, RunRecord, Totals};
 
 /// Name of the file that makes a folder a study.
@@ -163,16 +167,16 @@ impl Study {
     /// # Errors
     /// [`Error::RunMismatch`] when the folder's `run.json` has another key; [`Error::Write`].
     pub fn start(&mut self, record: &RunRecord) -> Result<RunFolder> {
-        let path = self.path.join(RUNS).join(Self::run_name(&record.provenance));
+        let path = self.path.join(RUNS).join(record.folder_name());
         RunFolder::start(&path, record)
     }
 
-    /// Makes a finished run the current one of its model x corpus.
+    /// Makes a finished run the current one of its model x corpus; a slice is none by itself.
     ///
     /// # Errors
     /// [`Error::Unfinished`]; [`Error::Write`].
     pub fn set_current(&mut self, run: &RunFolder) -> Result<()> {
-        if run.done()?.is_none() {
+        if run.done()?.is_none() || run.record().slice.is_some() {
             return Err(Error::Unfinished { path: run.path().to_path_buf() });
         }
         let provenance = &run.record().provenance;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::partition::{Slice, SliceOf};
 use super::{format_of, read_json, write_json};
 use crate::atomic::{self, remove_leftovers};
 use crate::error::{Error, Result};
@@ -18,7 +19,7 @@ use crate::units::{Nats, word_perplexity};
 use crate::version::{self, FORMAT};
 
 const RUN_FILE: &str = "run.json";
-const DONE_FILE: &str = "done.json";
+pub(super) const DONE_FILE: &str = "done.json";
 const DOCUMENTS_FILE: &str = "documents.parquet";
 
 /// How a run is cut into parts: a function of the corpus, never of time, batch or threads.
@@ -45,12 +46,26 @@ pub struct RunRecord {
     pub provenance: Provenance,
     /// How it is cut into parts.
     pub plan: RunPlan,
+    /// The documents that this folder covers, where it is a slice of the run, to be merged with the
+    /// others; the plan is that of the whole run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slice: Option<Slice>,
 }
 
 impl RunRecord {
     /// The record of a run with this provenance and plan.
     pub fn new(provenance: Provenance, plan: RunPlan) -> Self {
-        Self { format: FORMAT, key: provenance.key(), provenance, plan }
+        Self { format: FORMAT, key: provenance.key(), provenance, plan, slice: None }
+    }
+
+    /// Name of the folder in which the run lives: `<model>--<corpus>--<first 12 of the key>`, and
+    /// of a slice `--<index>-of-<count>` behind it.
+    pub fn folder_name(&self) -> String {
+        let name = super::Study::run_name(&self.provenance);
+        match self.slice {
+            Some(Slice { which: SliceOf { index, of }, .. }) => format!("{name}--{index}-of-{of}"),
+            None => name,
+        }
     }
 }
 
@@ -296,7 +311,10 @@ impl RunFolder {
     /// [`Error::Read`] when a part is gone; [`Error::Write`].
     pub fn finish(&self, parts: Vec<PartMeta>, unscored_documents: u64) -> Result<Done> {
         let mut totals = Totals {
-            documents: u64::from(self.record.plan.documents),
+            documents: u64::from(match self.record.slice {
+                Some(slice) => slice.documents(),
+                None => self.record.plan.documents,
+            }),
             unscored_documents,
             ..Totals::default()
         };
