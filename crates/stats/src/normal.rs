@@ -1,14 +1,17 @@
 //! Tails of the normal distribution to full precision, also where their area underflows.
 //!
 //! Written out here because a rank's probability is a difference of two tails: `statrs` 0.19
-//! computes `erfc` to ten digits, of which such a difference far out keeps five.
+//! computes `erfc` to ten digits, of which such a difference far out keeps five. The approximations
+//! are Cody's, of rational functions to 18 digits (1969, *Math. Comp.* 23, 631; numbers of his
+//! `CALERF`): of `erf` near 0, of `exp(y²) erfc(y)` elsewhere, so that nothing underflows.
 
-/// From here on Laplace's continued fraction, below it the series.
-const FRACTION_FROM: f64 = 2.0;
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-/// Terms of the fraction. Its error falls as `exp(-1.8 x sqrt(n))`: below 1e-16 where it is used
-/// first.
-const TERMS: u32 = 120;
+/// From here on, in `y = x / sqrt(2)`, the tail is computed, below it the area about 0.
+const TAIL_FROM: f64 = 0.46875;
+
+/// From here on the approximation is of `1/y²`.
+const FAR_FROM: f64 = 4.0;
 
 /// `1 - Phi(x)`: the area above x.
 ///
@@ -19,12 +22,13 @@ const TERMS: u32 = 120;
 /// assert_eq!(relscale_stats::normal::upper_tail(0.0), 0.5);
 /// ```
 pub fn upper_tail(x: f64) -> f64 {
-    if x >= FRACTION_FROM {
-        ln_density(x).exp() * mills_fraction(x)
-    } else if x > -FRACTION_FROM {
-        0.5 - ln_density(x).exp() * series(x)
-    } else {
+    let y = x.abs() * FRAC_1_SQRT_2;
+    if y < TAIL_FROM {
+        0.5 - 0.5 * error_function(x * FRAC_1_SQRT_2)
+    } else if x < 0.0 {
         1.0 - upper_tail(-x)
+    } else {
+        0.5 * (-0.5 * x * x).exp() * scaled_complement(y)
     }
 }
 
@@ -39,7 +43,12 @@ pub fn upper_tail(x: f64) -> f64 {
 /// assert!((ratio - (std::f64::consts::PI / 2.0).sqrt()).abs() < 1e-15);
 /// ```
 pub fn ln_mills_ratio(x: f64) -> f64 {
-    if x >= FRACTION_FROM { mills_fraction(x).ln() } else { upper_tail(x).ln() - ln_density(x) }
+    let y = x * FRAC_1_SQRT_2;
+    if y >= TAIL_FROM {
+        ((0.5 * PI).sqrt() * scaled_complement(y)).ln()
+    } else {
+        upper_tail(x).ln() - ln_density(x)
+    }
 }
 
 /// `ln phi(x) = -x²/2 - ln sqrt(2 pi)`: the log density.
@@ -47,21 +56,76 @@ pub fn ln_density(x: f64) -> f64 {
     -0.5 * (x * x + std::f64::consts::TAU.ln())
 }
 
-/// `1/(x + 1/(x + 2/(x + 3/...)))`, from its end (Abramowitz and Stegun, 26.2.14).
-fn mills_fraction(x: f64) -> f64 {
-    1.0 / (1..=TERMS).rev().fold(x, |below, term| x + f64::from(term) / below)
+/// `erf(y)` for `|y|` up to [`TAIL_FROM`].
+fn error_function(y: f64) -> f64 {
+    const ABOVE: [f64; 5] = [
+        1.857_777_061_846_031_53e-1,
+        3.161_123_743_870_565_60,
+        1.138_641_541_510_501_56e2,
+        3.774_852_376_853_020_21e2,
+        3.209_377_589_138_469_47e3,
+    ];
+    const BELOW: [f64; 5] = [
+        1.0,
+        2.360_129_095_234_412_09e1,
+        2.440_246_379_344_441_73e2,
+        1.282_616_526_077_372_28e3,
+        2.844_236_833_439_170_62e3,
+    ];
+    y * polynomial(&ABOVE, y * y) / polynomial(&BELOW, y * y)
 }
 
-/// `(Phi(x) - 1/2) / phi(x) = x + x³/3 + x⁵/(3·5) + ...` (Abramowitz and Stegun, 26.2.11): all
-/// terms of one sign.
-fn series(x: f64) -> f64 {
-    let (mut term, mut sum, mut odd) = (x, x, 1.0);
-    while term.abs() > 1e-17 * sum.abs() {
-        odd += 2.0;
-        term *= x * x / odd;
-        sum += term;
+/// `exp(y²) erfc(y)` for y from [`TAIL_FROM`] on.
+fn scaled_complement(y: f64) -> f64 {
+    const ABOVE: [f64; 9] = [
+        2.153_115_354_744_038_46e-8,
+        5.641_884_969_886_700_89e-1,
+        8.883_149_794_388_375_94,
+        6.611_919_063_714_162_95e1,
+        2.986_351_381_974_001_31e2,
+        8.819_522_212_417_690_90e2,
+        1.712_047_612_634_070_58e3,
+        2.051_078_377_826_071_47e3,
+        1.230_339_354_797_997_25e3,
+    ];
+    const BELOW: [f64; 9] = [
+        1.0,
+        1.574_492_611_070_983_47e1,
+        1.176_939_508_913_124_99e2,
+        5.371_811_018_620_098_58e2,
+        1.621_389_574_566_690_19e3,
+        3.290_799_235_733_459_63e3,
+        4.362_619_090_143_247_16e3,
+        3.439_367_674_143_721_64e3,
+        1.230_339_354_803_749_42e3,
+    ];
+    const FAR_ABOVE: [f64; 6] = [
+        1.631_538_713_730_209_78e-2,
+        3.053_266_349_612_323_44e-1,
+        3.603_448_999_498_044_39e-1,
+        1.257_817_261_112_292_46e-1,
+        1.608_378_514_874_227_66e-2,
+        6.587_491_615_298_378_03e-4,
+    ];
+    const FAR_BELOW: [f64; 6] = [
+        1.0,
+        2.568_520_192_289_822_42,
+        1.872_952_849_923_467_25,
+        5.279_051_029_514_284_12e-1,
+        6.051_834_131_244_131_91e-2,
+        2.335_204_976_268_691_85e-3,
+    ];
+    if y < FAR_FROM {
+        return polynomial(&ABOVE, y) / polynomial(&BELOW, y);
     }
-    sum
+    let square = (y * y).recip();
+    let correction = square * polynomial(&FAR_ABOVE, square) / polynomial(&FAR_BELOW, square);
+    (PI.sqrt().recip() - correction) / y
+}
+
+/// By Horner, the highest power first.
+fn polynomial(coefficients: &[f64], x: f64) -> f64 {
+    coefficients.iter().fold(0.0, |sum, coefficient| sum * x + coefficient)
 }
 
 #[cfg(test)]
@@ -96,10 +160,44 @@ mod tests {
         }
     }
 
+    /// `1/(x + 1/(x + 2/(x + 3/...)))`, from its end (Abramowitz and Stegun, 26.2.14).
+    fn mills_fraction(x: f64) -> f64 {
+        1.0 / (1..=400).rev().fold(x, |below, term| x + f64::from(term) / below)
+    }
+
+    /// `(Phi(x) - 1/2) / phi(x) = x + x³/3 + x⁵/(3·5) + ...` (Abramowitz and Stegun, 26.2.11).
+    fn series(x: f64) -> f64 {
+        let (mut term, mut sum, mut odd) = (x, x, 1.0);
+        while term.abs() > 1e-17 * sum.abs() {
+            odd += 2.0;
+            term *= x * x / odd;
+            sum += term;
+        }
+        sum
+    }
+
+    #[test]
+    fn everywhere_it_agrees_with_the_fraction_and_the_series() {
+        for step in -400..=4000 {
+            let x = f64::from(step) * 0.01;
+            let (ratio, tolerance) = if x >= 2.0 {
+                (mills_fraction(x), 1e-15)
+            } else {
+                // Half less the area from 0 to x.
+                (0.5 * (-ln_density(x)).exp() - series(x), 2e-14)
+            };
+            let error = (ln_mills_ratio(x) - ratio.ln()).abs() / ratio.ln().abs().max(1.0);
+            assert!(error < tolerance, "{x}: {error:e}");
+        }
+    }
+
     #[test]
     fn both_ways_meet_where_they_join() {
-        let (below, above) = (upper_tail(FRACTION_FROM.next_down()), upper_tail(FRACTION_FROM));
-        assert!((below / above - 1.0).abs() < 2e-14);
+        for join in [TAIL_FROM, -TAIL_FROM, FAR_FROM].map(|y| y / FRAC_1_SQRT_2) {
+            let (below, above) =
+                (upper_tail(join * (1.0 - 1e-15)), upper_tail(join * (1.0 + 1e-15)));
+            assert!((below / above - 1.0).abs() < 1e-13, "{join}");
+        }
     }
 
     #[test]
