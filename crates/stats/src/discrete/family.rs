@@ -3,7 +3,8 @@
 
 use std::fmt::Debug;
 
-use super::histogram::Histogram;
+use super::histogram::{Histogram, Node, Place};
+use super::sum::Sum;
 
 /// A distribution on 1, 2, 3, ... at given parameters, up to a factor.
 ///
@@ -15,6 +16,18 @@ pub(super) trait Shape: Debug + Send + Sync {
     /// Logarithm of the weights of all whole numbers above `low` up to `high`, for whole
     /// `0 <= low < high`.
     fn ln_between(&self, low: f64, high: f64) -> f64;
+
+    /// [`ln_weight`](Self::ln_weight) from logarithms that are known.
+    fn ln_weight_at(&self, at: &Place) -> f64 {
+        self.ln_weight(at.k)
+    }
+
+    /// Weighted sum of the logarithms over nodes: what a fit asks for some hundred times.
+    fn ln_weights(&self, nodes: &[Node]) -> f64 {
+        let mut sum = Sum::default();
+        nodes.iter().for_each(|node| sum.add(node.weight * self.ln_weight_at(&node.at)));
+        sum.value()
+    }
 }
 
 /// A kind of distribution.

@@ -156,9 +156,7 @@ pub(super) fn quick_log_likelihood(
     upper: u32,
 ) -> f64 {
     let shape = family.shape(parameters);
-    let mut sum = Sum::default();
-    data.nodes().iter().for_each(|node| sum.add(node.weight * shape.ln_weight(node.k)));
-    sum.value() - data.total() as f64 * shape.ln_between(0.0, f64::from(upper))
+    shape.ln_weights(data.nodes()) - data.total() as f64 * shape.ln_between(0.0, f64::from(upper))
 }
 
 /// `sum_k n_k ln p_k` over all observations.

@@ -11,11 +11,13 @@ pub(super) struct Geometric;
 struct At {
     /// `-ln(1 - p)`.
     rate: f64,
+    /// Of the weight at 1.
+    ln_first: f64,
 }
 
 impl Shape for At {
     fn ln_weight(&self, k: f64) -> f64 {
-        ln_one_minus_exp(self.rate) - self.rate * (k - 1.0)
+        self.ln_first - self.rate * (k - 1.0)
     }
 
     fn ln_between(&self, low: f64, high: f64) -> f64 {
@@ -51,7 +53,8 @@ impl Family for Geometric {
     }
 
     fn shape(&self, parameters: &[f64]) -> Box<dyn Shape> {
-        Box::new(At { rate: -(-parameters[0]).ln_1p() })
+        let rate = -(-parameters[0]).ln_1p();
+        Box::new(At { rate, ln_first: ln_one_minus_exp(rate) })
     }
 
     fn starts(&self, data: &Histogram) -> Vec<Vec<f64>> {

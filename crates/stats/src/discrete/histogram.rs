@@ -29,8 +29,29 @@ pub struct Histogram {
 /// A point with a weight, for sums over all observations of a function that is smooth in `ln k`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Node {
-    pub(super) k: f64,
+    pub(super) at: Place,
     pub(super) weight: f64,
+}
+
+/// A `k` with those of its logarithms that weights are made of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Place {
+    pub(super) k: f64,
+    pub(super) ln_k: f64,
+    /// `ln(k - 1)`, minus infinity at 1.
+    pub(super) ln_below: f64,
+    /// `ln(k / (k - 1))`, infinite at 1.
+    pub(super) step: f64,
+    /// The logarithm of that.
+    pub(super) ln_step: f64,
+}
+
+impl Place {
+    fn new(k: f64) -> Self {
+        let below = k - 1.0;
+        let step = ((k - below) / below).ln_1p();
+        Self { k, ln_k: k.ln(), ln_below: below.ln(), step, ln_step: step.ln() }
+    }
 }
 
 impl Histogram {
@@ -131,7 +152,7 @@ impl Histogram {
 }
 
 fn nodes(values: &[u32], counts: &[u64]) -> Vec<Node> {
-    let itself = |i: usize| Node { k: f64::from(values[i]), weight: counts[i] as f64 };
+    let itself = |i: usize| Node { at: Place::new(f64::from(values[i])), weight: counts[i] as f64 };
     let first = values.partition_point(|&value| value <= EXACT);
     let mut nodes: Vec<Node> = (0..first).map(itself).collect();
     let mut begin = first;
@@ -156,7 +177,7 @@ fn interpolating(values: &[u32], counts: &[u64]) -> [Node; NODES] {
     let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
     let at: [f64; NODES] =
         std::array::from_fn(|j| -((j as f64 + 0.5) * std::f64::consts::PI / NODES as f64).cos());
-    let mut nodes = at.map(|x| Node { k: (middle + half * x).exp(), weight: 0.0 });
+    let mut nodes = at.map(|x| Node { at: Place::new((middle + half * x).exp()), weight: 0.0 });
     for (&value, &count) in values.iter().zip(counts) {
         let x = (f64::from(value).ln() - middle) / half;
         for (j, node) in nodes.iter_mut().enumerate() {
@@ -214,7 +235,8 @@ mod tests {
         ];
         for (name, function) in functions {
             let exact = ranks.mean(function) * ranks.total() as f64;
-            let short: f64 = ranks.nodes().iter().map(|node| node.weight * function(node.k)).sum();
+            let short: f64 =
+                ranks.nodes().iter().map(|node| node.weight * function(node.at.k)).sum();
             assert!((short / exact - 1.0).abs() < 1e-12, "{name}: {short} against {exact}");
         }
     }

@@ -5,7 +5,7 @@
 //! the shape.
 
 use super::family::{Bounds, Family, Scale, Shape, anchors};
-use super::histogram::Histogram;
+use super::histogram::{Histogram, Place};
 use super::special::{ln_one_minus_exp, ln_one_plus_exp};
 
 pub(super) struct LogLogistic;
@@ -38,6 +38,16 @@ impl Shape for At {
         }
         let step = self.shape * ((high - low) / low).ln_1p();
         upto - ln_one_plus_exp(self.odds(low)) + ln_one_minus_exp(step)
+    }
+
+    fn ln_weight_at(&self, at: &Place) -> f64 {
+        let b = self.shape * (at.ln_k - self.ln_scale);
+        let upto = b - ln_one_plus_exp(b);
+        if at.step == f64::INFINITY {
+            return upto;
+        }
+        let a = self.shape * (at.ln_below - self.ln_scale);
+        upto - ln_one_plus_exp(a) + ln_one_minus_exp(self.shape * at.step)
     }
 }
 

@@ -12,7 +12,7 @@
 use statrs::function::erf::erfc_inv;
 
 use super::family::{Bounds, Family, Scale, Shape, anchors};
-use super::histogram::Histogram;
+use super::histogram::{Histogram, Place};
 use super::special::{ln_normal_piece, ln_normal_up_to};
 
 pub(super) struct Lognormal;
@@ -21,6 +21,7 @@ pub(super) struct Lognormal;
 struct At {
     mu: f64,
     sigma: f64,
+    ln_sigma: f64,
 }
 
 impl Shape for At {
@@ -33,7 +34,17 @@ impl Shape for At {
         if low <= 0.0 {
             ln_normal_up_to(z)
         } else {
-            ln_normal_piece(z, ((high - low) / low).ln_1p() / self.sigma)
+            let width = ((high - low) / low).ln_1p() / self.sigma;
+            ln_normal_piece(z, width, width.ln())
+        }
+    }
+
+    fn ln_weight_at(&self, at: &Place) -> f64 {
+        let z = (at.ln_k - self.mu) / self.sigma;
+        if at.step == f64::INFINITY {
+            ln_normal_up_to(z)
+        } else {
+            ln_normal_piece(z, at.step / self.sigma, at.ln_step - self.ln_sigma)
         }
     }
 }
@@ -75,7 +86,8 @@ impl Family for Lognormal {
     }
 
     fn shape(&self, parameters: &[f64]) -> Box<dyn Shape> {
-        Box::new(At { mu: parameters[0], sigma: parameters[1] })
+        let [mu, sigma] = [parameters[0], parameters[1]];
+        Box::new(At { mu, sigma, ln_sigma: sigma.ln() })
     }
 
     fn starts(&self, data: &Histogram) -> Vec<Vec<f64>> {

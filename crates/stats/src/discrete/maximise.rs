@@ -74,6 +74,26 @@ pub(super) fn maximise(
     Some(Maximum { point: best.point, value: -best.value, at_bound, covariance, confirmed })
 }
 
+/// The top of `value`, of one coordinate without limits, from places that are close to it: by
+/// Newton's steps from the higher of them, and as [`maximise`] where those do not settle on a top.
+pub(super) fn follow(value: &dyn Fn(&[f64]) -> f64, starts: &[f64]) -> Option<(f64, f64)> {
+    let everywhere = [(f64::NEG_INFINITY, f64::INFINITY)];
+    let height = |point: &[f64]| {
+        let value = value(point);
+        if value.is_nan() { f64::NEG_INFINITY } else { value }
+    };
+    let places = starts.iter().map(|&start| (vec![start], height(&[start])));
+    let from = places.filter(|place| place.1.is_finite()).max_by(|a, b| a.1.total_cmp(&b.1));
+    if let Some(from) = from {
+        let Climbed { best, covariance, settled } = newton(&height, &from, &everywhere);
+        if settled && covariance.is_some() {
+            return Some((best.0[0], best.1));
+        }
+    }
+    let starts: Vec<Vec<f64>> = starts.iter().map(|&start| vec![start]).collect();
+    maximise(value, &starts, &everywhere).map(|found| (found.point[0], found.value))
+}
+
 type Vertex = (Vec<f64>, f64);
 
 /// Newton's steps, and a simplex from some standard errors away as a cross-check; of minus the
@@ -173,7 +193,12 @@ fn end(x: f64, (low, high): (f64, f64)) -> Option<End> {
 struct Climbed {
     best: Vertex,
     covariance: Option<Vec<f64>>,
+    /// Twice in a row there was nothing to gain.
+    settled: bool,
 }
+
+/// A gain of the log-likelihood that is none.
+const NOTHING: f64 = 1e-10;
 
 /// Newton's method, damped, on the coordinates that no end of the box holds back.
 fn newton(value: &impl Fn(&[f64]) -> f64, from: &Vertex, bounds: &Ranges) -> Climbed {
@@ -205,7 +230,8 @@ fn newton(value: &impl Fn(&[f64]) -> f64, from: &Vertex, bounds: &Ranges) -> Cli
         let gain: f64 = 0.5 * direction.iter().zip(&local.first).map(|(d, g)| d * g).sum::<f64>();
         let mut factor = direction.iter().fold(1.0_f64, |least, d| least.min(1.5 / d.abs()));
         let mut moved = false;
-        for _ in 0..25 {
+        // Where nothing is to be gained a shorter step gains nothing either.
+        for _ in 0..if gain.abs() < NOTHING { 1 } else { 25 } {
             let trial: Vec<f64> =
                 best.0.iter().zip(&direction).map(|(x, d)| x + factor * d).collect();
             let trial = inside(&trial, bounds);
@@ -218,12 +244,12 @@ fn newton(value: &impl Fn(&[f64]) -> f64, from: &Vertex, bounds: &Ranges) -> Cli
             factor *= 0.4;
         }
         // Twice in a row nothing to gain: the second time with differences over the right distance.
-        settled = if gain.abs() < 1e-10 || !moved { settled + 1 } else { 0 };
+        settled = if gain.abs() < NOTHING || !moved { settled + 1 } else { 0 };
         if settled == 2 {
             break;
         }
     }
-    Climbed { best, covariance }
+    Climbed { best, covariance, settled: settled == 2 }
 }
 
 struct Local {

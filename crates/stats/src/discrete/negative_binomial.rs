@@ -24,7 +24,7 @@ impl Shape for At {
     }
 
     fn ln_between(&self, low: f64, high: f64) -> f64 {
-        ln_sum(&|k| self.ln_weight(k), low, high)
+        ln_sum(&|k, _| self.ln_weight(k), low, high)
     }
 }
 

@@ -13,7 +13,7 @@
 //! by the correlation of the two.
 
 use super::family::{Bounds, Family, Scale, Shape};
-use super::histogram::Histogram;
+use super::histogram::{Histogram, Place};
 use super::sum::ln_sum;
 
 pub(super) struct PointMass;
@@ -27,15 +27,24 @@ struct At {
     quadratic: f64,
 }
 
+impl At {
+    fn parabola(&self, t: f64) -> f64 {
+        t * (self.linear - self.quadratic * t)
+    }
+}
+
 impl Shape for At {
     /// `psi(k) / psi(1)`: finite wherever mu and sigma lie.
     fn ln_weight(&self, k: f64) -> f64 {
-        let t = k.ln();
-        t * (self.linear - self.quadratic * t)
+        self.parabola(k.ln())
     }
 
     fn ln_between(&self, low: f64, high: f64) -> f64 {
-        ln_sum(&|k| self.ln_weight(k), low, high)
+        ln_sum(&|_, ln_k| self.parabola(ln_k), low, high)
+    }
+
+    fn ln_weight_at(&self, at: &Place) -> f64 {
+        self.parabola(at.ln_k)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::error::StatsError;
 use super::fit::{Fit, quick_log_likelihood};
 use super::histogram::Histogram;
 use super::kind::Kind;
-use super::maximise::maximise;
+use super::maximise::follow;
 
 /// The values of a parameter that a likelihood-ratio test does not reject.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -213,16 +213,14 @@ impl<'a> Walk<'a> {
         };
         // Straight on in the direction of the last step, and from where the last step ended.
         let ahead = near + self.slope * (place - self.last.0);
-        let everywhere = [(f64::NEG_INFINITY, f64::INFINITY)];
-        let found = maximise(&height, &[vec![ahead], vec![near]], &everywhere)
+        let (other, top) = follow(&height, &[ahead, near])
             .ok_or(StatsError::Overflow { what: "the log-likelihood on a profile" })?;
-        let other = found.point[0];
         let moved = place - self.last.0;
         if moved != 0.0 {
             self.slope = (other - near) / moved;
         }
         self.last = (place, Some(other));
         self.other = Some(other);
-        Ok(found.value)
+        Ok(top)
     }
 }

@@ -34,13 +34,16 @@ pub(super) fn ln_normal_up_to(z: f64) -> f64 {
 ///
 /// A narrow piece is its density at the middle with Taylor's corrections (Hermite polynomials of
 /// the middle), since the difference of two tails would lose digits; a wide one is a difference of
-/// the two smaller tails, in logarithms.
-pub(super) fn ln_normal_piece(z: f64, width: f64) -> f64 {
+/// the two smaller tails, in logarithms. The width's logarithm is given beside it.
+pub(super) fn ln_normal_piece(z: f64, width: f64, ln_width: f64) -> f64 {
     let middle = z - 0.5 * width;
     if width * middle.abs().max(1.0) < 0.03 {
         let (m, w) = (middle * middle, width * width);
         let corrections = w * ((m - 1.0) / 24.0 + w * (m * (m - 6.0) + 3.0) / 1920.0);
-        return ln_density(middle) + width.ln() + corrections.ln_1p();
+        // Below 4e-5, so that this is its `ln_1p` to the last digit.
+        let c = corrections;
+        let logarithm = c * (1.0 - c * (0.5 - c * (1.0 / 3.0 - 0.25 * c)));
+        return ln_density(middle) + ln_width + logarithm;
     }
     let low = z - width;
     // The piece seen from the side where the tails are small.
@@ -61,7 +64,16 @@ pub(super) fn ln_normal_piece(z: f64, width: f64) -> f64 {
 pub(super) fn ln_gamma_ratio(x: f64, a: f64) -> f64 {
     const LARGE: f64 = 16.0;
     let (mut x, mut raised) = (x, 0.0);
-    while x.min(x + a) < LARGE {
+    if a >= 0.0 {
+        // The product of all `1 + a / x`, less 1 so that it keeps its digits.
+        let mut product = 0.0;
+        while x < LARGE {
+            product += a / x * (1.0 + product);
+            x += 1.0;
+        }
+        raised = -product.ln_1p();
+    }
+    while x + a < LARGE {
         raised -= (a / x).ln_1p();
         x += 1.0;
     }
@@ -92,6 +104,10 @@ mod tests {
     use statrs::function::gamma::ln_gamma;
 
     use super::*;
+
+    fn ln_normal_piece(z: f64, width: f64) -> f64 {
+        super::ln_normal_piece(z, width, width.ln())
+    }
 
     #[track_caller]
     fn close(ours: f64, exact: f64, relative: f64) {

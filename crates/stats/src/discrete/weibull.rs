@@ -4,7 +4,7 @@
 //! Reported are `rate = -ln q`, which keeps its digits where q is close to 1, and beta.
 
 use super::family::{Bounds, Family, Scale, Shape, anchors};
-use super::histogram::Histogram;
+use super::histogram::{Histogram, Place};
 use super::special::ln_one_minus_exp;
 
 pub(super) struct Weibull;
@@ -24,6 +24,14 @@ impl Shape for At {
         // high^beta - low^beta by its ratio: the powers of neighbours are close.
         let step = if low > 0.0 { -(self.beta * (low / high).ln()).exp_m1() } else { 1.0 };
         -self.rate * low.powf(self.beta) + ln_one_minus_exp(self.rate * high.powf(self.beta) * step)
+    }
+
+    fn ln_weight_at(&self, at: &Place) -> f64 {
+        if at.step == f64::INFINITY {
+            return ln_one_minus_exp(self.rate);
+        }
+        let below = self.rate * (self.beta * at.ln_below).exp();
+        ln_one_minus_exp(below * (self.beta * at.step).exp_m1()) - below
     }
 }
 

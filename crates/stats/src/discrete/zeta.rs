@@ -2,7 +2,7 @@
 //! every s, also at 1 and below.
 
 use super::family::{Bounds, Family, Scale, Shape};
-use super::histogram::Histogram;
+use super::histogram::{Histogram, Place};
 use super::sum::ln_sum;
 
 pub(super) struct Zeta;
@@ -18,7 +18,11 @@ impl Shape for At {
     }
 
     fn ln_between(&self, low: f64, high: f64) -> f64 {
-        ln_sum(&|k| self.ln_weight(k), low, high)
+        ln_sum(&|_, ln_k| -self.exponent * ln_k, low, high)
+    }
+
+    fn ln_weight_at(&self, at: &Place) -> f64 {
+        -self.exponent * at.ln_k
     }
 }
 
