@@ -27,8 +27,9 @@ impl Shape {
 
     /// The logarithm of [`at`](Self::at), which has the wider range.
     pub fn log_at(&self, x: f64) -> Option<f64> {
-        let row = self.form.row(x.ln() - self.frame.log_x, self.frame.span, &self.theta)?;
-        Some(self.frame.log_y + row.value(&self.beta)).filter(|value| value.is_finite())
+        let u = x.ln() - self.frame.log_x;
+        let value = self.form.value(u, self.frame.span, &self.theta, &self.beta)?;
+        Some(self.frame.log_y + value).filter(|value| value.is_finite())
     }
 
     /// The parameters of the formula, in the units of x and y. One that exceeds the range of
@@ -244,27 +245,22 @@ impl Curve {
 
     /// Derivatives of the fitted `ln y` by the chosen parameters, a column each.
     pub(crate) fn columns(&self, shape: &Shape, chosen: &[usize]) -> Vec<Vec<f64>> {
-        let linear = shape.beta.len();
-        let rows: Vec<Row> = self
-            .points
-            .u
-            .iter()
-            .map(|&u| shape.form.row(u, shape.frame.span, &shape.theta).unwrap_or_default())
-            .collect();
-        chosen
-            .iter()
-            .map(|&axis| {
-                rows.iter()
-                    .map(|row| {
-                        if axis < linear {
-                            row.basis[axis]
-                        } else {
-                            row.slope(&shape.beta, axis - linear)
-                        }
-                    })
-                    .collect()
-            })
-            .collect()
+        let mut columns = vec![Vec::with_capacity(self.points.u.len()); chosen.len()];
+        self.each_slopes(shape, |slopes| {
+            for (column, &axis) in columns.iter_mut().zip(chosen) {
+                column.push(slopes[axis]);
+            }
+        });
+        columns
+    }
+
+    /// Hands the derivatives at each point in turn to `take`, by all parameters.
+    pub(crate) fn each_slopes(&self, shape: &Shape, mut take: impl FnMut(&[f64])) {
+        let mut slopes = vec![0.0; shape.beta.len() + shape.theta.len()];
+        for &u in &self.points.u {
+            shape.form.slopes(u, shape.frame.span, &shape.theta, &shape.beta, &mut slopes);
+            take(&slopes);
+        }
     }
 
     /// Derivative of a statistic by parameter `axis`, by central differences inside the limits.

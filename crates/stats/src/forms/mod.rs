@@ -101,6 +101,20 @@ pub trait Form: Sync {
     /// The form at `u`; `None` where its value would not be above zero.
     fn row(&self, u: f64, span: Span, theta: &[f64]) -> Option<Row>;
 
+    /// The value of `ln y - mean ln y` alone, for those that need no derivatives.
+    fn value(&self, u: f64, span: Span, theta: &[f64], beta: &[f64]) -> Option<f64> {
+        Some(self.row(u, span, theta)?.value(beta))
+    }
+
+    /// The derivatives of that value by each parameter, linear ones first; zeros where the form has
+    /// no value.
+    fn slopes(&self, u: f64, span: Span, theta: &[f64], beta: &[f64], out: &mut [f64]) {
+        let row = self.row(u, span, theta).unwrap_or_default();
+        let (linear, others) = out.split_at_mut(beta.len());
+        linear.copy_from_slice(&row.basis[..beta.len()]);
+        others.iter_mut().enumerate().for_each(|(axis, slope)| *slope = row.slope(beta, axis));
+    }
+
     /// The parameters of [`formula`](Self::formula) in the units of x and y.
     fn report(&self, frame: &Frame, theta: &[f64], beta: &[f64]) -> Vec<f64>;
 }

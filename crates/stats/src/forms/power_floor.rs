@@ -84,6 +84,25 @@ impl Form for PowerFloor {
         })
     }
 
+    fn value(&self, u: f64, span: Span, theta: &[f64], beta: &[f64]) -> Option<f64> {
+        let (alpha, share) = (theta[0], theta[1]);
+        let value = (1.0 - share) * (-alpha * (u - span.low)).exp() + share;
+        (value > 0.0).then(|| value.ln() + beta[0])
+    }
+
+    fn slopes(&self, u: f64, span: Span, theta: &[f64], _: &[f64], out: &mut [f64]) {
+        let (alpha, share) = (theta[0], theta[1]);
+        let distance = u - span.low;
+        let decay = (-alpha * distance).exp();
+        let value = (1.0 - share) * decay + share;
+        let slopes = if value > 0.0 {
+            [1.0, -(1.0 - share) * distance * decay / value, (1.0 - decay) / value]
+        } else {
+            [0.0; 3]
+        };
+        out.copy_from_slice(&slopes);
+    }
+
     fn report(&self, frame: &Frame, theta: &[f64], beta: &[f64]) -> Vec<f64> {
         let (alpha, share) = (theta[0], theta[1]);
         let first = frame.log_y + beta[0];

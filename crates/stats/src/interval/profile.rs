@@ -330,8 +330,8 @@ impl<F: Fn(&Shape) -> f64> Residuals for Spring<'_, F> {
         out.clear();
         let points = &self.curve.points;
         for (&u, &v) in points.u.iter().zip(&points.v) {
-            match self.shape.form.row(u, points.span, &self.shape.theta) {
-                Some(row) => out.push(v - row.value(&self.shape.beta)),
+            match self.shape.form.value(u, points.span, &self.shape.theta, &self.shape.beta) {
+                Some(value) => out.push(v - value),
                 None => return false,
             }
         }
@@ -342,12 +342,13 @@ impl<F: Fn(&Shape) -> f64> Residuals for Spring<'_, F> {
 
     fn jacobian(&mut self, point: &[f64], columns: &mut [Vec<f64>]) {
         self.put(point);
-        let all: Vec<usize> = (0..point.len()).collect();
-        for (axis, (column, slope)) in
-            columns.iter_mut().zip(self.curve.columns(&self.shape, &all)).enumerate()
-        {
-            column.clear();
-            column.extend(slope.iter().map(|value| -value));
+        columns.iter_mut().for_each(Vec::clear);
+        self.curve.each_slopes(&self.shape, |slopes| {
+            for (column, slope) in columns.iter_mut().zip(slopes) {
+                column.push(-slope);
+            }
+        });
+        for (axis, column) in columns.iter_mut().enumerate() {
             column.push(
                 self.weight.sqrt() * self.curve.derivative(&self.shape, axis, self.statistic),
             );

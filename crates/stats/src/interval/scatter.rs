@@ -61,10 +61,14 @@ pub fn factor(
         .map(|step| {
             let gamma = 6.0 * (f64::from(step) / f64::from(PLACES) - 0.5);
             let variance = |x: f64| (2.0 * gamma * place(x)).exp();
-            let sum: f64 = x.iter().zip(z).map(|(x, z)| z * z / variance(*x)).sum();
-            let logs: f64 = x.iter().map(|x| gamma * place(*x)).sum();
+            let (mut sum, mut along, mut logs) = (0.0, 0.0, 0.0);
+            for ((x, z), w) in x.iter().zip(z).zip(&weights) {
+                let variance = variance(*x);
+                sum += z * z / variance;
+                along += w * w * variance;
+                logs += gamma * place(*x);
+            }
             let support = -logs - 0.5 * freedom as f64 * sum.ln() - 0.5 * (gamma / WIDTH).powi(2);
-            let along: f64 = x.iter().zip(&weights).map(|(x, w)| w * w * variance(*x)).sum();
             (support, (sum / count * (variance(at) + along) / plain).sqrt())
         })
         .collect();

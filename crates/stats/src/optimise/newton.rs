@@ -23,6 +23,9 @@ pub trait Residuals {
 /// Steps at most; each costs a Jacobian.
 const STEPS: usize = 60;
 
+/// Share of the sum of squares that no step can be seen to gain.
+const ROUNDING: f64 = 1e-17;
+
 /// Walks downhill from `start`, clamped to the bounds: never ends above it. Of infinite value when
 /// the start itself is not allowed.
 pub fn polish(problem: &mut impl Residuals, start: &[f64], bounds: &[Bound]) -> Minimum {
@@ -63,6 +66,12 @@ pub fn polish(problem: &mut impl Residuals, start: &[f64], bounds: &[Bound]) -> 
                 damping *= 10.0;
                 continue;
             };
+            // What the linear model of the residuals promises; a smaller step promises less.
+            let promised: f64 =
+                right.iter().zip(&step).map(|(right, step)| step * (right + damping * step)).sum();
+            if promised <= ROUNDING * sum {
+                break;
+            }
             let mut next = point.clone();
             for ((&axis, step), length) in free.iter().zip(&step).zip(&normal.lengths) {
                 next[axis] = bounds[axis].clamp(point[axis] + step / length);
@@ -77,8 +86,8 @@ pub fn polish(problem: &mut impl Residuals, start: &[f64], bounds: &[Bound]) -> 
             }
             damping *= 10.0;
         }
-        // The Jacobian of the next round belongs to `point`, not to the last trial.
-        if !moved || before - sum <= 1e-15 * before || !problem.residuals(&point, &mut residuals) {
+        // The last trial was the step taken, so that the next Jacobian belongs to `point`.
+        if !moved || before - sum <= 1e-15 * before {
             break;
         }
     }
