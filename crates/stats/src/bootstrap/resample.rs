@@ -1,5 +1,8 @@
 //! Drawing units again and adding up their columns.
 
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 
@@ -134,16 +137,27 @@ pub fn totals(table: UnitTable<'_>, resamples: u32, seed: u64) -> Result<Totals,
         return Err(StatsError::Overflow { what: "number of units" });
     }
     let columns = table.columns;
+    let packed = Packed::new(table);
+    let width = packed.members.len();
+    let known = draws(units, resamples, seed);
     let mut values = vec![0.0; resamples as usize * columns];
-    let mut counts = vec![0_u32; BLOCK * units];
-    for (block, sums) in values.chunks_mut(BLOCK * columns).enumerate() {
-        let width = sums.len() / columns;
-        for (lane, counts) in counts.chunks_exact_mut(units).take(width).enumerate() {
-            multiplicities(seed, (block * BLOCK + lane) as u64, counts);
-        }
-        for (unit, row) in table.values.chunks_exact(columns).enumerate() {
-            for (lane, sum) in sums.chunks_exact_mut(columns).enumerate() {
-                let count = counts[lane * units + unit];
+    let mut sums = vec![0.0; BLOCK * width];
+    let mut drawn = vec![0_u32; if known.is_some() { 0 } else { BLOCK * units }];
+    for (block, totals) in values.chunks_mut(BLOCK * columns).enumerate() {
+        let lanes = totals.len() / columns;
+        let counts = match &known {
+            Some(known) => &known[block * BLOCK * units..][..lanes * units],
+            None => {
+                for (lane, counts) in drawn.chunks_exact_mut(units).take(lanes).enumerate() {
+                    multiplicities(seed, (block * BLOCK + lane) as u64, counts);
+                }
+                &drawn[..lanes * units]
+            }
+        };
+        sums.fill(0.0);
+        for (unit, row) in packed.values.chunks_exact(width).enumerate() {
+            for (sum, counts) in sums.chunks_exact_mut(width).zip(counts.chunks_exact(units)) {
+                let count = counts[unit];
                 if count > 0 {
                     let count = f64::from(count);
                     for (sum, value) in sum.iter_mut().zip(row) {
@@ -152,13 +166,146 @@ pub fn totals(table: UnitTable<'_>, resamples: u32, seed: u64) -> Result<Totals,
                 }
             }
         }
+        for (totals, sums) in totals.chunks_exact_mut(columns).zip(sums.chunks_exact(width)) {
+            packed.unpack(sums, totals);
+        }
     }
     Ok(Totals { values, columns })
+}
+
+/// Whole numbers up to here are exact.
+const EXACT_BITS: u32 = 53;
+
+/// Columns of whole numbers whose sums are small share a column, each in some bits of it: sums of
+/// such a column are exact, and so are the parts.
+struct Packed {
+    /// `units × members.len()`, row-major.
+    values: Vec<f64>,
+    /// The columns that each of these holds, from its lowest bits on, with the bits of each; a
+    /// column by itself has none.
+    members: Vec<Vec<(usize, u32)>>,
+}
+
+impl Packed {
+    fn new(table: UnitTable<'_>) -> Self {
+        let UnitTable { values, columns } = table;
+        let mut largest = vec![Some(0.0_f64); columns];
+        for row in values.chunks_exact(columns) {
+            for (largest, value) in largest.iter_mut().zip(row) {
+                let whole = *value >= 0.0 && value.fract() == 0.0;
+                *largest = largest.filter(|_| whole).map(|largest| largest.max(*value));
+            }
+        }
+        let bits = |column: usize| {
+            let most = largest[column]? * table.units() as f64;
+            (most < f64::from(1 << 26)).then(|| u64::BITS - (most as u64).leading_zeros())
+        };
+        let (mut members, mut open): (Vec<Vec<(usize, u32)>>, Vec<(usize, u32)>) =
+            Default::default();
+        for column in 0..columns {
+            let Some(bits) = bits(column) else {
+                members.push(vec![(column, 0)]);
+                continue;
+            };
+            if open.iter().map(|(_, bits)| bits).sum::<u32>() + bits > EXACT_BITS {
+                members.push(std::mem::take(&mut open));
+            }
+            open.push((column, bits));
+        }
+        members.extend((!open.is_empty()).then_some(open));
+        let mut packed = Vec::with_capacity(table.units() * members.len());
+        for row in values.chunks_exact(columns) {
+            packed.extend(members.iter().map(|members| match members[..] {
+                [(column, _)] => row[column],
+                _ => {
+                    let above = members.iter().rev();
+                    above.fold(0, |sum, &(column, bits)| sum << bits | row[column] as u64) as f64
+                }
+            }));
+        }
+        Self { values: packed, members }
+    }
+
+    fn unpack(&self, sums: &[f64], totals: &mut [f64]) {
+        for (members, sum) in self.members.iter().zip(sums) {
+            if let [(column, _)] = members[..] {
+                totals[column] = *sum;
+                continue;
+            }
+            let mut rest = *sum as u64;
+            for &(column, bits) in members {
+                totals[column] = (rest & ((1 << bits) - 1)) as f64;
+                rest >>= bits;
+            }
+        }
+    }
+}
+
+/// Counts of all resamples together that are remembered, at most.
+const REMEMBERED: usize = 1 << 22;
+
+/// Draws that are remembered.
+const SETS: usize = 4;
+
+/// What a set of draws was drawn by: units, resamples, seed.
+type Drawn = ((usize, u32, u64), Arc<Vec<u32>>);
+
+/// How often each unit is drawn, resample after resample; `None` where they are too many to keep.
+///
+/// All models of a study are measured on the same units, so the last draws are remembered; what is
+/// remembered is what would be drawn again.
+fn draws(units: usize, resamples: u32, seed: u64) -> Option<Arc<Vec<u32>>> {
+    static MEMORY: Mutex<VecDeque<Drawn>> = Mutex::new(VecDeque::new());
+    let all = units.checked_mul(resamples as usize).filter(|all| *all <= REMEMBERED)?;
+    let key = (units, resamples, seed);
+    let find = |memory: &VecDeque<Drawn>| {
+        memory.iter().find(|(known, _)| *known == key).map(|(_, drawn)| Arc::clone(drawn))
+    };
+    // Drawn with the door shut: those who wait want the same.
+    let mut memory = MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = find(&memory) {
+        return Some(known);
+    }
+    let mut counts = vec![0; all];
+    for (resample, counts) in counts.chunks_exact_mut(units).enumerate() {
+        multiplicities(seed, resample as u64, counts);
+    }
+    if memory.len() == SETS {
+        memory.pop_front();
+    }
+    memory.push_back((key, Arc::new(counts)));
+    find(&memory)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn totals_are_those_of_each_column_by_itself() {
+        // Whole numbers small and large, fractions, nothing at all: 60 units.
+        let column = |at: usize, unit: usize| match at {
+            0..9 => ((unit * 37 + at * 11) % 1000) as f64,
+            9 => 1e15 + unit as f64,
+            10 => 0.1 * unit as f64,
+            11 => 0.0,
+            12 => -1.0,
+            _ => (unit * unit) as f64,
+        };
+        let table: Vec<f64> =
+            (0..60).flat_map(|unit| (0..14).map(move |at| column(at, unit))).collect();
+        let found = totals(UnitTable::new(&table, 14).unwrap(), 50, 9).unwrap();
+        let mut counts = [0; 60];
+        for (resample, row) in found.rows().enumerate() {
+            multiplicities(9, resample as u64, &mut counts);
+            for (at, total) in row.iter().enumerate() {
+                let drawn = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+                let expected = drawn
+                    .fold(0.0, |sum, (unit, count)| sum + f64::from(*count) * column(at, unit));
+                assert_eq!(*total, expected, "column {at}");
+            }
+        }
+    }
 
     #[test]
     fn a_resample_draws_as_many_units_as_there_are() {
