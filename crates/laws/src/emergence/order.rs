@@ -138,8 +138,14 @@ fn length_exponent(at: At<'_>, model: usize, lengths: &[SequencesOfLength]) -> L
             )),
         },
         Ok(value) => {
-            let replicates =
-                at.table.replicates(model, at.k, |counts| fitted(counts).unwrap_or(f64::NAN));
+            // What each length weighs in the slope, for all resamples alike.
+            let mean = log_lengths.iter().sum::<f64>() / log_lengths.len() as f64;
+            let spread: f64 = log_lengths.iter().map(|x| (x - mean).powi(2)).sum();
+            let weights: Vec<(usize, f64)> =
+                used.iter().copied().zip(log_lengths.iter().map(|x| (x - mean) / spread)).collect();
+            let replicates = at.table.replicates(model, at.k, |counts| {
+                weights.iter().map(|(length, w)| w * counts.minus_ln_p(*length).ln()).sum()
+            });
             let sample = replicates.map(Sample::new);
             let standard_error =
                 sample.as_ref().ok().and_then(|sample| sample.standard_error().ok());
