@@ -10,6 +10,7 @@ use relscale_stats::bootstrap::left_out_covariance;
 use relscale_stats::forms::power::{self, Power};
 use relscale_stats::interval::crossing::{self, Band};
 use relscale_stats::interval::mixed::{MixedLine, Shared, Spread};
+use relscale_stats::interval::open_form::OpenForm;
 use relscale_stats::{StatsError, multiple};
 
 use crate::intervals::student_t;
@@ -52,6 +53,8 @@ pub(crate) fn text_noise(
         left_out_covariance(&series, &sizes.0, &[slope, vec![1.0 / count; log_x.len()]]).ok()?;
     Some(TextNoise {
         covariance: found.shared.covariance().to_vec(),
+        along: Vec::new(),
+        elsewhere: None,
         degrees_of_freedom: found.shared.degrees_of_freedom(),
         loudest: found.loudest,
         documents: sizes.0.len() as u64,
@@ -267,11 +270,34 @@ fn about(
     (Some(spread.standard_error()), interval)
 }
 
+/// Points up to which the noise of a text is kept whole: beyond, its file grows with their square.
+const WHOLE: usize = 24;
+
 impl TextNoise {
     /// As the numerics want it; none where the file holds no square.
     pub(crate) fn shared(&self) -> Option<Shared> {
-        let points = (self.covariance.len() as f64).sqrt().round() as usize;
-        Shared::new(self.covariance.clone(), points, self.degrees_of_freedom).ok()
+        let (covariance, freedom) = (self.covariance.clone(), self.degrees_of_freedom);
+        if !self.along.is_empty() {
+            let elsewhere = self.elsewhere.unwrap_or_default();
+            return Shared::along(covariance, self.along.clone(), elsewhere, freedom).ok();
+        }
+        let points = (covariance.len() as f64).sqrt().round() as usize;
+        Shared::new(covariance, points, freedom).ok()
+    }
+
+    /// What of it laws through points at `x` with `values` need: for many points a small part. It
+    /// is kept in files, once nothing asks for more.
+    pub(crate) fn condense(&mut self, x: &[f64], values: &[f64]) {
+        if x.len() <= WHOLE || !self.along.is_empty() {
+            return;
+        }
+        let (Some(shared), Ok(open)) = (self.shared(), OpenForm::fit(x, values, None)) else {
+            return;
+        };
+        let within = shared.within(open.directions());
+        self.covariance = within.covariance().to_vec();
+        self.along = within.directions().to_vec();
+        self.elsewhere = Some(within.elsewhere());
     }
 
     /// Variance of the slope of a least-squares line over `ln x` by the text alone.
@@ -287,7 +313,8 @@ impl TextNoise {
     /// Noise of a ratio of two errors, point by point, whose texts are other documents: the two
     /// covariances added, degrees of freedom of the sum by Satterthwaite for the slope.
     pub(crate) fn of_ratio(treatment: &Self, baseline: &Self, x: &[f64]) -> Option<Self> {
-        if treatment.covariance.len() != baseline.covariance.len() {
+        let whole = treatment.along.is_empty() && baseline.along.is_empty();
+        if !whole || treatment.covariance.len() != baseline.covariance.len() {
             return None;
         }
         let pairs = treatment.covariance.iter().zip(&baseline.covariance);
@@ -297,10 +324,71 @@ impl TextNoise {
         let least = treatment.degrees_of_freedom.min(baseline.degrees_of_freedom);
         Some(Self {
             covariance,
+            along: Vec::new(),
+            elsewhere: None,
             degrees_of_freedom: if known > 0.0 { (a + b).powi(2) / known } else { least },
             loudest: treatment.loudest.max(baseline.loudest),
             documents: treatment.documents.min(baseline.documents),
             effective_documents: treatment.effective_documents.min(baseline.effective_documents),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use relscale_stats::interval::open_form::Of;
+
+    use super::*;
+
+    /// What a file keeps of the noise of a text of many points gives every interval that the whole
+    /// of it gives.
+    #[test]
+    fn condensed_noise_is_as_good_as_the_whole() {
+        let (points, documents) = (40, 60);
+        let x: Vec<f64> = (0..points).map(|at| 1e5 * 1.2_f64.powi(at)).collect();
+        let wave = |at: usize, by: f64| (by * at as f64).sin();
+        // With a floor, or without one, which is at its bound then.
+        for floor in [0.5, 0.0] {
+            let y: Vec<f64> = (0..x.len())
+                .map(|at| (9.0 * x[at].powf(-0.12) + floor) * (0.003 * wave(at, 2.4)).exp())
+                .collect();
+            let left_out: Vec<Vec<f64>> = (0..x.len())
+                .map(|at| {
+                    let moved = |document: usize| {
+                        1e-4 * (wave(document, 1.7) + 0.2 * wave(document + at * document, 0.9))
+                    };
+                    (0..documents).map(|document| y[at] * moved(document).exp()).collect()
+                })
+                .collect();
+            let slices: Vec<&[f64]> = left_out.iter().map(Vec::as_slice).collect();
+            let sizes = DocumentSizes(vec![100.0; documents]);
+            let whole = text_noise(&x, &slices, &sizes).unwrap();
+            let mut part = whole.clone();
+            part.condense(&x, &y);
+            assert!(part.covariance.len() <= 25 && part.along.len() <= 5, "{part:?}");
+            let both = [&whole, &part];
+            let close = |[left, right]: [f64; 2]| {
+                assert!((left / right - 1.0).abs() < 1e-9, "{left} {right}");
+            };
+            close(both.map(|text| text.slope_variance(&x).unwrap()));
+            let fits = both.map(|text| Fit::new(&x, &y, Some(text)).unwrap());
+            let open = both.map(|text| OpenForm::fit(&x, &y, text.shared().as_ref()).unwrap());
+            for at in [1e5, 1e7, 1e9] {
+                close(
+                    [0, 1].map(|one: usize| {
+                        fits[one].value(at, false, "1", 0.95).bounds().unwrap().0
+                    }),
+                );
+                for of in [Of::Law, Of::Point] {
+                    let found = [0, 1].map(|one: usize| open[one].at(at, of, 0.95).unwrap());
+                    close([0, 1].map(|one: usize| found[one].bounds().unwrap().1));
+                    close([0, 1].map(|one: usize| found[one].text_share));
+                }
+            }
+            // Few points are kept whole.
+            let mut few = whole.clone();
+            few.condense(&x[..24], &y[..24]);
+            assert_eq!(few, whole);
+        }
     }
 }

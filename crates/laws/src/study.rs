@@ -10,7 +10,7 @@ use crate::result::{
 };
 use crate::table::Group;
 use crate::{
-    breakdown, cross_entropy, emergence, predict, rank, rank_distribution, summary, verdict,
+    breakdown, cross_entropy, emergence, predict, rank, rank_distribution, series, summary, verdict,
 };
 use rayon::prelude::*;
 use relscale_records::RunTally;
@@ -73,6 +73,18 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsEr
         emergence: emergence::emergence(group, options)?,
         next_size: None,
     };
+    let of_sequences = fit
+        .emergence
+        .iter_mut()
+        .flat_map(|emergence| &mut emergence.by_k)
+        .flat_map(|at_k| &mut at_k.lengths)
+        .map(|windows| &mut windows.law);
+    let laws: Vec<&mut Law> =
+        fit.rank_laws.iter_mut().chain([&mut fit.cross_entropy_law]).chain(of_sequences).collect();
+    laws.into_par_iter().for_each(|law| {
+        let (x, values) = series::numbers(&law.points);
+        law.text.iter_mut().for_each(|text| text.condense(&x, &values));
+    });
     // Read off the laws that now stand.
     fit.next_size = predict::next_size(&fit, options.level);
     Ok(fit)

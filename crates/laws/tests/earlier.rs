@@ -75,6 +75,25 @@ fn laws() {
     );
 }
 
+/// Format 4 had today's names, and the noise of a text in full.
+#[test]
+fn laws_of_4() {
+    let study: StudyFit = renewed("laws-4");
+    let law = study.groups[0].rank_law(1).unwrap();
+    let text = law.text.as_ref().unwrap();
+    assert_eq!(text.covariance.len(), law.points.len() * law.points.len());
+    assert!(text.along.is_empty() && text.elsewhere.is_none());
+}
+
+/// A gap told its exponent by then, whose sign stays.
+#[test]
+fn gaps_of_4() {
+    let found: RelativeFit = renewed("relative-4");
+    let law = found.families[0].gaps[0].fit().unwrap();
+    assert_eq!(law.power.exponent.value, -law.delta_beta.value);
+    assert!(found.families[0].absolute[0].fit().is_some());
+}
+
 #[test]
 fn predictions() {
     let found: Predictions = renewed("predictions");

@@ -46,7 +46,7 @@ fn the_folder_of_a_saved_file_is_synced() {
 /// Others read this file: these paths are promised as long as [`RESULT_FORMAT`] stays.
 #[test]
 fn the_layout_is_stable() {
-    assert_eq!(RESULT_FORMAT, 4);
+    assert_eq!(RESULT_FORMAT, 5);
     let json = serde_json::to_value(study()).unwrap();
     for (path, expected) in [
         ("/format", Value::from(4)),

@@ -157,6 +157,8 @@ fn drawn_noise(replicates: &[&[f64]], sizes: &[f64]) -> Option<TextNoise> {
     let covariance = covariance(&series).ok().filter(|_| units >= 3.0)?;
     Some(TextNoise {
         covariance: covariance.into_iter().map(|value| value * units / (units - 1.0)).collect(),
+        along: Vec::new(),
+        elsewhere: None,
         degrees_of_freedom: units - 1.0,
         loudest: 0.0,
         documents: sizes.len() as u64,

@@ -6,6 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::{Flag, Quantity, series};
 
+/// The first format with today's names.
+pub(super) const TODAYS_NAMES: u32 = 4;
+
 /// `laws.json` of formats 2 and 3.
 pub(super) fn study(file: &mut Value) {
     for path in ["rank_laws/*", "cross_entropy_law", "emergence/by_k/*/lengths/*/law"] {

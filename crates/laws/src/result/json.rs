@@ -16,7 +16,7 @@ use crate::error::LawsError;
 
 /// Version of the layout of every result; a change of meaning of any member of any of them raises
 /// it.
-pub const RESULT_FORMAT: u32 = 4;
+pub const RESULT_FORMAT: u32 = 5;
 
 /// A whole result that machines read: `laws.json`, `relative.json`, predictions, fits of tables.
 pub trait Saved: Serialize + DeserializeOwned {
@@ -26,7 +26,7 @@ pub trait Saved: Serialize + DeserializeOwned {
     /// The command that makes such a file, e.g. `relscale fit`.
     const COMMAND: &'static str;
 
-    /// Turns a file of an earlier layout into one of today's.
+    /// Turns a file of a layout before 4 into one of today's.
     fn renew(file: &mut Value);
 
     /// Reads a file that [`save`](Self::save) wrote.
@@ -58,7 +58,10 @@ pub trait Saved: Serialize + DeserializeOwned {
             return serde_json::from_str(&text).map_err(parse);
         }
         let mut file: Value = serde_json::from_str(&text).map_err(parse)?;
-        Self::renew(&mut file);
+        // What 5 added to 4 is absent in files of 4, and is read so.
+        if format < earlier::TODAYS_NAMES {
+            Self::renew(&mut file);
+        }
         file["format"] = RESULT_FORMAT.into();
         serde_json::from_value(file).map_err(parse)
     }

@@ -320,8 +320,16 @@ impl PowerLaw {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TextNoise {
     /// Covariance of the logarithms of the points, in their order, row by row: by leaving out one
-    /// document at a time, the loudest counted twice.
+    /// document at a time, the loudest counted twice. With `along` it is of these logarithms
+    /// added up by each direction.
     pub covariance: Vec<f64>,
+    /// Of more than 24 points: orthonormal directions, an entry a point each, in which the law can
+    /// move, straight or with a floor; no interval depends on more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub along: Vec<Vec<f64>>,
+    /// With `along`: variance in all other directions together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<f64>,
     /// With which it is known: fewer than the documents where some are long, or err much more than
     /// others.
     pub degrees_of_freedom: f64,

@@ -25,6 +25,7 @@ use super::student::quantile;
 use crate::check;
 use crate::error::StatsError;
 use crate::optimise::least_squares::Line;
+use crate::optimise::{dot, orthonormal};
 
 /// The noise that all points share: how they would move together on another text.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +33,10 @@ pub struct Shared {
     covariance: Vec<f64>,
     points: usize,
     degrees_of_freedom: f64,
+    /// Orthonormal directions that the covariance is of; none where it is of the points.
+    along: Vec<Vec<f64>>,
+    /// Variance in all other directions together.
+    elsewhere: f64,
 }
 
 impl Shared {
@@ -67,10 +72,65 @@ impl Shared {
                 domain: "above 0",
             });
         }
-        Ok(Self { covariance, points, degrees_of_freedom })
+        Ok(Self { covariance, points, degrees_of_freedom, along: Vec::new(), elsewhere: 0.0 })
     }
 
-    /// Row-major, `points × points`.
+    /// The same noise as far as fits know it that move in the span of `directions` alone (an entry
+    /// a point each): the covariance along them and the variance elsewhere, few numbers where
+    /// points are many. [`product`](Self::product) is then of vectors of that span.
+    ///
+    /// ```
+    /// use relscale_stats::interval::mixed::Shared;
+    /// let whole = Shared::new(vec![2.0, 1.0, 0.0, 1.0, 3.0, 0.5, 0.0, 0.5, 1.0], 3, 9.0).unwrap();
+    /// let level = whole.within(vec![vec![5.0; 3]]);
+    /// assert!((level.product(&[1.0; 3], &[1.0; 3]) - 9.0).abs() < 1e-14);
+    /// assert!((level.covariance()[0] - 3.0).abs() < 1e-14 && (level.elsewhere() - 3.0).abs() < 1e-14);
+    /// ```
+    pub fn within(&self, directions: Vec<Vec<f64>>) -> Self {
+        let along = orthonormal(directions, PARALLEL);
+        let covariance: Vec<f64> = along
+            .iter()
+            .flat_map(|left| along.iter().map(move |right| self.product(left, right)))
+            .collect();
+        let there: f64 = covariance.iter().step_by(along.len() + 1).sum();
+        let elsewhere = (self.trace() - there).max(0.0);
+        Self { covariance, along, elsewhere, ..*self }
+    }
+
+    /// As [`within`](Self::within) gives it, from its parts.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), directions for points.
+    pub fn along(
+        covariance: Vec<f64>,
+        directions: Vec<Vec<f64>>,
+        elsewhere: f64,
+        degrees_of_freedom: f64,
+    ) -> Result<Self, StatsError> {
+        let points = directions.first().map_or(0, Vec::len);
+        if let Some(other) = directions.iter().find(|direction| direction.len() != points) {
+            return Err(StatsError::Lengths {
+                left: "first direction",
+                left_length: points,
+                right: "another direction",
+                right_length: other.len(),
+            });
+        }
+        let found = Self::new(covariance, directions.len(), degrees_of_freedom)?;
+        Ok(Self { points, along: directions, elsewhere, ..found })
+    }
+
+    /// The directions that [`covariance`](Self::covariance) is of; none where it is of the points.
+    pub fn directions(&self) -> &[Vec<f64>] {
+        &self.along
+    }
+
+    /// Variance in all other directions together.
+    pub fn elsewhere(&self) -> f64 {
+        self.elsewhere
+    }
+
+    /// Row-major, `points × points`, or as many rows as there are directions.
     pub fn covariance(&self) -> &[f64] {
         &self.covariance
     }
@@ -87,15 +147,30 @@ impl Shared {
 
     /// `left' V right`.
     pub fn product(&self, left: &[f64], right: &[f64]) -> f64 {
-        let rows = self.covariance.chunks_exact(self.points.max(1));
-        let along = |row: &[f64]| row.iter().zip(right).map(|(v, r)| v * r).sum::<f64>();
-        left.iter().zip(rows).map(|(weight, row)| weight * along(row)).sum()
+        if !self.along.is_empty() {
+            let parts = |vector: &[f64]| -> Vec<f64> {
+                self.along.iter().map(|direction| dot(direction, vector)).collect()
+            };
+            return form(&self.covariance, &parts(left), &parts(right));
+        }
+        form(&self.covariance, left, right)
     }
 
     fn trace(&self) -> f64 {
-        (0..self.points).map(|at| self.covariance[at * self.points + at]).sum()
+        let size = if self.along.is_empty() { self.points } else { self.along.len() };
+        self.covariance.iter().step_by(size + 1).sum::<f64>() + self.elsewhere
     }
 }
+
+/// `left' V right`.
+fn form(covariance: &[f64], left: &[f64], right: &[f64]) -> f64 {
+    let rows = covariance.chunks_exact(right.len().max(1));
+    let along = |row: &[f64]| row.iter().zip(right).map(|(v, r)| v * r).sum::<f64>();
+    left.iter().zip(rows).map(|(weight, row)| weight * along(row)).sum()
+}
+
+/// Share of a direction that others do not have, up to which it is rounding.
+const PARALLEL: f64 = 1e-10;
 
 /// The variance of a number with its two sources.
 #[derive(Debug, Clone, Copy, PartialEq)]

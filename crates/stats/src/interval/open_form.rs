@@ -92,6 +92,13 @@ impl OpenForm {
         Ok(Self { log_x, line, curve, tangent, shared: shared.cloned() })
     }
 
+    /// The directions in which the form and the straight line can move, an entry a point each: what
+    /// of a noise that points share a prediction depends on.
+    pub fn directions(&self) -> Vec<Vec<f64>> {
+        let line = [vec![1.0; self.log_x.len()], self.log_x.clone()];
+        line.into_iter().chain(self.tangent.iter().cloned()).collect()
+    }
+
     /// Name of the form that predicts.
     pub fn form(&self) -> &'static str {
         match &self.curve {
