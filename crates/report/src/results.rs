@@ -69,25 +69,6 @@ impl Results {
         Ok(found)
     }
 
-    /// The results as JSON, by the names of their files; `laws.json` is not among them.
-    ///
-    /// # Errors
-    /// None that a result can cause: all of it was JSON.
-    pub(crate) fn values(&self) -> serde_json::Result<Vec<(String, serde_json::Value)>> {
-        fn of<T: Saved>(
-            all: &[Named<T>],
-        ) -> impl Iterator<Item = serde_json::Result<(String, serde_json::Value)>> {
-            all.iter()
-                .map(|one| Ok((format!("{}.json", one.file), serde_json::to_value(&one.fit)?)))
-        }
-        of(&self.relative)
-            .chain(of(&self.choices))
-            .chain(of(&self.stages))
-            .chain(of(&self.size_tokens))
-            .chain(of(&self.isoflop))
-            .collect()
-    }
-
     /// Refuses results of another study: those about a model that this one has not.
     fn belong(&self, folder: &Path) -> Result<()> {
         let Some(there) = self.models(folder)? else { return Ok(()) };

@@ -1,14 +1,15 @@
 //! The box of cautions: every flag of every result, and the points that were left out.
 //!
-//! Flags are found by walking the result as JSON, wherever it holds a member `flags`: a part of a
+//! Flags are found by walking the result as JSON ([`Flagged`]), wherever it holds a member `flags`: a part of a
 //! result that is newer than this file has its flags on the page all the same. What a flag is about
 //! is read off the members on the way to it.
 
 use relscale_laws::{Flag, GroupFit, Severity};
 use relscale_records::digits::count;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::json;
 
+use super::flagged::{Flagged, Members};
 use super::source::Html;
 use super::view::switch::Switch;
 use crate::shown::place::{At, at};
@@ -74,7 +75,7 @@ struct LeftOut {
 
 impl Cautions {
     /// Those of the files of a study, each with its content.
-    pub(super) fn of(files: &[(String, Value)]) -> Self {
+    pub(super) fn of(files: &[(String, Flagged)]) -> Self {
         let mut found = Vec::new();
         for (name, value) in files {
             walk(value, &Place::file(name), name.clone(), &[], &mut found);
@@ -116,31 +117,32 @@ impl Cautions {
 }
 
 /// Finds the flags in `value`, whose ancestors say that it is about `labels` of `group`.
-fn walk(value: &Value, place: &Place, group: String, labels: &[String], found: &mut Vec<Found>) {
+fn walk(value: &Flagged, place: &Place, group: String, labels: &[String], found: &mut Vec<Found>) {
     match value {
-        Value::Array(entries) => {
-            for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.is_number()) {
+        Flagged::Entries(entries) => {
+            for (at, entry) in entries.iter().enumerate() {
                 walk(entry, &place.step(&at.to_string()), group.clone(), labels, found);
             }
         }
-        Value::Object(members) => {
-            let text = |name: &str| members.get(name).and_then(Value::as_str);
-            let group = match (text("family"), text("corpus")) {
+        Flagged::Members(members) => {
+            let group = match (members.text("family"), members.text("corpus")) {
                 (Some(family), Some(corpus)) => format!("{family} on {corpus}"),
                 _ => group,
             };
             let mut labels = labels.to_vec();
             labels.extend(label(members));
-            for (name, member) in members {
+            for (name, member) in &members.0 {
                 let place = place.step(name);
                 if name != "flags" {
                     walk(member, &place, group.clone(), &labels, found);
                     continue;
                 }
-                for (at, entry) in member.as_array().into_iter().flatten().enumerate() {
-                    let code =
-                        entry.get("code").and_then(Value::as_str).unwrap_or("note").to_owned();
-                    if let Ok(flag) = serde_json::from_value::<Flag>(entry.clone()) {
+                let Flagged::Entries(entries) = member else { continue };
+                for (at, entry) in entries.iter().enumerate() {
+                    let Flagged::Members(entry) = entry else { continue };
+                    let code = entry.text("code").unwrap_or("note").to_owned();
+                    let whole = json!({ "code": code, "message": entry.text("message") });
+                    if let Ok(flag) = serde_json::from_value::<Flag>(whole) {
                         let (group, about) = (group.clone(), labels.clone());
                         found.push(Found {
                             group,
@@ -158,27 +160,25 @@ fn walk(value: &Value, place: &Place, group: String, labels: &[String], found: &
 }
 
 /// What an object of a result is about, in a few words.
-fn label(members: &serde_json::Map<String, Value>) -> Option<String> {
-    let text = |name: &str| members.get(name).and_then(Value::as_str);
-    let number = |name: &str| members.get(name).and_then(Value::as_u64);
-    if let Some(quantity) = members.get("quantity").and_then(Value::as_object) {
-        let of = |name: &str| quantity.get(name).and_then(Value::as_u64);
-        return Some(match (of("k"), of("length")) {
+fn label(members: &Members) -> Option<String> {
+    if let Some(Flagged::Members(quantity)) = members.get("quantity") {
+        return Some(match (quantity.count("k"), quantity.count("length")) {
             (Some(k), None) => format!("k = {}", count(k)),
             (Some(k), Some(length)) => format!("p of {length} tokens at k = {k}"),
             // A column, a distribution; CE.
-            _ => text("name").unwrap_or("CE").to_owned(),
+            _ => members.text("name").unwrap_or("CE").to_owned(),
         });
     }
     let named = ["treatment", "distribution", "model", "form", "name", "column"];
     // A group names itself.
-    if members.contains_key("corpus") {
+    if members.get("corpus").is_some() {
         return None;
     }
-    named.into_iter().find_map(text).map(str::to_owned).or_else(|| {
-        number("length")
+    named.into_iter().find_map(|name| members.text(name)).map(str::to_owned).or_else(|| {
+        members
+            .count("length")
             .map(|length| format!("N = {length}"))
-            .or_else(|| number("k").map(|k| format!("k = {k}")))
+            .or_else(|| members.count("k").map(|k| format!("k = {k}")))
     })
 }
 
@@ -264,8 +264,6 @@ fn condensed(flags: &[&Found]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -280,6 +278,7 @@ mod tests {
             ],
             "newer": {"part": [{"model": "m", "flags": flag("outlier", "far")}]},
         }]});
+        let value = Flagged::of(&value).unwrap();
         let cautions = Cautions::of(&[("laws.json".to_owned(), value)]);
         let seen: Vec<(&str, &str, &str, usize)> = cautions
             .rows

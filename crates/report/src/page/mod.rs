@@ -12,6 +12,7 @@
 //! | `others` | what is said of the other results, as `shown` has it |
 //! | `tables` | tables as the template takes them |
 //! | `cautions` | every flag of every result, and the points left out |
+//! | `flagged` | a result as far as it leads to its flags |
 //! | `records` | provenance |
 //! | `escape` | text as markup |
 //! | `explore` | the data of the figure that moves with k |
@@ -23,6 +24,7 @@
 mod cautions;
 mod escape;
 mod explore;
+mod flagged;
 mod others;
 mod records;
 mod source;
@@ -38,9 +40,11 @@ use serde::Serialize;
 
 pub(crate) use records::Records;
 
+use flagged::Flagged;
+
 use crate::error::{ReportError, Result};
 use crate::figures::{Family, Figure, LeftOut};
-use crate::results::Results;
+use crate::results::{Named, Results};
 
 /// The script of the page, in the order in which its parts build on each other.
 const SCRIPT: &str = concat!(
@@ -154,11 +158,8 @@ fn page(
     // The ending of the name turns escaping on.
     environment.add_template("page.html", include_str!("page.html"))?;
     let data = explore::Data::of(study, families);
-    let mut values = results.values().map_err(json)?;
-    values.insert(0, ("laws.json".to_owned(), serde_json::to_value(study).map_err(json)?));
-    let mut cautions = cautions::Cautions::of(&values);
-    // The page is all that is needed from here on, and the values are larger than it.
-    drop(values);
+    let flagged = flagged(study, results).map_err(json)?;
+    let mut cautions = cautions::Cautions::of(&flagged);
     cautions.leave_out(view::switch::groups(study, families));
     environment.get_template("page.html")?.render(Serde(View {
         style: include_str!("page.css"),
@@ -171,4 +172,20 @@ fn page(
         explore: data.any(),
         data: data.json().map_err(json)?,
     }))
+}
+
+/// What leads to the flags of every result, by the names of their files.
+fn flagged(study: &StudyFit, results: &Results) -> serde_json::Result<Vec<(String, Flagged)>> {
+    fn of<T: Serialize>(
+        all: &[Named<T>],
+    ) -> impl Iterator<Item = serde_json::Result<(String, Flagged)>> {
+        all.iter().map(|one| Ok((format!("{}.json", one.file), Flagged::of(&one.fit)?)))
+    }
+    std::iter::once(Flagged::of(study).map(|laws| ("laws.json".to_owned(), laws)))
+        .chain(of(&results.relative))
+        .chain(of(&results.choices))
+        .chain(of(&results.stages))
+        .chain(of(&results.size_tokens))
+        .chain(of(&results.isoflop))
+        .collect()
 }
