@@ -325,6 +325,9 @@ impl<F: Fn(&Shape) -> f64> Spring<'_, F> {
 }
 
 impl<F: Fn(&Shape) -> f64> Residuals for Spring<'_, F> {
+    // The spring leaves no valley flat.
+    const UNSEEN: f64 = 1e-17;
+
     fn residuals(&mut self, point: &[f64], out: &mut Vec<f64>) -> bool {
         self.put(point);
         out.clear();

@@ -12,6 +12,10 @@ use super::{Bound, Minimum, Symmetric, dot, solve};
 
 /// What is minimised is `Σ r²` of these.
 pub trait Residuals {
+    /// Share of the sum of squares whose gain is not worth a step. By default none is too small:
+    /// along a valley that is flat to rounding, steps that gain next to nothing lead far.
+    const UNSEEN: f64 = 0.0;
+
     /// Writes the residuals at `point`. False when the point is not allowed.
     fn residuals(&mut self, point: &[f64], out: &mut Vec<f64>) -> bool;
 
@@ -23,12 +27,9 @@ pub trait Residuals {
 /// Steps at most; each costs a Jacobian.
 const STEPS: usize = 60;
 
-/// Share of the sum of squares that no step can be seen to gain.
-const ROUNDING: f64 = 1e-17;
-
 /// Walks downhill from `start`, clamped to the bounds: never ends above it. Of infinite value when
 /// the start itself is not allowed.
-pub fn polish(problem: &mut impl Residuals, start: &[f64], bounds: &[Bound]) -> Minimum {
+pub fn polish<P: Residuals>(problem: &mut P, start: &[f64], bounds: &[Bound]) -> Minimum {
     let mut residuals = Vec::new();
     let mut trial = Vec::new();
     let mut point: Vec<f64> =
@@ -69,7 +70,7 @@ pub fn polish(problem: &mut impl Residuals, start: &[f64], bounds: &[Bound]) -> 
             // What the linear model of the residuals promises; a smaller step promises less.
             let promised: f64 =
                 right.iter().zip(&step).map(|(right, step)| step * (right + damping * step)).sum();
-            if promised <= ROUNDING * sum {
+            if P::UNSEEN > 0.0 && promised <= P::UNSEEN * sum {
                 break;
             }
             let mut next = point.clone();
