@@ -1,8 +1,8 @@
 //! The box of cautions: every flag of every result, and the points that were left out.
 //!
-//! Flags are found by walking the result as JSON ([`Flagged`]), wherever it holds a member `flags`: a part of a
-//! result that is newer than this file has its flags on the page all the same. What a flag is about
-//! is read off the members on the way to it.
+//! Flags are found by walking the result as JSON ([`Flagged`]), wherever it holds a member `flags`:
+//! a part of a result that is newer than this file has its flags on the page all the same. What a
+//! flag is about is read off the members on the way to it.
 
 use relscale_laws::{Flag, GroupFit, Severity};
 use relscale_records::digits::count;
