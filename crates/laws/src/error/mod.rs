@@ -122,7 +122,9 @@ pub enum LawsError {
         corpus: String,
     },
     /// There is nothing to fit.
-    #[error("there is no finished run to fit; `relscale measure` makes them")]
+    #[error(
+        "there is no finished run to fit; `relscale measure` makes them, and `relscale merge` where they were measured in parts"
+    )]
     NoRuns,
     /// A run's sums contradict themselves.
     #[error(
