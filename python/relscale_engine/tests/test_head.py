@@ -9,6 +9,7 @@ from support import NEEDS_TORCH, REPOSITORY
 
 torch = pytest.importorskip("torch", reason=NEEDS_TORCH)
 
+from relscale_engine import head as head_module  # noqa: E402
 from relscale_engine.errors import EngineError  # noqa: E402
 from relscale_engine.head import RankHead  # noqa: E402
 from relscale_engine.logits import LogitMap  # noqa: E402
@@ -41,7 +42,9 @@ def small_integers(shape, generator, reach=3):
 @pytest.mark.parametrize("rows", [1, 63, 64, 65, 200, 1000])
 @pytest.mark.parametrize("n", [0, 1, 7, 40])
 @pytest.mark.parametrize("masked", [False, True])
-def test_exact_products_give_the_columns_of_the_definition(rows, n, masked):
+@pytest.mark.parametrize("kept", [0, head_module.KEPT])
+def test_exact_products_give_the_columns_of_the_definition(rows, n, masked, kept, monkeypatch):
+    monkeypatch.setattr(head_module, "KEPT", kept)
     g = torch.Generator().manual_seed(rows * 100 + n)
     weight, hidden = small_integers((rows, 5), g), small_integers((n, 5), g)
     takes_part = torch.ones(rows, dtype=torch.bool)
@@ -63,9 +66,11 @@ def test_exact_products_give_the_columns_of_the_definition(rows, n, masked):
                 assert getattr(got, name).tolist() == expected[name].tolist(), (name, block_rows)
 
 
+@pytest.mark.parametrize("kept", [0, head_module.KEPT])
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_equal_rows_are_tied_to_the_bit_wherever_they_stand(dtype):
+def test_equal_rows_are_tied_to_the_bit_wherever_they_stand(dtype, kept, monkeypatch):
     """Copies of a row in every tile and at every place in it, with numbers that round."""
+    monkeypatch.setattr(head_module, "KEPT", kept)
     g = torch.Generator().manual_seed(5)
     rows, width = 1500, 193
     weight = torch.randn(rows, width, generator=g)
@@ -193,8 +198,9 @@ def test_targets_that_take_no_part_are_refused():
         head.score(torch.randn(2, 4), torch.tensor([1, 7]))
 
 
-def test_a_product_that_is_not_repeated_is_noticed():
+def test_a_product_that_is_not_repeated_is_noticed(monkeypatch):
     """A device that multiplies otherwise the second time would make ties wrong in silence."""
+    monkeypatch.setattr(head_module, "KEPT", 0)
     head = RankHead(torch.randn(640, 4), block_rows=8, tile=64)
     plain, calls = head._logits, []
 
@@ -229,3 +235,9 @@ def test_a_compiled_head_counts_the_same():
     torch.testing.assert_close(
         plain.entropy, compiled.entropy, equal_nan=True, atol=2e-6, rtol=1e-6
     )
+    # Many equal logits: the first of equals, compiled too.
+    weight, hidden = small_integers((900, 5), g), small_integers((70, 5), g)
+    plain = RankHead(weight, block_rows=32, tile=256).score(hidden, targets)
+    even = RankHead(weight, block_rows=32, tile=256, compile=True).score(hidden, targets)
+    for name in ("rank", "ties", "argmax"):
+        assert torch.equal(getattr(plain, name), getattr(even, name)), name

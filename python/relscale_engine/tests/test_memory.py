@@ -57,6 +57,7 @@ def growth(program, tokens):
 def test_the_tiled_head_stays_flat_where_all_logits_grow():
     few, many = growth(TILED, 256), growth(TILED, 2048)
     full = growth(FULL, 256)
-    # All logits of 256 tokens are 250 MB, of 2048 tokens 2 GB; a block and a tile are 4 MB.
+    # All logits of 256 tokens are 250 MB, of 2048 tokens 2 GB; a block and a tile
+    # are 4 MB, and up to 32 MB of them are kept.
     assert full > 500
-    assert few < 20 and many < 20, (few, many)
+    assert few < 80 and many < 80, (few, many)

@@ -91,6 +91,30 @@ def test_a_hello_that_names_no_model_is_refused_in_words(members, words):
         assert program.wait() == 1
 
 
+def test_a_model_that_is_named_comes_from_the_hub_s_cache(tmp_path, monkeypatch):
+    """Without a socket, in the layout of `huggingface_hub`."""
+    folder = llama(tmp_path / "plain")
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    model = tmp_path / "hub/models--made-up--tiny"
+    for kind in ("refs", "snapshots", "blobs"):
+        (model / kind).mkdir(parents=True)
+    (model / "refs/main").write_text(commit)
+    folder.rename(model / "snapshots" / commit)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    for name, found in (("made-up/tiny", True), ("made-up/away", False)):
+        with Program("-m", "relscale_engine", "--device", "cpu") as program:
+            program.hello(model=name)
+            if found:
+                hello = program.receive_json(b"HELO")
+                assert hello["architecture"] == "llama" and len(hello["weights_sha256"]) == 64
+                program.ask([window([1, 2, 3])])
+                assert program.receive()[0] == frames.SCORES
+            else:
+                message = program.receive_json(b"FAIL")["message"]
+                assert "made-up/away is no folder, and transformers cannot find it" in message
+
+
 def test_weights_that_lack_a_tensor_are_refused(tmp_path):
     folder = llama(tmp_path)
     path = folder / "model.safetensors"

@@ -20,9 +20,11 @@ another kernel and round otherwise. So:
 
 Comparing needs the target's logit before the first tile is counted, which would mean every product
 twice. Instead positions are sorted by target, so that the targets of a block lie in one or a few
-tiles. The block's own tiles come first and give its targets' logits; where it is one tile, it is
-counted at once. At most tiles + blocks products are extra, of tiles x blocks. That they were
-repeated to the bit is checked: every target must have met itself.
+tiles. The block's own tiles come first and give its targets' logits; their products are kept until
+then, if they are no more than `KEPT` bytes, and counted at once. Where they are more, which a block
+of few positions all over the vocabulary can bring about, they are repeated: at most tiles + blocks
+products of tiles x blocks. That they were repeated to the bit is checked: every target must have
+met itself.
 """
 
 from __future__ import annotations
@@ -41,6 +43,9 @@ LEFT_OUT = -(2.0**126)
 
 NONE_YET = -1e38
 """A running maximum before the first tile: finite, so that no infinity meets another."""
+
+KEPT = 1 << 25
+"""Bytes of products that are kept until the targets' logits of a block are known."""
 
 ALIGN = 64
 """Tiles are a multiple of this many rows."""
@@ -181,18 +186,22 @@ class RankHead:
 
         for b, block in enumerate(blocks):
             inside = sorted_targets[block]
-            first, last = int(inside[0]) // self.tile, int(inside[-1]) // self.tile
-            for j in range(first, last + 1):
+            own = (inside // self.tile).unique_consecutive().tolist()
+            keep = len(own) * len(inside) * self.tile * 4 <= KEPT
+            kept: list[Tensor] = []
+            for j in own:
                 ends = torch.tensor([j * self.tile, (j + 1) * self.tile])
                 low, high = torch.searchsorted(inside, ends).tolist()
-                if low == high:
-                    continue
                 z = self._logits(hidden[block], j)
                 rows = slice(block.start + low, block.start + high)
                 column = (aimed_at[rows] - j * self.tile)[:, None]
                 walk.aim[rows] = z[low:high].gather(1, column)[:, 0]
-                if first == last:
-                    walk.absorb(block, j * self.tile, self._statistics(z, walk.aim[block]))
+                if keep:
+                    kept.append(z.clone() if len(own) > 1 else z)
+            if keep or len(own) == 1:
+                for j, product in zip(own, kept or [z], strict=True):
+                    found = self._statistics(product, walk.aim[block])
+                    walk.absorb(block, j * self.tile, found)
                     counted.add((b, j))
 
         for j in range(self.tiles):

@@ -90,7 +90,8 @@ class TransformersBackend:
         )
         if options.compile == "head":
             self._compile(weight)
-        self._gathered = max(self._budget, 16384)
+        # Positions that meet the head together; a request of so many tokens is answered in one go.
+        self._gathered = 2 * self._budget
         self._scored = self._tied = 0
         self._say_ties_at = 1
         names = {name for name, _ in self._model.named_parameters()}
@@ -109,7 +110,7 @@ class TransformersBackend:
             "parameters": self._counts.as_json(),
             "rows": self.rows,
             "context": self.context,
-            "bos": facts.first_id(self._config.get_text_config().bos_token_id),
+            "bos": facts.first_id(getattr(self._config.get_text_config(), "bos_token_id", None)),
             "rank_rule": ">=",
             "batch_tokens": self._gathered,
             "notices": self._notices,

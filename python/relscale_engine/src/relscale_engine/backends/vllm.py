@@ -75,7 +75,7 @@ class VllmBackend:
             "parameters": counts.as_json(),
             "rows": self.rows,
             "context": self.context,
-            "bos": facts.first_id(hf.bos_token_id),
+            "bos": facts.first_id(getattr(hf, "bos_token_id", None)),
             "rank_rule": ">=",
             "batch_tokens": options.batch_tokens or 65536,
             "notices": self._notices,
