@@ -171,6 +171,7 @@ def test_vllm_and_transformers_agree(name, tmp_path, monkeypatch):
     (hello_t, scores_t), (hello_v, scores_v) = told["transformers"], told["vllm"]
     for fact in ("weights_sha256", "config_sha256", "parameters", "rows", "stored_dtype", "bos"):
         assert hello_t[fact] == hello_v[fact], fact
+    assert hello_v["rows_only"] and "rows_only" not in hello_t
     assert hello_v["gives"] == [] and hello_v["context"] == hello_t["context"] - 1
     assert scores_t.rank == scores_v.rank
     assert max(abs(a - b) for a, b in zip(scores_t.nll, scores_v.nll, strict=True)) < 1e-4

@@ -77,6 +77,7 @@ class VllmBackend:
             "context": self.context,
             "bos": facts.first_id(getattr(hf, "bos_token_id", None)),
             "rank_rule": ">=",
+            "rows_only": True,
             "batch_tokens": options.batch_tokens or 65536,
             "notices": self._notices,
         }
