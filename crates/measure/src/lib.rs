@@ -18,6 +18,7 @@
 //! | [`session`], `tell` | all models over all corpora; what is said on the way |
 //! | [`known`] | what earlier starts learned of the inputs, so that a finished study returns at once |
 //! | [`hub`] | a model's name becomes a local folder: here and nowhere else |
+//! | [`http`] | the one place where a socket is opened |
 //! | [`event`] | what a caller is told on the way |
 //!
 //! **Files on disk.** Those of [`relscale_records::study`], and beside them the memory of
@@ -38,6 +39,7 @@ pub mod engine;
 pub mod engines;
 pub mod error;
 pub mod event;
+pub mod http;
 pub mod hub;
 pub mod known;
 pub mod layout;

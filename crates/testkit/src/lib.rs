@@ -6,6 +6,7 @@
 //! * [`ranks`]: the cases of `testdata/ranks`, which every head, engine and kernel faces, and a
 //!   model whose logits are given.
 //! * [`numbers`]: numbers that look random, and gradients against finite differences.
+//! * [`server`]: a server on this machine that answers as a test says, faults included.
 //! * [`study`]: a study whose ranks follow a law that one knows, to fit.
 //!
 //! Everything follows from a seed or from nothing at all, so that a test sees the same on every
@@ -17,8 +18,10 @@ pub mod data;
 pub mod model;
 pub mod numbers;
 pub mod ranks;
+pub mod server;
 pub mod study;
 pub mod tokenizer;
 
 pub use model::{TinyModel, tiny_model};
+pub use server::{Answer, Received, StubServer};
 pub use study::{MadeUpFamily, made_up_study};
