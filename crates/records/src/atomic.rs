@@ -23,6 +23,7 @@
 //! | a file that an option names | [`write_named`], [`write_named_with`] |
 //! | a folder that a user names, one inside it | [`folder`], [`inner_folder`] |
 //! | bytes that end with their process | [`unnamed`] |
+//! | a file that grows over several runs, and what points to it | [`GrownFile`], [`point`] |
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -31,8 +32,10 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 
 pub mod faults;
+mod grown;
 mod named;
 
+pub use grown::{GrownFile, point, remove_dead_link};
 pub use named::{place, write_named, write_named_with};
 
 /// Ending of files that are being written.

@@ -14,6 +14,36 @@ use crate::error::{Error, Result};
 /// Name of the file.
 pub const LOCK_FILE: &str = ".lock";
 
+/// The lock of a file of its own, which other programs know as well (`flock`, as Python's
+/// `filelock` takes it); freed when dropped. The file stays: to remove it would race with whoever
+/// waits.
+#[derive(Debug)]
+pub struct FileLock {
+    file: File,
+}
+
+impl FileLock {
+    /// Takes the lock, or says at once that another holds it. A file system without locks gives
+    /// none, and nobody is kept out.
+    ///
+    /// # Errors
+    /// [`Error::Write`]; [`Error::InTheWay`] when the file is a link.
+    pub fn try_take(path: &Path) -> Result<Option<Self>> {
+        refuse_link(path)?;
+        let file = open(path).map_err(Error::write(path))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(Some(Self { file })),
+        }
+    }
+}
+
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
+}
+
 /// More than a process's number and a line feed need.
 const LONGEST: u64 = 32;
 
