@@ -165,6 +165,7 @@ fn code_of(error: &anyhow::Error) -> u8 {
             Measure::Engine { .. } | Measure::BadAnswer { .. } | Measure::BadWindows { .. } => {
                 FAILURE
             }
+            Measure::Hub(error) => of_hub(error),
             _ => REFUSED,
         };
     }
@@ -222,6 +223,19 @@ fn advice(error: &anyhow::Error) -> Option<&'static str> {
             Some("see that there is room on the disk and run the same command again to go on")
         }
         _ => None,
+    }
+}
+
+/// A name is refused; what a network or disk does to it is a failure.
+fn of_hub(error: &relscale_measure::error::HubError) -> u8 {
+    use relscale_measure::error::HubError as Hub;
+    match error {
+        Hub::Status { .. }
+        | Hub::NoConnection { .. }
+        | Hub::Cut { .. }
+        | Hub::Wrong { .. }
+        | Hub::Keep { .. } => FAILURE,
+        _ => REFUSED,
     }
 }
 

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use relscale_corpus::CorpusSpec;
 use relscale_corpus::loaders::reading::Reading;
 use relscale_measure::engines::{EngineOptions, Provider};
-use relscale_measure::hub::ModelRequest;
+use relscale_measure::hub::name::DatasetFiles;
+use relscale_measure::hub::{Hub, ModelRequest, Parts};
 use relscale_measure::{CorpusSource, ModelSource};
 
+use crate::exit::Refusal;
 use crate::interrupt;
 use crate::terminal::{self, Style};
 
@@ -39,17 +41,21 @@ pub(crate) struct Model {
     pub(crate) weight: u64,
 }
 
-/// Each argument is a model folder, `NAME=FOLDER`, or a folder of model folders. Small models come
-/// first, so that the first results come soon and a mistake is noticed early.
+/// Each argument is a model folder, `NAME=FOLDER`, a folder of model folders, or a name of the Hub.
+/// Small models come first, so that the first results come soon and a mistake is noticed early.
 ///
 /// # Errors
-/// Those of [`ModelRequest::parse`].
-pub(crate) fn models(arguments: &[String], family: Option<&str>) -> anyhow::Result<Vec<Model>> {
+/// Those of [`ModelRequest::find`].
+pub(crate) fn models(
+    arguments: &[String],
+    family: Option<&str>,
+    hub: &Hub,
+) -> anyhow::Result<Vec<Model>> {
     let mut models = Vec::new();
     for argument in arguments {
         let inside = folders_of_models(Path::new(argument));
         if inside.is_empty() {
-            models.push(ModelRequest::parse(argument)?);
+            models.push(ModelRequest::find(argument, hub, Parts::All)?);
         }
         for folder in inside {
             models.push(ModelRequest::of_folder(&folder)?);
@@ -98,14 +104,57 @@ pub(crate) fn sources(
     models.iter().map(|model| Ok(engine.open(&model.request, options)?)).collect()
 }
 
+/// A `--corpus` value that names files of this machine.
+#[derive(Debug, Clone)]
+pub(crate) struct Text {
+    /// The value.
+    pub(crate) spec: String,
+    /// Where the files were fetched from, if they were.
+    origin: Option<String>,
+}
+
+impl Text {
+    /// The values alone.
+    pub(crate) fn specs(texts: &[Self]) -> Vec<String> {
+        texts.iter().map(|text| text.spec.clone()).collect()
+    }
+}
+
+/// The values of `--corpus`, with files put in place of what they name by `hf://`: [`CorpusSpec`]
+/// knows files only.
+///
+/// # Errors
+/// Those of [`Hub::dataset`].
+pub(crate) fn texts(arguments: &[String], hub: &Hub) -> anyhow::Result<Vec<Text>> {
+    arguments.iter().map(|argument| text(argument, hub)).collect()
+}
+
+fn text(argument: &str, hub: &Hub) -> anyhow::Result<Text> {
+    let as_given = || Text { spec: argument.to_owned(), origin: None };
+    let (name, rest) = match argument.split_once('=') {
+        Some((name, rest)) if !name.contains(['/', '?']) => (Some(name), rest),
+        _ => (None, argument),
+    };
+    let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let Some(files) = DatasetFiles::parse(place) else { return Ok(as_given()) };
+    let found = hub.dataset(&files.map_err(relscale_measure::Error::from)?)?;
+    let path = found.path.to_str().ok_or_else(|| {
+        let what = format!("{}: a path that is not UTF-8", found.path.display());
+        Refusal::new(what, "give a cache with another path by HF_HUB_CACHE=FOLDER")
+    })?;
+    let name = name.map_or_else(String::new, |name| format!("{name}="));
+    let query = if query.is_empty() { String::new() } else { format!("?{query}") };
+    Ok(Text { spec: format!("{name}{path}{query}"), origin: Some(found.source) })
+}
+
 /// The texts. Files that are not there are noticed now, not after the first model was loaded.
 ///
 /// # Errors
 /// A value that does not follow the grammar, a file that is not there.
-pub(crate) fn corpora(arguments: &[String]) -> anyhow::Result<Vec<CorpusSource<'static>>> {
-    let specs = arguments
+pub(crate) fn corpora(texts: &[Text]) -> anyhow::Result<Vec<CorpusSource<'static>>> {
+    let specs = texts
         .iter()
-        .map(|argument| Ok(argument.parse()?))
+        .map(|text| Ok(text.spec.parse()?))
         .collect::<anyhow::Result<Vec<CorpusSpec>>>()?;
     let mut notices: Vec<String> = Vec::new();
     for spec in &specs {
@@ -118,22 +167,23 @@ pub(crate) fn corpora(arguments: &[String]) -> anyhow::Result<Vec<CorpusSource<'
         notices.extend(more);
     }
     warn(&notices);
-    let corpus = |spec: CorpusSpec| {
+    let corpus = |(spec, text): (CorpusSpec, &Text)| {
         spec.check()?;
-        Ok(CorpusSource::of_spec_with(spec, Reading::until(interrupt::flag())))
+        let source = CorpusSource::of_spec_with(spec, Reading::until(interrupt::flag()));
+        Ok(CorpusSource { origin: text.origin.clone(), ..source })
     };
-    specs.into_iter().map(corpus).collect()
+    specs.into_iter().zip(texts).map(corpus).collect()
 }
 
 /// The commands that look at what was measured: a fit of texts, the choices of questions.
 ///
 /// # Errors
 /// A value that does not follow the grammar.
-pub(crate) fn next_commands(arguments: &[String]) -> anyhow::Result<Vec<&'static str>> {
+pub(crate) fn next_commands(texts: &[Text]) -> anyhow::Result<Vec<&'static str>> {
     let mut commands = Vec::new();
-    for argument in arguments {
+    for text in texts {
         let command =
-            if argument.parse::<CorpusSpec>()?.is_questions() { "choices" } else { "fit" };
+            if text.spec.parse::<CorpusSpec>()?.is_questions() { "choices" } else { "fit" };
         if !commands.contains(&command) {
             commands.push(command);
         }

@@ -330,47 +330,48 @@ fn a_library_that_gives_up_says_nothing_itself() {
     assert!(matches!(outcome.code, Some(0 | 3)), "{}", outcome.screen());
 }
 
-/// Whatever the environment says or lacks, no connection is opened and nothing gives up: models are
-/// folders.
+/// Offline, by whatever word, means that no connection is opened, neither to the Hub nor to a
+/// proxy; nothing gives up where the environment says little, and a local folder needs none of it.
 #[test]
-fn no_environment_opens_a_connection() {
+fn no_connection_is_opened_offline() {
     let place = Place::new();
     place.model("m", &TinyModel::default());
     place.prose();
     let proxy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     proxy.set_nonblocking(true).unwrap();
     let address = format!("http://{}", proxy.local_addr().unwrap());
-    let environments: [&[(&str, &str)]; 4] = [
-        &[],
-        &[("HF_HUB_OFFLINE", "1")],
-        &[("HF_HOME", "nowhere"), ("HF_ENDPOINT", &address)],
-        &[
-            ("HTTPS_PROXY", &address),
-            ("HTTP_PROXY", &address),
-            ("ALL_PROXY", &address),
-            ("HOME", "/nowhere"),
-        ],
+    let everywhere = [
+        ("HF_ENDPOINT", address.as_str()),
+        ("HTTPS_PROXY", &address),
+        ("HTTP_PROXY", &address),
+        ("ALL_PROXY", &address),
     ];
-    for (number, environment) in environments.into_iter().enumerate() {
+    let fetch = "`hf download EleutherAI/pythia-70m`";
+    type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str], &'a str);
+    let cases: [Case<'_>; 5] = [
+        // Without a home there is no cache, and nothing is asked.
+        (&[], &[], "give one by HF_HOME=FOLDER"),
+        (&[("HF_HUB_OFFLINE", "1")], &[], "give one by HF_HOME=FOLDER"),
+        (&[("HF_HUB_OFFLINE", "1"), ("HF_HOME", "nowhere")], &[], fetch),
+        (&[("TRANSFORMERS_OFFLINE", "1"), ("HOME", "/nowhere")], &[], fetch),
+        (&[("XDG_CACHE_HOME", "/nowhere")], &["--offline"], fetch),
+    ];
+    for (number, (environment, more, word)) in cases.into_iter().enumerate() {
         let out = format!("study{number}");
-        for (model, code, word) in [
-            ("models/m", 0, "next: relscale fit"),
+        for (model, corpus, code, word) in [
+            ("models/m", "prose.txt", 0, "next: relscale fit"),
+            ("EleutherAI/pythia-70m", "prose.txt", 3, word),
             (
-                "EleutherAI/pythia-70m",
+                "models/m",
+                "hf://datasets/o/n/x.txt",
                 3,
-                "hf download EleutherAI/pythia-70m --local-dir pythia-70m",
+                if word == fetch { "`hf download o/n x.txt --repo-type dataset`" } else { word },
             ),
         ] {
-            let mut command = place.command(&[
-                "measure",
-                "--model",
-                model,
-                "--corpus",
-                "prose.txt",
-                "--out",
-                &out,
-            ]);
-            let output = command.env_clear().envs(environment.iter().copied()).output().unwrap();
+            let arguments = ["measure", "--model", model, "--corpus", corpus, "--out", &out];
+            let mut command = place.command(&[&arguments, more].concat());
+            command.env_clear().envs(everywhere).envs(environment.iter().copied());
+            let output = command.output().unwrap();
             let said = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(code), "{environment:?}: {said}");
             assert!(said.contains(word) && !said.contains("panicked"), "{environment:?}: {said}");

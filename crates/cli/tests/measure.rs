@@ -158,7 +158,10 @@ fn bad_models_are_refused() {
         (text(cut), &["model.safetensors"]),
         (text(bare), &["bare", "hint: "]),
         ("void".into(), &["void", "no config.json", "hint: give the folder that holds"]),
-        ("EleutherAI/pythia-70m".into(), &["no such folder", "hf download EleutherAI/pythia-70m"]),
+        (
+            "EleutherAI/pythia-70m".into(),
+            &["it is not in the cache", "HF_HUB_OFFLINE", "hf download EleutherAI/pythia-70m"],
+        ),
         ("models/nowhere".into(), &["models/nowhere: there is nothing", "check the path"]),
     ];
     for (model, words) in refusals {

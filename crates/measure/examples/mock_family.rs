@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let corpus = CorpusSource {
         name: "powers-of-three".into(),
         description: "digits of 3^n, ten times".into(),
+        origin: None,
         documents: Box::new(|| Ok(Box::new((11..71).map(|n| Ok(digits(n)))))),
         files: None,
         reading: Default::default(),

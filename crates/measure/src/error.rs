@@ -2,6 +2,10 @@
 
 use std::path::PathBuf;
 
+mod hub;
+
+pub use hub::HubError;
+
 /// Result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -23,18 +27,17 @@ pub enum Error {
         /// The decoder's reason.
         source: relscale_decoder::error::Error,
     },
-    /// A model that is not a local folder.
+    /// A model that is not a local folder, where no name of the Hub is looked up.
     #[error(
-        "model `{argument}`: there is no such folder; download the model first (for example `hf download {argument} --local-dir {}`) \
-         and give that folder, which must hold config.json and the weights",
-        relscale_records::shell::quoted(folder)
+        "model `{argument}`: there is no such folder; give a folder with config.json and the weights"
     )]
     NoModelFolder {
         /// What was given.
         argument: String,
-        /// A folder that could be downloaded to.
-        folder: PathBuf,
     },
+    /// Between a name of the Hugging Face Hub and its files.
+    #[error(transparent)]
+    Hub(Box<HubError>),
     /// A path where nothing is.
     #[error(
         "{}: there is nothing at this path; check the path (a `~` in quotes, or after `=`, is not a home folder), and give a folder with \
@@ -382,6 +385,12 @@ impl From<relscale_corpus::error::CorpusError> for Error {
             relscale_corpus::error::CorpusError::Stopped => Self::Cancelled,
             error => Self::Corpus(error),
         }
+    }
+}
+
+impl From<HubError> for Error {
+    fn from(error: HubError) -> Self {
+        Self::Hub(Box::new(error))
     }
 }
 

@@ -213,7 +213,11 @@ impl Session<'_> {
         let source = model.source;
         let facts = self.text_facts(source, text)?;
         let question = Question::of(self.settings, &model.facts, source)?;
-        let corpus = facts.provenance(&text.source.name, &text.source.description);
+        let corpus = facts.provenance(
+            &text.source.name,
+            &text.source.description,
+            text.source.origin.as_deref(),
+        );
         let wanted = provenance(
             &model.facts,
             corpus,

@@ -172,6 +172,8 @@ pub struct CorpusSource<'a> {
     pub name: String,
     /// The loader and its options, without paths.
     pub description: String,
+    /// Where its files were fetched from, if they were.
+    pub origin: Option<String>,
     /// Starts to read it.
     pub documents: Box<dyn Fn() -> Result<Documents<'a>> + 'a>,
     /// The files that it is read from, where it is read from files.
@@ -193,6 +195,7 @@ impl CorpusSource<'static> {
             files: Some(Files::new(spec.to_string(), move || listed.files().ok())),
             name: spec.name().to_owned(),
             description: spec.description(),
+            origin: None,
             documents: Box::new(move || {
                 let documents = spec.open_with(&with)?;
                 Ok(Box::new(documents.map(|document| Ok(document?))))
@@ -230,6 +233,7 @@ impl CorpusSource<'_> {
             cancel,
         )?;
         text.noted(self.reading.take());
+        text.provenance.source.clone_from(&self.origin);
         Ok(text)
     }
 }

@@ -35,6 +35,7 @@ fn child() {
     let corpus = CorpusSource {
         name: "long".into(),
         description: "made up as it is read".into(),
+        origin: None,
         documents: Box::new(move || Ok(Box::new((0..count).map(move |i| Ok(document(i)))))),
         files: None,
         reading: Default::default(),

@@ -73,6 +73,10 @@ pub struct ModelProvenance {
     pub stored_dtype: String,
     /// Names of the files that were read (not part of the key: the hashes are).
     pub files: Vec<String>,
+    /// Where they were fetched from, with the commit: `hf:OWNER/NAME@COMMIT`; none of a folder that
+    /// was given (not part of the key: the hashes are).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// Exact parameter counts.
     pub parameters: ParameterCounts,
 }
@@ -132,6 +136,10 @@ pub struct CorpusProvenance {
     pub documents: u64,
     /// Bytes of text in all of them.
     pub bytes: u64,
+    /// Where its files were fetched from, with the commit: `hf:datasets/OWNER/NAME@COMMIT/FILE`;
+    /// none of files that were given (not part of the key).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 /// How text was cut into windows and which positions were scored.
@@ -291,6 +299,7 @@ impl Provenance {
             name: _,
             family: _,
             files: _,
+            source: _,
             architecture,
             weights_sha256,
             config_sha256,
@@ -298,7 +307,8 @@ impl Provenance {
             parameters,
         } = model;
         let TokenizerProvenance { sha256, source: _ } = tokenizer;
-        let CorpusProvenance { name: _, description: _, text_sha256, documents, bytes } = corpus;
+        let CorpusProvenance { name: _, description: _, source: _, text_sha256, documents, bytes } =
+            corpus;
         let ProtocolProvenance { name, parameters: protocol_parameters, prefix } = protocol;
         let ScoringProvenance {
             engine,
@@ -370,6 +380,7 @@ impl Provenance {
                 config_sha256: sha256_bytes(b"config"),
                 stored_dtype: "f32".into(),
                 files: vec!["model.safetensors".into()],
+                source: None,
                 parameters: ParameterCounts {
                     non_embedding: 3_000,
                     token_embedding: 1_600,
@@ -388,6 +399,7 @@ impl Provenance {
                 text_sha256: sha256_bytes(b"text"),
                 documents: 2,
                 bytes: 40,
+                source: None,
             },
             protocol: ProtocolProvenance {
                 name: "document".into(),

@@ -1,5 +1,6 @@
 //! For development only: what tests of several crates need and no product should carry.
 //!
+//! * [`hub`]: a Hugging Face Hub on this machine, and the host that its large files lie on.
 //! * [`data`]: published numbers, texts of others, and the word for a test that is skipped.
 //! * [`model`]: a tiny Llama folder with random weights, to run.
 //! * [`tokenizer`]: its byte-level tokenizer of about three hundred entries.
@@ -15,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 pub mod data;
+pub mod hub;
 pub mod model;
 pub mod numbers;
 pub mod ranks;

@@ -156,7 +156,7 @@ impl Drop for StubServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         // Wakes the listener.
-        drop(std::net::TcpStream::connect(self.address));
+        drop(TcpStream::connect(self.address));
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

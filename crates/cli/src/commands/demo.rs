@@ -71,9 +71,11 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     let assets = assets(arguments.assets.as_deref())?;
     let read = [Input::Path(assets.clone()), Input::Study(arguments.out.clone())];
     spare(&[Json::file(arguments.json.destination())], &read)?;
-    let models = inputs::models(&[assets.to_string_lossy().into_owned()], Some(FAMILY))?;
+    // All of it ships with the program.
+    let hub = measure::hub(true);
+    let models = inputs::models(&[assets.to_string_lossy().into_owned()], Some(FAMILY), &hub)?;
     let texts = texts(&assets)?;
-    let corpora = inputs::corpora(&texts.corpora)?;
+    let corpora = inputs::corpora(&inputs::texts(&texts.corpora, &hub)?)?;
     let settings = Settings { tokens: Some(arguments.tokens), ..Settings::default() };
     let out = &arguments.out;
     let sources = inputs::sources(&models, &ENGINES[0], &EngineOptions::default())?;

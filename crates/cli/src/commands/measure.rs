@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use relscale_corpus::protocols;
 use relscale_measure::engines::{self, ENGINES, EngineOptions, Provider};
+use relscale_measure::hub::Hub;
 use relscale_measure::{CorpusSource, Measured, ModelSource, Prefix, Settings};
 use relscale_records::Study;
 use relscale_records::digits;
@@ -19,8 +20,9 @@ use process::ProcessArguments;
 
 use super::Threads;
 use super::json::{self, AsJson, Json};
-use crate::inputs::{self, Model};
+use crate::inputs::{self, Model, Text};
 use crate::interrupt;
+use crate::progress::fetching;
 use crate::progress::measuring::Measuring;
 use crate::spare::{Input, spare};
 use crate::terminal::{self, count, some_of};
@@ -34,13 +36,19 @@ use crate::terminal::{self, count, some_of};
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = examples())]
 pub(crate) struct Arguments {
-    /// Hugging Face model folders, NAME=FOLDER, or folders that contain model folders
-    #[arg(long = "model", value_name = "FOLDER", num_args = 1.., required = true)]
+    /// Hugging Face model folders, folders that contain model folders, or names of the Hugging Face
+    /// Hub (OWNER/NAME, OWNER/NAME@REVISION); NAME=FOLDER calls one otherwise
+    #[arg(long = "model", value_name = "FOLDER|OWNER/NAME", num_args = 1.., required = true)]
     models: Vec<String>,
 
     /// Texts; see the end of `relscale measure --help`
     #[arg(long = "corpus", value_name = "SPEC", num_args = 1.., required = true)]
     corpora: Vec<String>,
+
+    /// Fetch nothing: what is named on the Hugging Face Hub must be in its cache (as with
+    /// HF_HUB_OFFLINE=1)
+    #[arg(long)]
+    offline: bool,
 
     /// The study folder: new, empty, or of an earlier measurement
     #[arg(long, value_name = "STUDY")]
@@ -150,9 +158,17 @@ fn examples() -> String {
 Examples:
   relscale measure --model gpt2 gpt2-medium --corpus wiki=test.txt?split=titles --out study
   relscale measure --model pythia-* --corpus crates:code crates:docs --tokens 500000 --out study
+  relscale measure --model EleutherAI/pythia-160m EleutherAI/pythia-410m@step1000 --tokens 500000 \\
+      --corpus hf://datasets/Salesforce/wikitext/wikitext-2-raw-v1/test-00000-of-00001.parquet --out study
+
+Names of the Hub: what is there as a path wins. A revision (branch, tag, commit, refs/pr/N) is pinned to its commit, which is
+recorded. What the Hugging Face cache has (HF_HUB_CACHE, HF_HOME) is used without asking; what it has not is fetched into it: config,
+tokenizer and safetensors (pytorch_model.bin where there are none), checked by size and hash. A token comes from HF_TOKEN or
+`hf auth login`.
 
 Corpora:
-{}",
+{}
+hf://datasets/OWNER/NAME[@REVISION]/FILE stands for a PATH: a file, a folder or a pattern of a data set of the Hub.",
         relscale_corpus::spec::help()
     )
 }
@@ -179,12 +195,14 @@ fn vocabulary(text: &str) -> Result<VocabularyRule, String> {
 /// Arguments that name nothing usable, and all that can stop a measurement.
 pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     arguments.threads.set()?;
-    let models = inputs::models(&arguments.models, arguments.family.as_deref())?;
+    let hub = hub(arguments.offline);
+    let texts = inputs::texts(&arguments.corpora, &hub)?;
+    let models = inputs::models(&arguments.models, arguments.family.as_deref(), &hub)?;
     let mut read = Input::models(&models);
-    read.extend(Input::corpora(&arguments.corpora));
+    read.extend(Input::corpora(&Text::specs(&texts)));
     read.push(Input::Study(arguments.out.clone()));
     spare(&[Json::file(arguments.json.destination())], &read)?;
-    let corpora = inputs::corpora(&arguments.corpora)?;
+    let corpora = inputs::corpora(&texts)?;
     let (engine, argument) = &arguments.engine;
     let options = EngineOptions { argument: argument.clone(), ..options(arguments) };
     let sources = inputs::sources(&models, engine, &options)?;
@@ -208,7 +226,7 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
         ));
         return Ok(());
     }
-    for command in inputs::next_commands(&arguments.corpora)? {
+    for command in inputs::next_commands(&texts)? {
         terminal::message(&format!(
             "next: relscale {command} {}",
             terminal::quoted(&arguments.out)
@@ -229,6 +247,11 @@ fn options(arguments: &Arguments) -> EngineOptions {
         ..EngineOptions::default()
     };
     arguments.process.add(said)
+}
+
+/// The Hub, by which names become files; offline nothing is fetched.
+pub(super) fn hub(offline: bool) -> Hub {
+    Hub::new(offline.then_some("--offline was given"), interrupt::flag(), fetching::tell())
 }
 
 fn settings(arguments: &Arguments) -> Settings {
@@ -337,10 +360,12 @@ fn weights_read(study: &Study, measured: &[Measured]) -> anyhow::Result<Vec<Stri
             continue;
         };
         let model = &run.record.provenance.model;
+        let source = model.source.as_ref().map(|source| format!(" of {source}"));
         let line = format!(
-            "{}: weights from {} ({})",
+            "{}: weights from {}{} ({})",
             one.model,
             some_of(&model.files, 3),
+            source.unwrap_or_default(),
             model.stored_dtype
         );
         if lines.last() != Some(&line) {

@@ -1,11 +1,12 @@
 //! How far the work is: two bars on a terminal, plain lines at a calm pace elsewhere.
 //!
 //! * [`Panel`] draws; it knows neither models nor training.
-//! * [`measuring`] and [`training`] turn the events of a session or of a trainer into what the
-//!   panel shows.
+//! * [`fetching`], [`measuring`] and [`training`] turn what is told of downloads, of a session or
+//!   of a trainer into what the panel shows.
 //!
 //! Everything goes to standard error. Bars have no colours, so `NO_COLOR` has nothing to take away.
 
+pub(crate) mod fetching;
 pub(crate) mod measuring;
 pub(crate) mod training;
 

@@ -62,6 +62,11 @@ impl Place {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_relscale"));
         command.current_dir(self.folder.path()).args(arguments).env_remove("RUST_BACKTRACE");
+        // Neither the network nor the user's own cache, but where a test wants a hub of its own.
+        command.env("HF_HUB_OFFLINE", "1").env("HF_HOME", self.path("hf"));
+        for name in ["HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_TOKEN", "HF_ENDPOINT"] {
+            command.env_remove(name);
+        }
         command
     }
 

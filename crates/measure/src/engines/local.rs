@@ -119,6 +119,7 @@ fn facts(
             config_sha256: info.config_sha256,
             stored_dtype: info.stored.join("+"),
             files: info.files,
+            source: request.source.clone(),
             parameters: ParameterCounts {
                 non_embedding: count.non_embedding,
                 token_embedding: count.token_embedding,

@@ -58,6 +58,7 @@ impl MockEngine {
             config_sha256: sha256_bytes(b"mock"),
             stored_dtype: "none".into(),
             files: Vec::new(),
+            source: None,
             parameters: ParameterCounts {
                 non_embedding,
                 token_embedding: u64::from(rows),

@@ -66,6 +66,7 @@ mod tests {
             name: "m".into(),
             family: None,
             folder: std::path::PathBuf::from("nowhere"),
+            source: None,
         };
         let message = local::PROVIDER.open(&request, &asked).err().unwrap().to_string();
         assert!(message.contains("--url") && message.contains("`local`"), "{message}");

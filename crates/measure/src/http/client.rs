@@ -121,7 +121,7 @@ impl Client {
     /// # Errors
     /// [`HttpError`], where there is no answer.
     pub fn send(&self, request: &Request) -> Result<Response, HttpError> {
-        self.trying(request, |response| Ok(response))
+        self.trying(request, Ok)
     }
 
     /// Sends, and reads the answer whole; one that breaks in the middle is tried again.
@@ -130,6 +130,28 @@ impl Client {
     /// [`HttpError`]; [`HttpError::TooLong`] past `limit` bytes.
     pub fn exchange(&self, request: &Request, limit: u64) -> Result<Whole, HttpError> {
         self.trying(request, |response| response.whole(limit))
+    }
+
+    /// Waits as after a failed try, for whoever tries again by other means: after a body that broke
+    /// in the middle.
+    ///
+    /// # Errors
+    /// [`HttpError::Cancelled`].
+    pub fn pause(&self, number: u32, url: &str, reason: &str) -> Result<(), HttpError> {
+        self.tell_and_sleep(number, &shown(url), reason, self.retry.wait(number))
+    }
+
+    fn tell_and_sleep(
+        &self,
+        number: u32,
+        url: &str,
+        reason: &str,
+        wait: Duration,
+    ) -> Result<(), HttpError> {
+        if let Some(tell) = &self.tell {
+            tell(Attempt { url, number, reason, wait });
+        }
+        self.sleep(wait)
     }
 
     /// The loop over tries.
@@ -164,10 +186,7 @@ impl Client {
                 };
             // A server may say 0 and mean its next second.
             let wait = self.retry.wait(number).max(asked.unwrap_or_default());
-            if let Some(tell) = &self.tell {
-                tell(Attempt { url: &url, number, reason: &reason, wait });
-            }
-            self.sleep(wait)?;
+            self.tell_and_sleep(number, &url, &reason, wait)?;
             number += 1;
         }
     }

@@ -26,14 +26,21 @@ pub struct TextFacts {
 }
 
 impl TextFacts {
-    /// The text in a run's provenance, under the names that people gave it.
-    pub fn provenance(&self, name: &str, description: &str) -> CorpusProvenance {
+    /// The text in a run's provenance, under the names that people gave it, and where it was
+    /// fetched from.
+    pub fn provenance(
+        &self,
+        name: &str,
+        description: &str,
+        source: Option<&str>,
+    ) -> CorpusProvenance {
         CorpusProvenance {
             name: name.to_owned(),
             description: described(description, &self.notices),
             text_sha256: self.sha256.clone(),
             documents: self.documents,
             bytes: self.bytes,
+            source: source.map(str::to_owned),
         }
     }
 }

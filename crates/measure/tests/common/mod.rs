@@ -62,6 +62,7 @@ pub fn corpus(name: &str, documents: Vec<Document>) -> CorpusSource<'static> {
     CorpusSource {
         name: name.to_owned(),
         description: "made up".into(),
+        origin: None,
         documents: Box::new(move || Ok(Box::new(documents.clone().into_iter().map(Ok)))),
         files: None,
         reading: Default::default(),

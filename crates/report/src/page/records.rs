@@ -48,6 +48,7 @@ struct Run {
     key: String,
     weights: String,
     config: String,
+    source: Option<String>,
     tokens: Html,
     nonfinite: Html,
     unscored: Html,
@@ -58,6 +59,7 @@ struct Run {
 struct Corpus {
     name: String,
     description: String,
+    source: Option<String>,
     sha256: String,
     documents: Html,
     bytes: Html,
@@ -133,6 +135,7 @@ impl Run {
             key: run.record.key.clone(),
             weights: provenance.model.weights_sha256.clone(),
             config: provenance.model.config_sha256.clone(),
+            source: provenance.model.source.clone(),
             tokens: total(&|totals| at!(totals.scored).count()),
             nonfinite: total(&|totals| at!(totals.nonfinite).count()),
             unscored: total(&|totals| at!(totals.unscored_documents).count()),
@@ -153,6 +156,7 @@ fn corpora(runs: &[&RunEntry]) -> Vec<Corpus> {
         Corpus {
             name: corpus.name.clone(),
             description: corpus.description.clone(),
+            source: corpus.source.clone(),
             sha256: corpus.text_sha256.clone(),
             documents: Html::from(&at!(corpus.documents).count()),
             bytes: Html::from(&at!(corpus.bytes).count()),

@@ -1,13 +1,13 @@
-//! A model's name becomes a local folder: here and nowhere else.
-//!
-//! For now a model *is* a local folder. Anything else is refused with what to do; this module opens
-//! no socket.
+//! What `--model` means: a local folder, or else a name of the Hub.
 
 use std::path::{Path, PathBuf};
 
+use super::find::Hub;
+use super::name::Repository;
+use super::wanted::Parts;
 use crate::error::{Error, Result};
 
-/// A model as it was asked for: `FOLDER` or `NAME=FOLDER`.
+/// A model as it was asked for: `FOLDER`, `OWNER/NAME[@REVISION]`, or one of them behind `NAME=`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelRequest {
     /// Name shown and recorded.
@@ -16,14 +16,43 @@ pub struct ModelRequest {
     pub family: Option<String>,
     /// The folder.
     pub folder: PathBuf,
+    /// Where its files were fetched from, with the commit; none of a folder that was given.
+    pub source: Option<String>,
 }
 
 impl ModelRequest {
-    /// Reads `FOLDER` or `NAME=FOLDER`. Without a name, the folder's own is taken.
+    /// Reads `FOLDER` or `NAME=FOLDER`; names of the Hub are refused. Without a name, the folder's
+    /// own is taken.
     ///
     /// # Errors
-    /// As [`resolve`].
+    /// [`Error::NoModelFolder`] for what can only be a name of the Hub; [`Error::NoSuchPath`] for a
+    /// path where nothing is; [`Error::ModelFile`] and [`Error::Gguf`] for a file;
+    /// [`Error::NoConfig`] when a folder holds no `config.json`.
     pub fn parse(argument: &str) -> Result<Self> {
+        Self::of(argument, &|place| Err(Error::NoModelFolder { argument: place.to_owned() }))
+    }
+
+    /// As [`parse`](Self::parse), with names of the Hub: `OWNER/NAME`, `OWNER/NAME@REVISION`. What
+    /// is there as a path wins over a name. Without a name of its own, such a model has that of its
+    /// repository, with the revision where one was given.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse), and [`Error::Hub`].
+    pub fn find(argument: &str, hub: &Hub, parts: Parts) -> Result<Self> {
+        Self::of(argument, &|place| {
+            let repository = Repository::model(place)?;
+            let found = hub.model(&repository, parts)?;
+            check(&found.path)?;
+            Ok(Self {
+                name: repository.short_name(),
+                family: None,
+                folder: found.path,
+                source: Some(found.source),
+            })
+        })
+    }
+
+    fn of(argument: &str, by_name: &dyn Fn(&str) -> Result<Self>) -> Result<Self> {
         // A path may have `=` in it: what exists wins over the form with a name.
         let (name, place) = match argument.split_once('=') {
             Some((name, place)) if !name.is_empty() && !Path::new(argument).exists() => {
@@ -31,44 +60,30 @@ impl ModelRequest {
             }
             _ => (None, argument),
         };
-        let model = Self::of_folder(&resolve(place)?)?;
+        let path = Path::new(place);
+        let model = match path.exists() {
+            true => Self::of_folder(path)?,
+            false if is_path(place) => return Err(Error::NoSuchPath { path: path.to_owned() }),
+            false => by_name(place)?,
+        };
         Ok(Self { name: name.unwrap_or(model.name), ..model })
     }
 
     /// A folder under its own name.
     ///
     /// # Errors
-    /// As [`resolve`], where there is no model in it.
+    /// As [`parse`](Self::parse), where there is no model in it.
     pub fn of_folder(folder: &Path) -> Result<Self> {
         check(folder)?;
         let full = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let name = full.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
-        Ok(Self { name, family: None, folder: folder.to_owned() })
+        Ok(Self { name, family: None, folder: folder.to_owned(), source: None })
     }
 }
 
 /// Endings of files that hold models, or parts of them.
 const MODEL_FILES: [&str; 11] =
     ["gguf", "ggml", "safetensors", "bin", "pt", "pth", "ckpt", "onnx", "h5", "msgpack", "json"];
-
-/// Turns what the user gave into a folder with a model.
-///
-/// # Errors
-/// [`Error::NoModelFolder`] for a name of the Hugging Face Hub; [`Error::NoSuchPath`] for a path
-/// where nothing is; [`Error::ModelFile`] and [`Error::Gguf`] for a file; [`Error::NoConfig`] when
-/// a folder holds no `config.json`.
-pub fn resolve(argument: &str) -> Result<PathBuf> {
-    let folder = PathBuf::from(argument);
-    if !folder.exists() {
-        if is_path(argument) {
-            return Err(Error::NoSuchPath { path: folder });
-        }
-        let last = argument.rsplit('/').find(|part| !part.is_empty()).unwrap_or("model");
-        return Err(Error::NoModelFolder { argument: argument.to_owned(), folder: last.into() });
-    }
-    check(&folder)?;
-    Ok(folder)
-}
 
 /// Refuses what is no folder with a model.
 fn check(path: &Path) -> Result<()> {
@@ -117,8 +132,12 @@ fn is_gguf(path: &Path) -> bool {
 }
 
 /// Whether something that is not there was meant as a path, and not as a name of the Hub (`NAME` or
-/// `OWNER/NAME`).
+/// `OWNER/NAME`, with or without a revision).
 fn is_path(argument: &str) -> bool {
+    let argument = match argument.split_once('@') {
+        Some((name, _)) if !name.is_empty() => name,
+        _ => argument,
+    };
     let path = Path::new(argument);
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     let file = path
@@ -154,15 +173,6 @@ mod tests {
         assert_eq!((request.name.as_str(), request.folder), ("small", folder));
     }
 
-    #[test]
-    fn a_hub_name_is_refused_with_what_to_do() {
-        let message = ModelRequest::parse("EleutherAI/pythia-70m").unwrap_err().to_string();
-        assert!(
-            message.contains("hf download EleutherAI/pythia-70m --local-dir pythia-70m"),
-            "{message}"
-        );
-    }
-
     /// What looks like a path is answered as one, what is a file by what it is.
     #[test]
     fn paths_and_files_are_not_taken_for_names() {
@@ -194,15 +204,15 @@ mod tests {
             (&at("plain.txt"), vec!["is a file", "folder with config.json"]),
         ] {
             let message = ModelRequest::parse(given).unwrap_err().to_string();
-            assert!(!message.contains("hf download"), "{given}: {message}");
+            assert!(!message.contains("no such folder"), "{given}: {message}");
             words.iter().for_each(|word| {
                 assert!(message.contains(word), "{given}: `{word}` not in {message}")
             });
         }
         ModelRequest::parse(&m).unwrap();
-        for name in ["gpt2", "EleutherAI/pythia-70m", "Qwen/Qwen2.5-0.5B"] {
-            let message = ModelRequest::parse(name).unwrap_err().to_string();
-            assert!(message.contains(&format!("hf download {name}")), "{message}");
+        for name in ["gpt2", "EleutherAI/pythia-70m", "Qwen/Qwen2.5-0.5B", "a/b@refs/pr/1"] {
+            let error = ModelRequest::parse(name).unwrap_err();
+            assert!(matches!(&error, Error::NoModelFolder { argument } if argument == name));
         }
     }
 
