@@ -18,7 +18,8 @@ fn engine(folder: &Path, text: &str, silence: Option<f64>) -> Result<ModelSource
         silence: silence.map(Duration::from_secs_f64),
         ..EngineOptions::default()
     };
-    let request = ModelRequest { name: "m".into(), family: None, folder: folder.join("model") };
+    let request =
+        ModelRequest { name: "m".into(), family: None, folder: folder.join("model"), source: None };
     provider.open(&request, &asked)
 }
 

@@ -133,6 +133,7 @@ impl Hello {
             },
             model: ModelProvenance {
                 name: request.name.clone(),
+                source: request.source.clone(),
                 family: request.family.clone().unwrap_or_else(|| self.architecture.clone()),
                 architecture: self.architecture.clone(),
                 weights_sha256: self.weights_sha256.clone(),
