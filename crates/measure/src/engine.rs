@@ -1,7 +1,9 @@
 //! The trait behind which every way of running a model stands: windows of token ids in, scores out.
 
 use relscale_records::Score;
-use relscale_records::provenance::{ModelProvenance, ScoreColumn, TieRule, VocabularyRule};
+use relscale_records::provenance::{
+    ModelProvenance, ScoreColumn, ScoringProvenance, TieRule, VocabularyRule,
+};
 
 use crate::error::Result;
 
@@ -113,6 +115,15 @@ pub trait Engine {
     /// What it has to tell since it was last asked: sentences for a person.
     fn notices(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Whether it still is what scored a run that was begun earlier, where the run's key does not
+    /// tell: a server may have other weights under the same name.
+    ///
+    /// # Errors
+    /// [`crate::Error::Engine`], saying what differs.
+    fn check_earlier(&self, _earlier: &ScoringProvenance) -> Result<()> {
+        Ok(())
     }
 
     /// Scores windows: for each, one entry a scored position, in order. `None` where a logit was

@@ -107,6 +107,36 @@ pub enum Error {
         /// Those that it takes.
         takes: String,
     },
+    /// An engine without an option that it cannot do without.
+    #[error("engine `{engine}` needs {option}; say for example {example}")]
+    EngineNeeds {
+        /// Name of the engine.
+        engine: &'static str,
+        /// The option.
+        option: &'static str,
+        /// How it may look.
+        example: &'static str,
+    },
+    /// A server that cannot measure a model, found out before anything was measured.
+    #[error("{url}: {reason}; {hint}")]
+    Server {
+        /// Its address.
+        url: String,
+        /// What is missing or wrong.
+        reason: String,
+        /// What to do.
+        hint: String,
+    },
+    /// A folder that does not say enough of the model that runs elsewhere.
+    #[error("{}: {reason}; {hint}", folder.display())]
+    EngineFolder {
+        /// The folder.
+        folder: PathBuf,
+        /// What is missing.
+        reason: String,
+        /// What to do.
+        hint: &'static str,
+    },
     /// Known tokens asked of an engine that ranks over all rows.
     #[error(
         "engine `{engine}` ranks over all rows of the output head and can leave none out; say --vocab rows, or nothing"

@@ -61,6 +61,7 @@ pub fn carry_out(
 ) -> Result<Done> {
     let run = study.start(&job.planned.record)?;
     check_plan(&run, job.planned)?;
+    job.engine.check_earlier(&run.record().provenance.scoring)?;
     if let Some(done) = finished_before(&run, job.rows)? {
         keep(study, &run, &done)?;
         tell::of_run(&run, &done, true, events);

@@ -225,7 +225,7 @@ impl Session<'_> {
             &question.vocabulary,
             &question.asked,
         );
-        if let Some(finished) = self.finished(&wanted)? {
+        if let Some(finished) = self.finished(&wanted, model.loaded.as_ref())? {
             return Ok(finished);
         }
         let loaded = match &mut model.loaded {
@@ -253,7 +253,11 @@ impl Session<'_> {
 
     /// The run, if it is known to be finished and its parts are there; told as it was told when it
     /// was measured.
-    fn finished(&mut self, wanted: &Provenance) -> Result<Option<Measured>> {
+    fn finished(
+        &mut self,
+        wanted: &Provenance,
+        loaded: Option<&LoadedModel>,
+    ) -> Result<Option<Measured>> {
         // What is remembered of a key is about the whole run.
         if self.settings.slice.is_some() {
             return Ok(None);
@@ -264,6 +268,9 @@ impl Session<'_> {
         let Ok(run) = self.study.run(&Study::run_name(wanted)) else { return Ok(None) };
         if run.record().key != key {
             return Ok(None);
+        }
+        if let Some(loaded) = loaded {
+            loaded.engine.check_earlier(&run.record().provenance.scoring)?;
         }
         let Some(done) = finished_before(&run, self.settings.rows)? else { return Ok(None) };
         if !run.tally_path().exists() {

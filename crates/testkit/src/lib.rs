@@ -8,6 +8,7 @@
 //!   model whose logits are given.
 //! * [`numbers`]: numbers that look random, and gradients against finite differences.
 //! * [`server`]: a server on this machine that answers as a test says, faults included.
+//! * [`vllm`]: a model that is a formula behind such a server, in the shapes of vLLM.
 //! * [`study`]: a study whose ranks follow a law that one knows, to fit.
 //!
 //! Everything follows from a seed or from nothing at all, so that a test sees the same on every
@@ -23,6 +24,7 @@ pub mod ranks;
 pub mod server;
 pub mod study;
 pub mod tokenizer;
+pub mod vllm;
 
 pub use model::{TinyModel, tiny_model};
 pub use server::{Answer, Received, StubServer};

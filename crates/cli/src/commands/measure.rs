@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use relscale_corpus::protocols;
-use relscale_measure::engines::{self, ENGINES, EngineOptions, Provider};
+use relscale_measure::engines::{self, ENGINES, EngineOptions, Provider, Tell};
 use relscale_measure::hub::Hub;
 use relscale_measure::{CorpusSource, Measured, ModelSource, Prefix, Settings};
 use relscale_records::Study;
@@ -15,14 +15,16 @@ use relscale_records::tally::k_grid;
 use serde::Serialize;
 
 mod process;
+mod server;
 
 use process::ProcessArguments;
+use server::ServerArguments;
 
 use super::Threads;
 use super::json::{self, AsJson, Json};
 use crate::inputs::{self, Model, Text};
 use crate::interrupt;
-use crate::progress::fetching;
+use crate::progress::{self, fetching};
 use crate::progress::measuring::Measuring;
 use crate::spare::{Input, spare};
 use crate::terminal::{self, count, some_of};
@@ -113,13 +115,17 @@ pub(crate) struct Arguments {
     dtype: Option<Dtype>,
 
     #[command(flatten)]
-    process: ProcessArguments,
-
-    #[command(flatten)]
     json: AsJson,
 
     #[command(flatten)]
     threads: Threads,
+
+    // Last, since their headings hold for all that follow.
+    #[command(flatten)]
+    process: ProcessArguments,
+
+    #[command(flatten)]
+    server: ServerArguments,
 }
 
 /// `--dtype`.
@@ -160,6 +166,8 @@ Examples:
   relscale measure --model pythia-* --corpus crates:code crates:docs --tokens 500000 --out study
   relscale measure --model EleutherAI/pythia-160m EleutherAI/pythia-410m@step1000 --tokens 500000 \\
       --corpus hf://datasets/Salesforce/wikitext/wikitext-2-raw-v1/test-00000-of-00001.parquet --out study
+  relscale measure --engine transformers --model mamba-130m --corpus wiki.jsonl --out study
+  relscale measure --engine vllm --url http://host:8000 --model Qwen2.5-14B --corpus wiki.jsonl --out study
 
 Names of the Hub: what is there as a path wins. A revision (branch, tag, commit, refs/pr/N) is pinned to its commit, which is
 recorded. What the Hugging Face cache has (HF_HUB_CACHE, HF_HOME) is used without asking; what it has not is fetched into it: config,
@@ -238,15 +246,17 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
 /// What was said to the engine.
 fn options(arguments: &Arguments) -> EngineOptions {
     let said = EngineOptions {
+        length: arguments.length,
         dtype: arguments.dtype.map(|dtype| match dtype {
             Dtype::F32 => engines::Dtype::F32,
             Dtype::Bf16 => engines::Dtype::Bf16,
         }),
         tie_head: arguments.tie_head,
         cancel: interrupt::flag(),
+        tell: Tell::new(progress::warn),
         ..EngineOptions::default()
     };
-    arguments.process.add(said)
+    arguments.server.add(arguments.process.add(said))
 }
 
 /// The Hub, by which names become files; offline nothing is fetched.
@@ -361,13 +371,16 @@ fn weights_read(study: &Study, measured: &[Measured]) -> anyhow::Result<Vec<Stri
         };
         let model = &run.record.provenance.model;
         let source = model.source.as_ref().map(|source| format!(" of {source}"));
-        let line = format!(
-            "{}: weights from {}{} ({})",
-            one.model,
-            some_of(&model.files, 3),
-            source.unwrap_or_default(),
-            model.stored_dtype
-        );
+        let line = match model.files.is_empty() {
+            true => format!("{}: its folder has no weights; those of the engine count", one.model),
+            false => format!(
+                "{}: weights from {}{} ({})",
+                one.model,
+                some_of(&model.files, 3),
+                source.unwrap_or_default(),
+                model.stored_dtype
+            ),
+        };
         if lines.last() != Some(&line) {
             lines.push(line);
         }

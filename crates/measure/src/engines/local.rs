@@ -220,7 +220,7 @@ pub fn source(request: &ModelRequest, asked: &EngineOptions) -> Result<ModelSour
 }
 
 /// The files of a folder among which the decoder finds configuration and weights.
-fn files_of_a_model(folder: &Path) -> Option<Vec<PathBuf>> {
+pub(super) fn files_of_a_model(folder: &Path) -> Option<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).ok()?;
     let mut files: Vec<PathBuf> =
         entries.map(|entry| Some(entry.ok()?.path())).collect::<Option<_>>()?;

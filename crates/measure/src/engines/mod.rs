@@ -3,6 +3,7 @@
 //! * [`local`]: the decoder of this workspace, on this machine, in f32 or bf16.
 //! * [`exec`]: any process that speaks a stated protocol, PyTorch with transformers among them.
 //! * [`mock`]: no model at all; pseudo-scores for tests and dry runs.
+//! * [`vllm`]: a vLLM server, on whatever machines.
 //!
 //! [`provider`] is the one way in: what a program offers, by name. [`options`] is what a person may
 //! say to any of them. Nothing outside this folder names one of them.
@@ -12,14 +13,16 @@ pub mod local;
 pub mod mock;
 pub mod options;
 pub mod provider;
+pub mod vllm;
 
 pub use local::LocalEngine;
 pub use mock::MockEngine;
-pub use options::{Dtype, EngineOptions};
+pub use options::{Dtype, EngineOptions, Share, Tell};
 pub use provider::Provider;
 
 /// All providers; the first is the one that is taken where nobody says.
-pub const ENGINES: &[Provider] = &[local::PROVIDER, exec::TRANSFORMERS, exec::PROVIDER];
+pub const ENGINES: &[Provider] =
+    &[local::PROVIDER, exec::TRANSFORMERS, vllm::PROVIDER, exec::PROVIDER];
 
 /// The provider that `NAME` or `NAME:ARGUMENT` means, and the argument.
 ///

@@ -14,6 +14,66 @@ pub enum Dtype {
     Bf16,
 }
 
+/// `--audit`: a sample of windows that is measured a second time.
+///
+/// ```
+/// use relscale_measure::engines::Share;
+/// assert_eq!("1%".parse(), Ok(Share { share: 0.01, local: false }));
+/// assert_eq!("local:0.5%".parse(), Ok(Share { share: 0.005, local: true }));
+/// assert!("2".parse::<Share>().is_err());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Share {
+    /// The share of windows, in (0, 1].
+    pub share: f64,
+    /// Whether this program's decoder measures it, and not the engine again.
+    pub local: bool,
+}
+
+impl std::str::FromStr for Share {
+    type Err = String;
+
+    /// Reads `P%` or `local:P%`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (number, local) = match text.strip_prefix("local:") {
+            Some(number) => (number, true),
+            None => (text, false),
+        };
+        let percent = number.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+        match percent.filter(|percent| *percent > 0.0 && *percent <= 100.0) {
+            Some(percent) => Ok(Self { share: percent / 100.0, local }),
+            None => Err("it is a share like 1%, or local:1%".into()),
+        }
+    }
+}
+
+/// What hears sentences.
+type Hear = dyn Fn(&str) + Send + Sync;
+
+/// Whoever is told at once what an engine waits for, from whatever thread; nobody by default.
+#[derive(Clone, Default)]
+pub struct Tell(Option<Arc<Hear>>);
+
+impl Tell {
+    /// Tells `hear`.
+    pub fn new(hear: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(hear)))
+    }
+
+    /// Tells a sentence.
+    pub fn tell(&self, sentence: &str) {
+        if let Some(hear) = &self.0 {
+            hear(sentence);
+        }
+    }
+}
+
+impl std::fmt::Debug for Tell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Tell(..)" } else { "Tell(nobody)" })
+    }
+}
+
 /// What a person may say to an engine. What is `None`, empty or false was not said.
 #[derive(Debug, Clone, Default)]
 pub struct EngineOptions {
@@ -27,8 +87,22 @@ pub struct EngineOptions {
     pub url: Option<String>,
     /// `--engine-silence`: how long a process may be silent.
     pub silence: Option<Duration>,
+    /// `--served`: the model's name on the server.
+    pub served: Option<String>,
+    /// `--accept-bf16-logits`: take ranks that are counted among rounded logits.
+    pub accept_bf16_logits: bool,
+    /// `--in-flight`: requests at once, at most.
+    pub in_flight: Option<usize>,
+    /// `--audit`: a sample that is measured a second time.
+    pub audit: Option<Share>,
+    /// `--parameters`: non-embedding parameters, where nothing else tells.
+    pub parameters: Option<u64>,
+    /// `--length` of windows, which every engine takes: how far one must reach.
+    pub length: Option<usize>,
     /// `--engine-option KEY=VALUE`, for the engine itself to understand.
     pub own: Vec<(String, String)>,
+    /// Who is told of waiting.
+    pub tell: Tell,
     /// A flag that ends whatever takes long.
     pub cancel: Arc<AtomicBool>,
 }
@@ -41,6 +115,11 @@ impl EngineOptions {
             ("--tie-head", self.tie_head),
             ("--url", self.url.is_some()),
             ("--engine-silence", self.silence.is_some()),
+            ("--served", self.served.is_some()),
+            ("--accept-bf16-logits", self.accept_bf16_logits),
+            ("--in-flight", self.in_flight.is_some()),
+            ("--audit", self.audit.is_some()),
+            ("--parameters", self.parameters.is_some()),
             ("--engine-option", !self.own.is_empty()),
         ];
         all.into_iter().filter(|(_, said)| *said).map(|(name, _)| name).collect()
