@@ -6,7 +6,7 @@ use relscale_corpus::CorpusSpec;
 use relscale_corpus::loaders::reading::Reading;
 use relscale_measure::engines::{EngineOptions, Provider};
 use relscale_measure::hub::name::DatasetFiles;
-use relscale_measure::hub::{Hub, ModelRequest, Parts};
+use relscale_measure::hub::{Hub, ModelRequest};
 use relscale_measure::{CorpusSource, ModelSource};
 
 use crate::exit::Refusal;
@@ -49,13 +49,14 @@ pub(crate) struct Model {
 pub(crate) fn models(
     arguments: &[String],
     family: Option<&str>,
+    engine: &Provider,
     hub: &Hub,
 ) -> anyhow::Result<Vec<Model>> {
     let mut models = Vec::new();
     for argument in arguments {
         let inside = folders_of_models(Path::new(argument));
         if inside.is_empty() {
-            models.push(ModelRequest::find(argument, hub, Parts::All)?);
+            models.push(ModelRequest::find(argument, hub, engine.parts)?);
         }
         for folder in inside {
             models.push(ModelRequest::of_folder(&folder)?);

@@ -73,7 +73,8 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     spare(&[Json::file(arguments.json.destination())], &read)?;
     // All of it ships with the program.
     let hub = measure::hub(true);
-    let models = inputs::models(&[assets.to_string_lossy().into_owned()], Some(FAMILY), &hub)?;
+    let models =
+        inputs::models(&[assets.to_string_lossy().into_owned()], Some(FAMILY), &ENGINES[0], &hub)?;
     let texts = texts(&assets)?;
     let corpora = inputs::corpora(&inputs::texts(&texts.corpora, &hub)?)?;
     let settings = Settings { tokens: Some(arguments.tokens), ..Settings::default() };

@@ -24,8 +24,8 @@ use super::Threads;
 use super::json::{self, AsJson, Json};
 use crate::inputs::{self, Model, Text};
 use crate::interrupt;
-use crate::progress::{self, fetching};
 use crate::progress::measuring::Measuring;
+use crate::progress::{self, fetching};
 use crate::spare::{Input, spare};
 use crate::terminal::{self, count, some_of};
 
@@ -205,13 +205,13 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     arguments.threads.set()?;
     let hub = hub(arguments.offline);
     let texts = inputs::texts(&arguments.corpora, &hub)?;
-    let models = inputs::models(&arguments.models, arguments.family.as_deref(), &hub)?;
+    let (engine, argument) = &arguments.engine;
+    let models = inputs::models(&arguments.models, arguments.family.as_deref(), engine, &hub)?;
     let mut read = Input::models(&models);
     read.extend(Input::corpora(&Text::specs(&texts)));
     read.push(Input::Study(arguments.out.clone()));
     spare(&[Json::file(arguments.json.destination())], &read)?;
     let corpora = inputs::corpora(&texts)?;
-    let (engine, argument) = &arguments.engine;
     let options = EngineOptions { argument: argument.clone(), ..options(arguments) };
     let sources = inputs::sources(&models, engine, &options)?;
     let measured =

@@ -12,8 +12,8 @@ use crate::terminal::{self, Style, count};
 /// `relscale measure --part I/N`.
 ///
 /// The order of the studies does not matter, and none of them is changed. What is given twice is
-/// taken once; parts that are missing are named. A run joined from its parts has the very bytes that
-/// one process would have written.
+/// taken once; parts that are missing are named. A run joined from its parts has the very bytes
+/// that one process would have written.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

@@ -17,7 +17,7 @@ use super::options::{Dtype, EngineOptions};
 use super::provider::Provider;
 use crate::engine::{Engine, EngineIdentity, EngineWindow, Vocabulary};
 use crate::error::{Error, Result};
-use crate::hub::ModelRequest;
+use crate::hub::{ModelRequest, Parts};
 use crate::known::{Files, Learned};
 use crate::source::{LoadedModel, ModelFacts, ModelSource, Recognition};
 
@@ -27,6 +27,7 @@ pub const PROVIDER: Provider = Provider {
     argument: None,
     about: "the decoder of this program, on this machine's processor",
     takes: &["--dtype", "--tie-head"],
+    parts: Parts::All,
     source,
 };
 

@@ -2,7 +2,7 @@
 
 use super::options::EngineOptions;
 use crate::error::{Error, Result};
-use crate::hub::ModelRequest;
+use crate::hub::{ModelRequest, Parts};
 use crate::source::ModelSource;
 
 /// An engine, as a program offers it.
@@ -16,6 +16,8 @@ pub struct Provider {
     pub about: &'static str,
     /// The options of [`EngineOptions`] that it takes, as a person writes them.
     pub takes: &'static [&'static str],
+    /// Which files of a model of the Hub it needs here.
+    pub parts: Parts,
     /// Looks at a model far enough to know that it can be run; it is loaded when it is its turn.
     pub source: fn(&ModelRequest, &EngineOptions) -> Result<ModelSource<'static>>,
 }

@@ -1,9 +1,9 @@
 //! Studies become one: whole runs are taken over byte for byte, slices of a run are joined into the
 //! parts that one process would have written.
 //!
-//! **Invariants.** The result does not depend on the order of the studies. A run or slice that comes
-//! twice is taken once, if both hold the same rows, and refused else. Nothing of the studies that
-//! are merged is changed; the result appears run by run, each only when it is whole.
+//! **Invariants.** The result does not depend on the order of the studies. A run or slice that
+//! comes twice is taken once, if both hold the same rows, and refused else. Nothing of the studies
+//! that are merged is changed; the result appears run by run, each only when it is whole.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -87,7 +87,8 @@ impl Slice {
     }
 }
 
-/// The parts of documents from `first` on: whole documents until a part has `part_tokens` positions.
+/// The parts of documents from `first` on: whole documents until a part has `part_tokens`
+/// positions.
 ///
 /// # Errors
 /// Those of `scored`.

@@ -9,9 +9,9 @@
 //! child with its pipes and its ends. The process is started when the model's turn comes and told
 //! to end when it is over.
 //!
-//! **Invariants.** A process that dies, hangs, answers short or prints rubbish is an error that says
-//! which, with its last words; no number of it is kept. Requests for which it has no memory are
-//! halved.
+//! **Invariants.** A process that dies, hangs, answers short or prints rubbish is an error that
+//! says which, with its last words; no number of it is kept. Requests for which it has no memory
+//! are halved.
 
 mod frames;
 mod hello;
@@ -29,7 +29,7 @@ use super::options::{Dtype, EngineOptions};
 use super::provider::Provider;
 use crate::engine::{Engine, EngineIdentity, EngineWindow, Vocabulary};
 use crate::error::{Error, Result};
-use crate::hub::ModelRequest;
+use crate::hub::{ModelRequest, Parts};
 use crate::source::{LoadedModel, ModelFacts, ModelSource};
 use frames::{Broken, Frame, Kind};
 use hello::{Asked, Hello, PROTOCOL};
@@ -44,6 +44,7 @@ pub const PROVIDER: Provider = Provider {
     argument: Some("COMMAND"),
     about: "a process that speaks the protocol of docs/engines.md",
     takes: &["--engine-option", "--engine-silence"],
+    parts: Parts::All,
     source: of_command,
 };
 
@@ -53,6 +54,7 @@ pub const TRANSFORMERS: Provider = Provider {
     argument: None,
     about: "PyTorch and transformers, by the Python package relscale_engine: any causal model, on any device",
     takes: &["--dtype", "--engine-option", "--engine-silence"],
+    parts: Parts::All,
     source: of_transformers,
 };
 

@@ -205,6 +205,7 @@ pub(super) fn provenance(
     };
     ModelProvenance {
         name: request.name.clone(),
+        source: request.source.clone(),
         family: request.family.clone().unwrap_or_else(|| folder.architecture.clone()),
         architecture: folder.architecture.clone(),
         weights_sha256: weights.map_or_else(stand_in, |weights| weights.sha256.clone()),

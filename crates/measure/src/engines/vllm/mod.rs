@@ -43,7 +43,7 @@ use super::options::{EngineOptions, Share};
 use super::provider::Provider;
 use crate::error::{Error, Result};
 use crate::http::{Limits, Secret};
-use crate::hub::ModelRequest;
+use crate::hub::{ModelRequest, Parts};
 use crate::known::{Files, Learned};
 use crate::source::{LoadedModel, ModelFacts, ModelSource, Recognition};
 use audit::{Audit, Judge};
@@ -75,6 +75,7 @@ pub const PROVIDER: Provider = Provider {
         "--tie-head",
         "--dtype",
     ],
+    parts: Parts::WithoutWeights,
     source,
 };
 

@@ -21,7 +21,7 @@ use crate::source::ModelSource;
 /// A folder of a model without weights.
 pub(super) fn folder(at: &Path, rows: u32) -> ModelRequest {
     write_config(at, &small_llama(rows));
-    ModelRequest { name: "tiny".into(), family: None, folder: at.to_owned() }
+    ModelRequest { name: "tiny".into(), family: None, folder: at.to_owned(), source: None }
 }
 
 /// Failures that do not make a test slow.

@@ -33,6 +33,7 @@ fn corpus() -> CorpusSource<'static> {
         description: "made up".into(),
         documents: Box::new(move || Ok(Box::new(documents.clone().into_iter().map(Ok)))),
         files: None,
+        origin: None,
         reading: Default::default(),
     }
 }
