@@ -4,6 +4,7 @@
 //! `mock-engine [ROWS] [FAULT]`, where a fault is how it is to misbehave (see [`Fault`]).
 
 #![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program of its own")]
 
 use std::io::{self, BufReader, Read, Write};
 use std::process::ExitCode;

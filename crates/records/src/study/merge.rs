@@ -205,11 +205,12 @@ fn told(record: &RunRecord, slices: u32, again: Vec<String>, scored: u64) -> Mer
 /// Copies a file of a run, and checks a part against what `done.json` says of it.
 fn copy(file: &Path, folder: &Path, done: &Done) -> Result<()> {
     let Some(name) = file.file_name() else { return Ok(()) };
-    if let Some(part) = done.parts.iter().find(|part| part.file.as_str() == name) {
-        if sha256_file(file)? != part.sha256 {
-            let reason = "it is not the file that done.json lists".to_owned();
-            return Err(Error::Damaged { path: file.to_path_buf(), reason });
-        }
+    let part = done.parts.iter().find(|part| part.file.as_str() == name);
+    if let Some(part) = part
+        && sha256_file(file)? != part.sha256
+    {
+        let reason = "it is not the file that done.json lists".to_owned();
+        return Err(Error::Damaged { path: file.to_path_buf(), reason });
     }
     let mut from = fs::File::open(file).map_err(Error::read(file))?;
     let to = folder.join(name);

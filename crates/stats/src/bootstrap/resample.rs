@@ -200,8 +200,8 @@ impl Packed {
             let most = largest[column]? * table.units() as f64;
             (most < f64::from(1 << 26)).then(|| u64::BITS - (most as u64).leading_zeros())
         };
-        let (mut members, mut open): (Vec<Vec<(usize, u32)>>, Vec<(usize, u32)>) =
-            Default::default();
+        let mut members: Vec<Vec<(usize, u32)>> = Vec::new();
+        let mut open: Vec<(usize, u32)> = Vec::new();
         for column in 0..columns {
             let Some(bits) = bits(column) else {
                 members.push(vec![(column, 0)]);
