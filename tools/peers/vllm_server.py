@@ -182,7 +182,8 @@ def judged(folder, study):
     import torch
     from transformers import AutoModelForCausalLM
 
-    model = AutoModelForCausalLM.from_pretrained(folder).eval().double()
+    # Plain attention: the default one ignores Gemma 2's cap on scores.
+    model = AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager").eval().double()
     import pyarrow.parquet
 
     documents = [[int(word) for word in line.split()] for line in (Path(study).parent / "text.ids").read_text().splitlines()]

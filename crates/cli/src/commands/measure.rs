@@ -91,8 +91,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     batch_tokens: Option<usize>,
 
-    /// What runs the models: this program's decoder, a process or a server (docs/engines.md)
-    #[arg(long, value_name = "ENGINE", default_value = ENGINES[0].name, hide = ENGINES.len() < 2)]
+    #[arg(long, value_name = "ENGINE", default_value = ENGINES[0].name, help = engines_there())]
     #[arg(value_parser = engines::named)]
     engine: (&'static Provider, Option<String>),
 
@@ -155,6 +154,12 @@ struct Run {
     byte_perplexity: Option<f64>,
     /// As lm-evaluation-harness has it; of texts of which every token was scored.
     word_perplexity: Option<f64>,
+}
+
+/// The engines that there are, each in a few words.
+fn engines_there() -> String {
+    let each = ENGINES.iter().map(|engine| format!("{} ({})", engine.spelling(), engine.about));
+    format!("What runs the models: {}", each.collect::<Vec<_>>().join("; "))
 }
 
 /// Ends the help: examples, and the grammar of `--corpus` as its crate tells it.
