@@ -38,7 +38,7 @@ fn several_columns_by_family() {
     let law = &laws["groups"][0]["laws"][0];
     assert_eq!(
         (laws["format"].as_u64(), law["quantity"]["symbol"].as_str()),
-        (Some(4), Some("-ln rbp1"))
+        (Some(5), Some("-ln rbp1"))
     );
     let alpha = law["outcome"]["exponent"]["value"].as_f64().unwrap();
     assert!((alpha - 0.056).abs() < 5e-4, "{alpha}");

@@ -73,6 +73,7 @@ fn arguments() -> BTreeMap<&'static str, String> {
         ("demo", "--assets models --tokens 300 --out shown".to_owned()),
         ("measure", format!("--model {data}/model --corpus {data}/mmlu?kind=mmlu&shots=0 --out asked")),
         ("choices", "asked".to_owned()),
+        ("merge", "study --out merged".to_owned()),
         ("fit", "study --resamples 100".to_owned()),
         ("predict", "study".to_owned()),
         ("relative", "study --baseline prose --resamples 100".to_owned()),
@@ -93,10 +94,11 @@ fn arguments() -> BTreeMap<&'static str, String> {
 }
 
 /// In an order in which each finds what it needs.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 16] = [
     "demo",
     "measure",
     "choices",
+    "merge",
     "fit",
     "predict",
     "relative",

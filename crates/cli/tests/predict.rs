@@ -41,7 +41,7 @@ fn values_and_sizes_of_a_known_law() {
     let outcome = place.run(&[&arguments[..], &["--json", "-"]].concat());
     let found: Value = serde_json::from_str(&outcome.out).unwrap();
     let group = &found["groups"][0];
-    assert_eq!((found["format"].as_u64(), group["corpus"].as_str()), (Some(4), Some("prose")));
+    assert_eq!((found["format"].as_u64(), group["corpus"].as_str()), (Some(5), Some("prose")));
     // -ln RBP_1 = 4 S^-0.12, at 1e8; and where it is -ln 0.6. The study's counts hold it to about
     // one token in 4000.
     let near = |value: &Value, truth: f64, share: f64| {

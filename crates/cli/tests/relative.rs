@@ -54,7 +54,7 @@ fn a_table_of_four_distributions() {
         serde_json::from_slice(&std::fs::read(place.path("gaps.json")).unwrap()).unwrap();
     assert_eq!(
         (found["format"].as_u64(), found["options"]["margin"].as_f64()),
-        (Some(4), Some(0.002))
+        (Some(5), Some(0.002))
     );
     for (at, trend, slope) in [(0, "widens", 0.01), (1, "closes", -0.02), (2, "parallel", 0.0)] {
         let law = &found["families"][0]["gaps"][at]["outcome"];

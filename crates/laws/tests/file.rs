@@ -49,7 +49,7 @@ fn the_layout_is_stable() {
     assert_eq!(RESULT_FORMAT, 5);
     let json = serde_json::to_value(study()).unwrap();
     for (path, expected) in [
-        ("/format", Value::from(4)),
+        ("/format", Value::from(5)),
         ("/options/level", Value::from(0.95)),
         ("/options/resamples", Value::from(100)),
         ("/groups/0/family", Value::from("made-up")),
@@ -107,7 +107,7 @@ fn files_that_are_no_result_are_refused() {
     fs::write(&path, "{\"format\": 2, \"groups\": [").unwrap();
     assert!(matches!(load(), LawsError::Parse { .. }));
     fs::write(&path, "{\"format\": 99, \"laws\": []}").unwrap();
-    assert!(load().to_string().contains("layout 99, this program reads layout 4"));
+    assert!(load().to_string().contains("layout 99, this program reads layout 5"));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_file_that_cannot_be_read_names_itself_and_the_command_that_makes_it() {
     fs::write(&path, "{\"format\": 7}").unwrap();
     let message = RelativeFit::load(&path).unwrap_err().to_string();
     assert!(
-        message.contains("layout 7, this program reads layout 4; run `relscale relative`"),
+        message.contains("layout 7, this program reads layout 5; run `relscale relative`"),
         "{message}"
     );
 }

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use relscale_records::Study;
 use relscale_records::study::{MergedRun, merge};
 
+use super::json::{self, AsJson, Json};
+use crate::spare::{Input, spare};
 use crate::terminal::{self, Style, count};
 
 /// Make one study of several: of models or texts measured apart, and of the parts of
@@ -28,6 +29,9 @@ pub(crate) struct Arguments {
     /// The study that they become: new, empty, or one that they are added to
     #[arg(long, value_name = "STUDY")]
     out: PathBuf,
+
+    #[command(flatten)]
+    json: AsJson,
 }
 
 /// Carries the command out.
@@ -35,6 +39,8 @@ pub(crate) struct Arguments {
 /// # Errors
 /// A folder that is no study; [`relscale_records::Error::MergeStudies`].
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let read = arguments.studies.iter().chain([&arguments.out]).cloned().map(Input::Study);
+    spare(&[Json::file(arguments.json.destination())], &read.collect::<Vec<_>>())?;
     let mut studies = Vec::new();
     for path in &arguments.studies {
         let same = |other: &PathBuf| {
@@ -67,7 +73,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             terminal::titled("note:", Style::Strong, &message);
         }
     }
-    terminal::print(&table(&merged)).context("the list of runs")?;
+    json::hand_over(&merged, arguments.json.destination(), || terminal::print(&table(&merged)))?;
     terminal::message(&format!("next: relscale fit {}", terminal::quoted(&arguments.out)));
     Ok(())
 }

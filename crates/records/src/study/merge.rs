@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use serde::Serialize;
+
 use super::partition::parts;
 use super::{Done, RunFolder, RunRecord, Study, pair};
 use crate::atomic::{self, write_whole};
@@ -18,7 +20,7 @@ use crate::provenance::{canonical_json, sha256_file};
 use crate::token::ScoredToken;
 
 /// What became of one run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MergedRun {
     /// Name of the model.
     pub model: String,
