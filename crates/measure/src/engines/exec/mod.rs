@@ -5,7 +5,7 @@
 //! * `--engine transformers` starts the Python package `relscale_engine`, by the interpreter of
 //!   `RELSCALE_PYTHON`, else `python3`.
 //!
-//! **Actors.** [`frames`] is the wire, [`hello`] what both sides say of themselves, [`process`] the
+//! **Actors.** `frames` is the wire, `hello` what both sides say of themselves, `process` the
 //! child with its pipes and its ends. The process is started when the model's turn comes and told
 //! to end when it is over.
 //!
