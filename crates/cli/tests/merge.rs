@@ -118,6 +118,34 @@ fn the_examples_of_clusters_give_the_study_of_one_process() {
     same_as_whole(&place, 4);
 }
 
+#[cfg(unix)]
+#[test]
+fn the_example_of_one_machine_measures_and_merges() {
+    let place = place();
+    let script = example("gpus.sh");
+    let run = || {
+        let mut command = Command::new("bash");
+        command.arg(&script).current_dir(place.path(".")).env("GPUS", "3");
+        command.env("RELSCALE", env!("CARGO_BIN_EXE_relscale"));
+        command.env("MODELS", "models/tiny-a models/tiny-b");
+        command.env("CORPUS", "text.txt?split=lines").env("OUT", "out");
+        command.output().unwrap()
+    };
+    let done = run();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let inside = |study: &str| -> Vec<(PathBuf, Vec<u8>)> {
+        let folder = place.path(study).join("runs");
+        let inside = |path: PathBuf| path.strip_prefix(&folder).unwrap().to_path_buf();
+        files(&folder).into_iter().map(|(path, bytes)| (inside(path), bytes)).collect()
+    };
+    assert!(inside("whole") == inside("out/study"), "other bytes than those of one process");
+    // A text that is not there fails each process, and nothing is merged.
+    fs::remove_file(place.path("text.txt")).unwrap();
+    let failed = run();
+    let said = String::from_utf8_lossy(&failed.stderr).into_owned();
+    assert!(!failed.status.success() && said.contains("a part is missing"), "{said}");
+}
+
 #[test]
 fn what_cannot_be_merged_is_said() {
     let place = place();

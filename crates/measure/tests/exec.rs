@@ -162,6 +162,20 @@ fn an_engine_that_ranks_over_rows_alone_is_asked_for_no_more() {
     assert!(asked.unwrap_err().to_string().contains("--vocab rows"));
 }
 
+/// A Python without the package, or none at all, is told what to install.
+#[test]
+fn transformers_without_its_package_says_what_to_do() {
+    let root = tempfile::tempdir().unwrap();
+    process(root.path(), "none", None);
+    let source = engine(root.path(), "transformers", None).unwrap();
+    let corpora = [corpus("a", documents())];
+    let error = session(&root.path().join("study"), &[source], &corpora, &settings()).0;
+    let message = error.unwrap_err().to_string();
+    // Where some Python has the package, it refuses the folder, which has no model.
+    let told = ["pip install ./python/relscale_engine", "cannot be started", "it says"];
+    assert!(told.iter().any(|words| message.contains(words)), "{message}");
+}
+
 #[test]
 fn a_command_that_cannot_be_started_is_told() {
     let root = tempfile::tempdir().unwrap();

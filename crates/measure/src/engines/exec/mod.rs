@@ -149,7 +149,7 @@ fn load(
         notices.extend(hello.notices.iter().cloned());
         Ok((process, hello, notices))
     };
-    let engine = if prefix.is_empty() { "transformers" } else { "exec" };
+    let engine = if prefix.is_empty() { TRANSFORMERS.name } else { PROVIDER.name };
     let (process, hello, notices) =
         started().map_err(|fault| told(fault, engine, &request.name))?;
     let facts = hello.facts(request, prefix);
@@ -171,11 +171,16 @@ fn load(
 fn told(fault: Fault, engine: &str, model: &str) -> Error {
     match fault {
         Fault::Cancelled => Error::Cancelled,
-        fault => Error::EngineProcess {
-            engine: engine.to_owned(),
-            model: model.to_owned(),
-            reason: fault.to_string(),
-        },
+        fault => {
+            let mut reason = fault.to_string();
+            if engine == TRANSFORMERS.name && reason.contains("No module named") {
+                reason.push_str(
+                    "; install it with `pip install ./python/relscale_engine` from this program's \
+                     sources, and name the interpreter that has it by RELSCALE_PYTHON",
+                );
+            }
+            Error::EngineProcess { engine: engine.to_owned(), model: model.to_owned(), reason }
+        }
     }
 }
 
