@@ -1,7 +1,8 @@
 //! An engine process that runs no model: pseudo-scores of [`MockEngine`], over the protocol of
 //! `docs/engines.md`. For tests, and to be read by whoever writes an engine.
 //!
-//! `mock-engine [ROWS] [FAULT]`, where a fault is how it is to misbehave (see [`Fault`]).
+//! `mock-engine [ROWS] [FAULT]`, where a fault is how it is to misbehave (see [`Fault`]). The option
+//! `parameters` is the size of the model that it plays.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program of its own")]
@@ -101,8 +102,7 @@ fn write(kind: &[u8; 4], payload: &[u8]) -> io::Result<()> {
 
 fn serve(rows: u32, fault: Fault) -> io::Result<ExitCode> {
     let mut input = BufReader::new(io::stdin().lock());
-    let mut engine = MockEngine::new("mock", 10_000, rows);
-    engine.context = Some(32);
+    let mut engine = mock(&Value::Null, rows);
     let mut vocabulary = Vocabulary::Rows(rows);
     let mut requests = 0;
     loop {
@@ -119,6 +119,8 @@ fn serve(rows: u32, fault: Fault) -> io::Result<ExitCode> {
                 if fault == Fault::Rubbish {
                     println!("Loading checkpoint shards: 100%");
                 }
+                let asked: Value = serde_json::from_slice(&payload)?;
+                engine = mock(&asked, rows);
                 let answer = hello(&engine, rows, fault);
                 write(b"HELO", answer.to_string().as_bytes())?;
             }
@@ -156,6 +158,14 @@ fn serve(rows: u32, fault: Fault) -> io::Result<ExitCode> {
             _ => return Err(io::Error::other("a frame that is not known")),
         }
     }
+}
+
+/// The mock that a hello asks for: by the name of its model, and of as many non-embedding
+/// parameters as the option `parameters` says; the more, the more skilled.
+fn mock(asked: &Value, rows: u32) -> MockEngine {
+    let said = asked["options"]["parameters"].as_str().and_then(|text| text.parse().ok());
+    let name = asked["model"].as_str().unwrap_or("mock");
+    MockEngine::new(name, said.unwrap_or(10_000), rows).with_context(32)
 }
 
 fn hello(engine: &MockEngine, rows: u32, fault: Fault) -> Value {
