@@ -70,7 +70,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
 }
 
 /// Prints an error and returns its exit code.
-pub(crate) fn tell(error: &anyhow::Error) -> ExitCode {
+pub(crate) fn print_error(error: &anyhow::Error) -> ExitCode {
     // Whoever reads our output has seen enough (`relscale fit study | head`).
     if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) {
         return ExitCode::from(OK);

@@ -46,10 +46,10 @@ fn main() -> ExitCode {
     };
     let cancel = match interrupt::watch(progress::say) {
         Ok(cancel) => cancel,
-        Err(error) => return exit::tell(&error),
+        Err(error) => return exit::print_error(&error),
     };
     match program.command.run(&cancel) {
         Ok(()) => ExitCode::from(exit::OK),
-        Err(error) => exit::tell(&error),
+        Err(error) => exit::print_error(&error),
     }
 }

@@ -144,7 +144,7 @@ fn coverage_of_a_sweep() {
         let found = fitted(&table, &options).unwrap();
         count(&mut rows, &found.groups[0], &truth);
     }
-    tell(&rows);
+    print_rows(&rows);
 }
 
 /// Adds what one sweep says.
@@ -165,7 +165,7 @@ fn count(rows: &mut Vec<Row>, group: &IsoflopGroup, truth: &Surface) {
 
 /// As a table.
 #[allow(clippy::print_stdout, reason = "the figures are what it is for")]
-fn tell(rows: &[Row]) {
+fn print_rows(rows: &[Row]) {
     println!("| quantity and method | holds the truth | bias | scatter |\n|---|---|---|---|");
     for row in rows {
         let count = row.errors.len() as f64;
@@ -233,6 +233,6 @@ fn coverage_of_small_and_seeded_sweeps() {
             count(&mut rows, &fitted(&table, &options).unwrap().groups[0], &truth);
         }
         println!("\n### {name}\n");
-        tell(&rows);
+        print_rows(&rows);
     }
 }

@@ -113,10 +113,10 @@ fn simulate(truth: Truth, models: usize, scatter: f64, worlds: u64) -> Found {
         ..options
     };
     let ahead = fit_stages(&path, &options).unwrap();
-    tell(&near, &ahead, &far)
+    compare(&near, &ahead, &far)
 }
 
-fn tell(near: &StagesFit, ahead: &StagesFit, far: &[f64]) -> Found {
+fn compare(near: &StagesFit, ahead: &StagesFit, far: &[f64]) -> Found {
     let count = far.len() as f64;
     let mut found = Found {
         within_form: [0.0; 2],

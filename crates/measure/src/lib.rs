@@ -15,7 +15,7 @@
 //! | [`plan`] | a model x a corpus x a protocol becomes a run with its provenance and key |
 //! | [`run`] | carries a run out, or goes on with it; `writing` writes its parts while the next are scored |
 //! | [`source`], [`settings`] | what a session is given: models, corpora, how to measure |
-//! | [`session`], `tell` | all models over all corpora; what is said on the way |
+//! | [`session`], `notify` | all models over all corpora; what is said on the way |
 //! | [`known`] | what earlier starts learned of the inputs, so that a finished study returns at once |
 //! | [`hub`] | a model's name becomes a local folder: here and nowhere else |
 //! | [`http`] | the one place where a socket is opened |
@@ -43,13 +43,13 @@ pub mod http;
 pub mod hub;
 pub mod known;
 pub mod layout;
+mod notify;
 pub mod plan;
 pub mod run;
 pub mod scratch;
 pub mod session;
 pub mod settings;
 pub mod source;
-mod tell;
 pub mod text;
 mod writing;
 

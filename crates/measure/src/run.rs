@@ -17,8 +17,8 @@ use crate::engine::{Engine, EngineWindow, Vocabulary};
 use crate::error::{Error, Result};
 use crate::event::{Event, Warning};
 use crate::layout::Windows;
+use crate::notify;
 use crate::plan::PlannedRun;
-use crate::tell;
 use crate::text::{TokenisedCorpus, TokenisedDocument};
 use crate::writing::Writing;
 
@@ -64,7 +64,7 @@ pub fn carry_out(
     job.engine.check_earlier(&run.record().provenance.scoring)?;
     if let Some(done) = finished_before(&run, job.rows)? {
         keep(study, &run, &done)?;
-        tell::of_run(&run, &done, true, events);
+        notify::run_finished(&run, &done, true, events);
         return Ok(done);
     }
     // The size of parts is that of the first start, whatever is asked for now.
@@ -108,7 +108,7 @@ pub fn carry_out(
     let finished = progress.finished;
     let done = run.finish(finished, unscored_documents)?;
     keep(study, &run, &done)?;
-    tell::of_run(&run, &done, false, events);
+    notify::run_finished(&run, &done, false, events);
     Ok(done)
 }
 
@@ -424,7 +424,7 @@ impl Part<'_> {
                 let reason = format!("position {position}: rank {rank}{ties} out of {size}");
                 return Err(self.bad_answer(document, reason));
             }
-            if let Some(column) = score.and_then(|score| self.wrongly_told(&score)) {
+            if let Some(column) = score.and_then(|score| self.wrongly_given(&score)) {
                 let name = column.name();
                 let reason = format!("position {position}: {name} is told or not against its word");
                 return Err(self.bad_answer(document, reason));
@@ -435,7 +435,7 @@ impl Part<'_> {
     }
 
     /// A column that the engine told although it said that it would not, or the other way round.
-    fn wrongly_told(&self, score: &Score) -> Option<ScoreColumn> {
+    fn wrongly_given(&self, score: &Score) -> Option<ScoreColumn> {
         let lacks = &self.job.planned.record.provenance.scoring.lacks;
         ScoreColumn::ALL.into_iter().find(|column| {
             let told = match column {

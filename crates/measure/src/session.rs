@@ -20,12 +20,12 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::known::{Known, RunFacts, Summary};
 use crate::layout::ProtocolWindows;
+use crate::notify::{self, Coverage};
 use crate::plan::{Asked, plan, provenance};
 use crate::run::{Job, carry_out, finished_before, keep_sums};
 use crate::scratch::Place;
 use crate::settings::{Settings, choose_prefix};
 use crate::source::{CorpusSource, LoadedModel, ModelFacts, ModelSource};
-use crate::tell::{self, Covered};
 use crate::text::{TextFacts, TokenisedCorpus};
 
 /// One finished run of a session.
@@ -56,7 +56,7 @@ pub fn measure(
     cancel: &AtomicBool,
 ) -> Result<Vec<Measured>> {
     check_names(models, corpora)?;
-    tell::of_tokenizers(models, corpora, events);
+    notify::tokenizers(models, corpora, events);
     keep_vocabularies(study, models)?;
     let mut weights = known_weights(study)?;
     let known = Known::of(study);
@@ -65,7 +65,7 @@ pub fn measure(
     let mut measured = Vec::new();
     for (number, source) in models.iter().enumerate() {
         let mut model = session.model(source)?;
-        tell::of_model(&model.facts, source, &mut weights, session.events);
+        notify::model_loaded(&model.facts, source, &mut weights, session.events);
         if number == 0 {
             // What is wrong with any text is said before the first is measured.
             for (corpus_number, corpus) in corpora.iter().enumerate() {
@@ -86,7 +86,7 @@ pub fn measure(
         texts.retain(|(sha256, _), _| later.iter().any(|m| m.tokenizer_sha256() == sha256));
     }
     for corpus in corpora {
-        tell::of_mixture(session.study, &corpus.name, models, session.events)?;
+        notify::mixed_runs(session.study, &corpus.name, models, session.events)?;
     }
     Ok(measured)
 }
@@ -182,7 +182,7 @@ impl Session<'_> {
                 facts
             }
         };
-        tell::of_text(&text.source.name, &facts, self.events);
+        notify::corpus_read(&text.source.name, &facts, self.events);
         text.facts = Some(facts.clone());
         Ok(facts)
     }
@@ -277,9 +277,9 @@ impl Session<'_> {
             keep_sums(self.study, &run, &done)?;
         }
         self.study.set_current(&run)?;
-        let covered = Covered::of_run(&done, &facts);
-        tell::of_plan(&wanted.corpus.name, &covered, self.settings.tokens, self.events);
-        tell::of_run(&run, &done, true, self.events);
+        let covered = Coverage::from_run(&done, &facts);
+        notify::plan(&wanted.corpus.name, &covered, self.settings.tokens, self.events);
+        notify::run_finished(&run, &done, true, self.events);
         Ok(Some(measured(&run, done, facts.summary)))
     }
 
@@ -301,8 +301,8 @@ impl Session<'_> {
         if !text.whole && !planned.layout.reached_limit() {
             return Ok(None);
         }
-        let covered = Covered::of_layout(&planned.layout);
-        tell::of_plan(text.name(), &covered, self.settings.tokens, self.events);
+        let covered = Coverage::from_layout(&planned.layout);
+        notify::plan(text.name(), &covered, self.settings.tokens, self.events);
         let job = Job {
             planned: &planned,
             engine: loaded.engine.as_ref(),

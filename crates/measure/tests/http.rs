@@ -58,7 +58,7 @@ fn what_may_pass_is_tried_again() {
         let server = faulty(2, fault.clone());
         let told = Arc::new(Mutex::new(Vec::new()));
         let tell = Arc::clone(&told);
-        let client = client(3).telling(Arc::new(move |attempt| {
+        let client = client(3).on_retry(Arc::new(move |attempt| {
             tell.lock().unwrap().push((attempt.number, attempt.reason.to_owned()));
         }));
         let answer = client.exchange(&Request::get(&server.url()), 100).unwrap();

@@ -10,7 +10,7 @@ use std::time::Duration;
 use relscale_measure::error::HubError;
 use relscale_measure::http::{Retry, Secret};
 use relscale_measure::hub::name::DatasetFiles;
-use relscale_measure::hub::{Found, Hub, Parts, Repository, Settings, Told};
+use relscale_measure::hub::{Found, Hub, HubEvent, Parts, Repository, Settings};
 use relscale_measure::{Error, ModelRequest, Result};
 use relscale_testkit::hub::{StubHub, StubRepository, refusal};
 use relscale_testkit::{Answer, Received};
@@ -37,12 +37,12 @@ impl Machine {
 
     fn hub(&self) -> Hub {
         let told = Arc::clone(&self.told);
-        let tell = move |said: Told<'_>| {
+        let tell = move |said: HubEvent<'_>| {
             let line = match said {
-                Told::Fetching { what, files, bytes, .. } => {
+                HubEvent::Fetching { what, files, bytes, .. } => {
                     format!("fetching {what}: {files} files, {bytes} bytes")
                 }
-                Told::Came { .. } => return,
+                HubEvent::Came { .. } => return,
                 said => format!("{said:?}"),
             };
             told.lock().unwrap().push(line);
@@ -646,8 +646,8 @@ fn a_stop_ends_a_download_and_keeps_it() {
     let machine = Machine::new(&server.hub.url());
     let cancel = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancel);
-    let tell = move |told: Told<'_>| {
-        if matches!(told, Told::Came { file: "model.safetensors", done, .. } if done > 0) {
+    let tell = move |event: HubEvent<'_>| {
+        if matches!(event, HubEvent::Came { file: "model.safetensors", done, .. } if done > 0) {
             flag.store(true, Ordering::Relaxed);
         }
     };

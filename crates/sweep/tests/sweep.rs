@@ -7,7 +7,7 @@ use relscale_records::parquet::read_curve;
 use relscale_sweep::error::{Error, Result};
 use relscale_sweep::plan::recipe::{BatchRule, Widths};
 use relscale_sweep::plan::{self, Plan, SweepRecipe};
-use relscale_sweep::train::sweep::carry_out::Told;
+use relscale_sweep::train::sweep::carry_out::RunEvent;
 use relscale_sweep::train::sweep::{Event, Options, RunRecord, Status, SweepText, train};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -154,11 +154,11 @@ fn stopped_again_and_again_is_never_stopped_and_threads_do_not_matter() {
     loop {
         let mut steps = 0;
         let end = train(&plan, &text, stopped.path(), &options(), |event| match event {
-            Event::Run(_, Told::Step(..)) => {
+            Event::Run(_, RunEvent::Step(..)) => {
                 steps += 1;
                 steps < 17
             }
-            Event::Run(_, Told::Resumed(_)) => {
+            Event::Run(_, RunEvent::Resumed(_)) => {
                 resumed += 1;
                 true
             }
@@ -267,7 +267,9 @@ fn what_does_not_belong_together_is_refused() {
     let (place, plan) = (tempfile::tempdir().unwrap(), tiny());
     let out = place.path();
     let attempt = |plan: &Plan, text: &SweepText, options: Options| -> Result<_> {
-        train(plan, text, out, &options, |event| !matches!(event, Event::Run(_, Told::Step(3, _))))
+        train(plan, text, out, &options, |event| {
+            !matches!(event, Event::Run(_, RunEvent::Step(3, _)))
+        })
     };
     assert!(matches!(attempt(&plan, &text(), options()), Err(Error::Cancelled { step: 3, .. })));
     // A checkpoint of another setting, plan or text.

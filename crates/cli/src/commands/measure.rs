@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use relscale_corpus::protocols;
-use relscale_measure::engines::{self, ENGINES, EngineOptions, Provider, Tell};
+use relscale_measure::engines::{self, ENGINES, EngineOptions, Listener, Provider};
 use relscale_measure::hub::Hub;
 use relscale_measure::{CorpusSource, Measured, ModelSource, Prefix, Settings};
 use relscale_records::Study;
@@ -258,7 +258,7 @@ fn options(arguments: &Arguments) -> EngineOptions {
         }),
         tie_head: arguments.tie_head,
         cancel: interrupt::flag(),
-        tell: Tell::new(progress::warn),
+        listener: Listener::new(progress::warn),
         ..EngineOptions::default()
     };
     arguments.server.add(arguments.process.add(said))
@@ -266,7 +266,7 @@ fn options(arguments: &Arguments) -> EngineOptions {
 
 /// The Hub, by which names become files; offline nothing is fetched.
 pub(super) fn hub(offline: bool) -> Hub {
-    Hub::new(offline.then_some("--offline was given"), interrupt::flag(), fetching::tell())
+    Hub::new(offline.then_some("--offline was given"), interrupt::flag(), fetching::listener())
 }
 
 fn settings(arguments: &Arguments) -> Settings {
@@ -298,8 +298,8 @@ pub(super) fn measure(
 ) -> anyhow::Result<Vec<Measured>> {
     let mut study = Study::create_or_open(out)?;
     let mut progress = Measuring::new(models, corpora.len());
-    let mut hear = |event| progress.hear(event);
-    Ok(relscale_measure::measure(&mut study, sources, corpora, settings, &mut hear, cancel)?)
+    let mut events = |event| progress.on_event(event);
+    Ok(relscale_measure::measure(&mut study, sources, corpora, settings, &mut events, cancel)?)
 }
 
 /// What came out.

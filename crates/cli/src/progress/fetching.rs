@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use relscale_measure::hub::Told;
-use relscale_measure::hub::told::Tell;
+use relscale_measure::hub::HubEvent;
+use relscale_measure::hub::event::HubListener;
 
 use super::{Pace, Panel, Row, say, warn};
 use crate::terminal::{self, several};
@@ -18,12 +18,12 @@ struct Going {
 }
 
 /// Listens to the Hub.
-pub(crate) fn tell() -> Tell {
+pub(crate) fn listener() -> HubListener {
     let going: Mutex<Option<Going>> = Mutex::new(None);
-    Arc::new(move |told| {
+    Arc::new(move |event| {
         let mut going = going.lock().unwrap_or_else(PoisonError::into_inner);
-        match told {
-            Told::Fetching { what, files, bytes, cache } => {
+        match event {
+            HubEvent::Fetching { what, files, bytes, cache } => {
                 say(&format!(
                     "{what}: fetching {} ({}) into {}",
                     several(files as u64, "file"),
@@ -33,30 +33,30 @@ pub(crate) fn tell() -> Tell {
                 *going =
                     Some(Going { panel: Panel::new(), started: Instant::now(), already: None });
             }
-            Told::Came { file, done, of, all_done, all_of } => {
+            HubEvent::Came { file, done, of, all_done, all_of } => {
                 if let Some(going) = going.as_mut() {
                     going.show(file, [done, of], [all_done, all_of]);
                 }
             }
-            Told::Fetched { what } => {
+            HubEvent::Fetched { what } => {
                 if let Some(going) = going.take() {
                     let time = terminal::time(going.started.elapsed());
                     drop(going);
                     say(&format!("{what}: fetched in {time}"));
                 }
             }
-            Told::Again { url, reason, wait } => {
+            HubEvent::Again { url, reason, wait } => {
                 warn(&format!("{url}: {reason}; again in {:.1} s", wait.as_secs_f64()));
             }
-            Told::Waits { file } => {
+            HubEvent::Waits { file } => {
                 say(&format!("{file}: another process fetches it; waiting for that"));
             }
-            Told::Unchecked { file } => {
+            HubEvent::Unchecked { file } => {
                 warn(&format!(
                     "{file}: the Hub gives no hash of it, so its size alone was checked"
                 ));
             }
-            Told::Partial { what, files } => warn(&format!(
+            HubEvent::Partial { what, files } => warn(&format!(
                 "{what}: the Hub was not asked which files there are; the {} of the cache {} taken",
                 several(files as u64, "file"),
                 if files == 1 { "is" } else { "are" }

@@ -51,7 +51,7 @@ impl Measuring {
     }
 
     /// Takes note of an event.
-    pub(crate) fn hear(&mut self, event: Event) {
+    pub(crate) fn on_event(&mut self, event: Event) {
         match event {
             Event::CorpusRead { corpus, documents, items, bytes, tokens, whole } => {
                 // A corpus of token ids has no bytes.

@@ -7,7 +7,7 @@ use relscale_decoder::count::ParameterCount;
 use relscale_sweep::plan::{Plan, PlannedRun};
 use relscale_sweep::recipes::{Recipe, Size};
 use relscale_sweep::train::family;
-use relscale_sweep::train::sweep::carry_out::Told;
+use relscale_sweep::train::sweep::carry_out::RunEvent;
 use relscale_sweep::train::sweep::{self, Status};
 
 use super::{Pace, Panel, Row, say};
@@ -121,10 +121,12 @@ impl Training {
                 say(&format!("{}: {} already, kept", run.name, record.status.name()));
                 self.end();
             }
-            sweep::Event::Run(run, Told::Resumed(step)) => {
+            sweep::Event::Run(run, RunEvent::Resumed(step)) => {
                 say(&format!("{}: goes on after step {}", run.name, count((*step).into())));
             }
-            sweep::Event::Run(run, Told::Step(step, loss)) => self.step(&run.name, *step, *loss),
+            sweep::Event::Run(run, RunEvent::Step(step, loss)) => {
+                self.step(&run.name, *step, *loss)
+            }
             sweep::Event::Ended(run, record) => {
                 let took = self.took();
                 match (record.status, record.held_out_loss) {

@@ -186,7 +186,7 @@ impl Drop for Skipped {
     fn drop(&mut self) {
         if self.rows > 0 {
             let Self { file, rows, .. } = self;
-            self.reading.tell(format!(
+            self.reading.add_notice(format!(
                 "{file}: {rows} rows have null in a field that is asked for; they are passed over"
             ));
         }

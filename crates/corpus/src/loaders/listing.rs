@@ -150,8 +150,9 @@ impl Listing {
             let each: Vec<String> =
                 left_out.iter().map(|(name, count)| format!("{count} {name}")).collect();
             let (read, each) = (files.len(), each.join(", "));
-            reading
-                .tell(format!("{read} files of {kind} are read, {all} others left out ({each})"));
+            reading.add_notice(format!(
+                "{read} files of {kind} are read, {all} others left out ({each})"
+            ));
         }
         Ok(Self { files, single: false })
     }
@@ -183,7 +184,7 @@ fn tell_of_folders_met_again(found: &Walked, root: &Path, reading: &Reading) {
         let name = |path: &PathBuf| path.strip_prefix(root).unwrap_or(path).display().to_string();
         let names: Vec<String> = found.again.iter().map(name).collect();
         let names = names.join(", ");
-        reading.tell(format!(
+        reading.add_notice(format!(
             "links lead to folders that are read already, so these are passed over: {names}"
         ));
     }

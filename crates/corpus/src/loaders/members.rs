@@ -112,7 +112,7 @@ impl<R: BufRead> Members<R> {
             let ahead = rest.fill_buf()?;
             if ahead.is_empty() {
                 if zeros > 0 {
-                    self.tell(zeros, true);
+                    self.add_notice(zeros, true);
                 }
                 return Ok(());
             }
@@ -130,14 +130,14 @@ impl<R: BufRead> Members<R> {
             return Ok(());
         }
         let garbage = io::copy(&mut self.reading.watch(rest), &mut io::sink())?;
-        self.tell(zeros + garbage, false);
+        self.add_notice(zeros + garbage, false);
         Ok(())
     }
 
-    fn tell(&self, bytes: u64, padding: bool) {
+    fn add_notice(&self, bytes: u64, padding: bool) {
         let what = if padding { "zeros (padding)" } else { "that are not compressed data" };
         let file = &self.file;
-        self.reading.tell(format!(
+        self.reading.add_notice(format!(
             "{file}: after its last member come {bytes} bytes {what}; they are passed over"
         ));
     }

@@ -27,7 +27,7 @@ impl Reading {
     }
 
     /// Says something, once.
-    pub(super) fn tell(&self, notice: String) {
+    pub(super) fn add_notice(&self, notice: String) {
         let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
         if !notices.contains(&notice) {
             notices.push(notice);

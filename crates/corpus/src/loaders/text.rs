@@ -154,7 +154,7 @@ fn one_file(file: &Named, cut: &Cut, reading: &Reading) -> Result<Documents> {
     };
     if !cut.said && is_table() {
         let name = &file.name;
-        reading.tell(format!(
+        reading.add_notice(format!(
             "{name} is read as plain text, commas, quotation marks and header included; for a column of it, write the table as JSONL or Parquet"
         ));
     }

@@ -42,11 +42,12 @@ pub(super) fn through(
         ));
     }
     let form = forms::fit(&PowerFloor, &x, &y).map_err(|refusal| refusal.to_string())?;
-    let told = told(&form, &x, &y, level).unwrap_or(false);
+    let told = above_zero(&form, &x, &y, level).unwrap_or(false);
     Ok(Floor { form, told })
 }
 
-fn told(form: &Form, x: &[f64], y: &[f64], level: f64) -> Option<bool> {
+/// Whether the floor stands out from 0.
+fn above_zero(form: &Form, x: &[f64], y: &[f64], level: f64) -> Option<bool> {
     let logarithms = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<f64>>();
     let power = line(&logarithms(x), &logarithms(y)).ok()?.residual_sum_of_squares;
     let t = two_sided_quantile(level, form.degrees_of_freedom()).ok()?;

@@ -121,11 +121,11 @@ impl MockEngine {
                 (random % u64::from(self.rows.max(1))) as u32
             }),
         })
-        .map(|score| self.told(score))
+        .map(|score| self.without_lacking(score))
     }
 
     /// A score without what the mock is told not to tell.
-    fn told(&self, score: Score) -> Score {
+    fn without_lacking(&self, score: Score) -> Score {
         let tells = |column| !self.lacks.contains(&column);
         Score {
             ties: score.ties.filter(|_| tells(ScoreColumn::Ties)),

@@ -17,7 +17,7 @@ pub mod vllm;
 
 pub use local::LocalEngine;
 pub use mock::MockEngine;
-pub use options::{Dtype, EngineOptions, Share, Tell};
+pub use options::{Dtype, EngineOptions, Listener, Share};
 pub use provider::Provider;
 
 /// All providers; the first is the one that is taken where nobody says.

@@ -47,30 +47,30 @@ impl std::str::FromStr for Share {
     }
 }
 
-/// What hears sentences.
-type Hear = dyn Fn(&str) + Send + Sync;
+/// What takes sentences.
+type OnSentence = dyn Fn(&str) + Send + Sync;
 
 /// Whoever is told at once what an engine waits for, from whatever thread; nobody by default.
 #[derive(Clone, Default)]
-pub struct Tell(Option<Arc<Hear>>);
+pub struct Listener(Option<Arc<OnSentence>>);
 
-impl Tell {
-    /// Tells `hear`.
-    pub fn new(hear: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(hear)))
+impl Listener {
+    /// Calls `on_sentence` with every sentence.
+    pub fn new(on_sentence: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(on_sentence)))
     }
 
-    /// Tells a sentence.
-    pub fn tell(&self, sentence: &str) {
-        if let Some(hear) = &self.0 {
-            hear(sentence);
+    /// Passes a sentence on.
+    pub fn notify(&self, sentence: &str) {
+        if let Some(on_sentence) = &self.0 {
+            on_sentence(sentence);
         }
     }
 }
 
-impl std::fmt::Debug for Tell {
+impl std::fmt::Debug for Listener {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_some() { "Tell(..)" } else { "Tell(nobody)" })
+        f.write_str(if self.0.is_some() { "Listener(..)" } else { "Listener(none)" })
     }
 }
 
@@ -102,7 +102,7 @@ pub struct EngineOptions {
     /// `--engine-option KEY=VALUE`, for the engine itself to understand.
     pub own: Vec<(String, String)>,
     /// Who is told of waiting.
-    pub tell: Tell,
+    pub listener: Listener,
     /// A flag that ends whatever takes long.
     pub cancel: Arc<AtomicBool>,
 }

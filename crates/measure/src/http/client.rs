@@ -44,8 +44,8 @@ impl Default for Limits {
     }
 }
 
-/// Told of each try that is followed by another.
-pub type Tell = Arc<dyn Fn(Attempt<'_>) + Send + Sync>;
+/// Called for each try that is followed by another.
+pub type AttemptListener = Arc<dyn Fn(Attempt<'_>) + Send + Sync>;
 
 /// A client; cheap to clone, and shared by threads.
 #[derive(Clone)]
@@ -53,7 +53,7 @@ pub struct Client {
     agent: Agent,
     retry: Retry,
     cancel: Arc<AtomicBool>,
-    tell: Option<Tell>,
+    listener: Option<AttemptListener>,
 }
 
 impl std::fmt::Debug for Client {
@@ -90,7 +90,7 @@ impl Client {
             .max_idle_connections_per_host(256)
             .build()
             .new_agent();
-        Ok(Self { agent, retry, cancel: Arc::default(), tell: None })
+        Ok(Self { agent, retry, cancel: Arc::default(), listener: None })
     }
 
     /// Stops at its next step once the flag is set: between two tries, while it waits, between two
@@ -101,10 +101,10 @@ impl Client {
         self
     }
 
-    /// Tells of each try that is followed by another.
+    /// Calls `listener` for each try that is followed by another.
     #[must_use]
-    pub fn telling(mut self, tell: Tell) -> Self {
-        self.tell = Some(tell);
+    pub fn on_retry(mut self, listener: AttemptListener) -> Self {
+        self.listener = Some(listener);
         self
     }
 
@@ -138,18 +138,18 @@ impl Client {
     /// # Errors
     /// [`HttpError::Cancelled`].
     pub fn pause(&self, number: u32, url: &str, reason: &str) -> Result<(), HttpError> {
-        self.tell_and_sleep(number, &shown(url), reason, self.retry.wait(number))
+        self.notify_and_sleep(number, &shown(url), reason, self.retry.wait(number))
     }
 
-    fn tell_and_sleep(
+    fn notify_and_sleep(
         &self,
         number: u32,
         url: &str,
         reason: &str,
         wait: Duration,
     ) -> Result<(), HttpError> {
-        if let Some(tell) = &self.tell {
-            tell(Attempt { url, number, reason, wait });
+        if let Some(listener) = &self.listener {
+            listener(Attempt { url, number, reason, wait });
         }
         self.sleep(wait)
     }
@@ -186,7 +186,7 @@ impl Client {
                 };
             // A server may say 0 and mean its next second.
             let wait = self.retry.wait(number).max(asked.unwrap_or_default());
-            self.tell_and_sleep(number, &url, &reason, wait)?;
+            self.notify_and_sleep(number, &url, &reason, wait)?;
             number += 1;
         }
     }

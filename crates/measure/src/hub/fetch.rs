@@ -12,9 +12,9 @@ use relscale_records::provenance::sha256_reader;
 use sha1::{Digest, Sha1};
 
 use super::cache::Cache;
+use super::event::HubEvent;
 use super::name::Repository;
 use super::remote::{Entry, Remote, failed};
-use super::told::Told;
 use crate::error::{Error, HubError, Result};
 
 /// Tries in a row that bring no byte before a file is given up.
@@ -38,9 +38,9 @@ pub struct Fetch<'a> {
     pub commit: &'a str,
     /// Ends it between two blocks.
     pub cancel: &'a AtomicBool,
-    /// Told of waits and doubts.
-    pub tell: &'a dyn Fn(Told<'_>),
-    /// Told how many bytes of the file are there.
+    /// Called for waits and files that cannot be checked.
+    pub listener: &'a dyn Fn(HubEvent<'_>),
+    /// Called with how many bytes of the file are there.
     pub came: &'a dyn Fn(u64),
 }
 
@@ -74,7 +74,7 @@ impl Fetch<'_> {
                 return Ok(lock);
             }
             if !std::mem::replace(&mut told, true) {
-                (self.tell)(Told::Waits { file: &entry.file });
+                (self.listener)(HubEvent::Waits { file: &entry.file });
             }
             self.check()?;
             std::thread::sleep(LOOK);
@@ -191,7 +191,7 @@ impl Fetch<'_> {
             64 if hexadecimal => ("sha256", sha256_reader(&mut file.reader()?)),
             40 if hexadecimal => ("git's sha1", git_sha1(&mut file.reader()?, size)),
             _ => {
-                (self.tell)(Told::Unchecked { file: &entry.file });
+                (self.listener)(HubEvent::Unchecked { file: &entry.file });
                 return Ok(None);
             }
         };

@@ -6,11 +6,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::cache::Cache;
+use super::event::{HubEvent, HubListener};
 use super::fetch::{Fetch, keeping};
 use super::name::{DatasetFiles, Kind, Repository};
 use super::remote::{Entry, Listing, Remote};
 use super::settings::Settings;
-use super::told::{Tell, Told};
 use super::wanted::{self, Missing, Parts, Weights};
 use crate::error::{Error, HubError, Result};
 use crate::http::{Client, Limits, Retry};
@@ -31,7 +31,7 @@ pub struct Hub {
     client: OnceLock<Client>,
     retry: Retry,
     cancel: Arc<AtomicBool>,
-    tell: Tell,
+    listener: HubListener,
 }
 
 impl std::fmt::Debug for Hub {
@@ -42,10 +42,14 @@ impl std::fmt::Debug for Hub {
 
 impl Hub {
     /// As the environment says; where there is a reason in `forbidden`, nothing is fetched.
-    pub fn new(forbidden: Option<&'static str>, cancel: Arc<AtomicBool>, tell: Tell) -> Self {
+    pub fn new(
+        forbidden: Option<&'static str>,
+        cancel: Arc<AtomicBool>,
+        listener: HubListener,
+    ) -> Self {
         let retry = Retry { tries: 5, longest: Duration::from_secs(60), ..Retry::default() };
         let (settings, client) = (OnceLock::new(), OnceLock::new());
-        Self { settings, forbidden, client, retry, cancel, tell }
+        Self { settings, forbidden, client, retry, cancel, listener }
     }
 
     /// With these settings, whatever the environment says.
@@ -67,12 +71,16 @@ impl Hub {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let told = Arc::clone(&self.tell);
+        let listener = Arc::clone(&self.listener);
         let client = Client::new(Limits::default(), self.retry)
             .map_err(super::remote::failed(what))?
             .cancelled_by(Arc::clone(&self.cancel))
-            .telling(Arc::new(move |attempt| {
-                told(Told::Again { url: attempt.url, reason: attempt.reason, wait: attempt.wait });
+            .on_retry(Arc::new(move |attempt| {
+                listener(HubEvent::Again {
+                    url: attempt.url,
+                    reason: attempt.reason,
+                    wait: attempt.wait,
+                });
             }));
         Ok(self.client.get_or_init(|| client))
     }
@@ -194,7 +202,10 @@ impl Hub {
         }
         // What there is of a folder or pattern may be a part of it.
         let partial = |commit: &str| {
-            (self.tell)(Told::Partial { what: &repository.pinned(commit), files: named.len() });
+            (self.listener)(HubEvent::Partial {
+                what: &repository.pinned(commit),
+                files: named.len(),
+            });
             found(commit)
         };
         let some = pinned.as_deref().filter(|_| !named.is_empty());
@@ -256,7 +267,7 @@ impl Hub {
         };
         let bytes = entries.iter().map(left).sum();
         let of = entries.iter().filter_map(|entry| entry.size).sum();
-        (self.tell)(Told::Fetching {
+        (self.listener)(HubEvent::Fetching {
             what: &what,
             files: entries.len(),
             bytes,
@@ -267,12 +278,12 @@ impl Hub {
             let came = |done: u64| {
                 let (file, size) = (entry.file.as_str(), entry.size.unwrap_or(0));
                 let all_done = before + done;
-                (self.tell)(Told::Came { file, done, of: size, all_done, all_of: of });
+                (self.listener)(HubEvent::Came { file, done, of: size, all_done, all_of: of });
             };
             self.one(remote, cache, repository, commit, entry, &came)?;
             before += entry.size.unwrap_or(0);
         }
-        (self.tell)(Told::Fetched { what: &what });
+        (self.listener)(HubEvent::Fetched { what: &what });
         Ok(())
     }
 
@@ -285,9 +296,9 @@ impl Hub {
         entry: &Entry,
         came: &dyn Fn(u64),
     ) -> Result<()> {
-        let tell = |told: Told<'_>| (self.tell)(told);
+        let listener = |event: HubEvent<'_>| (self.listener)(event);
         let (remote, cancel) = (*remote, &*self.cancel);
-        Fetch { remote, cache, repository, commit, cancel, tell: &tell, came }.file(entry)
+        Fetch { remote, cache, repository, commit, cancel, listener: &listener, came }.file(entry)
     }
 }
 

@@ -36,18 +36,18 @@
 //! little and old, and is tested here against what `huggingface_hub` itself wrote.
 
 pub mod cache;
+pub mod event;
 pub mod fetch;
 pub mod find;
 pub mod model;
 pub mod name;
 pub mod remote;
 pub mod settings;
-pub mod told;
 pub mod wanted;
 
+pub use event::HubEvent;
 pub use find::{Found, Hub};
 pub use model::ModelRequest;
 pub use name::Repository;
 pub use settings::Settings;
-pub use told::Told;
 pub use wanted::Parts;

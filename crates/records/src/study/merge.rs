@@ -196,10 +196,10 @@ fn taken(into: &mut Study, found: &Found, again: Vec<String>) -> Result<MergedRu
         copy(&found.run.path().join(super::run::DONE_FILE), run.path(), &found.done)?;
     }
     into.set_current(&run)?;
-    Ok(told(&record, 0, again, found.done.totals.scored))
+    Ok(merged_run(&record, 0, again, found.done.totals.scored))
 }
 
-fn told(record: &RunRecord, slices: u32, again: Vec<String>, scored: u64) -> MergedRun {
+fn merged_run(record: &RunRecord, slices: u32, again: Vec<String>, scored: u64) -> MergedRun {
     let (model, corpus) = (&record.provenance.model.name, &record.provenance.corpus.name);
     MergedRun { model: model.clone(), corpus: corpus.clone(), slices, again, scored }
 }
@@ -307,7 +307,7 @@ fn joined(into: &mut Study, slices: &[Found], again: Vec<String>) -> Result<Merg
     run.finish(metas, unscored)?;
     into.keep_tally(&run)?;
     into.set_current(&run)?;
-    Ok(told(&record, slices.len() as u32, again, scored))
+    Ok(merged_run(&record, slices.len() as u32, again, scored))
 }
 
 /// In what two slices of a key differ that must not.

@@ -40,7 +40,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         return Err("it needs at least four models with a point: three for a fit, one to predict"
             .to_owned());
     }
-    let seen: Vec<String> = rows.iter().flatten().filter_map(Audited::told).collect();
+    let seen: Vec<String> = rows.iter().flatten().filter_map(Audited::coverage).collect();
     let caption = format!(
         "For each m, the law fitted to the m smallest models predicts all larger ones: by how much the prediction is off, \
          with its interval (Student t, of one new model). Hollow marks: the measured value, at 0, lies outside. Early \
@@ -110,7 +110,7 @@ fn tip(row: Row<'_>) -> String {
 }
 
 impl Audited<'_> {
-    fn told(&self) -> Option<String> {
+    fn coverage(&self) -> Option<String> {
         let held = self.fit.audit.iter().flat_map(|step| &step.predictions);
         let judged: Vec<bool> = held.filter_map(|held| held.covered).collect();
         let inside = judged.iter().filter(|covered| **covered).count();

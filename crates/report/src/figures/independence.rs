@@ -31,7 +31,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     });
     let corpora: Vec<Corpus<'a>> = corpora.collect();
     let k = corpora.first().ok_or("the order of hits was not counted")?.at.k;
-    let seen: Vec<String> = corpora.iter().map(Corpus::told).collect();
+    let seen: Vec<String> = corpora.iter().map(Corpus::correlation_text).collect();
     let caption = format!(
         "The largest model, a hit being a rank of at most {k}. First: correlation of two hits a lag apart; what does not \
          die out is the difference between easy and hard documents. Second: share of runs of hits that reach a length, \
@@ -62,7 +62,7 @@ impl<'a> Corpus<'a> {
         })
     }
 
-    fn told(&self) -> String {
+    fn correlation_text(&self) -> String {
         let lag = self.order.autocorrelation.first().and_then(|found| found.value.as_ref());
         let lag = lag.map_or(String::new(), |value| {
             format!("correlation {} at lag 1", format::fixed(value.value, 3))

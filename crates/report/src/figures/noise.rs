@@ -130,14 +130,14 @@ fn seen(all: &[AtK<'_>]) -> String {
     )
 }
 
-fn told(row: Row<'_>, what: &str) -> String {
+fn tip_text(row: Row<'_>, what: &str) -> String {
     format!("{}\nk = {}\n{what}", row.text("corpus"), row.plain("k"))
 }
 
 fn errors<'f>(rows: &Rows<'f>) -> Marks<'f> {
     Marks::at(rows, "k", "log_standard_error", |row| {
         let (model, error) = (row.text("largest_model"), row.significant("log_standard_error"));
-        told(row, &format!("{model}: standard error {error}"))
+        tip_text(row, &format!("{model}: standard error {error}"))
     })
 }
 
@@ -148,13 +148,13 @@ fn fits<'f>(rows: &Rows<'f>) -> Marks<'f> {
         let (middle, low) =
             (r_squared("perfect_r_squared_median"), r_squared("perfect_r_squared_low"));
         let perfect = format!("a perfect law: {middle} in the middle, above {low} in 95 %");
-        told(row, &format!("R² {}\n{perfect}", r_squared("r_squared")))
+        tip_text(row, &format!("R² {}\n{perfect}", r_squared("r_squared")))
     });
     marks.look(|row| Look::claimed(row.number("r_squared") >= row.number("perfect_r_squared_low")))
 }
 
 fn chances<'f>(rows: &Rows<'f>) -> Marks<'f> {
-    let tip = |row: Row<'f>| told(row, &format!("p = {}", row.significant("p_value")));
+    let tip = |row: Row<'f>| tip_text(row, &format!("p = {}", row.significant("p_value")));
     Marks::at(rows, "k", "p_value", tip)
         .look(|row| Look::claimed(row.number("p_value") >= Some(DOUBT)))
 }

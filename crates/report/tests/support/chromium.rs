@@ -147,7 +147,7 @@ impl Chromium {
                 assert!(answer.get("error").is_none(), "{method}: {answer}");
                 return answer["result"].take();
             }
-            heard.hear(&answer);
+            heard.on_event(&answer);
         }
     }
 
@@ -169,7 +169,7 @@ impl Drop for Chromium {
 }
 
 impl Heard {
-    fn hear(&mut self, message: &Value) {
+    fn on_event(&mut self, message: &Value) {
         let parameters = &message["params"];
         match message["method"].as_str().unwrap_or_default() {
             "Page.loadEventFired" => self.loaded = true,
@@ -212,7 +212,7 @@ impl Tab<'_> {
         let deadline = Instant::now() + PATIENCE;
         while !self.heard.loaded {
             let message = self.browser.next(deadline, "loading");
-            self.heard.hear(&message);
+            self.heard.on_event(&message);
         }
         self.settle();
     }

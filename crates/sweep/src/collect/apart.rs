@@ -10,7 +10,7 @@ use super::run::CollectedRun;
 pub(super) type Placed = (CollectedRun, Option<PathBuf>);
 
 /// Calls runs of one name and group by as much of their paths as tells them apart.
-pub(super) fn tell(runs: &mut [Placed]) {
+pub(super) fn name_apart(runs: &mut [Placed]) {
     // How much of its path each run is called by; its own name is 1.
     let mut parts = vec![1; runs.len()];
     loop {

@@ -68,7 +68,7 @@ pub fn collect(options: &CollectOptions) -> Result<Collected> {
             (run, place)
         }));
     }
-    apart::tell(&mut all);
+    apart::name_apart(&mut all);
     let mut runs: Vec<CollectedRun> = Vec::new();
     for (run, place) in all {
         if runs.iter().any(|other| other.run == run.run && other.group == run.group) {

@@ -51,9 +51,9 @@ pub(super) fn until(
                 // Nobody waits for these threads: they end with the program.
                 let started = thread::Builder::new().spawn(move || {
                     let _one = one;
-                    told(answer(&stream, &folder));
+                    report_failure(answer(&stream, &folder));
                 });
-                told(started.map(drop));
+                report_failure(started.map(drop));
             }
             Err(error) => match error.kind() {
                 io::ErrorKind::WouldBlock => thread::sleep(PAUSE),
@@ -66,7 +66,7 @@ pub(super) fn until(
     Ok(())
 }
 
-fn told(answered: io::Result<()>) {
+fn report_failure(answered: io::Result<()>) {
     if let Err(error) = answered {
         terminal::message(&format!("a request was not answered: {error}"));
     }

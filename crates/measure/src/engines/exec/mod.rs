@@ -151,7 +151,7 @@ fn load(
     };
     let engine = if prefix.is_empty() { TRANSFORMERS.name } else { PROVIDER.name };
     let (process, hello, notices) =
-        started().map_err(|fault| told(fault, engine, &request.name))?;
+        started().map_err(|fault| engine_error(fault, engine, &request.name))?;
     let facts = hello.facts(request, prefix);
     let talk = Talk { process, vocabulary: None, request: 0, notices };
     let bos = facts.bos;
@@ -168,7 +168,7 @@ fn load(
     })
 }
 
-fn told(fault: Fault, engine: &str, model: &str) -> Error {
+fn engine_error(fault: Fault, engine: &str, model: &str) -> Error {
     match fault {
         Fault::Cancelled => Error::Cancelled,
         fault => {
@@ -248,6 +248,7 @@ impl Engine for ProcessEngine {
             talk.vocabulary = Some(vocabulary.clone());
         }
         let scores = talk.score(windows, &self.facts.identity.lacks);
-        scores.map_err(|fault| told(fault, &self.facts.identity.name, &self.facts.model.name))
+        scores
+            .map_err(|fault| engine_error(fault, &self.facts.identity.name, &self.facts.model.name))
     }
 }

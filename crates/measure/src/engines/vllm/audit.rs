@@ -88,7 +88,7 @@ impl Audit {
     }
 
     /// What is to be told: at first, and whenever the sample has doubled.
-    pub(super) fn told(&self) -> Option<String> {
+    pub(super) fn notice(&self) -> Option<String> {
         let mut sums = self.sums.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if sums.windows == 0 || sums.windows < 2 * sums.told {
             return None;
@@ -144,10 +144,10 @@ mod tests {
     #[test]
     fn disagreement_is_counted_and_told_when_the_sample_doubled() {
         let audit = Audit::new(1.0, Judge::Again);
-        assert_eq!(audit.told(), None);
+        assert_eq!(audit.notice(), None);
         for (n, told) in [(1, true), (2, true), (3, false), (4, true), (5, false)] {
             audit.sums.lock().unwrap().windows = n;
-            assert_eq!(audit.told().is_some(), told, "{n}");
+            assert_eq!(audit.notice().is_some(), told, "{n}");
         }
         let mut sums = Sums::default();
         sums.compare((&score(1, 0.5), &score(1, 0.5)));

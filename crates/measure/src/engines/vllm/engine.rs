@@ -141,7 +141,7 @@ impl Engine for VllmEngine {
     fn notices(&self) -> Vec<String> {
         let mut notices =
             std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner));
-        notices.extend(self.audit.as_ref().and_then(Audit::told));
+        notices.extend(self.audit.as_ref().and_then(Audit::notice));
         notices
     }
 

@@ -10,7 +10,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::server::Reply;
-use crate::engines::Tell;
+use crate::engines::Listener;
 use crate::error::{Error, Result};
 use crate::http::{HttpError, Retry};
 
@@ -93,7 +93,7 @@ pub(super) struct Flight {
     cancel: std::sync::Arc<AtomicBool>,
     /// Whether a connection broke since the server was last known to be the same.
     broke: Mutex<Broke>,
-    tell: Tell,
+    listener: Listener,
 }
 
 /// Whether a connection broke.
@@ -118,7 +118,7 @@ impl Flight {
         bound: usize,
         patience: Patience,
         cancel: std::sync::Arc<AtomicBool>,
-        tell: Tell,
+        listener: Listener,
     ) -> Self {
         let bound = bound.max(1);
         Self {
@@ -135,7 +135,7 @@ impl Flight {
             patience,
             cancel,
             broke: Mutex::new(Broke::No),
-            tell,
+            listener,
         }
     }
 
@@ -256,14 +256,14 @@ impl Flight {
             (Some(HttpError::Cancelled), _) | (Some(_), Broke::Told) => {}
             (Some(reason), _) => {
                 let minutes = self.patience.gone.as_secs().div_ceil(60);
-                self.tell.tell(&format!(
+                self.listener.notify(&format!(
                     "the server is away ({reason}); it is waited for, {minutes} minutes at most"
                 ));
                 *broke = Broke::Told;
             }
             (None, told) => {
                 if told == Broke::Told {
-                    self.tell.tell("the server is back, with the same model");
+                    self.listener.notify("the server is back, with the same model");
                 }
                 *broke = Broke::No;
             }
@@ -350,7 +350,7 @@ mod tests {
             tries: 4,
             gone: Duration::from_millis(200),
         };
-        Flight::new(bound, patience, Arc::default(), Tell::default())
+        Flight::new(bound, patience, Arc::default(), Listener::default())
     }
 
     fn overrun() -> Reply {

@@ -111,7 +111,7 @@ pub(super) enum RankRule {
 
 impl RankRule {
     /// The rule by which a token of a known tie has `rank`; `None` when neither gives it.
-    pub(super) fn told(tie: &Tie, rank: u32) -> Option<Self> {
+    pub(super) fn from_tie(tie: &Tie, rank: u32) -> Option<Self> {
         if rank == tie.above + tie.equal {
             Some(Self::AtLeast)
         } else if rank == tie.above + 1 {
@@ -200,9 +200,9 @@ mod tests {
         let found = ties(&with_ties.into_iter().map(Some).collect::<Vec<_>>());
         assert_eq!(found.len(), 8);
         assert_eq!(found[0], Tie { list: 0, token: 3, above: 3, equal: 2 });
-        assert_eq!(RankRule::told(&found[0], 5), Some(RankRule::AtLeast));
-        assert_eq!(RankRule::told(&found[0], 4), Some(RankRule::GreaterPlusOne));
-        assert_eq!(RankRule::told(&found[0], 3), None);
+        assert_eq!(RankRule::from_tie(&found[0], 5), Some(RankRule::AtLeast));
+        assert_eq!(RankRule::from_tie(&found[0], 4), Some(RankRule::GreaterPlusOne));
+        assert_eq!(RankRule::from_tie(&found[0], 3), None);
     }
 
     #[test]

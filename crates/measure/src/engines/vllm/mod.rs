@@ -222,7 +222,7 @@ impl Opened {
                     bound,
                     self.patience,
                     Arc::clone(&self.asked.cancel),
-                    self.asked.tell.clone(),
+                    self.asked.listener.clone(),
                 ),
                 rows: facts.rows,
             },

@@ -326,7 +326,7 @@ impl Asking<'_> {
         // Beside others, the entry of a token that is among them has its place there for a rank.
         let (mut at_least, mut greater) = (0, 0);
         for tie in ties(lists).iter().take(TIES) {
-            match self.told(served, form, prompt, tie)? {
+            match self.rule_by(served, form, prompt, tie)? {
                 Some(RankRule::AtLeast) => at_least += 1,
                 Some(RankRule::GreaterPlusOne) => greater += 1,
                 _ => {}
@@ -340,7 +340,7 @@ impl Asking<'_> {
         })
     }
 
-    fn told(
+    fn rule_by(
         &self,
         served: &Served,
         form: Form,
@@ -356,7 +356,7 @@ impl Asking<'_> {
         let reply = self.ask(&served.id, form, &asked)?;
         let answer = entries(&reply.text, &asked, self.expected.rows).ok();
         let entry = answer.and_then(|answer| answer.last().copied().flatten());
-        Ok(entry.and_then(|entry| RankRule::told(tie, entry.rank)))
+        Ok(entry.and_then(|entry| RankRule::from_tie(tie, entry.rank)))
     }
 
     /// The longest prompt, tried; halved where the server fails on it.

@@ -28,7 +28,7 @@ fn make<'a>(laws: Vec<Comparison<'a>>) -> Made<'a> {
         return Err(reason.to_owned());
     }
     let seen = panels.iter().map(|(of, gaps)| {
-        let told = trend::told(gap::laws(gaps));
+        let told = trend::summary(gap::laws(gaps));
         let told = if told.is_empty() { "no law".to_owned() } else { told };
         format!("{} ({}): {told}", heading(of), of.fit.error)
     });

@@ -182,7 +182,7 @@ fn tip(row: Row<'_>, verdict: &str) -> String {
 
 fn caption(of: &Comparison<'_>, gaps: &[&Gap]) -> String {
     let options = &of.fit.options;
-    let told = trend::told(laws(gaps));
+    let told = trend::summary(laws(gaps));
     let seen =
         if told.is_empty() { "No gap has a law".to_owned() } else { format!("Seen: {told}") };
     let errors =

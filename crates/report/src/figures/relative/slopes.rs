@@ -31,7 +31,7 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
         format::percent(options.level),
         options.margin,
         format::percent(options.false_discovery),
-        trend::told(laws.iter().copied())
+        trend::summary(laws.iter().copied())
     );
     let numbers = Frame::of(laws)
         .column("family", |_| &of.family.name)

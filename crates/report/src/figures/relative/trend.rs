@@ -57,7 +57,7 @@ pub(super) fn legend(rows: &Rows<'_>, coloured: bool) -> Vec<Key> {
 }
 
 /// `2 close (a, b), 1 is undecided (c)`: how many of each, the first few by name.
-pub(super) fn told<'a>(laws: impl Iterator<Item = (&'a str, &'a GapLaw)> + Clone) -> String {
+pub(super) fn summary<'a>(laws: impl Iterator<Item = (&'a str, &'a GapLaw)> + Clone) -> String {
     const NAMED: usize = 5;
     let told: Vec<String> = ALL
         .into_iter()

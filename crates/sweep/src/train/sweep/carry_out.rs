@@ -39,7 +39,7 @@ pub struct Given<'a> {
 
 /// What a caller is told of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Told {
+pub enum RunEvent {
     /// It goes on after so many steps of an earlier process.
     Resumed(u32),
     /// A step was taken, with this training loss.
@@ -56,7 +56,7 @@ pub enum Told {
 pub fn carry_out(
     run: &PlannedRun,
     given: &Given<'_>,
-    mut watch: impl FnMut(Told) -> bool,
+    mut watch: impl FnMut(RunEvent) -> bool,
 ) -> Result<RunRecord> {
     let settings = Settings::new(&run.architecture, &run.optimiser, run.steps)?;
     let spec = settings.spec.clone();
@@ -66,7 +66,7 @@ pub fn carry_out(
     atomic::remove_leftovers(given.folder)?;
     let from = checkpoint::read(given.folder, given.key, &spec)?;
     if let Some((state, _)) = &from {
-        watch(Told::Resumed(state.taken));
+        watch(RunEvent::Resumed(state.taken));
     }
     let mut course = Course::new(settings, batches, run.steps.div_ceil(POINTS), run.seed, from)?;
     let mut saved = Instant::now();
@@ -84,11 +84,11 @@ pub fn carry_out(
         }
         course.note(step, taken, held_out_loss);
         if let Some(loss) = held_out_loss {
-            watch(Told::Evaluated(step, loss));
+            watch(RunEvent::Evaluated(step, loss));
             last = held_out_loss;
         }
         if step < run.steps {
-            let stop = !watch(Told::Step(step, taken.loss));
+            let stop = !watch(RunEvent::Step(step, taken.loss));
             if stop || saved.elapsed() >= given.checkpoint_every {
                 let [first, second] = course.trainer.moments();
                 let sets = [course.trainer.weights(), first, second];
@@ -118,7 +118,7 @@ pub fn carry_out(
         },
         None => {
             let loss = course.progress.curve.last().map_or(f64::NAN, |point| point.loss);
-            watch(Told::Step(run.steps, loss));
+            watch(RunEvent::Step(run.steps, loss));
             RunRecord {
                 passes: course.passes(run.steps),
                 train_loss: Some(course.final_loss()),

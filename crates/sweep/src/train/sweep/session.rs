@@ -1,6 +1,6 @@
 //! All runs of a plan, in its order; those that ended are kept.
 
-use super::carry_out::{Given, Told, carry_out};
+use super::carry_out::{Given, RunEvent, carry_out};
 use super::evaluate::HeldOut;
 use super::record::{RunRecord, key};
 use super::table;
@@ -38,7 +38,7 @@ pub enum Event<'a> {
     /// A run ended in an earlier process, and is kept.
     Kept(&'a PlannedRun, &'a RunRecord),
     /// A run is on its way.
-    Run(&'a PlannedRun, Told),
+    Run(&'a PlannedRun, RunEvent),
     /// A run ended.
     Ended(&'a PlannedRun, &'a RunRecord),
 }

@@ -75,7 +75,7 @@ fn the_rule_of_ranks_shows_at_a_tie() {
         assert_eq!(a.logprob, b.logprob);
         // 104 are above by the logits of transformers: 17 and 18 share ranks 105 and 106.
         let tie = Tie { list: 0, token: 17, above: 104, equal: 2 };
-        assert_eq!(RankRule::told(&tie, a.rank), Some(RankRule::AtLeast));
+        assert_eq!(RankRule::from_tie(&tie, a.rank), Some(RankRule::AtLeast));
     }
 }
 

@@ -14,7 +14,7 @@ use relscale_testkit::Answer;
 
 use super::super::probe::ids;
 use super::fake::*;
-use crate::engines::{EngineOptions, Share, Tell};
+use crate::engines::{EngineOptions, Listener, Share};
 use crate::{CorpusSource, Error, Event, ModelSource, Settings, Warning, measure};
 
 /// Documents of ids: short ones, one longer than a window, one of a single token.
@@ -168,9 +168,9 @@ fn a_server_that_is_started_again() {
     });
     let root = tempfile::tempdir().unwrap();
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
-    let hear = Arc::clone(&told);
-    let tell = Tell::new(move |sentence| hear.lock().unwrap().push(sentence.to_owned()));
-    let asked = EngineOptions { tell, ..options(&server.url()) };
+    let keep = Arc::clone(&told);
+    let listener = Listener::new(move |sentence| keep.lock().unwrap().push(sentence.to_owned()));
+    let asked = EngineOptions { listener, ..options(&server.url()) };
     let source = opened(root.path(), &asked).unwrap();
     let watch = std::thread::spawn(move || {
         while switch.completions.load(Ordering::SeqCst) < 14 {

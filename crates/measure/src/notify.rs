@@ -15,7 +15,7 @@ use crate::text::TextFacts;
 
 /// What a run covers of its corpus, planned or finished.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Covered {
+pub(crate) struct Coverage {
     documents: u64,
     unscored_documents: u64,
     scored: u64,
@@ -23,8 +23,8 @@ pub(crate) struct Covered {
     pub(crate) cut_prompts: CutPrompts,
 }
 
-impl Covered {
-    pub(crate) fn of_layout(layout: &Layout) -> Self {
+impl Coverage {
+    pub(crate) fn from_layout(layout: &Layout) -> Self {
         Self {
             documents: u64::from(layout.documents()),
             unscored_documents: layout.unscored_documents(),
@@ -34,7 +34,7 @@ impl Covered {
         }
     }
 
-    pub(crate) fn of_run(done: &Done, facts: &RunFacts) -> Self {
+    pub(crate) fn from_run(done: &Done, facts: &RunFacts) -> Self {
         Self {
             documents: done.totals.documents,
             unscored_documents: done.totals.unscored_documents,
@@ -46,9 +46,9 @@ impl Covered {
 }
 
 /// What the plan of a run leaves out.
-pub(crate) fn of_plan(
+pub(crate) fn plan(
     corpus: &str,
-    covered: &Covered,
+    covered: &Coverage,
     wanted: Option<u64>,
     events: &mut dyn FnMut(Event),
 ) {
@@ -75,7 +75,12 @@ pub(crate) fn of_plan(
 }
 
 /// What a finished run has to say, the same whether it was finished now or before.
-pub(crate) fn of_run(run: &RunFolder, done: &Done, reused: bool, events: &mut dyn FnMut(Event)) {
+pub(crate) fn run_finished(
+    run: &RunFolder,
+    done: &Done,
+    reused: bool,
+    events: &mut dyn FnMut(Event),
+) {
     let provenance = &run.record().provenance;
     let (model, corpus) = (provenance.model.name.clone(), provenance.corpus.name.clone());
     let totals = done.totals;
@@ -91,7 +96,7 @@ pub(crate) fn of_run(run: &RunFolder, done: &Done, reused: bool, events: &mut dy
 }
 
 /// A text, by what is known of it.
-pub(crate) fn of_text(corpus: &str, facts: &TextFacts, events: &mut dyn FnMut(Event)) {
+pub(crate) fn corpus_read(corpus: &str, facts: &TextFacts, events: &mut dyn FnMut(Event)) {
     events(Event::CorpusRead {
         corpus: corpus.to_owned(),
         documents: facts.documents,
@@ -113,7 +118,7 @@ pub(crate) fn of_text(corpus: &str, facts: &TextFacts, events: &mut dyn FnMut(Ev
 }
 
 /// Models that cut texts into other tokens.
-pub(crate) fn of_tokenizers(
+pub(crate) fn tokenizers(
     models: &[ModelSource<'_>],
     corpora: &[CorpusSource<'_>],
     events: &mut dyn FnMut(Event),
@@ -138,7 +143,7 @@ pub(crate) fn of_tokenizers(
 }
 
 /// A model, and whether the study has the same weights under another name. `weights`: hash -> name.
-pub(crate) fn of_model(
+pub(crate) fn model_loaded(
     facts: &ModelFacts,
     source: &ModelSource<'_>,
     weights: &mut BTreeMap<String, String>,
@@ -174,7 +179,7 @@ pub(crate) fn of_model(
 
 /// A study may be added to, but a fit over runs that were not measured alike would compare apples
 /// with pears.
-pub(crate) fn of_mixture(
+pub(crate) fn mixed_runs(
     study: &Study,
     corpus: &str,
     models: &[ModelSource<'_>],

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// What a caller is told. Names are as they may be shown.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Told<'a> {
+pub enum HubEvent<'a> {
     /// Files will be fetched: how many, and how many bytes of them are still to come.
     Fetching {
         /// The repository and commit.
@@ -64,5 +64,5 @@ pub enum Told<'a> {
     },
 }
 
-/// Told from any thread.
-pub type Tell = Arc<dyn Fn(Told<'_>) + Send + Sync>;
+/// Called from any thread.
+pub type HubListener = Arc<dyn Fn(HubEvent<'_>) + Send + Sync>;
