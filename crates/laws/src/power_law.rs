@@ -32,14 +32,14 @@ pub(crate) struct Setting<'a> {
     pub(crate) sizes: &'a DocumentSizes,
 }
 
-/// Fits the law. `doubts` names what forbids to claim a slope; any such flag makes the fit
+/// Fits the law. `forbidding` flags what forbids to claim a slope; any such flag makes the fit
 /// unclaimed.
 pub(crate) fn law(
     quantity: Quantity,
     setting: Setting<'_>,
     measured: Vec<Measured<'_>>,
     left_out: Vec<LeftOut>,
-    doubts: impl Fn(&[Point]) -> Vec<Flag>,
+    forbidding: impl Fn(&[Point]) -> Vec<Flag>,
 ) -> Law {
     let level = setting.level;
     let (symbol, unit) = (
@@ -52,7 +52,7 @@ pub(crate) fn law(
     let text = text_noise(&sizes, &left_out_values, setting.sizes);
     let fit = series::fit(&mut points, text.as_ref());
 
-    let mut flags = doubts(&points);
+    let mut flags = forbidding(&points);
     let claimed = flags.is_empty();
     if !left_out.is_empty() {
         let names: Vec<&str> = left_out.iter().map(|left| left.label.as_str()).collect();
@@ -81,7 +81,7 @@ pub(crate) fn law(
             let law = series::describe(&fit, &points, setting);
             let falls = Some((symbol.as_str(), " with size"));
             let words = Words { points: "models", before: "", falls, twins: None, bends: None };
-            flags.extend(series::doubts(&fit, &law, &points, words, []));
+            flags.extend(series::flags(&fit, &law, &points, words, []));
             flags.extend(few_documents(&law, text));
             flags.extend(rivals.as_ref().and_then(series::bend));
             flags.extend(too_few(points.len()));
@@ -101,7 +101,7 @@ pub(crate) fn law(
         breakdown: None,
         verdict: String::new(),
     };
-    law.verdict = verdict::of_law(&law);
+    law.verdict = verdict::law(&law);
     law
 }
 

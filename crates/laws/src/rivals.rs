@@ -51,7 +51,7 @@ pub(crate) fn of(points: &[Point], unit: &str, level: f64, claimed: bool) -> Riv
         held_out_models,
         verdict: String::new(),
     };
-    rivals.verdict = verdict::of_rivals(&rivals, points.len(), claimed);
+    rivals.verdict = verdict::rivals(&rivals, points.len(), claimed);
     rivals
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) claimed: bool,
 }
 
-/// The words in which doubts about a law are told.
+/// The words in which flags of a law are put.
 #[derive(Clone, Copy)]
 pub(crate) struct Words<'a> {
     /// What the points are: `models`, `points`.
@@ -130,9 +130,9 @@ fn chi_squared(points: &[Point], text: &TextNoise) -> Option<ChiSquared> {
 /// Chance below which the scatter is said to exceed the sample's noise.
 pub(crate) const BEYOND_NOISE: f64 = 0.01;
 
-/// What must be said about a law that exists. `own` are doubts of the caller about its height; they
+/// What must be said about a law that exists. `own` are flags of the caller about its height; they
 /// stand between those of the slope and those of single points.
-pub(crate) fn doubts(
+pub(crate) fn flags(
     fit: &Fit,
     law: &PowerLaw,
     points: &[Point],

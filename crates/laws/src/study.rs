@@ -65,7 +65,7 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsEr
         breakdown: Some(judged),
         classes: breakdown::classes::report(group, options),
         flags: [flags(&models, group.documents), windows_differ(group), of_engines(group)].concat(),
-        verdict: verdict::of_group(&rank_laws, &cross_entropy_law),
+        verdict: verdict::group(&rank_laws, &cross_entropy_law),
         rank_distribution: rank_distribution::of_group(group, &measured, options),
         models,
         rank_laws,

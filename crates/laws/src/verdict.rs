@@ -10,7 +10,7 @@ use crate::result::{
 };
 
 /// One sentence about a law.
-pub(crate) fn of_law(law: &Law) -> String {
+pub(crate) fn law(law: &Law) -> String {
     let symbol = law.quantity.symbol();
     match &law.outcome {
         Outcome::Refused { reason } => format!("{symbol}: no law, {reason}."),
@@ -37,13 +37,13 @@ const TOLD_APART: f64 = 2.0;
 
 /// Whether the points reject a power law, which form is ahead if they do, and which predicts
 /// held-out models best.
-pub(crate) fn of_rivals(rivals: &Rivals, models: usize, claimed: bool) -> String {
+pub(crate) fn rivals(rivals: &Rivals, models: usize, claimed: bool) -> String {
     let mut said = Vec::new();
     if !claimed {
         said.push("Too few misses or hits to claim a law, so take no form from this.".to_owned());
     }
     let rejected = rivals.test.as_ref().is_some_and(|test| test.finding == FormFinding::Bends);
-    said.extend(rivals.test.as_ref().map(|test| of_form(test, models)));
+    said.extend(rivals.test.as_ref().map(|test| form_text(test, models)));
     if rejected {
         said.push(by_aicc(rivals, models));
     }
@@ -56,7 +56,7 @@ pub(crate) fn of_rivals(rivals: &Rivals, models: usize, claimed: bool) -> String
     said.join(" ")
 }
 
-fn of_form(test: &FormTest, models: usize) -> String {
+fn form_text(test: &FormTest, models: usize) -> String {
     let level = 100.0 * test.level;
     match (test.finding, test.p_value) {
         (FormFinding::Undecided, _) => {
@@ -161,7 +161,7 @@ fn by_aicc(rivals: &Rivals, models: usize) -> String {
 }
 
 /// A few sentences about a family on a corpus.
-pub(crate) fn of_group(rank_laws: &[Law], cross_entropy: &Law) -> String {
+pub(crate) fn group(rank_laws: &[Law], cross_entropy: &Law) -> String {
     let mut sentences = Vec::new();
     // The smallest k that can be claimed; 1 wherever there is data.
     let head =
@@ -254,7 +254,7 @@ fn slope(fit: &PowerLaw) -> String {
 
 /// `, for this very text in [0.0830, 0.0981]`: the interval from the scatter of the models alone,
 /// where the headline has more in it.
-fn of_this_text(fit: &PowerLaw) -> String {
+fn interval_for_this_text(fit: &PowerLaw) -> String {
     let alone =
         fit.exponent_of_this_text.as_ref().filter(|_| fit.exponent.interval.text_share().is_some());
     let ends = alone.and_then(|alone| digits::estimate(alone.value, alone.bounds()).interval());
@@ -300,7 +300,7 @@ fn slope_over(fit: &PowerLaw) -> String {
     format!(
         "{}{} over {} models from {} to {} parameters",
         slope(fit),
-        of_this_text(fit),
+        interval_for_this_text(fit),
         fit.points,
         magnitude(smallest),
         magnitude(largest)

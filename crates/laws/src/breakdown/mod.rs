@@ -19,12 +19,12 @@
 //! | file | what |
 //! |---|---|
 //! | `points` | the noise of each point: standard errors, design effect |
-//! | `words` | the sentences |
+//! | `verdicts` | the sentences |
 //! | `classes` | which classes of tokens the misses are |
 
 pub(crate) mod classes;
 mod points;
-mod words;
+mod verdicts;
 
 use rayon::prelude::*;
 use relscale_records::digits;
@@ -73,13 +73,13 @@ pub(crate) fn judge(group: &Group<'_>, laws: &mut [Law], options: &FitOptions) -
         };
         let finding = finding(law, &test, bent);
         let noise = replicates.noise(law);
-        let verdict = words::of_law(law, finding, &test, bent);
-        let would_change = words::would_change(law, finding);
+        let verdict = verdicts::law(law, finding, &test, bent);
+        let would_change = verdicts::would_change(law, finding);
         law.breakdown = Some(Breakdown { finding, noise, test, would_change, verdict });
     });
     let unbroken = laws.iter().take_while(|law| finding_of(law) == Some(Finding::Holds));
     let holds_up_to = unbroken.last().and_then(Law::k);
-    GroupBreakdown { holds_up_to, verdict: words::of_group(laws, holds_up_to) }
+    GroupBreakdown { holds_up_to, verdict: verdicts::group(laws, holds_up_to) }
 }
 
 #[derive(Clone, Copy)]

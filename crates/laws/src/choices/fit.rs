@@ -8,7 +8,7 @@ use relscale_records::parquet::DocumentRow;
 use super::items::Grouping;
 use super::mean::{Draw, Means};
 use super::panel::Panel;
-use super::words;
+use super::verdicts;
 use crate::choice_measure::ChoiceMeasure;
 use crate::error::LawsError;
 use crate::options::FitOptions;
@@ -164,7 +164,7 @@ fn group(panel: &Panel<'_>, options: &ChoicesOptions) -> ChoicesGroup {
         models,
         verdict: String::new(),
     };
-    group.verdict = words::of_group(&group);
+    group.verdict = verdicts::group(&group);
     group
 }
 

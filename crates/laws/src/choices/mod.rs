@@ -16,7 +16,7 @@
 //! | `null` | the same with the gold shuffled over the items: what copying and a taste for letters give |
 //! | `fit` | a study to a result: the entrance [`fit_choices`] |
 //! | `csv` | means and options as tables, for other commands and other programs |
-//! | `words` | sentences with their numbers |
+//! | `verdicts` | sentences with their numbers |
 //!
 //! Invariants: all models of a family are judged on the same items; an item that one of them cannot
 //! be judged on is left out for all, and counted. Losses are means over groups of means over items,
@@ -29,7 +29,7 @@ mod mean;
 mod null;
 mod panel;
 mod score;
-mod words;
+mod verdicts;
 
 pub use crate::choice_measure::ChoiceMeasure;
 pub use csv::{save_means, save_options};

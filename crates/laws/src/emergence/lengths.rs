@@ -87,12 +87,12 @@ fn law(at: At<'_>, length: usize, n: u32, points: &[SequencePoint]) -> Law {
     power_law::law(quantity, setting, measured, left_out, |fitted| {
         let of = |name: &str| points.iter().position(|point| point.model == name);
         let models: Vec<usize> = fitted.iter().filter_map(|point| of(&point.label)).collect();
-        doubts(at, n, points, &models)
+        too_few(at, n, points, &models)
     })
 }
 
 /// Too few non-overlapping successes, or too few tokens that miss, of a model in the fit.
-fn doubts(at: At<'_>, n: u32, points: &[SequencePoint], models: &[usize]) -> Vec<Flag> {
+fn too_few(at: At<'_>, n: u32, points: &[SequencePoint], models: &[usize]) -> Vec<Flag> {
     let minimum = at.options.minimum_count;
     let short = |count: &dyn Fn(usize) -> u64| -> Vec<String> {
         let few = models.iter().filter(|model| count(**model) < minimum);

@@ -18,7 +18,7 @@
 //! | `order` | one model: correlation by lag, runs against the geometric, the exponent of N |
 //! | `lengths` | one N: every model's p beside the predictions, the law of `-ln p` over S |
 //! | `half` | the size S* at which that law gives one half, how abruptly |
-//! | `words` | verdicts |
+//! | `verdicts` | verdicts |
 //!
 //! Windows overlap and successes come in clumps, so the count of successes says little about how
 //! well p is known: no claim is made below a minimum of successes that do not overlap, and
@@ -29,7 +29,7 @@ mod counts;
 mod half;
 mod lengths;
 mod order;
-mod words;
+mod verdicts;
 
 use rayon::prelude::*;
 use relscale_records::sequences::SequenceTally;
@@ -59,7 +59,7 @@ pub(crate) fn emergence(
         .into_par_iter()
         .map(|at| At { group, tallies: &tallies, table: &table, options, k: at }.describe())
         .collect();
-    let verdict = words::of_all(&by_k);
+    let verdict = verdicts::over_all_k(&by_k);
     Ok(Some(Emergence { by_k, verdict }))
 }
 
@@ -86,7 +86,7 @@ impl At<'_> {
             .map(|model| order::of(self, model, &lengths))
             .collect();
         let mut found = EmergenceAtK { k, models, lengths, verdict: String::new() };
-        found.verdict = words::of_k(&found, self.options);
+        found.verdict = verdicts::at_k(&found, self.options);
         found
     }
 

@@ -1,16 +1,16 @@
-//! What the doubts about a group are drawn from.
+//! What the flags of a group are drawn from.
 
 use relscale_records::units::FlopsConvention;
 
 use super::options::IsoflopOptions;
 use super::run::Runs;
-use crate::result::{IsoflopBudget, OptimumAhead};
+use crate::result::{IsoflopBudget, OptimumPrediction};
 
-/// What there is to doubt.
+/// What flags are raised by.
 pub(super) struct Facts<'a> {
     pub(super) runs: &'a Runs,
     pub(super) budgets: &'a [IsoflopBudget],
-    pub(super) ahead: &'a [OptimumAhead],
+    pub(super) ahead: &'a [OptimumPrediction],
     /// FLOPs of a run by its N D: median, smallest, largest.
     pub(super) per_product: Option<(f64, f64, f64)>,
     /// Exponents of N* and D* by the cubic, where none is held.

@@ -5,13 +5,13 @@ use std::path::Path;
 use relscale_records::units::FlopsConvention;
 use relscale_stats::surface::Residual;
 
-use super::ahead::Methods;
-use super::doubts;
 use super::facts::Facts;
+use super::flags;
 use super::options::{IsoflopOptions, formula};
+use super::prediction::Methods;
 use super::read;
 use super::run::{Run, Runs};
-use super::{agree, budget, path, surface, unit, words};
+use super::{agree, budget, path, surface, unit, verdicts};
 use crate::error::LawsError;
 use crate::result::{Curve, IsoflopBudget, IsoflopFit, IsoflopGroup, RESULT_FORMAT, SurfaceMethod};
 
@@ -84,7 +84,7 @@ fn group(
         .chain(options.at.iter().copied())
         .map(|budget| methods.at(budget))
         .collect();
-    let flags = doubts::flags(&Facts {
+    let flags = flags::group(&Facts {
         runs: &runs,
         budgets: &budgets,
         ahead: &ahead,
@@ -111,7 +111,7 @@ fn group(
         flags,
         verdict: String::new(),
     };
-    group.verdict = words::of_group(&group);
+    group.verdict = verdicts::group(&group);
     group
 }
 

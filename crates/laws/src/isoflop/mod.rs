@@ -12,12 +12,12 @@
 //! | `floor` | the least loss over budgets as `k C^-b + E` |
 //! | `surface` | `L = E + A N^-alpha + B D^-beta` two ways, scatter or weights of the runs drawn again |
 //! | `spread` | from the spread of draws to an interval |
-//! | `ahead` | what each method says of a budget |
+//! | `prediction` | what each method says of a budget |
 //! | `agree` | the methods' numbers beside one another |
 //! | `minima` | which quantity of the minima is followed |
-//! | `doubts` | the flags of a group, from its `facts`; `unit`: numbers that are likely in another unit |
+//! | `flags` | the flags of a group, from its `facts`; `unit`: numbers that are likely in another unit |
 //! | `fit` | a table to a result: the entrance [`fit_isoflop`] |
-//! | `words` | sentences with their numbers |
+//! | `verdicts` | sentences with their numbers |
 //!
 //! Invariants: every run counts, several of one size as its seeds; nothing depends on the order of
 //! the rows. A minimum is quoted only where runs bracket it, with the interval of its place by
@@ -27,23 +27,23 @@
 //! one, and is flagged where it has none.
 
 mod agree;
-mod ahead;
 mod bias;
 mod budget;
 mod computed;
-mod doubts;
 mod facts;
 mod fit;
+mod flags;
 mod floor;
 mod minima;
 mod options;
 mod path;
+mod prediction;
 mod read;
 mod run;
 mod spread;
 mod surface;
 mod unit;
-mod words;
+mod verdicts;
 
 pub use fit::fit_isoflop;
 pub use options::IsoflopOptions;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use relscale_stats::StatsError;
 use relscale_stats::correlation::{Correlation, pearson, spearman};
 
-use super::words;
+use super::verdicts;
 use crate::error::LawsError;
 use crate::result::{
     CorrelationEstimate, CovariateLink, CovariatePair, Estimate, Gap, Interval, LeftOut,
@@ -127,7 +127,7 @@ fn sentence(
         let ends = found.interval.map_or("no interval".to_owned(), |(low, high)| {
             format!("in [{low:+.2}, {high:+.2}] at {} %", 100.0 * level)
         });
-        format!("{:+.2} ({ends}; p = {})", found.value, words::q(found.p_value))
+        format!("{:+.2} ({ends}; p = {})", found.value, verdicts::q(found.p_value))
     };
     match straight {
         Err(refusal) => format!("No correlation of delta_beta with {column}: {refusal}."),

@@ -4,7 +4,7 @@ use relscale_stats::multiple;
 
 use super::covariate::{self, Covariates};
 use super::series::{Measurements, ModelFamily, Series, SeriesPoint, log_error};
-use super::{RelativeOptions, gap, words};
+use super::{RelativeOptions, gap, verdicts};
 use crate::error::LawsError;
 use crate::result::{
     Flag, FlagCode, Gap, GapTests, Law, Outcome, Point, Quantity, RESULT_FORMAT, RelativeFamily,
@@ -128,7 +128,7 @@ fn of_family(
     let heights = family.flags.iter().all(|flag| flag.code != FlagCode::MixedErrors);
     claim(&mut gaps, options, heights);
     for gap in &mut gaps {
-        gap.verdict = words::of_gap(gap, options);
+        gap.verdict = verdicts::gap(gap, options);
     }
     let mut flags = family.flags.clone();
     if baseline.is_none() {
@@ -137,7 +137,7 @@ fn of_family(
     }
     RelativeFamily {
         name: family.name.clone(),
-        verdict: words::of_family(&gaps, options),
+        verdict: verdicts::family(&gaps, options),
         covariate: covariates.map(|table| covariate::link(table, &gaps, options.level)),
         absolute,
         gaps,

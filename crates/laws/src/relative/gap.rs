@@ -4,7 +4,7 @@ use relscale_records::digits;
 use relscale_stats::outcome::Caution;
 
 use super::series::{Counted, Series, SeriesPoint, log_error};
-use super::{RelativeOptions, ahead};
+use super::{RelativeOptions, extrapolation};
 use crate::audit::Form;
 use crate::line::Fit;
 use crate::result::{
@@ -65,7 +65,7 @@ pub(super) fn of(baseline: &Series, treatment: &Series, options: &RelativeOption
         }
         Ok(fit) => {
             let law = describe(&fit, text.as_ref(), &points, claimed, options);
-            flags.extend(doubts(&fit, &law, &points));
+            flags.extend(law_flags(&fit, &law, &points));
             Outcome::fitted(law)
         }
     };
@@ -181,7 +181,7 @@ fn describe(
     power.r_squared = power.r_squared.filter(|_| x.len() > 2);
     let delta_beta = turned(power.exponent.clone());
     let range = power.range;
-    let predictions = ahead::predictions(fit, &options.at, &x, level);
+    let predictions = extrapolation::predictions(fit, &options.at, &x, level);
     GapLaw {
         per_decade: Estimate {
             value: per_decade(delta_beta.value),
@@ -201,8 +201,8 @@ fn describe(
         delta_beta,
         delta_beta_of_this_text: Some(turned(fit.exponent_of_this_text(level))),
         delta_beta_sampling: turned(fit.exponent_of_these_models(text, &x, UNKNOWN_TEXT, level)),
-        at_smallest: ahead::law_at(fit, range.0, level),
-        at_largest: ahead::law_at(fit, range.1, level),
+        at_smallest: extrapolation::law_at(fit, range.0, level),
+        at_largest: extrapolation::law_at(fit, range.1, level),
         tests: fit.slope_tests(options.margin).ok().map(|tests| GapTests {
             difference_p: tests.difference,
             difference_q: tests.difference,
@@ -213,9 +213,9 @@ fn describe(
         crossings: options
             .reaches
             .iter()
-            .map(|&gap| ahead::crossing(fit, gap, &x, level))
+            .map(|&gap| extrapolation::crossing(fit, gap, &x, level))
             .collect(),
-        trace: ahead::traced(fit, range, &predictions, level),
+        trace: extrapolation::traced(fit, range, &predictions, level),
         predictions,
         power,
     }
@@ -268,7 +268,7 @@ fn beside_one(law: &GapLaw) -> Option<String> {
 }
 
 /// What must be said about a fit that exists.
-fn doubts(fit: &Fit, law: &GapLaw, points: &[Point]) -> Vec<Flag> {
+fn law_flags(fit: &Fit, law: &GapLaw, points: &[Point]) -> Vec<Flag> {
     let below = if points.iter().all(|point| point.value < 1.0) {
         Some(
             "G is below 1 throughout, the treatment has the smaller error: a falling G takes the two further apart"
@@ -288,7 +288,7 @@ fn doubts(fit: &Fit, law: &GapLaw, points: &[Point]) -> Vec<Flag> {
         bends: Some("ln G: "),
     };
     let below = below.map(|message| Flag::new(FlagCode::GapBelowOne, message));
-    let mut flags = series::doubts(fit, &law.power, points, words, below);
+    let mut flags = series::flags(fit, &law.power, points, words, below);
     let of_this_text = law.delta_beta_of_this_text.as_ref().and_then(Estimate::bounds);
     if let (Some((low, high)), Some((least, most))) = (of_this_text, law.delta_beta.bounds())
         && (low > 0.0 || high < 0.0)

@@ -16,19 +16,19 @@
 //! | [`Means`] | rows of a table averaged into distributions: subjects into domains |
 //! | `fit` | measurements to laws: the entrance [`fit_relative`] |
 //! | `gap` | one treatment against the baseline |
-//! | `ahead` | where a gap reaches a value, and what it is at an x |
+//! | `extrapolation` | where a gap reaches a value, and what it is at an x |
 //! | `covariate` | slopes against a number that each distribution has |
 //! | `optimum` | one point a budget: the errors at the baseline's fitted optimum |
 //! | `ranks` | the relative law of ranks: the slopes of the gaps of `-ln RBP_k` at every k |
-//! | `words` | sentences with their numbers |
+//! | `verdicts` | sentences with their numbers |
 //!
 //! Invariants: a model takes part in a gap when it has both errors, else it is listed. Whether a
 //! slope is claimed is decided by tests that are adjusted for their number; "parallel" is such a
 //! claim too, and needs its own test.
 
-mod ahead;
 mod choices;
 mod covariate;
+mod extrapolation;
 mod fit;
 mod gap;
 mod means;
@@ -38,7 +38,7 @@ mod series;
 mod source;
 mod study;
 mod table;
-mod words;
+mod verdicts;
 
 pub use crate::options::RelativeOptions;
 pub use covariate::Covariates;

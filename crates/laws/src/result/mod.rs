@@ -68,7 +68,7 @@ pub use held_out::{AuditStep, HeldOut};
 pub use isoflop::{
     Agreement, Along, Curve, FloorLaw, IsoflopBudget, IsoflopFit, IsoflopGroup, IsoflopMinimum,
     IsoflopRun, IsoflopSize, IsoflopSurface, Judged, LossForm, MethodOptimum, MethodValue, Minimum,
-    OptimumAhead, OptimumLoss, OptimumPath, PathLaw, SurfaceLaw, SurfaceMethod,
+    OptimumLoss, OptimumPath, OptimumPrediction, PathLaw, SurfaceLaw, SurfaceMethod,
 };
 pub(crate) use json::write_named;
 pub use json::{RESULT_FORMAT, Saved};
@@ -95,6 +95,6 @@ pub use trace::TracePoint;
 pub(crate) use trace::trace;
 pub use two_stage::{
     HeldOutPoint, HeldOutStages, Predictability, Route, RouteErrors, RouteTrace, RouteValue,
-    StageCurve, StageCurves, StageFormTest, StageTraces, StagesAhead, StagesFit, StagesGroup,
-    StagesPoint,
+    StageCurve, StageCurves, StageFormTest, StageTraces, StagesFit, StagesGroup, StagesPoint,
+    StagesPrediction,
 };

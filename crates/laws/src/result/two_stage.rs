@@ -43,7 +43,7 @@ pub struct StagesGroup {
     pub curves: StageCurves,
     /// Accuracies at the x that were asked for, by the curves through all points, each route that
     /// has one.
-    pub ahead: Vec<StagesAhead>,
+    pub ahead: Vec<StagesPrediction>,
     /// The points that were held out, predicted by curves through the others; absent when none was.
     pub held_out: Option<HeldOutStages>,
     /// Doubts about the group.
@@ -206,7 +206,7 @@ impl Route {
 
 /// Predictions at an x beyond the table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StagesAhead {
+pub struct StagesPrediction {
     /// As asked for.
     pub x: f64,
     /// Decades of x above the largest point; below 0 when it lies below the smallest, 0 when

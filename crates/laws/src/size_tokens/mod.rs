@@ -15,7 +15,7 @@
 //! | `read` | rows as checkpoints |
 //! | `measured` | the models of a study as checkpoints |
 //! | `split` | slopes in both directions, with intervals |
-//! | `words` | sentences with their numbers |
+//! | `verdicts` | sentences with their numbers |
 //!
 //! Invariants: a gap is of two errors of the same checkpoint. Sizes are told apart by their number
 //! of parameters.
@@ -23,7 +23,7 @@
 mod measured;
 mod read;
 mod split;
-mod words;
+mod verdicts;
 
 use std::path::Path;
 
@@ -188,6 +188,6 @@ fn distribution(
             found.flags.push(Flag::new(FlagCode::TooFewPoints, what.to_owned()));
         }
     }
-    found.verdict = words::of_distribution(&found, baseline);
+    found.verdict = verdicts::distribution(&found, baseline);
     found
 }

@@ -55,8 +55,8 @@ pub(crate) struct Observation {
     pub(crate) along: Option<f64>,
     /// What the value is a mean over, where that is known.
     pub(crate) samples: Option<u64>,
-    /// What is to be doubted about where x comes from.
-    pub(crate) doubts: Vec<Flag>,
+    /// What is doubtful about where x comes from.
+    pub(crate) flags: Vec<Flag>,
 }
 
 /// What stands where a value should.

@@ -252,7 +252,7 @@ impl<'a> Reader<'a> {
                 marked,
                 along,
                 samples: None,
-                doubts: Vec::new(),
+                flags: Vec::new(),
             });
         }
         Ok(())

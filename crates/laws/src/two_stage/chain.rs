@@ -208,7 +208,7 @@ impl Chain {
                 ),
             ));
         }
-        flags.extend(open_forms::doubts(self.form_test.as_ref(), self.sigmoid.is_ok()));
+        flags.extend(open_forms::flags(self.form_test.as_ref(), self.sigmoid.is_ok()));
         let exponent = Estimate {
             value: fit.exponent(),
             unit: "1".to_owned(),

@@ -71,9 +71,9 @@ pub(super) fn test(power: &Power, x: &[f64], minus_log: &[f64]) -> Option<StageF
     })
 }
 
-/// The doubts that follow from the test, or from there being none; `open` says whether another form
+/// The flags that follow from the test, or from there being none; `open` says whether another form
 /// could be fitted beside the power law.
-pub(super) fn doubts(test: Option<&StageFormTest>, open: bool) -> Vec<Flag> {
+pub(super) fn flags(test: Option<&StageFormTest>, open: bool) -> Vec<Flag> {
     let mut flags = Vec::new();
     if let Some(test) = test.filter(|test| test.rejected) {
         flags.push(Flag::new(

@@ -5,10 +5,10 @@ use relscale_stats::forms::power;
 use relscale_stats::optimise::polynomial;
 
 use super::chain::{Chain, FROM_X};
-use super::{HeldOut, StagesOptions, words};
+use super::{HeldOut, StagesOptions, verdicts};
 use crate::result::{
     Flag, FlagCode, HeldOutPoint, HeldOutStages, Outcome, Predictability, Route, RouteErrors,
-    StagesAhead, StagesGroup, StagesPoint,
+    StagesGroup, StagesPoint, StagesPrediction,
 };
 
 /// Fits a group; `points` ascend in x.
@@ -21,14 +21,14 @@ pub(super) fn fit(name: String, points: Vec<StagesPoint>, options: &StagesOption
         name,
         predictability: predictability(&all),
         curves: chain.describe(x, loss, level),
-        ahead: options.at.iter().map(|&x| ahead(&chain, &all, x, level)).collect(),
+        ahead: options.at.iter().map(|&x| prediction(&chain, &all, x, level)).collect(),
         held_out: held_out(&all, options),
         flags: Vec::new(),
         verdict: String::new(),
         points,
     };
-    group.flags = doubts(&group, options);
-    group.verdict = words::of_group(&group);
+    group.flags = flags(&group, options);
+    group.verdict = verdicts::group(&group);
     group
 }
 
@@ -65,7 +65,7 @@ fn predictability(points: &[&StagesPoint]) -> Predictability {
     }
 }
 
-fn ahead(chain: &Chain, points: &[&StagesPoint], x: f64, level: f64) -> StagesAhead {
+fn prediction(chain: &Chain, points: &[&StagesPoint], x: f64, level: f64) -> StagesPrediction {
     let (smallest, largest) = (points[0].x, points[points.len() - 1].x);
     let decades_beyond = match x {
         _ if x > largest => (x / largest).log10(),
@@ -74,7 +74,7 @@ fn ahead(chain: &Chain, points: &[&StagesPoint], x: f64, level: f64) -> StagesAh
     };
     let accuracy =
         FROM_X.into_iter().filter_map(|route| chain.value_at(route, x, None, level)).collect();
-    StagesAhead { x, decades_beyond, accuracy }
+    StagesPrediction { x, decades_beyond, accuracy }
 }
 
 fn held_out(points: &[&StagesPoint], options: &StagesOptions) -> Option<HeldOutStages> {
@@ -137,7 +137,7 @@ fn errors(route: Route, points: &[HeldOutPoint]) -> Option<RouteErrors> {
     Some(found)
 }
 
-fn doubts(group: &StagesGroup, options: &StagesOptions) -> Vec<Flag> {
+fn flags(group: &StagesGroup, options: &StagesOptions) -> Vec<Flag> {
     let mut flags = Vec::new();
     let curves = [
         ("first stage", &group.curves.loss),

@@ -18,7 +18,7 @@
 //! | `chain` | the four curves through a set of points, and what they say of an accuracy |
 //! | `forms` | whether the direct power law is the wrong form, and intervals over both direct forms |
 //! | `group` | one group: predictability, curves, held-out points |
-//! | `words` | sentences with their numbers |
+//! | `verdicts` | sentences with their numbers |
 //!
 //! Invariants: no held-out point has a part in the curves that predict it. All errors of accuracy
 //! are differences of shares, not ratios.
@@ -27,7 +27,7 @@ mod chain;
 mod forms;
 mod group;
 mod read;
-mod words;
+mod verdicts;
 
 use std::path::Path;
 

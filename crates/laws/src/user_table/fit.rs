@@ -1,4 +1,4 @@
-//! Points to laws: the fit, its predictions of points it has not seen, its doubts.
+//! Points to laws: the fit, its predictions of points it has not seen, its flags.
 
 use std::collections::BTreeMap;
 
@@ -73,7 +73,7 @@ fn law(mut rows: Vec<Observation>, x: &str, level: f64) -> Law {
         outcome: Outcome::refuse(""),
         rivals: None,
         text: None,
-        flags: of_rows(&rows),
+        flags: row_flags(&rows),
         breakdown: None,
         verdict: String::new(),
     };
@@ -105,7 +105,7 @@ fn fit(law: &mut Law, level: f64) {
         twins: Some(("rows of one x count as separate points", true)),
         bends: None,
     };
-    law.flags.extend(series::doubts(&fit, &described, points, words, []));
+    law.flags.extend(series::flags(&fit, &described, points, words, []));
     let mut rivals = rivals::of(points, unit, level, true);
     // Their error alone is told, in the sentence.
     for held_out in rivals.forms.iter_mut().flat_map(|rival| &mut rival.held_out) {
@@ -116,10 +116,10 @@ fn fit(law: &mut Law, level: f64) {
     law.rivals = Some(rivals);
 }
 
-/// Doubts that the rows brought along, each once.
-fn of_rows(rows: &[Observation]) -> Vec<Flag> {
+/// Flags that the rows brought along, each once.
+fn row_flags(rows: &[Observation]) -> Vec<Flag> {
     let mut flags: Vec<Flag> = Vec::new();
-    for flag in rows.iter().flat_map(|row| &row.doubts) {
+    for flag in rows.iter().flat_map(|row| &row.flags) {
         if !flags.contains(flag) {
             flags.push(flag.clone());
         }

@@ -133,7 +133,7 @@ fn said(group: &At<'_, GroupFit>) -> Vec<Part> {
         findings.map(|(subject, said)| Said::part(Role::Subject, subject, said.sentence())),
     );
     parts.extend(notes(&at!(group.flags), &about));
-    parts.extend(doubts(group).into_iter().map(|(flag, of)| {
+    parts.extend(law_flags(group).into_iter().map(|(flag, of)| {
         let text = Cell::words(format!("({of}) ")).with(at!(flag.message).sentence());
         Said::part(Role::Note, &about, text)
     }));
@@ -157,7 +157,7 @@ pub(crate) fn findings<'a>(group: &At<'a, GroupFit>) -> Vec<(&'static str, At<'a
 }
 
 /// Each kind of doubt about a law of the group, the first of its kind, and which laws have it.
-fn doubts<'a>(group: &At<'a, GroupFit>) -> Vec<(At<'a, Flag>, String)> {
+fn law_flags<'a>(group: &At<'a, GroupFit>) -> Vec<(At<'a, Flag>, String)> {
     let mut kinds: Vec<(At<'a, Flag>, Vec<String>)> = Vec::new();
     for law in at!(group.rank_laws).each().chain([at!(group.cross_entropy_law)]) {
         let name = law.k().map_or("CE".to_owned(), |k| k.to_string());

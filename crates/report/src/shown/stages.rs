@@ -1,6 +1,8 @@
 //! Compute to loss to accuracy, beside accuracy straight from compute.
 
-use relscale_laws::{Outcome, Route, RouteValue, StageCurve, StagesAhead, StagesFit, StagesGroup};
+use relscale_laws::{
+    Outcome, Route, RouteValue, StageCurve, StagesFit, StagesGroup, StagesPrediction,
+};
 use relscale_records::digits;
 
 use super::cell::Cell;
@@ -23,7 +25,7 @@ pub fn stages(fit: &At<'_, StagesFit>) -> Shown {
         let about = if several { group.name.as_str() } else { "" };
         parts.push(Said::part(Role::Verdict, about, at!(group.verdict).sentence()));
         parts.extend(
-            at!(group.ahead).each().map(|ahead| Said::part(Role::More, about, of_ahead(&ahead))),
+            at!(group.ahead).each().map(|ahead| Said::part(Role::More, about, prediction(&ahead))),
         );
         parts.extend(notes(&at!(group.flags), about));
     }
@@ -109,7 +111,7 @@ fn curve(group: &str, name: &str, outcome: &At<'_, Outcome<StageCurve>>) -> Row 
     cells.into()
 }
 
-fn of_ahead(ahead: &At<'_, StagesAhead>) -> Cell {
+fn prediction(ahead: &At<'_, StagesPrediction>) -> Cell {
     let routes = at!(ahead.accuracy).each().map(|value: At<'_, RouteValue>| {
         at!(value.accuracy).estimate().in_line().then(format!(" by {}", value.route.name()))
     });

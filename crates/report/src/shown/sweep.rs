@@ -4,7 +4,7 @@ mod hints;
 
 use relscale_laws::{
     Agreement, Along, Curve, FloorLaw, IsoflopBudget, IsoflopFit, IsoflopGroup, IsoflopSurface,
-    Judged, LossForm, MethodOptimum, MethodValue, OptimumAhead, OptimumPath, Outcome, PathLaw,
+    Judged, LossForm, MethodOptimum, MethodValue, OptimumPath, OptimumPrediction, Outcome, PathLaw,
 };
 use relscale_records::digits;
 
@@ -59,7 +59,7 @@ fn of_group(group: &At<'_, IsoflopGroup>, level: &str) -> Vec<Part> {
         parts.extend(agreement(&at!(group.agreement), &group.name, ""));
     }
     parts.extend(
-        at!(group.ahead).each().flat_map(|optimum| ahead(&optimum, &group.name, &interval)),
+        at!(group.ahead).each().flat_map(|optimum| prediction(&optimum, &group.name, &interval)),
     );
     parts.extend(notes(&at!(group.flags), &group.name));
     parts
@@ -293,7 +293,7 @@ fn agreement(of: &At<'_, Vec<Agreement>>, name: &str, place: &str) -> Vec<Part> 
     parts
 }
 
-fn ahead(optimum: &At<'_, OptimumAhead>, name: &str, interval: &str) -> Vec<Part> {
+fn prediction(optimum: &At<'_, OptimumPrediction>, name: &str, interval: &str) -> Vec<Part> {
     let place = match optimum.decades_beyond {
         0.0 => Cell::default(),
         _ => Cell::words(", ")

@@ -6,21 +6,21 @@
 //! | `mod` | the whole ([`IsoflopFit`]) and a group of runs ([`IsoflopGroup`]) |
 //! | `budget` | one budget: its runs, the minimum of each curve |
 //! | `growth` | minima over budgets as laws; the surface |
-//! | `ahead` | what every method says of one budget, and whether they agree |
+//! | `prediction` | what every method says of one budget, and whether they agree |
 
 use serde::{Deserialize, Serialize};
 
 use super::{Flag, LeftOut};
 
-mod ahead;
 mod budget;
 mod growth;
+mod prediction;
 
-pub use ahead::{
-    Agreement, Judged, LossForm, MethodOptimum, MethodValue, OptimumAhead, OptimumLoss,
-};
 pub use budget::{Along, Curve, IsoflopBudget, IsoflopMinimum, IsoflopRun, IsoflopSize, Minimum};
 pub use growth::{FloorLaw, IsoflopSurface, OptimumPath, PathLaw, SurfaceLaw, SurfaceMethod};
+pub use prediction::{
+    Agreement, Judged, LossForm, MethodOptimum, MethodValue, OptimumLoss, OptimumPrediction,
+};
 
 /// All groups of a table of runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -77,7 +77,7 @@ pub struct IsoflopGroup {
     /// What the methods say of the exponents of N* and of D*, beside one another.
     pub agreement: Vec<Agreement>,
     /// At the largest budget with an optimum, then at the budgets asked for: what each method says.
-    pub ahead: Vec<OptimumAhead>,
+    pub ahead: Vec<OptimumPrediction>,
     /// Doubts.
     pub flags: Vec<Flag>,
     /// One sentence with the numbers.

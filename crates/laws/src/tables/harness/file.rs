@@ -54,12 +54,12 @@ impl Results {
                 there.push(format!("{task} {metric}"));
                 let Some(kind) = self.kind(task, metric, key, asked)? else { continue };
                 let given = self.given(task, key, kind, value, asked.select.leave_out_nan)?;
-                let (x, mut doubts) = match self.x(asked) {
-                    Ok((x, doubts)) => (vec![x], doubts),
+                let (x, mut flags) = match self.x(asked) {
+                    Ok((x, flags)) => (vec![x], flags),
                     Err(error) if given.is_number() => return Err(error),
                     Err(_) => (Vec::new(), Vec::new()),
                 };
-                doubts.extend(self.chosen(task, kind));
+                flags.extend(self.chosen(task, kind));
                 let filter = if filter == "none" { String::new() } else { format!(" ({filter})") };
                 let column = format!("{task}{} {metric}{filter}", self.shots(task));
                 let observation = Observation {
@@ -75,7 +75,7 @@ impl Results {
                     marked: false,
                     along: None,
                     samples: self.root["n-samples"][task]["effective"].as_u64(),
-                    doubts,
+                    flags,
                 };
                 let how = Evaluation::of(&self.root, task);
                 found.push(Found { observation, path: self.path.clone(), task: task.clone(), how });

@@ -178,7 +178,7 @@ fn say_unlike(found: &mut [Found]) {
         let models: Vec<(&str, &Evaluation)> =
             places.iter().map(|at| (found[*at].observation.name(), &found[*at].how)).collect();
         let flag = unlike::flag(&models);
-        found[places[0]].observation.doubts.extend(flag);
+        found[places[0]].observation.flags.extend(flag);
     }
 }
 
@@ -225,7 +225,7 @@ fn missing(read: &[Results], found: &[Found], asked: &Asked<'_>) -> Vec<Observat
                     number: None,
                 },
                 samples: None,
-                doubts: Vec::new(),
+                flags: Vec::new(),
                 ..like.observation.clone()
             });
         }

@@ -1,4 +1,4 @@
-//! Sentences with their numbers.
+//! The verdicts: sentences with their numbers.
 
 use relscale_records::digits;
 
@@ -6,7 +6,7 @@ use super::path::HELD;
 use crate::result::{Agreement, Curve, Estimate, IsoflopGroup, Judged, PathLaw};
 
 /// Whether the methods agree, quantity by quantity.
-pub(super) fn of_agreement(agreement: &[Agreement]) -> String {
+pub(super) fn agreement(agreement: &[Agreement]) -> String {
     let of = |outcome: fn(&Judged) -> bool| -> Vec<&Agreement> {
         agreement.iter().filter(|agreement| outcome(&agreement.outcome)).collect()
     };
@@ -47,7 +47,7 @@ fn range(agreement: &Agreement) -> String {
 }
 
 /// What a reader would be told who asks once.
-pub(super) fn of_group(group: &IsoflopGroup) -> String {
+pub(super) fn group(group: &IsoflopGroup) -> String {
     let found = |curve| {
         let with = |budget: &&crate::result::IsoflopBudget| {
             budget.minima.iter().any(|minimum| minimum.curve == curve && minimum.found().is_some())

@@ -1,4 +1,4 @@
-//! Sentences with their numbers.
+//! The verdicts: sentences with their numbers.
 
 use relscale_records::digits;
 
@@ -7,7 +7,7 @@ use crate::result::{HeldOutStages, Route, RouteErrors, StagesGroup};
 use crate::verdict::r_squared_digits;
 
 /// What a reader would be told who asks once.
-pub(super) fn of_group(group: &StagesGroup) -> String {
+pub(super) fn group(group: &StagesGroup) -> String {
     let mut text = match group.predictability.quadratic {
         Some(r) => format!(
             "A parabola in ln x explains {} of the variation of the loss over {} points.",
@@ -20,7 +20,7 @@ pub(super) fn of_group(group: &StagesGroup) -> String {
     };
     if let Some(held_out) = &group.held_out {
         text.push(' ');
-        text.push_str(&of_held_out(held_out));
+        text.push_str(&held_out_text(held_out));
     }
     let tested = group.curves.direct_power.fit().and_then(|curve| curve.form_test);
     if let Some(test) = tested.filter(|test| test.rejected) {
@@ -33,7 +33,7 @@ pub(super) fn of_group(group: &StagesGroup) -> String {
     text
 }
 
-fn of_held_out(held_out: &HeldOutStages) -> String {
+fn held_out_text(held_out: &HeldOutStages) -> String {
     let count = held_out.points.len();
     let whom = if count == 1 { "1 point".to_owned() } else { format!("{count} points") };
     let mut text = format!("With {} held out ({whom}), ", held_out.which);

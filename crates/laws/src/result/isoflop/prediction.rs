@@ -6,7 +6,7 @@ use crate::result::Estimate;
 
 /// What every method says of the optimum of one budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OptimumAhead {
+pub struct OptimumPrediction {
     /// FLOPs.
     pub budget: f64,
     /// How far from the budgets with an optimum, in powers of ten; 0 inside.

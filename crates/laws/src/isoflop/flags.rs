@@ -4,7 +4,7 @@ use super::facts::Facts;
 use super::options::formula;
 use super::{bias, unit};
 use crate::result::{
-    Along, Curve, Flag, FlagCode, Interval, IsoflopBudget, LossForm, Minimum, OptimumAhead,
+    Along, Curve, Flag, FlagCode, Interval, IsoflopBudget, LossForm, Minimum, OptimumPrediction,
 };
 
 /// How far FLOPs by N D may spread over runs, as a ratio, before the surface's optimum of a budget
@@ -12,7 +12,7 @@ use crate::result::{
 const SPREAD: f64 = 1.5;
 
 /// All of them.
-pub(super) fn flags(facts: &Facts<'_>) -> Vec<Flag> {
+pub(super) fn group(facts: &Facts<'_>) -> Vec<Flag> {
     let once = [
         left_out(facts),
         same_size(facts),
@@ -125,7 +125,7 @@ fn flat(budgets: &[IsoflopBudget]) -> Option<Flag> {
         .then(|| Flag::new(FlagCode::IllConditioned, format!("{message} {}", flat.join(", "))))
 }
 
-fn beyond(ahead: &OptimumAhead) -> Option<Flag> {
+fn beyond(ahead: &OptimumPrediction) -> Option<Flag> {
     let side = match ahead.decades_beyond {
         0.0 => return None,
         decades if decades > 0.0 => "beyond",
@@ -141,9 +141,9 @@ fn beyond(ahead: &OptimumAhead) -> Option<Flag> {
 
 /// A loss beyond the budgets that falls to 0 with more compute; `all` begins with the largest
 /// budget.
-fn without_floor(ahead: &OptimumAhead, all: &[OptimumAhead]) -> Option<Flag> {
+fn without_floor(ahead: &OptimumPrediction, all: &[OptimumPrediction]) -> Option<Flag> {
     let loss = ahead.loss.as_ref().filter(|_| ahead.decades_beyond > 0.0)?;
-    let of = |ahead: &OptimumAhead, method: &str| {
+    let of = |ahead: &OptimumPrediction, method: &str| {
         let found = ahead.methods.iter().find(|found| found.method == method)?;
         Some(found.loss.value)
     };

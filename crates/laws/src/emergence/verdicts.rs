@@ -7,7 +7,7 @@ use crate::result::{EmergenceAtK, Estimate, HitOrder, Outcome, SequencePoint, Se
 
 /// The two sentences that matter most, of the smallest k with a claim; else the verdict of the
 /// smallest k.
-pub(super) fn of_all(by_k: &[EmergenceAtK]) -> String {
+pub(super) fn over_all_k(by_k: &[EmergenceAtK]) -> String {
     let claimed = by_k.iter().find_map(|found| {
         let (order, length, point) = subject(found)?;
         let sentences = [independence(found.k, order, length, point), half(found, length)];
@@ -17,7 +17,7 @@ pub(super) fn of_all(by_k: &[EmergenceAtK]) -> String {
 }
 
 /// A few sentences about one k.
-pub(super) fn of_k(found: &EmergenceAtK, options: &FitOptions) -> String {
+pub(super) fn at_k(found: &EmergenceAtK, options: &FitOptions) -> String {
     let k = found.k;
     let Some((order, length, point)) = subject(found) else {
         return format!(

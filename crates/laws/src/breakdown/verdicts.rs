@@ -1,4 +1,4 @@
-//! The findings as sentences with their numbers.
+//! The verdicts: findings as sentences with their numbers.
 
 use super::{Bent, FEWEST_MODELS, HOLDS, described, finding_of, form_of, r_squared, seen};
 use relscale_records::digits;
@@ -11,12 +11,7 @@ use crate::series::BEYOND_NOISE;
 const DOUBTFUL: f64 = 0.05;
 
 /// One sentence about one k.
-pub(super) fn of_law(
-    law: &Law,
-    finding: Finding,
-    test: &ScatterTest,
-    bent: Option<Bent>,
-) -> String {
+pub(super) fn law(law: &Law, finding: Finding, test: &ScatterTest, bent: Option<Bent>) -> String {
     let at = law.k().map_or(String::new(), |k| format!("k = {k}: "));
     let Some(fit) = law.fit() else {
         let reason = match &law.outcome {
@@ -28,9 +23,9 @@ pub(super) fn of_law(
     let found = r_squared(fit);
     if finding == Finding::TooFew {
         let few = [FlagCode::FewMisses, FlagCode::FewHits];
-        let doubts = law.flags.iter().filter(|flag| few.contains(&flag.code));
-        let doubts: Vec<&str> = doubts.map(|flag| flag.message.as_str()).collect();
-        return format!("{at}{found}; {}.", doubts.join("; "));
+        let flags = law.flags.iter().filter(|flag| few.contains(&flag.code));
+        let flags: Vec<&str> = flags.map(|flag| flag.message.as_str()).collect();
+        return format!("{at}{found}; {}.", flags.join("; "));
     }
     if finding == Finding::Bends {
         return format!(
@@ -158,7 +153,7 @@ fn power(perfect: &PerfectLaw, before: &str, after: &str) -> String {
 }
 
 /// A few sentences about all k.
-pub(super) fn of_group(laws: &[Law], holds_up_to: Option<u32>) -> String {
+pub(super) fn group(laws: &[Law], holds_up_to: Option<u32>) -> String {
     if laws.is_empty() {
         return "No k was fitted.".to_owned();
     }
@@ -192,35 +187,35 @@ pub(super) fn of_group(laws: &[Law], holds_up_to: Option<u32>) -> String {
     let again = if holds_up_to.is_some() { "the law holds again" } else { "the law holds" };
     let undecided = Finding::Undecided;
     for (list, words) in [
-        (of_finding(&beyond, Finding::Bends), "a power law describes the points, but they bend"),
+        (with_finding(&beyond, Finding::Bends), "a power law describes the points, but they bend"),
         (
-            of_finding(&beyond, Finding::Departure),
+            with_finding(&beyond, Finding::Departure),
             "the models depart from a line by more than sampling noise",
         ),
         (
-            of_finding(&beyond, Finding::SlopeLost),
+            with_finding(&beyond, Finding::SlopeLost),
             "noise explains the scatter, but the slope is lost: one as before would have been seen",
         ),
         (
-            of_finding(&beyond, Finding::SamplingNoise),
+            with_finding(&beyond, Finding::SamplingNoise),
             "sampling noise alone explains the low R²: more text is needed to know",
         ),
         (
-            of_finding(&beyond, Finding::TooFew),
+            with_finding(&beyond, Finding::TooFew),
             "some model has too few misses or hits for a slope to be claimed",
         ),
         (
-            of_finding(&beyond.iter().filter(hidden).copied().collect::<Vec<_>>(), undecided),
+            with_finding(&beyond.iter().filter(hidden).copied().collect::<Vec<_>>(), undecided),
             "it is undecided: no bend is seen, but one as at the smallest k would not be either",
         ),
         (
-            of_finding(
+            with_finding(
                 &beyond.iter().filter(|law| !hidden(law)).copied().collect::<Vec<_>>(),
                 undecided,
             ),
             "it is undecided: there is no fit, or the noise is not known",
         ),
-        (of_finding(&beyond, Finding::Holds), again),
+        (with_finding(&beyond, Finding::Holds), again),
     ] {
         if !list.is_empty() {
             sentences.push(format!("At k = {} {words}.", list.join(", ")));
@@ -230,7 +225,7 @@ pub(super) fn of_group(laws: &[Law], holds_up_to: Option<u32>) -> String {
 }
 
 /// The k of the laws with that finding.
-fn of_finding(laws: &[&Law], finding: Finding) -> Vec<String> {
+fn with_finding(laws: &[&Law], finding: Finding) -> Vec<String> {
     laws.iter()
         .filter(|law| finding_of(law) == Some(finding))
         .filter_map(|law| law.k())

@@ -1,4 +1,4 @@
-//! Sentences with their numbers.
+//! The verdicts: sentences with their numbers.
 
 use crate::choice_measure::ChoiceMeasure;
 use crate::result::{ChoiceMean, ChoicesGroup, ChoicesModel, Interval};
@@ -6,7 +6,7 @@ use crate::verdict::within;
 
 /// What a reader would be told who asks once: what the largest model gets right, and how much of
 /// that it knows.
-pub(super) fn of_group(group: &ChoicesGroup) -> String {
+pub(super) fn group(group: &ChoicesGroup) -> String {
     let Some(largest) = group.models.last().filter(|_| group.items > 0) else {
         return format!("{}: no item that every model can be judged on.", group.corpus);
     };
@@ -14,7 +14,7 @@ pub(super) fn of_group(group: &ChoicesGroup) -> String {
         (few, many) if few == many => few.to_string(),
         (few, many) => format!("{few} to {many}"),
     };
-    let whole = whole(largest).map_or(String::new(), |mean| of_mean(largest, mean));
+    let whole = whole(largest).map_or(String::new(), |mean| mean_text(largest, mean));
     format!("{} items of {options} options, {} models. {whole}", group.items, group.models.len())
 }
 
@@ -25,7 +25,7 @@ fn whole(model: &ChoicesModel) -> Option<&ChoiceMean> {
     model.means.iter().filter(of_format).max_by_key(|mean| mean.items)
 }
 
-fn of_mean(model: &ChoicesModel, mean: &ChoiceMean) -> String {
+fn mean_text(model: &ChoicesModel, mean: &ChoiceMean) -> String {
     let Some(accuracy) = mean.value(ChoiceMeasure::Accuracy) else { return String::new() };
     let share = |estimate: &crate::result::Estimate| match &estimate.interval {
         Interval::None { .. } => format!("{:.4}", estimate.value),

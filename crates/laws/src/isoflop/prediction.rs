@@ -9,9 +9,9 @@ use super::options::IsoflopOptions;
 use super::path::through;
 use super::spread::Scale;
 use super::surface::Drawn;
-use super::words;
+use super::verdicts;
 use crate::result::{
-    Curve, Estimate, IsoflopBudget, LossForm, MethodOptimum, OptimumAhead, OptimumLoss,
+    Curve, Estimate, IsoflopBudget, LossForm, MethodOptimum, OptimumLoss, OptimumPrediction,
     SurfaceMethod,
 };
 
@@ -26,7 +26,7 @@ pub(super) struct Methods<'a> {
 
 impl Methods<'_> {
     /// What each says.
-    pub(super) fn at(&self, budget: f64) -> OptimumAhead {
+    pub(super) fn at(&self, budget: f64) -> OptimumPrediction {
         let mut methods: Vec<MethodOptimum> =
             Curve::ALL.iter().filter_map(|curve| self.curve(*curve, budget)).collect();
         let surfaces =
@@ -48,11 +48,11 @@ impl Methods<'_> {
             }
         });
         let agreement = agree::optima(&methods, decades_beyond != 0.0);
-        OptimumAhead {
+        OptimumPrediction {
             budget,
             decades_beyond,
             loss: expected(&methods, decades_beyond > 0.0),
-            verdict: beyond.iter().fold(words::of_agreement(&agreement), |words, method| {
+            verdict: beyond.iter().fold(verdicts::agreement(&agreement), |words, method| {
                 format!("{words}; what the {} says is beyond the range of numbers", method.method)
             }),
             agreement,

@@ -1,4 +1,4 @@
-//! Sentences with their numbers.
+//! The verdicts: sentences with their numbers.
 
 use relscale_records::digits;
 
@@ -8,7 +8,7 @@ use crate::result::{Estimate, Gap, GapLaw, Outcome, Trend};
 use crate::verdict::{magnitude, r_squared_digits};
 
 /// One sentence about a gap.
-pub(super) fn of_gap(gap: &Gap, options: &RelativeOptions) -> String {
+pub(super) fn gap(gap: &Gap, options: &RelativeOptions) -> String {
     let treatment = &gap.name;
     let law = match &gap.outcome {
         Outcome::Refused { reason } => return format!("{treatment}: no relative law, {reason}."),
@@ -101,7 +101,7 @@ fn through_one(law: &GapLaw) -> Option<String> {
 }
 
 /// What the gaps of a family say together.
-pub(super) fn of_family(gaps: &[Gap], options: &RelativeOptions) -> String {
+pub(super) fn family(gaps: &[Gap], options: &RelativeOptions) -> String {
     let laws: Vec<(&str, &GapLaw)> =
         gaps.iter().filter_map(|gap| Some((gap.name.as_str(), gap.fit()?))).collect();
     if laws.is_empty() {

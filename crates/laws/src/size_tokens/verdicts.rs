@@ -1,11 +1,11 @@
-//! Sentences with their numbers.
+//! The verdicts: sentences with their numbers.
 
 use relscale_records::digits;
 
 use crate::result::{Direction, Estimate, Outcome, Plane, SizeTokens};
 
 /// What a reader would be told who asks once.
-pub(super) fn of_distribution(found: &SizeTokens, baseline: &str) -> String {
+pub(super) fn distribution(found: &SizeTokens, baseline: &str) -> String {
     let (name, split) = (&found.name, found.gap.as_ref().unwrap_or(&found.absolute));
     let what = match found.gap {
         Some(_) => format!("{name} against {baseline}: "),
@@ -23,26 +23,26 @@ pub(super) fn of_distribution(found: &SizeTokens, baseline: &str) -> String {
             };
             format!("{what}{finding}; {}, {}.", along("size", size), along("tokens", tokens))
         }
-        (None, None) => format!("{what}{}.", of_plane(&split.plane)),
+        (None, None) => format!("{what}{}.", plane_text(&split.plane)),
         (Some(_), None) => {
             format!(
                 "{what}{}; tokens at fixed size are not known; {}.",
                 along("size", size),
-                of_plane(&split.plane)
+                plane_text(&split.plane)
             )
         }
         (None, Some(_)) => {
             format!(
                 "{what}{}; size at fixed tokens is not known; {}.",
                 along("tokens", tokens),
-                of_plane(&split.plane)
+                plane_text(&split.plane)
             )
         }
     }
 }
 
 /// Both slopes at once, which need no slices.
-fn of_plane(plane: &Outcome<Plane>) -> String {
+fn plane_text(plane: &Outcome<Plane>) -> String {
     match plane {
         Outcome::Fitted(plane) => format!(
             "a plane over all checkpoints has slope {} along ln size and {} along ln tokens",
