@@ -23,7 +23,7 @@ struct Served {
 }
 
 impl Served {
-    fn of(place: &Place) -> Self {
+    fn new(place: &Place) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_relscale"))
             .current_dir(place.path(""))
             .args(["view", "study", "--serve"])
@@ -64,7 +64,7 @@ impl Drop for Served {
 fn the_page_is_served_to_this_machine_and_nothing_else_is() {
     let place = Place::new();
     reported(&place);
-    let served = Served::of(&place);
+    let served = Served::new(&place);
     let host = served.address.clone();
     let (status, head, body) = served.ask("GET", "/", &host);
     assert_eq!(status, 200, "{head}");
@@ -109,7 +109,7 @@ fn the_page_is_served_to_this_machine_and_nothing_else_is() {
 fn idle_connections_delay_no_other() {
     let place = Place::new();
     reported(&place);
-    let served = Served::of(&place);
+    let served = Served::new(&place);
     let mut idle: Vec<TcpStream> =
         (0..20).map(|_| TcpStream::connect(&served.address).unwrap()).collect();
     idle[0].write_all(b"GET / HT").unwrap();
@@ -125,7 +125,7 @@ fn idle_connections_delay_no_other() {
 fn ctrl_c_ends_it_well() {
     let place = Place::new();
     reported(&place);
-    let mut served = Served::of(&place);
+    let mut served = Served::new(&place);
     let _idle = TcpStream::connect(&served.address).unwrap();
     std::thread::sleep(Duration::from_millis(200));
     let id = served.child.id().to_string();

@@ -59,7 +59,7 @@ fn main() -> Result<(), CorpusError> {
                 of_crate.len(),
                 documents.len(),
                 bytes,
-                Fingerprint::of(&documents).sha256
+                Fingerprint::summarise(&documents).sha256
             );
             if by_crate {
                 for (name, bytes) in of_crate {

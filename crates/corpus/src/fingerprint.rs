@@ -65,7 +65,7 @@ impl Fingerprint {
     }
 
     /// The summary of a list of documents.
-    pub fn of(documents: &[Document]) -> CorpusSummary {
+    pub fn summarise(documents: &[Document]) -> CorpusSummary {
         let mut all = Self::default();
         documents.iter().for_each(|document| all.add(document));
         all.finish()
@@ -89,7 +89,7 @@ mod tests {
     fn every_part_and_the_order_count() {
         let one = Document::new("a", "text").with_tag("k", "v");
         let two = Document::new("b", "text");
-        let base = Fingerprint::of(&[one.clone(), two.clone()]);
+        let base = Fingerprint::summarise(&[one.clone(), two.clone()]);
         assert_eq!((base.documents, base.bytes), (2, 8));
         let changed = [
             vec![two.clone(), one.clone()],
@@ -100,7 +100,7 @@ mod tests {
             vec![Document::new("at", "ext").with_tag("k", "v"), two],
         ];
         for other in changed {
-            assert_ne!(Fingerprint::of(&other).sha256, base.sha256);
+            assert_ne!(Fingerprint::summarise(&other).sha256, base.sha256);
         }
     }
 }

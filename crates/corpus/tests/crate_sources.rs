@@ -94,7 +94,7 @@ fn the_text_of_the_shipped_family_stays() {
     ] {
         let Some(sources) = sources(split) else { return };
         let documents = sources.documents(distribution).unwrap();
-        assert_eq!(Fingerprint::of(&documents).sha256, sha256, "{distribution}, {split}");
+        assert_eq!(Fingerprint::summarise(&documents).sha256, sha256, "{distribution}, {split}");
     }
 }
 
@@ -172,7 +172,7 @@ fn the_corpus_value_reads_the_same_documents() {
     let direct = sources.documents(Distribution::Markdown).unwrap();
     let spec: CorpusSpec = "crates:markdown".parse().unwrap();
     let by_spec: Vec<Document> = spec.open().unwrap().collect::<Result<_, _>>().unwrap();
-    assert_eq!(Fingerprint::of(&by_spec), Fingerprint::of(&direct));
+    assert_eq!(Fingerprint::summarise(&by_spec), Fingerprint::summarise(&direct));
     let limited: CorpusSpec = "crates:markdown?limit=3".parse().unwrap();
     let limited: Vec<Document> = limited.open().unwrap().collect::<Result<_, _>>().unwrap();
     assert_eq!(limited, direct[..3]);

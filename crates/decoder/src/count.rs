@@ -33,10 +33,10 @@ impl ParameterCount {
     ///     vocabulary: 7, width: 2, heads: 1, kv_heads: 1, head_width: 2, hidden: 4, context: 8,
     ///     layers: vec![Layer::default()], gated: false, tied: true, ..Spec::default()
     /// };
-    /// let count = ParameterCount::of(&spec);
+    /// let count = ParameterCount::from_spec(&spec);
     /// assert_eq!((count.non_embedding, count.token_embedding, count.total), (38, 14, 52));
     /// ```
-    pub fn of(spec: &Spec) -> Self {
+    pub fn from_spec(spec: &Spec) -> Self {
         let sizes = sizes(spec);
         let sum = |of: fn(Part) -> bool| {
             sizes.iter().filter(|(part, _)| of(*part)).map(|(_, size)| size).sum()

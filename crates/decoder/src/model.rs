@@ -66,7 +66,7 @@ impl Model {
     /// # Errors
     /// As [`families::load_packed`].
     pub fn load(folder: &Path, options: LoadOptions) -> Result<Self> {
-        families::load_packed(folder, options).map(Self::of)
+        families::load_packed(folder, options).map(Self::from_loaded)
     }
 
     /// As [`Model::load`], of files that are known to be those of which `read` was learned: they
@@ -75,10 +75,10 @@ impl Model {
     /// # Errors
     /// As [`Model::load`].
     pub fn load_known(folder: &Path, options: LoadOptions, read: &ReadWeights) -> Result<Self> {
-        families::load_known(folder, options, read).map(Self::of)
+        families::load_known(folder, options, read).map(Self::from_loaded)
     }
 
-    fn of(families::Loaded { spec, weights, info }: families::Loaded<Packed>) -> Self {
+    fn from_loaded(families::Loaded { spec, weights, info }: families::Loaded<Packed>) -> Self {
         Self { spec, weights, info: Some(info), idle: Idle::default() }
     }
 
@@ -129,7 +129,7 @@ impl Model {
 
     /// Exact parameter counts.
     pub fn parameters(&self) -> ParameterCount {
-        ParameterCount::of(&self.spec)
+        ParameterCount::from_spec(&self.spec)
     }
 
     /// Scores the asked positions of every sequence, in order: rank, ties, nll, entropy, argmax;

@@ -25,7 +25,7 @@ fn expected() -> Vec<(String, String, u64)> {
 fn count(config: &str) -> ParameterCount {
     let spec = families::spec_of_config(&configs().join(format!("{config}.json")))
         .unwrap_or_else(|e| panic!("{config}: {e}"));
-    ParameterCount::of(&spec)
+    ParameterCount::from_spec(&spec)
 }
 
 #[test]

@@ -13,14 +13,14 @@ const CHANCE: f64 = 0.8;
 
 /// What the tests say of the power law through points whose coordinates are above zero; nothing
 /// where there is no line.
-pub(crate) fn of(x: &[f64], y: &[f64]) -> Judgement {
+pub(crate) fn judge(x: &[f64], y: &[f64]) -> Judgement {
     let logarithms = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<f64>>();
     judge::line(&logarithms(x), &logarithms(y)).unwrap_or_default()
 }
 
 /// The test of the form.
 pub(crate) fn form_test(x: &[f64], y: &[f64]) -> FormTest {
-    let found = of(x, y);
+    let found = judge(x, y);
     let points = x.len();
     let finding = match found.bend {
         Some(bend) if bend.rejects() => FormFinding::Bends,

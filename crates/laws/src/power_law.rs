@@ -67,7 +67,7 @@ pub(crate) fn law(
         ));
     }
     flags.extend(lost_resamples(&measured));
-    let rivals = fit.is_ok().then(|| rivals::of(&points, unit, level, claimed));
+    let rivals = fit.is_ok().then(|| rivals::compare(&points, unit, level, claimed));
     let outcome = match fit {
         Err(refusal) => {
             let one = ("model", "the quantity changes with size");

@@ -24,7 +24,7 @@ const HELD_OUT: [usize; 2] = [1, 2];
 
 /// Compares all forms on points, smallest first. `claimed` says whether the counts behind the
 /// points allow to claim a law at all.
-pub(crate) fn of(points: &[Point], unit: &str, level: f64, claimed: bool) -> Rivals {
+pub(crate) fn compare(points: &[Point], unit: &str, level: f64, claimed: bool) -> Rivals {
     let mut forms: Vec<Rival> =
         forms::ALL.iter().map(|form| rival(*form, points, unit, level)).collect();
     let lowest = weigh(&mut forms);

@@ -184,7 +184,7 @@ pub(crate) fn flags(
     {
         flags.push(Flag::new(FlagCode::LackOfFit, format!("{before}{}", bent.message)));
     }
-    let found = judged::of(&x, &y);
+    let found = judged::judge(&x, &y);
     flags.extend(judged::outliers(&found).map(|(at, error)| {
         let Words { before, points: others, .. } = words;
         let (label, error) = (&points[at].label, 100.0 * error);

@@ -66,7 +66,7 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsEr
         classes: breakdown::classes::report(group, options),
         flags: [flags(&models, group.documents), windows_differ(group), of_engines(group)].concat(),
         verdict: verdict::group(&rank_laws, &cross_entropy_law),
-        rank_distribution: rank_distribution::of_group(group, &measured, options),
+        rank_distribution: rank_distribution::fit_group(group, &measured, options),
         models,
         rank_laws,
         cross_entropy_law,

@@ -351,12 +351,12 @@ mod tests {
         lengths.iter().map(document).collect()
     }
 
-    fn of(documents: &[TokenisedDocument]) -> TokenisedCorpus {
-        TokenisedCorpus::of("c", documents, &Place::new(Path::new("nowhere")))
+    fn corpus_of(documents: &[TokenisedDocument]) -> TokenisedCorpus {
+        TokenisedCorpus::from_documents("c", documents, &Place::new(Path::new("nowhere")))
     }
 
     fn corpus(lengths: &[usize]) -> TokenisedCorpus {
-        of(&documents(lengths))
+        corpus_of(&documents(lengths))
     }
 
     fn scored(layout: &Layout) -> Vec<u64> {
@@ -441,7 +441,7 @@ mod tests {
 
     #[test]
     fn a_limit_never_cuts_an_item() {
-        let corpus = of(&items(&["q1", "q1", "q1", "q2", "q2", "q3"]));
+        let corpus = corpus_of(&items(&["q1", "q1", "q1", "q2", "q2", "q3"]));
         for (limit, documents) in [(1, 3), (6, 3), (7, 5), (10, 5), (11, 6)] {
             let layout = Layout::new(&corpus, &last_two, Some(limit)).unwrap();
             assert_eq!(
@@ -458,11 +458,11 @@ mod tests {
         let mut documents = items(&["q1", "q1"]);
         documents[1].id = "q1/B".into();
         documents[1].spans[0] = 1..4;
-        let message = Layout::new(&of(&documents), &last_two, None).unwrap_err().to_string();
+        let message = Layout::new(&corpus_of(&documents), &last_two, None).unwrap_err().to_string();
         assert!(message.contains("`q1/B`") && message.contains("2 of its 3 bytes"), "{message}");
         // Without the tag it is text of which a part is scored, as with any protocol.
         documents[1].tags.clear();
-        assert_eq!(Layout::new(&of(&documents), &last_two, None).unwrap().total(), 4);
+        assert_eq!(Layout::new(&corpus_of(&documents), &last_two, None).unwrap().total(), 4);
     }
 
     #[test]
@@ -473,7 +473,7 @@ mod tests {
         documents[1].spans[0] = 7..9;
         // Text that is no question has no prompt.
         documents[2].tags.clear();
-        let corpus = of(&documents);
+        let corpus = corpus_of(&documents);
         let last = |prefix: Option<u32>, start: usize| {
             move |document: &TokenisedDocument| {
                 let end = document.encoded.ids.len();

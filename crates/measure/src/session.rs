@@ -59,7 +59,7 @@ pub fn measure(
     notify::tokenizers(models, corpora, events);
     keep_vocabularies(study, models)?;
     let mut weights = known_weights(study)?;
-    let known = Known::of(study);
+    let known = Known::read(study);
     let mut session = Session { study, settings, events, cancel, known };
     let mut texts: BTreeMap<(String, usize), Text<'_, '_>> = BTreeMap::new();
     let mut measured = Vec::new();
@@ -70,7 +70,8 @@ pub fn measure(
             // What is wrong with any text is said before the first is measured.
             for (corpus_number, corpus) in corpora.iter().enumerate() {
                 let key = (source.tokenizer_sha256().to_owned(), corpus_number);
-                session.text_facts(source, texts.entry(key).or_insert_with(|| Text::of(corpus)))?;
+                session
+                    .text_facts(source, texts.entry(key).or_insert_with(|| Text::new(corpus)))?;
             }
         }
         for (corpus_number, corpus) in corpora.iter().enumerate() {
@@ -78,7 +79,7 @@ pub fn measure(
                 return Err(Error::Cancelled);
             }
             let key = (source.tokenizer_sha256().to_owned(), corpus_number);
-            let text = texts.entry(key).or_insert_with(|| Text::of(corpus));
+            let text = texts.entry(key).or_insert_with(|| Text::new(corpus));
             measured.push(session.one(&mut model, text)?);
         }
         // Texts under a tokenizer that no later model has are not needed any more.
@@ -118,7 +119,7 @@ struct Text<'a, 'c> {
 }
 
 impl<'a, 'c> Text<'a, 'c> {
-    fn of(source: &'a CorpusSource<'c>) -> Self {
+    fn new(source: &'a CorpusSource<'c>) -> Self {
         Self { source, facts: None, read: None }
     }
 }
@@ -212,7 +213,7 @@ impl Session<'_> {
     fn one(&mut self, model: &mut Model<'_, '_>, text: &mut Text<'_, '_>) -> Result<Measured> {
         let source = model.source;
         let facts = self.text_facts(source, text)?;
-        let question = Question::of(self.settings, &model.facts, source)?;
+        let question = Question::new(self.settings, &model.facts, source)?;
         let corpus = facts.provenance(
             &text.source.name,
             &text.source.description,
@@ -336,7 +337,7 @@ struct Question {
 }
 
 impl Question {
-    fn of(settings: &Settings, facts: &ModelFacts, source: &ModelSource<'_>) -> Result<Self> {
+    fn new(settings: &Settings, facts: &ModelFacts, source: &ModelSource<'_>) -> Result<Self> {
         let prefix = choose_prefix(settings, facts, source.tokenizer.as_deref());
         let protocol = protocols::named(
             &settings.protocol,

@@ -92,7 +92,7 @@ pub struct LoadedModel {
 
 impl ModelFacts {
     /// What an engine says of its model; nothing of its files.
-    pub fn of(engine: &dyn Engine) -> Self {
+    pub fn from_engine(engine: &dyn Engine) -> Self {
         Self {
             identity: engine.identity(),
             model: engine.model().clone(),
@@ -112,7 +112,7 @@ impl LoadedModel {
             unused_tensors: self.unused_tensors.clone(),
             files_not_read: self.files_not_read.clone(),
             bos: self.bos,
-            ..ModelFacts::of(self.engine.as_ref())
+            ..ModelFacts::from_engine(self.engine.as_ref())
         }
     }
 }

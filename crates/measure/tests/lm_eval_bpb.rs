@@ -59,7 +59,7 @@ fn bits_per_byte_are_those_of_lm_evaluation_harness() {
         for theirs in evaluated {
             let settings = all_rows("rolling", Some(theirs.max_length));
             let documents = corpus(&data.join("documents.jsonl"), "id=id");
-            let found = Run::of(model(&data.join(name)), documents, &settings).unwrap();
+            let found = Run::measure(model(&data.join(name)), documents, &settings).unwrap();
             let what = format!("{name}, length {}", theirs.max_length);
             assert_eq!(found.prefix().map(|(id, _)| id), Some(theirs.prefix_token_id), "{what}");
 
@@ -91,7 +91,7 @@ fn bits_per_byte_are_those_of_lm_evaluation_harness() {
             // Where not every token is scored, its words are not known either.
             let limited = relscale_measure::Settings { tokens: Some(100), ..settings.clone() };
             let documents = corpus(&data.join("documents.jsonl"), "id=id");
-            let cut = Run::of(model(&data.join(name)), documents, &limited).unwrap();
+            let cut = Run::measure(model(&data.join(name)), documents, &limited).unwrap();
             assert_eq!(cut.word_perplexity, None, "{what}");
             let each = theirs.loglikelihood.iter().zip(&theirs.bytes);
             let mean =

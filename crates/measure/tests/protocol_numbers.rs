@@ -118,8 +118,12 @@ const JOINED: &str = "concat=%0A%0A";
 
 /// A run of a model over the text that came with the numbers.
 fn run(name: &str, options: &str, settings: &Settings) -> Run {
-    Run::of(model(&data().join(name)), corpus(&data().join("documents.jsonl"), options), settings)
-        .unwrap()
+    Run::measure(
+        model(&data().join(name)),
+        corpus(&data().join("documents.jsonl"), options),
+        settings,
+    )
+    .unwrap()
 }
 
 /// Keeps the largest relative distance, to say it at the end of a test.

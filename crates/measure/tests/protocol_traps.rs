@@ -25,7 +25,7 @@ fn run(name: &str, text: &str, settings: &Settings) -> Result<Run, Error> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.txt");
     fs::write(&path, text).unwrap();
-    Run::of(model(&data().join(name)), corpus(&path, "split=file"), settings)
+    Run::measure(model(&data().join(name)), corpus(&path, "split=file"), settings)
 }
 
 /// A text of exactly so many tokens: both tokenizers have no merge over digits, so each is a token.
@@ -131,7 +131,7 @@ fn without_a_beginning_of_text_scoring_starts_at_the_second_token() {
     let path = folder.path().join("x.txt");
     fs::write(&path, digits(10)).unwrap();
     let run = |protocol: &str| {
-        Run::of(model(folder.path()), corpus(&path, ""), &all_rows(protocol, None)).unwrap()
+        Run::measure(model(folder.path()), corpus(&path, ""), &all_rows(protocol, None)).unwrap()
     };
     let document = run("document");
     assert_eq!((document.prefix(), document.rows[0].position), (None, 1));
@@ -163,8 +163,8 @@ fn rolling_takes_the_prefix_of_the_harness() {
         let folder = llama_with(&[("bos_token_id", json!(2))], tokenizer);
         let path = folder.path().join("x.txt");
         fs::write(&path, digits(10)).unwrap();
-        let run =
-            Run::of(model(folder.path()), corpus(&path, ""), &all_rows("rolling", None)).unwrap();
+        let run = Run::measure(model(folder.path()), corpus(&path, ""), &all_rows("rolling", None))
+            .unwrap();
         run.prefix().map(|(id, reason)| (id, reason.to_owned())).unwrap()
     };
     let (id, reason) = prefix(&[]);
@@ -195,8 +195,9 @@ fn the_paper_leaves_out_tokens_with_a_role() {
         let folder = llama_with(&[], &[("additional_special_tokens", additional)]);
         let path = folder.path().join("x.txt");
         fs::write(&path, &text).unwrap();
-        let run = Run::of(model(folder.path()), corpus(&path, ""), &Settings::of_protocol("paper"))
-            .unwrap();
+        let run =
+            Run::measure(model(folder.path()), corpus(&path, ""), &Settings::of_protocol("paper"))
+                .unwrap();
         let special = run.provenance.protocol.parameters["special_ids"].clone();
         (run.rows.iter().map(|row| row.position).collect::<Vec<_>>(), special)
     };

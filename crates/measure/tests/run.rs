@@ -79,7 +79,8 @@ fn run(
     };
     let vocabulary = Vocabulary::Rows(60);
     let planned =
-        plan(&ModelFacts::of(engine), &text, &facts, &windows, &vocabulary, &asked).unwrap();
+        plan(&ModelFacts::from_engine(engine), &text, &facts, &windows, &vocabulary, &asked)
+            .unwrap();
     let job = Job {
         planned: &planned,
         engine,

@@ -1,6 +1,6 @@
 //! What a file of others is, by its first bytes: names lie, and downloads go wrong.
 
-/// How many first bytes [`Content::of`] wants to see; fewer only where the file is shorter.
+/// How many first bytes [`Content::detect`] wants to see; fewer only where the file is shorter.
 pub const HEAD: usize = 512;
 
 /// What the first bytes say.
@@ -73,10 +73,10 @@ impl Content {
     ///
     /// ```
     /// use relscale_records::content::Content;
-    /// assert_eq!(Content::of(b"PAR1..."), Content::Parquet);
-    /// assert_eq!(Content::of(b"plain text"), Content::Other);
+    /// assert_eq!(Content::detect(b"PAR1..."), Content::Parquet);
+    /// assert_eq!(Content::detect(b"plain text"), Content::Other);
     /// ```
-    pub fn of(head: &[u8]) -> Self {
+    pub fn detect(head: &[u8]) -> Self {
         let begins = |with: &[u8]| head.starts_with(with);
         if begins(b"\x1F\x8B") {
             return Self::Gzip;
@@ -158,7 +158,7 @@ mod tests {
             "P",
             "ustar",
         ] {
-            assert_eq!(Content::of(text.as_bytes()), Content::Other, "{text}");
+            assert_eq!(Content::detect(text.as_bytes()), Content::Other, "{text}");
         }
     }
 
@@ -175,7 +175,7 @@ mod tests {
             (b"\xFF\xFEa\0", "iconv"),
         ];
         for (head, said) in cases {
-            let Content::Unreadable { hint, .. } = Content::of(head) else { panic!("{said}") };
+            let Content::Unreadable { hint, .. } = Content::detect(head) else { panic!("{said}") };
             assert!(hint.contains(said), "{hint}");
         }
     }

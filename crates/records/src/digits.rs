@@ -20,7 +20,7 @@ use std::fmt;
 
 /// A real number.
 pub fn number(value: f64) -> String {
-    Form::of(&[value]).write(value)
+    Form::for_values(&[value]).write(value)
 }
 
 /// A difference: the number with its sign, also where it is above 0.
@@ -40,7 +40,7 @@ pub struct Spelled {
 /// A value with the ends of its interval, all in one form.
 pub fn estimate(value: f64, bounds: Option<(f64, f64)>) -> Spelled {
     let (low, high) = bounds.unwrap_or((value, value));
-    let form = Form::of(&[value, low, high]);
+    let form = Form::for_values(&[value, low, high]);
     Spelled {
         value: form.write(value),
         ends: bounds.map(|(low, high)| [low, high].map(|end| form.write(end))),
@@ -105,7 +105,7 @@ pub fn percent(share: f64) -> String {
 /// A place on the axis of a law, given or computed: at most four decimals; from 1000 on and below
 /// 0.001 three digits and a power of ten.
 pub fn given(x: f64) -> String {
-    match Form::of(&[x]) {
+    match Form::for_values(&[x]) {
         Form::Decimals => trimmed(format!("{x:.4}")),
         Form::PowersOfTen => format!("{x:.2e}"),
     }
@@ -141,7 +141,7 @@ enum Form {
 }
 
 impl Form {
-    fn of(values: &[f64]) -> Self {
+    fn for_values(values: &[f64]) -> Self {
         let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
         if largest == 0.0 || (0.001..1000.0).contains(&largest) {
             Self::Decimals

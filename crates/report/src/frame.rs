@@ -1,7 +1,7 @@
 //! A table with named columns: the numbers of a figure. Written, it is the figure's CSV (RFC 4180);
 //! read by column name, it is what the figure's drawing encodes.
 //!
-//! A frame is selected from a result row by row, column by column ([`Frame::of`]), and frames of
+//! A frame is selected from a result row by row, column by column ([`Frame::from_rows`]), and frames of
 //! several kinds of rows are stacked by the names of their columns ([`Frame::stacked`]).
 
 use std::fmt::Write;
@@ -36,7 +36,7 @@ pub(crate) enum Cell {
 
 impl Frame {
     /// Begins a frame with a row for each of `rows`.
-    pub(crate) fn of<T: Copy>(rows: impl IntoIterator<Item = T>) -> Selection<T> {
+    pub(crate) fn from_rows<T: Copy>(rows: impl IntoIterator<Item = T>) -> Selection<T> {
         Selection { rows: rows.into_iter().collect(), columns: Vec::new() }
     }
 
@@ -177,7 +177,7 @@ impl<'f> Rows<'f> {
     }
 
     /// Those with this text in a column.
-    pub(crate) fn of(&self, column: &str, text: &str) -> Self {
+    pub(crate) fn matching(&self, column: &str, text: &str) -> Self {
         self.only(|row| row.text(column) == text)
     }
 
@@ -369,7 +369,7 @@ mod tests {
 
     #[test]
     fn a_text_is_no_formula_and_a_number_stays_one() {
-        let frame = Frame::of([()])
+        let frame = Frame::from_rows([()])
             .column("a", |()| "=HYPERLINK(\"x\")")
             .column("b", |()| -0.5)
             .column("c", |()| "-ln x")
@@ -380,12 +380,13 @@ mod tests {
 
     #[test]
     fn awkward_text_stays_in_its_cell_and_numbers_keep_their_digits() {
-        let frame = Frame::of([("a, \"b\"", Some(0.1 + 0.2), Some(3_u64)), ("c", None, None)])
-            .column("name", |(name, ..)| name)
-            .column("value", |(_, value, _)| value)
-            .column("count", |(.., count)| count)
-            .column("used", |(name, ..)| name != "c")
-            .frame();
+        let frame =
+            Frame::from_rows([("a, \"b\"", Some(0.1 + 0.2), Some(3_u64)), ("c", None, None)])
+                .column("name", |(name, ..)| name)
+                .column("value", |(_, value, _)| value)
+                .column("count", |(.., count)| count)
+                .column("used", |(name, ..)| name != "c")
+                .frame();
         assert_eq!(
             frame.to_csv(),
             "name,value,count,used\n\"a, \"\"b\"\"\",0.30000000000000004,3,true\nc,,,false\n"
@@ -393,8 +394,8 @@ mod tests {
     }
 
     fn stacked() -> Frame {
-        let measured = Frame::of([1.0, 2.0]).column("x", |x| x).column("y", |x| 10.0 * x);
-        let missing = Frame::of(["lost"]).column("x", |_| 3.0).column("why", |why| why);
+        let measured = Frame::from_rows([1.0, 2.0]).column("x", |x| x).column("y", |x| 10.0 * x);
+        let missing = Frame::from_rows(["lost"]).column("x", |_| 3.0).column("why", |why| why);
         Frame::stacked([measured.frame(), missing.frame()]).led([("row", "all".into())])
     }
 
@@ -409,7 +410,7 @@ mod tests {
         let frame = stacked();
         let rows = frame.rows();
         assert_eq!(rows.with("y").numbers("y"), [10.0, 20.0]);
-        assert_eq!(rows.of("why", "lost").numbers("x"), [3.0]);
+        assert_eq!(rows.matching("why", "lost").numbers("x"), [3.0]);
         assert_eq!(rows.range("x"), (1.0, 3.0));
         let parts: Vec<Vec<f64>> = rows.by("why").iter().map(|part| part.numbers("x")).collect();
         assert_eq!(parts, [vec![1.0, 2.0], vec![3.0]]);

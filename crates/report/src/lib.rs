@@ -101,7 +101,7 @@ pub fn render(results: &Results, folder: &Path, options: &Options) -> Result<Rep
     let families = Family::all(study);
     let mut sections = Vec::new();
     for section in figures::sections(results) {
-        let mut on_page = page::Section::of(&section.heading, &families);
+        let mut on_page = page::Section::new(&section.heading, &families);
         for slot in &section.slots {
             let figure = match &slot.figure {
                 Ok(figure) => figure,

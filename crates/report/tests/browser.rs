@@ -126,7 +126,7 @@ fn a_page_that_calls_out_is_heard() {
 fn the_slider_moves_the_figure_and_its_numbers() {
     let Some(mut browser) = browser() else { return };
     let home = Home::get();
-    let mut sources = Sources::of(home.folder.path());
+    let mut sources = Sources::read(home.folder.path());
     let mut tab = browser.tab();
     tab.looks(1400, "light");
     tab.open(&home.page());
@@ -185,7 +185,7 @@ fn the_slider_moves_the_figure_and_its_numbers() {
 fn a_mark_names_its_model_under_the_pointer_and_by_keys() {
     let Some(mut browser) = browser() else { return };
     let home = Home::get();
-    let mut sources = Sources::of(home.folder.path());
+    let mut sources = Sources::read(home.folder.path());
     let mut tab = browser.tab();
     tab.looks(1400, "light");
     tab.open(&home.page());

@@ -121,7 +121,7 @@ impl Line {
     }
 
     /// Through logarithms of two columns.
-    fn of(rows: &[Row<'_>], x: &str, y: &str) -> Self {
+    fn through(rows: &[Row<'_>], x: &str, y: &str) -> Self {
         let ln =
             |column: &str| rows.iter().map(|row| row.number(column).ln()).collect::<Vec<f64>>();
         Self::new(&ln(x), &ln(y))
@@ -157,7 +157,7 @@ fn values_are_of_their_counts_and_the_line_is_that_of_least_squares() {
                 // An interval of the logarithm.
                 near(row.number("low_95") * row.number("high_95"), row.number("value").powi(2));
             }
-            let line = Line::of(&points, SIZE, "value");
+            let line = Line::through(&points, SIZE, "value");
             for row in rows.iter().filter(|row| row.has("fitted")) {
                 near(row.number("fitted").ln(), line.at(row.number(SIZE).ln()));
             }
@@ -175,7 +175,7 @@ fn exponents_and_their_r_squared_are_those_of_the_points() {
     for table in &tables {
         for rows in table.groups(&["corpus", "quantity"]) {
             let Some(k) = rows[0].text("quantity").strip_prefix("'-ln RBP_") else { continue };
-            let line = Line::of(&points(&rows, "value"), SIZE, "value");
+            let line = Line::through(&points(&rows, "value"), SIZE, "value");
             let here =
                 |row: &Row<'_>| row.text("k") == k && row.text("corpus") == rows[0].text("corpus");
             near(alphas.rows().find(here).unwrap().number("alpha"), -line.slope);
@@ -219,7 +219,7 @@ fn held_out_models_are_predicted_from_the_others() {
     for rows in Table::read("held-out--ants").groups(&["corpus", "quantity"]) {
         let (held, kept): (Vec<_>, Vec<_>) =
             rows.iter().copied().partition(|row| row.text("held_out") == "true");
-        let line = Line::of(&kept, SIZE, "observed");
+        let line = Line::through(&kept, SIZE, "observed");
         for row in kept.iter().chain(&held) {
             near(row.number("line").ln(), line.at(row.number(SIZE).ln()));
         }
@@ -339,8 +339,8 @@ fn ranks_are_shares_and_the_lognormal_is_a_difference_of_normals() {
         }
     }
     for rows in Table::read("simulation--bees").groups(&["form", "quantity"]) {
-        near(rows[0].number("simulated_exponent"), -Line::of(&rows, SIZE, "drawn").slope);
-        near(rows[0].number("measured_exponent"), -Line::of(&rows, SIZE, "measured").slope);
+        near(rows[0].number("simulated_exponent"), -Line::through(&rows, SIZE, "drawn").slope);
+        near(rows[0].number("measured_exponent"), -Line::through(&rows, SIZE, "measured").slope);
     }
 }
 
@@ -350,7 +350,7 @@ fn gaps_are_ratios_and_their_slopes_differences_of_exponents() {
     let mut beta = BTreeMap::new();
     for rows in absolute.groups(&["distribution"]) {
         let rows = points(&rows, "value");
-        let line = Line::of(&rows, "x", "value");
+        let line = Line::through(&rows, "x", "value");
         for row in &rows {
             near(row.number("fitted").ln(), line.at(row.number("x").ln()));
             near(row.number("beta"), -line.slope);
@@ -367,7 +367,7 @@ fn gaps_are_ratios_and_their_slopes_differences_of_exponents() {
             near(row.number("gap"), row.number("treatment_error") / row.number("baseline_error"));
             near(row.number("low") * row.number("high"), row.number("gap").powi(2));
         }
-        let line = Line::of(&measured, "x", "gap");
+        let line = Line::through(&measured, "x", "gap");
         for row in measured.iter().filter(|row| row.has("fitted")) {
             near(row.number("fitted").ln(), line.at(row.number("x").ln()));
         }
@@ -412,7 +412,11 @@ fn blind_choices_and_stages() {
             rows.iter().copied().partition(|row| row.text("row") == "group");
         let x: Vec<f64> = points.iter().map(|row| row.number("x").ln()).collect();
         let loss: Vec<f64> = points.iter().map(|row| row.number("loss")).collect();
-        within(group[0].number("power_r_squared"), Line::of(&points, "x", "loss").r_squared, 1e-6);
+        within(
+            group[0].number("power_r_squared"),
+            Line::through(&points, "x", "loss").r_squared,
+            1e-6,
+        );
         let (curve, mean) = polynomial(&x, &loss, 2);
         let average = loss.iter().sum::<f64>() / loss.len() as f64;
         let total: f64 = loss.iter().map(|y| (y - average).powi(2)).sum();
@@ -487,7 +491,7 @@ fn curves_of_a_budget_are_polynomials_and_optima_grow_along_a_line() {
             rows.iter().copied().filter(|row| row.text("row") == "minimum").collect();
         let law = rows.iter().find(|row| row.text("row") == "law");
         let Some(law) = law.filter(|_| minima.len() > 2) else { continue };
-        let line = Line::of(&minima, "budget", "value");
+        let line = Line::through(&minima, "budget", "value");
         near(law.number("exponent"), line.slope);
         within(law.number("r_squared"), line.r_squared, 2e-5);
         within(law.number("prefactor").ln(), line.at(0.0), 1e-6);

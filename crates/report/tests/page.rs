@@ -107,7 +107,7 @@ fn every_number_is_where_it_says() {
     let html = page_in(&study, home.path());
     let all = stated(&html);
     assert!(all.len() > 1_000, "{}", all.len());
-    let mut sources = Sources::of(home.path());
+    let mut sources = Sources::read(home.path());
     all.iter().for_each(|one| sources.check(one));
     for file in ["laws.json#", "/run.json#", "/done.json#"] {
         assert!(all.iter().any(|one| one.source.contains(file)), "{file}");
@@ -149,7 +149,7 @@ fn a_wrong_number_is_caught() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("laws.json"), r#"{"format": 2}"#).unwrap();
     let wrong = stated("<p><data value=\"3\" data-source=\"laws.json#/format\">3</data></p>");
-    Sources::of(home.path()).check(&wrong[0]);
+    Sources::read(home.path()).check(&wrong[0]);
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn laws_of_the_other_results_stand_in_tables() {
         assert!(text.contains(title), "{title}");
     }
     // Of every file, and none of another kind: as many as the rows have.
-    let mut sources = Sources::of(home.path());
+    let mut sources = Sources::read(home.path());
     // There are no rank laws here, of which the page says so.
     let mut all = stated(&page);
     all.retain(|one| !one.source.starts_with("laws.json#"));

@@ -108,7 +108,7 @@ fn every_number_is_where_it_says() {
         ("sweep", shown::sweep(&At::file("isoflop.json", &results.isoflop[0].fit))),
         ("predictions", shown::predictions(&At::file("predictions.json", &predictions))),
     ];
-    let mut sources = Sources::of(home.path());
+    let mut sources = Sources::read(home.path());
     for (name, shown) in &all {
         let stated = stated(shown);
         assert!(stated.len() > 12, "{name}: {}", stated.len());

@@ -27,7 +27,7 @@ impl Place {
     }
 }
 
-fn of(path: &Path) -> Result<Collected, String> {
+fn collect_one(path: &Path) -> Result<Collected, String> {
     let sources = vec![(None, path.to_owned())];
     collect(&CollectOptions { sources, ..CollectOptions::default() })
         .map_err(|error| error.to_string())
@@ -76,7 +76,7 @@ fn how_a_run_ended_is_read_under_every_name_and_in_every_format() {
             ),
         );
         for path in [csv, jsonl] {
-            let found = of(&path).unwrap();
+            let found = collect_one(&path).unwrap();
             let status = |name| run(&found, name).status;
             assert_eq!(
                 (status("a"), status("b")),
@@ -86,12 +86,12 @@ fn how_a_run_ended_is_read_under_every_name_and_in_every_format() {
             assert_eq!((run(&found, "a").loss, run(&found, "b").loss), (Some(3.0), Some(4.0)));
         }
     }
-    let unknown = of(&place.file("u.csv", "name,state,eval/loss\na,weird,3\n")).unwrap();
+    let unknown = collect_one(&place.file("u.csv", "name,state,eval/loss\na,weird,3\n")).unwrap();
     assert_eq!(unknown.runs[0].status, None);
     noted(&unknown.runs[0], "state is `weird`");
     // As the API of Weights & Biases hands runs out.
     let api = "{\"name\": \"a\", \"state\": \"crashed\", \"config\": {\"batch_size\": 8}, \"summary\": {\"eval/loss\": 3.5, \"_step\": 7}}\n";
-    let found = of(&place.file("api.jsonl", api)).unwrap();
+    let found = collect_one(&place.file("api.jsonl", api)).unwrap();
     let a = run(&found, "a");
     assert_eq!(
         (a.status, a.loss, a.batch, a.steps),
@@ -104,7 +104,7 @@ fn a_table_of_ours_is_read_back_from_every_format() {
     let place = Place::new();
     let csv = "run,group,budget,flops_convention,params,params_convention,tokens,loss,status,note\n\
                a,,1e18,train,25.5M,total,6.54B,3.65,finished,\nb,,1e18,train,\"51,000,000\",total,3.2e9,,unfinished,killed\n";
-    let first = of(&place.file("in.csv", csv)).unwrap();
+    let first = collect_one(&place.file("in.csv", csv)).unwrap();
     assert_eq!(
         (first.runs[0].params, first.runs[0].tokens, first.runs[1].params),
         (Some(25.5e6), Some(6.54e9), Some(5.1e7))
@@ -112,7 +112,7 @@ fn a_table_of_ours_is_read_back_from_every_format() {
     for name in ["out.csv", "out.jsonl", "out.parquet"] {
         let path = place.path().join(name);
         write(&path, &first.runs).unwrap();
-        let again = of(&path).unwrap();
+        let again = collect_one(&path).unwrap();
         let told = |found: &Collected| -> Vec<_> {
             found
                 .runs
@@ -160,7 +160,7 @@ fn the_last_loss_is_that_of_the_last_step_of_the_last_life() {
         let lines: Vec<String> = rows.iter().map(line).collect();
         let jsonl = place.file("run/log.jsonl", lines.join("\n") + "\n");
         for path in [csv, jsonl] {
-            let found = of(&path).unwrap();
+            let found = collect_one(&path).unwrap();
             let run = &found.runs[0];
             let text = fs::read_to_string(&path).unwrap();
             if path.extension().unwrap() == "jsonl" && text.contains("overflow") {
@@ -180,10 +180,10 @@ fn the_last_loss_is_that_of_the_last_step_of_the_last_life() {
     }
     // Runs and their steps in one table.
     let long = "run,step,eval/loss\na,1,5\na,2,3\nb,2,4\nb,1,6\n";
-    let found = of(&place.file("long.csv", long)).unwrap();
+    let found = collect_one(&place.file("long.csv", long)).unwrap();
     assert_eq!((run(&found, "a").loss, run(&found, "b").loss), (Some(3.0), Some(4.0)));
     let long = "{\"run\": \"a\", \"step\": 1, \"eval/loss\": 5}\n{\"run\": \"b\", \"step\": 1, \"eval/loss\": 6}\n{\"run\": \"a\", \"step\": 2, \"eval/loss\": 3}\n";
-    let found = of(&place.file("long.jsonl", long)).unwrap();
+    let found = collect_one(&place.file("long.jsonl", long)).unwrap();
     assert_eq!((run(&found, "a").loss, run(&found, "b").loss), (Some(3.0), Some(6.0)));
 }
 
@@ -193,13 +193,13 @@ fn a_stray_file_of_events_hides_no_runs_below_it() {
     place.file("tb/events.out.tfevents.1.h", events());
     place.file("tb/runA/events.out.tfevents.1.h", events());
     place.file("tb/runB/sub/events.out.tfevents.1.h", events());
-    let found = of(&place.path().join("tb")).unwrap();
+    let found = collect_one(&place.path().join("tb")).unwrap();
     assert_eq!(names(&found), ["tb", "runA", "sub"]);
     assert!(found.runs.iter().all(|run| run.loss == Some(2.0)), "{:?}", found.runs);
     // One that holds no scalar is passed over by name, and so is what lies beside event files.
     fs::write(place.path().join("tb/events.out.tfevents.1.h"), b"").unwrap();
     place.file("tb/runA/metrics.csv", "step,val_loss\n1,2\n");
-    let found = of(&place.path().join("tb")).unwrap();
+    let found = collect_one(&place.path().join("tb")).unwrap();
     assert_eq!(names(&found), ["runA", "sub"]);
     let told: Vec<String> = found
         .passed_over
@@ -233,7 +233,7 @@ fn a_damaged_file_stops_nothing_and_its_run_is_named() {
     place.file("all/foreign/run.json", "{\"mine\": true}");
     place.file("all/plan/plan.json", "{\"what\": \"another program's\"}");
     place.file("all/plan/x/metrics.csv", "step,val_loss\n1,2\n");
-    let found = of(&place.path().join("all")).unwrap();
+    let found = collect_one(&place.path().join("all")).unwrap();
     assert_eq!(
         names(&found),
         ["early", "foreign", "good", "late", "levanter", "lines", "x", "state"]
@@ -255,8 +255,10 @@ fn a_damaged_file_stops_nothing_and_its_run_is_named() {
     assert!(passed.iter().any(|path| path.ends_with("notes.csv")), "{passed:?}");
     assert!(passed.iter().any(|path| path.ends_with("plan/plan.json")), "{passed:?}");
     // By itself it is refused: there is nothing else.
-    assert!(of(&place.path().join("all/early")).unwrap_err().contains("byte 0"));
-    assert!(of(&place.path().join("all/state")).unwrap_err().contains("trainer_state.json"));
+    assert!(collect_one(&place.path().join("all/early")).unwrap_err().contains("byte 0"));
+    assert!(
+        collect_one(&place.path().join("all/state")).unwrap_err().contains("trainer_state.json")
+    );
 }
 
 #[test]
@@ -268,14 +270,14 @@ fn runs_in_folders_of_one_name_are_told_apart() {
     {
         place.file(&format!("{folder}/metrics.csv"), csv);
     }
-    let found = of(&place.path().join("lightning")).unwrap();
+    let found = collect_one(&place.path().join("lightning")).unwrap();
     assert_eq!(names(&found), ["expA/version_0", "expB/version_0", "version_1"]);
     for folder in
         ["keras/runA/train", "keras/runA/validation", "keras/runB/train", "keras/runB/validation"]
     {
         place.file(&format!("{folder}/events.out.tfevents.1.h"), events());
     }
-    let found = of(&place.path().join("keras")).unwrap();
+    let found = collect_one(&place.path().join("keras")).unwrap();
     assert_eq!(names(&found), ["runA/train", "runA/validation", "runB/train", "runB/validation"]);
     for folder in ["deep/a/x/run", "deep/b/x/run"] {
         place.file(
@@ -283,7 +285,7 @@ fn runs_in_folders_of_one_name_are_told_apart() {
             "{\"config\": {}, \"summary\": {\"eval/loss\": 2}}\n",
         );
     }
-    assert_eq!(names(&of(&place.path().join("deep")).unwrap()), ["a/x/run", "b/x/run"]);
+    assert_eq!(names(&collect_one(&place.path().join("deep")).unwrap()), ["a/x/run", "b/x/run"]);
     // In two sources as well; one folder twice is a mistake.
     let sources = |names: [&str; 2]| CollectOptions {
         sources: names.map(|name| (None, place.path().join(name))).to_vec(),
@@ -309,7 +311,7 @@ fn what_lies_below_a_run_is_a_run_or_is_named() {
     place.file("hf/other/trainer_state.json", state);
     place.file("hf/.cache/x.csv", "step,val_loss\n1,2\n");
     place.file("hf/packed.jsonl.gz", "x");
-    let found = of(&place.path().join("hf")).unwrap();
+    let found = collect_one(&place.path().join("hf")).unwrap();
     assert_eq!(names(&found), ["hf", "other"]);
     let passed: Vec<String> =
         found.passed_over.iter().map(|passed| passed.path.display().to_string()).collect();
@@ -325,7 +327,7 @@ fn a_link_that_leads_back_is_followed_once() {
     place.file("runs/a/metrics.csv", "step,val_loss\n1,2\n");
     std::os::unix::fs::symlink(place.path().join("runs"), place.path().join("runs/a/loop"))
         .unwrap();
-    let found = of(&place.path().join("runs")).unwrap();
+    let found = collect_one(&place.path().join("runs")).unwrap();
     assert_eq!(names(&found), ["a"]);
     assert!(found.passed_over[0].reason.contains("a link"), "{:?}", found.passed_over);
 }
@@ -337,7 +339,7 @@ fn a_table_of_another_country_and_a_torn_one() {
     let utf16: Vec<u8> =
         [0xff, 0xfe].into_iter().chain(german.encode_utf16().flat_map(u16::to_le_bytes)).collect();
     for path in [place.file("a.csv", german), place.file("b.csv", utf16)] {
-        let found = of(&path).unwrap();
+        let found = collect_one(&path).unwrap();
         assert_eq!(names(&found), ["a", "b"]);
         assert_eq!(
             (run(&found, "a").params, run(&found, "a").loss),
@@ -345,10 +347,15 @@ fn a_table_of_another_country_and_a_torn_one() {
         );
         assert_eq!(run(&found, "b").loss, Some(3.564));
     }
-    let torn = of(&place.file("run/metrics.csv", "step,val_loss\n1,3\n2,2.5\n3,")).unwrap();
+    let torn =
+        collect_one(&place.file("run/metrics.csv", "step,val_loss\n1,3\n2,2.5\n3,")).unwrap();
     assert_eq!(torn.runs[0].loss, Some(2.5));
-    let torn = of(&place.file("run/metrics.csv", "step,val_loss\n1,3\n2,2.5\n3")).unwrap();
+    let torn = collect_one(&place.file("run/metrics.csv", "step,val_loss\n1,3\n2,2.5\n3")).unwrap();
     assert_eq!(torn.runs[0].loss, Some(2.5));
     noted(&torn.runs[0], "the last line is torn");
-    assert!(of(&place.file("z.csv", b"PK\x03\x04")).unwrap_err().contains("save the sheet as CSV"));
+    assert!(
+        collect_one(&place.file("z.csv", b"PK\x03\x04"))
+            .unwrap_err()
+            .contains("save the sheet as CSV")
+    );
 }

@@ -134,7 +134,7 @@ pub fn config(data: &[u8]) {
     match families::spec_of_config(&path) {
         Ok(spec) => {
             spec.check().expect("a spec that was given");
-            let count = ParameterCount::of(&spec);
+            let count = ParameterCount::from_spec(&spec);
             assert!(count.non_embedding <= count.total);
         }
         Err(error) => check_refusal(&error, &path),

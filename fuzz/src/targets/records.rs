@@ -212,7 +212,7 @@ pub fn study(data: &[u8]) {
     let read = || {
         let study = Study::open(place.path())?;
         let runs = study.runs()?;
-        drop(Known::of(&study));
+        drop(Known::read(&study));
         Ok((runs.len(), study.tallies()?))
     };
     match read() {

@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     options.style = arguments.style;
     let report = relscale_report::render(&results, &arguments.study, &options)?;
     let pdf = match arguments.pdf {
-        true => Some(pdf::of(&report.page)?),
+        true => Some(pdf::convert(&report.page)?),
         false => None,
     };
     let made = Made {

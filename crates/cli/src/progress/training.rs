@@ -68,7 +68,7 @@ impl Training {
         let piece = |size: &&Size| {
             Piece::new(
                 size.name,
-                ParameterCount::of(&recipe.spec(size)).total,
+                ParameterCount::from_spec(&recipe.spec(size)).total,
                 recipe.steps,
                 tokens,
             )

@@ -24,7 +24,7 @@ pub(super) enum JsonShape {
 
 impl JsonShape {
     /// What the first lines of a file say.
-    pub(super) fn of(path: &Path) -> Self {
+    pub(super) fn from_file(path: &Path) -> Self {
         first_bytes(path, SNIFFED).map_or(Self::None, |bytes| Self::of_bytes(&bytes))
     }
 

@@ -32,7 +32,7 @@ impl Kinds {
         let content = content(path);
         let by_mark =
             self.all.iter().copied().find(|kind| kind.content.is_some() && kind.content == content);
-        by_mark.or_else(|| match JsonShape::of(path) {
+        by_mark.or_else(|| match JsonShape::from_file(path) {
             JsonShape::Lines | JsonShape::OneLine => Some(self.rows_of_json),
             _ => None,
         })
@@ -47,7 +47,7 @@ impl Kinds {
         let by_name: Vec<_> = files.iter().map(|path| self.by_name(path)).collect();
         let data = by_name.iter().flatten().any(|kind| *kind != self.any_text);
         let of = |path: &PathBuf, kind: Option<&'static Kind>| match kind {
-            None if is_json(path) => match JsonShape::of(path) {
+            None if is_json(path) => match JsonShape::from_file(path) {
                 JsonShape::Lines => Some(self.rows_of_json),
                 JsonShape::OneLine if !data => Some(self.rows_of_json),
                 _ => None,
@@ -112,7 +112,7 @@ impl Kinds {
         let wrong = |reason: &str| {
             Err(CorpusError::BadLayout { path: path.to_owned(), reason: reason.to_owned() })
         };
-        match JsonShape::of(path) {
+        match JsonShape::from_file(path) {
             JsonShape::Array => wrong(
                 "a JSON array, and rows are read one a line; write it as JSONL with `jq -c '.[]' FILE > FILE.jsonl`, or read it as it stands with kind=text",
             ),

@@ -123,7 +123,7 @@ impl Listing {
         takes: impl FnOnce(&[PathBuf]) -> HashSet<PathBuf>,
         reading: &Reading,
     ) -> Result<Self> {
-        Self::chosen(folder, Walked::of(entries(folder)?), kind, takes, reading)
+        Self::chosen(folder, Walked::from_files(entries(folder)?), kind, takes, reading)
     }
 
     fn chosen(

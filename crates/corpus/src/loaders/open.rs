@@ -93,7 +93,7 @@ pub(super) fn open(path: &Path, expected: Expected, reading: &Reading) -> Result
     for _ in 0..MOST_LAYERS {
         let head;
         (head, reader) = peeked(reader).map_err(|source| broken(path, compression, 0, source))?;
-        let packing = match Content::of(&head) {
+        let packing = match Content::detect(&head) {
             Content::Gzip => Some(Packing::Gzip),
             Content::Zstd => Some(Packing::Zstd),
             _ => None,
@@ -138,7 +138,7 @@ pub(super) fn first_bytes(path: &Path, most: u64) -> Option<Vec<u8>> {
 pub(super) fn content(path: &Path) -> Option<Content> {
     let mut head = Vec::with_capacity(HEAD);
     regular(path).ok()?.take(HEAD as u64).read_to_end(&mut head).ok()?;
-    Some(Content::of(&head))
+    Some(Content::detect(&head))
 }
 
 /// An error while reading, in our words.
@@ -175,7 +175,7 @@ fn check(
 ) -> Result<()> {
     let refused = |reason: String| Err(CorpusError::BadLayout { path: path.to_owned(), reason });
     let inside = if unpacked { "inside its compression " } else { "" };
-    match Content::of(head) {
+    match Content::detect(head) {
         Content::Unreadable { what, hint } if expected == Expected::Text || is_certain(head) => {
             return refused(format!("{inside}it is {what}; {hint}"));
         }

@@ -15,7 +15,7 @@ pub(super) struct Walked {
 
 impl Walked {
     /// Files that were found in another way.
-    pub(super) fn of(files: Vec<PathBuf>) -> Self {
+    pub(super) fn from_files(files: Vec<PathBuf>) -> Self {
         Self { files, ..Self::default() }
     }
 

@@ -57,7 +57,7 @@ pub(super) struct BlockRule {
 }
 
 impl BlockRule {
-    pub(super) fn of(inner: &tokenizers::Tokenizer) -> Self {
+    pub(super) fn from_tokenizer(inner: &tokenizers::Tokenizer) -> Self {
         let added = inner.get_added_tokens_decoder();
         // Such tokens look at their neighbours, or match what a normaliser makes of the text.
         let plain = added.values().all(|token| {

@@ -23,7 +23,7 @@ pub(super) struct SourceLengths {
 }
 
 impl SourceLengths {
-    pub(super) fn of(inner: &tokenizers::Tokenizer) -> Self {
+    pub(super) fn from_tokenizer(inner: &tokenizers::Tokenizer) -> Self {
         let byte_level = is_byte_level(inner);
         let vocab = inner.get_vocab(true);
         let added = inner.get_added_tokens_decoder();

@@ -27,7 +27,7 @@ impl Class {
     /// The class and its name, by the first that says it: `tokenizer_class` of
     /// `tokenizer_config.json`, that of `config.json`, the model's type; and whether a file names
     /// the class, which a model's type only implies.
-    pub(super) fn of(
+    pub(super) fn from_configs(
         tokenizer_config: Option<&Value>,
         config: Option<&Value>,
     ) -> (Self, Option<String>, bool) {

@@ -48,7 +48,7 @@ impl Declared {
         let config = object(folder, "config.json").ok().flatten().map(Value::Object);
         let mut keys = tokenizer_config.clone().unwrap_or_default();
         let (class, class_name, class_said) =
-            Class::of(tokenizer_config.map(Value::Object).as_ref(), config.as_ref());
+            Class::from_configs(tokenizer_config.map(Value::Object).as_ref(), config.as_ref());
         let at = |file: &str| folder.join(file);
         let bad = |file: &str, reason: String| CorpusError::BadTokenizer { path: at(file), reason };
 

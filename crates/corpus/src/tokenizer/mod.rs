@@ -157,8 +157,8 @@ impl Tokenizer {
                 .filter(|(_, token)| token.special)
                 .map(|(id, _)| id)
                 .collect(),
-            lengths: SourceLengths::of(&inner),
-            blocks: BlockRule::of(&inner),
+            lengths: SourceLengths::from_tokenizer(&inner),
+            blocks: BlockRule::from_tokenizer(&inner),
             spells: blocks::keeps_boundaries(inner.get_normalizer()),
             inner,
             source,
@@ -347,7 +347,7 @@ impl Tokenizer {
     /// # Errors
     /// None that can occur: ids are distinct. The type of the records refuses others.
     pub fn vocabulary(&self) -> Result<Vocabulary> {
-        Ok(vocabulary::of(&self.inner, &self.sha256, &self.special_ids)?)
+        Ok(vocabulary::entries(&self.inner, &self.sha256, &self.special_ids)?)
     }
 
     /// Id of a token given as text.

@@ -13,7 +13,7 @@ use relscale_records::vocabulary::{TokenKind, VocabularyEntry};
 use super::bytes::{is_byte_fallback, is_byte_level};
 
 /// All entries of a tokenizer, added tokens included.
-pub(super) fn of(
+pub(super) fn entries(
     inner: &tokenizers::Tokenizer,
     sha256: &str,
     special: &BTreeSet<u32>,

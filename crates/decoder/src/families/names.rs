@@ -87,7 +87,7 @@ impl Names {
     ///
     /// # Errors
     /// [`Error::Spec`] when the family has no such part.
-    pub(super) fn of(
+    pub(super) fn tensors(
         &self,
         part: Part,
         prefix: &str,
@@ -172,7 +172,7 @@ impl Writer<'_, '_> {
         rows: &[usize],
         columns: Option<usize>,
     ) -> Result<()> {
-        let (tensors, order) = self.names.of(part, self.names.prefixes[0], rows)?;
+        let (tensors, order) = self.names.tensors(part, self.names.prefixes[0], rows)?;
         let Some(mut rest) = self.rest.next() else { return self.refuse() };
         if order.is_some() {
             return self.refuse();

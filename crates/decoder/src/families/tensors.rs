@@ -80,7 +80,7 @@ impl<'a, M: Keep> Tensors<'a, M> {
 
     /// The rows of a part while they are in their files: those of its tensors, one below the other.
     fn rows(&mut self, part: Part, rows: &[usize], columns: usize) -> Result<Rows<'a>> {
-        let (tensors, order) = self.names.of(part, self.prefix, rows)?;
+        let (tensors, order) = self.names.tensors(part, self.prefix, rows)?;
         let turned = self.names.transposed && matches!(part, Part::Block(..));
         let mut all: Option<Rows<'a>> = None;
         for (name, rows) in tensors {
@@ -145,7 +145,7 @@ impl<M: Keep> Source for Tensors<'_, M> {
     }
 
     fn vector(&mut self, part: Part, which: Vector, lengths: &[usize]) -> Result<Vec<f32>> {
-        let (tensors, order) = self.names.of(part, self.prefix, lengths)?;
+        let (tensors, order) = self.names.tensors(part, self.prefix, lengths)?;
         let mut data = Vec::new();
         for (name, length) in tensors {
             let name = self.take(format!("{name}.{}", which.ending()), &[length])?;

@@ -293,6 +293,6 @@ fn parts_are_counted_and_made_in_the_order_of_the_tensors() {
             zeros.tensors().iter().map(|tensor| tensor.len() as u64).collect::<Vec<_>>(),
             "{name}"
         );
-        assert_eq!(crate::count::ParameterCount::of(&spec).total, sizes.iter().sum::<u64>());
+        assert_eq!(crate::count::ParameterCount::from_spec(&spec).total, sizes.iter().sum::<u64>());
     }
 }

@@ -86,7 +86,7 @@ pub fn product(out: &mut [f32], row_stride: usize, a: View<'_>, b: View<'_>, add
     // the transposes, which is what the `gemm` crate does before it looks for the type of the
     // elements.
     let out = out.as_mut_ptr();
-    let (a, b) = (Operand::of(a), Operand::of(b));
+    let (a, b) = (Operand::from_view(a), Operand::from_view(b));
     let (rows, columns, lhs, rhs, steps) = match row_stride {
         0 | 1 => (m, n, a, b, (row_stride as isize, 1)),
         _ => (n, m, b.transposed(), a.transposed(), (1, row_stride as isize)),
@@ -129,7 +129,7 @@ struct Operand {
 }
 
 impl Operand {
-    fn of(view: View<'_>) -> Self {
+    fn from_view(view: View<'_>) -> Self {
         Self {
             data: view.data.as_ptr(),
             row_stride: view.row_stride as isize,

@@ -64,7 +64,7 @@ pub(crate) fn judge(group: &Group<'_>, laws: &mut [Law], options: &FitOptions) -
         .find_map(|law| Some(Reference { k: law.k()?, exponent: law.fit()?.exponent.value }));
     // At the smallest k misses are most and noise is least: a bend there is not to be lost sight
     // of.
-    let bent = laws.first().and_then(Bent::of);
+    let bent = laws.first().and_then(Bent::from_law);
     laws.par_iter_mut().enumerate().for_each(|(at, law)| {
         let replicates = Replicates::new(group, at, law);
         let test = match scatter(law, &replicates, group.documents, reference, options) {
@@ -100,7 +100,7 @@ struct Bent {
 }
 
 impl Bent {
-    fn of(law: &Law) -> Option<Self> {
+    fn from_law(law: &Law) -> Option<Self> {
         let test =
             form_of(law).filter(|test| test.finding == FormFinding::Bends && described(law))?;
         Some(Self { k: law.k()?, curvature: test.curvature? })

@@ -141,7 +141,7 @@ pub fn options_of_items(source: &ChoicesSource<'_>) -> Result<Vec<ChoiceOption>,
 
 fn group(panel: &Panel<'_>, options: &ChoicesOptions) -> ChoicesGroup {
     let draw = Draw { resamples: options.resamples, seed: options.seed };
-    let means = Means::of(panel, &ChoiceMeasure::ALL, draw, true);
+    let means = Means::from_panel(panel, &ChoiceMeasure::ALL, draw, true);
     let models: Vec<ChoicesModel> = panel
         .models
         .iter()

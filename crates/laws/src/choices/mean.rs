@@ -76,7 +76,7 @@ impl Means {
 
     /// Means of every distribution of a panel, each followed by its groups when `groups`, and of
     /// all items of a format where it has several distributions.
-    pub(crate) fn of(
+    pub(crate) fn from_panel(
         panel: &Panel<'_>,
         measures: &[ChoiceMeasure],
         draw: Draw,

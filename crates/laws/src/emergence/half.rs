@@ -16,7 +16,7 @@ use crate::series;
 use crate::sizes;
 
 /// Where the law of N tokens in a row reaches one half.
-pub(super) fn of(at: At<'_>, law: &Law, n: u32) -> Outcome<HalfSize> {
+pub(super) fn half_size(at: At<'_>, law: &Law, n: u32) -> Outcome<HalfSize> {
     let refuse = |reason: String| Outcome::Refused { reason };
     let (measured, values) = series::numbers(&law.points);
     let (Some(fitted), Ok(fit)) = (law.fit(), Fit::new(&measured, &values, law.text.as_ref()))

@@ -7,12 +7,12 @@ use crate::power_law::{self, Measured, Setting};
 use crate::result::{Flag, FlagCode, Law, LeftOut, Quantity, SequencePoint, SequencesOfLength};
 
 /// Everything about the length with index `length`.
-pub(super) fn of(at: At<'_>, length: usize) -> SequencesOfLength {
+pub(super) fn sequences(at: At<'_>, length: usize) -> SequencesOfLength {
     let n = at.table.chosen.lengths[length];
     let points: Vec<SequencePoint> =
         (0..at.group.runs.len()).map(|model| point(at, model, length, n)).collect();
     let law = law(at, length, n, &points);
-    let half = half::of(at, &law, n);
+    let half = half::half_size(at, &law, n);
     SequencesOfLength { length: n, points, law, half }
 }
 

@@ -79,11 +79,11 @@ impl At<'_> {
         let k = self.table.chosen.k[self.k];
         let lengths: Vec<_> = (0..self.table.chosen.lengths.len())
             .into_par_iter()
-            .map(|length| lengths::of(self, length))
+            .map(|length| lengths::sequences(self, length))
             .collect();
         let models = (0..self.group.runs.len())
             .into_par_iter()
-            .map(|model| order::of(self, model, &lengths))
+            .map(|model| order::hit_order(self, model, &lengths))
             .collect();
         let mut found = EmergenceAtK { k, models, lengths, verdict: String::new() };
         found.verdict = verdicts::at_k(&found, self.options);

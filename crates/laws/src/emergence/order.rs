@@ -13,7 +13,7 @@ use crate::result::{
 };
 
 /// One model's order of hits; `lengths` tell which N may be claimed.
-pub(super) fn of(at: At<'_>, model: usize, lengths: &[SequencesOfLength]) -> HitOrder {
+pub(super) fn hit_order(at: At<'_>, model: usize, lengths: &[SequencesOfLength]) -> HitOrder {
     let counts = at.counts(model);
     let (name, parameters) = at.model(model);
     let lags = at.table.chosen.lags.iter().enumerate();
@@ -40,7 +40,7 @@ pub(super) fn of(at: At<'_>, model: usize, lengths: &[SequencesOfLength]) -> Hit
 fn runs(runs: &[RunCount], counts: Counts<'_>, lengths: &[u32]) -> HitRuns {
     let (rbp, after_hit) = (counts.rbp(), counts.after_hit());
     let (ended, cut) = runs.iter().fold((0, 0), |sum, run| (sum.0 + run.ended, sum.1 + run.cut));
-    let survival = Survival::of(runs);
+    let survival = Survival::from_runs(runs);
     let finite = |value: f64| value.is_finite().then_some(value);
     HitRuns {
         ended,
@@ -80,7 +80,7 @@ struct Survival {
 }
 
 impl Survival {
-    fn of(runs: &[RunCount]) -> Self {
+    fn from_runs(runs: &[RunCount]) -> Self {
         let mut reached: u64 = runs.iter().map(|run| run.ended + run.cut).sum();
         let mut share = 1.0;
         let mut steps = Vec::new();
@@ -176,7 +176,7 @@ mod tests {
     fn shares_by_hand_with_a_run_that_was_cut() {
         // Ten runs: 4 ended at 1; of the other 6 one was cut at 2, so 2 of 5 ended there; 3 were
         // left, cut at 5.
-        let survival = Survival::of(&[run(1, 4, 0), run(2, 2, 1), run(5, 0, 3)]);
+        let survival = Survival::from_runs(&[run(1, 4, 0), run(2, 2, 1), run(5, 0, 3)]);
         let shares: Vec<Option<f64>> = [1, 2, 3, 5, 6].map(|length| survival.at(length)).into();
         assert_eq!(shares[..2], [Some(1.0), Some(0.6)]);
         assert!((shares[2].unwrap() - 0.36).abs() < 1e-15 && shares[3] == shares[2]);
@@ -184,6 +184,6 @@ mod tests {
         // Geometric shares for 0.5: 1, 0.5, 0.25, 0.125, 0.0625.
         let most = survival.largest_distance(0.5).unwrap();
         assert!(most.length == 5 && (most.distance - (0.36 - 0.0625)).abs() < 1e-15);
-        assert_eq!(Survival::of(&[]).largest_distance(0.5), None);
+        assert_eq!(Survival::from_runs(&[]).largest_distance(0.5), None);
     }
 }

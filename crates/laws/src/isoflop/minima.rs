@@ -20,7 +20,7 @@ impl Quantity {
         }
     }
 
-    pub(super) fn of(self, (at, loss): (f64, f64)) -> f64 {
+    pub(super) fn value(self, (at, loss): (f64, f64)) -> f64 {
         match self {
             Self::Params | Self::Tokens => at,
             Self::Loss => loss,
@@ -54,7 +54,7 @@ pub(super) fn minima(
 ) -> (Vec<f64>, Vec<f64>) {
     let point = |budget: &IsoflopBudget| {
         let found = budget.minimum(curve, quantity.along())?.found()?;
-        Some((budget.budget, quantity.of(found)))
+        Some((budget.budget, quantity.value(found)))
     };
     budgets.iter().filter_map(point).unzip()
 }

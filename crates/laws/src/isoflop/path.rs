@@ -198,7 +198,7 @@ fn law(
     let by_runs =
         |value: f64, unit: &str, scale: Scale, of: &dyn Fn(&(f64, f64)) -> f64| match &again {
             Ok((lines, freedom)) => {
-                let sample = Sample::new(lines.iter().map(|line| scale.of(of(line))));
+                let sample = Sample::new(lines.iter().map(|line| scale.apply(of(line))));
                 estimate(value, unit, &sample, scale, *freedom, options.level)
             }
             Err(reason) => none(value, unit, reason),
@@ -287,7 +287,7 @@ fn drawn(
                 continue;
             };
             points.0.push(budget.of.budget.ln());
-            points.1.push(quantity.of((x, y)).ln());
+            points.1.push(quantity.value((x, y)).ln());
         }
         Growth::fit(&points.0, &points.1, quantity.held(options))
             .map_or((f64::NAN, f64::NAN), |line| line.values())

@@ -22,7 +22,7 @@ pub(super) enum Scale {
 
 impl Scale {
     /// The value on the scale.
-    pub(super) fn of(self, value: f64) -> f64 {
+    pub(super) fn apply(self, value: f64) -> f64 {
         match self {
             Self::Plain | Self::NotNegative => value,
             Self::Logarithm => value.ln(),
@@ -54,7 +54,7 @@ pub(super) fn estimate(
         Err(refusal) => (None, Interval::None { reason: refusal.to_string() }),
         Ok((error, half)) => {
             let (low, high) =
-                (scale.back(scale.of(value) - half), scale.back(scale.of(value) + half));
+                (scale.back(scale.apply(value) - half), scale.back(scale.apply(value) + half));
             let interval = match low.is_finite() && high.is_finite() {
                 true => Interval::RunBootstrap {
                     low,

@@ -197,13 +197,13 @@ impl Drawn {
         quantity: impl Fn(&Surface) -> f64,
     ) -> Estimate {
         let value = quantity(&self.fit.surface);
-        let centre = scale.of(value);
-        let draws = self.replicates.iter().map(|surface| scale.of(quantity(surface)));
+        let centre = scale.apply(value);
+        let draws = self.replicates.iter().map(|surface| scale.apply(quantity(surface)));
         let sample = Sample::new(draws.map(|draw| centre + self.widened * (draw - centre)));
         let of_least_squares = self
             .tangent
             .as_ref()
-            .and_then(|about| about.degrees_of_freedom(|s| scale.of(quantity(s))));
+            .and_then(|about| about.degrees_of_freedom(|s| scale.apply(quantity(s))));
         let freedom = match of_least_squares {
             None => self.freedom,
             Some(few) => self.squared * few.min(self.freedom) + (1.0 - self.squared) * self.freedom,

@@ -28,7 +28,7 @@ pub(super) fn reaching(
             verdict,
         }
     };
-    let source = match Source::of(group, quantity) {
+    let source = match Source::from_group(group, quantity) {
         Ok(source) => source,
         Err(reason) => return refused(reason),
     };

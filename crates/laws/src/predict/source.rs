@@ -31,7 +31,7 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// Why there is none, in words.
-    pub(super) fn of(group: &'a GroupFit, quantity: Predicted) -> Result<Self, String> {
+    pub(super) fn from_group(group: &'a GroupFit, quantity: Predicted) -> Result<Self, String> {
         match quantity {
             Predicted::Rbp { k } => Self::new(rank_law(group, k)?, Basis::Law, 1.0, true),
             Predicted::CrossEntropy => Self::new(&group.cross_entropy_law, Basis::Law, 1.0, false),

@@ -20,7 +20,7 @@ pub(super) fn at(
     level: f64,
 ) -> ValuePrediction {
     let symbol = quantity.symbol();
-    let source = match Source::of(group, quantity) {
+    let source = match Source::from_group(group, quantity) {
         Ok(source) => source,
         Err(reason) => return refused(quantity, parameters, reason),
     };

@@ -10,7 +10,7 @@ use relscale_records::RankHistogram;
 use crate::result::Calibration;
 
 /// Mean nll against the entropy of the observed ranks. `None` without a token.
-pub(super) fn of(ranks: &RankHistogram) -> Option<Calibration> {
+pub(super) fn compute(ranks: &RankHistogram) -> Option<Calibration> {
     let tokens = ranks.tokens() as f64;
     if tokens == 0.0 {
         return None;
@@ -39,10 +39,10 @@ mod tests {
         for i in 0..100_000 {
             ranks.add(1 + i % 2, std::f32::consts::LN_2);
         }
-        let found = of(&ranks).unwrap();
+        let found = compute(&ranks).unwrap();
         assert!((found.cross_entropy - std::f64::consts::LN_2).abs() < 1e-7);
         assert!((found.difference - 1.0 / 200_000.0).abs() < 1e-7, "{found:?}");
-        assert!(of(&RankHistogram::default()).is_none());
+        assert!(compute(&RankHistogram::default()).is_none());
     }
 
     #[test]
@@ -55,7 +55,7 @@ mod tests {
             ranks.add(1, std::f32::consts::LN_2);
             ranks.add(2, std::f32::consts::LN_2);
         }
-        let found = of(&ranks).unwrap();
+        let found = compute(&ranks).unwrap();
         let entropy = -(0.75 * 0.75_f64.ln() + 0.25 * 0.25_f64.ln());
         assert!((found.rank_entropy - entropy).abs() < 2e-4);
         assert!(found.difference > 0.2 && found.words.contains("more than"), "{}", found.words);

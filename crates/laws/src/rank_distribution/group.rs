@@ -16,7 +16,7 @@ use crate::table::Group;
 /// The rank distributions of a group; `None` when no run of it counted its ranks.
 ///
 /// `measured` are the laws that the simulation is set beside.
-pub(crate) fn of(
+pub(crate) fn fit_group(
     group: &Group<'_>,
     measured: &[&Law],
     options: &FitOptions,
@@ -27,7 +27,7 @@ pub(crate) fn of(
     }
     let mut models = Vec::new();
     let mut left_out = Vec::new();
-    let found: Vec<_> = runs.par_iter().map(|run| model::of(run, options.level)).collect();
+    let found: Vec<_> = runs.par_iter().map(|run| model::fit_ranks(run, options.level)).collect();
     for (run, found) in runs.iter().zip(found) {
         match found {
             Ok(ranks) => models.push(ranks),

@@ -14,7 +14,7 @@ const GRID: [f64; 9] = [-4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0];
 
 /// The profile of mu about the fit. `None` when mu has no standard error to set the scale by, or no
 /// profile can be had.
-pub(super) fn of(fit: &Fit, histogram: &Histogram, level: f64) -> Option<Identifiability> {
+pub(super) fn profile_mu(fit: &Fit, histogram: &Histogram, level: f64) -> Option<Identifiability> {
     let mu = fit.parameters.first()?;
     let error = mu.standard_error.filter(|error| error.is_finite() && *error > 0.0)?;
     let grid = GRID.map(|step| mu.value + step * error);
@@ -61,7 +61,7 @@ mod tests {
     fn a_lognormal_with_a_hump_has_its_mu_known_apart() {
         let histogram = drawn(3.0, 1.2, 4096);
         let fit = fit(Kind::PointMass, &histogram, 4096).unwrap();
-        let found = of(&fit, &histogram, 0.95).unwrap();
+        let found = profile_mu(&fit, &histogram, 0.95).unwrap();
         let (mu, error) = (fit.parameters[0].value, fit.parameters[0].standard_error.unwrap());
         let (low, high) = (found.low.unwrap(), found.high.unwrap());
         assert!(low < 3.0 && 3.0 < high, "{low} {high}");
@@ -85,7 +85,7 @@ mod tests {
         // The paper's fit of GPT-2.
         let histogram = drawn(-65.192, 12.892, 50_257);
         let fit = fit(Kind::PointMass, &histogram, 50_257).unwrap();
-        let found = of(&fit, &histogram, 0.95).unwrap();
+        let found = profile_mu(&fit, &histogram, 0.95).unwrap();
         assert!(fit.correlation.unwrap().abs() > 0.99);
         assert!(found.words.contains("only together"), "{}", found.words);
         let wide = found.high.unwrap_or(f64::INFINITY) - found.low.unwrap_or(f64::NEG_INFINITY);

@@ -32,7 +32,7 @@ mod simulation;
 
 use relscale_stats::discrete::Kind;
 
-pub(crate) use group::of as of_group;
+pub(crate) use group::fit_group;
 
 /// The name of a form in sentences.
 fn title(form: &str) -> &str {

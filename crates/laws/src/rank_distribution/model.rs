@@ -21,7 +21,7 @@ const KOLMOGOROV: f64 = 1.63;
 ///
 /// # Errors
 /// The reason why this run has no distribution, in words.
-pub(super) fn of(run: &RunTally, level: f64) -> Result<ModelRanks, String> {
+pub(super) fn fit_ranks(run: &RunTally, level: f64) -> Result<ModelRanks, String> {
     let ranks = run.ranks.as_ref().ok_or("its ranks were not counted")?;
     let upper = run.vocabulary.scored;
     let largest = ranks.largest().ok_or("no token was scored")?;
@@ -32,7 +32,7 @@ pub(super) fn of(run: &RunTally, level: f64) -> Result<ModelRanks, String> {
         return Err("ranks and documents count different numbers of tokens".to_owned());
     }
     let histogram = histogram(ranks).map_err(|refusal| refusal.to_string())?;
-    let calibration = calibration::of(ranks).ok_or("no token was scored")?;
+    let calibration = calibration::compute(ranks).ok_or("no token was scored")?;
 
     let mut fitted = Vec::new();
     let mut refused = Vec::new();
@@ -103,7 +103,7 @@ fn described(
             entropy: fit.distribution.expectation(|_, ln_mass| -ln_mass),
             identifiability: LOGNORMALS
                 .contains(&fit.kind)
-                .then(|| identify::of(fit, histogram, level))
+                .then(|| identify::profile_mu(fit, histogram, level))
                 .flatten(),
             flags: fit_flags(fit),
         })

@@ -41,7 +41,7 @@ pub(super) fn families(
             family.flags.push(Flag::new(FlagCode::PointsLeftOut, message));
         }
         let draw = Draw { resamples: source.resamples, seed: source.seed };
-        for means in Means::of(&panel, &[measure], draw, false) {
+        for means in Means::from_panel(&panel, &[measure], draw, false) {
             // All items of a format together are no distribution beside its parts.
             let Some(distribution) = &means.distribution else { continue };
             if family.series.iter().zip(corpora.iter()).any(|(series, corpus)| {

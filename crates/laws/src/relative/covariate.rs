@@ -56,7 +56,7 @@ impl Covariates {
         self.path.display().to_string()
     }
 
-    fn of(&self, distribution: &str) -> Option<f64> {
+    fn value(&self, distribution: &str) -> Option<f64> {
         self.values.iter().find(|(name, _)| name == distribution).map(|(_, value)| *value)
     }
 }
@@ -66,7 +66,7 @@ pub(super) fn link(table: &Covariates, gaps: &[Gap], level: f64) -> CovariateLin
     let mut pairs = Vec::new();
     let mut left_out = Vec::new();
     for gap in gaps {
-        let reason = match (gap.fit(), table.of(&gap.name)) {
+        let reason = match (gap.fit(), table.value(&gap.name)) {
             (Some(law), Some(covariate)) => {
                 let treatment = gap.name.clone();
                 pairs.push(CovariatePair {

@@ -119,7 +119,7 @@ fn of_family(
     let treatments = series.iter().filter(|series| series.distribution != options.baseline);
     let mut gaps: Vec<Gap> = match baseline {
         Some(baseline) => {
-            treatments.map(|treatment| gap::of(baseline, treatment, options)).collect()
+            treatments.map(|treatment| gap::fit_gap(baseline, treatment, options)).collect()
         }
         None => Vec::new(),
     };

@@ -23,7 +23,7 @@ struct Pair<'a> {
 
 /// The gap of a treatment. Its trend is undecided until the tests of all gaps are adjusted
 /// together.
-pub(super) fn of(baseline: &Series, treatment: &Series, options: &RelativeOptions) -> Gap {
+pub(super) fn fit_gap(baseline: &Series, treatment: &Series, options: &RelativeOptions) -> Gap {
     let pairs = pairs(baseline, treatment);
     let both: Vec<(&SeriesPoint, &SeriesPoint)> =
         pairs.iter().map(|pair| (pair.treatment, pair.baseline)).collect();

@@ -210,7 +210,7 @@ impl<'a> Pool<'a> {
             let total: f64 = cell.values.values().map(|(_, w)| weight(*w)).sum();
             let mean =
                 cell.values.values().map(|(value, w)| value * weight(*w)).sum::<f64>() / total;
-            match Given::of(self.kind, mean) {
+            match Given::new(self.kind, mean) {
                 Ok(Given::Value { value, .. }) => {
                     series.points.push(point(model.clone(), cell.x, value));
                 }

@@ -81,7 +81,7 @@ fn of_documents(source: &StudySource<'_>) -> Result<Vec<ModelFamily>, LawsError>
             families.push((family, Vec::new()));
         }
         let Some((family, names)) = families.last_mut() else { continue };
-        for share in Share::of(&runs, corpus, source, &mut family.flags) {
+        for share in Share::from_runs(&runs, corpus, source, &mut family.flags) {
             family.series.push(series(share, source)?);
             names.push(corpus.to_owned());
         }
@@ -101,7 +101,7 @@ struct Share {
 impl Share {
     /// The distributions inside one corpus, by name. Documents without the tag are in none, which a
     /// flag says.
-    fn of(
+    fn from_runs(
         runs: &[&RunTally],
         corpus: &str,
         source: &StudySource<'_>,

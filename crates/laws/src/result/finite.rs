@@ -55,7 +55,7 @@ struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    fn of(walk: &'a mut Walk) -> Self {
+    fn new(walk: &'a mut Walk) -> Self {
         Self { walk, count: 0, key: String::new() }
     }
 }
@@ -130,15 +130,15 @@ impl<'a> ser::Serializer for &'a mut Walk {
     }
 
     fn serialize_seq(self, _: Option<usize>) -> Result<Members<'a>, NoNumber> {
-        Ok(Members::of(self))
+        Ok(Members::new(self))
     }
 
     fn serialize_tuple(self, _: usize) -> Result<Members<'a>, NoNumber> {
-        Ok(Members::of(self))
+        Ok(Members::new(self))
     }
 
     fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Members<'a>, NoNumber> {
-        Ok(Members::of(self))
+        Ok(Members::new(self))
     }
 
     fn serialize_tuple_variant(
@@ -148,15 +148,15 @@ impl<'a> ser::Serializer for &'a mut Walk {
         _: &'static str,
         _: usize,
     ) -> Result<Members<'a>, NoNumber> {
-        Ok(Members::of(self))
+        Ok(Members::new(self))
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Members<'a>, NoNumber> {
-        Ok(Members::of(self))
+        Ok(Members::new(self))
     }
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Members<'a>, NoNumber> {
-        Ok(Members::of(self))
+        Ok(Members::new(self))
     }
 
     fn serialize_struct_variant(
@@ -166,7 +166,7 @@ impl<'a> ser::Serializer for &'a mut Walk {
         _: &'static str,
         _: usize,
     ) -> Result<Members<'a>, NoNumber> {
-        Ok(Members::of(self))
+        Ok(Members::new(self))
     }
 }
 

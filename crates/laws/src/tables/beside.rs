@@ -20,7 +20,7 @@ impl Beside {
     ///
     /// # Errors
     /// A file that cannot be read; those of a manifest's numbers.
-    pub(super) fn of<'a>(
+    pub(super) fn read<'a>(
         select: &Select,
         mut models: Vec<String>,
         columns: impl Iterator<Item = &'a str>,

@@ -15,7 +15,7 @@ impl Endings {
     /// The columns that say it, but for those in `used`, which the fit takes for something else. A
     /// column in which no word is known as an end is about something else: a `state` may be one of
     /// the United States.
-    pub(crate) fn of(rows: &Rows, used: &[&str]) -> Self {
+    pub(crate) fn from_rows(rows: &Rows, used: &[&str]) -> Self {
         let known =
             |at: usize| rows.rows.iter().any(|row| Status::named(&rows.text(row, at)).is_some());
         let columns = (0..rows.columns.len()).filter(|&at| {

@@ -94,7 +94,7 @@ pub(crate) enum Given {
 
 impl Given {
     /// What a number of this kind is; the other way round, what would be one.
-    pub(crate) fn of(kind: Kind, given: f64) -> Result<Self, &'static str> {
+    pub(crate) fn new(kind: Kind, given: f64) -> Result<Self, &'static str> {
         match kind.value(given) {
             Value::Of(value) => Ok(Self::Value { given, value }),
             Value::Boundary(reason) => Ok(Self::Boundary { given, reason }),

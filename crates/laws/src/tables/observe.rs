@@ -92,8 +92,8 @@ pub(crate) fn observe(
 ) -> Result<Table, TableError> {
     let kinds = select.kinds(wanted.kinds)?;
     let used = select.rows(rows)?;
-    let endings = Endings::of(rows, &wanted.named(select));
-    let reader = Reader::of(rows, select, wanted, &kinds, &endings, &used)?;
+    let endings = Endings::from_rows(rows, &wanted.named(select));
+    let reader = Reader::new(rows, select, wanted, &kinds, &endings, &used)?;
     if used.is_empty() {
         return Err(select.no_rows(&rows.path));
     }
@@ -138,7 +138,7 @@ enum Grouping<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn of(
+    fn new(
         rows: &'a Rows,
         select: &'a Select,
         wanted: &'a Wanted<'a>,
@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
             label.filter(|_| looked_up).map(|at| finished.map(move |row| rows.name(row, at)));
         let models: Vec<String> = models.into_iter().flatten().collect::<Result<_, _>>()?;
         let lacking = x.iter().flat_map(Product::columns).filter(|column| !rows.has(column));
-        let beside = Beside::of(select, models, lacking)?;
+        let beside = Beside::read(select, models, lacking)?;
         let grouping = |name: &'a String| match !rows.has(name) && beside.has(name) {
             true => Ok(Grouping::Beside(name)),
             false => rows.column(name).map(Grouping::Here),
@@ -278,7 +278,7 @@ impl<'a> Reader<'a> {
                     return Ok(Err(format!("its {name} is not given")));
                 }
             }
-            found.push(x.of(self.rows, row, |name| self.beside.number(label, name))?);
+            found.push(x.value_in(self.rows, row, |name| self.beside.number(label, name))?);
         }
         Ok(Ok(found))
     }
@@ -319,7 +319,7 @@ impl<'a> Reader<'a> {
                     "a number (--leave-out-nan passes such rows over)",
                 )),
             },
-            _ => Given::of(kind, self.rows.number(row, at)?)
+            _ => Given::new(kind, self.rows.number(row, at)?)
                 .map_err(|expected| self.rows.refuse(row, at, expected)),
         }
     }

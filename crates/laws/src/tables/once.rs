@@ -63,7 +63,7 @@ impl<'a> Once<'a> {
         let others = several().count().saturating_sub(1);
         let Some(((part, model), rows)) = several().next() else { return Ok(()) };
         if rows.iter().all(|(_, x)| *x == rows[0].1) {
-            let (path, part, model) = (self.rows.path.clone(), of(part), model.clone());
+            let (path, part, model) = (self.rows.path.clone(), part_text(part), model.clone());
             let places: Vec<&str> = rows.iter().map(|(place, _)| place.as_str()).collect();
             let others = match others {
                 0 => String::new(),
@@ -95,7 +95,7 @@ impl<'a> Once<'a> {
         let each: Vec<&str> = each.iter().map(String::as_str).collect();
         Err(TableError::TwoXs {
             path: self.rows.path.clone(),
-            part: of(part),
+            part: part_text(part),
             model: model.clone(),
             each: in_words(&each),
         })
@@ -103,7 +103,7 @@ impl<'a> Once<'a> {
 }
 
 /// ` of code`; nothing for the whole table.
-fn of(part: &str) -> String {
+fn part_text(part: &str) -> String {
     if part.is_empty() || part == "all" { String::new() } else { format!(" of {part}") }
 }
 

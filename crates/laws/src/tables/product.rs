@@ -75,7 +75,7 @@ impl Product {
     /// # Errors
     /// A column that is not there; a cell that is empty or no number above zero; what `beside`
     /// refuses; a product beyond the range of numbers.
-    pub(crate) fn of(
+    pub(crate) fn value_in(
         &self,
         rows: &Rows,
         row: &Row,

@@ -38,7 +38,7 @@ pub(crate) struct Row {
 
 impl Rows {
     /// Rows of a file whose commas only its cells tell.
-    pub(in crate::tables) fn of(
+    pub(in crate::tables) fn new(
         path: &Path,
         columns: Vec<String>,
         rows: Vec<Row>,
@@ -48,7 +48,7 @@ impl Rows {
             Cell::Text(text) => Some(text.as_str()),
             _ => None,
         });
-        let comma = Comma::of(texts);
+        let comma = Comma::from_cells(texts);
         Self { path: path.to_owned(), columns, rows, whole, comma }
     }
 

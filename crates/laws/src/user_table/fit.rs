@@ -106,7 +106,7 @@ fn fit(law: &mut Law, level: f64) {
         bends: None,
     };
     law.flags.extend(series::flags(&fit, &described, points, words, []));
-    let mut rivals = rivals::of(points, unit, level, true);
+    let mut rivals = rivals::compare(points, unit, level, true);
     // Their error alone is told, in the sentence.
     for held_out in rivals.forms.iter_mut().flat_map(|rival| &mut rival.held_out) {
         held_out.predictions.clear();

@@ -74,7 +74,7 @@ impl LocalEngine {
             unused_tensors: facts.unused_tensors,
             files_not_read: facts.files_not_read,
             bos: facts.bos,
-            learned: Learned::of(&read),
+            learned: Learned::new(&read),
         })
     }
 }
@@ -109,7 +109,7 @@ fn facts(
     dtype: kernels::Dtype,
     info: CheckpointInfo,
 ) -> ModelFacts {
-    let count = ParameterCount::of(spec);
+    let count = ParameterCount::from_spec(spec);
     ModelFacts {
         identity: identity(dtype),
         model: ModelProvenance {

@@ -27,7 +27,7 @@ pub struct Request {
 }
 
 impl Request {
-    fn of(method: &'static str, url: &str) -> Self {
+    fn new(method: &'static str, url: &str) -> Self {
         Self {
             method,
             url: url.to_owned(),
@@ -40,18 +40,18 @@ impl Request {
 
     /// Asks for what is at a URL.
     pub fn get(url: &str) -> Self {
-        Self::of("GET", url)
+        Self::new("GET", url)
     }
 
     /// Asks for the headers of what is at a URL.
     pub fn head(url: &str) -> Self {
-        Self::of("HEAD", url)
+        Self::new("HEAD", url)
     }
 
     /// Sends JSON. Sent again when no answer comes: only for what may be asked twice. A redirect is
     /// never followed, since it would lose the body.
     pub fn post_json(url: &str, json: &Value) -> Self {
-        let mut request = Self::of("POST", url).header("Content-Type", "application/json");
+        let mut request = Self::new("POST", url).header("Content-Type", "application/json");
         request.body = Some(json.to_string().into_bytes());
         request.redirects = Redirects::Return;
         request

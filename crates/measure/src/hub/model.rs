@@ -29,7 +29,9 @@ impl ModelRequest {
     /// path where nothing is; [`Error::ModelFile`] and [`Error::Gguf`] for a file;
     /// [`Error::NoConfig`] when a folder holds no `config.json`.
     pub fn parse(argument: &str) -> Result<Self> {
-        Self::of(argument, &|place| Err(Error::NoModelFolder { argument: place.to_owned() }))
+        Self::from_argument(argument, &|place| {
+            Err(Error::NoModelFolder { argument: place.to_owned() })
+        })
     }
 
     /// As [`parse`](Self::parse), with names of the Hub: `OWNER/NAME`, `OWNER/NAME@REVISION`. What
@@ -39,7 +41,7 @@ impl ModelRequest {
     /// # Errors
     /// As [`parse`](Self::parse), and [`Error::Hub`].
     pub fn find(argument: &str, hub: &Hub, parts: Parts) -> Result<Self> {
-        Self::of(argument, &|place| {
+        Self::from_argument(argument, &|place| {
             let repository = Repository::model(place)?;
             let found = hub.model(&repository, parts)?;
             check(&found.path)?;
@@ -52,7 +54,7 @@ impl ModelRequest {
         })
     }
 
-    fn of(argument: &str, by_name: &dyn Fn(&str) -> Result<Self>) -> Result<Self> {
+    fn from_argument(argument: &str, by_name: &dyn Fn(&str) -> Result<Self>) -> Result<Self> {
         // A path may have `=` in it: what exists wins over the form with a name.
         let (name, place) = match argument.split_once('=') {
             Some((name, place)) if !name.is_empty() && !Path::new(argument).exists() => {

@@ -127,10 +127,10 @@ impl DatasetFiles {
     /// [`HubError::BadName`].
     pub fn parse(given: &str) -> Option<Result<Self, HubError>> {
         let rest = given.strip_prefix(SCHEME)?;
-        Some(Self::of(rest).map_err(|reason| bad(given, reason, FORM)))
+        Some(Self::parse_files(rest).map_err(|reason| bad(given, reason, FORM)))
     }
 
-    fn of(rest: &str) -> Result<Self, String> {
+    fn parse_files(rest: &str) -> Result<Self, String> {
         let rest = rest.strip_prefix("datasets/").ok_or("texts are files of data sets")?;
         let (place, last) = behind_the_name(rest)?;
         let (id, revision, path) = place;

@@ -10,7 +10,7 @@ pub struct Learned(serde_json::Value);
 
 impl Learned {
     /// Keeps what an engine learned; nothing where it has no JSON.
-    pub fn of(what: &impl Serialize) -> Option<Self> {
+    pub fn new(what: &impl Serialize) -> Option<Self> {
         serde_json::to_value(what).ok().map(Self)
     }
 

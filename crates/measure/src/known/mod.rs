@@ -86,7 +86,7 @@ pub struct Known {
 
 impl Known {
     /// What the study remembers; nothing, when it remembers nothing that this program can use.
-    pub fn of(study: &Study) -> Self {
+    pub fn read(study: &Study) -> Self {
         let path = study.path().join(FILE);
         let read = || serde_json::from_slice::<Self>(&std::fs::read(&path).ok()?).ok();
         match read().filter(|there| there.version == VERSION && there.program == program()) {
@@ -166,18 +166,18 @@ mod tests {
     use super::*;
 
     fn facts(sha256: &str) -> Learned {
-        Learned::of(&serde_json::json!({ "sha256": sha256 })).unwrap()
+        Learned::new(&serde_json::json!({ "sha256": sha256 })).unwrap()
     }
 
     #[test]
     fn another_version_or_a_damaged_file_is_nothing_known() {
         let folder = tempfile::tempdir().unwrap();
         let study = Study::create_or_open(folder.path()).unwrap();
-        let mut known = Known::of(&study);
+        let mut known = Known::read(&study);
         known.models.insert(Stamp::made_up("a"), facts("f"));
         known.save();
         let path = folder.path().join(FILE);
-        assert_eq!(Known::of(&study).models.len(), 1);
+        assert_eq!(Known::read(&study).models.len(), 1);
         let text = std::fs::read_to_string(&path).unwrap();
         for spoilt in [
             text.replace("\"version\":2", "\"version\":1"),
@@ -186,7 +186,7 @@ mod tests {
         ] {
             assert_ne!(spoilt, text);
             std::fs::write(&path, spoilt).unwrap();
-            assert!(Known::of(&study).models.is_empty());
+            assert!(Known::read(&study).models.is_empty());
         }
     }
 

@@ -147,7 +147,11 @@ impl TokenisedCorpus {
 
     /// A whole corpus of these documents, whatever they are.
     #[cfg(test)]
-    pub(crate) fn of(name: &str, documents: &[TokenisedDocument], place: &Place) -> Self {
+    pub(crate) fn from_documents(
+        name: &str,
+        documents: &[TokenisedDocument],
+        place: &Place,
+    ) -> Self {
         let mut store = StoreWriter::new(place.clone());
         documents.iter().for_each(|document| store.push(document).unwrap());
         Self {

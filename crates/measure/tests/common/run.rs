@@ -38,7 +38,7 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn of(
+    pub fn measure(
         model: ModelSource<'_>,
         corpus: CorpusSource<'_>,
         settings: &Settings,

@@ -143,19 +143,22 @@ fn double(value: f64) -> String {
 
 /// The entry of a dictionary that a row points to.
 fn entry(column: &dyn Array, key: &DataType, row: usize) -> Option<Option<String>> {
-    fn of<K: ArrowDictionaryKeyType>(column: &dyn Array, row: usize) -> Option<Option<String>> {
+    fn label_at<K: ArrowDictionaryKeyType>(
+        column: &dyn Array,
+        row: usize,
+    ) -> Option<Option<String>> {
         let column = column.as_dictionary_opt::<K>()?;
         label(column.values().as_ref(), column.key(row)?)
     }
     match key {
-        DataType::Int8 => of::<Int8Type>(column, row),
-        DataType::Int16 => of::<Int16Type>(column, row),
-        DataType::Int32 => of::<Int32Type>(column, row),
-        DataType::Int64 => of::<Int64Type>(column, row),
-        DataType::UInt8 => of::<UInt8Type>(column, row),
-        DataType::UInt16 => of::<UInt16Type>(column, row),
-        DataType::UInt32 => of::<UInt32Type>(column, row),
-        DataType::UInt64 => of::<UInt64Type>(column, row),
+        DataType::Int8 => label_at::<Int8Type>(column, row),
+        DataType::Int16 => label_at::<Int16Type>(column, row),
+        DataType::Int32 => label_at::<Int32Type>(column, row),
+        DataType::Int64 => label_at::<Int64Type>(column, row),
+        DataType::UInt8 => label_at::<UInt8Type>(column, row),
+        DataType::UInt16 => label_at::<UInt16Type>(column, row),
+        DataType::UInt32 => label_at::<UInt32Type>(column, row),
+        DataType::UInt64 => label_at::<UInt64Type>(column, row),
         _ => None,
     }
 }

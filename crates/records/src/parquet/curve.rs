@@ -90,7 +90,9 @@ pub fn read_curve(path: &Path) -> Result<(String, Vec<CurvePoint>)> {
         .ok_or_else(|| damaged(format!("no metadata `{RUN}`")))?
         .to_owned();
     let mut points = Vec::new();
-    for batch in Batches::of(builder).map_err(|source| format::unreadable(path, source))? {
+    for batch in
+        Batches::from_builder(builder).map_err(|source| format::unreadable(path, source))?
+    {
         let batch = batch.map_err(|source| damaged(source.to_string()))?;
         let column = |name: &str| {
             batch.column_by_name(name).ok_or_else(|| damaged(format!("no column `{name}`")))

@@ -162,7 +162,8 @@ pub fn read_documents(path: &Path) -> Result<Vec<DocumentRow>> {
 /// As [`read_documents`]; as items: [`Error::Damaged`], [`Error::Json`].
 pub fn stream_documents(path: &Path) -> Result<impl Iterator<Item = Result<Vec<DocumentRow>>>> {
     let (builder, _) = format::open_ours(path, KIND)?;
-    let batches = Batches::of(builder).map_err(|source| format::unreadable(path, source))?;
+    let batches =
+        Batches::from_builder(builder).map_err(|source| format::unreadable(path, source))?;
     let path = path.to_path_buf();
     Ok(batches.map(move |batch| {
         let batch = batch

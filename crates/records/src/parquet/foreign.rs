@@ -70,7 +70,7 @@ impl Columns {
             Self::Parquet(builder) => {
                 let mask = ProjectionMask::roots(builder.parquet_schema(), roots);
                 let builder = builder.with_projection(mask);
-                Batches::of(match rows {
+                Batches::from_builder(match rows {
                     Some(rows) => builder.with_batch_size(rows),
                     None => builder,
                 })
@@ -115,7 +115,7 @@ fn recognised(path: &Path, file: &mut File) -> Result<Content> {
             &format!("unpack it first: `{how}`"),
         )
     };
-    match Content::of(&head) {
+    match Content::detect(&head) {
         Content::Arrow => return Ok(Content::Arrow),
         Content::Gzip => return Err(packed("packed with gzip", "gunzip -k")),
         Content::Zstd => return Err(packed("packed with zstd", "zstd -dk")),

@@ -25,7 +25,9 @@ type Reader = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 
 impl Batches {
     /// Those that a builder asks for.
-    pub(super) fn of(builder: ParquetRecordBatchReaderBuilder<File>) -> Result<Self, ParquetError> {
+    pub(super) fn from_builder(
+        builder: ParquetRecordBatchReaderBuilder<File>,
+    ) -> Result<Self, ParquetError> {
         guarded(|| builder.build()).map(|reader| Self::any(Box::new(reader)))
     }
 

@@ -287,7 +287,7 @@ impl TallyWriter {
         let numbers: Vec<Numbers<'_>> = documents
             .iter()
             .zip(&several)
-            .map(|(sums, lists)| Numbers::of(&sums.tally, lists))
+            .map(|(sums, lists)| Numbers::new(&sums.tally, lists))
             .collect();
         numbers.iter().for_each(|numbers| self.account.document(numbers));
         let ordinals =
@@ -337,7 +337,7 @@ impl TallyWriter {
 }
 
 impl<'a> Numbers<'a> {
-    fn of(tally: &'a DocumentTally, lists: &'a [Vec<u32>; LISTS.len()]) -> Self {
+    fn new(tally: &'a DocumentTally, lists: &'a [Vec<u32>; LISTS.len()]) -> Self {
         Self {
             document: tally.document,
             counts: [Some(tally.scored), Some(tally.bytes), Some(tally.nonfinite), tally.tied],
@@ -448,7 +448,7 @@ impl TallyReader {
         if **builder.schema().fields() != **schema().fields() {
             return Err(damaged("its columns are not those of a tally".to_owned()));
         }
-        let batches = Batches::of(builder.with_batch_size(GROUP))
+        let batches = Batches::from_builder(builder.with_batch_size(GROUP))
             .map_err(|source| format::unreadable(path, source))?;
         Ok(Self { batches, path: path.to_path_buf(), provenance, meta, sums })
     }
@@ -488,8 +488,8 @@ impl TallyReader {
         let mut last = None;
         for batch in self.batches.by_ref() {
             let batch = batch.map_err(|source| damaged(source.to_string()))?;
-            let columns =
-                Columns::of(&batch).ok_or_else(|| damaged("a batch lacks a column".to_owned()))?;
+            let columns = Columns::from_batch(&batch)
+                .ok_or_else(|| damaged("a batch lacks a column".to_owned()))?;
             for row in 0..batch.num_rows() {
                 let strange = || damaged(format!("row {row} of a batch is none of a tally"));
                 match columns.of.value(row) {
@@ -541,7 +541,7 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(batch: &'a RecordBatch) -> Option<Self> {
+    fn from_batch(batch: &'a RecordBatch) -> Option<Self> {
         let column = |name: &str| batch.column_by_name(name).map(AsRef::as_ref);
         let small = |name: &str| column(name)?.as_primitive_opt::<UInt32Type>();
         let large = |name: &str| column(name)?.as_primitive_opt::<UInt64Type>();
@@ -551,8 +551,11 @@ impl<'a> Columns<'a> {
             document: small("document")?,
             counts: COUNTS.into_iter().map(large).collect::<Option<_>>()?,
             reals: REALS.into_iter().map(real).collect::<Option<_>>()?,
-            hits: List::of(column("hits")?)?,
-            lists: LISTS.into_iter().map(|name| List::of(column(name)?)).collect::<Option<_>>()?,
+            hits: List::from_column(column("hits")?)?,
+            lists: LISTS
+                .into_iter()
+                .map(|name| List::from_column(column(name)?))
+                .collect::<Option<_>>()?,
             run: (small("k")?, small("length")?, large("ended")?, large("cut")?),
             rank: (
                 small("rank")?,
@@ -599,7 +602,7 @@ struct List<'a, T: ArrowPrimitiveType> {
 }
 
 impl<'a, T: ArrowPrimitiveType> List<'a, T> {
-    fn of(column: &'a dyn Array) -> Option<Self> {
+    fn from_column(column: &'a dyn Array) -> Option<Self> {
         let lists = column.as_list_opt::<i32>()?;
         let values = lists.values().as_primitive_opt::<T>()?.values();
         Some(Self { offsets: lists.value_offsets(), values })

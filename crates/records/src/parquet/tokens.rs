@@ -245,7 +245,7 @@ fn to_batch(rows: &[ScoredToken]) -> Result<RecordBatch, arrow_schema::ArrowErro
 pub fn read_token_ids(path: &Path) -> Result<impl Iterator<Item = Result<Vec<u32>>>> {
     let (builder, _) = format::open_ours(path, KIND)?;
     let only = ProjectionMask::columns(builder.parquet_schema(), ["token"]);
-    let batches = Batches::of(builder.with_projection(only).with_batch_size(READ_BATCH))
+    let batches = Batches::from_builder(builder.with_projection(only).with_batch_size(READ_BATCH))
         .map_err(|source| format::unreadable(path, source))?;
     let path = path.to_path_buf();
     Ok(batches.map(move |batch| {
@@ -295,7 +295,7 @@ impl TokenReader {
                 Err(_) => return Err(not_ours(format!("no column `{name}`"))),
             }
         }
-        let batches = Batches::of(builder.with_batch_size(READ_BATCH))
+        let batches = Batches::from_builder(builder.with_batch_size(READ_BATCH))
             .map_err(|source| format::unreadable(path, source))?;
         Ok(Self {
             batches,

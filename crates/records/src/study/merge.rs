@@ -66,7 +66,7 @@ pub fn merge(into: &mut Study, studies: &[Study]) -> Result<Vec<MergedRun>> {
     // All that stands against it is said at once, before anything is written.
     let (mut planned, mut refusals) = (Vec::new(), Vec::new());
     for (id, group) in found {
-        match Source::of(group, unfinished.get(&id)) {
+        match Source::from_group(group, unfinished.get(&id)) {
             Ok(source) => planned.push(source),
             Err(Error::MergeStudies { reason }) => refusals.push(reason),
             Err(error) => return Err(error),
@@ -103,7 +103,7 @@ enum Source {
 }
 
 impl Source {
-    fn of(group: Vec<Found>, unfinished: Option<&Vec<String>>) -> Result<Self> {
+    fn from_group(group: Vec<Found>, unfinished: Option<&Vec<String>>) -> Result<Self> {
         let (slices, mut whole): (Vec<Found>, Vec<Found>) =
             group.into_iter().partition(|found| found.record().slice.is_some());
         whole.sort_by_cached_key(Found::rank);
@@ -296,7 +296,7 @@ fn joined(into: &mut Study, slices: &[Found], again: Vec<String>) -> Result<Merg
     let unscored = documents.iter().filter(|document| document.scored == 0).count() as u64;
     documents.into_iter().try_for_each(|document| writer.write(document))?;
     writer.finish()?;
-    let mut rows = Rows::of(slices);
+    let mut rows = Rows::new(slices);
     let mut metas: Vec<PartMeta> = Vec::new();
     for range in ranges {
         let mut part: TokenWriter = run.part_writer(range.index)?;
@@ -329,7 +329,7 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn of(slices: &'a [Found]) -> Self {
+    fn new(slices: &'a [Found]) -> Self {
         let batches = slices.iter().flat_map(|slice| {
             let (rows, error) = match slice.run.rows() {
                 Ok(rows) => (Some(rows), None),

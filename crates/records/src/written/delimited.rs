@@ -102,7 +102,7 @@ pub fn read(text: &str, tabs: bool) -> Result<Delimited, Fault> {
     };
     let cells =
         || rows.iter().flat_map(|(_, cells): &(u64, Vec<String>)| cells).map(String::as_str);
-    let comma = match Comma::of(cells()) {
+    let comma = match Comma::from_cells(cells()) {
         // That is why there are semicolons.
         Comma::Unknown if between == b';' => Comma::Decimal,
         told => told,

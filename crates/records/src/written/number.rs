@@ -25,12 +25,15 @@ pub enum Comma {
 
 impl Comma {
     /// What all these cells together say; cells that are no numbers say nothing.
-    pub fn of<'a>(cells: impl Iterator<Item = &'a str>) -> Self {
-        cells.filter_map(|cell| Shape::of(cell)?.says()).fold(Self::Unknown, |all, one| match all {
-            Self::Unknown => one,
-            same if same == one => same,
-            _ => Self::Both,
-        })
+    pub fn from_cells<'a>(cells: impl Iterator<Item = &'a str>) -> Self {
+        cells.filter_map(|cell| Shape::parse(cell)?.says()).fold(
+            Self::Unknown,
+            |all, one| match all {
+                Self::Unknown => one,
+                same if same == one => same,
+                _ => Self::Both,
+            },
+        )
     }
 }
 
@@ -74,7 +77,7 @@ pub fn read(cell: &str, comma: Comma) -> Reading {
     if let Some(number) = beyond(cell) {
         return Reading::Number(number);
     }
-    let Some(shape) = Shape::of(cell) else { return Reading::Text };
+    let Some(shape) = Shape::parse(cell) else { return Reading::Text };
     let decimal = match (shape.mark, comma) {
         (Mark::None, _) => None,
         (Mark::Decimal(mark), _) => Some(mark),
@@ -150,7 +153,7 @@ struct Shape {
 
 impl Shape {
     /// The parts, where the text can be a number.
-    fn of(cell: &str) -> Option<Self> {
+    fn parse(cell: &str) -> Option<Self> {
         let (negative, rest) = signed(cell.trim());
         let last = rest.chars().last()?.to_ascii_lowercase();
         let unit = UNITS.iter().find(|(letter, _)| *letter == last);
@@ -241,7 +244,7 @@ fn mark(mantissa: &str) -> Option<Mark> {
 mod tests {
     use super::*;
 
-    fn of(cell: &str) -> Reading {
+    fn reading(cell: &str) -> Reading {
         read(cell, Comma::Unknown)
     }
 
@@ -265,7 +268,7 @@ mod tests {
             "0.0014b",
             "1400000.",
         ] {
-            assert_eq!(of(cell), Reading::Number(1.4e6), "{cell}");
+            assert_eq!(reading(cell), Reading::Number(1.4e6), "{cell}");
         }
         for (cell, number) in [
             ("3,65", 3.65),
@@ -282,16 +285,16 @@ mod tests {
             ("1,5e3", 1500.0),
             ("1.2T", 1.2e12),
         ] {
-            assert_eq!(of(cell), Reading::Number(number), "{cell}");
+            assert_eq!(reading(cell), Reading::Number(number), "{cell}");
         }
         for cell in ["", " ", "NA", "null", "None", "#N/A", "-"] {
-            assert_eq!(of(cell), Reading::Nothing, "{cell}");
+            assert_eq!(reading(cell), Reading::Nothing, "{cell}");
         }
         for cell in [
             "abc", "1e", "e5", "M", "1,40,000", "1 40", "3,", "1.2.3", "12%", "1e5.5", "v1.2",
             "12-5", ".", "1ee5",
         ] {
-            assert_eq!(of(cell), Reading::Text, "{cell}");
+            assert_eq!(reading(cell), Reading::Text, "{cell}");
         }
     }
 
@@ -309,25 +312,25 @@ mod tests {
             "-1.#IND00",
             "#NUM!",
         ] {
-            assert!(matches!(of(cell), Reading::Number(number) if number.is_nan()), "{cell}");
+            assert!(matches!(reading(cell), Reading::Number(number) if number.is_nan()), "{cell}");
         }
         for cell in
             ["inf", "Inf", "+inf", "INF", "Infinity", "1.#INF", "1.#INF00", "\u{221e}", "1e999"]
         {
-            assert_eq!(of(cell), Reading::Number(f64::INFINITY), "{cell}");
+            assert_eq!(reading(cell), Reading::Number(f64::INFINITY), "{cell}");
         }
         for cell in ["-inf", "-Infinity", "-1.#INF"] {
-            assert_eq!(of(cell), Reading::Number(f64::NEG_INFINITY), "{cell}");
+            assert_eq!(reading(cell), Reading::Number(f64::NEG_INFINITY), "{cell}");
         }
         // Names that begin alike.
         for cell in ["nano", "info", "infinite", "nan-run"] {
-            assert_eq!(of(cell), Reading::Text, "{cell}");
+            assert_eq!(reading(cell), Reading::Text, "{cell}");
         }
     }
 
     #[test]
     fn the_file_tells_what_a_comma_is() {
-        let comma = |cells: &[&str]| Comma::of(cells.iter().copied());
+        let comma = |cells: &[&str]| Comma::from_cells(cells.iter().copied());
         assert_eq!(comma(&["a", "1,400", "7"]), Comma::Unknown);
         assert_eq!(comma(&["3,65", "1,400"]), Comma::Decimal);
         assert_eq!(comma(&["3.65", "1,400"]), Comma::Thousands);

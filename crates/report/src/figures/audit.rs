@@ -47,7 +47,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
          fits are uncertain and later ones should not be further off. Seen: {}.",
         seen.join("; ")
     );
-    Ok(Figure::of(
+    Ok(Figure::new(
         FIGURE.title,
         caption,
         numbers(family.name, rows.iter().flatten()),
@@ -63,7 +63,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
             let panels = rows
                 .iter()
                 .map(|row| row.iter().map(|audited| audited.panel(&all, &fitted)).collect());
-            Drawing::of(keys.collect(), panels.collect())
+            Drawing::new(keys.collect(), panels.collect())
         },
     ))
 }
@@ -82,7 +82,7 @@ fn numbers<'c, 'a: 'c>(family: &str, all: impl Iterator<Item = &'c Audited<'a>>)
     let steps = all.flat_map(|audited| audited.fit.audit.iter().map(move |step| (*audited, step)));
     let rows = steps
         .flat_map(|(audited, step)| step.predictions.iter().map(move |held| (audited, step, held)));
-    Frame::of::<(Audited<'a>, &'a AuditStep, &'a HeldOut)>(rows)
+    Frame::from_rows::<(Audited<'a>, &'a AuditStep, &'a HeldOut)>(rows)
         .column("family", |_| family)
         .column("corpus", |(audited, ..)| audited.corpus)
         .column("quantity", |(audited, ..)| audited.law.quantity.symbol())
@@ -127,7 +127,8 @@ impl Audited<'_> {
 
     /// Relative errors of predictions with their intervals, in per cent of what was measured.
     fn panel(&self, rows: &Rows<'_>, fitted: &[f64]) -> Panel {
-        let rows = rows.of("corpus", self.corpus).of("quantity", &self.law.quantity.symbol());
+        let rows =
+            rows.matching("corpus", self.corpus).matching("quantity", &self.law.quantity.symbol());
         let error = || Num::made(["relative_error"], |[error]| 100.0 * error);
         let end =
             |end| Num::made([end, "observed"], |[end, observed]| 100.0 * (end / observed - 1.0));
@@ -135,7 +136,7 @@ impl Audited<'_> {
         let series = fitted.iter().enumerate().map(|(at, m)| {
             let rows = rows.only(|row| row.number("fitted_models") == Some(*m));
             let marks = Marks::at(&rows, S, error(), tip).error(end("low"), end("high")).look(look);
-            Series::of(Style::step(at, fitted.len()), self.corpus).joined(marks)
+            Series::new(Style::step(at, fitted.len()), self.corpus).joined(marks)
         });
         let series: Vec<Series> = series.filter(|series| !series.is_bare()).collect();
         // Three models give an interval with one degree of freedom: its ends leave the axes.
@@ -148,7 +149,7 @@ impl Audited<'_> {
             heading: format!("{}, {corpus}", curve::symbol(self.law)),
             guides: vec![Guide::level(0.0, "", End::Left)],
             // Room for marks that are set beside each other at the ends.
-            ..Panel::of(Axis::sizes().stretched(1.1), y, 220.0, series)
+            ..Panel::new(Axis::sizes().stretched(1.1), y, 220.0, series)
         }
     }
 }

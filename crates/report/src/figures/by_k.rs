@@ -16,7 +16,10 @@ pub(super) struct FitsByK<'a> {
 impl<'a> FitsByK<'a> {
     /// Those of a family's corpora that have a fit which `keep` wants; none when these are of fewer
     /// than two k.
-    pub(super) fn of(family: &Family<'a>, keep: impl Fn(&PowerLaw) -> bool) -> Option<Vec<Self>> {
+    pub(super) fn from_family(
+        family: &Family<'a>,
+        keep: impl Fn(&PowerLaw) -> bool,
+    ) -> Option<Vec<Self>> {
         let fits = family.groups.iter().map(|(group, _)| {
             let fit =
                 |law: &'a relscale_laws::Law| Some((law.k()?, law.fit().filter(|fit| keep(fit))?));
@@ -45,7 +48,7 @@ pub(super) fn selection<'a>(
         let (family, name) = (corpus.family, corpus.corpus);
         corpus.fits.iter().map(move |(k, fit)| (family, name, *k, *fit)).collect::<Vec<_>>()
     };
-    Frame::of(corpora.iter().flat_map(of))
+    Frame::from_rows(corpora.iter().flat_map(of))
         .column("family", |(family, ..)| family)
         .column("corpus", |(_, corpus, ..)| corpus)
         .column("k", |(.., k, _)| k)
@@ -60,7 +63,7 @@ pub(super) fn series(
     let look = |row: Row<'_>| Look::claimed(row.flag("slope_claimed"));
     let of = |rows: &Rows<'_>| {
         let corpus = rows.text("corpus");
-        let series = Series::of(family.style(corpus), corpus).label(vec![corpus.to_owned()]);
+        let series = Series::new(family.style(corpus), corpus).label(vec![corpus.to_owned()]);
         series.joined(marks(rows).look(look))
     };
     rows.by("corpus").iter().map(of).collect()

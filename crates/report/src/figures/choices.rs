@@ -25,7 +25,7 @@ pub(super) fn sections(results: &Results) -> Vec<Section<'_>> {
     let sections = groups.map(|(file, group)| {
         let heading = format!("Questions: {} on {}", group.family, group.corpus);
         let files = format!("{file}--{}--{}", group.family, group.corpus);
-        Section::of(&heading, &files, vec![FIGURE.slot((FIGURE.make)(group))])
+        Section::new(&heading, &files, vec![FIGURE.slot((FIGURE.make)(group))])
     });
     sections.collect()
 }
@@ -72,7 +72,7 @@ fn make(group: &ChoicesGroup) -> Made<'_> {
             }
         }
     }
-    let numbers = Frame::of(values)
+    let numbers = Frame::from_rows(values)
         .column("family", |_| &group.family)
         .column("corpus", |_| &group.corpus)
         .column("format", |(_, mean, _)| &mean.format)
@@ -94,11 +94,12 @@ fn make(group: &ChoicesGroup) -> Made<'_> {
     );
     let title = format!("Accuracy and loss on {}, against size", group.corpus);
     let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
-    Ok(Figure::of(title, caption, numbers, move |frame| {
+    Ok(Figure::new(title, caption, numbers, move |frame| {
         let rows = frame.rows();
-        let keys = names.iter().enumerate().map(|(at, name)| Key::series(Style::of(at), name));
+        let keys =
+            names.iter().enumerate().map(|(at, name)| Key::series(Style::for_corpus(at), name));
         let panels = formats.iter().map(|format| {
-            let rows = rows.of("format", format);
+            let rows = rows.matching("format", format);
             let heading =
                 if formats.len() > 1 { format!("format {format}") } else { String::new() };
             let panel = |measure: &ChoiceMeasure| panel(&rows, &names, *measure);
@@ -106,21 +107,21 @@ fn make(group: &ChoicesGroup) -> Made<'_> {
             row[0].heading = heading;
             row
         });
-        Drawing::of(keys.collect(), panels.collect())
+        Drawing::new(keys.collect(), panels.collect())
     }))
 }
 
 fn panel(rows: &Rows<'_>, names: &[String], measure: ChoiceMeasure) -> Panel {
     let sizes = rows.numbers(S);
-    let rows = rows.of("measure", &measure.to_string());
+    let rows = rows.matching("measure", &measure.to_string());
     let series = names.iter().enumerate().map(|(at, name)| {
-        let marks = Marks::at(&rows.of("distribution", name), S, "value", tip);
-        Series::of(Style::of(at), name).joined(marks.error("low", "high"))
+        let marks = Marks::at(&rows.matching("distribution", name), S, "value", tip);
+        Series::new(Style::for_corpus(at), name).joined(marks.error("low", "high"))
     });
     let x = Axis::amounts("S, non-embedding parameters").holding(sizes);
     if !measure.is_accuracy() {
         let y = Axis::log(format!("{measure} ({})", measure.unit()));
-        return Panel::of(x, y, 270.0, series.collect());
+        return Panel::new(x, y, 270.0, series.collect());
     }
     // Accuracies of one who picks blindly: one line where all distributions share it.
     let mut chances = rows.numbers("chance");
@@ -128,7 +129,7 @@ fn panel(rows: &Rows<'_>, names: &[String], measure: ChoiceMeasure) -> Panel {
     chances.dedup_by(|a, b| (*a - *b).abs() < 5e-3);
     let y = Axis::linear("accuracy").holding(chances.iter().copied());
     let guides = chances.into_iter().map(|at| Guide::level(at, "chance", End::Right)).collect();
-    Panel { guides, ..Panel::of(x, y, 270.0, series.collect()) }
+    Panel { guides, ..Panel::new(x, y, 270.0, series.collect()) }
 }
 
 fn tip(row: Row<'_>) -> String {

@@ -32,15 +32,15 @@ pub(super) struct Curve<'a> {
 impl<'a> Curve<'a> {
     /// The rank laws at `k` of a family's corpora that have a point.
     pub(super) fn of_rank(family: &Family<'a>, k: u32) -> Vec<Self> {
-        Self::of(family, |group| group.rank_law(k))
+        Self::from_family(family, |group| group.rank_law(k))
     }
 
     /// The cross-entropy laws of a family's corpora that have a point.
     pub(super) fn of_cross_entropy(family: &Family<'a>) -> Vec<Self> {
-        Self::of(family, |group| Some(&group.cross_entropy_law))
+        Self::from_family(family, |group| Some(&group.cross_entropy_law))
     }
 
-    fn of(
+    fn from_family(
         family: &Family<'a>,
         law: impl Fn(&'a relscale_laws::GroupFit) -> Option<&'a Law>,
     ) -> Vec<Self> {
@@ -74,7 +74,7 @@ impl<'a> Curve<'a> {
     /// The rows of its points, of those left out, and of the end of its line.
     fn frame(&self) -> Frame {
         let band = |size: f64| self.fit()?.line_interval(size);
-        let points = Frame::of(&self.law.points)
+        let points = Frame::from_rows(&self.law.points)
             .column("model", |point| &point.label)
             .column(S, |point| point.x as u64)
             .column("value", |point| point.value)
@@ -86,12 +86,12 @@ impl<'a> Curve<'a> {
             .column("hits", |point| point.hits)
             .column("misses", |point| point.misses)
             .column("slope_claimed", |_| self.claimed());
-        let left_out = Frame::of(&self.law.left_out)
+        let left_out = Frame::from_rows(&self.law.left_out)
             .column("model", |left| &left.label)
             .column(S, |left| left.x.unwrap_or_default() as u64)
             .column("slope_claimed", |_| self.claimed())
             .column("left_out_because", |left| &left.reason);
-        let end = Frame::of(self.end())
+        let end = Frame::from_rows(self.end())
             .column("model", |_| END)
             .column(S, |end| end as u64)
             .column("fitted", |end| Some(self.fit()?.at(end)))
@@ -107,7 +107,7 @@ impl<'a> Curve<'a> {
 
     /// Its rows among those of several curves.
     pub(super) fn rows<'f>(&self, rows: &Rows<'f>) -> Rows<'f> {
-        rows.of("corpus", self.corpus).of("quantity", &self.law.quantity.symbol())
+        rows.matching("corpus", self.corpus).matching("quantity", &self.law.quantity.symbol())
     }
 
     /// Marks, error bars and line, with its continuation and the band about both.
@@ -118,12 +118,12 @@ impl<'a> Curve<'a> {
         let look = |row: Row<'_>| {
             Look::claimed(row.flag("slope_claimed") || row.number("fitted").is_none())
         };
-        let series = Series::of(self.style, self.corpus)
+        let series = Series::new(self.style, self.corpus)
             .stroke(line)
             .label(label)
             .line(&models, S, "fitted")
             .marks(Marks::at(&models, S, "value", tip).error("low_95", "high_95").look(look));
-        if rows.of("model", END).is_empty() {
+        if rows.matching("model", END).is_empty() {
             return series;
         }
         let (_, largest) = models.range(S);
@@ -220,7 +220,7 @@ pub(super) fn panel<'a>(
         let (line, label) = look(curve);
         curve.series(&rows, line, label)
     });
-    let panel = Panel::of(Axis::sizes(), Axis::log(title), height, series.collect());
+    let panel = Panel::new(Axis::sizes(), Axis::log(title), height, series.collect());
     Panel { shades: shades(&rows, curves), ..panel }
 }
 
@@ -228,7 +228,7 @@ pub(super) fn panel<'a>(
 pub(super) fn shades(rows: &Rows<'_>, curves: &[Curve<'_>]) -> Vec<Shade> {
     let shown: Vec<Rows<'_>> = curves.iter().map(|curve| curve.rows(rows)).collect();
     let largest = shown.iter().map(|rows| rows.with("value").range(S).1).fold(0.0, f64::max);
-    let goes_on = shown.iter().any(|rows| !rows.of("model", END).is_empty());
+    let goes_on = shown.iter().any(|rows| !rows.matching("model", END).is_empty());
     goes_on.then(|| Shade::above(largest, "no model")).into_iter().collect()
 }
 

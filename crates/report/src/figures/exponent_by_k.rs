@@ -11,7 +11,7 @@ pub(super) const FIGURE: Kind<OfFamily> =
 
 /// The exponent of each rank law.
 fn make<'a>(family: &Family<'a>) -> Made<'a> {
-    let corpora = FitsByK::of(family, |_| true)
+    let corpora = FitsByK::from_family(family, |_| true)
         .ok_or("it needs laws of two models or more at two k or more")?;
     let numbers = by_k::selection(&corpora)
         .column("alpha", |(.., fit)| fit.exponent.value)
@@ -20,7 +20,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         .column("slope_claimed", |(.., fit)| fit.claimed)
         .frame();
     let family = family.clone();
-    Ok(Figure::of(FIGURE.title, caption(&corpora), numbers, move |frame| {
+    Ok(Figure::new(FIGURE.title, caption(&corpora), numbers, move |frame| {
         let rows = frame.rows();
         let tip = |row: Row<'_>| {
             let alpha = row.estimate(["alpha", "low", "high"]);
@@ -38,7 +38,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
             vec![],
             Panel {
                 guides: vec![Guide::level(0.0, "0: no change with size", End::Left)],
-                ..Panel::of(Axis::grid(rows.numbers("k")), y, 300.0, series)
+                ..Panel::new(Axis::grid(rows.numbers("k")), y, 300.0, series)
             },
         )
     }))

@@ -24,8 +24,9 @@ impl<'a> Family<'a> {
         corpora.dedup();
         let mut families: Vec<Self> = Vec::new();
         for group in &study.groups {
-            let style =
-                Style::of(corpora.iter().position(|corpus| *corpus == group.corpus).unwrap_or(0));
+            let style = Style::for_corpus(
+                corpora.iter().position(|corpus| *corpus == group.corpus).unwrap_or(0),
+            );
             match families.iter_mut().find(|family| family.name == group.family) {
                 Some(family) => family.groups.push((group, style)),
                 None => families.push(Self {

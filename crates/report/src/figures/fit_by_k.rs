@@ -17,7 +17,7 @@ const PAPER: f64 = 0.9;
 /// R² of each rank law of three models or more.
 fn make<'a>(family: &Family<'a>) -> Made<'a> {
     // Two points lie on their line whatever they are.
-    let corpora = FitsByK::of(family, |fit| fit.points > 2 && fit.r_squared.is_some())
+    let corpora = FitsByK::from_family(family, |fit| fit.points > 2 && fit.r_squared.is_some())
         .ok_or("it needs laws of three models or more at two k or more")?;
     let numbers = by_k::selection(&corpora)
         .column("r_squared", |(.., fit)| fit.r_squared)
@@ -25,7 +25,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         .column("slope_claimed", |(.., fit)| fit.claimed)
         .frame();
     let family = family.clone();
-    Ok(Figure::of(FIGURE.title, caption(&corpora), numbers, move |frame| {
+    Ok(Figure::new(FIGURE.title, caption(&corpora), numbers, move |frame| {
         let rows = frame.rows();
         let tip = |row: Row<'_>| {
             let r_squared = format::r_squared(row.number("r_squared"));
@@ -37,7 +37,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         let guide =
             || Guide::level(PAPER, format!("{PAPER}, the paper's bound for k < 1000"), End::Left);
         let y = Axis::linear("R² (log-log)").holding([1.0]).holding(near.then_some(PAPER - 0.015));
-        let panel = Panel::of(Axis::grid(rows.numbers("k")), y, 260.0, series);
+        let panel = Panel::new(Axis::grid(rows.numbers("k")), y, 260.0, series);
         Drawing::one(vec![], Panel { guides: near.then(guide).into_iter().collect(), ..panel })
     }))
 }

@@ -25,7 +25,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     let caption =
         format!("{what}{}{}", curve::how_to_read(curves.iter()), curve::summary(&curves, "α"));
     let title = format!("{symbol} against model size");
-    Ok(Figure::of(title, caption, curve::frame(&curves), move |frame| {
+    Ok(Figure::new(title, caption, curve::frame(&curves), move |frame| {
         let panel = curve::panel(frame, &curves, &format!("{symbol} (nats)"), 380.0, |curve| {
             let lines = [
                 Some(curve.corpus.to_owned()),

@@ -33,11 +33,11 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     );
     let title = format!("−ln RBP against model size for k = {}", format::list(&ks));
     let numbers = curve::frame(all());
-    Ok(Figure::of(title, caption, numbers, move |frame| {
+    Ok(Figure::new(title, caption, numbers, move |frame| {
         let mut drawn: Vec<Panel> =
             panels.iter().map(|(k, curves)| laws(frame, *k, curves, 280.0)).collect();
         Panel::equal_spans(&mut drawn);
-        Drawing::of(Key::each(&drawn), vec![drawn])
+        Drawing::new(Key::each(&drawn), vec![drawn])
     }))
 }
 

@@ -61,14 +61,14 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         seen.collect::<Vec<_>>().join("; ")
     );
     let numbers = Frame::stacked(panels.iter().flatten().map(|cut| cut.frame(family.name)));
-    Ok(Figure::of(FIGURE.title, caption, numbers, move |frame| {
+    Ok(Figure::new(FIGURE.title, caption, numbers, move |frame| {
         let legend = vec![
             Key::mark(Mark::Disc, Look::Filled, "fitted"),
             Key::mark(Mark::Disc, Look::HeldOut, "held out"),
             Key::line(Line::Dotted, "predicted"),
-            Key::of(Style::NEUTRAL, Sample::Band, "interval of one new model"),
+            Key::new(Style::NEUTRAL, Sample::Band, "interval of one new model"),
         ];
-        Drawing::of(legend, panels.iter().map(|cuts| vec![panel(&frame.rows(), cuts)]).collect())
+        Drawing::new(legend, panels.iter().map(|cuts| vec![panel(&frame.rows(), cuts)]).collect())
     }))
 }
 
@@ -89,13 +89,13 @@ impl Cut<'_> {
     }
 
     fn frame(&self, family: &str) -> Frame {
-        let fitted = Frame::of(self.fitted())
+        let fitted = Frame::from_rows(self.fitted())
             .column("model", |point| &point.label)
             .column(S, |point| point.x as u64)
             .column("observed", |point| point.value)
             .column("held_out", |_| false)
             .column("line", |point| self.at(point.x));
-        let held_out = Frame::of(&self.step.predictions)
+        let held_out = Frame::from_rows(&self.step.predictions)
             .column("model", |held| &held.label)
             .column(S, |held| held.x as u64)
             .column("observed", |held| held.observed)
@@ -110,7 +110,7 @@ impl Cut<'_> {
     }
 
     fn rows<'f>(&self, rows: &Rows<'f>) -> Rows<'f> {
-        rows.of("corpus", self.corpus).of("quantity", &self.law.quantity.symbol())
+        rows.matching("corpus", self.corpus).matching("quantity", &self.law.quantity.symbol())
     }
 
     fn series(&self, rows: &Rows<'_>) -> [Series; 2] {
@@ -128,7 +128,7 @@ impl Cut<'_> {
             let (model, value) = (row.text("model"), row.significant("observed"));
             format!("{model} on {}\n{what}: {symbol} = {value}", row.text("corpus"))
         };
-        let fitted = Series::of(self.style, self.corpus)
+        let fitted = Series::new(self.style, self.corpus)
             .marks(Marks::at(&seen, S, "observed", |row| told(row, "fitted")))
             .line(&seen, S, "line")
             .beyond(&rows.only(|row| row.number(S) >= Some(edge)), S, "line")
@@ -138,7 +138,7 @@ impl Cut<'_> {
             let predicted = row.estimate(["line", "low", "high"]);
             format!("{}\npredicted {predicted}", told(row, "held out"))
         });
-        [fitted, Series::of(self.style, self.corpus).marks(marks.all(Look::HeldOut))]
+        [fitted, Series::new(self.style, self.corpus).marks(marks.all(Look::HeldOut))]
     }
 }
 
@@ -161,6 +161,6 @@ fn panel(rows: &Rows<'_>, cuts: &[Cut<'_>]) -> Panel {
     Panel {
         shades: vec![Shade::above(seen.fold(0.0, f64::max), "held out")],
         heading: symbol,
-        ..Panel::of(Axis::sizes(), y, 280.0, series)
+        ..Panel::new(Axis::sizes(), y, 280.0, series)
     }
 }

@@ -42,14 +42,14 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     );
     let numbers = Frame::stacked(corpora.iter().map(|corpus| corpus.frame(family.name)));
     let family = family.clone();
-    Ok(Figure::of(FIGURE.title, caption, numbers, move |frame| {
+    Ok(Figure::new(FIGURE.title, caption, numbers, move |frame| {
         let rows = frame.rows();
         let style = |rows: &Rows<'_>| family.style(rows.text("corpus"));
         let panels = vec![correlation(&rows, style), runs(&rows, style), lengths(&rows, style)];
         let mut legend = Key::each(&panels);
         legend.push(Key::line(Line::Dashed, "independent tokens"));
         legend.push(Key::line(Line::Dotted, "first-order chain"));
-        Drawing::of(legend, vec![panels])
+        Drawing::new(legend, vec![panels])
     }))
 }
 
@@ -75,18 +75,18 @@ impl<'a> Corpus<'a> {
     }
 
     fn frame(&self, family: &str) -> Frame {
-        let correlation = Frame::of(&self.order.autocorrelation)
+        let correlation = Frame::from_rows(&self.order.autocorrelation)
             .column("what", |_| CORRELATION)
             .column("at", |found| found.lag)
             .column("value", |found| Some(found.value.as_ref()?.value))
             .ends(["low", "high"], |found| found.value.as_ref()?.bounds());
-        let runs = Frame::of(&self.order.runs.survival)
+        let runs = Frame::from_rows(&self.order.runs.survival)
             .column("what", |_| RUNS)
             .column("at", |found| found.length)
             .column("value", |found| found.observed)
             .column("independent", |found| found.independent)
             .column("markov", |found| found.markov);
-        let lengths = Frame::of(self.effective())
+        let lengths = Frame::from_rows(self.effective())
             .column("what", |_| LENGTH)
             .column("at", |(length, ..)| length)
             .column("value", |(.., effective)| effective.value)
@@ -107,26 +107,26 @@ fn tip(row: Row<'_>, what: &str) -> String {
 }
 
 fn correlation(rows: &Rows<'_>, style: impl Fn(&Rows<'_>) -> Style) -> Panel {
-    let series = rows.of("what", CORRELATION).by("corpus").into_iter().map(|rows| {
+    let series = rows.matching("what", CORRELATION).by("corpus").into_iter().map(|rows| {
         let marks = Marks::at(&rows, "at", "value", |row| {
             tip(
                 row,
                 &format!("lag {}: {}", row.plain("at"), row.estimate(["value", "low", "high"])),
             )
         });
-        Series::of(style(&rows), rows.text("corpus")).joined(marks.error("low", "high"))
+        Series::new(style(&rows), rows.text("corpus")).joined(marks.error("low", "high"))
     });
     let y = Axis::linear("correlation").holding([0.0]);
     Panel {
         heading: "correlation of hits".to_owned(),
         guides: vec![Guide::level(0.0, "independent", End::Left)],
-        ..Panel::of(Axis::counts("lag in tokens"), y, 250.0, series.collect())
+        ..Panel::new(Axis::counts("lag in tokens"), y, 250.0, series.collect())
     }
 }
 
 /// Observed shares as marks; independent tokens dashed, a chain dotted.
 fn runs(rows: &Rows<'_>, style: impl Fn(&Rows<'_>) -> Style) -> Panel {
-    let rows = rows.of("what", RUNS);
+    let rows = rows.matching("what", RUNS);
     let marked = rows.above("value", 0.0);
     let series = rows.by("corpus").into_iter().flat_map(|rows| {
         let marks = Marks::at(&rows.above("value", 0.0), "at", "value", |row| {
@@ -140,7 +140,7 @@ fn runs(rows: &Rows<'_>, style: impl Fn(&Rows<'_>) -> Style) -> Panel {
                 ),
             )
         });
-        let series = || Series::of(style(&rows), rows.text("corpus"));
+        let series = || Series::new(style(&rows), rows.text("corpus"));
         [
             series().joined(marks),
             series().stroke(Line::Dashed).line(
@@ -156,7 +156,7 @@ fn runs(rows: &Rows<'_>, style: impl Fn(&Rows<'_>) -> Style) -> Panel {
     Panel {
         heading: "runs of hits".to_owned(),
         apart: false,
-        ..Panel::of(
+        ..Panel::new(
             Axis::counts("length of the run").closed(marked.numbers("at")),
             Axis::log("share that is as long").closed(marked.numbers("value")).holding([foot, 1.0]),
             250.0,
@@ -166,21 +166,21 @@ fn runs(rows: &Rows<'_>, style: impl Fn(&Rows<'_>) -> Style) -> Panel {
 }
 
 fn lengths(rows: &Rows<'_>, style: impl Fn(&Rows<'_>) -> Style) -> Panel {
-    let rows = rows.of("what", LENGTH);
+    let rows = rows.matching("what", LENGTH);
     let equality =
-        Series::of(Style::NEUTRAL, "").stroke(Line::Dashed).line(&rows, "at", "independent");
+        Series::new(Style::NEUTRAL, "").stroke(Line::Dashed).line(&rows, "at", "independent");
     let series = rows.by("corpus").into_iter().map(|rows| {
         let marks = Marks::at(&rows, "at", "value", |row| {
             let counts = row.estimate(["value", "low", "high"]);
             tip(row, &format!("N = {} counts as {counts} tokens", row.plain("at")))
         });
         let look = |row: Row<'_>| Look::claimed(row.flag("claimed"));
-        Series::of(style(&rows), rows.text("corpus")).joined(marks.error("low", "high").look(look))
+        Series::new(style(&rows), rows.text("corpus")).joined(marks.error("low", "high").look(look))
     });
     let (x, y) = (Axis::counts("N, tokens in a row"), Axis::log("effective length"));
     Panel {
         heading: "what N tokens count as".to_owned(),
         apart: false,
-        ..Panel::of(x, y, 250.0, series.chain([equality]).collect())
+        ..Panel::new(x, y, 250.0, series.chain([equality]).collect())
     }
 }

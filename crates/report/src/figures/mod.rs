@@ -112,7 +112,7 @@ pub(crate) fn sections(results: &Results) -> Vec<Section<'_>> {
     let mut sections: Vec<Section<'_>> = Vec::new();
     for family in &families {
         let slots = OF_FAMILY.iter().map(|kind| kind.slot((kind.make)(family)));
-        sections.push(Section::of(
+        sections.push(Section::new(
             &format!("Family {}", family.name),
             family.name,
             slots.collect(),
@@ -137,7 +137,7 @@ pub(crate) fn sections(results: &Results) -> Vec<Section<'_>> {
         sections.extend(found);
     }
     if !missing.is_empty() {
-        sections.push(Section::of(NOT_HERE, "none", missing));
+        sections.push(Section::new(NOT_HERE, "none", missing));
     }
     sections
 }

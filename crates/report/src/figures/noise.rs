@@ -50,7 +50,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
             "the noise of a text sample comes from resampling documents, and these laws have none";
         return Err(reason.to_owned());
     }
-    let numbers = Frame::of(corpora.concat())
+    let numbers = Frame::from_rows(corpora.concat())
         .column("family", |_| family.name)
         .column("corpus", |at| at.corpus)
         .column("k", |at| at.k)
@@ -75,24 +75,24 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         corpora.iter().map(|all| seen(all)).collect::<Vec<_>>().join("; ")
     );
     let family = family.clone();
-    Ok(Figure::of(FIGURE.title, caption, numbers, move |frame| {
+    Ok(Figure::new(FIGURE.title, caption, numbers, move |frame| {
         let rows = frame.rows();
         let panel = |heading: &str, y: Axis, series: Vec<Series>| Panel {
             heading: heading.to_owned(),
             apart: false,
-            ..Panel::of(Axis::counts("k").holding(rows.numbers("k")), y, 250.0, series)
+            ..Panel::new(Axis::counts("k").holding(rows.numbers("k")), y, 250.0, series)
         };
         // One series a corpus.
         let marks = |marks: for<'f> fn(&Rows<'f>) -> Marks<'f>| -> Vec<Series> {
             let of = |rows: &Rows<'_>| {
-                Series::of(family.style(rows.text("corpus")), rows.text("corpus"))
+                Series::new(family.style(rows.text("corpus")), rows.text("corpus"))
                     .joined(marks(rows))
             };
             rows.by("corpus").iter().map(of).collect()
         };
         let dashed = |y: fn() -> Num| -> Vec<Series> {
             let of = |rows: &Rows<'_>| {
-                let series = Series::of(family.style(rows.text("corpus")), rows.text("corpus"));
+                let series = Series::new(family.style(rows.text("corpus")), rows.text("corpus"));
                 series.stroke(Line::Dashed).line(rows, "k", y())
             };
             rows.by("corpus").iter().map(of).collect()
@@ -112,7 +112,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         ];
         let mut legend = Key::each(&panels);
         legend.push(Key::line(Line::Dashed, "independent tokens; a perfect law"));
-        Drawing::of(legend, vec![panels])
+        Drawing::new(legend, vec![panels])
     }))
 }
 

@@ -56,12 +56,12 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     );
     let numbers =
         Frame::stacked(panels.iter().map(|(corpus, ranks)| rows(family.name, corpus, ranks)));
-    Ok(Figure::of(FIGURE.title, caption, numbers, move |frame| {
-        let mut legend = vec![Key::of(Style::of(0), Sample::Band, "measured")];
+    Ok(Figure::new(FIGURE.title, caption, numbers, move |frame| {
+        let mut legend = vec![Key::new(Style::for_corpus(0), Sample::Band, "measured")];
         let drawn = panels.iter().map(|(corpus, ranks)| {
-            let rows = frame.rows().of("corpus", corpus).of("model", &ranks.model);
+            let rows = frame.rows().matching("corpus", corpus).matching("model", &ranks.model);
             for (_, name, style, line) in shown(&rows) {
-                let key = Key::of(style, Sample::Line(line), name);
+                let key = Key::new(style, Sample::Line(line), name);
                 if !legend.contains(&key) {
                     legend.push(key);
                 }
@@ -83,7 +83,7 @@ fn rows(family: &str, corpus: &str, ranks: &ModelRanks) -> Frame {
     let observed = |bin: &RankBin| {
         (bin.tokens > 0).then(|| density(bin.tokens as f64 / ranks.tokens as f64, bin))
     };
-    Frame::of::<(&RankBin, &RankFit, Option<f64>)>(rows)
+    Frame::from_rows::<(&RankBin, &RankFit, Option<f64>)>(rows)
         .column("lowest_rank", |(bin, ..)| bin.low)
         .column("highest_rank", |(bin, ..)| bin.high)
         .column("tokens", |(bin, ..)| bin.tokens)
@@ -104,8 +104,11 @@ fn rows(family: &str, corpus: &str, ranks: &ModelRanks) -> Frame {
 /// The forms that are drawn of a model: those of the paper, and the best one, which comes first in
 /// the table. Name of the form, text, style and line.
 fn shown<'f>(rows: &Rows<'f>) -> Vec<(&'f str, &'static str, Style, Line)> {
-    let styles =
-        [(Style::of(1), Line::Solid), (Style::of(2), Line::Dashed), (Style::of(3), Line::DashDot)];
+    let styles = [
+        (Style::for_corpus(1), Line::Solid),
+        (Style::for_corpus(2), Line::Dashed),
+        (Style::for_corpus(3), Line::DashDot),
+    ];
     let there: Vec<&str> = rows.by("form").iter().map(|rows| rows.text("form")).collect();
     let mut shown: Vec<_> = FORMS
         .iter()
@@ -136,16 +139,21 @@ fn panel(rows: &Rows<'_>) -> Panel {
         )
     };
     // Each bin has a row for each form.
-    let bins = rows.of("form", best);
-    let mut series =
-        vec![Series::of(Style::of(0), corpus).bars(&bins, [from, to], "share_per_rank", tip)];
+    let bins = rows.matching("form", best);
+    let mut series = vec![Series::new(Style::for_corpus(0), corpus).bars(
+        &bins,
+        [from, to],
+        "share_per_rank",
+        tip,
+    )];
     // A form that gives next to nothing to the tail may leave the axes by the foot.
     let foot = bins.range("share_per_rank").0 / 5.0;
     for (form, _, style, line) in shown(rows) {
-        let above =
-            rows.of("form", form).only(|row| row.number("fitted_share_per_rank") >= Some(foot));
+        let above = rows
+            .matching("form", form)
+            .only(|row| row.number("fitted_share_per_rank") >= Some(foot));
         let middle = Num::made(["lowest_rank", "highest_rank"], |[low, high]| (low * high).sqrt());
-        let series_of = Series::of(style, corpus).stroke(line);
+        let series_of = Series::new(style, corpus).stroke(line);
         series.push(series_of.line(&above, middle, "fitted_share_per_rank"));
     }
     let heading = [corpus, rows.text("model")].map(|name| format::shortened(name, 20)).join(", ");
@@ -153,7 +161,7 @@ fn panel(rows: &Rows<'_>) -> Panel {
     Panel {
         heading,
         notes: if rows.is_empty() { vec![] } else { vec![(Style::NEUTRAL, note)] },
-        ..Panel::of(
+        ..Panel::new(
             Axis::log("rank R"),
             Axis::log("share of tokens per rank").holding([foot]),
             260.0,

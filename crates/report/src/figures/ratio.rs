@@ -46,14 +46,14 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     );
     let numbers = Frame::stacked(all().map(|(corpus, law)| rows(family.name, corpus, law)));
     let family = family.clone();
-    Ok(Figure::of(FIGURE.title, caption, numbers, move |frame| {
+    Ok(Figure::new(FIGURE.title, caption, numbers, move |frame| {
         let panels = forms.iter().map(|(form, laws)| vec![panel(&family, frame, form, laws)]);
-        Drawing::of(vec![], panels.collect())
+        Drawing::new(vec![], panels.collect())
     }))
 }
 
 fn rows(family: &str, corpus: &str, law: &RatioLaw) -> Frame {
-    let points = Frame::of(&law.points)
+    let points = Frame::from_rows(&law.points)
         .column("model", |point| &point.model)
         .column(S, |point| point.parameters)
         .column("mu", |point| point.mu)
@@ -61,7 +61,7 @@ fn rows(family: &str, corpus: &str, law: &RatioLaw) -> Frame {
         .column("ratio", |point| point.ratio)
         .column("standard_error", |point| point.standard_error)
         .column("fitted", |point| Some(law.line.as_ref()?.at(point.parameters as f64)));
-    let left_out = Frame::of(&law.left_out)
+    let left_out = Frame::from_rows(&law.left_out)
         .column("model", |left| &left.label)
         .column(S, |left| left.x.unwrap_or_default() as u64)
         .column("left_out_because", |left| &left.reason);
@@ -87,8 +87,8 @@ fn panel(family: &Family<'_>, frame: &Frame, form: &str, laws: &[(&str, &RatioLa
         )
     };
     let series = laws.iter().map(|(corpus, law)| {
-        let rows = frame.rows().of("form", form).of("corpus", corpus);
-        Series::of(family.style(corpus), corpus)
+        let rows = frame.rows().matching("form", form).matching("corpus", corpus);
+        Series::new(family.style(corpus), corpus)
             .label(label(corpus, law))
             .line(&rows, S, "fitted")
             .marks(Marks::at(&rows, S, "ratio", tip).error(low(), high()))
@@ -98,7 +98,7 @@ fn panel(family: &Family<'_>, frame: &Frame, form: &str, laws: &[(&str, &RatioLa
             "point_mass" => "point masses (Appendix B)".to_owned(),
             form => format!("{form}, cut into whole ranks").replace('_', " "),
         },
-        ..Panel::of(Axis::sizes(), Axis::linear("μ/σ"), 260.0, series.collect())
+        ..Panel::new(Axis::sizes(), Axis::linear("μ/σ"), 260.0, series.collect())
     }
 }
 

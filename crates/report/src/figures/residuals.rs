@@ -30,7 +30,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         let curve = *curve;
         curve.law.points.iter().map(move |point| (curve, point))
     };
-    let numbers = Frame::of(panels.iter().flatten().flat_map(points))
+    let numbers = Frame::from_rows(panels.iter().flatten().flat_map(points))
         .column("family", |(curve, _)| curve.family)
         .column("corpus", |(curve, _)| curve.corpus)
         .column("quantity", |(curve, _)| curve.law.quantity.symbol())
@@ -48,7 +48,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
          from the line: {}.",
         format::list(&panels.iter().filter_map(|curves| farthest(curves)).collect::<Vec<_>>())
     );
-    Ok(Figure::of(FIGURE.title, caption, numbers, move |frame| {
+    Ok(Figure::new(FIGURE.title, caption, numbers, move |frame| {
         let panels: Vec<Panel> = panels.iter().map(|curves| panel(frame, curves)).collect();
         Drawing::wrapped(Key::each(&panels), panels, 3)
     }))
@@ -77,11 +77,11 @@ fn panel(frame: &Frame, curves: &[Curve<'_>]) -> Panel {
     let series = curves.iter().map(|curve| {
         let marks = Marks::at(&curve.rows(&frame.rows()), S, percent(), tip).error(low(), high());
         let look = |row: Row<'_>| Look::claimed(row.flag("slope_claimed"));
-        Series::of(curve.style, curve.corpus).joined(marks.look(look))
+        Series::new(curve.style, curve.corpus).joined(marks.look(look))
     });
     Panel {
         heading: curves.first().map(Curve::symbol).unwrap_or_default(),
         guides: vec![Guide::level(0.0, "", End::Left)],
-        ..Panel::of(Axis::sizes(), Axis::linear("residual, %"), 200.0, series.collect())
+        ..Panel::new(Axis::sizes(), Axis::linear("residual, %"), 200.0, series.collect())
     }
 }

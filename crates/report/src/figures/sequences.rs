@@ -28,7 +28,7 @@ pub(super) struct Lengths<'a> {
 
 impl<'a> Lengths<'a> {
     /// Those of a family at each k that have a point, corpora inside.
-    pub(super) fn of(family: &Family<'a>) -> Result<Vec<Self>, String> {
+    pub(super) fn from_family(family: &Family<'a>) -> Result<Vec<Self>, String> {
         let counted: Vec<(&'a str, &'a Emergence)> = family
             .groups
             .iter()
@@ -90,12 +90,12 @@ pub(super) fn drawing(all: &[Lengths<'_>], panel: impl Fn(usize) -> Panel) -> Dr
             _ => rows.push(vec![panel(at)]),
         }
     }
-    Drawing::of(legend, rows)
+    Drawing::new(legend, rows)
 }
 
 /// The laws of all lengths, a panel for each k and corpus.
 fn make<'a>(family: &Family<'a>) -> Made<'a> {
-    let all = Lengths::of(family)?;
+    let all = Lengths::from_family(family)?;
     let curves: Vec<Vec<Curve<'a>>> = all.iter().map(Lengths::curves).collect();
     let seen = all.iter().zip(&curves).filter_map(|(lengths, curves)| {
         let claimed = || curves.iter().filter(|curve| curve.claimed());
@@ -123,7 +123,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         curve::how_to_read(curves.iter().flatten()),
     );
     let numbers = curve::frame(curves.iter().flatten());
-    Ok(Figure::of(FIGURE.title, caption, numbers, move |frame| {
+    Ok(Figure::new(FIGURE.title, caption, numbers, move |frame| {
         drawing(&all, |at| Panel {
             heading: all[at].heading(),
             apart: false,

@@ -26,13 +26,13 @@ const HALF: &str = "(p = 0.5)";
 
 /// The measured chances and the laws through them, a panel for each k and corpus.
 fn make<'a>(family: &Family<'a>) -> Made<'a> {
-    let all = Lengths::of(family)?;
+    let all = Lengths::from_family(family)?;
     let caption = caption(&all);
     let numbers = Frame::stacked(all.iter().flat_map(|lengths| {
         let sizes = sizes(lengths);
         lengths.found.lengths.iter().map(move |length| rows(lengths, length, &sizes))
     }));
-    Ok(Figure::of(FIGURE.title, caption, numbers, move |frame| {
+    Ok(Figure::new(FIGURE.title, caption, numbers, move |frame| {
         let mut drawing = sequences::drawing(&all, |at| panel(frame, &all[at]));
         drawing.legend.push(Key::mark(Mark::Diamond, Look::HeldOut, "S*: p = 0.5"));
         drawing.legend.push(Key::line(Line::Dotted, "beyond the models"));
@@ -71,7 +71,7 @@ fn sizes(lengths: &Lengths<'_>) -> Vec<f64> {
 /// one of p.
 fn rows(lengths: &Lengths<'_>, length: &SequencesOfLength, sizes: &[f64]) -> Frame {
     let fitted = |size: f64| Some((-fit(length)?.at(size)).exp());
-    let points = Frame::of(&length.points)
+    let points = Frame::from_rows(&length.points)
         .column("model", |point| &point.model)
         .column(S, |point| point.parameters as f64)
         .column("p", |point| Some(point.probability.as_ref()?.value))
@@ -81,14 +81,14 @@ fn rows(lengths: &Lengths<'_>, length: &SequencesOfLength, sizes: &[f64]) -> Fra
         .column("successes", |point| point.successes)
         .column("windows", |point| point.windows)
         .column("claimed", |point| point.claimed);
-    let halves = Frame::of(length.half.fit())
+    let halves = Frame::from_rows(length.half.fit())
         .column("model", |_| HALF)
         .column(S, |half| half.parameters.value)
         .column("p", |_| 0.5)
         .column("fitted", |_| 0.5)
         .column("claimed", |half| half.claimed)
         .ends(["parameters_low", "parameters_high"], |half| half.parameters.bounds());
-    let curve = Frame::of(sizes.iter().copied().filter(|_| fit(length).is_some()))
+    let curve = Frame::from_rows(sizes.iter().copied().filter(|_| fit(length).is_some()))
         .column("model", |_| CURVE)
         .column(S, |size| size)
         .column("fitted", fitted)
@@ -105,10 +105,10 @@ fn rows(lengths: &Lengths<'_>, length: &SequencesOfLength, sizes: &[f64]) -> Fra
 }
 
 fn panel(frame: &Frame, lengths: &Lengths<'_>) -> Panel {
-    let rows = frame.rows().of("corpus", lengths.corpus).at("k", lengths.found.k);
+    let rows = frame.rows().matching("corpus", lengths.corpus).at("k", lengths.found.k);
     let (least, most) = rows.with("windows").range(S);
     let all = &lengths.found.lengths;
-    let mut ends = rows.of("model", CURVE).numbers(S);
+    let mut ends = rows.matching("model", CURVE).numbers(S);
     let mut shades = vec![Shade::above(most, "no model")];
     let mut series = Vec::new();
     for (at, length) in all.iter().enumerate() {
@@ -116,10 +116,10 @@ fn panel(frame: &Frame, lengths: &Lengths<'_>) -> Panel {
         let rows = rows.at("length", length.length);
         series.push(curve(style, lengths.corpus, &rows, most));
         if half(length).is_some() {
-            let star = rows.of("model", HALF);
+            let star = rows.matching("model", HALF);
             let marks = Marks::at(&star, S, "p", half_tip).all(Look::HeldOut);
             let marks = marks.error("parameters_low", "parameters_high");
-            series.push(Series::of(style, lengths.corpus).shape(Mark::Diamond).lying(marks));
+            series.push(Series::new(style, lengths.corpus).shape(Mark::Diamond).lying(marks));
             ends.extend(star.numbers(S));
         }
     }
@@ -131,7 +131,7 @@ fn panel(frame: &Frame, lengths: &Lengths<'_>) -> Panel {
         apart: false,
         shades,
         guides: vec![Guide::level(0.5, "", End::Left)],
-        ..Panel::of(
+        ..Panel::new(
             Axis::sizes().closed(ends).holding([least, most]),
             Axis::linear("p").closed([0.0, 1.0]),
             230.0,
@@ -156,8 +156,8 @@ fn curve(style: Style, corpus: &str, rows: &Rows<'_>, most: f64) -> Series {
     // Lengths that nothing reaches lie on the axis and hide each other there.
     let reached = rows.above("successes", 0.0);
     let look = |row: Row<'_>| Look::claimed(row.flag("claimed"));
-    let places = rows.of("model", CURVE);
-    Series::of(style, corpus)
+    let places = rows.matching("model", CURVE);
+    Series::new(style, corpus)
         .marks(Marks::at(&reached, S, "p", tip).error("low", "high").look(look))
         .line(&places.only(|row| row.number(S) <= Some(most)), S, "fitted")
         .beyond(&places.only(|row| row.number(S) >= Some(most)), S, "fitted")

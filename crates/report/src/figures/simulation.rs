@@ -40,18 +40,18 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     let numbers = Frame::stacked(corpora.iter().flat_map(|(corpus, simulation)| {
         drawn(simulation).map(|law| rows(family.name, corpus, &simulation.form, law))
     }));
-    Ok(Figure::of(FIGURE.title, caption, numbers, move |frame| {
+    Ok(Figure::new(FIGURE.title, caption, numbers, move |frame| {
         let mut legend: Vec<Key> = Vec::new();
         let mut panels = Vec::new();
         for (corpus, simulation) in &corpora {
-            let of_corpus = frame.rows().of("corpus", corpus);
+            let of_corpus = frame.rows().matching("corpus", corpus);
             let mut all = Vec::new();
             for (at, law) in drawn(simulation).enumerate() {
-                let style = Style::of(at);
+                let style = Style::for_corpus(at);
                 if legend.len() == at {
                     legend.push(Key::series(style, symbol(law)));
                 }
-                let rows = of_corpus.of("quantity", &law.quantity.symbol());
+                let rows = of_corpus.matching("quantity", &law.quantity.symbol());
                 let marks = |what: &'static str, column: &'static str| {
                     let symbol = symbol(law);
                     Marks::at(&rows, S, column, move |row: Row<'_>| {
@@ -59,15 +59,15 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
                         format!("{model} on {}\n{symbol} {what}: {value}", row.text("corpus"))
                     })
                 };
-                let series = || Series::of(style, corpus);
+                let series = || Series::new(style, corpus);
                 all.push(series().line(&rows, S, "exact").marks(marks("simulated", "drawn")));
                 all.push(series().marks(marks("measured", "measured").all(Look::Hollow)));
             }
-            let panel = Panel::of(Axis::sizes(), Axis::log("nats"), 300.0, all);
+            let panel = Panel::new(Axis::sizes(), Axis::log("nats"), 300.0, all);
             panels.push(Panel { heading: (*corpus).to_owned(), ..panel });
         }
         legend.push(Key::mark(Mark::Disc, Look::Hollow, "measured"));
-        Drawing::of(legend, vec![panels])
+        Drawing::new(legend, vec![panels])
     }))
 }
 
@@ -96,7 +96,7 @@ fn exponents(law: &SimulatedLaw) -> String {
 }
 
 fn rows(family: &str, corpus: &str, form: &str, law: &SimulatedLaw) -> Frame {
-    Frame::of(&law.points)
+    Frame::from_rows(&law.points)
         .column("model", |point| &point.model)
         .column(S, |point| point.parameters)
         .column("drawn", |point| point.drawn)

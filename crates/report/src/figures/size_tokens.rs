@@ -29,7 +29,7 @@ const PLANE: &str = "plane";
 pub(super) fn sections(results: &Results) -> Vec<Section<'_>> {
     let sections = results.size_tokens.iter().map(|found| {
         let heading = format!("Size against tokens: {} to {}", found.fit.error, found.fit.baseline);
-        Section::of(&heading, &found.file, vec![FIGURE.slot((FIGURE.make)(&found.fit))])
+        Section::new(&heading, &found.file, vec![FIGURE.slot((FIGURE.make)(&found.fit))])
     });
     sections.collect()
 }
@@ -89,16 +89,20 @@ fn make(fit: &SizeTokensFit) -> Made<'_> {
             [0, 1].map(|along| rows(&found.name, quantity, split, along))
         })
     }));
-    Ok(Figure::of(title, caption, numbers, |frame| {
+    Ok(Figure::new(title, caption, numbers, |frame| {
         let key = |(name, style, mark, _): &(&str, usize, Mark, f64)| {
-            Key::of(Style::of(*style), Sample::Mark(*mark, Look::Filled), format!("along {name}"))
+            Key::new(
+                Style::for_corpus(*style),
+                Sample::Mark(*mark, Look::Filled),
+                format!("along {name}"),
+            )
         };
         let rows = frame.rows();
         let panels = vec![
-            panel("Errors", "slope of ln E", &rows.of("quantity", "E")),
-            panel("Gaps", "slope of ln G", &rows.of("quantity", "G")),
+            panel("Errors", "slope of ln E", &rows.matching("quantity", "E")),
+            panel("Gaps", "slope of ln G", &rows.matching("quantity", "G")),
         ];
-        Drawing::of(DIRECTIONS.iter().map(key).collect(), vec![panels])
+        Drawing::new(DIRECTIONS.iter().map(key).collect(), vec![panels])
     }))
 }
 
@@ -106,7 +110,7 @@ fn make(fit: &SizeTokensFit) -> Made<'_> {
 fn rows(distribution: &str, quantity: &str, split: &Split, direction: usize) -> Frame {
     let along = if direction == 0 { &split.along_size } else { &split.along_tokens };
     let named = |rows: Vec<(&'static str, Option<f64>, f64)>| {
-        Frame::of(rows)
+        Frame::from_rows(rows)
             .column("row", |(row, ..)| row)
             .column("fixed", |(_, fixed, _)| fixed)
             .column("slope", |(.., slope)| slope)
@@ -136,15 +140,16 @@ fn panel(heading: &str, axis: &str, rows: &Rows<'_>) -> Panel {
     let series = slopes.by("distribution").into_iter().flat_map(|rows| {
         DIRECTIONS.map(|(along, style, mark, above)| {
             let place = Num::row("distribution", &names, above);
-            let marks = Marks::at(&rows.of("along", along), "slope", place, tip);
-            let series = Series::of(Style::of(style), rows.text("distribution")).shape(mark);
+            let marks = Marks::at(&rows.matching("along", along), "slope", place, tip);
+            let series =
+                Series::new(Style::for_corpus(style), rows.text("distribution")).shape(mark);
             series.lying(marks.error("low", "high").look(look))
         })
     });
     Panel {
         heading: heading.to_owned(),
         guides: vec![Guide::upright(0.0)],
-        ..Panel::of(
+        ..Panel::new(
             Axis::linear(axis).holding([0.0]),
             Axis::rows(&names),
             FRAME + ROW * names.len() as f64,

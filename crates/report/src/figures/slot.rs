@@ -21,7 +21,7 @@ pub(crate) type Made<'a> = Result<Figure<'a>, String>;
 
 impl<'a> Figure<'a> {
     /// Numbers with what their rows look like.
-    pub(crate) fn of(
+    pub(crate) fn new(
         title: impl Into<String>,
         caption: String,
         numbers: Frame,
@@ -88,7 +88,7 @@ pub(crate) struct Section<'a> {
 
 impl<'a> Section<'a> {
     /// Figures whose files' names end with `files`: a family, `relative-law`, `sweep`.
-    pub(crate) fn of(heading: &str, files: &str, slots: Vec<Slot<'a>>) -> Self {
+    pub(crate) fn new(heading: &str, files: &str, slots: Vec<Slot<'a>>) -> Self {
         Self { heading: heading.to_owned(), files: safe_name(files), slots }
     }
 
@@ -104,17 +104,17 @@ mod tests {
     use crate::plot::{Axis, Marks, Panel, Series, Style};
 
     fn figure(numbers: Frame, drawn: Frame) -> Figure<'static> {
-        Figure::of("a figure", String::new(), numbers, move |frame| {
+        Figure::new("a figure", String::new(), numbers, move |frame| {
             // A figure that is right draws the frame that it is given.
             let frame = if drawn.rows().is_empty() { frame } else { &drawn };
             let marks = Marks::at(&frame.rows(), "x", "x", |_| String::new());
-            let series = vec![Series::of(Style::NEUTRAL, "").marks(marks)];
-            Drawing::one(vec![], Panel::of(Axis::linear("x"), Axis::linear("y"), 100.0, series))
+            let series = vec![Series::new(Style::NEUTRAL, "").marks(marks)];
+            Drawing::one(vec![], Panel::new(Axis::linear("x"), Axis::linear("y"), 100.0, series))
         })
     }
 
     fn frame() -> Frame {
-        Frame::of([1.0, 2.0]).column("x", |x| x).frame()
+        Frame::from_rows([1.0, 2.0]).column("x", |x| x).frame()
     }
 
     #[test]

@@ -46,14 +46,14 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     let title =
         format!("Where the law ends: −ln RBP against model size for k = {}", format::list(&ks));
     let numbers = curve::frame(all());
-    Ok(Figure::of(title, caption, numbers, move |frame| {
+    Ok(Figure::new(title, caption, numbers, move |frame| {
         let above = panels.iter().map(|(k, curves)| {
             let panel = laws(frame, *k, curves, 240.0);
             Panel { x: panel.x.clone().untitled(), ..panel }
         });
         let above: Vec<Panel> = above.collect();
         let below = panels.iter().map(|(k, curves)| misses(frame, *k, curves, minimum as f64));
-        Drawing::of(Key::each(&above), vec![above, below.collect()])
+        Drawing::new(Key::each(&above), vec![above, below.collect()])
     }))
 }
 
@@ -66,7 +66,7 @@ fn misses(frame: &Frame, k: u32, curves: &[Curve<'_>], minimum: f64) -> Panel {
     let series = curves.iter().map(|curve| {
         let marks = Marks::at(&curve.rows(&rows), S, "misses", tip);
         let look = |row: Row<'_>| Look::claimed(row.flag("slope_claimed"));
-        Series::of(curve.style, curve.corpus).joined(marks.look(look))
+        Series::new(curve.style, curve.corpus).joined(marks.look(look))
     });
     // As far as the lines above go.
     let reach = curves.iter().flat_map(|curve| curve.rows(&rows).with("fitted").numbers(S));
@@ -76,6 +76,6 @@ fn misses(frame: &Frame, k: u32, curves: &[Curve<'_>], minimum: f64) -> Panel {
     Panel {
         guides: vec![Guide::level(minimum, format!("{minimum} misses"), End::Right)],
         shades: curve::shades(&rows, curves),
-        ..Panel::of(Axis::sizes().holding(reach), y, 130.0, series.collect())
+        ..Panel::new(Axis::sizes().holding(reach), y, 130.0, series.collect())
     }
 }

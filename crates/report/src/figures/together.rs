@@ -41,7 +41,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     let numbers = curve::frame(rank.iter().chain(&entropy));
     // In the order in which they are drawn.
     let curves = [entropy, rank].concat();
-    Ok(Figure::of(title, caption, numbers, move |frame| {
+    Ok(Figure::new(title, caption, numbers, move |frame| {
         let panel = curve::panel(frame, &curves, "nats", 400.0, |curve| {
             let line = if curve.law.k().is_some() { Line::Solid } else { Line::Dashed };
             let corpus = format::shortened(curve.corpus, 18);

@@ -75,7 +75,7 @@ struct LeftOut {
 
 impl Cautions {
     /// Those of the files of a study, each with its content.
-    pub(super) fn of(files: &[(String, Flagged)]) -> Self {
+    pub(super) fn from_files(files: &[(String, Flagged)]) -> Self {
         let mut found = Vec::new();
         for (name, value) in files {
             walk(value, &Place::file(name), name.clone(), &[], &mut found);
@@ -278,8 +278,8 @@ mod tests {
             ],
             "newer": {"part": [{"model": "m", "flags": flag("outlier", "far")}]},
         }]});
-        let value = Flagged::of(&value).unwrap();
-        let cautions = Cautions::of(&[("laws.json".to_owned(), value)]);
+        let value = Flagged::from_result(&value).unwrap();
+        let cautions = Cautions::from_files(&[("laws.json".to_owned(), value)]);
         let seen: Vec<(&str, &str, &str, usize)> = cautions
             .rows
             .iter()

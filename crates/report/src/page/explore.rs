@@ -59,7 +59,7 @@ struct Fit {
 }
 
 impl<'a> Data<'a> {
-    pub(super) fn of(study: &'a StudyFit, families: &'a [Family<'a>]) -> Self {
+    pub(super) fn new(study: &'a StudyFit, families: &'a [Family<'a>]) -> Self {
         let groups: Vec<Group<'a>> = groups(study, families)
             .map(|(group, at, switch, colour)| Group {
                 family: switch.family,

@@ -62,7 +62,7 @@ impl Flagged {
     ///
     /// # Errors
     /// A number that JSON does not have.
-    pub(super) fn of(result: &impl Serialize) -> serde_json::Result<Self> {
+    pub(super) fn from_result(result: &impl Serialize) -> serde_json::Result<Self> {
         serde_json::from_slice(&serde_json::to_vec(result)?)
     }
 
@@ -179,6 +179,6 @@ mod tests {
         let quantity = members(&[("name", text("rank")), ("k", Flagged::Count(7))]);
         let law = members(&[("quantity", quantity), ("flags", Flagged::Entries(vec![flag]))]);
         let laws = Flagged::Entries(vec![Flagged::Nothing, law]);
-        assert_eq!(Flagged::of(&value).unwrap(), members(&[("laws", laws)]));
+        assert_eq!(Flagged::from_result(&value).unwrap(), members(&[("laws", laws)]));
     }
 }

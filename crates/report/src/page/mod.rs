@@ -103,7 +103,7 @@ pub(crate) struct Section {
 
 impl Section {
     /// A section without figures yet.
-    pub(crate) fn of(heading: &str, families: &[Family<'_>]) -> Self {
+    pub(crate) fn new(heading: &str, families: &[Family<'_>]) -> Self {
         let family =
             families.iter().position(|family| heading == format!("Family {}", family.name));
         Self { heading: heading.to_owned(), family, figures: Vec::new(), left_out: Vec::new() }
@@ -157,15 +157,15 @@ fn page(
     environment.add_filter("typeset", typeset::filter);
     // The ending of the name turns escaping on.
     environment.add_template("page.html", include_str!("page.html"))?;
-    let data = explore::Data::of(study, families);
+    let data = explore::Data::new(study, families);
     let flagged = flagged(study, results).map_err(json)?;
-    let mut cautions = cautions::Cautions::of(&flagged);
+    let mut cautions = cautions::Cautions::from_files(&flagged);
     cautions.leave_out(view::switch::groups(study, families));
     environment.get_template("page.html")?.render(Serde(View {
         style: include_str!("page.css"),
         script: SCRIPT,
-        study: view::Study::of(study, families),
-        others: others::Others::of(results),
+        study: view::Study::new(study, families),
+        others: others::Others::from_results(results),
         cautions,
         records: records.view(study),
         sections,
@@ -176,16 +176,16 @@ fn page(
 
 /// What leads to the flags of every result, by the names of their files.
 fn flagged(study: &StudyFit, results: &Results) -> serde_json::Result<Vec<(String, Flagged)>> {
-    fn of<T: Serialize>(
+    fn named<T: Serialize>(
         all: &[Named<T>],
     ) -> impl Iterator<Item = serde_json::Result<(String, Flagged)>> {
-        all.iter().map(|one| Ok((format!("{}.json", one.file), Flagged::of(&one.fit)?)))
+        all.iter().map(|one| Ok((format!("{}.json", one.file), Flagged::from_result(&one.fit)?)))
     }
-    std::iter::once(Flagged::of(study).map(|laws| ("laws.json".to_owned(), laws)))
-        .chain(of(&results.relative))
-        .chain(of(&results.choices))
-        .chain(of(&results.stages))
-        .chain(of(&results.size_tokens))
-        .chain(of(&results.isoflop))
+    std::iter::once(Flagged::from_result(study).map(|laws| ("laws.json".to_owned(), laws)))
+        .chain(named(&results.relative))
+        .chain(named(&results.choices))
+        .chain(named(&results.stages))
+        .chain(named(&results.size_tokens))
+        .chain(named(&results.isoflop))
         .collect()
 }

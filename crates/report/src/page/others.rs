@@ -25,26 +25,29 @@ struct Finding {
 
 /// The results as they are shown.
 fn shown(results: &Results) -> Vec<Shown> {
-    fn of<T>(all: &[Named<T>], show: impl Fn(&At<'_, T>) -> Shown) -> impl Iterator<Item = Shown> {
+    fn shown_all<T>(
+        all: &[Named<T>],
+        show: impl Fn(&At<'_, T>) -> Shown,
+    ) -> impl Iterator<Item = Shown> {
         all.iter().map(move |one| show(&At::file(&format!("{}.json", one.file), &one.fit)))
     }
-    of(&results.relative, shown::relative)
-        .chain(of(&results.choices, |fit| shown::choices(fit, Questions::default())))
-        .chain(of(&results.stages, shown::stages))
-        .chain(of(&results.size_tokens, shown::size_tokens))
-        .chain(of(&results.isoflop, shown::sweep))
+    shown_all(&results.relative, shown::relative)
+        .chain(shown_all(&results.choices, |fit| shown::choices(fit, Questions::default())))
+        .chain(shown_all(&results.stages, shown::stages))
+        .chain(shown_all(&results.size_tokens, shown::size_tokens))
+        .chain(shown_all(&results.isoflop, shown::sweep))
         .collect()
 }
 
 impl Others {
     /// Everything beside the laws of ranks.
-    pub(super) fn of(results: &Results) -> Self {
+    pub(super) fn from_results(results: &Results) -> Self {
         let mut others = Self::default();
         for result in shown(results) {
             let mut said = Vec::new();
             for part in &result.parts {
                 match part {
-                    Part::Table(table) => others.tables.extend(View::of(table)),
+                    Part::Table(table) => others.tables.extend(View::from_table(table)),
                     // Doubts have a place of their own.
                     Part::Said(one)
                         if one.role == Role::Note || one.only == Some(Medium::Screen) => {}

@@ -108,7 +108,7 @@ impl Records {
         View {
             there: self.runs.is_some(),
             how: how(&current),
-            runs: current.iter().map(|run| Run::of(run)).collect(),
+            runs: current.iter().map(|run| Run::from_entry(run)).collect(),
             facts: facts(&current),
             stale: if self.runs.is_some() { stale(study, &current) } else { Vec::new() },
             superseded: all.iter().filter(|run| !run.current && run.done.is_some()).count(),
@@ -121,7 +121,7 @@ impl Records {
 }
 
 impl Run {
-    fn of(run: &RunEntry) -> Self {
+    fn from_entry(run: &RunEntry) -> Self {
         let provenance = &run.record.provenance;
         let done =
             run.done.as_ref().map(|done| At::file(&format!("runs/{}/done.json", run.folder), done));

@@ -38,7 +38,7 @@ struct Entry {
 
 impl View {
     /// A table; none where it is for screens, or has no rows.
-    pub(super) fn of(table: &Table) -> Option<Self> {
+    pub(super) fn from_table(table: &Table) -> Option<Self> {
         if table.only == Some(Medium::Screen) || table.groups.iter().all(Vec::is_empty) {
             return None;
         }

@@ -59,11 +59,11 @@ mod tests {
     fn series(bars: &[(f64, f64)]) -> Series {
         let point = |(at, bar): (usize, &(f64, f64))| Point {
             bar: Some(*bar),
-            ..Point::of(at as f64, bar.0, String::new())
+            ..Point::new(at as f64, bar.0, String::new())
         };
         Series {
             points: bars.iter().enumerate().map(point).collect(),
-            ..Series::of(Style::NEUTRAL, "")
+            ..Series::new(Style::NEUTRAL, "")
         }
     }
 

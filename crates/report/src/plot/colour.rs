@@ -40,7 +40,7 @@ impl Style {
     pub(crate) const NEUTRAL: Self = Self::Neutral;
 
     /// The style of the corpus that is `index`th by name.
-    pub(crate) fn of(index: usize) -> Self {
+    pub(crate) fn for_corpus(index: usize) -> Self {
         Self::Named(index)
     }
 

@@ -60,13 +60,13 @@ pub(crate) struct Drawing {
 
 impl Drawing {
     /// Rows of panels under a legend.
-    pub(crate) fn of(legend: Vec<Key>, rows: Vec<Vec<Panel>>) -> Self {
+    pub(crate) fn new(legend: Vec<Key>, rows: Vec<Vec<Panel>>) -> Self {
         Self { title: String::new(), legend, rows }
     }
 
     /// One panel.
     pub(crate) fn one(legend: Vec<Key>, panel: Panel) -> Self {
-        Self::of(legend, vec![vec![panel]])
+        Self::new(legend, vec![vec![panel]])
     }
 
     /// Panels in rows of at most `columns`.
@@ -76,7 +76,7 @@ impl Drawing {
         while panels.peek().is_some() {
             rows.push(panels.by_ref().take(columns).collect());
         }
-        Self::of(legend, rows)
+        Self::new(legend, rows)
     }
 
     /// Whether nothing stands inside its axes but guides.
@@ -95,23 +95,23 @@ pub(crate) struct Key {
 
 impl Key {
     /// Of what a sample shows.
-    pub(crate) fn of(style: Style, sample: Sample, text: impl Into<String>) -> Self {
+    pub(crate) fn new(style: Style, sample: Sample, text: impl Into<String>) -> Self {
         Self { style, sample, text: text.into() }
     }
 
     /// Of a line with the mark of its colour.
     pub(crate) fn series(style: Style, text: impl Into<String>) -> Self {
-        Self::of(style, Sample::Series(Line::Solid, style.mark()), text)
+        Self::new(style, Sample::Series(Line::Solid, style.mark()), text)
     }
 
     /// Of a line in the colour of text.
     pub(crate) fn line(line: Line, text: impl Into<String>) -> Self {
-        Self::of(Style::NEUTRAL, Sample::Line(line), text)
+        Self::new(Style::NEUTRAL, Sample::Line(line), text)
     }
 
     /// Of a mark in the colour of text.
     pub(crate) fn mark(mark: Mark, look: Look, text: impl Into<String>) -> Self {
-        Self::of(Style::NEUTRAL, Sample::Mark(mark, look), text)
+        Self::new(Style::NEUTRAL, Sample::Mark(mark, look), text)
     }
 
     /// A key for each corpus (or variety, or domain) that has a series in some panels.
@@ -159,7 +159,7 @@ pub(crate) struct Panel {
 
 impl Panel {
     /// Axes that hold some series.
-    pub(crate) fn of(x: Axis, y: Axis, height: f64, series: Vec<Series>) -> Self {
+    pub(crate) fn new(x: Axis, y: Axis, height: f64, series: Vec<Series>) -> Self {
         let (across, up) =
             (series.iter().flat_map(Series::places), series.iter().flat_map(Series::heights));
         Self {

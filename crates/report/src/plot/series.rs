@@ -54,7 +54,7 @@ pub(super) struct Point {
 
 impl Series {
     /// Nothing yet, in the colour and mark of `style`.
-    pub(crate) fn of(style: Style, whose: &str) -> Self {
+    pub(crate) fn new(style: Style, whose: &str) -> Self {
         Self {
             style,
             whose: whose.to_owned(),
@@ -272,7 +272,7 @@ impl From<&'static str> for Num {
 #[cfg(test)]
 impl Point {
     /// A full mark without error bars.
-    pub(super) fn of(x: f64, y: f64, tip: String) -> Self {
+    pub(super) fn new(x: f64, y: f64, tip: String) -> Self {
         Self { x, y, bar: None, look: Look::Filled, tip }
     }
 }
@@ -283,7 +283,7 @@ mod tests {
     use crate::frame::Frame;
 
     fn frame() -> Frame {
-        Frame::of([(3.0, Some(0.3)), (1.0, Some(0.1)), (2.0, None)])
+        Frame::from_rows([(3.0, Some(0.3)), (1.0, Some(0.1)), (2.0, None)])
             .column("x", |(x, _)| x)
             .column("y", |(_, y)| y)
             .ends(["low", "high"], |(_, y)| Some((y? - 0.01, y? + 0.01)))
@@ -297,7 +297,7 @@ mod tests {
         let rows = frame.rows();
         let marks = Marks::at(&rows, "x", "y", |row| row.text("name").to_owned());
         let marks = marks.error("low", "high").look(|row| Look::claimed(row.text("name") == "one"));
-        let series = Series::of(Style::NEUTRAL, "").marks(marks).line(&rows, "x", "y");
+        let series = Series::new(Style::NEUTRAL, "").marks(marks).line(&rows, "x", "y");
         let series = series.band(&rows, "x", ["low", "high"]);
         assert_eq!(series.path, [(1.0, 0.1), (3.0, 0.3)], "a row without y is not drawn; by x");
         assert_eq!(series.band, [(1.0, 0.1 - 0.01, 0.1 + 0.01), (3.0, 0.3 - 0.01, 0.3 + 0.01)]);
@@ -324,7 +324,7 @@ mod tests {
         let (full, empty) = (frame(), frame().emptied());
         let drawn = |frame: &Frame| {
             let rows = frame.rows();
-            let series = Series::of(Style::NEUTRAL, "").line(&rows, "x", "y");
+            let series = Series::new(Style::NEUTRAL, "").line(&rows, "x", "y");
             series.joined(Marks::at(&rows, "x", "y", |_| String::new())).is_bare()
         };
         assert!(!drawn(&full) && drawn(&empty));
@@ -333,6 +333,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "\"size\", which its table does not have")]
     fn a_column_that_the_table_lacks_is_refused() {
-        let _ = Series::of(Style::NEUTRAL, "").line(&frame().rows(), "size", "y");
+        let _ = Series::new(Style::NEUTRAL, "").line(&frame().rows(), "size", "y");
     }
 }

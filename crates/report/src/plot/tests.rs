@@ -4,11 +4,11 @@ use super::series::{Bar, Point};
 use super::*;
 
 fn everything() -> Drawing {
-    let style = Style::of(1);
+    let style = Style::for_corpus(1);
     let point = |x: f64, look| Point {
         bar: Some((0.5 / x, 2.0 / x)),
         look,
-        ..Point::of(x, 1.0 / x, format!("at {x}"))
+        ..Point::new(x, 1.0 / x, format!("at {x}"))
     };
     let sizes = [1.0, 10.0, 100.0];
     let fitted = Series {
@@ -25,11 +25,11 @@ fn everything() -> Drawing {
             point(10.0, Look::Hollow),
             point(100.0, Look::HeldOut),
         ],
-        ..Series::of(style, "a \"name\"")
+        ..Series::new(style, "a \"name\"")
     };
     let bars = Series {
         bars: vec![Bar { from: 1.0, to: 10.0, value: 0.5, tip: "bar".to_owned() }],
-        ..Series::of(Style::of(0), "")
+        ..Series::new(Style::for_corpus(0), "")
     };
     let panel = Panel {
         heading: "heading".to_owned(),
@@ -38,16 +38,16 @@ fn everything() -> Drawing {
             Guide::level(0.1, "level", End::Left),
             Guide::Upright { at: 3.0, text: "upright".to_owned() },
         ],
-        ..Panel::of(
+        ..Panel::new(
             Axis::sizes().closed(sizes),
             Axis::log("y").closed([0.005, 2.0]),
             200.0,
             vec![fitted, bars],
         )
     };
-    let key = |sample| Key::of(style, sample, "key");
+    let key = |sample| Key::new(style, sample, "key");
     let (x, z) = (Axis::sizes().closed(sizes), Axis::linear("z").closed([0.0, 1.0]));
-    let other = Panel::of(x, z, 200.0, Vec::new());
+    let other = Panel::new(x, z, 200.0, Vec::new());
     Drawing {
         title: "all".to_owned(),
         legend: vec![

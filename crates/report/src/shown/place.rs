@@ -132,7 +132,7 @@ pub(crate) struct Total {
 
 impl Total {
     /// Of counts at one place ([`At::all`]); none without any.
-    pub(crate) fn of<'a>(counts: impl Iterator<Item = At<'a, u64>>) -> Option<Self> {
+    pub(crate) fn from_counts<'a>(counts: impl Iterator<Item = At<'a, u64>>) -> Option<Self> {
         counts.fold(None, |total: Option<Self>, count| {
             Some(Self { sum: *count + total.map_or(0, |total| total.sum), place: count.place })
         })

@@ -24,7 +24,7 @@ pub(crate) struct Stated {
 
 impl Sources {
     /// Those beside a page.
-    pub(crate) fn of(folder: &Path) -> Self {
+    pub(crate) fn read(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), files: BTreeMap::new() }
     }
 

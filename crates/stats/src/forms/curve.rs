@@ -141,7 +141,7 @@ impl Curve {
     /// derivatives are parallel, or the function does not move.
     pub fn standard_error(&self, statistic: impl Fn(&Shape) -> f64) -> Option<f64> {
         let free = self.free();
-        let inverse = Symmetric::of(&self.columns(&self.shape, &free)).inverse()?;
+        let inverse = Symmetric::from_columns(&self.columns(&self.shape, &free)).inverse()?;
         let gradient: Vec<f64> =
             free.iter().map(|&axis| self.derivative(&self.shape, axis, &statistic)).collect();
         let variance: f64 = gradient
@@ -228,7 +228,7 @@ impl Curve {
         let columns = self.columns(&self.shape, &free);
         let none = vec![0.0; self.points()];
         let Some(inverse) =
-            Symmetric::of(&columns).inverse().filter(|_| tangent.len() == free.len())
+            Symmetric::from_columns(&columns).inverse().filter(|_| tangent.len() == free.len())
         else {
             return none;
         };

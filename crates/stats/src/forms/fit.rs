@@ -96,7 +96,7 @@ fn judge(curve: &mut Curve, confirmed: bool, constant: bool) {
             orthonormal.iter().map(|column| column[point] * column[point]).sum::<f64>().min(1.0)
         })
         .collect();
-    curve.condition = Symmetric::of(&columns).condition();
+    curve.condition = Symmetric::from_columns(&columns).condition();
 
     let total: f64 = curve.points.v.iter().map(|v| v * v).sum();
     let exact = curve.residual_sum_of_squares <= EXACT * total;

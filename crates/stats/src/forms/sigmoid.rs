@@ -314,7 +314,7 @@ fn describe(
         };
         axes.iter().map(|&axis| problem.u.iter().map(|u| of(axis, *u)).collect()).collect()
     };
-    let normal = Symmetric::of(&columns(&free));
+    let normal = Symmetric::from_columns(&columns(&free));
     let condition = if free.is_empty() { 1.0 } else { normal.condition() };
     if condition > ILL {
         cautions.push(Caution::IllConditioned { condition });
@@ -340,7 +340,7 @@ fn describe(
     let mut moving = free;
     if moving.len() < bounds.len() {
         let all: Vec<usize> = (0..bounds.len()).collect();
-        let of_all = Symmetric::of(&columns(&all));
+        let of_all = Symmetric::from_columns(&columns(&all));
         if of_all.condition() <= TOLD_APART
             && let Some(found) = covariance_of(&of_all)
         {

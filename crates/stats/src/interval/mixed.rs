@@ -185,7 +185,7 @@ pub struct Spread {
 
 impl Spread {
     /// From what residuals show, with its degrees of freedom, and what they do not, with its own.
-    fn of(shown: f64, freedom: f64, hidden: f64, shared: f64, text: f64) -> Self {
+    fn new(shown: f64, freedom: f64, hidden: f64, shared: f64, text: f64) -> Self {
         let variance = shown + hidden;
         let known = shown * shown / freedom + hidden * hidden / shared;
         let degrees_of_freedom = if known > 0.0 { variance * variance / known } else { freedom };
@@ -259,7 +259,7 @@ impl<'a> Mixed<'a> {
     /// kind.
     pub fn spread(&self, weights: &[f64], fresh: f64) -> Spread {
         let shown = self.residual_variance * (squares(weights) + fresh);
-        Spread::of(
+        Spread::new(
             shown,
             self.freedom,
             self.hidden(weights),
@@ -370,7 +370,13 @@ impl MixedLine {
     }
 
     fn spread(&self, unit: f64, hidden: f64, text: f64) -> Spread {
-        Spread::of(self.residual_variance * unit, self.freedom(), hidden, self.shared_freedom, text)
+        Spread::new(
+            self.residual_variance * unit,
+            self.freedom(),
+            hidden,
+            self.shared_freedom,
+            text,
+        )
     }
 
     /// Interval of the x at which the line (and `fresh` new points beside it) takes the value `y0`,

@@ -159,7 +159,7 @@ pub fn line(x: &[f64], y: &[f64]) -> Result<Judgement, StatsError> {
         return Ok(Judgement::default());
     }
     let shares = geometry.shares(&residuals);
-    let null = null::of(&places);
+    let null = null::distribution(&places);
     Ok(Judgement {
         bend: shares.bend.map(|share| bend(share, &geometry, &residuals, squares, span, &null)),
         outliers: outliers(&geometry, &residuals, squares, &order, &null),

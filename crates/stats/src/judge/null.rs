@@ -112,7 +112,7 @@ fn largest_tail(kinds: &[Vec<f64>], share: f64) -> f64 {
 ///
 /// Drawing takes tens of milliseconds and the laws of a study share their x, so the last sets are
 /// remembered. What is remembered is what would be drawn again: nobody can tell but by the clock.
-pub(super) fn of(places: &[f64]) -> Arc<Null> {
+pub(super) fn distribution(places: &[f64]) -> Arc<Null> {
     static MEMORY: Mutex<VecDeque<(Vec<u64>, Arc<Null>)>> = Mutex::new(VecDeque::new());
     let key: Vec<u64> = places.iter().map(|place| (place * PARTS).round() as u64).collect();
     let find = || {
@@ -196,10 +196,10 @@ mod tests {
     #[test]
     fn what_is_remembered_is_what_would_be_drawn() {
         let places = [0.0, 0.2, 0.45, 0.7, 1.0];
-        let (first, again) = (of(&places), of(&places));
+        let (first, again) = (distribution(&places), distribution(&places));
         assert!(Arc::ptr_eq(&first, &again));
         // A rounding of the last digit is the same set.
-        assert!(Arc::ptr_eq(&first, &of(&[0.0, 0.2 + 1e-16, 0.45, 0.7 - 2e-16, 1.0])));
+        assert!(Arc::ptr_eq(&first, &distribution(&[0.0, 0.2 + 1e-16, 0.45, 0.7 - 2e-16, 1.0])));
         let drawn = draw(&places);
         assert_eq!((&drawn.bend, &drawn.outlier), (&first.bend, &first.outlier));
     }

@@ -14,7 +14,7 @@ pub(crate) struct Symmetric {
 
 impl Symmetric {
     /// From columns of equal length.
-    pub(crate) fn of(columns: &[Vec<f64>]) -> Self {
+    pub(crate) fn from_columns(columns: &[Vec<f64>]) -> Self {
         let lengths: Vec<f64> = columns
             .iter()
             .map(|column| {
@@ -176,7 +176,8 @@ mod tests {
         assert_eq!(solve(&[1.0, 1.0, 1.0, 1.0], &[1.0, 1.0], 0.0), None);
         assert!(solve(&[1.0, 1.0, 1.0, 1.0], &[1.0, 1.0], 1e-3).is_some());
         // Columns (1, 1, 1) and (0, 1, 2): XᵀX = [3 3; 3 5], its inverse [5 -3; -3 3] / 6.
-        let inverse = Symmetric::of(&[vec![1.0; 3], vec![0.0, 1.0, 2.0]]).inverse().unwrap();
+        let inverse =
+            Symmetric::from_columns(&[vec![1.0; 3], vec![0.0, 1.0, 2.0]]).inverse().unwrap();
         for (found, expected) in inverse.iter().zip([5.0 / 6.0, -0.5, -0.5, 0.5]) {
             assert!((found - expected).abs() < 1e-14, "{inverse:?}");
         }
@@ -184,11 +185,15 @@ mod tests {
 
     #[test]
     fn conditioning_is_of_directions_not_of_units() {
-        let condition =
-            |scale: f64| Symmetric::of(&[vec![1.0, 1.0, 0.0], vec![0.0, scale, scale]]).condition();
+        let condition = |scale: f64| {
+            Symmetric::from_columns(&[vec![1.0, 1.0, 0.0], vec![0.0, scale, scale]]).condition()
+        };
         // Unit columns at 60 degrees: eigenvalues 1 ± 1/2.
         assert!((condition(1.0) - 3.0_f64.sqrt()).abs() < 1e-14);
         assert!((condition(1e-12) - condition(1e9)).abs() < 1e-12);
-        assert_eq!(Symmetric::of(&[vec![1.0, 2.0], vec![2.0, 4.0]]).condition(), f64::INFINITY);
+        assert_eq!(
+            Symmetric::from_columns(&[vec![1.0, 2.0], vec![2.0, 4.0]]).condition(),
+            f64::INFINITY
+        );
     }
 }

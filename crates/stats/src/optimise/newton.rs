@@ -54,7 +54,7 @@ pub fn polish<P: Residuals>(problem: &mut P, start: &[f64], bounds: &[Bound]) ->
             break;
         }
         let chosen: Vec<Vec<f64>> = free.iter().map(|&axis| columns[axis].clone()).collect();
-        let normal = Symmetric::of(&chosen);
+        let normal = Symmetric::from_columns(&chosen);
         let right: Vec<f64> = free
             .iter()
             .zip(&normal.lengths)

@@ -89,7 +89,7 @@ impl Tangent {
         let size = self.rows.first()?.len();
         let columns: Vec<Vec<f64>> =
             (0..size).map(|at| self.rows.iter().map(|row| row[at]).collect()).collect();
-        let normal = Symmetric::of(&columns);
+        let normal = Symmetric::from_columns(&columns);
         let gradient: Vec<f64> = (0..size)
             .zip(&normal.lengths)
             .map(|(at, length)| {

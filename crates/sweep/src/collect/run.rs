@@ -251,7 +251,7 @@ fn set_params(run: &mut CollectedRun, logged: &Logged, options: &CollectOptions)
     if let Some(config) = &logged.config {
         match families::spec_of_config(config) {
             Ok(spec) => {
-                let count = ParameterCount::of(&spec);
+                let count = ParameterCount::from_spec(&spec);
                 let counted = match options.params {
                     ParameterConvention::NonEmbedding => count.non_embedding,
                     // A tied head is a product all the same.

@@ -70,7 +70,7 @@ pub struct Parameters {
 impl Architecture {
     /// Exact parameters.
     pub fn parameters(&self) -> Parameters {
-        let count = ParameterCount::of(&self.spec());
+        let count = ParameterCount::from_spec(&self.spec());
         Parameters {
             non_embedding: count.non_embedding,
             non_embedding_and_head: count.non_embedding + count.token_embedding,

@@ -126,7 +126,7 @@ pub fn train(
             command: command.to_owned(),
             recipe: recipe.clone(),
             size: size.clone(),
-            non_embedding_parameters: ParameterCount::of(&spec).non_embedding,
+            non_embedding_parameters: ParameterCount::from_spec(&spec).non_embedding,
             tokens: recipe.tokens() as u64,
             text_tokens: text.stream.len() as u64,
             passes: trained.passes,

@@ -62,7 +62,7 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    pub(super) fn of(sources: &BTreeMap<String, String>, krate: &str) -> Self {
+    pub(super) fn read(sources: &BTreeMap<String, String>, krate: &str) -> Self {
         let prefix = format!("crates/{krate}/src/");
         let mut code_of = BTreeMap::new();
         // Files that a door declares for tests alone.
@@ -307,7 +307,7 @@ fn a_circle_is_found_through_doors_and_names() {
         let sources = files
             .iter()
             .map(|(name, text)| (format!("crates/x/src/{name}.rs"), (*text).to_owned()));
-        let files = Modules::of(&sources.collect(), "x").uses();
+        let files = Modules::read(&sources.collect(), "x").uses();
         let all: BTreeSet<Vec<Vec<String>>> =
             circles(&files).into_iter().chain(circles(&rooms(&files))).collect();
         all.into_iter()

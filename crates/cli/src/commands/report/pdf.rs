@@ -37,7 +37,7 @@ const PROGRAMS: [(&str, Kind); 8] = [
 ///
 /// # Errors
 /// No converter is there, or all that are there fail.
-pub(super) fn of(page: &Path) -> anyhow::Result<PathBuf> {
+pub(super) fn convert(page: &Path) -> anyhow::Result<PathBuf> {
     let folders: Vec<PathBuf> =
         env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
     let programs: Vec<(PathBuf, Kind)> = PROGRAMS

@@ -37,7 +37,7 @@ fn show(recipes: &[Recipe]) -> anyhow::Result<()> {
     let mut groups = Vec::new();
     for recipe in recipes {
         let row = |size: &Size| {
-            let parameters = ParameterCount::of(&recipe.spec(size));
+            let parameters = ParameterCount::from_spec(&recipe.spec(size));
             vec![
                 recipe.name.to_owned(),
                 size.name.to_owned(),

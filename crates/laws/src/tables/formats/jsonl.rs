@@ -41,7 +41,7 @@ pub(super) fn read(path: &Path) -> Result<Rows, TableError> {
         cells: columns.iter().map(|name| cell(object.get(name))).collect(),
     };
     let rows = objects.into_iter().map(row).collect();
-    Ok(Rows::of(path, columns, rows, true))
+    Ok(Rows::new(path, columns, rows, true))
 }
 
 fn cell(value: Option<&Value>) -> Cell {

@@ -45,5 +45,5 @@ fn parquet(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Rows, TableErro
         .enumerate()
         .map(|(row, cells)| Ok(Row { place: format!("row {}", row + 1), cells: cells? }))
         .collect::<Result<_, TableError>>()?;
-    Ok(Rows::of(path, columns, rows, whole))
+    Ok(Rows::new(path, columns, rows, whole))
 }

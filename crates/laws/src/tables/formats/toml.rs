@@ -57,7 +57,7 @@ pub(super) fn read(path: &Path) -> Result<Rows, TableError> {
             .collect(),
     };
     let rows = models.iter().map(row).collect();
-    Ok(Rows::of(path, columns, rows, true))
+    Ok(Rows::new(path, columns, rows, true))
 }
 
 /// The line, from 1, of a byte of the text.

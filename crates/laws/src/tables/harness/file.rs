@@ -77,7 +77,7 @@ impl Results {
                     samples: self.root["n-samples"][task]["effective"].as_u64(),
                     flags,
                 };
-                let how = Evaluation::of(&self.root, task);
+                let how = Evaluation::from_result(&self.root, task);
                 found.push(Found { observation, path: self.path.clone(), task: task.clone(), how });
             }
         }
@@ -108,7 +108,7 @@ impl Results {
             }
             None => Err(refuse(value.to_string(), "a number")),
             Some(number) if number.is_finite() => {
-                Given::of(kind, number).map_err(|expected| refuse(value.to_string(), expected))
+                Given::new(kind, number).map_err(|expected| refuse(value.to_string(), expected))
             }
             Some(number) if leave_out_nan => lacking(format!("{key} of {task} is {number}")),
             Some(number) => Err(refuse(

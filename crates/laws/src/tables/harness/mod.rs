@@ -81,13 +81,13 @@ pub(crate) fn read(
     let mut seen = BTreeSet::new();
     files.retain(|path| seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())));
     // A table of sizes that is wrong is told before results that are.
-    let sizes = Beside::of(select, Vec::new(), std::iter::empty())?;
+    let sizes = Beside::read(select, Vec::new(), std::iter::empty())?;
     let read: Vec<Results> =
         files.iter().map(|path| Results::read(path)).collect::<Result<_, _>>()?;
     let x = Product::parse(select.x.first().map_or("S", String::as_str));
     let beside = match select.models {
         Some(_) => {
-            Beside::of(select, read.iter().map(|of| of.model.clone()).collect(), x.columns())?
+            Beside::read(select, read.iter().map(|of| of.model.clone()).collect(), x.columns())?
         }
         None => sizes,
     };

@@ -26,7 +26,7 @@ pub(super) struct Evaluation {
 
 impl Evaluation {
     /// How a task was evaluated, by the file of its result.
-    pub(super) fn of(root: &Json, task: &str) -> Self {
+    pub(super) fn from_result(root: &Json, task: &str) -> Self {
         let mut options = BTreeMap::new();
         let mut add = |name: &str, value: &Json| {
             if !value.is_null() && value != &Json::Bool(false) && value != "" {

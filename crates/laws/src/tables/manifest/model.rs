@@ -71,7 +71,7 @@ pub enum Compute {
 /// # Errors
 /// As [`Manifest::read`](super::Manifest::read), but for models that are there twice.
 pub(super) fn read(rows: &Rows) -> Result<Vec<ManifestModel>, TableError> {
-    let columns = Columns::of(rows)?;
+    let columns = Columns::from_rows(rows)?;
     let models: Vec<ManifestModel> =
         rows.rows.iter().map(|row| columns.model(rows, row)).collect::<Result<_, _>>()?;
     let mut runs: BTreeMap<&str, Vec<&ManifestModel>> = BTreeMap::new();
@@ -113,7 +113,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(rows: &Rows) -> Result<Self, TableError> {
+    fn from_rows(rows: &Rows) -> Result<Self, TableError> {
         let first = |names: &[&'static str]| names.iter().find(|name| rows.has(name)).copied();
         let at = |names: &[&'static str]| first(names).map(|name| rows.column(name)).transpose();
         let params = PARAMS.iter().find(|(name, _)| rows.has(name));

@@ -96,7 +96,7 @@ pub(super) fn sizes(request: &ModelRequest, given: Option<u64>) -> Result<Folder
             head: 0,
             total: non_embedding,
         },
-        (Ok(spec), _, _) => of_spec(&ParameterCount::of(spec)),
+        (Ok(spec), _, _) => of_spec(&ParameterCount::from_spec(spec)),
         (Err(_), Some(files), _) => of_headers(files).ok_or_else(|| {
             broken(
                 "its weights are quantised, or name no token embedding, so that parameters cannot be counted".into(),

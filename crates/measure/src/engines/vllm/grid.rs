@@ -34,7 +34,7 @@ pub(super) struct Grid {
 
 impl Grid {
     /// Looks at lists.
-    pub(super) fn of(tops: &[Top]) -> Self {
+    pub(super) fn from_lists(tops: &[Top]) -> Self {
         let differences: Vec<f64> = tops
             .iter()
             .flat_map(|top| top.best.windows(2).map(|pair| pair[0].1 - pair[1].1))
@@ -174,12 +174,12 @@ mod tests {
     fn logits_of_16_bits_show_and_those_of_32_do_not() {
         for offset in [4.0, 11.0, 18.0, -30.0] {
             let plain: Vec<Top> = (1..9).map(|seed| top(&logits(seed, offset))).collect();
-            let grid = Grid::of(&plain);
+            let grid = Grid::from_lists(&plain);
             assert!(!grid.coarse() && grid.equal == 0, "{offset}: {grid:?}");
             let rounded: Vec<Top> = (1..9)
                 .map(|seed| top(&logits(seed, offset).into_iter().map(bf16).collect::<Vec<_>>()))
                 .collect();
-            let grid = Grid::of(&rounded);
+            let grid = Grid::from_lists(&rounded);
             assert!(grid.coarse(), "{offset}: {grid:?}");
         }
     }
@@ -194,7 +194,7 @@ mod tests {
                 top(&z)
             })
             .collect();
-        let grid = Grid::of(&with_ties);
+        let grid = Grid::from_lists(&with_ties);
         assert!(!grid.coarse(), "{grid:?}");
         assert_eq!(grid.equal, 8);
         let found = ties(&with_ties.into_iter().map(Some).collect::<Vec<_>>());

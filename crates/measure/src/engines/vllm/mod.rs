@@ -237,7 +237,7 @@ impl Opened {
             unused_tensors: Vec::new(),
             files_not_read: Vec::new(),
             bos: facts.bos,
-            learned: weights.as_ref().and_then(Learned::of),
+            learned: weights.as_ref().and_then(Learned::new),
         })
     }
 

@@ -80,7 +80,7 @@ pub(super) fn probe(server: &Server, expected: &Expected) -> Result<Probed> {
     if let Some(lists) = &lists {
         asking.agree(lists, &answer)?;
         let known: Vec<Top> = lists.iter().flatten().cloned().collect();
-        grid = (!known.is_empty()).then(|| Grid::of(&known));
+        grid = (!known.is_empty()).then(|| Grid::from_lists(&known));
         rule = asking.rule(&served, form, &prompt, lists)?;
     }
     let (context, halved_from) = asking.context(&served, form)?;

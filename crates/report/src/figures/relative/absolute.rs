@@ -22,7 +22,7 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
     let title = format!("{} by {}, against {}", capital(&of.fit.error), of.one(), of.x());
     let numbers = Frame::stacked(laws.iter().map(|law| rows(&of, law)));
     let caption = caption(&of, &laws);
-    Ok(Figure::of(title, caption, numbers, move |frame| {
+    Ok(Figure::new(title, caption, numbers, move |frame| {
         let tip = |row: Row<'_>| {
             let ends = row.ends(["low_95", "high_95"]);
             let ends = ends.map_or(String::new(), |(low, high)| {
@@ -38,18 +38,18 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
             )
         };
         let series = laws.iter().map(|law| {
-            let rows = frame.rows().of("distribution", &law.name);
-            Series::of(of.style(&law.name), &law.name)
+            let rows = frame.rows().matching("distribution", &law.name);
+            Series::new(of.style(&law.name), &law.name)
                 .line(&rows, "x", "fitted")
                 .marks(Marks::at(&rows, "x", "value", tip).error("low_95", "high_95"))
                 .label(if of.named() { label(law) } else { vec![] })
         });
-        Drawing::one(vec![], Panel::of(of.axis(), Axis::log(of.error()), 380.0, series.collect()))
+        Drawing::one(vec![], Panel::new(of.axis(), Axis::log(of.error()), 380.0, series.collect()))
     }))
 }
 
 fn rows(of: &Comparison<'_>, law: &Law) -> Frame {
-    let points = Frame::of(&law.points)
+    let points = Frame::from_rows(&law.points)
         .column("model", |point| &point.label)
         .column("x", |point| point.x)
         .column("value", |point| point.value)
@@ -57,7 +57,7 @@ fn rows(of: &Comparison<'_>, law: &Law) -> Frame {
         .column("fitted", |point| point.fitted)
         .column("beta", |_| Some(law.fit()?.exponent.value))
         .ends(["beta_low", "beta_high"], |_| law.fit()?.exponent.bounds());
-    let missing = Frame::of(&law.left_out)
+    let missing = Frame::from_rows(&law.left_out)
         .column("model", |left| &left.label)
         .column("left_out_because", |left| &left.reason);
     Frame::stacked([points.frame(), missing.frame()]).led([

@@ -41,7 +41,7 @@ fn make<'a>(laws: Vec<Comparison<'a>>) -> Made<'a> {
         gaps.iter().map(|one| gap::frame(of, one).led([("case", of.file.into())]))
     }));
     let title = format!("{} relative laws side by side", panels.len());
-    Ok(Figure::of(title, caption, numbers, move |frame| {
+    Ok(Figure::new(title, caption, numbers, move |frame| {
         let mut drawn: Vec<Panel> =
             panels.iter().map(|(of, gaps)| panel(frame, of, gaps)).collect();
         Panel::equal_spans(&mut drawn);
@@ -50,7 +50,7 @@ fn make<'a>(laws: Vec<Comparison<'a>>) -> Made<'a> {
 }
 
 fn panel(frame: &Frame, of: &Comparison<'_>, gaps: &[&Gap]) -> Panel {
-    let rows = frame.rows().of("case", of.file).of("family", &of.family.name);
+    let rows = frame.rows().matching("case", of.file).matching("family", &of.family.name);
     let note = |rows: &crate::frame::Rows<'_>| {
         let row = rows.with("delta_beta").first()?;
         let (name, slope) = (row.text("treatment"), format::fixed(row.number("delta_beta")?, 4));

@@ -31,7 +31,7 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
         link.verdict
     );
     let law = |pair: &CovariatePair| of.family.gap(&pair.treatment).and_then(Gap::fit);
-    let pairs = Frame::of(&link.pairs)
+    let pairs = Frame::from_rows(&link.pairs)
         .column("family", |_| &of.family.name)
         .column("treatment", |pair| &pair.treatment)
         .column("covariate", |_| &link.column)
@@ -39,14 +39,14 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
         .column("delta_beta", |pair| pair.delta_beta)
         .ends(["low", "high"], |pair| law(pair)?.delta_beta.bounds())
         .column("trend", |pair| Some(law(pair)?.trend.name()));
-    let missing = Frame::of(&link.left_out)
+    let missing = Frame::from_rows(&link.left_out)
         .column("family", |_| &of.family.name)
         .column("treatment", |left| &left.label)
         .column("covariate", |_| &link.column)
         .column("left_out_because", |left| &left.reason);
     let title = format!("Δβ of {} against {}, by {}", of.fit.error, link.column, of.one());
     let numbers = Frame::stacked([pairs.frame(), missing.frame()]);
-    Ok(Figure::of(title, caption, numbers, move |frame| {
+    Ok(Figure::new(title, caption, numbers, move |frame| {
         let rows = frame.rows();
         let tip = |row: Row<'_>| {
             let (treatment, value) = (row.text("treatment"), row.significant("value"));
@@ -60,11 +60,11 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
             let style = if of.named() { of.style(treatment) } else { Style::NEUTRAL };
             let (mark, look) = match row.text("trend") {
                 "" => (style.mark(), Look::Hollow),
-                _ => (trend::mark(trend::of(row)), trend::look(trend::of(row))),
+                _ => (trend::mark(trend::verdict(row)), trend::look(trend::verdict(row))),
             };
             let marks = Marks::at(&rows, "value", "delta_beta", tip).error("low", "high").all(look);
             let label = if of.named() { vec![treatment.to_owned()] } else { vec![] };
-            Some(Series::of(style, treatment).shape(mark).marks(marks).label(label))
+            Some(Series::new(style, treatment).shape(mark).marks(marks).label(label))
         });
         let notes = [("Pearson's r", &link.pearson), ("Spearman's ρ", &link.spearman)];
         let notes = notes
@@ -74,7 +74,7 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
         let panel = Panel {
             notes: notes.collect(),
             guides: vec![Guide::level(0.0, "0: parallel", End::Right)],
-            ..Panel::of(Axis::linear(&link.column), y, 340.0, series.collect())
+            ..Panel::new(Axis::linear(&link.column), y, 340.0, series.collect())
         };
         Drawing::one(trend::legend(&rows, false), panel)
     }))

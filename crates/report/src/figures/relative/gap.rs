@@ -31,7 +31,7 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
     let title = format!("The gap of {error} to {baseline} by {}, against {}", of.one(), of.x());
     let numbers = Frame::stacked(gaps.iter().map(|gap| frame(&of, gap)));
     let caption = caption(&of, &gaps);
-    Ok(Figure::of(title, caption, numbers, move |frame| {
+    Ok(Figure::new(title, caption, numbers, move |frame| {
         let rows = frame.rows();
         let panel = panel(&of, &gaps, &rows, of.named(), 400.0);
         Drawing::one(trend::legend(&rows, !of.named()), panel)
@@ -50,7 +50,7 @@ pub(super) fn frame(of: &Comparison<'_>, gap: &Gap) -> Frame {
     let law = gap.fit();
     let traced = law.map_or(&[][..], |law| &law.trace);
     let ahead = law.map_or(&[][..], |law| &law.predictions);
-    let measured = Frame::of(&gap.points)
+    let measured = Frame::from_rows(&gap.points)
         .column("row", |_| MEASURED)
         .column("model", |point| &point.label)
         .column("x", |point| point.x)
@@ -59,18 +59,19 @@ pub(super) fn frame(of: &Comparison<'_>, gap: &Gap) -> Frame {
         .column("gap", |point| point.value)
         .ends(["low", "high"], |point| log_bar(point.value, point.log_standard_error))
         .column("fitted", |point| point.fitted);
-    let traced = Frame::of(traced)
+    let traced = Frame::from_rows(traced)
         .column("row", |_| LAW)
         .column("x", |at| at.x)
         .column("gap", |at| at.value)
         .ends(["low", "high"], |at| at.interval);
-    let ahead = Frame::of(ahead)
+    let ahead = Frame::from_rows(ahead)
         .column("row", |_| PREDICTED)
         .column("x", |at| at.x)
         .column("gap", |at| at.law.value)
         .ends(["low", "high"], |at| at.model.bounds());
-    let missing =
-        Frame::of(&gap.left_out).column("row", |_| "left out").column("model", |left| &left.label);
+    let missing = Frame::from_rows(&gap.left_out)
+        .column("row", |_| "left out")
+        .column("model", |left| &left.label);
     Frame::stacked([
         tail(measured, law).frame(),
         tail(traced, law).frame(),
@@ -99,7 +100,7 @@ pub(super) fn panel(
     height: f64,
 ) -> Panel {
     let baseline = &of.fit.options.baseline;
-    let (measured, predicted) = (rows.of("row", MEASURED), rows.of("row", PREDICTED));
+    let (measured, predicted) = (rows.matching("row", MEASURED), rows.matching("row", PREDICTED));
     let (nearest, farthest) = measured.range("x");
     let x = [measured.numbers("x"), predicted.numbers("x")].concat();
     // Bands set no scale, nor do intervals that are many times wider than what they are of.
@@ -126,7 +127,7 @@ pub(super) fn panel(
         shades,
         // A line at 1 that lies far off would press the gaps together.
         guides: if lowest <= 1.02 && highest >= 0.98 { vec![equal] } else { Vec::new() },
-        ..Panel::of(of.axis().closed(x), y, height, series)
+        ..Panel::new(of.axis().closed(x), y, height, series)
     }
 }
 
@@ -135,15 +136,15 @@ fn series(of: &Comparison<'_>, gap: &Gap, rows: &Rows<'_>, labelled: bool) -> [S
     let law = gap.fit();
     let slope = |law: &GapLaw| signed(law.delta_beta.value, law.delta_beta.bounds());
     let told = law.map(|law| format!("{}, Δβ {}", law.trend.name(), slope(law)));
-    let rows = rows.of("treatment", &gap.name);
-    let verdict = rows.first().map_or(Trend::Undecided, trend::of);
+    let rows = rows.matching("treatment", &gap.name);
+    let verdict = rows.first().map_or(Trend::Undecided, trend::verdict);
     let style = if of.named() { of.style(&gap.name) } else { trend::style(verdict) };
-    let series = || Series::of(style, &gap.name).shape(trend::mark(verdict));
-    let marks = Marks::at(&rows.of("row", MEASURED), "x", "gap", |row| {
+    let series = || Series::new(style, &gap.name).shape(trend::mark(verdict));
+    let marks = Marks::at(&rows.matching("row", MEASURED), "x", "gap", |row| {
         let verdict = told.as_ref().map_or(String::new(), |told| format!("\n{told}"));
         tip(row, &verdict)
     });
-    let trace = rows.of("row", LAW);
+    let trace = rows.matching("row", LAW);
     let measured = series()
         .stroke(trend::line(verdict))
         .line(&trace, "x", "gap")
@@ -155,7 +156,7 @@ fn series(of: &Comparison<'_>, gap: &Gap, rows: &Rows<'_>, labelled: bool) -> [S
         measured
     };
     let label = [gap.name.clone(), told.unwrap_or_else(|| "no relative law".to_owned())];
-    let ahead = Marks::at(&rows.of("row", PREDICTED), "x", "gap", |row| {
+    let ahead = Marks::at(&rows.matching("row", PREDICTED), "x", "gap", |row| {
         let x = format::quantity(row.number("x").unwrap_or_default());
         // The interval is that of a new model, whose middle is the law's.
         let value = row.estimate(["gap", "low", "high"]);

@@ -48,7 +48,7 @@ pub(super) fn sections(results: &Results) -> Vec<Section<'_>> {
         laws.iter().map(|law| law.section(several_files)).collect();
     if !laws.is_empty() {
         let slot = cases::FIGURE.slot((cases::FIGURE.make)(laws));
-        sections.push(Section::of("Relative laws side by side", "relative", vec![slot]));
+        sections.push(Section::new("Relative laws side by side", "relative", vec![slot]));
     }
     sections
 }
@@ -106,7 +106,7 @@ impl<'a> Comparison<'a> {
         } else {
             self.file.to_owned()
         };
-        Section::of(&heading, &files, slots)
+        Section::new(&heading, &files, slots)
     }
 
     /// The colour of a distribution: its place among all distributions of the result, by name.
@@ -120,7 +120,7 @@ impl<'a> Comparison<'a> {
             .collect();
         names.sort_unstable();
         names.dedup();
-        Style::of(names.iter().position(|name| *name == distribution).unwrap_or(0))
+        Style::for_corpus(names.iter().position(|name| *name == distribution).unwrap_or(0))
     }
 
     /// Whether each distribution can be named beside the axes.

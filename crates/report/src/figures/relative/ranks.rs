@@ -41,20 +41,20 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
     );
     let title = format!("Δβ of −ln RBP to {baseline} by {}, against k", of.one());
     let numbers = Frame::stacked(gaps.iter().map(|gap| rows(&of, gap)));
-    Ok(Figure::of(title, caption, numbers, move |frame| {
+    Ok(Figure::new(title, caption, numbers, move |frame| {
         let rows = frame.rows();
         let series =
             rows.by("treatment").into_iter().flat_map(|rows| series(&of, &rows.with("delta_beta")));
         let y = Axis::linear("Δβ, slope of ln G on ln x").holding([0.0]);
         let grid = Axis::grid(rows.with("delta_beta").numbers("k"));
-        let panel = Panel::of(grid, y, 320.0, series.collect());
+        let panel = Panel::new(grid, y, 320.0, series.collect());
         let guides = vec![Guide::level(0.0, "0: parallel", End::Right)];
         Drawing::one(trend::legend(&rows, false), Panel { guides, ..panel })
     }))
 }
 
 fn rows(of: &Comparison<'_>, gap: &RanksOfGap) -> Frame {
-    let there = Frame::of(&gap.at)
+    let there = Frame::from_rows(&gap.at)
         .column("k", |at| at.k)
         .column("delta_beta", |at| at.delta_beta.value)
         .ends(["low", "high"], |at| at.delta_beta.bounds())
@@ -66,7 +66,7 @@ fn rows(of: &Comparison<'_>, gap: &RanksOfGap) -> Frame {
         .column("equivalence_q", |at| Some(at.tests?.equivalence_q))
         .column("trend", |at| at.trend.name())
         .column("slope_claimed", RankGap::claimed);
-    let missing = Frame::of(&gap.left_out)
+    let missing = Frame::from_rows(&gap.left_out)
         .column("k", |(k, _)| *k)
         .column("left_out_because", |(_, reason)| reason);
     Frame::stacked([there.frame(), missing.frame()]).led([
@@ -79,7 +79,7 @@ fn rows(of: &Comparison<'_>, gap: &RanksOfGap) -> Frame {
 /// The line of a treatment, then its marks: a series has one, and verdicts differ by k.
 fn series(of: &Comparison<'_>, rows: &Rows<'_>) -> Vec<Series> {
     let treatment = rows.text("treatment");
-    let series = || Series::of(of.style(treatment), treatment);
+    let series = || Series::new(of.style(treatment), treatment);
     let label = if of.named() { vec![treatment.to_owned()] } else { vec![] };
     let tip = |row: Row<'_>| {
         let claim = if row.flag("slope_claimed") {
@@ -92,7 +92,7 @@ fn series(of: &Comparison<'_>, rows: &Rows<'_>) -> Vec<Series> {
     let mut line = series().line(rows, "k", "delta_beta").label(label);
     let mut all = Vec::new();
     for rows in rows.by("k") {
-        let verdict = rows.first().map_or(Trend::Undecided, trend::of);
+        let verdict = rows.first().map_or(Trend::Undecided, trend::verdict);
         let marks = Marks::at(&rows, "k", "delta_beta", tip).error("low", "high");
         all.push(series().shape(trend::mark(verdict)).marks(marks.all(trend::look(verdict))));
         // The label has the mark of the point that it leads to.

@@ -33,7 +33,7 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
         format::percent(options.false_discovery),
         trend::summary(laws.iter().copied())
     );
-    let numbers = Frame::of(laws)
+    let numbers = Frame::from_rows(laws)
         .column("family", |_| &of.family.name)
         .column("treatment", |(treatment, _)| treatment)
         .column("baseline", |_| &options.baseline)
@@ -49,7 +49,7 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
         .frame();
     let title = format!("Δβ of {} against {} by {}", of.fit.error, options.baseline, of.one());
     let margin = options.margin;
-    Ok(Figure::of(title, caption, numbers, move |frame| {
+    Ok(Figure::new(title, caption, numbers, move |frame| {
         let rows = frame.rows();
         let names: Vec<String> = rows.iter().map(|row| row.text("treatment").to_owned()).collect();
         let tip = |row: Row<'_>| {
@@ -57,18 +57,18 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
         };
         let series = rows.by("treatment").into_iter().filter_map(|rows| {
             let row = rows.first()?;
-            let (treatment, verdict) = (row.text("treatment"), trend::of(row));
+            let (treatment, verdict) = (row.text("treatment"), trend::verdict(row));
             let style = if of.named() { of.style(treatment) } else { trend::style(verdict) };
             let marks = Marks::at(&rows, "delta_beta", Num::row("treatment", &names, 0.0), tip);
             let marks = marks.error("low", "high").all(trend::look(verdict));
-            Some(Series::of(style, treatment).shape(trend::mark(verdict)).lying(marks))
+            Some(Series::new(style, treatment).shape(trend::mark(verdict)).lying(marks))
         });
         let x = Axis::linear("Δβ, slope of ln G on ln x").holding([-margin, margin]);
         let height = FRAME + ROW * names.len() as f64;
         let panel = Panel {
             shades: vec![Shade { from: -margin, to: margin, text: "" }],
             guides: vec![Guide::upright(0.0)],
-            ..Panel::of(x, Axis::rows(&names), height, series.collect())
+            ..Panel::new(x, Axis::rows(&names), height, series.collect())
         };
         Drawing::one(trend::legend(&rows, !of.named()), panel)
     }))

@@ -10,7 +10,7 @@ const ALL: [Trend; 5] =
     [Trend::Closes, Trend::Widens, Trend::Crossed, Trend::Parallel, Trend::Undecided];
 
 /// The verdict that stands in a row; undecided where there is none.
-pub(super) fn of(row: Row<'_>) -> Trend {
+pub(super) fn verdict(row: Row<'_>) -> Trend {
     ALL.into_iter().find(|trend| trend.name() == row.text("trend")).unwrap_or(Trend::Undecided)
 }
 
@@ -39,11 +39,11 @@ pub(super) fn line(trend: Trend) -> Line {
 /// The colour of a verdict, for figures that have too many distributions for a colour each.
 pub(super) fn style(trend: Trend) -> Style {
     match trend {
-        Trend::Closes => Style::of(0),
-        Trend::Widens => Style::of(1),
-        Trend::Crossed => Style::of(3),
-        Trend::Parallel => Style::of(2),
-        Trend::Undecided => Style::of(6),
+        Trend::Closes => Style::for_corpus(0),
+        Trend::Widens => Style::for_corpus(1),
+        Trend::Crossed => Style::for_corpus(3),
+        Trend::Parallel => Style::for_corpus(2),
+        Trend::Undecided => Style::for_corpus(6),
     }
 }
 
@@ -51,9 +51,12 @@ pub(super) fn style(trend: Trend) -> Style {
 pub(super) fn legend(rows: &Rows<'_>, coloured: bool) -> Vec<Key> {
     let key = |trend: Trend| {
         let style = if coloured { style(trend) } else { Style::NEUTRAL };
-        Key::of(style, Sample::Mark(mark(trend), look(trend)), trend.name())
+        Key::new(style, Sample::Mark(mark(trend), look(trend)), trend.name())
     };
-    ALL.into_iter().filter(|trend| !rows.of("trend", trend.name()).is_empty()).map(key).collect()
+    ALL.into_iter()
+        .filter(|trend| !rows.matching("trend", trend.name()).is_empty())
+        .map(key)
+        .collect()
 }
 
 /// `2 close (a, b), 1 is undecided (c)`: how many of each, the first few by name.

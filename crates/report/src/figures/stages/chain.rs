@@ -34,29 +34,29 @@ pub(super) fn make<'a>(fit: &'a StagesFit, group: &'a StagesGroup) -> Made<'a> {
     let curves = group.held_out.as_ref().map_or(&group.curves, |held_out| &held_out.curves);
     let title = format!("{} to {} to {}, {}", fit.x, fit.loss, fit.accuracy, group.name);
     let caption = caption(fit, group, curves);
-    Ok(Figure::of(title, caption, rows(group, curves), move |frame| {
+    Ok(Figure::new(title, caption, rows(group, curves), move |frame| {
         let rows = frame.rows();
         let key = |mark, look, text| Key::mark(mark, look, text);
         let route = |(route, style, line): &(Route, usize, Line)| {
-            Key::of(Style::of(*style), Sample::Line(*line), route.name())
+            Key::new(Style::for_corpus(*style), Sample::Line(*line), route.name())
         };
         let mut legend: Vec<Key> = ROUTES.iter().map(route).collect();
         legend.push(key(Mark::Disc, Look::Filled, "fitted"));
-        if !rows.of("row", "held out").is_empty() {
+        if !rows.matching("row", "held out").is_empty() {
             legend.push(key(Mark::Disc, Look::HeldOut, "held out"));
             legend.push(key(Mark::Diamond, Look::Hollow, "predicted"));
         }
         // Rows of the group come first in the frame, in its order.
         let place =
             |row: Row<'_>| group.points.get(row.at).map_or("", |point| &point.place).to_owned();
-        Drawing::of(legend, vec![panels(fit, &rows, &place)])
+        Drawing::new(legend, vec![panels(fit, &rows, &place)])
     }))
 }
 
 /// The rows of the group, what was predicted of those held out, and the curves.
 fn rows(group: &StagesGroup, curves: &StageCurves) -> Frame {
     let held_out = group.held_out.as_ref().map_or(&[][..], |held_out| &held_out.points);
-    let measured = Frame::of(&group.points)
+    let measured = Frame::from_rows(&group.points)
         .column("row", |point| if point.held_out { "held out" } else { "fitted" })
         .column("route", |_| "")
         .column("model", |point| &point.label)
@@ -82,14 +82,14 @@ fn rows(group: &StagesGroup, curves: &StageCurves) -> Frame {
 
 /// The loss and the accuracies that were predicted of a point.
 fn predicted(point: &HeldOutPoint) -> [Frame; 2] {
-    let loss = Frame::of(&point.predicted_loss)
+    let loss = Frame::from_rows(&point.predicted_loss)
         .column("row", |_| "predicted")
         .column("route", |_| FIRST)
         .column("model", |_| &point.label)
         .column("x", |_| point.x)
         .column("loss", |loss| loss.value)
         .ends(["low", "high"], |loss| loss.bounds());
-    let accuracies = Frame::of(&point.predicted)
+    let accuracies = Frame::from_rows(&point.predicted)
         .column("row", |_| "predicted")
         .column("route", |value| value.route.name())
         .column("model", |_| &point.label)
@@ -102,7 +102,7 @@ fn predicted(point: &HeldOutPoint) -> [Frame; 2] {
 }
 
 fn curve<'a>(route: &'static str, trace: &'a [TracePoint]) -> Selection<&'a TracePoint> {
-    let rows = Frame::of(trace).column("row", |_| "curve").column("route", |_| route);
+    let rows = Frame::from_rows(trace).column("row", |_| "curve").column("route", |_| route);
     rows.ends(["low", "high"], |at| at.interval)
 }
 
@@ -114,19 +114,20 @@ fn panels(fit: &StagesFit, rows: &Rows<'_>, place: &dyn Fn(Row<'_>) -> String) -
         let look =
             |row: Row<'_>| if row.text("row") == "held out" { Look::HeldOut } else { Look::Filled };
         let marks = Marks::at(&rows, x, y, |row| tip(row, &place(row))).look(look);
-        Series::of(Style::NEUTRAL, "").shape(Mark::Disc).marks(marks)
+        Series::new(Style::NEUTRAL, "").shape(Mark::Disc).marks(marks)
     };
     let predicted = |style: usize, route: &str, x: &'static str, y: &'static str, bars: bool| {
         let told =
             |row: Row<'_>| format!("{} as predicted\n{}", row.text("model"), row.significant(y));
-        let marks = Marks::at(&rows.of("row", "predicted").of("route", route), x, y, told);
+        let marks =
+            Marks::at(&rows.matching("row", "predicted").matching("route", route), x, y, told);
         let marks = marks.error_where(|_| bars, "low", "high").all(Look::Hollow);
-        Series::of(Style::of(style), "").shape(Mark::Diamond).marks(marks)
+        Series::new(Style::for_corpus(style), "").shape(Mark::Diamond).marks(marks)
     };
     let traced =
         |style: usize, line: Line, route: &str, x: &'static str, y: &'static str, band: bool| {
-            let curve = rows.of("row", "curve").of("route", route);
-            let series = Series::of(Style::of(style), "").stroke(line).line(&curve, x, y);
+            let curve = rows.matching("row", "curve").matching("route", route);
+            let series = Series::new(Style::for_corpus(style), "").stroke(line).line(&curve, x, y);
             if band { series.band(&curve, x, ["low", "high"]) } else { series }
         };
     let second = Route::SecondStage.name();
@@ -155,7 +156,7 @@ fn panels(fit: &StagesFit, rows: &Rows<'_>, place: &dyn Fn(Row<'_>) -> String) -
             .map(|(route, style, _)| predicted(*style, route.name(), "x", "accuracy", one(*route))),
     );
     let largest = rows.only(|row| row.text("route").is_empty()).range("x").1;
-    let goes_on = rows.of("route", FIRST).of("row", "curve").range("x").1 > largest;
+    let goes_on = rows.matching("route", FIRST).matching("row", "curve").range("x").1 > largest;
     let shades = || if goes_on { vec![Shade::above(largest, "")] } else { Vec::new() };
     let chance = |end| fit.chance.map(|at| Guide::level(at, "chance", end)).into_iter().collect();
     let accuracy = || Axis::linear(&fit.accuracy).holding(fit.chance);
@@ -164,18 +165,18 @@ fn panels(fit: &StagesFit, rows: &Rows<'_>, place: &dyn Fn(Row<'_>) -> String) -
         Panel {
             heading: "First stage: compute to loss".to_owned(),
             shades: shades(),
-            ..Panel::of(Axis::amounts(&fit.x), Axis::log(&fit.loss), 260.0, first)
+            ..Panel::new(Axis::amounts(&fit.x), Axis::log(&fit.loss), 260.0, first)
         },
         Panel {
             heading: "Second stage: loss to accuracy".to_owned(),
             guides: chance(End::Right),
-            ..Panel::of(Axis::linear(&fit.loss).closed(losses), accuracy(), 260.0, between)
+            ..Panel::new(Axis::linear(&fit.loss).closed(losses), accuracy(), 260.0, between)
         },
         Panel {
             heading: "Compute to accuracy".to_owned(),
             shades: shades(),
             guides: chance(End::Left),
-            ..Panel::of(Axis::amounts(&fit.x), accuracy(), 260.0, whole)
+            ..Panel::new(Axis::amounts(&fit.x), accuracy(), 260.0, whole)
         },
     ]
 }

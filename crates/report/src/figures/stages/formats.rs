@@ -44,7 +44,7 @@ pub(super) fn make(fit: &StagesFit) -> Made<'_> {
     );
     let title = format!("Predictability of {} and {} by group", fit.loss, fit.accuracy);
     let numbers = Frame::stacked(fit.groups.iter().map(rows));
-    Ok(Figure::of(title, caption, numbers, |frame| {
+    Ok(Figure::new(title, caption, numbers, |frame| {
         let key = |look, text| Key::mark(Mark::Disc, look, text);
         let legend = vec![
             key(Look::Filled, "of all points"),
@@ -52,13 +52,13 @@ pub(super) fn make(fit: &StagesFit) -> Made<'_> {
             key(Look::HeldOut, "held out"),
         ];
         let rows = frame.rows();
-        Drawing::of(legend, vec![vec![predictability(&rows), accuracy(fit, &rows)]])
+        Drawing::new(legend, vec![vec![predictability(&rows), accuracy(fit, &rows)]])
     }))
 }
 
 /// The group, then its points.
 fn rows(group: &StagesGroup) -> Frame {
-    let whole = Frame::of([&group.predictability])
+    let whole = Frame::from_rows([&group.predictability])
         .column("row", |_| "group")
         .empty("model")
         .empty("x")
@@ -70,7 +70,7 @@ fn rows(group: &StagesGroup) -> Frame {
         .column(LEFT_OUT, |found| found.quadratic_left_out)
         .column("power_r_squared", |found| found.power)
         .column("power_left_out_r_squared", |found| found.power_left_out);
-    let points = Frame::of(&group.points)
+    let points = Frame::from_rows(&group.points)
         .column("row", |_| "point")
         .column("model", |point| &point.label)
         .column("x", |point| point.x)
@@ -85,7 +85,7 @@ fn height(rows: &Rows<'_>) -> f64 {
 }
 
 fn predictability(rows: &Rows<'_>) -> Panel {
-    let groups = rows.of("row", "group");
+    let groups = rows.matching("row", "group");
     let names: Vec<String> = groups.iter().map(|row| row.text("group").to_owned()).collect();
     let series = groups.by("group").into_iter().enumerate().flat_map(|(at, rows)| {
         let of = |column: &'static str, what: &str, look| {
@@ -93,7 +93,7 @@ fn predictability(rows: &Rows<'_>) -> Panel {
                 format!("{}\n{what}: R² {}", row.text("group"), row.significant(column))
             };
             let marks = Marks::at(&rows, column, Num::row("group", &names, 0.0), tip).all(look);
-            Series::of(Style::of(at), rows.text("group")).shape(Mark::Disc).marks(marks)
+            Series::new(Style::for_corpus(at), rows.text("group")).shape(Mark::Disc).marks(marks)
         };
         [
             of(LEFT_OUT, "each point predicted from the others", Look::Hollow),
@@ -107,7 +107,7 @@ fn predictability(rows: &Rows<'_>) -> Panel {
     Panel {
         heading: "Predictability".to_owned(),
         guides: vec![Guide::upright(1.0)],
-        ..Panel::of(x, Axis::rows(&names), height(rows), series.collect())
+        ..Panel::new(x, Axis::rows(&names), height(rows), series.collect())
     }
 }
 
@@ -118,18 +118,19 @@ fn accuracy(fit: &StagesFit, rows: &Rows<'_>) -> Panel {
         format!("{model}, {group}\nx = {x}\naccuracy {}", row.significant("accuracy"))
     };
     let look = |row: Row<'_>| if row.flag("held_out") { Look::HeldOut } else { Look::Filled };
-    let series = rows.of("row", "point").by("group").into_iter().enumerate().map(|(at, rows)| {
-        let marks = Marks::at(&rows, "x", "accuracy", tip).look(look);
-        let series = Series::of(Style::of(at), rows.text("group")).shape(Mark::Disc);
-        // Several models of one x stand above each other; a line through them would say nothing.
-        let one_each = rows.numbers("x").windows(2).all(|pair| pair[0] < pair[1]);
-        if one_each { series.joined(marks) } else { series.marks(marks) }
-    });
+    let series =
+        rows.matching("row", "point").by("group").into_iter().enumerate().map(|(at, rows)| {
+            let marks = Marks::at(&rows, "x", "accuracy", tip).look(look);
+            let series = Series::new(Style::for_corpus(at), rows.text("group")).shape(Mark::Disc);
+            // Several models of one x stand above each other; a line through them would say nothing.
+            let one_each = rows.numbers("x").windows(2).all(|pair| pair[0] < pair[1]);
+            if one_each { series.joined(marks) } else { series.marks(marks) }
+        });
     let y = Axis::linear("accuracy").holding(fit.chance);
     let guides = fit.chance.map(|at| Guide::level(at, "chance", End::Right));
     Panel {
         heading: "Accuracy".to_owned(),
         guides: guides.into_iter().collect(),
-        ..Panel::of(Axis::amounts(&fit.x), y, height(rows), series.collect())
+        ..Panel::new(Axis::amounts(&fit.x), y, height(rows), series.collect())
     }
 }

@@ -23,10 +23,10 @@ pub(super) fn sections(results: &Results) -> Vec<Section<'_>> {
         if fit.groups.len() == 1 {
             whole.extend(chains.by_ref().map(|(_, slot)| slot));
         }
-        sections.push(Section::of(&heading, &found.file, whole));
+        sections.push(Section::new(&heading, &found.file, whole));
         sections.extend(chains.map(|(group, slot)| {
             let files = format!("{}--{}", found.file, group.name);
-            Section::of(&format!("Two stages: {}", group.name), &files, vec![slot])
+            Section::new(&format!("Two stages: {}", group.name), &files, vec![slot])
         }));
     }
     sections

@@ -22,7 +22,7 @@ fn make<'a>(fit: &'a IsoflopFit, group: &'a IsoflopGroup) -> Made<'a> {
     }
     let numbers = Frame::stacked(group.budgets.iter().map(|budget| rows(group, budget)));
     let title = format!("Loss against size and tokens at each budget, {}", group.name);
-    Ok(Figure::of(title, caption(group), numbers, |frame| {
+    Ok(Figure::new(title, caption(group), numbers, |frame| {
         let legend = vec![
             Key::mark(Mark::Disc, Look::Filled, "run"),
             Key::mark(Mark::Diamond, Look::Hollow, "minimum of the curve"),
@@ -31,13 +31,13 @@ fn make<'a>(fit: &'a IsoflopFit, group: &'a IsoflopGroup) -> Made<'a> {
         let sizes = panel(Along::Params, Axis::amounts(params(&fit.params)), &rows);
         let tokens = panel(Along::Tokens, Axis::amounts("D, tokens"), &rows);
         let tokens = Panel { y: tokens.y.untitled(), ..tokens };
-        Drawing::of(legend, vec![vec![sizes, tokens]])
+        Drawing::new(legend, vec![vec![sizes, tokens]])
     }))
 }
 
 /// The runs of a budget; each minimum, and the drawn curve that it is of.
 fn rows(group: &IsoflopGroup, budget: &IsoflopBudget) -> Frame {
-    let runs = Frame::of(&budget.runs)
+    let runs = Frame::from_rows(&budget.runs)
         .column("row", |_| "run")
         .empty("curve")
         .empty("along")
@@ -48,7 +48,7 @@ fn rows(group: &IsoflopGroup, budget: &IsoflopBudget) -> Frame {
     let minima = budget.minima.iter().flat_map(|minimum: &IsoflopMinimum| {
         let place = |along: Along, x: Option<f64>| x.filter(|_| minimum.along == along);
         let found = minimum.found();
-        let lowest = Frame::of([()])
+        let lowest = Frame::from_rows([()])
             .column("row", |()| "minimum")
             .column("curve", |()| minimum.curve.name())
             .column("along", |()| minimum.along.name())
@@ -57,7 +57,7 @@ fn rows(group: &IsoflopGroup, budget: &IsoflopBudget) -> Frame {
             .column("loss", |()| Some(found?.1))
             .column("refused_because", |()| minimum.outcome.refused());
         let trace = minimum.trace.iter().filter(|_| minimum.curve == DRAWN);
-        let curve = Frame::of(trace)
+        let curve = Frame::from_rows(trace)
             .column("row", |_| "curve")
             .column("curve", |_| minimum.curve.name())
             .column("along", |_| minimum.along.name())
@@ -73,26 +73,27 @@ fn rows(group: &IsoflopGroup, budget: &IsoflopBudget) -> Frame {
 /// Runs, curve and minimum of each budget along one axis.
 fn panel(along: Along, x: Axis, rows: &Rows<'_>) -> Panel {
     let column = if along == Along::Params { "params" } else { "tokens" };
-    let runs = rows.of("row", "run");
+    let runs = rows.matching("row", "run");
     let series = rows.by("budget").into_iter().enumerate().flat_map(|(at, rows)| {
         let budget = rows.first().and_then(|row| row.number("budget")).unwrap_or_default();
-        let curve = rows.of("curve", DRAWN.name()).of("along", along.name());
-        let series = || Series::of(Style::of(at), "");
+        let curve = rows.matching("curve", DRAWN.name()).matching("along", along.name());
+        let series = || Series::new(Style::for_corpus(at), "");
         let last = along == Along::Tokens;
         let label = if last { vec![format!("{} FLOPs", format::flops(budget))] } else { vec![] };
-        let lowest =
-            Marks::at(&curve.of("row", "minimum"), column, "loss", |row| minimum_tip(row, column));
+        let lowest = Marks::at(&curve.matching("row", "minimum"), column, "loss", |row| {
+            minimum_tip(row, column)
+        });
         [
             series()
                 .shape(Mark::Disc)
-                .line(&curve.of("row", "curve"), column, "loss")
-                .marks(Marks::at(&rows.of("row", "run"), column, "loss", tip))
+                .line(&curve.matching("row", "curve"), column, "loss")
+                .marks(Marks::at(&rows.matching("row", "run"), column, "loss", tip))
                 .label(label),
             series().shape(Mark::Diamond).marks(lowest.all(Look::Hollow)),
         ]
     });
     let y = Axis::log("loss").closed(runs.numbers("loss"));
-    Panel::of(x.closed(runs.numbers(column)), y, 340.0, series.collect())
+    Panel::new(x.closed(runs.numbers(column)), y, 340.0, series.collect())
 }
 
 fn quantity(row: Row<'_>, column: &str) -> String {

@@ -29,7 +29,7 @@ pub(super) fn sections(results: &Results) -> Vec<Section<'_>> {
     let sections = groups.map(|(found, group)| {
         let slots = OF_GROUP.iter().map(|kind| kind.slot((kind.make)(&found.fit, group)));
         let files = format!("{}--{}", found.file, group.name);
-        Section::of(&format!("Sweep {}", group.name), &files, slots.collect())
+        Section::new(&format!("Sweep {}", group.name), &files, slots.collect())
     });
     sections.collect()
 }

@@ -51,7 +51,7 @@ impl Quantity {
         }
     }
 
-    fn of(self, method: &MethodOptimum) -> &Estimate {
+    fn estimate(self, method: &MethodOptimum) -> &Estimate {
         match self {
             Self::Params => &method.params,
             Self::Tokens => &method.tokens,
@@ -82,22 +82,22 @@ fn make<'a>(fit: &'a IsoflopFit, group: &'a IsoflopGroup) -> Made<'a> {
     );
     let numbers = Frame::stacked(Quantity::ALL.map(|quantity| rows(group, quantity)));
     let title = format!("The optima of each budget, {}", group.name);
-    Ok(Figure::of(title, caption, numbers, move |frame| {
+    Ok(Figure::new(title, caption, numbers, move |frame| {
         let rows = frame.rows();
         let curves = [Curve::Cubic, Curve::Parabola].map(|curve| {
             let style = style(curve.name());
             let sample = Sample::Series(line(curve), style.mark());
-            Key::of(style, sample, format!("by {}s", curve.name()))
+            Key::new(style, sample, format!("by {}s", curve.name()))
         });
         let others = beyond(group, &rows).by("method").into_iter().map(|rows| rows.text("method"));
         let others = others.filter(|method| Curve::ALL.iter().all(|curve| curve.name() != *method));
         let others = others.map(|method| {
             let style = style(method);
             let sample = Sample::Mark(style.mark(), Look::HeldOut);
-            Key::of(style, sample, format!("by the surface, {method}"))
+            Key::new(style, sample, format!("by the surface, {method}"))
         });
         let panels = Quantity::ALL.map(|quantity| panel(fit, group, &rows, quantity));
-        Drawing::of(curves.into_iter().chain(others).collect(), vec![panels.into_iter().collect()])
+        Drawing::new(curves.into_iter().chain(others).collect(), vec![panels.into_iter().collect()])
     }))
 }
 
@@ -139,7 +139,7 @@ fn rows(group: &IsoflopGroup, quantity: Quantity) -> Frame {
     rows.extend(paths().map(|(curve, law)| ("law", curve, None, None, None, Some(law))));
     for ahead in &group.ahead {
         rows.extend(ahead.methods.iter().map(|method| -> Entry<'_> {
-            let estimate = quantity.of(method);
+            let estimate = quantity.estimate(method);
             let value = Some(estimate.value);
             ("ahead", &method.method, Some(ahead.budget), value, estimate.bounds(), None)
         }));
@@ -149,7 +149,7 @@ fn rows(group: &IsoflopGroup, quantity: Quantity) -> Frame {
         let end = |budget| ("line", curve, Some(budget), Some(law.at(budget)), None, None);
         rows.extend([low, farthest].map(end));
     }
-    Frame::of(rows)
+    Frame::from_rows(rows)
         .column("group", |_| &group.name)
         .column("quantity", |_| quantity.name())
         .column("row", |(row, ..)| row)
@@ -168,28 +168,29 @@ fn rows(group: &IsoflopGroup, quantity: Quantity) -> Frame {
 fn beyond<'f>(group: &IsoflopGroup, rows: &Rows<'f>) -> Rows<'f> {
     let ahead = group.ahead.iter().filter(|ahead| ahead.decades_beyond != 0.0);
     let budgets: Vec<f64> = ahead.map(|ahead| ahead.budget).collect();
-    rows.of("row", "ahead").only(|row| row.number("budget").is_some_and(|at| budgets.contains(&at)))
+    rows.matching("row", "ahead")
+        .only(|row| row.number("budget").is_some_and(|at| budgets.contains(&at)))
 }
 
 fn panel(fit: &IsoflopFit, group: &IsoflopGroup, rows: &Rows<'_>, quantity: Quantity) -> Panel {
-    let rows = rows.of("quantity", quantity.name());
+    let rows = rows.matching("quantity", quantity.name());
     let symbol = quantity.symbol();
     let told = |row: Row<'_>, by: &str, value: String| {
         let budget = format::quantity(row.number("budget").unwrap_or_default());
         format!("{symbol} by {by}{} at C = {budget}\n{value}", row.text("method"))
     };
     let series = [Curve::Parabola, Curve::Cubic].map(|curve| {
-        let rows = rows.of("method", curve.name());
+        let rows = rows.matching("method", curve.name());
         let tip = |row: Row<'_>| told(row, "the ", row.significant("value"));
-        Series::of(style(curve.name()), "")
+        Series::new(style(curve.name()), "")
             .stroke(line(curve))
-            .line(&rows.of("row", "line"), "budget", "value")
-            .marks(Marks::at(&rows.of("row", "minimum"), "budget", "value", tip))
+            .line(&rows.matching("row", "line"), "budget", "value")
+            .marks(Marks::at(&rows.matching("row", "minimum"), "budget", "value", tip))
     });
     let ahead = beyond(group, &rows);
     let ahead_of = ahead.by("budget").into_iter().flat_map(|rows| rows.by("method")).map(|rows| {
         let marks = Marks::at(&rows, "budget", "value", |row| told(row, "", with_ends(row)));
-        Series::of(style(rows.text("method")), "")
+        Series::new(style(rows.text("method")), "")
             .marks(marks.error("low", "high").all(Look::HeldOut))
     });
     let title = match quantity {
@@ -206,7 +207,7 @@ fn panel(fit: &IsoflopFit, group: &IsoflopGroup, rows: &Rows<'_>, quantity: Quan
     Panel {
         notes: notes.collect(),
         shades: if farthest > high { vec![Shade::above(high, "")] } else { Vec::new() },
-        ..Panel::of(
+        ..Panel::new(
             Axis::amounts(flops(&fit.flops)).closed([low, farthest]),
             y,
             260.0,
@@ -222,10 +223,10 @@ fn line(curve: Curve) -> Line {
 /// The colour of a method.
 fn style(method: &str) -> Style {
     match method {
-        "cubic" => Style::of(0),
-        "parabola" => Style::of(1),
-        "variable projection" => Style::of(2),
-        _ => Style::of(3),
+        "cubic" => Style::for_corpus(0),
+        "parabola" => Style::for_corpus(1),
+        "variable projection" => Style::for_corpus(2),
+        _ => Style::for_corpus(3),
     }
 }
 

@@ -54,7 +54,7 @@ struct Finding {
 
 impl Group {
     /// The group as it stands in the file.
-    pub(super) fn of(
+    pub(super) fn new(
         group: &At<'_, GroupFit>,
         level: f64,
         switch: Switch,
@@ -70,7 +70,7 @@ impl Group {
             at!(group.greedy_minus_cross_entropy).there().map(|difference| difference.estimate());
         let headline = headline(group);
         let all = || at!(group.rank_laws).each().chain([at!(group.cross_entropy_law)]);
-        let table = View::of(&laws::of_group(group, &level));
+        let table = View::from_table(&laws::of_group(group, &level));
         let first_laws =
             headline.first().and_then(|at| all().nth(*at)).into_iter().chain(all().next_back());
         Self {
@@ -82,8 +82,8 @@ impl Group {
             first,
             more,
             documents: Html::from(&at!(group.documents).count()),
-            averages: View::of(&measured::averages(group)),
-            sizes: View::of(&measured::sizes(group)),
+            averages: View::from_table(&measured::averages(group)),
+            sizes: View::from_table(&measured::sizes(group)),
             headline: headline
                 .into_iter()
                 .chain([group.rank_laws.len()])
@@ -93,7 +93,7 @@ impl Group {
             words: all().map(|law| Html::from(&at!(law.verdict).sentence())).collect(),
             difference: difference.as_ref().map(Html::from),
             difference_method: difference.map_or(String::new(), |difference| difference.hint),
-            held_out: View::of(&laws::held_out(first_laws, &level)),
+            held_out: View::from_table(&laws::held_out(first_laws, &level)),
         }
     }
 }

@@ -50,7 +50,7 @@ struct Options {
 }
 
 impl Study {
-    pub(super) fn of(study: &StudyFit, families: &[Family<'_>]) -> Self {
+    pub(super) fn new(study: &StudyFit, families: &[Family<'_>]) -> Self {
         let names: Vec<String> = families.iter().map(|family| family.name.to_owned()).collect();
         let corpora: Vec<String> = corpora(study).into_iter().map(str::to_owned).collect();
         let mut colours = vec![""; corpora.len()];
@@ -70,19 +70,19 @@ impl Study {
             nonfinite: Html::from(&nonfinite(&file)),
             groups: groups(study, families)
                 .map(|(group, _, switch, colour)| {
-                    Group::of(&group, study.options.level, switch, colour)
+                    Group::new(&group, study.options.level, switch, colour)
                 })
                 .collect(),
             several_families: names.len() > 1,
             families: names,
             corpora: corpora.into_iter().zip(colours).collect(),
-            options: Options::of(&file),
+            options: Options::from_study(&file),
         }
     }
 }
 
 impl Options {
-    fn of(study: &At<'_, StudyFit>) -> Self {
+    fn from_study(study: &At<'_, StudyFit>) -> Self {
         let options = at!(study.options);
         let html = |cell: Cell| Html::from(&cell);
         let k = at!(options.k).each().map(|k| k.count());
@@ -141,8 +141,8 @@ fn on_corpus(group: &At<'_, GroupFit>) -> Cell {
 fn nonfinite(study: &At<'_, StudyFit>) -> Cell {
     let models =
         || at!(study.groups).all().flat_map(|group| at!(group.models).all().collect::<Vec<_>>());
-    let broken = Total::of(models().map(|model| at!(model.nonfinite)));
-    let finite = Total::of(models().map(|model| at!(model.tokens)));
+    let broken = Total::from_counts(models().map(|model| at!(model.nonfinite)));
+    let finite = Total::from_counts(models().map(|model| at!(model.tokens)));
     let (Some(broken), Some(finite)) = (broken, finite) else { return Cell::default() };
     let of_all = broken.count(Some("None")).then(" of ").with(finite.plus(&broken).count(None));
     if broken.sum == 0 {

@@ -70,7 +70,7 @@ pub fn forward_backward(
     if targets.is_empty() {
         return Losses::default();
     }
-    let tiling = scratch.tiles.unwrap_or_else(|| Tiling::of(targets.len(), head.rows));
+    let tiling = scratch.tiles.unwrap_or_else(|| Tiling::new(targets.len(), head.rows));
     let width = head.columns;
     let block = tiling.rows * width;
     let mut losses = Losses::default();

@@ -126,7 +126,7 @@ proptest! {
 
     #[test]
     fn tiles_stay_in_their_budget_and_cover_the_vocabulary(rows in 1usize..100_000, vocabulary in 1usize..400_000) {
-        let tiling = Tiling::of(rows, vocabulary);
+        let tiling = Tiling::new(rows, vocabulary);
         prop_assert!(tiling.rows >= 1 && tiling.rows <= rows && tiling.entries >= 1);
         prop_assert!(tiling.rows * tiling.entries <= tiling::BUDGET);
         let mut next = 0;

@@ -41,7 +41,7 @@ pub(super) struct Tiling {
 
 impl Tiling {
     /// The tiles of `rows` rows over a vocabulary; neither is 0.
-    pub(super) fn of(rows: usize, vocabulary: usize) -> Self {
+    pub(super) fn new(rows: usize, vocabulary: usize) -> Self {
         let together = BUDGET / vocabulary;
         if together >= rows.min(FEWEST_ROWS) {
             return Self { rows: even(rows, together.min(MOST_ROWS)), entries: vocabulary };

@@ -86,7 +86,7 @@ fn a_server_in_bf16_shows_its_grid_and_others_do_not() {
         let lists: Vec<Top> =
             tops(&case.body, &case.prompt, ROWS).unwrap().into_iter().flatten().collect();
         assert_eq!(lists.len(), case.prompt.len() - 1);
-        Grid::of(&lists)
+        Grid::from_lists(&lists)
     };
     for file in VERSIONS {
         let grid = grid(file);
