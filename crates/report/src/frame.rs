@@ -1,8 +1,8 @@
 //! A table with named columns: the numbers of a figure. Written, it is the figure's CSV (RFC 4180);
 //! read by column name, it is what the figure's drawing encodes.
 //!
-//! A frame is selected from a result row by row, column by column ([`Frame::from_rows`]), and frames of
-//! several kinds of rows are stacked by the names of their columns ([`Frame::stacked`]).
+//! A frame is selected from a result row by row, column by column ([`Frame::from_rows`]), and
+//! frames of several kinds of rows are stacked by the names of their columns ([`Frame::stacked`]).
 
 use std::fmt::Write;
 
@@ -20,12 +20,12 @@ pub(crate) struct Frame {
 #[derive(Debug, Clone, PartialEq)]
 struct Column {
     name: &'static str,
-    cells: Vec<Cell>,
+    cells: Vec<Datum>,
 }
 
-/// One cell.
+/// What one cell of a frame holds.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Cell {
+pub(crate) enum Datum {
     Text(String),
     /// Written with the fewest digits that give the same number back.
     Number(f64),
@@ -49,7 +49,7 @@ impl Frame {
                 match all.columns.iter_mut().find(|known| known.name == column.name) {
                     Some(known) => known.cells.extend(column.cells),
                     None => {
-                        let mut cells = vec![Cell::Empty; all.length];
+                        let mut cells = vec![Datum::Empty; all.length];
                         cells.extend(column.cells);
                         all.columns.push(Column { name: column.name, cells });
                     }
@@ -57,14 +57,14 @@ impl Frame {
             }
             all.length += frame.length;
             for column in &mut all.columns {
-                column.cells.resize(all.length, Cell::Empty);
+                column.cells.resize(all.length, Datum::Empty);
             }
         }
         all
     }
 
     /// The same with columns before all others that say one thing in every row.
-    pub(crate) fn led<const N: usize>(mut self, by: [(&'static str, Cell); N]) -> Self {
+    pub(crate) fn led<const N: usize>(mut self, by: [(&'static str, Datum); N]) -> Self {
         let leading = by.map(|(name, cell)| Column { name, cells: vec![cell; self.length] });
         self.columns.splice(0..0, leading);
         self
@@ -94,11 +94,11 @@ impl Frame {
                 }
                 // Writing to a string cannot fail.
                 let _ = match &column.cells[row] {
-                    Cell::Text(value) => write!(text, "{}", quoted(value)),
-                    Cell::Number(value) => write!(text, "{value}"),
-                    Cell::Count(value) => write!(text, "{value}"),
-                    Cell::Flag(value) => write!(text, "{value}"),
-                    Cell::Empty => Ok(()),
+                    Datum::Text(value) => write!(text, "{}", quoted(value)),
+                    Datum::Number(value) => write!(text, "{value}"),
+                    Datum::Count(value) => write!(text, "{value}"),
+                    Datum::Flag(value) => write!(text, "{value}"),
+                    Datum::Empty => Ok(()),
                 };
             }
             text.push('\n');
@@ -125,7 +125,7 @@ pub(crate) struct Selection<T> {
 
 impl<T: Copy> Selection<T> {
     /// A further column.
-    pub(crate) fn column<C: Into<Cell>>(
+    pub(crate) fn column<C: Into<Datum>>(
         mut self,
         name: &'static str,
         cell: impl Fn(T) -> C,
@@ -147,7 +147,7 @@ impl<T: Copy> Selection<T> {
 
     /// A further column whose cells rows of another kind fill.
     pub(crate) fn empty(self, name: &'static str) -> Self {
-        self.column(name, |_| Cell::Empty)
+        self.column(name, |_| Datum::Empty)
     }
 
     /// The frame.
@@ -164,12 +164,12 @@ pub(crate) struct Rows<'f> {
 }
 
 impl<'f> Rows<'f> {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Row<'f>> + use<'f, '_> {
-        self.at.iter().map(|&at| Row { frame: self.frame, at })
+    pub(crate) fn iter(&self) -> impl Iterator<Item = FrameRow<'f>> + use<'f, '_> {
+        self.at.iter().map(|&at| FrameRow { frame: self.frame, at })
     }
 
     /// Those that `keep` wants.
-    pub(crate) fn only(&self, keep: impl Fn(Row<'f>) -> bool) -> Self {
+    pub(crate) fn only(&self, keep: impl Fn(FrameRow<'f>) -> bool) -> Self {
         Self {
             frame: self.frame,
             at: self.iter().filter(|row| keep(*row)).map(|row| row.at).collect(),
@@ -193,12 +193,12 @@ impl<'f> Rows<'f> {
 
     /// Those with something in a column.
     pub(crate) fn with(&self, column: &str) -> Self {
-        self.only(|row| *row.cell(column) != Cell::Empty)
+        self.only(|row| *row.cell(column) != Datum::Empty)
     }
 
     /// The rows of each thing that a column names, in the order in which they are first met.
     pub(crate) fn by(&self, column: &str) -> Vec<Self> {
-        let mut parts: Vec<(&'f Cell, Self)> = Vec::new();
+        let mut parts: Vec<(&'f Datum, Self)> = Vec::new();
         for row in self.iter() {
             let cell = row.cell(column);
             match parts.iter_mut().find(|(known, _)| *known == cell) {
@@ -209,7 +209,7 @@ impl<'f> Rows<'f> {
         parts.into_iter().map(|(_, part)| part).collect()
     }
 
-    pub(crate) fn first(&self) -> Option<Row<'f>> {
+    pub(crate) fn first(&self) -> Option<FrameRow<'f>> {
         self.iter().next()
     }
 
@@ -237,18 +237,18 @@ impl<'f> Rows<'f> {
 
 /// One row of a frame.
 #[derive(Clone, Copy)]
-pub(crate) struct Row<'f> {
+pub(crate) struct FrameRow<'f> {
     frame: &'f Frame,
     /// Its place in the frame.
     pub(crate) at: usize,
 }
 
-impl<'f> Row<'f> {
+impl<'f> FrameRow<'f> {
     /// A cell.
     ///
     /// # Panics
     /// When the frame has no such column: what is shown of a figure is in its table.
-    fn cell(&self, column: &str) -> &'f Cell {
+    fn cell(&self, column: &str) -> &'f Datum {
         match self.frame.columns.iter().find(|known| known.name == column) {
             Some(known) => &known.cells[self.at],
             None => panic!("a figure encodes the column {column:?}, which its table does not have"),
@@ -258,8 +258,8 @@ impl<'f> Row<'f> {
     /// A number or count; none where the cell is empty.
     pub(crate) fn number(&self, column: &str) -> Option<f64> {
         match self.cell(column) {
-            Cell::Number(value) => Some(*value),
-            Cell::Count(value) => Some(*value as f64),
+            Datum::Number(value) => Some(*value),
+            Datum::Count(value) => Some(*value as f64),
             _ => None,
         }
     }
@@ -272,7 +272,7 @@ impl<'f> Row<'f> {
     /// A count in full; empty where the cell is.
     pub(crate) fn count(&self, column: &str) -> String {
         match self.cell(column) {
-            Cell::Count(value) => format::count(*value),
+            Datum::Count(value) => format::count(*value),
             _ => String::new(),
         }
     }
@@ -280,7 +280,7 @@ impl<'f> Row<'f> {
     /// A count without marks between its thousands; empty where the cell is.
     pub(crate) fn plain(&self, column: &str) -> String {
         match self.cell(column) {
-            Cell::Count(value) => value.to_string(),
+            Datum::Count(value) => value.to_string(),
             _ => String::new(),
         }
     }
@@ -288,19 +288,19 @@ impl<'f> Row<'f> {
     /// A text; empty where the cell is.
     pub(crate) fn text(&self, column: &str) -> &'f str {
         match self.cell(column) {
-            Cell::Text(text) => text,
+            Datum::Text(text) => text,
             _ => "",
         }
     }
 
     /// Whether a flag is set.
     pub(crate) fn flag(&self, column: &str) -> bool {
-        *self.cell(column) == Cell::Flag(true)
+        *self.cell(column) == Datum::Flag(true)
     }
 
     /// Whether a flag is there and not set.
     pub(crate) fn denied(&self, column: &str) -> bool {
-        *self.cell(column) == Cell::Flag(false)
+        *self.cell(column) == Datum::Flag(false)
     }
 
     /// The ends of an interval.
@@ -315,49 +315,49 @@ impl<'f> Row<'f> {
     }
 }
 
-impl From<&str> for Cell {
+impl From<&str> for Datum {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 }
 
-impl From<&String> for Cell {
+impl From<&String> for Datum {
     fn from(text: &String) -> Self {
         Self::Text(text.clone())
     }
 }
 
-impl From<String> for Cell {
+impl From<String> for Datum {
     fn from(text: String) -> Self {
         Self::Text(text)
     }
 }
 
-impl From<f64> for Cell {
+impl From<f64> for Datum {
     fn from(value: f64) -> Self {
         Self::Number(value)
     }
 }
 
-impl From<u64> for Cell {
+impl From<u64> for Datum {
     fn from(value: u64) -> Self {
         Self::Count(value)
     }
 }
 
-impl From<u32> for Cell {
+impl From<u32> for Datum {
     fn from(value: u32) -> Self {
         Self::Count(value.into())
     }
 }
 
-impl From<bool> for Cell {
+impl From<bool> for Datum {
     fn from(value: bool) -> Self {
         Self::Flag(value)
     }
 }
 
-impl<T: Into<Self>> From<Option<T>> for Cell {
+impl<T: Into<Self>> From<Option<T>> for Datum {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Empty, Into::into)
     }

@@ -138,7 +138,7 @@ enum Dtype {
 
 /// One run, for machines. What nothing was scored for is `null`.
 #[derive(Serialize)]
-struct Run {
+struct RunSummary {
     model: String,
     corpus: String,
     /// Hash of all that decided the numbers.
@@ -303,7 +303,7 @@ pub(super) fn measure(
 }
 
 /// What came out.
-fn runs(study: &Study, measured: &[Measured]) -> anyhow::Result<Vec<Run>> {
+fn runs(study: &Study, measured: &[Measured]) -> anyhow::Result<Vec<RunSummary>> {
     let folders = study.runs()?.into_iter().filter(|run| run.current || run.record.slice.is_some());
     let folders = folders.map(|run| study.run(&run.folder)).collect::<Result<Vec<_>, _>>()?;
     let runs = measured.iter().map(|one| {
@@ -319,7 +319,7 @@ fn runs(study: &Study, measured: &[Measured]) -> anyhow::Result<Vec<Run>> {
         let grid =
             |folder: &RunFolder| k_grid(folder.record().provenance.scoring.vocabulary.scored);
         let bits_per_byte = totals.as_ref().and_then(|totals| totals.bits_per_byte());
-        Ok(Run {
+        Ok(RunSummary {
             model: one.model.clone(),
             corpus: one.corpus.clone(),
             key: one.done.key.clone(),

@@ -6,7 +6,7 @@ use std::time::Instant;
 use relscale_measure::hub::HubEvent;
 use relscale_measure::hub::event::HubListener;
 
-use super::{Pace, Panel, Row, say, warn};
+use super::{Pace, Panel, PanelLine, say, warn};
 use crate::terminal::{self, several};
 
 /// A download that is going on.
@@ -76,7 +76,7 @@ impl Going {
         };
         let share = |done: u64, of: u64| done as f64 / of.max(1) as f64;
         let figures = format!("{} of {}", terminal::bytes(done), terminal::bytes(of));
-        let piece = Row { title: file.to_owned(), share: share(done, of), figures };
+        let piece = PanelLine { title: file.to_owned(), share: share(done, of), figures };
         let mut figures = format!("{:.0} %", 100.0 * share(all_done, all_of));
         if let Some(rate) = pace.rate() {
             figures.push_str(&format!(", {}/s", terminal::bytes(rate.round() as u64)));
@@ -85,6 +85,6 @@ impl Going {
             figures.push_str(&format!(", {left}"));
         }
         let title = "fetching, in all".to_owned();
-        self.panel.show(&piece, &Row { title, share: share(all_done, all_of), figures });
+        self.panel.show(&piece, &PanelLine { title, share: share(all_done, all_of), figures });
     }
 }

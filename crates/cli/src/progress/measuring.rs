@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use relscale_measure::Event;
 
-use super::{Pace, Panel, Row, say, warn};
+use super::{Pace, Panel, PanelLine, say, warn};
 use crate::inputs::Model;
 use crate::terminal::{self, count, several, size};
 
@@ -13,14 +13,14 @@ use crate::terminal::{self, count, several, size};
 pub(crate) struct Measuring {
     panel: Panel,
     work: Work,
-    run: Option<Run>,
+    run: Option<ActiveRun>,
     runs_done: usize,
     /// Warnings that were given; most come again with every model.
     told: BTreeSet<String>,
 }
 
 /// The run that is going on.
-struct Run {
+struct ActiveRun {
     title: String,
     model: String,
     started: Instant,
@@ -113,9 +113,12 @@ impl Measuring {
 
     /// Reading and tokenising the first text takes seconds in which nothing else moves.
     fn wait(&mut self, model: &str) {
-        let piece =
-            Row { title: model.to_owned(), share: 0.0, figures: "reading the text".to_owned() };
-        let whole = Row { title: "in all".to_owned(), share: 0.0, figures: String::new() };
+        let piece = PanelLine {
+            title: model.to_owned(),
+            share: 0.0,
+            figures: "reading the text".to_owned(),
+        };
+        let whole = PanelLine { title: "in all".to_owned(), share: 0.0, figures: String::new() };
         self.panel.show(&piece, &whole);
     }
 
@@ -138,7 +141,7 @@ impl Measuring {
         }
         let title = format!("{model} {corpus}");
         self.run =
-            Some(Run { title, model, started: Instant::now(), already, scored: already, of });
+            Some(ActiveRun { title, model, started: Instant::now(), already, scored: already, of });
         self.draw();
     }
 
@@ -182,7 +185,7 @@ impl Measuring {
         if let Some(left) = pace.time_left() {
             figures.push_str(&format!(", {left}"));
         }
-        let piece = Row {
+        let piece = PanelLine {
             title: run.title.clone(),
             share: run.scored as f64 / run.of.max(1) as f64,
             figures,
@@ -195,11 +198,11 @@ impl Measuring {
         }
         let runs = self.work.weights.len() * self.work.corpora;
         let title = format!("in all, run {} of {runs}", self.runs_done + 1);
-        self.panel.show(&piece, &Row { title, share, figures });
+        self.panel.show(&piece, &PanelLine { title, share, figures });
     }
 }
 
-impl Run {
+impl ActiveRun {
     /// In tokens, since this start.
     fn pace(&self) -> Pace {
         Pace {

@@ -45,7 +45,7 @@ pub(crate) fn warn(text: &str) {
 }
 
 /// One line of the panel.
-pub(crate) struct Row {
+pub(crate) struct PanelLine {
     /// What is going on.
     pub(crate) title: String,
     /// How much of it is done, 0 to 1.
@@ -67,7 +67,7 @@ impl Panel {
     }
 
     /// Shows the present piece of work and the whole.
-    pub(crate) fn show(&mut self, piece: &Row, whole: &Row) {
+    pub(crate) fn show(&mut self, piece: &PanelLine, whole: &PanelLine) {
         if terminal::has_bars() {
             let bars = self.bars.get_or_insert_with(open);
             for (bar, row) in bars.iter().zip([piece, whole]) {

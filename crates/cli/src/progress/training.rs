@@ -10,7 +10,7 @@ use relscale_sweep::train::family;
 use relscale_sweep::train::sweep::carry_out::RunEvent;
 use relscale_sweep::train::sweep::{self, Status};
 
-use super::{Pace, Panel, Row, say};
+use super::{Pace, Panel, PanelLine, say};
 use crate::terminal::{self, count, size};
 
 /// Steps over which the shown loss is a mean: a single batch's is mostly noise.
@@ -180,7 +180,7 @@ impl Training {
             figures.push_str(&format!(", {left}"));
         }
         let title = format!("{name} step {step} of {steps}");
-        let row = Row { title, share: f64::from(step) / steps, figures };
+        let row = PanelLine { title, share: f64::from(step) / steps, figures };
 
         let total: f64 =
             self.pieces.iter().map(|piece| piece.weight * f64::from(piece.steps)).sum();
@@ -192,7 +192,8 @@ impl Training {
         if let Some(left) = pace.time_left() {
             figures.push_str(&format!(", {left}"));
         }
-        self.panel.show(&row, &Row { title: "in all".to_owned(), share: done / total, figures });
+        self.panel
+            .show(&row, &PanelLine { title: "in all".to_owned(), share: done / total, figures });
     }
 }
 

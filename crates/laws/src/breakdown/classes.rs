@@ -30,7 +30,7 @@ pub(crate) fn report(group: &Group<'_>, options: &FitOptions) -> Option<ClassRep
         .iter()
         .map(|k| tallies.iter().map(|tally| tally.k.binary_search(k).ok()).collect())
         .collect::<Option<_>>()?;
-    let table = Table::new(&tallies, &at)?;
+    let table = ClassCounts::new(&tallies, &at)?;
     let resampled = table.resampled(options);
     let all = table.total(0);
     if all == 0.0 {
@@ -84,7 +84,7 @@ fn by_model(tallies: &[&ClassTally], at: &[usize], class: TokenClass) -> Vec<u64
 
 /// Counts of all models together, a row a document: a block of classes for the positions, then one
 /// for the misses at each k.
-struct Table {
+struct ClassCounts {
     classes: Vec<TokenClass>,
     rows: Vec<f64>,
     totals: Vec<f64>,
@@ -107,7 +107,7 @@ impl Sums<'_> {
     }
 }
 
-impl Table {
+impl ClassCounts {
     /// `at[k][model]`: where the model's tally has that k.
     fn new(tallies: &[&ClassTally], at: &[Vec<usize>]) -> Option<Self> {
         let occurs = |class: &TokenClass| {

@@ -8,7 +8,7 @@ use relscale_records::provenance::sha256_bytes;
 use relscale_stats::bootstrap::{self, Sample, Totals, UnitTable};
 
 use super::null::{self, Shuffled};
-use super::panel::{Cell, Panel};
+use super::panel::{FormatItems, Panel};
 use crate::choice_measure::ChoiceMeasure;
 
 /// How items are drawn again.
@@ -157,7 +157,7 @@ impl Means {
 impl Group {
     fn of_cell(
         panel: &Panel<'_>,
-        cell: &Cell<'_>,
+        cell: &FormatItems<'_>,
         measures: &[ChoiceMeasure],
         draw: Draw,
     ) -> Vec<Self> {

@@ -30,7 +30,7 @@ pub(crate) struct ModelScores<'a> {
 }
 
 /// Items of one format and one distribution, by group.
-pub(super) struct Cell<'a> {
+pub(super) struct FormatItems<'a> {
     pub(super) format: &'a str,
     pub(super) distribution: &'a str,
     /// Group and indices of its items, by name.
@@ -104,7 +104,7 @@ impl<'a> Panel<'a> {
     }
 
     /// The cells by format, then distribution.
-    pub(super) fn cells(&self) -> Vec<Cell<'_>> {
+    pub(super) fn cells(&self) -> Vec<FormatItems<'_>> {
         let mut cells: BTreeMap<(&str, &str), BTreeMap<&str, Vec<usize>>> = BTreeMap::new();
         for (at, item) in self.items.iter().enumerate() {
             let cell = cells.entry((&item.format, &item.distribution)).or_default();
@@ -112,7 +112,7 @@ impl<'a> Panel<'a> {
         }
         cells
             .into_iter()
-            .map(|((format, distribution), groups)| Cell { format, distribution, groups })
+            .map(|((format, distribution), groups)| FormatItems { format, distribution, groups })
             .collect()
     }
 }

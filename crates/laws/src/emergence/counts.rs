@@ -182,13 +182,13 @@ fn minus_ln_share(part: f64, whole: f64) -> f64 {
 }
 
 /// The counts of all models.
-pub(super) struct Table {
+pub(super) struct SequenceCounts {
     pub(super) chosen: Chosen,
     /// One entry a model.
     models: Vec<Columns>,
 }
 
-impl Table {
+impl SequenceCounts {
     /// Adds up and resamples. The draws are those of all other statistics of the group, as seed and
     /// documents are.
     pub(super) fn new(tallies: &[&SequenceTally], chosen: Chosen, options: &FitOptions) -> Self {

@@ -41,7 +41,7 @@ use crate::options::FitOptions;
 use crate::result::{Emergence, EmergenceAtK, Estimate};
 use crate::table::Group;
 
-use counts::{Chosen, Counts, Table};
+use counts::{Chosen, Counts, SequenceCounts};
 
 /// Everything about sequences of one family on one corpus; `None` when no run counted them.
 ///
@@ -54,7 +54,7 @@ pub(crate) fn emergence(
 ) -> Result<Option<Emergence>, LawsError> {
     let Some(tallies) = check::sequences(group, options)? else { return Ok(None) };
     let chosen = Chosen::new(tallies[0], options);
-    let table = Table::new(&tallies, chosen, options);
+    let table = SequenceCounts::new(&tallies, chosen, options);
     let by_k: Vec<EmergenceAtK> = (0..table.chosen.k.len())
         .into_par_iter()
         .map(|at| At { group, tallies: &tallies, table: &table, options, k: at }.describe())
@@ -68,7 +68,7 @@ pub(crate) fn emergence(
 struct At<'a> {
     group: &'a Group<'a>,
     tallies: &'a [&'a SequenceTally],
-    table: &'a Table,
+    table: &'a SequenceCounts,
     options: &'a FitOptions,
     /// Index in the chosen k.
     k: usize,

@@ -4,7 +4,7 @@ use relscale_stats::optimise::polynomial::{self, Polynomial};
 use relscale_stats::surface::Surface;
 
 use super::options::IsoflopOptions;
-use super::run::{Run, Runs};
+use super::run::{Runs, SweepRun};
 use crate::result::{
     Along, Curve, Interval, IsoflopBudget, IsoflopMinimum, IsoflopRun, IsoflopSize, Minimum,
     TracePoint, trace,
@@ -23,14 +23,14 @@ pub(super) const ONE_SIZE: f64 = 1.001;
 #[derive(Debug, Clone)]
 pub(super) struct OfBudget {
     pub(super) budget: f64,
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<SweepRun>,
     /// The number of each run's size, from 0 on.
     pub(super) size: Vec<usize>,
 }
 
 impl OfBudget {
-    fn new(budget: f64, mut runs: Vec<Run>) -> Self {
-        runs.sort_by(Run::in_order);
+    fn new(budget: f64, mut runs: Vec<SweepRun>) -> Self {
+        runs.sort_by(SweepRun::in_order);
         let mut size = Vec::with_capacity(runs.len());
         let mut first = f64::NEG_INFINITY;
         for run in &runs {
@@ -46,9 +46,9 @@ impl OfBudget {
 
     /// The sizes, smallest first: runs of one are its seeds.
     pub(super) fn sizes(&self) -> Vec<IsoflopSize> {
-        let of_one = |runs: &[Run]| {
+        let of_one = |runs: &[SweepRun]| {
             let count = runs.len() as f64;
-            let mean = |of: fn(&Run) -> f64| runs.iter().map(of).sum::<f64>() / count;
+            let mean = |of: fn(&SweepRun) -> f64| runs.iter().map(of).sum::<f64>() / count;
             let loss = mean(|run| run.loss);
             let squares: f64 = runs.iter().map(|run| (run.loss - loss).powi(2)).sum();
             IsoflopSize {
@@ -59,7 +59,7 @@ impl OfBudget {
                 standard_deviation: (runs.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),
             }
         };
-        let numbered: Vec<(usize, &Run)> = self.size.iter().copied().zip(&self.runs).collect();
+        let numbered: Vec<(usize, &SweepRun)> = self.size.iter().copied().zip(&self.runs).collect();
         let chunks = numbered.chunk_by(|a, b| a.0 == b.0);
         chunks
             .map(|chunk| of_one(&chunk.iter().map(|(_, run)| (*run).clone()).collect::<Vec<_>>()))
@@ -76,10 +76,10 @@ impl OfBudget {
 /// Sorts the runs that have a budget into budgets, each of the runs whose FLOPs lie within
 /// `tolerance` above its smallest.
 pub(super) fn of_runs(runs: &Runs, tolerance: f64) -> Vec<OfBudget> {
-    let mut sorted: Vec<(f64, &Run)> =
+    let mut sorted: Vec<(f64, &SweepRun)> =
         runs.runs.iter().filter_map(|run| Some((run.budget?, run))).collect();
-    sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| Run::in_order(a.1, b.1)));
-    let mut budgets: Vec<(f64, Vec<Run>)> = Vec::new();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| SweepRun::in_order(a.1, b.1)));
+    let mut budgets: Vec<(f64, Vec<SweepRun>)> = Vec::new();
     for (budget, run) in sorted {
         match budgets.last_mut().filter(|(first, _)| budget <= first * (1.0 + tolerance)) {
             Some((_, runs)) => runs.push(run.clone()),
@@ -113,7 +113,7 @@ pub(super) fn describe(
                 .into(),
         }
     });
-    let run = |run: &Run| IsoflopRun {
+    let run = |run: &SweepRun| IsoflopRun {
         run: run.name.clone(),
         params: run.params,
         tokens: run.tokens,
@@ -145,8 +145,8 @@ pub(super) fn bias(of: &OfBudget, surface: &Surface, curve: Curve, along: Along)
 }
 
 /// Logarithms of one axis.
-pub(super) fn logarithms(runs: &[Run], along: Along) -> Vec<f64> {
-    let value = |run: &Run| match along {
+pub(super) fn logarithms(runs: &[SweepRun], along: Along) -> Vec<f64> {
+    let value = |run: &SweepRun| match along {
         Along::Params => run.params,
         Along::Tokens => run.tokens,
     };
@@ -179,7 +179,7 @@ pub(super) fn fitted(
 const PLACES: u32 = 25;
 
 /// The curve from the smallest run to the largest.
-fn traced(fit: &Polynomial, runs: &[Run], along: Along) -> Vec<TracePoint> {
+fn traced(fit: &Polynomial, runs: &[SweepRun], along: Along) -> Vec<TracePoint> {
     let (low, high) = ends(&logarithms(runs, along));
     trace(low.exp(), high.exp(), PLACES, |place| Some((fit.at(place.ln()), None)))
 }
@@ -195,7 +195,7 @@ pub(super) fn ends(x: &[f64]) -> (f64, f64) {
 fn bracketed(
     fit: &Polynomial,
     sizes: &[IsoflopSize],
-    runs: &[Run],
+    runs: &[SweepRun],
     along: Along,
     options: &IsoflopOptions,
 ) -> Result<Minimum, String> {

@@ -9,7 +9,7 @@ use relscale_records::units::FlopsConvention;
 
 use super::budget::{ONE_SIZE, SIZES};
 use super::options::formula;
-use super::run::Run;
+use super::run::SweepRun;
 use crate::error::LawsError;
 
 /// Share of the runs that must lie in budgets.
@@ -22,11 +22,12 @@ const MOST: f64 = 0.5;
 /// [`LawsError::NoBudgets`] where less than half of the runs lie in budgets.
 pub(super) fn assign(
     group: &str,
-    runs: &mut [Run],
+    runs: &mut [SweepRun],
     counted: FlopsConvention,
     tolerance: f64,
 ) -> Result<(), LawsError> {
-    let log_flops = |run: &Run| (counted.per_parameter_and_token() * run.params * run.tokens).ln();
+    let log_flops =
+        |run: &SweepRun| (counted.per_parameter_and_token() * run.params * run.tokens).ln();
     runs.sort_by(|a, b| log_flops(a).total_cmp(&log_flops(b)));
     let (gathered, budgets) = gather(runs, log_flops, tolerance, |stretch, budget| {
         stretch.iter_mut().for_each(|run| run.budget = Some(budget));
@@ -54,10 +55,10 @@ const WIDER: [f64; 4] = [0.05, 0.1, 0.2, 0.3];
 
 /// Hands over each budget with its runs, which are sorted; how many runs lie in how many.
 fn gather(
-    runs: &mut [Run],
-    log_flops: impl Fn(&Run) -> f64,
+    runs: &mut [SweepRun],
+    log_flops: impl Fn(&SweepRun) -> f64,
     tolerance: f64,
-    mut budget_of: impl FnMut(&mut [Run], f64),
+    mut budget_of: impl FnMut(&mut [SweepRun], f64),
 ) -> (usize, usize) {
     let apart = tolerance.ln_1p();
     let (mut gathered, mut budgets) = (0, 0);
@@ -74,7 +75,7 @@ fn gather(
 }
 
 /// How many sizes runs have.
-fn sizes(runs: &[Run]) -> usize {
+fn sizes(runs: &[SweepRun]) -> usize {
     let mut sizes: Vec<f64> = runs.iter().map(|run| run.params).collect();
     sizes.sort_unstable_by(f64::total_cmp);
     sizes.chunk_by(|a, b| *b <= a * ONE_SIZE).count()

@@ -10,7 +10,7 @@ use super::flags;
 use super::options::{IsoflopOptions, formula};
 use super::prediction::Methods;
 use super::read;
-use super::run::{Run, Runs};
+use super::run::{Runs, SweepRun};
 use super::{agree, budget, path, surface, unit, verdicts};
 use crate::error::LawsError;
 use crate::result::{Curve, IsoflopBudget, IsoflopFit, IsoflopGroup, RESULT_FORMAT, SurfaceMethod};
@@ -116,7 +116,7 @@ fn group(
 }
 
 /// FLOPs of a run by its N D: median, smallest, largest.
-fn per_product(runs: &[Run]) -> Option<(f64, f64, f64)> {
+fn per_product(runs: &[SweepRun]) -> Option<(f64, f64, f64)> {
     let mut ratios: Vec<f64> =
         runs.iter().filter_map(|run| Some(run.budget? / (run.params * run.tokens))).collect();
     ratios.sort_unstable_by(f64::total_cmp);

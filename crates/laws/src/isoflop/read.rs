@@ -7,7 +7,7 @@ use relscale_records::units::{FlopsConvention, ParameterConvention};
 
 use super::computed;
 use super::options::IsoflopOptions;
-use super::run::{Run, Runs};
+use super::run::{Runs, SweepRun};
 use crate::error::LawsError;
 use crate::result::LeftOut;
 use crate::tables::{
@@ -64,7 +64,7 @@ pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsEr
     for observation in table.observations {
         let runs = groups.entry(observation.group.clone()).or_default();
         match (observation.value(), observation.x.as_slice()) {
-            (Some(loss), &[params, tokens, ref budget @ ..]) => runs.runs.push(Run {
+            (Some(loss), &[params, tokens, ref budget @ ..]) => runs.runs.push(SweepRun {
                 // Not by its row: what is found is the same whatever the order of the rows.
                 name: observation
                     .label
@@ -80,12 +80,12 @@ pub(super) fn runs(path: &Path, options: &IsoflopOptions) -> Result<Read, LawsEr
         }
     }
     for (name, group) in &mut groups {
-        group.runs.sort_by(Run::in_order);
+        group.runs.sort_by(SweepRun::in_order);
         repeated(group, named);
         leave_out(group, options.leave_out_highest);
         if let Some(counted) = options.budget_from {
             computed::assign(name, &mut group.runs, counted, options.tolerance())?;
-            group.runs.sort_by(Run::in_order);
+            group.runs.sort_by(SweepRun::in_order);
         }
         group.left_out.sort_by(|a, b| (&a.label, &a.reason).cmp(&(&b.label, &b.reason)));
     }
@@ -106,7 +106,7 @@ fn repeated(group: &mut Runs, named: bool) {
     if !named {
         return;
     }
-    let mut kept: Vec<Run> = Vec::with_capacity(group.runs.len());
+    let mut kept: Vec<SweepRun> = Vec::with_capacity(group.runs.len());
     for run in group.runs.drain(..) {
         if kept.last() == Some(&run) {
             group.left_out.push(LeftOut::new(run.name, REPEATED));

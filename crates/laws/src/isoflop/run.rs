@@ -6,7 +6,7 @@ use crate::result::LeftOut;
 
 /// One run with its budget, where it has one.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Run {
+pub(super) struct SweepRun {
     pub(super) name: String,
     pub(super) budget: Option<f64>,
     pub(super) params: f64,
@@ -14,7 +14,7 @@ pub(super) struct Run {
     pub(super) loss: f64,
 }
 
-impl Run {
+impl SweepRun {
     /// An order of runs that does not depend on that of the rows.
     pub(super) fn in_order(&self, other: &Self) -> Ordering {
         let budget = |run: &Self| run.budget.unwrap_or(f64::INFINITY);
@@ -34,6 +34,6 @@ impl Run {
 /// The runs of one group.
 #[derive(Debug, Default)]
 pub(super) struct Runs {
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<SweepRun>,
     pub(super) left_out: Vec<LeftOut>,
 }

@@ -19,7 +19,7 @@ use relscale_stats::surface::{
 
 use super::options::IsoflopOptions;
 use super::path::HELD;
-use super::run::Run;
+use super::run::SweepRun;
 use super::spread::{self, Scale};
 use crate::result::{
     Estimate, Flag, FlagCode, Interval, IsoflopSurface, SurfaceLaw, SurfaceMethod,
@@ -107,10 +107,10 @@ impl Method<'_> {
 /// The reason in words.
 pub(super) fn draw(
     method: SurfaceMethod,
-    runs: &[Run],
+    runs: &[SweepRun],
     options: &IsoflopOptions,
 ) -> Result<Drawn, String> {
-    let column = |of: fn(&Run) -> f64| runs.iter().map(of).collect::<Vec<f64>>();
+    let column = |of: fn(&SweepRun) -> f64| runs.iter().map(of).collect::<Vec<f64>>();
     let points = Points {
         n: column(|run| run.params),
         d: column(|run| run.tokens),

@@ -6,7 +6,7 @@
 //! would mend it, and the likeliest is named.
 
 use super::facts::Facts;
-use super::run::Run;
+use super::run::SweepRun;
 use crate::result::{Curve, Flag, FlagCode, Outcome, PathLaw};
 
 /// FLOPs by N D that are usual.
@@ -78,7 +78,7 @@ pub(super) fn exponents(paths: &[crate::result::OptimumPath]) -> Option<(f64, f6
 }
 
 /// What the columns likely are.
-fn likely(runs: &[Run], params: f64, tokens: f64) -> Option<String> {
+fn likely(runs: &[SweepRun], params: f64, tokens: f64) -> Option<String> {
     let seen = median(runs, |run| Some(run.budget? / (run.params * run.tokens)));
     let of_base = |(base, name): (f64, &'static str)| {
         let (n, d) = (base.powf(params), base.powf(tokens));
@@ -127,7 +127,7 @@ fn likely(runs: &[Run], params: f64, tokens: f64) -> Option<String> {
     Some(format!("the table likely has {}; write the numbers out (70M, 1.4B){how}", best.2))
 }
 
-fn median(runs: &[Run], of: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
+fn median(runs: &[SweepRun], of: impl Fn(&SweepRun) -> Option<f64>) -> Option<f64> {
     let mut values: Vec<f64> = runs.iter().filter_map(of).collect();
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied()

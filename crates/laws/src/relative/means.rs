@@ -129,7 +129,7 @@ impl Means {
 }
 
 /// One model's values in one group.
-struct Cell {
+struct GroupValues {
     x: f64,
     /// By member: value and weight.
     values: BTreeMap<String, (f64, f64)>,
@@ -140,7 +140,7 @@ pub(super) struct Pool<'a> {
     means: &'a Means,
     kind: Kind,
     /// By family, group, model.
-    cells: BTreeMap<(String, String, String), Cell>,
+    cells: BTreeMap<(String, String, String), GroupValues>,
     /// Names that are in no group.
     unknown: BTreeSet<String>,
 }
@@ -166,7 +166,8 @@ impl<'a> Pool<'a> {
             return Ok(());
         };
         let key = (observation.group.clone(), group.to_owned(), model.to_owned());
-        let cell = self.cells.entry(key).or_insert_with(|| Cell { x, values: BTreeMap::new() });
+        let cell =
+            self.cells.entry(key).or_insert_with(|| GroupValues { x, values: BTreeMap::new() });
         let Some(given) = observation.number() else { return Ok(()) };
         if cell.values.insert(member.to_owned(), (given, weight)).is_some() {
             let expected = "one row for each model and member of a group (see --where)";

@@ -10,7 +10,7 @@ use crate::error::LawsError;
 use crate::result::{Flag, FlagCode, LeftOut};
 use crate::tables::manifest::ModelNumbers;
 use crate::tables::{
-    Given, Observation, RowIs, Select, Table, Wanted, each, listed, of_x, read, small,
+    Given, Observation, Observations, RowIs, Select, Wanted, each, listed, of_x, read, small,
 };
 
 /// Which columns of a table make series.
@@ -130,7 +130,7 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
 /// Says of each family which rows take no part, of the first also those of families without any
 /// other. In a wide table a model need not have every distribution, so that empty cells are told
 /// where a gap lacks them; values without a logarithm have a part in means.
-fn say_left_out(families: &mut [ModelFamily], table: &Table, long: bool, averaged: bool) {
+fn say_left_out(families: &mut [ModelFamily], table: &Observations, long: bool, averaged: bool) {
     let names: Vec<String> = families.iter().map(|family| family.name.clone()).collect();
     for (at, family) in families.iter_mut().enumerate() {
         let of_family = |row: &&Observation| {

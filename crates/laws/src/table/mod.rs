@@ -24,7 +24,7 @@ pub(crate) struct Group<'a> {
     pub(crate) family: &'a str,
     pub(crate) corpus: &'a str,
     /// Smallest model first; equal sizes by name.
-    pub(crate) runs: Vec<Run<'a>>,
+    pub(crate) runs: Vec<ModelRun<'a>>,
     /// The k to fit, ascending, tallied for every run.
     pub(crate) k: Vec<u32>,
     /// Documents with at least one finite score in some model.
@@ -36,12 +36,12 @@ pub(crate) struct Group<'a> {
 }
 
 /// One model's run and its sums.
-pub(crate) struct Run<'a> {
+pub(crate) struct ModelRun<'a> {
     pub(crate) tally: &'a RunTally,
     columns: Columns,
 }
 
-impl Run<'_> {
+impl ModelRun<'_> {
     /// Sums over all documents.
     pub(crate) fn sums(&self) -> Sums<'_> {
         Sums::from_columns(self.columns.totals())
@@ -109,9 +109,12 @@ impl<'a> Group<'a> {
             let hits_at: Vec<usize> =
                 k.iter().filter_map(|k| tally.k_grid.binary_search(k).ok()).collect();
             let fill = |row: &mut [f64], document: &DocumentTally| fill(row, document, &hits_at);
-            Run { tally, columns: Columns::new(&tally.documents, FIXED + k.len(), options, fill) }
+            ModelRun {
+                tally,
+                columns: Columns::new(&tally.documents, FIXED + k.len(), options, fill),
+            }
         };
-        let runs: Vec<Run<'a>> = runs.into_par_iter().map(run).collect();
+        let runs: Vec<ModelRun<'a>> = runs.into_par_iter().map(run).collect();
         // Tokens of the model that scored most of a document.
         let mut most = vec![0.0; runs[0].tally.documents.len()];
         for run in &runs {

@@ -45,7 +45,7 @@ pub use crate::error::TableError;
 pub use crate::kind::{Kind, NoKind};
 pub(crate) use conventions::{flops as flops_convention, params as params_convention};
 pub(crate) use formats::read as rows_of;
-pub(crate) use observation::{Given, Observation, Table, listed};
+pub(crate) use observation::{Given, Observation, Observations, listed};
 pub(crate) use observe::{RowIs, Wanted, observe, of_x, read};
 pub(crate) use scale::small;
 pub use select::Select;

@@ -8,7 +8,7 @@ use crate::kind::{Kind, Value};
 use crate::result::Flag;
 
 /// What was read.
-pub(crate) struct Table {
+pub(crate) struct Observations {
     /// In the order of the rows, and in each row in that of the columns of values.
     pub(crate) observations: Vec<Observation>,
     /// What the columns of values are.
@@ -17,7 +17,7 @@ pub(crate) struct Table {
     pub(crate) models: Option<ModelNumbers>,
 }
 
-impl Table {
+impl Observations {
     /// The refusal of a table of which no row can be used.
     pub(crate) fn none_left(&self, path: &Path) -> TableError {
         let count = self.observations.last().map_or(0, |last| last.row + 1);

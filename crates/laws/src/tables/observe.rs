@@ -6,7 +6,7 @@ use relscale_records::written::number::Reading;
 
 use super::beside::Beside;
 use super::endings::Endings;
-use super::observation::{Given, Observation, Table};
+use super::observation::{Given, Observation, Observations};
 use super::once::Once;
 use super::product::Product;
 use super::rows::{Row, Rows};
@@ -67,7 +67,11 @@ impl<'a> Wanted<'a> {
 ///
 /// # Errors
 /// A file that cannot be read or does not follow its format; those of [`observe`].
-pub(crate) fn read(path: &Path, select: &Select, wanted: &Wanted<'_>) -> Result<Table, TableError> {
+pub(crate) fn read(
+    path: &Path,
+    select: &Select,
+    wanted: &Wanted<'_>,
+) -> Result<Observations, TableError> {
     // A word that is wrong is told before a file is opened.
     select.kinds(wanted.kinds)?;
     let named = wanted.named(select);
@@ -89,7 +93,7 @@ pub(crate) fn observe(
     rows: &Rows,
     select: &Select,
     wanted: &Wanted<'_>,
-) -> Result<Table, TableError> {
+) -> Result<Observations, TableError> {
     let kinds = select.kinds(wanted.kinds)?;
     let used = select.rows(rows)?;
     let endings = Endings::from_rows(rows, &wanted.named(select));
@@ -102,7 +106,7 @@ pub(crate) fn observe(
     for (number, row) in used.iter().enumerate() {
         reader.row(number, row, &mut observations, &mut once)?;
     }
-    let table = Table { observations, kinds, models: reader.beside.numbers().cloned() };
+    let table = Observations { observations, kinds, models: reader.beside.numbers().cloned() };
     if !table.observations.iter().any(|observation| observation.given.is_number()) {
         return Err(table.none_left(&rows.path));
     }

@@ -5,7 +5,7 @@ use relscale_laws::{AuditStep, HeldOut, Law, PowerLaw};
 use super::curve::{self, S};
 use super::{Family, Figure, Kind, Made, OfFamily};
 use crate::format;
-use crate::frame::{Frame, Row, Rows};
+use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{Axis, Drawing, End, Guide, Key, Look, Marks, Num, Panel, Series, Style};
 
 pub(super) const FIGURE: Kind<OfFamily> =
@@ -98,7 +98,7 @@ fn numbers<'c, 'a: 'c>(family: &str, all: impl Iterator<Item = &'c Audited<'a>>)
         .frame()
 }
 
-fn tip(row: Row<'_>) -> String {
+fn tip(row: FrameRow<'_>) -> String {
     format!(
         "{} on {}\nfrom the {} smallest models: {}\nmeasured: {}",
         row.text("model"),
@@ -132,7 +132,8 @@ impl Audited<'_> {
         let error = || Num::made(["relative_error"], |[error]| 100.0 * error);
         let end =
             |end| Num::made([end, "observed"], |[end, observed]| 100.0 * (end / observed - 1.0));
-        let look = |row: Row<'_>| if row.denied("covered") { Look::Hollow } else { Look::Filled };
+        let look =
+            |row: FrameRow<'_>| if row.denied("covered") { Look::Hollow } else { Look::Filled };
         let series = fitted.iter().enumerate().map(|(at, m)| {
             let rows = rows.only(|row| row.number("fitted_models") == Some(*m));
             let marks = Marks::at(&rows, S, error(), tip).error(end("low"), end("high")).look(look);

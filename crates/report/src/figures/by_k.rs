@@ -3,7 +3,7 @@
 use relscale_laws::PowerLaw;
 
 use super::Family;
-use crate::frame::{Frame, Row, Rows, Selection};
+use crate::frame::{Frame, FrameRow, Rows, Selection};
 use crate::plot::{Look, Marks, Series};
 
 /// The fits of one corpus, k ascending.
@@ -60,7 +60,7 @@ pub(super) fn series(
     rows: &Rows<'_>,
     marks: impl for<'f> Fn(&Rows<'f>) -> Marks<'f>,
 ) -> Vec<Series> {
-    let look = |row: Row<'_>| Look::claimed(row.flag("slope_claimed"));
+    let look = |row: FrameRow<'_>| Look::claimed(row.flag("slope_claimed"));
     let of = |rows: &Rows<'_>| {
         let corpus = rows.text("corpus");
         let series = Series::new(family.style(corpus), corpus).label(vec![corpus.to_owned()]);

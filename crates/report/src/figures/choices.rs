@@ -7,7 +7,7 @@ use relscale_laws::{ChoiceMean, ChoicesGroup};
 use super::curve::S;
 use super::slot::{Figure, Kind, Made, Section, Slot};
 use crate::format;
-use crate::frame::{Frame, Row, Rows};
+use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{Axis, Drawing, End, Guide, Key, Marks, Panel, Series, Style};
 use crate::results::Results;
 
@@ -132,7 +132,7 @@ fn panel(rows: &Rows<'_>, names: &[String], measure: ChoiceMeasure) -> Panel {
     Panel { guides, ..Panel::new(x, y, 270.0, series.collect()) }
 }
 
-fn tip(row: Row<'_>) -> String {
+fn tip(row: FrameRow<'_>) -> String {
     let shuffled = row.number("shuffled").unwrap_or_default();
     format!(
         "{} on {}\nS = {}\n{} {}\n{} questions, chance {}, gold shuffled {}",

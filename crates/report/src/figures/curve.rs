@@ -4,7 +4,7 @@ use relscale_laws::{Law, Point, PowerLaw, Quantity};
 
 use super::Family;
 use crate::format;
-use crate::frame::{Frame, Row, Rows};
+use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{Axis, Line, Look, Marks, Panel, Series, Shade, Style};
 
 /// Half the width of an error bar in standard errors: 95 % of a normal distribution.
@@ -115,7 +115,7 @@ impl<'a> Curve<'a> {
         let rows = self.rows(rows);
         let models = rows.with("value");
         // Marks of a law without claim are hollow.
-        let look = |row: Row<'_>| {
+        let look = |row: FrameRow<'_>| {
             Look::claimed(row.flag("slope_claimed") || row.number("fitted").is_none())
         };
         let series = Series::new(self.style, self.corpus)
@@ -183,7 +183,7 @@ pub(super) fn log_bar(value: f64, log_standard_error: Option<f64>) -> Option<(f6
     Some((value * (-error).exp(), value * error.exp()))
 }
 
-fn tip(row: Row<'_>) -> String {
+fn tip(row: FrameRow<'_>) -> String {
     let error = row.number("standard_error");
     let error = error.map_or(String::new(), |error| format!(" ± {}", format::significant(error)));
     let misses = match row.count("misses") {

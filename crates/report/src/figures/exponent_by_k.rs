@@ -3,7 +3,7 @@
 use super::by_k::{self, FitsByK};
 use super::{Family, Figure, Kind, Made, OfFamily};
 use crate::format;
-use crate::frame::Row;
+use crate::frame::FrameRow;
 use crate::plot::{Axis, Drawing, End, Guide, Marks, Panel};
 
 pub(super) const FIGURE: Kind<OfFamily> =
@@ -22,12 +22,12 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     let family = family.clone();
     Ok(Figure::new(FIGURE.title, caption(&corpora), numbers, move |frame| {
         let rows = frame.rows();
-        let tip = |row: Row<'_>| {
+        let tip = |row: FrameRow<'_>| {
             let alpha = row.estimate(["alpha", "low", "high"]);
             format!("{}\nk = {}\nα {alpha}", row.text("corpus"), row.plain("k"))
         };
         // An interval that nobody claims would only set the scale of the axis.
-        let claimed = |row: Row<'_>| row.flag("slope_claimed");
+        let claimed = |row: FrameRow<'_>| row.flag("slope_claimed");
         let series = by_k::series(&family, &rows, |rows| {
             Marks::at(rows, "k", "alpha", tip).error_where(claimed, "low", "high")
         });

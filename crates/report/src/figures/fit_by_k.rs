@@ -5,7 +5,7 @@ use relscale_laws::PowerLaw;
 use super::by_k::{self, FitsByK};
 use super::{Family, Figure, Kind, Made, OfFamily};
 use crate::format;
-use crate::frame::Row;
+use crate::frame::FrameRow;
 use crate::plot::{Axis, Drawing, End, Guide, Marks, Panel};
 
 pub(super) const FIGURE: Kind<OfFamily> =
@@ -27,7 +27,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     let family = family.clone();
     Ok(Figure::new(FIGURE.title, caption(&corpora), numbers, move |frame| {
         let rows = frame.rows();
-        let tip = |row: Row<'_>| {
+        let tip = |row: FrameRow<'_>| {
             let r_squared = format::r_squared(row.number("r_squared"));
             format!("{}\nk = {}\nR² {r_squared}", row.text("corpus"), row.plain("k"))
         };

@@ -5,7 +5,7 @@ use relscale_laws::{AuditStep, Law, Point};
 use super::curve::{self, S};
 use super::{Family, Figure, Kind, Made, OfFamily};
 use crate::format;
-use crate::frame::{Frame, Row, Rows};
+use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{
     Axis, Drawing, Key, Line, Look, Mark, Marks, Panel, Sample, Series, Shade, Style,
 };
@@ -124,7 +124,7 @@ impl Cut<'_> {
             format!("exponent {}", format::fixed(self.step.exponent, 3)),
             format!("largest off by {} %", format::fixed(100.0 * self.farthest(), 1)),
         ];
-        let told = |row: Row<'_>, what: &str| {
+        let told = |row: FrameRow<'_>, what: &str| {
             let (model, value) = (row.text("model"), row.significant("observed"));
             format!("{model} on {}\n{what}: {symbol} = {value}", row.text("corpus"))
         };

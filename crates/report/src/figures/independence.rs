@@ -5,7 +5,7 @@ use relscale_laws::{EmergenceAtK, Estimate, HitOrder, SequencePoint};
 
 use super::{Family, Figure, Kind, Made, OfFamily};
 use crate::format;
-use crate::frame::{Frame, Row, Rows};
+use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{Axis, Drawing, End, Guide, Key, Line, Look, Marks, Panel, Series, Style};
 
 pub(super) const FIGURE: Kind<OfFamily> =
@@ -102,7 +102,7 @@ impl<'a> Corpus<'a> {
     }
 }
 
-fn tip(row: Row<'_>, what: &str) -> String {
+fn tip(row: FrameRow<'_>, what: &str) -> String {
     format!("{} on {}, k = {}\n{what}", row.text("model"), row.text("corpus"), row.plain("k"))
 }
 
@@ -174,7 +174,7 @@ fn lengths(rows: &Rows<'_>, style: impl Fn(&Rows<'_>) -> Style) -> Panel {
             let counts = row.estimate(["value", "low", "high"]);
             tip(row, &format!("N = {} counts as {counts} tokens", row.plain("at")))
         });
-        let look = |row: Row<'_>| Look::claimed(row.flag("claimed"));
+        let look = |row: FrameRow<'_>| Look::claimed(row.flag("claimed"));
         Series::new(style(&rows), rows.text("corpus")).joined(marks.error("low", "high").look(look))
     });
     let (x, y) = (Axis::counts("N, tokens in a row"), Axis::log("effective length"));

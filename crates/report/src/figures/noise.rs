@@ -4,7 +4,7 @@ use relscale_laws::{Law, PerfectLaw, PointNoise, ScatterTest};
 
 use super::{Family, Figure, Kind, Made, OfFamily};
 use crate::format;
-use crate::frame::{Frame, Row, Rows};
+use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{Axis, Drawing, End, Guide, Key, Line, Look, Marks, Num, Panel, Series};
 
 pub(super) const FIGURE: Kind<OfFamily> =
@@ -130,7 +130,7 @@ fn seen(all: &[AtK<'_>]) -> String {
     )
 }
 
-fn tip_text(row: Row<'_>, what: &str) -> String {
+fn tip_text(row: FrameRow<'_>, what: &str) -> String {
     format!("{}\nk = {}\n{what}", row.text("corpus"), row.plain("k"))
 }
 
@@ -154,7 +154,7 @@ fn fits<'f>(rows: &Rows<'f>) -> Marks<'f> {
 }
 
 fn chances<'f>(rows: &Rows<'f>) -> Marks<'f> {
-    let tip = |row: Row<'f>| tip_text(row, &format!("p = {}", row.significant("p_value")));
+    let tip = |row: FrameRow<'f>| tip_text(row, &format!("p = {}", row.significant("p_value")));
     Marks::at(rows, "k", "p_value", tip)
         .look(|row| Look::claimed(row.number("p_value") >= Some(DOUBT)))
 }

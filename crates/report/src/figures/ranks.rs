@@ -4,7 +4,7 @@ use relscale_laws::{ModelRanks, RankBin, RankFit};
 
 use super::{Family, Figure, Kind, Made, OfFamily};
 use crate::format;
-use crate::frame::{Frame, Row, Rows};
+use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{Axis, Drawing, Key, Line, Num, Panel, Sample, Series, Style};
 
 pub(super) const FIGURE: Kind<OfFamily> =
@@ -127,7 +127,7 @@ fn panel(rows: &Rows<'_>) -> Panel {
     // Half a rank beyond the ends of a bin, lest a bin of one rank have no width.
     let from = Num::made(["lowest_rank"], |[low]| low - 0.5);
     let to = Num::made(["highest_rank"], |[high]| high + 0.5);
-    let tip = |row: Row<'_>| {
+    let tip = |row: FrameRow<'_>| {
         format!(
             "{} on {}\nranks {} to {}: {} tokens\nshare per rank {}",
             row.text("model"),

@@ -5,7 +5,7 @@ use relscale_laws::RatioLaw;
 use super::curve::{BAR, S};
 use super::{Family, Figure, Kind, Made, OfFamily};
 use crate::format;
-use crate::frame::{Frame, Row};
+use crate::frame::{Frame, FrameRow};
 use crate::plot::{Axis, Drawing, Marks, Num, Panel, Series};
 
 pub(super) const FIGURE: Kind<OfFamily> =
@@ -73,7 +73,7 @@ fn panel(family: &Family<'_>, frame: &Frame, form: &str, laws: &[(&str, &RatioLa
     let columns = ["ratio", "standard_error"];
     let low = || Num::made(columns, |[ratio, error]| ratio - BAR * error);
     let high = || Num::made(columns, |[ratio, error]| ratio + BAR * error);
-    let tip = |row: Row<'_>| {
+    let tip = |row: FrameRow<'_>| {
         let fixed =
             |column| row.number(column).map_or(String::new(), |value| format::fixed(value, 3));
         let ratio = row.number("ratio").unwrap_or_default();

@@ -5,7 +5,7 @@ use super::curve::{BAR, Curve, S};
 use super::head::nearest;
 use super::{Family, Figure, Kind, Made, OfFamily};
 use crate::format;
-use crate::frame::{Frame, Row};
+use crate::frame::{Frame, FrameRow};
 use crate::plot::{Axis, Drawing, End, Guide, Key, Look, Marks, Num, Panel, Series};
 
 pub(super) const FIGURE: Kind<OfFamily> =
@@ -69,14 +69,14 @@ fn panel(frame: &Frame, curves: &[Curve<'_>]) -> Panel {
     let columns = ["log_residual", "log_standard_error"];
     let low = || Num::made(columns, |[residual, error]| 100.0 * residual - 100.0 * BAR * error);
     let high = || Num::made(columns, |[residual, error]| 100.0 * residual + 100.0 * BAR * error);
-    let tip = |row: Row<'_>| {
+    let tip = |row: FrameRow<'_>| {
         let residual = 100.0 * row.number("log_residual").unwrap_or_default();
         let residual = format::fixed(residual, 2);
         format!("{} on {}\n{residual} % of the line", row.text("model"), row.text("corpus"))
     };
     let series = curves.iter().map(|curve| {
         let marks = Marks::at(&curve.rows(&frame.rows()), S, percent(), tip).error(low(), high());
-        let look = |row: Row<'_>| Look::claimed(row.flag("slope_claimed"));
+        let look = |row: FrameRow<'_>| Look::claimed(row.flag("slope_claimed"));
         Series::new(curve.style, curve.corpus).joined(marks.look(look))
     });
     Panel {

@@ -7,7 +7,7 @@ use super::curve::S;
 use super::sequences::{self, Lengths};
 use super::{Family, Figure, Kind, Made, OfFamily};
 use crate::format;
-use crate::frame::{Frame, Row, Rows};
+use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{Axis, End, Guide, Key, Line, Look, Mark, Marks, Panel, Series, Shade, Style};
 
 pub(super) const FIGURE: Kind<OfFamily> = Kind {
@@ -141,7 +141,7 @@ fn panel(frame: &Frame, lengths: &Lengths<'_>) -> Panel {
 }
 
 fn curve(style: Style, corpus: &str, rows: &Rows<'_>, most: f64) -> Series {
-    let tip = |row: Row<'_>| {
+    let tip = |row: FrameRow<'_>| {
         format!(
             "{} on {}\nN = {}, k = {}\np = {}\n{} of {} windows",
             row.text("model"),
@@ -155,7 +155,7 @@ fn curve(style: Style, corpus: &str, rows: &Rows<'_>, most: f64) -> Series {
     };
     // Lengths that nothing reaches lie on the axis and hide each other there.
     let reached = rows.above("successes", 0.0);
-    let look = |row: Row<'_>| Look::claimed(row.flag("claimed"));
+    let look = |row: FrameRow<'_>| Look::claimed(row.flag("claimed"));
     let places = rows.matching("model", CURVE);
     Series::new(style, corpus)
         .marks(Marks::at(&reached, S, "p", tip).error("low", "high").look(look))
@@ -164,7 +164,7 @@ fn curve(style: Style, corpus: &str, rows: &Rows<'_>, most: f64) -> Series {
         .band(&places, S, ["line_low", "line_high"])
 }
 
-fn half_tip(row: Row<'_>) -> String {
+fn half_tip(row: FrameRow<'_>) -> String {
     let ends = row.ends(["parameters_low", "parameters_high"]);
     let ends = ends.map_or(String::new(), |(low, high)| {
         format!(" [{}, {}]", format::scale(low), format::scale(high))

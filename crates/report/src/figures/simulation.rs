@@ -6,7 +6,7 @@ use relscale_laws::{Quantity, SimulatedLaw, Simulation};
 use super::curve::S;
 use super::{Family, Figure, Kind, Made, OfFamily};
 use crate::format;
-use crate::frame::{Frame, Row};
+use crate::frame::{Frame, FrameRow};
 use crate::plot::{Axis, Drawing, Key, Look, Mark, Marks, Panel, Series, Style};
 
 pub(super) const FIGURE: Kind<OfFamily> =
@@ -54,7 +54,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
                 let rows = of_corpus.matching("quantity", &law.quantity.symbol());
                 let marks = |what: &'static str, column: &'static str| {
                     let symbol = symbol(law);
-                    Marks::at(&rows, S, column, move |row: Row<'_>| {
+                    Marks::at(&rows, S, column, move |row: FrameRow<'_>| {
                         let (model, value) = (row.text("model"), row.significant(column));
                         format!("{model} on {}\n{symbol} {what}: {value}", row.text("corpus"))
                     })

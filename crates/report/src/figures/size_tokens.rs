@@ -4,7 +4,7 @@ use relscale_laws::{Estimate, SizeTokens, SizeTokensFit, Split};
 
 use super::slot::{Figure, Kind, Made, Section, Slot};
 use crate::format;
-use crate::frame::{Frame, Row, Rows};
+use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{
     Axis, Drawing, Guide, Key, Look, Mark, Marks, Num, Panel, Sample, Series, Style,
 };
@@ -130,12 +130,13 @@ fn rows(distribution: &str, quantity: &str, split: &Split, direction: usize) -> 
 fn panel(heading: &str, axis: &str, rows: &Rows<'_>) -> Panel {
     let names: Vec<String> =
         rows.by("distribution").iter().map(|rows| rows.text("distribution").to_owned()).collect();
-    let tip = |row: Row<'_>| {
+    let tip = |row: FrameRow<'_>| {
         let slope = row.estimate(["slope", "low", "high"]);
         let (name, along, from) = (row.text("distribution"), row.text("along"), row.text("row"));
         format!("{name}, along {along}\n{slope} ({from})")
     };
-    let look = |row: Row<'_>| if row.text("row") == MEAN { Look::Filled } else { Look::Hollow };
+    let look =
+        |row: FrameRow<'_>| if row.text("row") == MEAN { Look::Filled } else { Look::Hollow };
     let slopes = rows.only(|row| [MEAN, PLANE].contains(&row.text("row")));
     let series = slopes.by("distribution").into_iter().flat_map(|rows| {
         DIRECTIONS.map(|(along, style, mark, above)| {

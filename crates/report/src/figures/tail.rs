@@ -4,7 +4,7 @@ use super::curve::{self, Curve, S};
 use super::head::{at_each, laws};
 use super::{Family, Figure, Kind, Made, OfFamily};
 use crate::format;
-use crate::frame::{Frame, Row};
+use crate::frame::{Frame, FrameRow};
 use crate::plot::{Axis, Drawing, End, Guide, Key, Look, Marks, Panel, Series};
 
 pub(super) const FIGURE: Kind<OfFamily> = Kind {
@@ -60,12 +60,12 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
 /// Misses by size.
 fn misses(frame: &Frame, k: u32, curves: &[Curve<'_>], minimum: f64) -> Panel {
     let rows = frame.rows();
-    let tip = |row: Row<'_>| {
+    let tip = |row: FrameRow<'_>| {
         format!("{} on {}\n{} misses", row.text("model"), row.text("corpus"), row.count("misses"))
     };
     let series = curves.iter().map(|curve| {
         let marks = Marks::at(&curve.rows(&rows), S, "misses", tip);
-        let look = |row: Row<'_>| Look::claimed(row.flag("slope_claimed"));
+        let look = |row: FrameRow<'_>| Look::claimed(row.flag("slope_claimed"));
         Series::new(curve.style, curve.corpus).joined(marks.look(look))
     });
     // As far as the lines above go.

@@ -28,7 +28,7 @@ pub(super) struct View {
     there: bool,
     /// How text was cut and which rows of the head took part, for the top of the page.
     how: String,
-    runs: Vec<Run>,
+    runs: Vec<RunView>,
     corpora: Vec<Corpus>,
     /// What decided the numbers: each once where all runs agree.
     facts: Vec<Fact>,
@@ -42,7 +42,7 @@ pub(super) struct View {
 
 /// One current run.
 #[derive(Debug, Serialize)]
-struct Run {
+struct RunView {
     model: String,
     corpus: String,
     key: String,
@@ -108,7 +108,7 @@ impl Records {
         View {
             there: self.runs.is_some(),
             how: how(&current),
-            runs: current.iter().map(|run| Run::from_entry(run)).collect(),
+            runs: current.iter().map(|run| RunView::from_entry(run)).collect(),
             facts: facts(&current),
             stale: if self.runs.is_some() { stale(study, &current) } else { Vec::new() },
             superseded: all.iter().filter(|run| !run.current && run.done.is_some()).count(),
@@ -120,7 +120,7 @@ impl Records {
     }
 }
 
-impl Run {
+impl RunView {
     fn from_entry(run: &RunEntry) -> Self {
         let provenance = &run.record.provenance;
         let done =

@@ -87,13 +87,13 @@ fn rounded(length: f64) -> f64 {
 }
 
 /// Panels beside each other.
-struct Row<'a> {
+struct PanelRow<'a> {
     panels: &'a [Panel],
     width: f64,
 }
 
 /// The rows of a drawing, broken where its panels would be too narrow.
-fn rows(drawing: &Drawing, style: FigureStyle) -> Vec<Row<'_>> {
+fn rows(drawing: &Drawing, style: FigureStyle) -> Vec<PanelRow<'_>> {
     let most = (((style.width() + GAP) / (NARROWEST + GAP)) as usize).max(1);
     let broken = drawing.rows.iter().flat_map(|row| {
         let rows = row.len().div_ceil(most).max(1);
@@ -102,12 +102,12 @@ fn rows(drawing: &Drawing, style: FigureStyle) -> Vec<Row<'_>> {
     broken
         .map(|panels| {
             let gaps = GAP * (panels.len() as f64 - 1.0);
-            Row { panels, width: (style.width() - gaps) / panels.len() as f64 }
+            PanelRow { panels, width: (style.width() - gaps) / panels.len() as f64 }
         })
         .collect()
 }
 
-impl Row<'_> {
+impl PanelRow<'_> {
     fn header(&self) -> f64 {
         self.panels.iter().map(|panel| header_height(panel, self.width)).fold(0.0, f64::max)
     }
@@ -201,7 +201,14 @@ fn header(panel: &Panel, width: f64) -> Vec<Note> {
     lines
 }
 
-fn draw_panel(scene: &mut Scene, panel: &Panel, x: f64, y: f64, row: &Row<'_>, style: FigureStyle) {
+fn draw_panel(
+    scene: &mut Scene,
+    panel: &Panel,
+    x: f64,
+    y: f64,
+    row: &PanelRow<'_>,
+    style: FigureStyle,
+) {
     let top = y + row.header();
     let above = labels_above(panel, row.width);
     let axes = Axes {

@@ -4,7 +4,7 @@
 //! else.
 
 use super::{Axis, Line, Look, Mark, Style};
-use crate::frame::{Row, Rows};
+use crate::frame::{FrameRow, Rows};
 
 /// What is drawn in one colour; parts that are empty are not drawn.
 pub(crate) struct Series {
@@ -98,8 +98,9 @@ impl Series {
 
     /// With an interval along some rows.
     pub(crate) fn band(self, rows: &Rows<'_>, x: &'static str, ends: [&'static str; 2]) -> Self {
-        let at =
-            |row: Row<'_>| row.ends(ends).zip(row.number(x)).map(|((low, high), x)| (x, low, high));
+        let at = |row: FrameRow<'_>| {
+            row.ends(ends).zip(row.number(x)).map(|((low, high), x)| (x, low, high))
+        };
         let mut band: Vec<_> = rows.iter().filter_map(at).collect();
         band.sort_by(|a, b| a.0.total_cmp(&b.0));
         Self { band, ..self }
@@ -111,9 +112,9 @@ impl Series {
         rows: &Rows<'_>,
         [from, to]: [Num; 2],
         value: &'static str,
-        tip: impl Fn(Row<'_>) -> String,
+        tip: impl Fn(FrameRow<'_>) -> String,
     ) -> Self {
-        let bar = |row: Row<'_>| {
+        let bar = |row: FrameRow<'_>| {
             Some(Bar {
                 from: from.at(row)?,
                 to: to.at(row)?,
@@ -178,7 +179,7 @@ fn line(rows: &Rows<'_>, x: &Num, y: &Num) -> Vec<(f64, f64)> {
 
 /// Marks of some rows: of those that have both numbers.
 pub(crate) struct Marks<'f> {
-    points: Vec<(Row<'f>, Point)>,
+    points: Vec<(FrameRow<'f>, Point)>,
 }
 
 impl<'f> Marks<'f> {
@@ -187,7 +188,7 @@ impl<'f> Marks<'f> {
         rows: &Rows<'f>,
         x: impl Into<Num>,
         y: impl Into<Num>,
-        tip: impl Fn(Row<'f>) -> String,
+        tip: impl Fn(FrameRow<'f>) -> String,
     ) -> Self {
         let (x, y) = (x.into(), y.into());
         let point = |row| {
@@ -205,7 +206,7 @@ impl<'f> Marks<'f> {
     /// With error bars on some.
     pub(crate) fn error_where(
         mut self,
-        which: impl Fn(Row<'f>) -> bool,
+        which: impl Fn(FrameRow<'f>) -> bool,
         low: impl Into<Num>,
         high: impl Into<Num>,
     ) -> Self {
@@ -217,7 +218,7 @@ impl<'f> Marks<'f> {
     }
 
     /// With a look for each.
-    pub(crate) fn look(mut self, look: impl Fn(Row<'f>) -> Look) -> Self {
+    pub(crate) fn look(mut self, look: impl Fn(FrameRow<'f>) -> Look) -> Self {
         for (row, point) in &mut self.points {
             point.look = look(*row);
         }
@@ -231,7 +232,7 @@ impl<'f> Marks<'f> {
 }
 
 /// A number of each row: that of a column, or one that follows from columns alone.
-pub(crate) struct Num(Box<dyn Fn(Row<'_>) -> Option<f64>>);
+pub(crate) struct Num(Box<dyn Fn(FrameRow<'_>) -> Option<f64>>);
 
 impl Num {
     /// What follows from the numbers of some columns; none where one of them is empty. A plain
@@ -258,7 +259,7 @@ impl Num {
         }))
     }
 
-    fn at(&self, row: Row<'_>) -> Option<f64> {
+    fn at(&self, row: FrameRow<'_>) -> Option<f64> {
         self.0(row)
     }
 }

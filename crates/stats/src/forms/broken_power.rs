@@ -13,7 +13,7 @@
 
 use super::{Domain, Form, Frame, Span};
 use crate::optimise::Bound;
-use crate::optimise::varpro::{Axis, Row};
+use crate::optimise::varpro::{Axis, DesignRow};
 
 /// Starts between two neighbouring points.
 const BETWEEN: usize = 5;
@@ -71,9 +71,9 @@ impl Form for BrokenPower {
         }
     }
 
-    fn row(&self, u: f64, _: Span, theta: &[f64]) -> Option<Row> {
+    fn row(&self, u: f64, _: Span, theta: &[f64]) -> Option<DesignRow> {
         let beyond = u - theta[0];
-        let mut row = Row { basis: [1.0, -u, -beyond.max(0.0)], ..Row::default() };
+        let mut row = DesignRow { basis: [1.0, -u, -beyond.max(0.0)], ..DesignRow::default() };
         row.basis_slope[0][2] = if beyond > 0.0 { 1.0 } else { 0.0 };
         Some(row)
     }

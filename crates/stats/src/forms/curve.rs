@@ -1,7 +1,7 @@
 //! A fitted form, and what it can be asked.
 
 use super::{Form, Frame, Span};
-use crate::optimise::varpro::{self, Axis, Row, Separable};
+use crate::optimise::varpro::{self, Axis, DesignRow, Separable};
 use crate::optimise::{Symmetric, orthonormal};
 use crate::outcome::Caution;
 
@@ -99,7 +99,7 @@ impl Separable for Points {
         &self.axes
     }
 
-    fn row(&self, point: usize, theta: &[f64]) -> Option<Row> {
+    fn row(&self, point: usize, theta: &[f64]) -> Option<DesignRow> {
         self.form.row(self.u[point], self.span, theta)
     }
 }

@@ -7,7 +7,7 @@
 //! third parameter (a floor, or a power of x inside) and contain or imitate the power law.
 
 use super::{Domain, Form, Frame, Span};
-use crate::optimise::varpro::{Axis, Row};
+use crate::optimise::varpro::{Axis, DesignRow};
 
 /// The form; see the module.
 pub struct Exponential;
@@ -41,9 +41,9 @@ impl Form for Exponential {
         "none" // It has no parameter that is searched for.
     }
 
-    fn row(&self, u: f64, span: Span, _: &[f64]) -> Option<Row> {
+    fn row(&self, u: f64, span: Span, _: &[f64]) -> Option<DesignRow> {
         // x over the largest x of the data, so that the column is of size one.
-        Some(Row { basis: [1.0, -(u - span.high).exp(), 0.0], ..Row::default() })
+        Some(DesignRow { basis: [1.0, -(u - span.high).exp(), 0.0], ..DesignRow::default() })
     }
 
     fn report(&self, frame: &Frame, _: &[f64], beta: &[f64]) -> Vec<f64> {

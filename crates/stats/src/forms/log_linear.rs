@@ -6,7 +6,7 @@
 
 use super::{Domain, Form, Frame, Span};
 use crate::optimise::Bound;
-use crate::optimise::varpro::{Axis, Row};
+use crate::optimise::varpro::{Axis, DesignRow};
 
 /// How near to the end of its range s may come.
 const ALMOST: f64 = 1.0 - 1e-6;
@@ -55,13 +55,13 @@ impl Form for LogLinear {
         }
     }
 
-    fn row(&self, u: f64, _: Span, theta: &[f64]) -> Option<Row> {
+    fn row(&self, u: f64, _: Span, theta: &[f64]) -> Option<DesignRow> {
         let value = 1.0 - theta[0] * u;
-        (value > 0.0).then(|| Row {
+        (value > 0.0).then(|| DesignRow {
             offset: value.ln(),
             basis: [1.0, 0.0, 0.0],
             offset_slope: [-u / value, 0.0],
-            ..Row::default()
+            ..DesignRow::default()
         })
     }
 

@@ -31,7 +31,7 @@ pub mod sigmoid;
 pub use curve::{Curve, Parameter, Shape};
 pub use fit::fit;
 
-use crate::optimise::varpro::{Axis, Row};
+use crate::optimise::varpro::{Axis, DesignRow};
 
 /// Every form, simplest first.
 pub const ALL: [&dyn Form; 5] = [
@@ -99,7 +99,7 @@ pub trait Form: Sync {
     fn limit(&self, axis: usize, upper: bool) -> &'static str;
 
     /// The form at `u`; `None` where its value would not be above zero.
-    fn row(&self, u: f64, span: Span, theta: &[f64]) -> Option<Row>;
+    fn row(&self, u: f64, span: Span, theta: &[f64]) -> Option<DesignRow>;
 
     /// The value of `ln y - mean ln y` alone, for those that need no derivatives.
     fn value(&self, u: f64, span: Span, theta: &[f64], beta: &[f64]) -> Option<f64> {

@@ -8,7 +8,7 @@ use super::{Domain, Form, Frame, Span};
 use crate::error::StatsError;
 use crate::optimise::least_squares::{self, Line};
 use crate::optimise::student::{self, StudentInterval};
-use crate::optimise::varpro::{Axis, Row};
+use crate::optimise::varpro::{Axis, DesignRow};
 
 /// A fitted power law.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,8 +138,8 @@ impl Form for PowerForm {
         "none" // It has no parameter that is searched for.
     }
 
-    fn row(&self, u: f64, _: Span, _: &[f64]) -> Option<Row> {
-        Some(Row { basis: [1.0, -u, 0.0], ..Row::default() })
+    fn row(&self, u: f64, _: Span, _: &[f64]) -> Option<DesignRow> {
+        Some(DesignRow { basis: [1.0, -u, 0.0], ..DesignRow::default() })
     }
 
     fn report(&self, frame: &Frame, _: &[f64], beta: &[f64]) -> Vec<f64> {

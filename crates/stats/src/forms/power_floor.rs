@@ -11,7 +11,7 @@
 
 use super::{Domain, Form, Frame, Span};
 use crate::optimise::Bound;
-use crate::optimise::varpro::{Axis, Row};
+use crate::optimise::varpro::{Axis, DesignRow};
 
 /// `alpha ln(x_max / x_min)` at least.
 pub const FLATTEST: f64 = 1e-3;
@@ -71,16 +71,16 @@ impl Form for PowerFloor {
         }
     }
 
-    fn row(&self, u: f64, span: Span, theta: &[f64]) -> Option<Row> {
+    fn row(&self, u: f64, span: Span, theta: &[f64]) -> Option<DesignRow> {
         let (alpha, share) = (theta[0], theta[1]);
         let distance = u - span.low;
         let decay = (-alpha * distance).exp();
         let value = (1.0 - share) * decay + share;
-        (value > 0.0).then(|| Row {
+        (value > 0.0).then(|| DesignRow {
             offset: value.ln(),
             basis: [1.0, 0.0, 0.0],
             offset_slope: [-(1.0 - share) * distance * decay / value, (1.0 - decay) / value],
-            ..Row::default()
+            ..DesignRow::default()
         })
     }
 

@@ -24,7 +24,7 @@ pub const NONLINEAR: usize = 2;
 
 /// A form at one point: what is added up there, and its derivatives by each θ.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Row {
+pub struct DesignRow {
     /// The part without a linear parameter.
     pub offset: f64,
     /// Factor of each linear parameter; unused ones stay 0.
@@ -35,7 +35,7 @@ pub struct Row {
     pub basis_slope: [[f64; LINEAR]; NONLINEAR],
 }
 
-impl Row {
+impl DesignRow {
     /// The value for these linear parameters.
     pub fn value(&self, beta: &[f64]) -> f64 {
         self.offset + beta.iter().zip(&self.basis).map(|(b, x)| b * x).sum::<f64>()
@@ -66,7 +66,7 @@ pub trait Separable {
     /// The other parameters, at most [`NONLINEAR`].
     fn axes(&self) -> &[Axis];
     /// The form at a point; `None` where these θ are not allowed.
-    fn row(&self, point: usize, theta: &[f64]) -> Option<Row>;
+    fn row(&self, point: usize, theta: &[f64]) -> Option<DesignRow>;
 }
 
 /// The best fit seen.
@@ -157,7 +157,7 @@ fn valleys<P: Separable>(projected: &mut Projected<'_, P>) -> Vec<Vec<f64>> {
 struct Projected<'a, P> {
     problem: &'a P,
     target: &'a [f64],
-    rows: Vec<Row>,
+    rows: Vec<DesignRow>,
     /// Orthonormal columns that span the basis.
     orthonormal: Vec<Vec<f64>>,
     beta: Vec<f64>,
@@ -279,9 +279,9 @@ mod tests {
         fn axes(&self) -> &[Axis] {
             &self.axes
         }
-        fn row(&self, point: usize, theta: &[f64]) -> Option<Row> {
+        fn row(&self, point: usize, theta: &[f64]) -> Option<DesignRow> {
             let e = (-theta[0] * self.x[point]).exp();
-            let mut row = Row { basis: [1.0, e, 0.0], ..Row::default() };
+            let mut row = DesignRow { basis: [1.0, e, 0.0], ..DesignRow::default() };
             row.basis_slope[0][1] = -self.x[point] * e;
             Some(row)
         }

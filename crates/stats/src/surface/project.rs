@@ -3,7 +3,7 @@
 use super::{Search, Surface, SurfaceFit, centre, check};
 use crate::error::StatsError;
 use crate::optimise::Bound;
-use crate::optimise::varpro::{self, Axis, Row, Separable, Solution};
+use crate::optimise::varpro::{self, Axis, DesignRow, Separable, Solution};
 
 /// Exponents that are looked at.
 const EXPONENTS: Bound = Bound { low: 0.005, high: 4.0 };
@@ -76,12 +76,12 @@ impl Separable for Points {
         &self.axes
     }
 
-    fn row(&self, point: usize, theta: &[f64]) -> Option<Row> {
+    fn row(&self, point: usize, theta: &[f64]) -> Option<DesignRow> {
         let (n, d) = (self.log_n[point], self.log_d[point]);
         let (alpha, beta) = self.exponents(theta);
         let (size, tokens) = ((-alpha * n).exp(), (-beta * d).exp());
         // Size and tokens first: without a floor the last column is not there.
-        let mut row = Row { basis: [size, tokens, 1.0], ..Row::default() };
+        let mut row = DesignRow { basis: [size, tokens, 1.0], ..DesignRow::default() };
         row.basis_slope[0][0] = -n * size;
         match self.ratio {
             None => row.basis_slope[1][1] = -d * tokens,

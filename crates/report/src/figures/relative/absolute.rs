@@ -7,7 +7,7 @@ use super::{Comparison, OfComparison, capital};
 use crate::figures::curve::log_bar;
 use crate::figures::slot::{Figure, Kind, Made};
 use crate::format;
-use crate::frame::{Frame, Row};
+use crate::frame::{Frame, FrameRow};
 use crate::plot::{Axis, Drawing, Marks, Panel, Series};
 
 pub(super) const FIGURE: Kind<OfComparison> =
@@ -23,7 +23,7 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
     let numbers = Frame::stacked(laws.iter().map(|law| rows(&of, law)));
     let caption = caption(&of, &laws);
     Ok(Figure::new(title, caption, numbers, move |frame| {
-        let tip = |row: Row<'_>| {
+        let tip = |row: FrameRow<'_>| {
             let ends = row.ends(["low_95", "high_95"]);
             let ends = ends.map_or(String::new(), |(low, high)| {
                 format!(" [{}, {}]", format::significant(low), format::significant(high))

@@ -6,7 +6,7 @@ use relscale_laws::{CorrelationEstimate, CovariatePair, Gap};
 use super::{Comparison, OfComparison, slope, trend};
 use crate::figures::slot::{Figure, Kind, Made};
 use crate::format;
-use crate::frame::{Frame, Row};
+use crate::frame::{Frame, FrameRow};
 use crate::plot::{Axis, Drawing, End, Guide, Look, Marks, Panel, Series, Style};
 
 pub(super) const FIGURE: Kind<OfComparison> =
@@ -48,7 +48,7 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
     let numbers = Frame::stacked([pairs.frame(), missing.frame()]);
     Ok(Figure::new(title, caption, numbers, move |frame| {
         let rows = frame.rows();
-        let tip = |row: Row<'_>| {
+        let tip = |row: FrameRow<'_>| {
             let (treatment, value) = (row.text("treatment"), row.significant("value"));
             let law = !row.text("trend").is_empty();
             let slope = if law { slope(row) } else { row.significant("delta_beta") };

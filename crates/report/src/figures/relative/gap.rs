@@ -6,7 +6,7 @@ use super::{Comparison, OfComparison, signed, trend};
 use crate::figures::curve::log_bar;
 use crate::figures::slot::{Figure, Kind, Made};
 use crate::format;
-use crate::frame::{Frame, Row, Rows, Selection};
+use crate::frame::{Frame, FrameRow, Rows, Selection};
 use crate::plot::{Axis, Drawing, End, Guide, Look, Marks, Panel, Series, Shade};
 
 pub(super) const FIGURE: Kind<OfComparison> =
@@ -168,7 +168,7 @@ fn series(of: &Comparison<'_>, gap: &Gap, rows: &Rows<'_>, labelled: bool) -> [S
     ]
 }
 
-fn tip(row: Row<'_>, verdict: &str) -> String {
+fn tip(row: FrameRow<'_>, verdict: &str) -> String {
     let ends = row.ends(["low", "high"]).map_or(String::new(), |(low, high)| {
         format!(" [{}, {}]", format::significant(low), format::significant(high))
     });

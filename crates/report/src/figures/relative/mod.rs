@@ -26,7 +26,7 @@ use relscale_laws::{Gap, RelativeFamily, RelativeFit};
 
 use super::slot::{Kind, Made, Section, Slot};
 use crate::format;
-use crate::frame::Row;
+use crate::frame::FrameRow;
 use crate::plot::{Axis, Style};
 use crate::results::{Named, Results};
 
@@ -183,6 +183,6 @@ fn signed(value: f64, ends: Option<(f64, f64)>) -> String {
 }
 
 /// The same of a row of slopes.
-fn slope(row: Row<'_>) -> String {
+fn slope(row: FrameRow<'_>) -> String {
     signed(row.number("delta_beta").unwrap_or_default(), row.ends(["low", "high"]))
 }

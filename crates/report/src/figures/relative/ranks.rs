@@ -6,7 +6,7 @@ use relscale_laws::{RankGap, RanksOfGap, Trend};
 use super::{Comparison, OfComparison, slope, trend};
 use crate::figures::slot::{Figure, Kind, Made};
 use crate::format;
-use crate::frame::{Frame, Row, Rows};
+use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{Axis, Drawing, End, Guide, Marks, Panel, Series};
 
 pub(super) const FIGURE: Kind<OfComparison> =
@@ -81,7 +81,7 @@ fn series(of: &Comparison<'_>, rows: &Rows<'_>) -> Vec<Series> {
     let treatment = rows.text("treatment");
     let series = || Series::new(of.style(treatment), treatment);
     let label = if of.named() { vec![treatment.to_owned()] } else { vec![] };
-    let tip = |row: Row<'_>| {
+    let tip = |row: FrameRow<'_>| {
         let claim = if row.flag("slope_claimed") {
             row.text("trend")
         } else {

@@ -6,7 +6,7 @@ use relscale_laws::GapLaw;
 use super::{Comparison, OfComparison, gap, slope, trend};
 use crate::figures::slot::{Figure, Kind, Made};
 use crate::format;
-use crate::frame::{Frame, Row};
+use crate::frame::{Frame, FrameRow};
 use crate::plot::{Axis, Drawing, Guide, Marks, Num, Panel, Series, Shade};
 
 pub(super) const FIGURE: Kind<OfComparison> =
@@ -52,7 +52,7 @@ fn make<'a>(of: Comparison<'a>) -> Made<'a> {
     Ok(Figure::new(title, caption, numbers, move |frame| {
         let rows = frame.rows();
         let names: Vec<String> = rows.iter().map(|row| row.text("treatment").to_owned()).collect();
-        let tip = |row: Row<'_>| {
+        let tip = |row: FrameRow<'_>| {
             format!("{}\nΔβ {}\n{}", row.text("treatment"), slope(row), row.text("trend"))
         };
         let series = rows.by("treatment").into_iter().filter_map(|rows| {

@@ -2,7 +2,7 @@
 
 use relscale_laws::{GapLaw, Trend};
 
-use crate::frame::{Row, Rows};
+use crate::frame::{FrameRow, Rows};
 use crate::plot::{Key, Line, Look, Mark, Sample, Style};
 
 /// All verdicts, in the order of legends.
@@ -10,7 +10,7 @@ const ALL: [Trend; 5] =
     [Trend::Closes, Trend::Widens, Trend::Crossed, Trend::Parallel, Trend::Undecided];
 
 /// The verdict that stands in a row; undecided where there is none.
-pub(super) fn verdict(row: Row<'_>) -> Trend {
+pub(super) fn verdict(row: FrameRow<'_>) -> Trend {
     ALL.into_iter().find(|trend| trend.name() == row.text("trend")).unwrap_or(Trend::Undecided)
 }
 

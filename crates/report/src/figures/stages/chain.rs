@@ -7,7 +7,7 @@ use relscale_laws::{
 
 use crate::figures::slot::{Figure, Kind, Made};
 use crate::format;
-use crate::frame::{Frame, Row, Rows, Selection};
+use crate::frame::{Frame, FrameRow, Rows, Selection};
 use crate::plot::{
     Axis, Drawing, End, Guide, Key, Line, Look, Mark, Marks, Panel, Sample, Series, Shade, Style,
 };
@@ -47,8 +47,9 @@ pub(super) fn make<'a>(fit: &'a StagesFit, group: &'a StagesGroup) -> Made<'a> {
             legend.push(key(Mark::Diamond, Look::Hollow, "predicted"));
         }
         // Rows of the group come first in the frame, in its order.
-        let place =
-            |row: Row<'_>| group.points.get(row.at).map_or("", |point| &point.place).to_owned();
+        let place = |row: FrameRow<'_>| {
+            group.points.get(row.at).map_or("", |point| &point.place).to_owned()
+        };
         Drawing::new(legend, vec![panels(fit, &rows, &place)])
     }))
 }
@@ -107,18 +108,20 @@ fn curve<'a>(route: &'static str, trace: &'a [TracePoint]) -> Selection<&'a Trac
 }
 
 /// First stage, second stage, and both.
-fn panels(fit: &StagesFit, rows: &Rows<'_>, place: &dyn Fn(Row<'_>) -> String) -> Vec<Panel> {
+fn panels(fit: &StagesFit, rows: &Rows<'_>, place: &dyn Fn(FrameRow<'_>) -> String) -> Vec<Panel> {
     // Which columns are the axes of a panel.
     let measured = |x: &'static str, y: &'static str| {
         let rows = rows.only(|row| ["fitted", "held out"].contains(&row.text("row")));
-        let look =
-            |row: Row<'_>| if row.text("row") == "held out" { Look::HeldOut } else { Look::Filled };
+        let look = |row: FrameRow<'_>| {
+            if row.text("row") == "held out" { Look::HeldOut } else { Look::Filled }
+        };
         let marks = Marks::at(&rows, x, y, |row| tip(row, &place(row))).look(look);
         Series::new(Style::NEUTRAL, "").shape(Mark::Disc).marks(marks)
     };
     let predicted = |style: usize, route: &str, x: &'static str, y: &'static str, bars: bool| {
-        let told =
-            |row: Row<'_>| format!("{} as predicted\n{}", row.text("model"), row.significant(y));
+        let told = |row: FrameRow<'_>| {
+            format!("{} as predicted\n{}", row.text("model"), row.significant(y))
+        };
         let marks =
             Marks::at(&rows.matching("row", "predicted").matching("route", route), x, y, told);
         let marks = marks.error_where(|_| bars, "low", "high").all(Look::Hollow);
@@ -181,7 +184,7 @@ fn panels(fit: &StagesFit, rows: &Rows<'_>, place: &dyn Fn(Row<'_>) -> String) -
     ]
 }
 
-fn tip(row: Row<'_>, place: &str) -> String {
+fn tip(row: FrameRow<'_>, place: &str) -> String {
     format!(
         "{} ({place})\nx = {}\nloss {}\naccuracy {}{}",
         row.text("model"),

@@ -5,7 +5,7 @@ use relscale_laws::{StagesFit, StagesGroup};
 
 use crate::figures::slot::{Figure, Kind, Made};
 use crate::format;
-use crate::frame::{Frame, Row, Rows};
+use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{Axis, Drawing, End, Guide, Key, Look, Mark, Marks, Num, Panel, Series, Style};
 
 pub(super) const FIGURE: Kind<()> =
@@ -89,7 +89,7 @@ fn predictability(rows: &Rows<'_>) -> Panel {
     let names: Vec<String> = groups.iter().map(|row| row.text("group").to_owned()).collect();
     let series = groups.by("group").into_iter().enumerate().flat_map(|(at, rows)| {
         let of = |column: &'static str, what: &str, look| {
-            let tip = |row: Row<'_>| {
+            let tip = |row: FrameRow<'_>| {
                 format!("{}\n{what}: R² {}", row.text("group"), row.significant(column))
             };
             let marks = Marks::at(&rows, column, Num::row("group", &names, 0.0), tip).all(look);
@@ -112,17 +112,17 @@ fn predictability(rows: &Rows<'_>) -> Panel {
 }
 
 fn accuracy(fit: &StagesFit, rows: &Rows<'_>) -> Panel {
-    let tip = |row: Row<'_>| {
+    let tip = |row: FrameRow<'_>| {
         let x = format::quantity(row.number("x").unwrap_or_default());
         let (model, group) = (row.text("model"), row.text("group"));
         format!("{model}, {group}\nx = {x}\naccuracy {}", row.significant("accuracy"))
     };
-    let look = |row: Row<'_>| if row.flag("held_out") { Look::HeldOut } else { Look::Filled };
+    let look = |row: FrameRow<'_>| if row.flag("held_out") { Look::HeldOut } else { Look::Filled };
     let series =
         rows.matching("row", "point").by("group").into_iter().enumerate().map(|(at, rows)| {
             let marks = Marks::at(&rows, "x", "accuracy", tip).look(look);
             let series = Series::new(Style::for_corpus(at), rows.text("group")).shape(Mark::Disc);
-            // Several models of one x stand above each other; a line through them would say nothing.
+            // Models of one x stand above each other; a line through them would say nothing.
             let one_each = rows.numbers("x").windows(2).all(|pair| pair[0] < pair[1]);
             if one_each { series.joined(marks) } else { series.marks(marks) }
         });

@@ -6,7 +6,7 @@ use relscale_laws::{Along, Curve, IsoflopBudget, IsoflopFit, IsoflopGroup, Isofl
 use super::{OfGroup, params};
 use crate::figures::slot::{Figure, Kind, Made};
 use crate::format;
-use crate::frame::{Frame, Row, Rows};
+use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{Axis, Drawing, Key, Look, Mark, Marks, Panel, Series, Style};
 
 pub(super) const FIGURE: Kind<OfGroup> =
@@ -96,18 +96,18 @@ fn panel(along: Along, x: Axis, rows: &Rows<'_>) -> Panel {
     Panel::new(x.closed(runs.numbers(column)), y, 340.0, series.collect())
 }
 
-fn quantity(row: Row<'_>, column: &str) -> String {
+fn quantity(row: FrameRow<'_>, column: &str) -> String {
     row.number(column).map_or(String::new(), format::quantity)
 }
 
-fn tip(row: Row<'_>) -> String {
+fn tip(row: FrameRow<'_>) -> String {
     let [budget, params, tokens] =
         ["budget", "params", "tokens"].map(|column| quantity(row, column));
     let loss = row.significant("loss");
     format!("{}\nC = {budget}\nN = {params}\nD = {tokens}\nloss {loss}", row.text("run"))
 }
 
-fn minimum_tip(row: Row<'_>, column: &str) -> String {
+fn minimum_tip(row: FrameRow<'_>, column: &str) -> String {
     let symbol = if column == "params" { "N*" } else { "D*" };
     let (curve, budget) = (row.text("curve"), quantity(row, "budget"));
     let (at, loss) = (row.significant(column), row.significant("loss"));

@@ -7,7 +7,7 @@ use relscale_laws::{
 use super::{OfGroup, flops, params};
 use crate::figures::slot::{Figure, Kind, Made};
 use crate::format;
-use crate::frame::{Frame, Row, Rows};
+use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{Axis, Drawing, Key, Line, Look, Marks, Panel, Sample, Series, Shade, Style};
 
 pub(super) const FIGURE: Kind<OfGroup> = Kind {
@@ -175,13 +175,13 @@ fn beyond<'f>(group: &IsoflopGroup, rows: &Rows<'f>) -> Rows<'f> {
 fn panel(fit: &IsoflopFit, group: &IsoflopGroup, rows: &Rows<'_>, quantity: Quantity) -> Panel {
     let rows = rows.matching("quantity", quantity.name());
     let symbol = quantity.symbol();
-    let told = |row: Row<'_>, by: &str, value: String| {
+    let told = |row: FrameRow<'_>, by: &str, value: String| {
         let budget = format::quantity(row.number("budget").unwrap_or_default());
         format!("{symbol} by {by}{} at C = {budget}\n{value}", row.text("method"))
     };
     let series = [Curve::Parabola, Curve::Cubic].map(|curve| {
         let rows = rows.matching("method", curve.name());
-        let tip = |row: Row<'_>| told(row, "the ", row.significant("value"));
+        let tip = |row: FrameRow<'_>| told(row, "the ", row.significant("value"));
         Series::new(style(curve.name()), "")
             .stroke(line(curve))
             .line(&rows.matching("row", "line"), "budget", "value")
@@ -231,7 +231,7 @@ fn style(method: &str) -> Style {
 }
 
 /// A value of any size with its interval.
-fn with_ends(row: Row<'_>) -> String {
+fn with_ends(row: FrameRow<'_>) -> String {
     let value = row.significant("value");
     match row.ends(["low", "high"]) {
         Some((low, high)) => {
