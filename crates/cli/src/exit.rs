@@ -161,11 +161,11 @@ fn code_of(error: &anyhow::Error) -> u8 {
     if let Some(error) = error.downcast_ref::<Measure>() {
         return match error {
             Measure::Cancelled => INTERRUPTED,
-            Measure::Records(error) => of_records(error),
+            Measure::Records(error) => records_code(error),
             Measure::Engine { .. } | Measure::BadAnswer { .. } | Measure::BadWindows { .. } => {
                 FAILURE
             }
-            Measure::Hub(error) => of_hub(error),
+            Measure::Hub(error) => hub_code(error),
             _ => REFUSED,
         };
     }
@@ -173,12 +173,12 @@ fn code_of(error: &anyhow::Error) -> u8 {
         return match error {
             Sweep::Cancelled { .. } | Sweep::Stopped => INTERRUPTED,
             Sweep::Write { .. } | Sweep::Diverged { .. } => FAILURE,
-            Sweep::Records(error) => of_records(error),
+            Sweep::Records(error) => records_code(error),
             _ => REFUSED,
         };
     }
     if let Some(error) = error.downcast_ref::<relscale_records::Error>() {
-        return of_records(error);
+        return records_code(error);
     }
     if let Some(error) = error.downcast_ref::<relscale_laws::LawsError>() {
         return if matches!(error, relscale_laws::LawsError::Write { .. }) {
@@ -192,8 +192,8 @@ fn code_of(error: &anyhow::Error) -> u8 {
     }
     if let Some(error) = error.downcast_ref::<Report>() {
         return match error {
-            Report::Records(error) => of_records(error),
-            Report::Place(error) => of_records(error),
+            Report::Records(error) => records_code(error),
+            Report::Place(error) => records_code(error),
             Report::Result(_) | Report::Foreign { .. } | Report::Nothing { .. } => REFUSED,
             _ => FAILURE,
         };
@@ -227,7 +227,7 @@ fn advice(error: &anyhow::Error) -> Option<&'static str> {
 }
 
 /// A name is refused; what a network or disk does to it is a failure.
-fn of_hub(error: &relscale_measure::error::HubError) -> u8 {
+fn hub_code(error: &relscale_measure::error::HubError) -> u8 {
     use relscale_measure::error::HubError as Hub;
     match error {
         Hub::Status { .. }
@@ -239,7 +239,7 @@ fn of_hub(error: &relscale_measure::error::HubError) -> u8 {
     }
 }
 
-fn of_records(error: &relscale_records::Error) -> u8 {
+fn records_code(error: &relscale_records::Error) -> u8 {
     use relscale_records::Error as Records;
     match error {
         Records::Write { .. } | Records::WriteParquet { .. } | Records::Serialise { .. } => FAILURE,

@@ -59,7 +59,7 @@ pub(crate) fn models(
             models.push(ModelRequest::find(argument, hub, engine.parts)?);
         }
         for folder in inside {
-            models.push(ModelRequest::of_folder(&folder)?);
+            models.push(ModelRequest::from_folder(&folder)?);
         }
     }
     let mut models: Vec<Model> = models
@@ -170,7 +170,7 @@ pub(crate) fn corpora(texts: &[Text]) -> anyhow::Result<Vec<CorpusSource<'static
     warn(&notices);
     let corpus = |(spec, text): (CorpusSpec, &Text)| {
         spec.check()?;
-        let source = CorpusSource::of_spec_with(spec, Reading::until(interrupt::flag()));
+        let source = CorpusSource::from_spec_with(spec, Reading::until(interrupt::flag()));
         Ok(CorpusSource { origin: text.origin.clone(), ..source })
     };
     specs.into_iter().zip(texts).map(corpus).collect()

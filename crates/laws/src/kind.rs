@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// use relscale_laws::tables::Kind;
-/// assert_eq!(Kind::of_column("RBP_10"), Some(Kind::Rbp));
-/// assert_eq!(Kind::of_column("lambada_ppl"), Some(Kind::Perplexity));
-/// assert_eq!(Kind::of_column("value"), None);
+/// assert_eq!(Kind::from_column("RBP_10"), Some(Kind::Rbp));
+/// assert_eq!(Kind::from_column("lambada_ppl"), Some(Kind::Perplexity));
+/// assert_eq!(Kind::from_column("value"), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -79,7 +79,7 @@ impl Kind {
     ///
     /// Words are what stands between `_`, `-`, `.`, `/` and spaces, digits at their end aside; the
     /// last word that says something decides (`loss_acc` is an accuracy).
-    pub fn of_column(name: &str) -> Option<Self> {
+    pub fn from_column(name: &str) -> Option<Self> {
         let lower = name.to_lowercase();
         for (phrase, kind) in [("bits_per_byte", Self::Bpb), ("cross_entropy", Self::Ce)] {
             if lower.contains(phrase) {
@@ -198,7 +198,7 @@ mod tests {
             ("brier_score", None),
         ];
         for (name, kind) in cases {
-            assert_eq!(Kind::of_column(name), kind, "{name}");
+            assert_eq!(Kind::from_column(name), kind, "{name}");
         }
         for kind in Kind::ALL {
             assert_eq!(kind.name().parse::<Kind>().unwrap(), kind);

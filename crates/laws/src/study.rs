@@ -64,7 +64,8 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsEr
             .and_then(|greedy| difference(group, greedy, &cross_entropy_law, options.level)),
         breakdown: Some(judged),
         classes: breakdown::classes::report(group, options),
-        flags: [flags(&models, group.documents), windows_differ(group), of_engines(group)].concat(),
+        flags: [flags(&models, group.documents), windows_differ(group), engine_flags(group)]
+            .concat(),
         verdict: verdict::group(&rank_laws, &cross_entropy_law),
         rank_distribution: rank_distribution::fit_group(group, &measured, options),
         models,
@@ -132,7 +133,7 @@ fn windows_differ(group: &Group<'_>) -> Vec<Flag> {
 }
 
 /// What the engines said that a reader of their numbers must know.
-fn of_engines(group: &Group<'_>) -> Vec<Flag> {
+fn engine_flags(group: &Group<'_>) -> Vec<Flag> {
     let mut models: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for run in &group.runs {
         for caution in &run.tally.cautions {

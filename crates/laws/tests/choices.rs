@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use relscale_laws::choices::{
     ChoiceMeasure, ChoicesOptions, ChoicesSource, fit_choices, options_of_items,
 };
-use relscale_laws::relative::{ErrorMeasure, RelativeOptions, StudySource, fit_relative, of_study};
+use relscale_laws::relative::{
+    ErrorMeasure, RelativeOptions, StudySource, fit_relative, read_study,
+};
 use relscale_laws::{ChoiceMean, ChoicesFit, FlagCode, LawsError};
 use relscale_records::RunTally;
 use relscale_records::parquet::DocumentRow;
@@ -191,7 +193,7 @@ fn an_item_that_one_model_cannot_be_judged_on_is_left_out_for_all() {
         resamples: 20,
         seed: 1,
     };
-    let flags = &of_study(&source).unwrap().families[0].flags;
+    let flags = &read_study(&source).unwrap().families[0].flags;
     assert!(
         flags.iter().any(|flag| flag.message.contains("1 items of prose left out")
             && flag.message.contains("q1"))
@@ -289,12 +291,12 @@ fn the_relative_law_of_choices() {
     };
     assert_eq!(source.error, ErrorMeasure::Choice(ChoiceMeasure::GoldNll));
     let found =
-        fit_relative(&of_study(&source).unwrap(), &RelativeOptions::new("stem"), None).unwrap();
+        fit_relative(&read_study(&source).unwrap(), &RelativeOptions::new("stem"), None).unwrap();
     let law = found.families[0].gap("arts").unwrap().fit().unwrap();
     assert!((law.delta_beta.value + 0.03).abs() < 1e-9, "{}", law.delta_beta.value);
     // An accuracy of 1 has no logarithm to fit: the models are listed.
     let source = StudySource { error: "accuracy".parse().unwrap(), ..source };
-    let series = &of_study(&source).unwrap().families[0].series[0];
+    let series = &read_study(&source).unwrap().families[0].series[0];
     assert_eq!((series.points.len(), series.left_out.len()), (0, 4));
 }
 

@@ -91,7 +91,7 @@ fn gemstones_from_many_starts() {
 /// With equal exponents the curve of a budget is symmetric, so that a parabola is right too.
 #[test]
 fn a_symmetric_surface_is_recovered_by_all_methods() {
-    let truth = Surface::of_formula([1.69, 400.0, 400.0, 0.31, 0.31], 1.0, 1.0);
+    let truth = Surface::from_formula([1.69, 400.0, 400.0, 0.31, 0.31], 1.0, 1.0);
     let found = fitted(&sweep(&truth, &BUDGETS, 15, 2.0, 0.0, || 0.0), &options()).unwrap();
     let group = &found.groups[0];
     assert_eq!((found.flops.as_str(), found.params.as_str()), ("train", "non-embedding"));

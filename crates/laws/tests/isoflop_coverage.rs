@@ -219,7 +219,7 @@ fn coverage_of_small_and_seeded_sweeps() {
             "alpha 0.5, beta 0.25" => [1.69, 406.4, 410.7, 0.5, 0.25],
             _ => [1.69, 406.4, 410.7, 0.34, 0.28],
         };
-        let truth = Surface::of_formula(formula, 1.0, 1.0);
+        let truth = Surface::from_formula(formula, 1.0, 1.0);
         let noise = if formula[0] > 0.0 { 0.003 } else { 0.005 };
         let beyond = 10.0 * design.budgets()[design.budgets - 1];
         let mut random = Random(7);

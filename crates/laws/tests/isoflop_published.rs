@@ -56,7 +56,7 @@ fn chinchilla_as_refitted_by_ml_scalefit() {
         close(*ours, theirs, 6e-3);
     }
     assert!(robust.confirmed && robust.objective <= 0.002_396_23, "{}", robust.objective);
-    let there = Surface::of_formula(published, 1.0, 1.0);
+    let there = Surface::from_formula(published, 1.0, 1.0);
     let kept: Vec<[f64; 3]> = {
         let rows = table.lines().skip(1).map(|line| {
             let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();

@@ -168,7 +168,7 @@ fn surfaces_of_few_runs_are_held() {
 /// nothing of it.
 #[test]
 fn a_curve_that_turns_beside_the_optimum_is_told_by_how_much() {
-    let steep = Surface::of_formula([1.69, 406.4, 410.7, 0.5, 0.25], 1.0, 1.0);
+    let steep = Surface::from_formula([1.69, 406.4, 410.7, 0.5, 0.25], 1.0, 1.0);
     let mut random = Random(3);
     let found =
         fitted(&sweep(&steep, &BUDGETS, 9, 1.4, 0.0, || 0.003 * random.normal()), &options())
@@ -195,7 +195,7 @@ fn a_curve_that_turns_beside_the_optimum_is_told_by_how_much() {
         "{flags:?}"
     );
     // Equal exponents make a symmetric curve, which a parabola follows.
-    let even = Surface::of_formula([1.69, 400.0, 400.0, 0.31, 0.31], 1.0, 1.0);
+    let even = Surface::from_formula([1.69, 400.0, 400.0, 0.31, 0.31], 1.0, 1.0);
     let found =
         fitted(&sweep(&even, &BUDGETS, 9, 1.4, 0.0, || 0.003 * random.normal()), &options())
             .unwrap();

@@ -11,7 +11,7 @@ use relscale_laws::FlagCode;
 use relscale_laws::manifest::{Compute, Manifest, ModelAxis};
 use relscale_laws::relative::{
     ErrorMeasure, Measurements, RelativeOptions, RelativeTable, StudySource, fit_relative,
-    of_study, of_table,
+    read_study, read_table,
 };
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens, split_measured};
 use relscale_laws::tables::{Select, TableError};
@@ -174,7 +174,7 @@ fn listed(sizes: &[u64], steps: &[u32], more: impl Fn(u64, u32) -> String) -> St
 }
 
 fn measured(runs: &[RunTally], x: Option<&ModelAxis>) -> Measurements {
-    of_study(&StudySource {
+    read_study(&StudySource {
         runs,
         documents: &BTreeMap::new(),
         error: ErrorMeasure::CrossEntropy,
@@ -198,10 +198,10 @@ fn a_measured_study_is_split_into_size_and_tokens() {
     let text = listed(&SIZES, &STEPS, |size, _| format!("run = \"m{size}\"\n"));
     let manifest =
         place.manifest(&format!("{text}[[model]]\nmodel = \"not-yet\"\ntokens = 1e9\n")).unwrap();
-    let params = ModelAxis::of_runs(&manifest, "params", &runs).unwrap();
+    let params = ModelAxis::from_runs(&manifest, "params", &runs).unwrap();
     assert_eq!(params.in_words(), "params (non-embedding)");
     assert_eq!(params.of("m40000-2"), Some(40_000.0));
-    let tokens = ModelAxis::of_runs(&manifest, "tokens", &runs).unwrap();
+    let tokens = ModelAxis::from_runs(&manifest, "tokens", &runs).unwrap();
     let found = measured(&runs, Some(&params));
     let fit = split_measured(&found, &tokens, "web", 0.95, "study").unwrap();
     let gap = fit.distribution("code").unwrap().gap.as_ref().unwrap();
@@ -247,7 +247,7 @@ fn flops_that_are_not_given_are_computed_and_said() {
     let runs = checkpoints(&SIZES, &[2]);
     let axis = |more: &dyn Fn(u64) -> String| {
         let manifest = place.manifest(&listed(&SIZES, &[2], |size, _| more(size))).unwrap();
-        ModelAxis::of_runs(&manifest, "flops", &runs)
+        ModelAxis::from_runs(&manifest, "flops", &runs)
     };
     let said = |axis: &ModelAxis, code: FlagCode| {
         let found = axis.flags().iter().find(|flag| flag.code == code);
@@ -301,7 +301,7 @@ fn flops_of_several_checkpoints_of_one_run_are_not_independent() {
     let runs = checkpoints(&SIZES, &STEPS);
     let text = listed(&SIZES, &STEPS, |size, _| format!("run = \"m{size}\"\n"));
     let manifest = place.manifest(&text).unwrap();
-    let axis = ModelAxis::of_runs(&manifest, "flops", &runs).unwrap();
+    let axis = ModelAxis::from_runs(&manifest, "flops", &runs).unwrap();
     let fit =
         fit_relative(&measured(&runs, Some(&axis)), &RelativeOptions::new("web"), None).unwrap();
     assert_eq!((fit.x.as_str(), fit.files.len()), ("flops (train)", 1));
@@ -317,7 +317,7 @@ fn parameters_of_a_study_are_those_of_its_weights() {
     let place = Place::new();
     let runs = checkpoints(&SIZES, &[2]);
     let axis = |more: &dyn Fn(u64) -> String| {
-        ModelAxis::of_runs(
+        ModelAxis::from_runs(
             &place.manifest(&listed(&SIZES, &[2], |size, _| more(size))).unwrap(),
             "params",
             &runs,
@@ -363,28 +363,31 @@ fn families_are_those_of_the_manifest_and_unknown_models_are_named() {
     let found = measured(&runs, None);
     let names: Vec<&str> = found.families.iter().map(|family| family.name.as_str()).collect();
     assert_eq!(names, ["large", "small"]);
-    let tokens = ModelAxis::of_runs(&manifest, "tokens", &runs).unwrap();
+    let tokens = ModelAxis::from_runs(&manifest, "tokens", &runs).unwrap();
     refused(split_measured(&found, &tokens, "web", 0.95, "study"), &["`family`", "large, small"]);
 
     let priced = place
         .manifest(&listed(&SIZES, &[2], |size, _| format!("dollars = {}", size / 1000)))
         .unwrap();
-    let axis = ModelAxis::of_runs(&priced, "2*dollars*tokens", &runs).unwrap();
+    let axis = ModelAxis::from_runs(&priced, "2*dollars*tokens", &runs).unwrap();
     assert_eq!(axis.of("m160000-2"), Some(2.0 * 160.0 * 2e9));
 
     let few = place.manifest(&listed(&SIZES[..2], &[2], |_, _| String::new())).unwrap();
     refused(
-        ModelAxis::of_runs(&few, "tokens", &runs),
+        ModelAxis::from_runs(&few, "tokens", &runs),
         &["models.toml: no row has model `m160000-2`", "it has m10000-2, m40000-2"],
     );
     let bare = place.manifest(&listed(&SIZES, &[2], |_, _| String::new())).unwrap();
-    refused(ModelAxis::of_runs(&bare, "dollars", &runs), &["no column `dollars`", "model, tokens"]);
+    refused(
+        ModelAxis::from_runs(&bare, "dollars", &runs),
+        &["no column `dollars`", "model, tokens"],
+    );
     let none = place
         .manifest(&listed(&SIZES, &[2], |_, _| String::new()).replacen("tokens = 2e9\n", "", 1))
         .unwrap();
-    refused(ModelAxis::of_runs(&none, "tokens", &runs), &["line 1", "`m10000-2` has no tokens"]);
+    refused(ModelAxis::from_runs(&none, "tokens", &runs), &["line 1", "`m10000-2` has no tokens"]);
     refused(
-        ModelAxis::of_runs(&none, "flops", &runs),
+        ModelAxis::from_runs(&none, "flops", &runs),
         &["line 1", "`m10000-2` has neither flops nor both params and tokens"],
     );
 }
@@ -415,7 +418,7 @@ fn a_table_takes_what_it_lacks_from_the_manifest() {
         },
         ..RelativeTable::default()
     };
-    let found = of_table(&table, &options).unwrap();
+    let found = read_table(&table, &options).unwrap();
     assert_eq!(
         (found.x.as_str(), found.families[0].name.as_str()),
         ("flops (train)", "llama-like")
@@ -439,7 +442,7 @@ fn a_table_takes_what_it_lacks_from_the_manifest() {
 
     let few = place.file("few.toml", "[[model]]\nmodel = \"a\"\nflops = 1\n");
     refused(
-        of_table(
+        read_table(
             &table,
             &RelativeTable {
                 select: Select { models: Some(few), ..options.clone().select },
@@ -449,5 +452,5 @@ fn a_table_takes_what_it_lacks_from_the_manifest() {
         &["few.toml: no row has model `b`"],
     );
     let nameless = place.file("nameless.csv", "corpus,loss\nweb,1\n");
-    refused(of_table(&nameless, &options), &["nameless.csv", "no column `model`"]);
+    refused(read_table(&nameless, &options), &["nameless.csv", "no column `model`"]);
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use relscale_laws::manifest::Manifest;
 use relscale_laws::relative::{
-    Means, Measurements, RelativeOptions, RelativeTable, Weighting, fit_relative, of_table,
+    Means, Measurements, RelativeOptions, RelativeTable, Weighting, fit_relative, read_table,
 };
 use relscale_laws::tables::{Kind, Select};
 
@@ -61,7 +61,7 @@ fn shares_are_weighted_by_questions_and_losses_are_not() {
     let place = Place::new();
     let rows = "a,1,mmlu_algebra,0.2\na,1,anatomy,0.6\na,1,mmlu_law,0.5\na,1,piqa,0.7\n";
     let table = place.file("t.csv", &format!("{HEAD}{rows}"));
-    let of = |kind, weighting| of_table(&table, &options(kind, map(weighting))).unwrap();
+    let of = |kind, weighting| read_table(&table, &options(kind, map(weighting))).unwrap();
     // 100 questions at 0.2 and 300 at 0.6: 0.5 of 400. Unweighted 0.4.
     for (kind, weighting, stem) in [
         (Kind::Accuracy, Weighting::Shares, -(0.5_f64.ln())),
@@ -91,7 +91,7 @@ fn a_mean_is_of_the_same_members_for_all_models() {
     let place = Place::new();
     let rows = "a,1,algebra,0.2\na,1,anatomy,0.6\na,1,law,0.5\nb,2,algebra,0.3\nb,2,law,0.4\n";
     let table = place.file("t.csv", &format!("{HEAD}{rows}"));
-    let found = of_table(&table, &options(Kind::Accuracy, map(Weighting::Shares))).unwrap();
+    let found = read_table(&table, &options(Kind::Accuracy, map(Weighting::Shares))).unwrap();
     let stem =
         found.families[0].series.iter().find(|series| series.distribution == "stem").unwrap();
     assert_eq!((stem.points.len(), stem.left_out.len()), (1, 1));
@@ -103,7 +103,7 @@ fn a_mean_is_of_the_same_members_for_all_models() {
 
     // A member that no model has is told of, and the mean is of the others.
     let table = place.file("t.csv", &format!("{HEAD}a,1,algebra,0.2\na,1,law,0.5\n"));
-    let found = of_table(&table, &options(Kind::Accuracy, map(Weighting::Shares))).unwrap();
+    let found = read_table(&table, &options(Kind::Accuracy, map(Weighting::Shares))).unwrap();
     let flag = &found.families[0].flags[0];
     assert_eq!(flag.code, FlagCode::MembersMissing);
     assert!(
@@ -118,7 +118,7 @@ fn maps_from_files_and_what_is_refused() {
     let table = place.file("t.csv", &format!("{HEAD}a,1,x,0.2\na,1,y,0.6\na,1,z,0.5\n"));
     let file = place.file("map.tsv", "task\tgroup\titems\nx\tone\t1\ny\tone\t3\nz\ttwo\t9\n");
     let of =
-        |means: Means| errors(&of_table(&table, &options(Kind::Bpb, means)).unwrap(), "one")[0];
+        |means: Means| errors(&read_table(&table, &options(Kind::Bpb, means)).unwrap(), "one")[0];
     assert!((of(Means::read(&file, None).unwrap()) - 0.4).abs() < 1e-15);
     assert!((of(Means::read(&file, Some("items")).unwrap()) - 0.5).abs() < 1e-15);
 
@@ -137,7 +137,7 @@ fn maps_from_files_and_what_is_refused() {
 
     let refused = |rows: &str, options: &RelativeTable, words: &[&str]| {
         let table = place.file("bad.csv", &format!("{HEAD}{rows}"));
-        let said = of_table(&table, options).unwrap_err().to_string();
+        let said = read_table(&table, options).unwrap_err().to_string();
         assert!(words.iter().all(|word| said.contains(word)), "{words:?}: {said}");
     };
     let shares = || options(Kind::Accuracy, map(Weighting::Shares));
@@ -252,7 +252,7 @@ fn the_domains_of_mmlu_over_the_sizes_of_pythia() {
             },
             ..options(kind, means.clone())
         };
-        let found = of_table(&table, &options).unwrap();
+        let found = read_table(&table, &options).unwrap();
         assert_eq!(found.x, "params (non-embedding)");
         for (domain, expected) in MEANS {
             let series = found.families[0]

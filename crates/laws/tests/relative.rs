@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use relscale_laws::relative::{
     Covariates, ErrorMeasure, Measurements, ModelFamily, RelativeOptions, RelativeTable, Series,
-    SeriesPoint, StudySource, fit_relative, of_study, of_table,
+    SeriesPoint, StudySource, fit_relative, read_study, read_table,
 };
 use relscale_laws::tables::{Kind, Select};
 
@@ -299,7 +299,7 @@ fn long_and_wide_tables_say_the_same() {
     }
     let x = "6 * N*D".to_owned();
     let of = |text: &str, name: &str, options: RelativeTable, baseline: &str| {
-        let found = of_table(&written(&folder, name, text), &options).unwrap();
+        let found = read_table(&written(&folder, name, text), &options).unwrap();
         fit_relative(&found, &RelativeOptions::new(baseline), None)
             .unwrap()
             .families
@@ -336,7 +336,7 @@ fn long_and_wide_tables_say_the_same() {
 fn tables_are_refused_with_file_and_line() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |text: &str, options: &RelativeTable| {
-        of_table(&written(&folder, "t.csv", text), options).unwrap_err().to_string()
+        read_table(&written(&folder, "t.csv", text), options).unwrap_err().to_string()
     };
     let options = RelativeTable {
         select: Select {
@@ -377,7 +377,7 @@ fn a_wide_table_need_not_have_every_error() {
     let path =
         written(&folder, "t.csv", "model,F,loss_a,loss_b\nx,1,2,3\ny,10,1.8,\nz,100,1.5,2\n");
     let errors = vec!["loss_a".to_owned(), "loss_b".to_owned()];
-    let found = of_table(
+    let found = read_table(
         &path,
         &RelativeTable {
             select: Select { x: vec!["F".to_owned()], y: errors, ..Select::default() },
@@ -451,7 +451,7 @@ fn source<'a>(
 #[test]
 fn tags_are_distributions_and_their_documents_are_drawn_apart() {
     let (runs, documents) = tagged();
-    let found = of_study(&source(&runs, &documents)).unwrap();
+    let found = read_study(&source(&runs, &documents)).unwrap();
     let fit = fit_relative(&found, &RelativeOptions::new("web"), None).unwrap();
     let gap = &fit.families[0].gaps[0];
     let law = gap.fit().unwrap();
@@ -472,34 +472,38 @@ fn tags_are_distributions_and_their_documents_are_drawn_apart() {
     assert!(law.delta_beta_sampling.standard_error.unwrap() < 0.02 * apart);
 
     // The same seed gives the same result; a condition on a tag leaves one distribution.
-    assert_eq!(of_study(&source(&runs, &documents)).unwrap(), found);
+    assert_eq!(read_study(&source(&runs, &documents)).unwrap(), found);
     let only = [("domain".to_owned(), "web".to_owned())];
-    let one = of_study(&StudySource { only: &only, ..source(&runs, &documents) }).unwrap();
+    let one = read_study(&StudySource { only: &only, ..source(&runs, &documents) }).unwrap();
     assert_eq!(one.families[0].series.len(), 1);
     let refused =
-        of_study(&StudySource { by: Some("variety"), ..source(&runs, &documents) }).unwrap_err();
+        read_study(&StudySource { by: Some("variety"), ..source(&runs, &documents) }).unwrap_err();
     assert!(refused.to_string().contains("variety"), "{refused}");
     let refused =
-        of_study(&StudySource { family: Some("none"), ..source(&runs, &documents) }).unwrap_err();
+        read_study(&StudySource { family: Some("none"), ..source(&runs, &documents) }).unwrap_err();
     assert!(refused.to_string().contains("family none"), "{refused}");
 }
 
 #[test]
 fn ranks_bytes_and_options() {
     let (runs, mut documents) = tagged();
-    let ranks =
-        of_study(&StudySource { error: ErrorMeasure::Rbp { k: 10 }, ..source(&runs, &documents) })
-            .unwrap();
+    let ranks = read_study(&StudySource {
+        error: ErrorMeasure::Rbp { k: 10 },
+        ..source(&runs, &documents)
+    })
+    .unwrap();
     assert_eq!(ranks.error, "-ln RBP_10");
     near(ranks.families[0].series[0].points[0].error, -(0.6_f64.ln()), 1e-12);
     let refused =
-        of_study(&StudySource { error: ErrorMeasure::Rbp { k: 7 }, ..source(&runs, &documents) });
+        read_study(&StudySource { error: ErrorMeasure::Rbp { k: 7 }, ..source(&runs, &documents) });
     assert!(refused.unwrap_err().to_string().contains("k = 7 was not tallied"));
 
     let bits = |documents: &BTreeMap<String, Vec<DocumentRow>>| {
-        let found =
-            of_study(&StudySource { error: ErrorMeasure::BitsPerByte, ..source(&runs, documents) })
-                .unwrap();
+        let found = read_study(&StudySource {
+            error: ErrorMeasure::BitsPerByte,
+            ..source(&runs, documents)
+        })
+        .unwrap();
         (found.families[0].series[0].points[0].error, found.families[0].flags.clone())
     };
     let (plain, flags) = bits(&documents);
@@ -554,7 +558,7 @@ fn olmo_ladder() {
         },
         ..RelativeTable::default()
     };
-    let found = of_table(&written(&folder, "final.tsv", &table), &options).unwrap();
+    let found = read_table(&written(&folder, "final.tsv", &table), &options).unwrap();
     let fit = fit_relative(&found, &RelativeOptions::new("loss_c4_en"), None).unwrap();
     let family = &fit.families[0];
     for (column, beta, r_squared, gap) in wanted {
@@ -631,14 +635,14 @@ fn errors_at_the_fitted_optimum_give_the_slope_of_the_optima() {
         (gap.fit().unwrap().delta_beta.value, gap.points[0].label.clone())
     };
     let truth = (0.10 - 0.16) / 2.0;
-    let (fitted, name) = slope(of_table(&path, &options).unwrap(), true);
-    let (best, _) = slope(of_table(&path, &options).unwrap(), false);
+    let (fitted, name) = slope(read_table(&path, &options).unwrap(), true);
+    let (best, _) = slope(read_table(&path, &options).unwrap(), false);
     assert!((fitted - truth).abs() < 2e-6, "{fitted}");
     assert!((best - truth).abs() > 10.0 * (fitted - truth).abs(), "{best} {fitted}");
     assert_eq!(name, "optimum at 1.000e18");
 
     // Three sizes of the first budget: no optimum, said for every distribution.
-    let mut one_sided = of_table(&path, &options).unwrap();
+    let mut one_sided = read_table(&path, &options).unwrap();
     for series in &mut one_sided.families[0].series {
         let kept = ["m0-0", "m0-1", "m0-2"];
         series.points.retain(|point| point.x > 2e18 || kept.contains(&point.model.as_str()));

@@ -5,7 +5,8 @@ mod support;
 use std::collections::BTreeMap;
 
 use relscale_laws::relative::{
-    ErrorMeasure, Measurements, RelativeOptions, StudySource, counted_ranks, fit_relative, of_study,
+    ErrorMeasure, Measurements, RelativeOptions, StudySource, counted_ranks, fit_relative,
+    read_study,
 };
 use relscale_laws::{FlagCode, RelativeFit, Trend};
 use relscale_records::RunTally;
@@ -31,7 +32,7 @@ fn runs() -> Vec<RunTally> {
 fn measured(runs: &[RunTally], error: ErrorMeasure) -> Measurements {
     let documents = BTreeMap::new();
     let (x, family, by, only) = (None, None, None, &[][..]);
-    of_study(&StudySource {
+    read_study(&StudySource {
         runs,
         documents: &documents,
         error,

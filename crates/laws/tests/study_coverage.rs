@@ -10,7 +10,9 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use relscale_laws::relative::{ErrorMeasure, RelativeOptions, StudySource, fit_relative, of_study};
+use relscale_laws::relative::{
+    ErrorMeasure, RelativeOptions, StudySource, fit_relative, read_study,
+};
 use relscale_laws::{FitOptions, Trend, fit_study};
 use relscale_records::RunTally;
 use support::random::Random;
@@ -119,8 +121,8 @@ fn false_claims(documents: u32, repetitions: usize, seed: u64) -> [f64; 2] {
             resamples: 2,
             seed: 1,
         };
-        let fit =
-            fit_relative(&of_study(&source).unwrap(), &RelativeOptions::new("here"), None).unwrap();
+        let fit = fit_relative(&read_study(&source).unwrap(), &RelativeOptions::new("here"), None)
+            .unwrap();
         let law = fit.families[0].gaps[0].fit().unwrap();
         let (low, high) = law.delta_beta_of_this_text.as_ref().unwrap().bounds().unwrap();
         let claimed =

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use relscale_laws::relative::{
-    Measurements, RelativeOptions, RelativeTable, fit_relative, of_table,
+    Measurements, RelativeOptions, RelativeTable, fit_relative, read_table,
 };
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
 use relscale_laws::tables::{Kind, Select};
@@ -141,7 +141,7 @@ fn relative_laws_take_each_model_once_and_at_one_x() {
             },
             ..RelativeTable::default()
         };
-        of_table(&place.file("r.csv", text), &options)
+        read_table(&place.file("r.csv", text), &options)
     };
     let hint = HINT;
     let long = "model,S,of,loss\nm,1e6,a,3\nm,1e6,b,2\nn,1e7,a,2.5\nn,1e7,b,1.9\n";
@@ -238,7 +238,7 @@ fn a_value_without_a_logarithm_is_named_with_its_line() {
         },
         ..RelativeTable::default()
     };
-    let read = of_table(&path, &options).unwrap();
+    let read = read_table(&path, &options).unwrap();
     let flag =
         read.families[0].flags.iter().find(|flag| flag.code == FlagCode::PointsLeftOut).unwrap();
     assert_eq!(
@@ -270,7 +270,7 @@ fn gap(from: f64, slope: f64, own: f64, kinds: Vec<Kind>) -> RelativeFamily {
         select: Select { kinds, ..Select::new(&["S"], &["loss_a", "loss_b"]) },
         ..RelativeTable::default()
     };
-    let read: Measurements = of_table(&place.file("g.csv", &text), &options).unwrap();
+    let read: Measurements = read_table(&place.file("g.csv", &text), &options).unwrap();
     fit_relative(&read, &RelativeOptions::new("loss_a"), None).unwrap().families.remove(0)
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use relscale_laws::isoflop::{IsoflopOptions, fit_isoflop};
-use relscale_laws::relative::{RelativeOptions, RelativeTable, fit_relative, of_table};
+use relscale_laws::relative::{RelativeOptions, RelativeTable, fit_relative, read_table};
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
 use relscale_laws::tables::{Kind, Select};
 use relscale_laws::two_stage::{StagesOptions, fit_stages};
@@ -47,7 +47,7 @@ impl Law {
             }
             Self::Relative => {
                 let table = RelativeTable { select, ..RelativeTable::default() };
-                let read = of_table(path, &table).map_err(said)?;
+                let read = read_table(path, &table).map_err(said)?;
                 let fit = fit_relative(&read, &RelativeOptions::new("loss"), None).map_err(said)?;
                 serde_json::to_value(fit)
             }

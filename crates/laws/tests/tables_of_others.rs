@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use relscale_laws::isoflop::{IsoflopOptions, fit_isoflop};
-use relscale_laws::relative::{RelativeOptions, RelativeTable, fit_relative, of_table};
+use relscale_laws::relative::{RelativeOptions, RelativeTable, fit_relative, read_table};
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
 use relscale_laws::tables::Select;
 use relscale_laws::two_stage::{StagesOptions, fit_stages};
@@ -158,7 +158,7 @@ fn a_run_that_did_not_finish_is_left_out_by_every_reader_of_every_format() {
                 select: Select::new(&["S"], &["loss", "acc"]),
                 ..RelativeTable::default()
             };
-            let read = of_table(&path, &table).unwrap();
+            let read = read_table(&path, &table).unwrap();
             let family = &read.families[0];
             assert!(
                 family
@@ -537,7 +537,7 @@ fn a_gap_that_ends_further_below_one_than_it_began_above_is_told() {
         });
         let path =
             place.file("g.csv", &format!("model,params,web,code\n{}", rows.collect::<String>()));
-        let read = of_table(&path, &table).unwrap();
+        let read = read_table(&path, &table).unwrap();
         fit_relative(&read, &RelativeOptions::new("web"), None).unwrap().families[0].gaps[0]
             .flags
             .clone()

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use relscale_laws::isoflop::{IsoflopOptions, fit_isoflop};
 use relscale_laws::predict::{Question, Size, predict};
-use relscale_laws::relative::{RelativeOptions, RelativeTable, fit_relative, of_table};
+use relscale_laws::relative::{RelativeOptions, RelativeTable, fit_relative, read_table};
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
 use relscale_laws::tables::Select;
 use relscale_laws::two_stage::{StagesOptions, fit_stages};
@@ -76,7 +76,7 @@ fn all(rows: &[(f64, f64, f64, f64, u8)]) {
         ..RelativeOptions::new("loss")
     };
     goes_round(
-        of_table(&path, &table).and_then(|read| fit_relative(&read, &options, None)),
+        read_table(&path, &table).and_then(|read| fit_relative(&read, &options, None)),
         out,
         text,
     );

@@ -92,7 +92,7 @@ fn tokens(
         recognise: None,
     };
     let place = Place::new(&std::env::temp_dir());
-    let text = CorpusSource::of_spec(spec).read(&model, keep, &place, &AtomicBool::new(false))?;
+    let text = CorpusSource::from_spec(spec).read(&model, keep, &place, &AtomicBool::new(false))?;
     Ok(Read {
         documents: text.provenance.documents,
         bytes: text.provenance.bytes,

@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             })
         });
     }
-    let corpus = CorpusSource::of_spec(spec.parse()?);
+    let corpus = CorpusSource::from_spec(spec.parse()?);
     let mut study = Study::create_or_open(Path::new(study))?;
     let (start, before) = (Instant::now(), cpu_seconds());
     let mut tell = |event: Event| match event {

@@ -80,7 +80,7 @@ impl Settings {
     /// What a protocol that follows a tool takes for granted with it: `paper` (the published code
     /// of the rank law) and the three of `rolling`, `strided` and `half-window` count all rows of
     /// the head, as their tools do; `paper` counts ties in the model's favour.
-    pub fn of_protocol(name: &str) -> Self {
+    pub fn for_protocol(name: &str) -> Self {
         let (vocabulary, tie_rule) = match name {
             "paper" => (Some(VocabularyRule::Rows), Some(TieRule::Greater)),
             "rolling" | "strided" | "half-window" => (Some(VocabularyRule::Rows), None),

@@ -184,12 +184,12 @@ pub struct CorpusSource<'a> {
 
 impl CorpusSource<'static> {
     /// The corpus that a `--corpus` value names.
-    pub fn of_spec(spec: CorpusSpec) -> Self {
-        Self::of_spec_with(spec, Reading::default())
+    pub fn from_spec(spec: CorpusSpec) -> Self {
+        Self::from_spec_with(spec, Reading::default())
     }
 
-    /// As [`CorpusSource::of_spec`], with a flag that ends the reading of a file in its middle.
-    pub fn of_spec_with(spec: CorpusSpec, reading: Reading) -> Self {
+    /// As [`CorpusSource::from_spec`], with a flag that ends the reading of a file in its middle.
+    pub fn from_spec_with(spec: CorpusSpec, reading: Reading) -> Self {
         let (listed, with) = (spec.clone(), reading.clone());
         Self {
             files: Some(Files::new(spec.to_string(), move || listed.files().ok())),

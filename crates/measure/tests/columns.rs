@@ -54,7 +54,7 @@ fn columns_that_an_engine_lacks_are_null_and_recorded() {
 #[test]
 fn a_tie_rule_that_cannot_be_had_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let paper = Settings { part_tokens: 100, ..Settings::of_protocol("paper") };
+    let paper = Settings { part_tokens: 100, ..Settings::for_protocol("paper") };
     let poor = || told_by(|engine| engine.lacks = vec![ScoreColumn::Ties]);
     let error = session(folder.path(), &[poor()], &[corpus("a", documents())], &paper).0;
     let error = error.unwrap_err();

@@ -15,7 +15,7 @@ use relscale_records::Study;
 
 fn spec(path: &Path, options: &str) -> CorpusSource<'static> {
     let spec = format!("c={}?{options}", path.display()).parse().unwrap();
-    CorpusSource::of_spec(spec)
+    CorpusSource::from_spec(spec)
 }
 
 fn of_files(events: &[Event]) -> Vec<String> {
@@ -103,7 +103,7 @@ fn a_reading_that_is_stopped_is_work_that_was_stopped() {
     let path = root.path().join("a.txt");
     std::fs::write(&path, text(60, 1)).unwrap();
     let stop = Arc::new(AtomicBool::new(true));
-    let source = CorpusSource::of_spec_with(
+    let source = CorpusSource::from_spec_with(
         path.display().to_string().parse().unwrap(),
         Reading::until(Arc::clone(&stop)),
     );

@@ -60,7 +60,7 @@ impl Place {
 
     fn corpus(&self) -> CorpusSource<'static> {
         let spec = format!("{}?split=lines", self.at("lines.txt").display());
-        let mut source = CorpusSource::of_spec(spec.parse().unwrap());
+        let mut source = CorpusSource::from_spec(spec.parse().unwrap());
         let (documents, reads) = (source.documents, Arc::clone(&self.reads));
         source.documents = Box::new(move || {
             reads.fetch_add(1, Ordering::Relaxed);

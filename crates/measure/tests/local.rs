@@ -35,7 +35,7 @@ fn lines(root: &Path) -> CorpusSource<'static> {
     let path = root.join("lines.txt");
     let lines: Vec<String> = [40, 1, 90, 7, 250].iter().map(|&n| text(n, n)).collect();
     fs::write(&path, lines.join("\n")).unwrap();
-    CorpusSource::of_spec(format!("{}?split=lines", path.display()).parse().unwrap())
+    CorpusSource::from_spec(format!("{}?split=lines", path.display()).parse().unwrap())
 }
 
 fn rows(study: &Path) -> Vec<ScoredToken> {
@@ -131,7 +131,7 @@ fn token_ids_need_no_tokenizer_but_all_rows() {
     let path = root.path().join("x.ids");
     fs::write(&path, "1 2 3 59 4 5\n7 8 9\n").unwrap();
     let corpus =
-        || CorpusSource::of_spec(format!("{}?format=text", path.display()).parse().unwrap());
+        || CorpusSource::from_spec(format!("{}?format=text", path.display()).parse().unwrap());
     let model = || [source(&root.path().join("tiny"))];
 
     let rows_rule = Settings { vocabulary: Some(VocabularyRule::Rows), ..settings() };

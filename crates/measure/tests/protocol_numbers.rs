@@ -269,7 +269,7 @@ fn the_paper_preset_gives_the_numbers_of_its_released_procedure() {
     for (name, numbers) in peers() {
         let theirs = &numbers.paper;
         assert_eq!(theirs.seq_len, CONTEXT, "the preset takes what the model takes, at most 512");
-        let found = run(name, EACH, &Settings::of_protocol("paper"));
+        let found = run(name, EACH, &Settings::for_protocol("paper"));
         let mut rows = found.rows.iter();
         for (document, theirs) in theirs.documents.iter().enumerate() {
             let own: Vec<&ScoredToken> = rows.by_ref().take(theirs.position.len()).collect();

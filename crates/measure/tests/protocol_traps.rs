@@ -73,7 +73,7 @@ fn the_first_window_is_full_and_contexts_are_on_record() {
 #[test]
 fn a_cut_text_is_divided_by_what_was_scored() {
     let text = digits(100);
-    let paper = run("gpt2", &text, &Settings::of_protocol("paper")).unwrap();
+    let paper = run("gpt2", &text, &Settings::for_protocol("paper")).unwrap();
     let totals = paper.tally.totals();
     assert_eq!((totals.scored, totals.bytes), (CONTEXT as u64 - 1, CONTEXT as u64 - 1));
     assert_eq!(paper.provenance.corpus.bytes, 100);
@@ -178,7 +178,7 @@ fn rolling_takes_the_prefix_of_the_harness() {
 #[test]
 fn protocols_that_follow_a_tool_count_all_rows() {
     for protocol in NAMES {
-        let settings = Settings { length: Some(8), ..Settings::of_protocol(protocol) };
+        let settings = Settings { length: Some(8), ..Settings::for_protocol(protocol) };
         let scoring = run("llama", &digits(40), &settings).unwrap().provenance.scoring;
         let rule =
             if protocol == "document" { VocabularyRule::Tokens } else { VocabularyRule::Rows };
@@ -196,7 +196,7 @@ fn the_paper_leaves_out_tokens_with_a_role() {
         let path = folder.path().join("x.txt");
         fs::write(&path, &text).unwrap();
         let run =
-            Run::measure(model(folder.path()), corpus(&path, ""), &Settings::of_protocol("paper"))
+            Run::measure(model(folder.path()), corpus(&path, ""), &Settings::for_protocol("paper"))
                 .unwrap();
         let special = run.provenance.protocol.parameters["special_ids"].clone();
         (run.rows.iter().map(|row| row.position).collect::<Vec<_>>(), special)

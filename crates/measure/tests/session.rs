@@ -361,7 +361,7 @@ fn spans_restrict_what_is_scored() {
 #[test]
 fn the_papers_preset_is_recorded_as_such() {
     let folder = tempfile::tempdir().unwrap();
-    let paper = Settings { part_tokens: 100, length: Some(32), ..Settings::of_protocol("paper") };
+    let paper = Settings { part_tokens: 100, length: Some(32), ..Settings::for_protocol("paper") };
     session(folder.path(), &[model(|| mock("m"))], &[corpus("a", documents())], &paper).0.unwrap();
     let study = Study::open(folder.path()).unwrap();
     let run = study.current().unwrap().remove(0);

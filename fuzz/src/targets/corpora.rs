@@ -263,7 +263,7 @@ pub fn crate_source(data: &[u8]) {
     let source = String::from_utf8_lossy(data);
     let code = code::without_comments(&source);
     assert!(code.len() <= source.len() + 1 && (code.is_empty() || code.ends_with('\n')), "{code:?}");
-    let prose = prose::of_doc_comments(&source);
+    let prose = prose::doc_comments(&source);
     assert!(prose.is_empty() || prose.ends_with('\n'));
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use relscale_laws::isoflop::{IsoflopOptions, fit_isoflop};
 use relscale_laws::predict::{Question, predict};
-use relscale_laws::relative::{RelativeOptions, RelativeTable, fit_relative, of_table};
+use relscale_laws::relative::{RelativeOptions, RelativeTable, fit_relative, read_table};
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
 use relscale_laws::tables::{Kind, Select};
 use relscale_laws::two_stage::{StagesOptions, fit_stages};
@@ -135,7 +135,7 @@ pub fn saved_seeds() -> Vec<Vec<u8>> {
         means: None,
     };
     let relative =
-        of_table(&path, &of).and_then(|found| fit_relative(&found, &RelativeOptions::new("web"), None));
+        read_table(&path, &of).and_then(|found| fit_relative(&found, &RelativeOptions::new("web"), None));
     let choices = r#"{"format": 1, "tool": "x", "level": 0.95, "resamples": 10, "seed": 1, "groups": [{"family": "a", "corpus": "mmlu", "items": 2, "options": [4, 4],
         "left_out": [], "models": [{"model": "m", "non_embedding": 5, "ties": 0, "means": [{"format": "text", "distribution": "d", "group": null, "items": 2, "chance": 0.25,
         "values": [{"measure": "accuracy", "mean": {"value": 0.5, "unit": "1", "standard_error": 0.01, "interval": {"method": "item_bootstrap", "low": 0.4, "high": 0.6, "level": 0.95,

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use relscale_laws::isoflop::{IsoflopOptions, fit_isoflop};
 use relscale_laws::manifest::Manifest;
-use relscale_laws::relative::{Covariates, Means, RelativeOptions, RelativeTable, fit_relative, of_table};
+use relscale_laws::relative::{Covariates, Means, RelativeOptions, RelativeTable, fit_relative, read_table};
 use relscale_laws::size_tokens::{SizeTokensTable, fit_size_tokens};
 use relscale_laws::tables::{Kind, Select};
 use relscale_laws::two_stage::{StagesOptions, fit_stages};
@@ -229,7 +229,7 @@ pub fn relative(data: &[u8]) {
         optimum: None,
         means,
     };
-    let fit = of_table(&path, &options)
+    let fit = read_table(&path, &options)
         .and_then(|measured| fit_relative(&measured, &RelativeOptions::new("web"), covariates.as_ref()));
     check(&place, &path, fit);
 }

@@ -270,7 +270,7 @@ pub(super) fn hub(offline: bool) -> Hub {
 }
 
 fn settings(arguments: &Arguments) -> Settings {
-    let base = Settings::of_protocol(&arguments.protocol);
+    let base = Settings::for_protocol(&arguments.protocol);
     Settings {
         length: arguments.length,
         stride: arguments.stride,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use relscale_laws::LawsError;
 use relscale_laws::manifest::{Manifest, ModelAxis};
-use relscale_laws::relative::{ErrorMeasure, Measurements, StudySource, counted_ranks, of_study};
+use relscale_laws::relative::{ErrorMeasure, Measurements, StudySource, counted_ranks, read_study};
 use relscale_records::parquet::DocumentRow;
 use relscale_records::{RunTally, Study};
 
@@ -80,7 +80,7 @@ impl Choice<'_> {
             resamples: self.resamples,
             seed: self.seed,
         };
-        Ok(of_study(&source)?)
+        Ok(read_study(&source)?)
     }
 
     /// The errors `-ln RBP_k` of the same runs at every k that all of them counted; none where the
@@ -107,7 +107,7 @@ impl Choice<'_> {
     ) -> anyhow::Result<Option<ModelAxis>> {
         match (self.manifest, x) {
             (Some(manifest), x) => {
-                Ok(Some(ModelAxis::of_runs(manifest, x.unwrap_or("params"), runs)?))
+                Ok(Some(ModelAxis::from_runs(manifest, x.unwrap_or("params"), runs)?))
             }
             (None, None | Some("params" | "S")) => Ok(None),
             (None, Some(x)) => {

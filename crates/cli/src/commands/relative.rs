@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use relscale_laws::manifest::Manifest;
 use relscale_laws::relative::{
     Covariates, ErrorMeasure, Means, Measurements, RelativeOptions, RelativeTable, fit_relative,
-    of_table,
+    read_table,
 };
 use relscale_laws::tables::Select;
 use relscale_laws::{FitOptions, LawsError, RelativeFit};
@@ -212,7 +212,7 @@ impl Arguments {
             means: of.means_by.clone(),
             optimum: self.optimum.clone(),
         };
-        of_table(table, &options)
+        read_table(table, &options)
     }
 
     /// The errors asked for, and those of the ranks at every k.

@@ -63,7 +63,7 @@ impl Training {
     }
 
     /// For these sizes of a recipe.
-    pub(crate) fn of_family(recipe: &Recipe, sizes: &[&Size]) -> Self {
+    pub(crate) fn for_family(recipe: &Recipe, sizes: &[&Size]) -> Self {
         let tokens = recipe.batch * recipe.context;
         let piece = |size: &&Size| {
             Piece::new(
@@ -77,7 +77,7 @@ impl Training {
     }
 
     /// For the runs of a plan.
-    pub(crate) fn of_plan(plan: &Plan) -> Self {
+    pub(crate) fn for_plan(plan: &Plan) -> Self {
         let piece = |run: &PlannedRun| {
             let tokens = run.batch * run.architecture.sequence;
             Piece::new(&run.name, run.parameters.non_embedding_and_head, run.steps, tokens)

@@ -25,10 +25,10 @@ pub(super) enum JsonShape {
 impl JsonShape {
     /// What the first lines of a file say.
     pub(super) fn from_file(path: &Path) -> Self {
-        first_bytes(path, SNIFFED).map_or(Self::None, |bytes| Self::of_bytes(&bytes))
+        first_bytes(path, SNIFFED).map_or(Self::None, |bytes| Self::from_bytes(&bytes))
     }
 
-    fn of_bytes(bytes: &[u8]) -> Self {
+    fn from_bytes(bytes: &[u8]) -> Self {
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         let cut = bytes.len() as u64 == SNIFFED;
         let mut lines =
@@ -87,7 +87,7 @@ mod tests {
             ("[1] a footnote", JsonShape::None),
             ("plain", JsonShape::None),
         ] {
-            assert_eq!(JsonShape::of_bytes(text.as_bytes()), shape, "{text}");
+            assert_eq!(JsonShape::from_bytes(text.as_bytes()), shape, "{text}");
         }
     }
 }

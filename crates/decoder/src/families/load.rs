@@ -237,7 +237,7 @@ fn open_config(folder: &Path) -> Result<(Config, &'static Family)> {
 fn parse_config(path: PathBuf) -> Result<(Config, &'static Family)> {
     let mut config = Config::read(path)?;
     let name = config.text("model_type")?;
-    let family = of_name(&name).ok_or_else(|| Error::UnknownArchitecture {
+    let family = family_by_name(&name).ok_or_else(|| Error::UnknownArchitecture {
         path: config.path().to_path_buf(),
         found: name,
         known: known().join(", "),
@@ -246,7 +246,7 @@ fn parse_config(path: PathBuf) -> Result<(Config, &'static Family)> {
     Ok((config, family))
 }
 
-fn of_name(name: &str) -> Option<&'static Family> {
+fn family_by_name(name: &str) -> Option<&'static Family> {
     FAMILIES.iter().copied().find(|family| family.name == name)
 }
 
@@ -280,7 +280,7 @@ pub fn named_tensors<'a>(
     spec: &Spec,
     weights: &'a Weights,
 ) -> Result<Vec<Named<'a>>> {
-    let family =
-        of_name(family).ok_or_else(|| Error::Spec(format!("there is no family {family:?}")))?;
+    let family = family_by_name(family)
+        .ok_or_else(|| Error::Spec(format!("there is no family {family:?}")))?;
     names::named(family.names, spec, weights)
 }

@@ -61,7 +61,7 @@ pub(super) struct ItemOption {
 /// [`LawsError::Item`], naming the item: no gold option, nothing but gold options, one option only,
 /// the same option twice, options that do not agree on group or distribution, a tag that is not
 /// what it must be. An empty list where no document has the tag `item`.
-pub(super) fn of_documents(
+pub(super) fn from_documents(
     corpus: &str,
     rows: &[DocumentRow],
     grouping: Grouping<'_>,
@@ -150,7 +150,7 @@ mod tests {
     }
 
     fn read(rows: &[DocumentRow]) -> Result<Vec<Item>, LawsError> {
-        of_documents("quiz", rows, Grouping::default())
+        from_documents("quiz", rows, Grouping::default())
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!((items[0].options[0].bytes, items[0].options[1].bytes), (Some(3), None));
         assert_eq!(items[1].options[2].name, "d5");
         let by = Grouping { by: Some("group"), ..Grouping::default() };
-        assert_eq!(of_documents("quiz", &rows, by).unwrap().len(), 1);
+        assert_eq!(from_documents("quiz", &rows, by).unwrap().len(), 1);
     }
 
     #[test]

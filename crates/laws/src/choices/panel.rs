@@ -60,7 +60,7 @@ impl<'a> Panel<'a> {
         let (mut panels, mut any_item) = (Vec::new(), false);
         for ((family, corpus), mut runs) in sorted {
             let rows = documents.get(&runs[0].text_sha256).map_or(&[][..], Vec::as_slice);
-            let items = items::of_documents(corpus, rows, grouping)?;
+            let items = items::from_documents(corpus, rows, grouping)?;
             any_item |= rows.iter().any(|row| row.tags.contains_key("item"));
             if items.is_empty() {
                 continue;

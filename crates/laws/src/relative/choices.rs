@@ -12,7 +12,7 @@ use crate::result::{Flag, FlagCode, LeftOut};
 /// The error of every distribution of every corpus that has items, by family.
 ///
 /// # Errors
-/// As [`of_study`](super::of_study); items of several formats under one name.
+/// As [`read_study`](super::read_study); items of several formats under one name.
 pub(super) fn families(
     source: &StudySource<'_>,
     measure: ChoiceMeasure,

@@ -30,7 +30,7 @@ pub fn fit_relative(
     let mut families: Vec<&ModelFamily> = measurements.families.iter().collect();
     families.sort_by(|a, b| a.name.cmp(&b.name));
     let described =
-        families.into_iter().map(|family| of_family(family, measurements, options, covariates));
+        families.into_iter().map(|family| fit_family(family, measurements, options, covariates));
     Ok(RelativeFit {
         format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
@@ -101,7 +101,7 @@ fn check(measurements: &Measurements, options: &RelativeOptions) -> Result<(), L
     Ok(())
 }
 
-fn of_family(
+fn fit_family(
     family: &ModelFamily,
     measurements: &Measurements,
     options: &RelativeOptions,

@@ -47,5 +47,5 @@ pub use means::{Means, Weighting};
 pub use ranks::counted_ranks;
 pub use series::{Counted, Measurements, ModelFamily, Series, SeriesPoint, Units};
 pub use source::{ErrorMeasure, StudySource};
-pub use study::of_study;
-pub use table::{RelativeTable, of_table};
+pub use study::read_study;
+pub use table::{RelativeTable, read_table};

@@ -43,7 +43,7 @@ impl RelativeFit {
                 })
                 .collect();
             let gaps: Vec<RanksOfGap> =
-                family.gaps.iter().map(|gap| of_gap(&gap.name, &of_k)).collect();
+                family.gaps.iter().map(|gap| ranks_of_gap(&gap.name, &of_k)).collect();
             let verdict = sentence(&gaps, &self.options.baseline);
             family.ranks = verdict.map(|verdict| RelativeRanks { gaps, verdict });
         }
@@ -51,7 +51,7 @@ impl RelativeFit {
     }
 }
 
-fn of_gap(treatment: &str, families: &[(u32, &RelativeFamily)]) -> RanksOfGap {
+fn ranks_of_gap(treatment: &str, families: &[(u32, &RelativeFamily)]) -> RanksOfGap {
     let mut found =
         RanksOfGap { treatment: treatment.to_owned(), at: Vec::new(), left_out: Vec::new() };
     for (k, family) in families {

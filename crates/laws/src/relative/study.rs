@@ -26,10 +26,10 @@ use crate::table::{Group, Sums};
 /// # Errors
 /// No run of the family; runs that may not be compared; a tag that no document has; a model that
 /// has no x; a rank that was not counted.
-pub fn of_study(source: &StudySource<'_>) -> Result<Measurements, LawsError> {
+pub fn read_study(source: &StudySource<'_>) -> Result<Measurements, LawsError> {
     let families = match source.error {
         ErrorMeasure::Choice(measure) => choices::families(source, measure)?,
-        _ => of_documents(source)?,
+        _ => families_by_document(source)?,
     };
     Ok(Measurements {
         x: source.x.map_or("S, non-embedding parameters".to_owned(), |x| x.in_words().to_owned()),
@@ -49,7 +49,7 @@ pub fn of_study(source: &StudySource<'_>) -> Result<Measurements, LawsError> {
 }
 
 /// Errors of sums over documents.
-fn of_documents(source: &StudySource<'_>) -> Result<Vec<ModelFamily>, LawsError> {
+fn families_by_document(source: &StudySource<'_>) -> Result<Vec<ModelFamily>, LawsError> {
     let mut corpora: BTreeMap<(&str, &str), Vec<&RunTally>> = BTreeMap::new();
     for run in source.runs {
         if source.family.is_none_or(|family| family == run.family) {

@@ -10,7 +10,7 @@ use crate::error::LawsError;
 use crate::result::{Flag, FlagCode, LeftOut};
 use crate::tables::manifest::ModelNumbers;
 use crate::tables::{
-    Given, Observation, Observations, RowIs, Select, Wanted, each, listed, of_x, read, small,
+    Given, Observation, Observations, RowIs, Select, Wanted, each, listed, read, small, x_text,
 };
 
 /// Which columns of a table make series.
@@ -33,7 +33,7 @@ pub struct RelativeTable {
 /// [`LawsError::Table`]: a file that cannot be read, a column that is not there, a number that is
 /// impossible, with file and line; no row. [`LawsError::Option`]: several columns of errors beside
 /// a column of distributions.
-pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, LawsError> {
+pub fn read_table(path: &Path, options: &RelativeTable) -> Result<Measurements, LawsError> {
     let RelativeTable { select, optimum, means } = options;
     let [x] = each(&select.x, "x", "one column, or a product of columns and numbers")?;
     select.one_of_a_distribution()?;
@@ -55,7 +55,7 @@ pub fn of_table(path: &Path, options: &RelativeTable) -> Result<Measurements, La
     for observation in &table.observations {
         let Observation { group, series: distribution, given, .. } = observation;
         let x = observation.x.first().copied();
-        let name = || x.map_or_else(|| observation.place.clone(), of_x);
+        let name = || x.map_or_else(|| observation.place.clone(), x_text);
         let model = observation.label.clone().unwrap_or_else(name);
         if let Some(place) = observation.along {
             places.insert((group.clone(), model.clone()), place);
@@ -141,7 +141,7 @@ fn say_left_out(families: &mut [ModelFamily], table: &Observations, long: bool, 
         let boundary: Vec<String> = rows()
             .filter(|row| !averaged && matches!(row.given, Given::Boundary { .. }))
             .map(|row| {
-                let name = row.label.clone().or_else(|| row.x.first().copied().map(of_x));
+                let name = row.label.clone().or_else(|| row.x.first().copied().map(x_text));
                 let reason = row.left_out().unwrap_or_default();
                 format!("{} on {} ({}: {reason})", name.unwrap_or_default(), row.series, row.place)
             })

@@ -26,7 +26,7 @@ pub(super) fn both(points: &[Point], ranges: Ranges, level: f64) -> Split {
     Split {
         along_size: direction(points, at_tokens, |point| point.size, ranges.0, level),
         along_tokens: direction(points, at_size, |point| point.tokens, ranges.1, level),
-        plane: of_plane(points, level),
+        plane: fit_plane(points, level),
     }
 }
 
@@ -146,7 +146,7 @@ fn estimate(value: f64, left_out: &[Option<f64>], level: f64) -> Estimate {
     Estimate { value, unit: "1".to_owned(), standard_error, interval }
 }
 
-fn of_plane(points: &[Point], level: f64) -> Outcome<Plane> {
+fn fit_plane(points: &[Point], level: f64) -> Outcome<Plane> {
     let slopes = |points: &[Point]| {
         let log = |of: Varying| -> Vec<f64> { points.iter().map(|point| of(point).ln()).collect() };
         let y: Vec<f64> = points.iter().map(|point| point.log_value).collect();

@@ -46,7 +46,7 @@ pub use crate::kind::{Kind, NoKind};
 pub(crate) use conventions::{flops as flops_convention, params as params_convention};
 pub(crate) use formats::read as rows_of;
 pub(crate) use observation::{Given, Observation, Observations, listed};
-pub(crate) use observe::{RowIs, Wanted, observe, of_x, read};
+pub(crate) use observe::{RowIs, Wanted, observe, read, x_text};
 pub(crate) use scale::small;
 pub use select::Select;
 pub(crate) use select::each;

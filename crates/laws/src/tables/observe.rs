@@ -351,7 +351,7 @@ impl<'a> Reader<'a> {
                 label.map(str::to_owned)
             }
             (RowIs::ModelOnDistribution, label) => {
-                let name = label.map_or_else(|| of_x(size), str::to_owned);
+                let name = label.map_or_else(|| x_text(size), str::to_owned);
                 of_series.add(&part, Some(&name), row, size);
                 Some(name)
             }
@@ -371,6 +371,6 @@ impl<'a> Reader<'a> {
 }
 
 /// The name of a model that has none, where rows of one x are one model.
-pub(crate) fn of_x(x: f64) -> String {
+pub(crate) fn x_text(x: f64) -> String {
     format!("x = {x}")
 }

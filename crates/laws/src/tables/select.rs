@@ -61,7 +61,7 @@ impl Select {
             return Err(TableError::NamedTwice { column: column.clone() });
         }
         let by_name = |name: &String| {
-            Kind::of_column(name).ok_or_else(|| TableError::UnknownKind { column: name.clone() })
+            Kind::from_column(name).ok_or_else(|| TableError::UnknownKind { column: name.clone() })
         };
         match (self.kinds.as_slice(), columns) {
             (_, []) => Err(TableError::NoValues),

@@ -168,10 +168,10 @@ impl Chain {
             traces: self.traces(x, loss, level),
             loss: outcome(&self.loss, |curve| first_stage(curve, level)),
             accuracy: outcome(&self.accuracy, |fit| {
-                of_sigmoid(fit, "1 / unit of the loss", "as given", level)
+                sigmoid_curve(fit, "1 / unit of the loss", "as given", level)
             }),
-            direct_power: outcome(&self.power, |fit| self.of_power(fit, level)),
-            direct_sigmoid: outcome(&self.sigmoid, |fit| of_sigmoid(fit, "1", "-ln x", level)),
+            direct_power: outcome(&self.power, |fit| self.power_curve(fit, level)),
+            direct_sigmoid: outcome(&self.sigmoid, |fit| sigmoid_curve(fit, "1", "-ln x", level)),
         }
     }
 
@@ -197,7 +197,7 @@ impl Chain {
         }
     }
 
-    fn of_power(&self, fit: &Power, level: f64) -> StageCurve {
+    fn power_curve(&self, fit: &Power, level: f64) -> StageCurve {
         let mut flags = Vec::new();
         if !self.without_logarithm.is_empty() {
             flags.push(Flag::new(
@@ -308,7 +308,7 @@ fn first_stage(curve: &Curve, level: f64) -> StageCurve {
     }
 }
 
-fn of_sigmoid(fit: &Sigmoid, rate_unit: &str, midpoint_unit: &str, level: f64) -> StageCurve {
+fn sigmoid_curve(fit: &Sigmoid, rate_unit: &str, midpoint_unit: &str, level: f64) -> StageCurve {
     let values = [
         ("rate", fit.rate, rate_unit),
         ("midpoint", fit.midpoint, midpoint_unit),

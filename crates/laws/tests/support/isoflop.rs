@@ -11,7 +11,7 @@ pub(crate) const BUDGETS: [f64; 5] = [1e17, 1e18, 1e19, 1e20, 1e21];
 
 /// Chinchilla's published surface (Hoffmann et al. 2022).
 pub(crate) fn chinchilla() -> Surface {
-    Surface::of_formula([1.69, 406.4, 410.7, 0.34, 0.28], 1.0, 1.0)
+    Surface::from_formula([1.69, 406.4, 410.7, 0.34, 0.28], 1.0, 1.0)
 }
 
 pub(crate) fn options() -> IsoflopOptions {

@@ -24,7 +24,7 @@ impl Secret {
     }
 
     /// The secret of an environment variable, where that holds one.
-    pub fn of_variable(name: &str) -> Option<Self> {
+    pub fn from_variable(name: &str) -> Option<Self> {
         Self::new(&std::env::var(name).ok()?)
     }
 

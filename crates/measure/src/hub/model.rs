@@ -64,7 +64,7 @@ impl ModelRequest {
         };
         let path = Path::new(place);
         let model = match path.exists() {
-            true => Self::of_folder(path)?,
+            true => Self::from_folder(path)?,
             false if is_path(place) => return Err(Error::NoSuchPath { path: path.to_owned() }),
             false => by_name(place)?,
         };
@@ -75,7 +75,7 @@ impl ModelRequest {
     ///
     /// # Errors
     /// As [`parse`](Self::parse), where there is no model in it.
-    pub fn of_folder(folder: &Path) -> Result<Self> {
+    pub fn from_folder(folder: &Path) -> Result<Self> {
         check(folder)?;
         let full = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let name = full.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();

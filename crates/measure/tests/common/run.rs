@@ -15,7 +15,7 @@ pub fn model(folder: &Path) -> ModelSource<'static> {
 
 /// A file with the options of its loader.
 pub fn corpus(path: &Path, options: &str) -> CorpusSource<'static> {
-    CorpusSource::of_spec(format!("{}?{options}", path.display()).parse().unwrap())
+    CorpusSource::from_spec(format!("{}?{options}", path.display()).parse().unwrap())
 }
 
 /// Settings as other tools have them: all rows of the head take part.

@@ -36,7 +36,7 @@ pub struct Delimited {
 pub fn read(text: &str, tabs: bool) -> Result<Delimited, Fault> {
     let (told, rest) = separator(text);
     let skipped = u64::from(rest.len() < text.len());
-    let between = told.unwrap_or_else(|| of_header(rest, tabs));
+    let between = told.unwrap_or_else(|| header_separator(rest, tabs));
     let mut reader = ReaderBuilder::new()
         .delimiter(between)
         .trim(Trim::All)
@@ -138,7 +138,7 @@ fn separator(text: &str) -> (Option<u8>, &str) {
 }
 
 /// What stands between the names of the header, outside of quotation marks.
-fn of_header(text: &str, tabs: bool) -> u8 {
+fn header_separator(text: &str, tabs: bool) -> u8 {
     let header = text.trim_start().lines().next().unwrap_or_default();
     let count = |between: u8| {
         let outside = header.split('"').step_by(2);

@@ -31,11 +31,11 @@ const COLUMNS: [(ChoiceMeasure, &str); 5] = [
 /// The means of every family on every corpus.
 pub fn choices(fit: &At<'_, ChoicesFit>, how: Questions) -> Shown {
     let level = digits::percent(fit.level);
-    let parts = at!(fit.groups).each().flat_map(|group| of_group(&group, &level, how)).collect();
+    let parts = at!(fit.groups).each().flat_map(|group| group_parts(&group, &level, how)).collect();
     Shown { title: "Questions with options".to_owned(), parts }
 }
 
-fn of_group(group: &At<'_, ChoicesGroup>, level: &str, how: Questions) -> Vec<Part> {
+fn group_parts(group: &At<'_, ChoicesGroup>, level: &str, how: Questions) -> Vec<Part> {
     let name = format!("{} on {}", group.family, group.corpus);
     let means = || group.models.iter().flat_map(|model| &model.means);
     let formats: BTreeSet<&str> = means().map(|mean| mean.format.as_str()).collect();

@@ -47,7 +47,7 @@ fn columns(level: &str) -> Vec<Column> {
 }
 
 /// All laws of one family on one corpus, for the page.
-pub(crate) fn of_group(group: &At<'_, GroupFit>, level: &str) -> Table {
+pub(crate) fn group_table(group: &At<'_, GroupFit>, level: &str) -> Table {
     Table { columns: columns(level), groups: vec![rows(group, &group.corpus)], ..Table::default() }
 }
 

@@ -38,12 +38,12 @@ pub fn predictions(all: &At<'_, Predictions>) -> Shown {
         table(
             "Values at sizes",
             columns(["quantity", "S"], &["value", &model, &law, "other forms", "decades beyond"]),
-            &|group| at!(group.values).each().map(|value| of_value(&value).into()).collect(),
+            &|group| at!(group.values).each().map(|value| value_cells(&value).into()).collect(),
         ),
         table(
             "Sizes for targets",
             columns(["target", "S"], &[&law, &model, "other forms", "decades beyond"]),
-            &|group| at!(group.sizes).each().map(|size| of_size(&size).into()).collect(),
+            &|group| at!(group.sizes).each().map(|size| size_cells(&size).into()).collect(),
         ),
     ]
     .into_iter()
@@ -55,7 +55,7 @@ pub fn predictions(all: &At<'_, Predictions>) -> Shown {
     Shown { title: "Predictions".to_owned(), parts }
 }
 
-fn of_value(value: &At<'_, ValuePrediction>) -> Vec<Cell> {
+fn value_cells(value: &At<'_, ValuePrediction>) -> Vec<Cell> {
     let mut cells =
         vec![Cell::words(value.quantity.symbol()), at!(value.parameters).written(digits::given)];
     let outcome = at!(value.outcome);
@@ -78,7 +78,7 @@ fn of_value(value: &At<'_, ValuePrediction>) -> Vec<Cell> {
     cells
 }
 
-fn of_size(size: &At<'_, SizePrediction>) -> Vec<Cell> {
+fn size_cells(size: &At<'_, SizePrediction>) -> Vec<Cell> {
     let mut cells = vec![target(size)];
     let outcome = at!(size.outcome);
     let Some(found) = outcome.fit() else {

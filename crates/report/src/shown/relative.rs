@@ -10,7 +10,7 @@ use super::table::{Column, Medium, Part, Role, Row, Said, Shown, Table, distance
 /// All gaps to one baseline: a table, and what they show in words.
 pub fn relative(fit: &At<'_, RelativeFit>) -> Shown {
     let several = fit.families.len() > 1;
-    let mut parts = of_baseline(fit);
+    let mut parts = baseline_parts(fit);
     for family in at!(fit.families).each() {
         let about = if several { family.name.as_str() } else { "" };
         parts.push(Said::part(Role::Verdict, about, at!(family.verdict).sentence()));
@@ -39,7 +39,7 @@ pub fn relative(fit: &At<'_, RelativeFit>) -> Shown {
 
 /// The same in short: the table, a sentence a family, and doubts.
 pub fn relative_summary(fit: &At<'_, RelativeFit>) -> Shown {
-    let mut parts = of_baseline(fit);
+    let mut parts = baseline_parts(fit);
     for family in at!(fit.families).each() {
         parts.push(Said::part(Role::Verdict, "", at!(family.verdict).sentence()));
         for gap in at!(family.gaps).each() {
@@ -53,7 +53,7 @@ pub fn relative_summary(fit: &At<'_, RelativeFit>) -> Shown {
 }
 
 /// What E and G are, and the table.
-fn of_baseline(fit: &At<'_, RelativeFit>) -> Vec<Part> {
+fn baseline_parts(fit: &At<'_, RelativeFit>) -> Vec<Part> {
     let heading =
         format!("E = {}, G = E / E of {}, x = {}", fit.error, fit.options.baseline, fit.x);
     vec![
@@ -102,7 +102,7 @@ fn row(family: &At<'_, RelativeFamily>, law: &At<'_, Law>, name: String) -> Row 
         cells.push(Cell::words(word));
         cells
     };
-    cells.extend(match gap.map(|gap| of_gap(&gap)) {
+    cells.extend(match gap.map(|gap| gap_cells(&gap)) {
         None => without(|| Cell::words(""), "baseline"),
         Some(None) => without(Cell::none, "none"),
         Some(Some(cells)) => cells,
@@ -110,7 +110,7 @@ fn row(family: &At<'_, RelativeFamily>, law: &At<'_, Law>, name: String) -> Row 
     cells.into()
 }
 
-fn of_gap(gap: &At<'_, Gap>) -> Option<Vec<Cell>> {
+fn gap_cells(gap: &At<'_, Gap>) -> Option<Vec<Cell>> {
     let outcome = at!(gap.outcome);
     let law = outcome.fit()?;
     // Written into the gap's own members.
@@ -136,12 +136,12 @@ fn more(law: &At<'_, GapLaw>) -> Vec<Cell> {
             .with(error.number())
             .then(" (standard error)")
     });
-    let predictions = at!(law.predictions).each().map(|predicted| of_prediction(&predicted));
+    let predictions = at!(law.predictions).each().map(|predicted| prediction_cell(&predicted));
     let crossings = at!(law.crossings).each().map(|crossing| at!(crossing.verdict).sentence());
     moved.into_iter().chain(predictions).chain(crossings).collect()
 }
 
-fn of_prediction(predicted: &At<'_, GapPrediction>) -> Cell {
+fn prediction_cell(predicted: &At<'_, GapPrediction>) -> Cell {
     let model = at!(predicted.model.interval);
     let ends = match predicted.model.bounds() {
         Some(_) => Cell::words("a new model in ").with(model.alone(digits::number)),

@@ -18,7 +18,7 @@ pub fn sweep(fit: &At<'_, IsoflopFit>) -> Shown {
     let mut parts =
         vec![Said::part(Role::Heading, "", Cell::words(counted(fit))).only(Medium::Screen)];
     let level = digits::percent(fit.level);
-    parts.extend(at!(fit.groups).each().flat_map(|group| of_group(&group, &level)));
+    parts.extend(at!(fit.groups).each().flat_map(|group| group_parts(&group, &level)));
     Shown { title: "Compute-optimal models of the sweep".to_owned(), parts }
 }
 
@@ -45,7 +45,7 @@ fn counted(fit: &IsoflopFit) -> String {
     format!("C counts {flops}{computed}; N {params}{held}")
 }
 
-fn of_group(group: &At<'_, IsoflopGroup>, level: &str) -> Vec<Part> {
+fn group_parts(group: &At<'_, IsoflopGroup>, level: &str) -> Vec<Part> {
     let interval = format!("{level} interval");
     let mut parts = vec![Said::part(Role::Verdict, &group.name, at!(group.verdict).sentence())];
     if !group.budgets.is_empty() {

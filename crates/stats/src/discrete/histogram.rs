@@ -90,7 +90,7 @@ impl Histogram {
     ///
     /// # Errors
     /// A value of 0; an empty sample.
-    pub fn of_sample(sample: &[u32]) -> Result<Self, StatsError> {
+    pub fn from_sample(sample: &[u32]) -> Result<Self, StatsError> {
         let mut sorted = sample.to_vec();
         sorted.sort_unstable();
         let (mut values, mut counts) = (Vec::new(), Vec::new());
@@ -207,13 +207,13 @@ mod tests {
             Err(StatsError::NotAscending { index: 1, .. })
         ));
         assert_eq!(Histogram::new(&[1], &[0]).unwrap_err(), StatsError::NoObservations);
-        assert_eq!(Histogram::of_sample(&[]).unwrap_err(), StatsError::NoObservations);
+        assert_eq!(Histogram::from_sample(&[]).unwrap_err(), StatsError::NoObservations);
     }
 
     #[test]
     fn a_value_that_never_occurred_is_as_if_not_given() {
         let with = Histogram::new(&[1, 5, 9], &[3, 0, 2]).unwrap();
-        assert_eq!(with, Histogram::of_sample(&[9, 1, 1, 9, 1]).unwrap());
+        assert_eq!(with, Histogram::from_sample(&[9, 1, 1, 9, 1]).unwrap());
         assert_eq!(with.share_up_to(8), 0.6);
     }
 

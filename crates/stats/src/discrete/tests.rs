@@ -138,7 +138,7 @@ fn rounded_up_lognormals_give_back_mu_and_sigma() {
         })
         .filter(|&rank| rank <= 152_064)
         .collect();
-    let data = Histogram::of_sample(&sample).unwrap();
+    let data = Histogram::from_sample(&sample).unwrap();
     let fitted = fit(Kind::Lognormal, &data, 152_064).unwrap();
     let [mu, sigma] = [fitted.parameters[0], fitted.parameters[1]];
     assert!((mu.value - 0.8).abs() < 3.0 * mu.standard_error.unwrap(), "{mu:?}");
@@ -266,7 +266,7 @@ fn no_random_search_finds_a_higher_likelihood() {
             .map(|k| k.clamp(1, upper))
             .chain([1, 2])
             .collect();
-        let data = Histogram::of_sample(&sample).unwrap();
+        let data = Histogram::from_sample(&sample).unwrap();
         for kind in Kind::ALL {
             let fitted = fit(kind, &data, upper).unwrap();
             assert!(fitted.log_likelihood.is_finite() && fitted.ks.is_finite(), "{case} {kind:?}");

@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_known_surface_comes_back_beside_an_outlier() {
-        let surface = Surface::of_formula([1.8, 480.0, 2100.0, 0.35, 0.37], 1.0, 1.0);
+        let surface = Surface::from_formula([1.8, 480.0, 2100.0, 0.35, 0.37], 1.0, 1.0);
         let (mut n, mut d) = (Vec::new(), Vec::new());
         for size in [1e8, 3e8, 1e9, 4e9] {
             for tokens in [2e9, 1e10, 3e10, 2e11] {
@@ -344,7 +344,7 @@ mod tests {
 
     /// Points of a known surface, each a little beside it.
     fn scattered() -> [Vec<f64>; 3] {
-        let surface = Surface::of_formula([1.8, 480.0, 2100.0, 0.35, 0.37], 1.0, 1.0);
+        let surface = Surface::from_formula([1.8, 480.0, 2100.0, 0.35, 0.37], 1.0, 1.0);
         let (mut n, mut d, mut loss) = (Vec::new(), Vec::new(), Vec::new());
         for (at, size) in [1e8, 3e8, 1e9, 4e9].into_iter().enumerate() {
             for (to, tokens) in [2e9, 1e10, 3e10, 2e11].into_iter().enumerate() {

@@ -122,7 +122,7 @@ impl Surface {
     }
 
     /// From the formula's parameters, about the given references.
-    pub fn of_formula([e, a, b, alpha, beta]: [f64; 5], n0: f64, d0: f64) -> Self {
+    pub fn from_formula([e, a, b, alpha, beta]: [f64; 5], n0: f64, d0: f64) -> Self {
         Self { e, a: a * n0.powf(-alpha), b: b * d0.powf(-beta), alpha, beta, n0, d0 }
     }
 }
@@ -170,7 +170,7 @@ mod tests {
     /// Published: Hoffmann's surface, its optimum at 5.76e23 FLOPs = 6 N D.
     #[test]
     fn the_optimum_of_a_budget_is_where_no_neighbour_is_lower() {
-        let surface = Surface::of_formula([1.69, 406.4, 410.7, 0.34, 0.28], 1e9, 1e10);
+        let surface = Surface::from_formula([1.69, 406.4, 410.7, 0.34, 0.28], 1e9, 1e10);
         let product = 5.76e23 / 6.0;
         let (n, d) = surface.optimum(product);
         assert!((n * d / product - 1.0).abs() < 1e-12);

@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn known_surfaces_come_back() {
         for (e, alpha, beta) in [(1.69, 0.34, 0.28), (0.5, 0.7, 0.4), (2.8, 0.15, 0.9)] {
-            let surface = Surface::of_formula([e, 400.0, 900.0, alpha, beta], 1.0, 1.0);
+            let surface = Surface::from_formula([e, 400.0, 900.0, alpha, beta], 1.0, 1.0);
             let [n, d, loss] = grid(&surface);
             let found = project(&n, &d, &loss, Search::default()).unwrap();
             assert!(found.confirmed && !found.floor_at_zero);
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn no_floor_and_no_fall_are_said() {
-        let none = Surface::of_formula([0.0, 30.0, 60.0, 0.12, 0.1], 1.0, 1.0);
+        let none = Surface::from_formula([0.0, 30.0, 60.0, 0.12, 0.1], 1.0, 1.0);
         let [n, d, loss] = grid(&none);
         // Below a pure power law at the large end: the best floor would be negative.
         let bent: Vec<f64> = loss.iter().map(|loss| loss - 0.02 * (loss - 4.0).powi(2)).collect();
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn an_exponent_that_is_held_is_kept_and_the_rest_is_the_best_for_it() {
-        let truth = Surface::of_formula([1.7, 300.0, 300.0, 0.3, 0.3], 1.0, 1.0);
+        let truth = Surface::from_formula([1.7, 300.0, 300.0, 0.3, 0.3], 1.0, 1.0);
         let [n, d, mut loss] = grid(&truth);
         let held = Search { size_exponent: Some(0.5), ..Search::default() };
         let exact = project(&n, &d, &loss, held).unwrap();

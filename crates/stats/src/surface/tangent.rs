@@ -164,7 +164,7 @@ mod tests {
     }
 
     fn tangent(held: bool) -> Tangent {
-        let surface = Surface::of_formula([1.8, 480.0, 2100.0, 0.35, 0.37], 6e8, 3e10);
+        let surface = Surface::from_formula([1.8, 480.0, 2100.0, 0.35, 0.37], 6e8, 3e10);
         let [n, d] = points();
         Tangent::new(surface, &n, &d, Residual::Loss, held).unwrap()
     }
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn points_that_do_not_tell_the_parameters_have_no_tangent() {
-        let surface = Surface::of_formula([1.8, 480.0, 2100.0, 0.35, 0.37], 6e8, 3e10);
+        let surface = Surface::from_formula([1.8, 480.0, 2100.0, 0.35, 0.37], 6e8, 3e10);
         assert_eq!(Tangent::new(surface, &[1e8; 8], &[2e9; 8], Residual::Logarithm, false), None);
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::apart::{self, Placed};
 use super::logged::Logged;
 use super::metrics::{self, Table, is_common};
-use super::run::{CollectedRun, of_logged};
+use super::run::{CollectedRun, collected_run};
 use super::wandb::Objects;
 use super::{CollectOptions, huggingface, levanter, own, tensorboard, wandb};
 use crate::error::{Error, Result};
@@ -109,7 +109,7 @@ impl<'a> Search<'a> {
 
     /// A run that is all of a folder or file.
     fn add(&mut self, logged: &Logged, place: &Path) {
-        self.runs.push((of_logged(logged, self.options), Some(full(place))));
+        self.runs.push((collected_run(logged, self.options), Some(full(place))));
     }
 
     /// A run of which nothing could be read: it is there, and takes no part.
@@ -305,7 +305,7 @@ impl<'a> Search<'a> {
             _ => return Err(Error::NoRuns { path: path.to_owned() }),
         };
         let options = self.options;
-        self.runs.extend(logged.iter().map(|logged| (of_logged(logged, options), None)));
+        self.runs.extend(logged.iter().map(|logged| (collected_run(logged, options), None)));
         Ok(())
     }
 

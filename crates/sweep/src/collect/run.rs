@@ -134,7 +134,7 @@ fn usable(number: f64) -> bool {
 }
 
 /// The row of a run.
-pub(super) fn of_logged(logged: &Logged, options: &CollectOptions) -> CollectedRun {
+pub(super) fn collected_run(logged: &Logged, options: &CollectOptions) -> CollectedRun {
     let mut run = CollectedRun {
         run: logged.name.clone(),
         notes: logged.notes.clone(),

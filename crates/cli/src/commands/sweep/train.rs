@@ -168,7 +168,7 @@ fn family(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     terminal::message("reading the crate sources and training the vocabulary");
     let documents = crate_documents(Split::Train)?;
     let texts: Vec<&str> = documents.iter().map(String::as_str).collect();
-    let mut progress = Training::of_family(&recipe, &sizes);
+    let mut progress = Training::for_family(&recipe, &sizes);
     let watch = |event: family::Event<'_>| {
         progress.hear_family(&recipe, &event);
         !cancel.load(Ordering::Relaxed)
@@ -233,7 +233,7 @@ fn plan(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     let unseen: Vec<&str> = held_out.iter().map(String::as_str).collect();
     let text = SweepText::new(plan.recipe.vocabulary, &name, &texts, &unseen)?;
     training::text(texts.len(), texts.iter().map(|text| text.len()).sum(), text.stream.len());
-    let mut progress = Training::of_plan(&plan);
+    let mut progress = Training::for_plan(&plan);
     let watch = |event: sweep::Event<'_>| {
         progress.hear_sweep(&event);
         !cancel.load(Ordering::Relaxed)

@@ -40,7 +40,7 @@ impl Distribution {
     pub(super) fn extract(self, source: &str) -> String {
         match self {
             Self::Code => code::without_comments(source),
-            Self::Docs => prose::of_doc_comments(source),
+            Self::Docs => prose::doc_comments(source),
             Self::Markdown => source.to_owned(),
         }
     }

@@ -14,11 +14,11 @@ use ra_ap_rustc_lexer::{FrontmatterAllowed, TokenKind, strip_shebang, tokenize};
 /// newline, or is empty.
 ///
 /// ```
-/// use relscale_corpus::loaders::crates::prose::of_doc_comments;
+/// use relscale_corpus::loaders::crates::prose::doc_comments;
 /// let source = "//! A crate.\n\n/// Adds one.\n///\n/// ```\n/// f(1);\n/// ```\n/// Never fails.\nfn f() {} // said\n";
-/// assert_eq!(of_doc_comments(source), "A crate.\n\nAdds one.\n\nNever fails.\n");
+/// assert_eq!(doc_comments(source), "A crate.\n\nAdds one.\n\nNever fails.\n");
 /// ```
-pub fn of_doc_comments(source: &str) -> String {
+pub fn doc_comments(source: &str) -> String {
     let mut prose = String::new();
     for block in blocks(source) {
         let text = tidy(&block);
@@ -120,28 +120,28 @@ fn fence_mark(line: &str) -> Option<(char, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::of_doc_comments;
+    use super::doc_comments;
 
     #[test]
     fn all_four_forms() {
         let source =
             "//! one\n/*! two\n * three\n * * item\n */\n/** four */\n/// five\nfn f() {}\n";
-        assert_eq!(of_doc_comments(source), "one\n\ntwo\nthree\n* item\n\nfour\n\nfive\n");
+        assert_eq!(doc_comments(source), "one\n\ntwo\nthree\n* item\n\nfour\n\nfive\n");
     }
 
     #[test]
     fn plain_comments_and_strings_are_not_docs() {
-        assert_eq!(of_doc_comments("// a\n//// b\n/* c */ /*** d */ let s = \"/// e\";"), "");
+        assert_eq!(doc_comments("// a\n//// b\n/* c */ /*** d */ let s = \"/// e\";"), "");
     }
 
     #[test]
     fn fences_of_both_signs_and_longer_ones_go() {
         let source = "/// a\n/// ````\n/// ```\n/// x\n/// ````\n/// b\n/// ~~~text\n/// y\n/// ~~~\n/// ```c``` d\nfn f();";
-        assert_eq!(of_doc_comments(source), "a\n\nb\n\n```c``` d\n");
+        assert_eq!(doc_comments(source), "a\n\nb\n\n```c``` d\n");
     }
 
     #[test]
     fn indentation_beyond_one_space_stays() {
-        assert_eq!(of_doc_comments("/// * a\n///   b\n///c\n"), "* a\n  b\nc\n");
+        assert_eq!(doc_comments("/// * a\n///   b\n///c\n"), "* a\n  b\nc\n");
     }
 }

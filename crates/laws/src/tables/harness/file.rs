@@ -132,14 +132,14 @@ impl Results {
         }
         let asked = select.y.iter().position(|wanted| wanted == metric || wanted == key);
         match asked {
-            None if select.y.is_empty() => Ok(Kind::of_column(metric)),
+            None if select.y.is_empty() => Ok(Kind::from_column(metric)),
             None => Ok(None),
             Some(at) => {
                 let given = match select.kinds.as_slice() {
                     [one] => Some(*one),
                     each => each.get(at).copied(),
                 };
-                let kind = given.or_else(|| Kind::of_column(metric));
+                let kind = given.or_else(|| Kind::from_column(metric));
                 kind.map(Some).ok_or_else(|| TableError::UnknownKind { column: metric.to_owned() })
             }
         }

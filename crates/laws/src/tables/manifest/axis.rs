@@ -25,7 +25,7 @@ impl ModelAxis {
     /// # Errors
     /// [`TableError`], with file and line: a model that the manifest lacks, a number that it lacks
     /// or that cannot be, two conventions where one fit needs one.
-    pub fn of_runs(manifest: &Manifest, x: &str, runs: &[RunTally]) -> Result<Self, TableError> {
+    pub fn from_runs(manifest: &Manifest, x: &str, runs: &[RunTally]) -> Result<Self, TableError> {
         let product = Product::parse(x);
         let models: BTreeMap<&str, u64> =
             runs.iter().map(|run| (run.model.as_str(), run.non_embedding)).collect();

@@ -45,7 +45,7 @@ pub const PROVIDER: Provider = Provider {
     about: "a process that speaks the protocol of docs/engines.md",
     takes: &["--engine-option", "--engine-silence"],
     parts: Parts::All,
-    source: of_command,
+    source: command_source,
 };
 
 /// `--engine transformers`.
@@ -55,13 +55,13 @@ pub const TRANSFORMERS: Provider = Provider {
     about: "PyTorch and transformers, by the Python package relscale_engine: any causal model, on any device",
     takes: &["--dtype", "--engine-option", "--engine-silence"],
     parts: Parts::All,
-    source: of_transformers,
+    source: transformers_source,
 };
 
 /// The interpreter that has `relscale_engine`.
 const PYTHON: &str = "RELSCALE_PYTHON";
 
-fn of_command(request: &ModelRequest, asked: &EngineOptions) -> Result<ModelSource<'static>> {
+fn command_source(request: &ModelRequest, asked: &EngineOptions) -> Result<ModelSource<'static>> {
     let command = asked.argument.clone().unwrap_or_default();
     let words = shlex::split(&command).ok_or_else(|| Error::Engine {
         engine: "exec".into(),
@@ -70,7 +70,10 @@ fn of_command(request: &ModelRequest, asked: &EngineOptions) -> Result<ModelSour
     source(request, asked, words, "exec-")
 }
 
-fn of_transformers(request: &ModelRequest, asked: &EngineOptions) -> Result<ModelSource<'static>> {
+fn transformers_source(
+    request: &ModelRequest,
+    asked: &EngineOptions,
+) -> Result<ModelSource<'static>> {
     let python = std::env::var(PYTHON).unwrap_or_else(|_| "python3".into());
     let mut words: Vec<String> =
         [&python, "-m", "relscale_engine", "--backend", "transformers"].map(str::to_owned).into();

@@ -96,8 +96,8 @@ pub(super) fn sizes(request: &ModelRequest, given: Option<u64>) -> Result<Folder
             head: 0,
             total: non_embedding,
         },
-        (Ok(spec), _, _) => of_spec(&ParameterCount::from_spec(spec)),
-        (Err(_), Some(files), _) => of_headers(files).ok_or_else(|| {
+        (Ok(spec), _, _) => counts_from_spec(&ParameterCount::from_spec(spec)),
+        (Err(_), Some(files), _) => counts_from_headers(files).ok_or_else(|| {
             broken(
                 "its weights are quantised, or name no token embedding, so that parameters cannot be counted".into(),
                 "give the number of non-embedding parameters with --parameters N",
@@ -142,7 +142,7 @@ pub(super) fn weights(request: &ModelRequest) -> Result<Option<Weights>> {
     }))
 }
 
-fn of_spec(count: &ParameterCount) -> ParameterCounts {
+fn counts_from_spec(count: &ParameterCount) -> ParameterCounts {
     ParameterCounts {
         non_embedding: count.non_embedding,
         token_embedding: count.token_embedding,
@@ -154,7 +154,7 @@ fn of_spec(count: &ParameterCount) -> ParameterCounts {
 
 /// Parameters by the names and shapes of tensors. `None` where numbers are packed, so that a shape
 /// is no count, or no tensor embeds tokens.
-fn of_headers(files: &Checkpoint) -> Option<ParameterCounts> {
+fn counts_from_headers(files: &Checkpoint) -> Option<ParameterCounts> {
     let mut counts = ParameterCounts {
         non_embedding: 0,
         token_embedding: 0,

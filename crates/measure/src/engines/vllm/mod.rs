@@ -112,7 +112,7 @@ fn source_with(
         reason: error.to_string(),
         hint: "give --url http://HOST:PORT".into(),
     };
-    let key = KEYS.iter().find_map(|name| Secret::of_variable(name));
+    let key = KEYS.iter().find_map(|name| Secret::from_variable(name));
     let server = Server::new(url, key, Arc::clone(&asked.cancel), LIMITS).map_err(failed)?;
     let tokenizer = local::tokenizer(&request.folder)?;
     let sizes = facts::sizes(request, asked.parameters)?;

@@ -70,7 +70,7 @@ impl Group {
             at!(group.greedy_minus_cross_entropy).there().map(|difference| difference.estimate());
         let headline = headline(group);
         let all = || at!(group.rank_laws).each().chain([at!(group.cross_entropy_law)]);
-        let table = View::from_table(&laws::of_group(group, &level));
+        let table = View::from_table(&laws::group_table(group, &level));
         let first_laws =
             headline.first().and_then(|at| all().nth(*at)).into_iter().chain(all().next_back());
         Self {
