@@ -122,6 +122,12 @@ fn studies_of_other_models_and_texts_become_one() {
     let message = merged(&at("refused"), &[at("one"), at("other")]).unwrap_err().to_string();
     assert!(message.contains("small x a was measured in two ways"), "{message}");
 
+    // The same rows in parts of another size are the same run.
+    let coarse = Settings { part_tokens: 1_000, ..settings() };
+    measure(&at("coarse"), "small", "a", &coarse);
+    let runs = merged(&at("sizes"), &[at("coarse"), at("one")]).unwrap();
+    assert!(runs.len() == 1 && runs[0].again.len() == 1, "{runs:?}");
+
     // The same run with other rows is a fault that must be seen.
     let bent = model(move || {
         let mut engine = mock("small");

@@ -1,7 +1,7 @@
 //! An engine process that runs no model: pseudo-scores of [`MockEngine`], over the protocol of
 //! `docs/engines.md`. For tests, and to be read by whoever writes an engine.
 //!
-//! `mock-engine [ROWS] [FAULT]`, where a fault is how it is to misbehave (see [`Fault`]). The option
+//! `mock-engine [ROWS] [FAULT]`, where a fault is how it is to misbehave (see `Fault`). The option
 //! `parameters` is the size of the model that it plays.
 
 #![forbid(unsafe_code)]

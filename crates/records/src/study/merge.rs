@@ -161,7 +161,7 @@ fn refused(reason: String) -> Error {
 }
 
 fn same_rows(first: &Found, others: &[Found]) -> Result<()> {
-    match others.iter().find(|other| rows(other) != rows(first)) {
+    match others.iter().find(|other| !alike(first, other)) {
         None => Ok(()),
         Some(other) => Err(refused(format!(
             "{} and {} are the same run with other rows: the engine does not give the same twice; keep one",
@@ -170,12 +170,17 @@ fn same_rows(first: &Found, others: &[Found]) -> Result<()> {
     }
 }
 
-/// Which rows a run or slice has, however they are cut into parts. Runs of other part sizes are
-/// compared by their counts, as their hashes are over other stretches.
-fn rows(found: &Found) -> Vec<String> {
-    let plan = found.record().plan;
-    let parts = found.done.parts.iter().map(|file| file.part.rows_sha256.clone());
-    [format!("{}", plan.part_tokens)].into_iter().chain(parts).collect()
+/// Whether two runs or slices have the same rows: by the hashes of their parts, and by their counts
+/// where parts are of other sizes, since hashes are then over other stretches.
+fn alike(a: &Found, b: &Found) -> bool {
+    let rows = |found: &Found| -> Vec<String> {
+        found.done.parts.iter().map(|file| file.part.rows_sha256.clone()).collect()
+    };
+    let sizes = [a, b].map(|found| found.record().plan.part_tokens);
+    match sizes[0] == sizes[1] {
+        true => rows(a) == rows(b),
+        false => a.done.totals == b.done.totals,
+    }
 }
 
 /// Takes a whole run over.
