@@ -67,7 +67,7 @@ pub fn part_seeds() -> Vec<Vec<u8>> {
         context: 1 + at % 3,
         score: (at != 4).then_some(Score {
             rank: 1 + at,
-            ties: (at % 3 != 0).then_some(at % 2),
+            ties: (!at.is_multiple_of(3)).then_some(at % 2),
             nll: 0.5 + at as f32,
             entropy: (at % 3 != 1).then_some(2.0),
             argmax: Some(9),
