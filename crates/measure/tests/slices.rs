@@ -122,6 +122,17 @@ fn studies_of_other_models_and_texts_become_one() {
     let message = merged(&at("refused"), &[at("one"), at("other")]).unwrap_err().to_string();
     assert!(message.contains("small x a was measured in two ways"), "{message}");
 
+    // What the study has begun of a run, with parts of another size, gives way to the whole run.
+    let begun = Settings { part_tokens: 300, ..settings() };
+    let failing = model(move || {
+        let mut engine = mock("small");
+        engine.fail_at_window = Some(30);
+        engine
+    });
+    session(&at("begun"), &[failing], &[corpus("a", documents())], &begun).0.unwrap_err();
+    merged(&at("begun"), &[at("one")]).unwrap();
+    assert_same(&at("one"), &at("begun"));
+
     // The same rows in parts of another size are the same run.
     let coarse = Settings { part_tokens: 1_000, ..settings() };
     measure(&at("coarse"), "small", "a", &coarse);

@@ -40,6 +40,8 @@ struct Found {
     done: Done,
     /// For messages: the folder.
     place: String,
+    /// Whether it is of the study that is merged into.
+    own: bool,
 }
 
 impl Found {
@@ -47,10 +49,11 @@ impl Found {
         self.run.record()
     }
 
-    /// What decides among equals, so that the order of studies does not.
-    fn rank(&self) -> (bool, String) {
+    /// What decides among equals, so that the order of studies does not: rows, then what is there
+    /// already.
+    fn rank(&self) -> (bool, bool, String) {
         let record = serde_json::to_value(self.record()).unwrap_or_default();
-        (self.run.without_rows(&self.done), canonical_json(&record))
+        (self.run.without_rows(&self.done), !self.own, canonical_json(&record))
     }
 }
 
@@ -125,10 +128,11 @@ fn gather(into: &Study, studies: &[Study]) -> Result<Gathered> {
             let run = study.run(&entry.folder)?;
             let id = (pair(&entry.record.provenance), entry.record.key.clone());
             let place = run.path().display().to_string();
+            let own = study.path() == into.path();
             match entry.done {
                 // What another run has taken the place of is left behind.
                 Some(done) if entry.current || entry.record.slice.is_some() => {
-                    found.entry(id).or_default().push(Found { run, done, place });
+                    found.entry(id).or_default().push(Found { run, done, place, own });
                 }
                 Some(_) => {}
                 None => unfinished.entry(id).or_default().push(place),
@@ -186,7 +190,7 @@ fn alike(a: &Found, b: &Found) -> bool {
 /// Takes a whole run over.
 fn taken(into: &mut Study, found: &Found, again: Vec<String>) -> Result<MergedRun> {
     let record = found.record().clone();
-    let run = into.start(&record)?;
+    let run = into.restart(&record)?;
     if run.path() != found.run.path() {
         // The parts first and `done.json` last: what is cut off is no finished run.
         let mut files: Vec<_> = Vec::new();
@@ -290,7 +294,7 @@ fn joined(into: &mut Study, slices: &[Found], again: Vec<String>) -> Result<Merg
         }
     }
     let record = RunRecord { slice: None, ..first.record().clone() };
-    let run = into.start(&record)?;
+    let run = into.restart(&record)?;
     let documents = first.run.documents()?;
     let ranges = parts(
         0,

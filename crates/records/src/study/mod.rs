@@ -171,6 +171,11 @@ impl Study {
         RunFolder::start(&path, record)
     }
 
+    /// Starts a run that is about to be written whole, in place of what there is of it.
+    fn restart(&mut self, record: &RunRecord) -> Result<RunFolder> {
+        RunFolder::restart(&self.path.join(RUNS).join(record.folder_name()), record)
+    }
+
     /// Makes a finished run the current one of its model x corpus; a slice is none by itself.
     ///
     /// # Errors

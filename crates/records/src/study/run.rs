@@ -157,6 +157,28 @@ impl RunFolder {
         Ok(Self { path: path.to_path_buf(), record: record.clone() })
     }
 
+    /// As [`start`](Self::start), for a run that is about to be written whole: what the folder
+    /// holds of it under another `run.json` (other versions, other sizes of parts) gives way.
+    pub(super) fn restart(path: &Path, record: &RunRecord) -> Result<Self> {
+        let there = Self::start(path, record)?;
+        if there.record == *record {
+            return Ok(there);
+        }
+        // `done.json` first: what is cut off here is no finished run.
+        let mut files = vec![path.join(DONE_FILE)];
+        for entry in fs::read_dir(path).map_err(Error::read(path))? {
+            files.push(entry.map_err(Error::read(path))?.path());
+        }
+        let ours = |file: &PathBuf| {
+            file.ends_with(DONE_FILE) || file.extension().is_some_and(|e| e == "parquet")
+        };
+        for file in files.into_iter().filter(|file| ours(file) && file.exists()) {
+            fs::remove_file(&file).map_err(Error::write(&file))?;
+        }
+        write_json(&path.join(RUN_FILE), record)?;
+        Ok(Self { path: path.to_path_buf(), record: record.clone() })
+    }
+
     /// `None` when the folder has no `run.json`.
     pub(super) fn open(path: &Path) -> Result<Option<Self>> {
         let file = path.join(RUN_FILE);
