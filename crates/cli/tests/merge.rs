@@ -77,6 +77,13 @@ fn all_at_once(
     }
 }
 
+/// The files of a study's runs, by their places in it.
+fn runs(place: &Place, study: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let folder = place.path(study).join("runs");
+    let inside = |path: PathBuf| path.strip_prefix(&folder).unwrap().to_path_buf();
+    files(&folder).into_iter().map(|(path, bytes)| (inside(path), bytes)).collect()
+}
+
 /// Merges `out/part-*` and compares with the study of one process.
 fn same_as_whole(place: &Place, parts: u32) {
     let mut arguments = vec!["merge".to_owned()];
@@ -87,12 +94,7 @@ fn same_as_whole(place: &Place, parts: u32) {
     let merged = place.run(&arguments);
     assert_eq!(merged.code, Some(0), "{}", merged.screen());
     assert!(merged.out.contains(&format!("{parts} parts")), "{}", merged.screen());
-    let runs = |study: &str| -> Vec<(PathBuf, Vec<u8>)> {
-        let folder = place.path(study).join("runs");
-        let inside = |path: PathBuf| path.strip_prefix(&folder).unwrap().to_path_buf();
-        files(&folder).into_iter().map(|(path, bytes)| (inside(path), bytes)).collect()
-    };
-    assert!(runs("whole") == runs("merged"), "other bytes than those of one process");
+    assert!(runs(place, "whole") == runs(place, "merged"), "other bytes than those of one process");
     fs::remove_dir_all(place.path("out")).unwrap();
     fs::remove_dir_all(place.path("merged")).unwrap();
 }
@@ -133,12 +135,10 @@ fn the_example_of_one_machine_measures_and_merges() {
     };
     let done = run();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    let inside = |study: &str| -> Vec<(PathBuf, Vec<u8>)> {
-        let folder = place.path(study).join("runs");
-        let inside = |path: PathBuf| path.strip_prefix(&folder).unwrap().to_path_buf();
-        files(&folder).into_iter().map(|(path, bytes)| (inside(path), bytes)).collect()
-    };
-    assert!(inside("whole") == inside("out/study"), "other bytes than those of one process");
+    assert!(
+        runs(&place, "whole") == runs(&place, "out/study"),
+        "other bytes than those of one process"
+    );
     // A text that is not there fails each process, and nothing is merged.
     fs::remove_file(place.path("text.txt")).unwrap();
     let failed = run();

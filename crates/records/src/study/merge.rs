@@ -60,8 +60,8 @@ impl Found {
 /// Merges studies into `into`, which may hold runs already.
 ///
 /// # Errors
-/// [`Error::Merge`] where a slice is missing (each is named), where two runs of one key or one
-/// model x corpus differ, or a model belongs to two families; those of reading and writing.
+/// [`Error::MergeStudies`] where a slice is missing (each is named), where two runs of one key or
+/// one model x corpus differ, or a model belongs to two families; those of reading and writing.
 pub fn merge(into: &mut Study, studies: &[Study]) -> Result<Vec<MergedRun>> {
     let (found, unfinished) = gather(into, studies)?;
     one_a_pair(&found)?;

@@ -114,8 +114,12 @@ impl Hello {
         let coarse = self.head_dtype.as_deref().unwrap_or(&self.compute_dtype);
         let caution = (!matches!(coarse, "f32" | "f64")).then(|| {
             format!(
-                "logits were rounded to {coarse} before they were ranked, so that many are equal; \
-                 ranks are by >= and the rank laws are worse than those of the model in f32"
+                "logits were rounded to {coarse} before they were ranked, so that tokens tie that do \
+                 not in 32 bits; {}",
+                match self.rank_rule {
+                    TieRule::AtLeast => "all of them count against the model (>=)",
+                    TieRule::Greater => "none of them counts (>)",
+                }
             )
         });
         ModelFacts {
