@@ -1,10 +1,14 @@
 //! The products that a forward pass is made of, and the head's walk over the vocabulary, against
 //! the machine's own limit (multiply-adds without memory) in the same run.
 //!
-//!     cargo bench -p relscale-decoder --bench products [-- f32|bf16]
+//!     cargo bench -p relscale-decoder --bench products [-- [f32|bf16] [KERNELS]..]
+//!
+//! Without names of kernels, those that are the best on this processor.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench reports on the terminal")]
 
-use relscale_decoder::kernels::{Choice, Dtype, Format, Input, Order, Packed, View, peak, product};
+use relscale_decoder::kernels::{
+    Choice, Dtype, Format, Input, Kernels, Order, Packed, View, peak, product,
+};
 use relscale_decoder::weights::Matrix;
 use std::time::Instant;
 
@@ -43,16 +47,31 @@ fn timed(mut work: impl FnMut()) -> (f64, f64) {
 
 fn main() {
     let asked: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let named: Vec<Kernels> = asked.iter().filter_map(|name| Kernels::named(name)).collect();
     for dtype in [Dtype::F32, Dtype::Bf16] {
-        if !asked.is_empty() && asked[0] != dtype.name() {
+        let others = [Dtype::F32, Dtype::Bf16].into_iter().filter(|other| *other != dtype);
+        if others.into_iter().any(|other| asked.iter().any(|arg| arg == other.name()))
+            && !asked.iter().any(|arg| arg == dtype.name())
+        {
             continue;
         }
-        let format = Format::new(dtype, Choice::Best);
+        let formats: Vec<Format> = match named.as_slice() {
+            [] => vec![Format::new(dtype, Choice::Best)],
+            named => named.iter().filter_map(|kernels| Format::by(dtype, *kernels)).collect(),
+        };
+        formats.into_iter().for_each(of_format);
+    }
+}
+
+/// All products in one format.
+fn of_format(format: Format) {
+    {
+        let dtype = format.dtype();
         let limit = peak(format, 0.5);
         println!(
             "{} ({}), {} threads; limit {}",
             dtype.name(),
-            format.kernels(),
+            format.kernels().name(),
             rayon::current_num_threads(),
             limit.map_or("not known".to_owned(), |limit| format!("{:.0} GFLOP/s", limit / 1e9))
         );
@@ -71,7 +90,7 @@ fn main() {
             let (least, median) = if head {
                 timed(|| {
                     use rayon::prelude::*;
-                    Packed::shares(n, 280).into_par_iter().for_each_init(Vec::new, |sums, rows| {
+                    packed.shares(n, 280).into_par_iter().for_each_init(Vec::new, |sums, rows| {
                         packed.walk(&input, rows, sums, |_, _, sums| {
                             std::hint::black_box(sums);
                         });

@@ -3,7 +3,7 @@
 //! (multiply-adds without memory, in the same run) and `tools/peers/bench_peers.py`, which runs
 //! this and the same work in PyTorch by turns.
 //!
-//!     cargo bench -p relscale-decoder --bench score -- FOLDER [WINDOWS LENGTH REPEATS] [--dtype f32|bf16] [--portable]
+//!     cargo bench -p relscale-decoder --bench score -- FOLDER [WINDOWS LENGTH REPEATS] [--dtype f32|bf16] [--kernels NAME]
 //!
 //! Work is counted as two operations a weight of every product and token, and attention's products
 //! over the keys that are seen.
@@ -11,7 +11,7 @@
 
 use relscale_decoder::families::LoadOptions;
 use relscale_decoder::head::Vocabulary;
-use relscale_decoder::kernels::{Choice, Dtype, peak};
+use relscale_decoder::kernels::{Choice, Dtype, Kernels, peak};
 use relscale_decoder::{Model, Sequence};
 use std::time::Instant;
 
@@ -21,7 +21,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
     while let Some(arg) = args.next() {
         match arg.as_str() {
-            "--portable" => options.kernels = Choice::Portable,
+            "--kernels" => {
+                let name = args.next().unwrap_or_default();
+                let kernels = Kernels::named(&name).ok_or(format!("no kernels `{name}`"))?;
+                options.kernels = Choice::Only(kernels);
+            }
             "--dtype" => {
                 options.dtype = match args.next().as_deref() {
                     Some("f32") => Dtype::F32,
@@ -61,7 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!(
         "{windows} x {length}, {} ({}), {} threads: median {:.0} tokens/s ({:.0} to {:.0}) of {repeats}",
         format.dtype().name(),
-        format.kernels(),
+        format.kernels().name(),
         rayon::current_num_threads(),
         rates[repeats / 2],
         rates[0],

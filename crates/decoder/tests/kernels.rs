@@ -1,7 +1,7 @@
 //! Every path against the definition, and the invariants that the forward pass and the head stand
 //! on.
 
-use relscale_decoder::kernels::{Choice, Dtype, Format, Input, Numbers, Order, Packed, TILE};
+use relscale_decoder::kernels::{Dtype, Format, Input, Kernels, Numbers, Order, Packed, TILE};
 use relscale_decoder::weights::Matrix;
 use relscale_testkit::data::{MACHINE, skipped};
 
@@ -21,16 +21,16 @@ fn numbers(len: usize, seed: u32) -> Vec<f32> {
     .collect()
 }
 
-/// The formats that this processor has; says so when the kernels by hand are not among them.
+/// The formats that this processor has; says which it has not.
 fn formats() -> Vec<Format> {
     let mut formats = Vec::new();
-    for dtype in [Dtype::F32, Dtype::Bf16] {
-        formats.push(Format::new(dtype, Choice::Portable));
-        let best = Format::new(dtype, Choice::Best);
-        if best.by_hand() {
-            formats.push(best);
-        } else {
-            skipped(MACHINE, &format!("no kernels by hand for {} on this processor", dtype.name()));
+    for (dtype, kernels) in
+        [Dtype::F32, Dtype::Bf16].into_iter().flat_map(|d| Kernels::ALL.map(|k| (d, k)))
+    {
+        match Format::by(dtype, kernels) {
+            Some(format) => formats.push(format),
+            None if (dtype, kernels) == (Dtype::F32, Kernels::Avx512Bf16) => {}
+            None => skipped(MACHINE, &format!("no {} on this processor", kernels.name())),
         }
     }
     formats
@@ -215,7 +215,7 @@ fn the_aimed_sum_has_the_bits_of_the_walk() {
             let ids: Vec<u32> = (0..n).map(|i| (i * 7919 % v) as u32).collect();
             let aimed = head.aimed(&x, &ids);
             let mut seen = 0;
-            for rows in Packed::shares(n, 56) {
+            for rows in head.shares(n, 64) {
                 let mut sums = Vec::new();
                 head.walk(&x, rows.clone(), &mut sums, |first, row, sums| {
                     for (row, sums) in (row..).zip(sums.chunks_exact(TILE)) {
@@ -238,16 +238,26 @@ fn the_aimed_sum_has_the_bits_of_the_walk() {
 
 #[test]
 fn shares_cover_all_rows_once_and_begin_with_panels() {
-    for rows in [0, 1, 13, 14, 15, 111, 1023, 5000] {
-        for most in [14, 56, 280] {
-            let shares = Packed::shares(rows, most);
-            let mut next = 0;
-            for share in &shares {
-                assert_eq!(share.start, next);
-                assert!(share.start % 14 == 0 && share.len() <= most.max(14) && !share.is_empty());
-                next = share.end;
+    for format in formats() {
+        let weights = Packed::new(&matrix(1, 1, 1), format, Order::Head);
+        // One row more than a panel holds begins the second one.
+        let panel = match format.kernels() {
+            Kernels::Avx2 => 6,
+            Kernels::Amx | Kernels::AmxModel => 32,
+            _ => 14,
+        };
+        for rows in [0, 1, 13, 14, 15, 111, 1023, 5000] {
+            for most in [14, 56, 280] {
+                let shares = weights.shares(rows, most);
+                let mut next = 0;
+                for share in &shares {
+                    assert_eq!(share.start, next);
+                    assert!(share.start % panel == 0 && !share.is_empty(), "{format:?}");
+                    assert!(share.len() <= most.max(panel), "{format:?}");
+                    next = share.end;
+                }
+                assert_eq!(next, rows);
             }
-            assert_eq!(next, rows);
         }
     }
 }
@@ -304,6 +314,32 @@ fn heads_hold_what_rows_would() {
                 }
                 first += length;
             }
+        }
+    }
+}
+
+/// Tiles by the processor against the model of them, bit for bit: both types, panels that are full,
+/// low and cut, several blocks of the inner dimension, and the sums that a head asks for.
+#[test]
+fn the_assembly_has_the_bits_of_the_model() {
+    for dtype in [Dtype::F32, Dtype::Bf16] {
+        let Some(assembly) = Format::by(dtype, Kernels::Amx) else {
+            skipped(MACHINE, "no tiles on this processor, whose assembly did not run");
+            continue;
+        };
+        let model = Format::by(dtype, Kernels::AmxModel).unwrap();
+        for (n, o, i) in [(1, 1, 1), (16, 32, 32), (17, 40, 70), (75, 200, 600), (33, 31, 257)] {
+            let (x, w) = (numbers(n * i, 21), matrix(o, i, 22));
+            let results = [assembly, model].map(|format| {
+                let packed = Packed::new(&w, format, Order::Head);
+                let x = input(format, &x, i);
+                let mut out = vec![0.0; n * o];
+                packed.multiply(&x, &mut out, |_, sums, out| out.copy_from_slice(sums));
+                let ids: Vec<u32> = (0..n).map(|row| (row * 7919 % o) as u32).collect();
+                out.extend(packed.aimed(&x, &ids));
+                out.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+            });
+            assert_eq!(results[0], results[1], "{dtype:?} {n} x {o} x {i}");
         }
     }
 }

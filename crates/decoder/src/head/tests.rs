@@ -1,32 +1,26 @@
 //! Every head against the cases of `testdata/ranks` and against the reference on random rows.
 
 use super::*;
-use crate::kernels::{Choice, Dtype, Format, Input, Order, Packed, TILE};
+use crate::kernels::{Choice, Dtype, Format, Input, Kernels, Order, Packed, TILE};
 use crate::weights::Matrix;
 use proptest::prelude::*;
 use relscale_testkit::numbers::numbers;
 use relscale_testkit::ranks::{Said, cases};
 
-type Head = fn(&Matrix, &[f32], &[u32], &Vocabulary) -> Result<Vec<Option<Scored>>>;
-
-/// The heads under test; a new one is one line here.
-const HEADS: [(&str, Head); 5] = [
-    ("reference", |h, x, t, v| Ok(reference::score(h, x, t, v))),
-    ("tiled, f32", tiled),
-    ("tiled, f32, portable", |h, x, t, v| tiled_by(Dtype::F32, Choice::Portable, h, x, t, v)),
-    ("tiled, bf16", |h, x, t, v| tiled_by(Dtype::Bf16, Choice::Best, h, x, t, v)),
-    ("tiled, bf16, portable", |h, x, t, v| tiled_by(Dtype::Bf16, Choice::Portable, h, x, t, v)),
-];
+/// The heads under test: the reference, and the tiled one in every format that the processor has.
+fn heads() -> Vec<(String, Option<Format>)> {
+    let formats = [Dtype::F32, Dtype::Bf16].into_iter().flat_map(Format::all);
+    let tiled = formats.map(|format| (format!("tiled, {format:?}"), Some(format)));
+    [("reference".to_owned(), None)].into_iter().chain(tiled).collect()
+}
 
 fn tiled_by(
-    dtype: Dtype,
-    choice: Choice,
+    format: Format,
     head: &Matrix,
     hidden: &[f32],
     targets: &[u32],
     vocabulary: &Vocabulary,
 ) -> Result<Vec<Option<Scored>>> {
-    let format = Format::new(dtype, choice);
     let mut input = Input::new(format);
     let width = head.columns;
     input.fill(hidden.len() / width, width, |i, out| {
@@ -42,7 +36,7 @@ fn tiled(
     targets: &[u32],
     vocabulary: &Vocabulary,
 ) -> Result<Vec<Option<Scored>>> {
-    tiled_by(Dtype::F32, Choice::Best, head, hidden, targets, vocabulary)
+    tiled_by(Format::new(Dtype::F32, Choice::Best), head, hidden, targets, vocabulary)
 }
 
 /// A head and a hidden row that yield exactly these logits in either type: three bf16 numbers sum
@@ -73,13 +67,22 @@ fn cases_of_testdata() {
         let logits = case.logits();
         let (head, hidden) = realise(&logits);
         let vocabulary = Vocabulary::only(logits.len(), |v| !case.left_out.contains(&v));
-        // The bf16 product takes numbers below the smallest normal one for 0: there, such logits
-        // are ties.
+        // Products of bf16 by the processor take numbers below the smallest normal one for 0:
+        // there, such logits are ties.
         let subnormal = logits.iter().any(|z| z.is_subnormal());
-        for (name, score) in
-            HEADS.into_iter().filter(|(name, _)| !(subnormal && name.contains("bf16")))
-        {
-            let got = score(&head, &hidden, &[case.target], &vocabulary).unwrap()[0];
+        let flushes = |format: &Format| {
+            format.dtype() == Dtype::Bf16
+                || matches!(format.kernels(), Kernels::Amx | Kernels::AmxModel)
+        };
+        for (name, format) in heads() {
+            if subnormal && format.as_ref().is_some_and(flushes) {
+                continue;
+            }
+            let (targets, known) = (&[case.target], &vocabulary);
+            let got = match format {
+                None => reference::score(&head, &hidden, targets, known)[0],
+                Some(format) => tiled_by(format, &head, &hidden, targets, known).unwrap()[0],
+            };
             let said = got.map(|Scored { rank, ties, nll, entropy, argmax }| Said {
                 rank,
                 ties,
@@ -87,16 +90,28 @@ fn cases_of_testdata() {
                 entropy,
                 argmax,
             });
-            case.check(name, said);
+            case.check(&name, said);
         }
     }
 }
 
-/// Compares the tiled head with the reference; ranks may differ only by entries within `slack` of
-/// the target.
+/// Compares the tiled head in every format of f32 with the reference; ranks may differ only by
+/// entries within `slack` of the target.
 fn compare(head: &Matrix, hidden: &[f32], targets: &[u32], vocabulary: &Vocabulary) {
+    for format in Format::all(Dtype::F32) {
+        compare_by(format, head, hidden, targets, vocabulary);
+    }
+}
+
+fn compare_by(
+    format: Format,
+    head: &Matrix,
+    hidden: &[f32],
+    targets: &[u32],
+    vocabulary: &Vocabulary,
+) {
     let want = reference::score(head, hidden, targets, vocabulary);
-    let got = tiled(head, hidden, targets, vocabulary).unwrap();
+    let got = tiled_by(format, head, hidden, targets, vocabulary).unwrap();
     for (n, (got, want)) in got.iter().zip(&want).enumerate() {
         let (got, want) = (got.unwrap(), want.unwrap());
         let h = &hidden[n * head.columns..(n + 1) * head.columns];

@@ -52,7 +52,8 @@ pub fn score(
         vocabulary.check_target(index, target)?;
     }
     let aimed = head.aimed(hidden, targets);
-    Ok(Packed::shares(targets.len(), SHARE)
+    Ok(head
+        .shares(targets.len(), SHARE)
         .into_par_iter()
         .flat_map_iter(|rows| {
             let (targets, aimed) = (&targets[rows.clone()], &aimed[rows.clone()]);

@@ -1,35 +1,36 @@
-//! The products by hand, for processors with AVX-512: panels of words, and one small product that
-//! all others are made of.
+//! The products by hand, for processors with AVX-512.
 //!
-//! A **word** is what one lane of 32 bits takes in a step: one f32, or two bf16 that lie beside
-//! each other along the inner dimension. A **panel** holds [`MR`] rows of activations or [`NR`]
-//! rows of weights, word by word: first word of each row, second word of each row, and so on, so
-//! that the product reads both from front to back.
-//!
-//! The **small product** multiplies one panel of each into `MR x NR` sums: 28 vectors of sums stay
-//! in registers, two hold weights, one an activation, of the 32 that there are. An element is
-//! **one** chain of fused multiply-adds along the inner dimension, ascending, whatever surrounds
-//! it; that it is taken up again from memory after a block of the inner dimension changes no bit.
-//! All that the crate promises about results that do not depend on batch or threads stands on it.
+//! A panel holds [`MR`] rows of activations or [`NR`] rows of weights, word by word (see `shape`),
+//! so that the small product reads both from front to back: 28 vectors of sums stay in registers,
+//! two hold weights, one an activation, of the 32 that there are.
 //!
 //! Why these sizes: 28 chains cover the latency of 4 cycles at two multiply-adds a cycle, and a
 //! step asks for 16 loads where the processor can do 28. What was tried: 12 x 32, 8 x 48 and 6 x 64
-//! lose 1 to 4 %. Panels of [`LOW`] rows, and of [`MR`] places with at most [`FEW`] rows in them,
-//! take the same product with fewer sums; an element's chain is the same.
+//! lose 1 to 4 % on Zen 5 and nothing on Sapphire Rapids, where every shape from 6 x 64 to 14 x 32
+//! runs at 97 to 99 % of the multiply-adds alone. Panels of [`LOW`] rows, and of [`MR`] places with
+//! at most [`FEW`] rows in them, take the same product with fewer sums; an element's chain is the
+//! same.
+//!
+//! In bf16 without `VDPBF16PS`, or where that is slow, a word of two weights becomes two vectors of
+//! f32 in registers: four instructions for 56 multiply-adds.
 
 #![allow(
     clippy::needless_range_loop,
     reason = "closures and iterators are not compiled for the processor of the function around them, and would be calls"
 )]
 
+use super::small::{Chains, Multiply, Pack, small_product};
+use super::{Dtype, Format, Kernels};
 use std::arch::x86_64::{
-    __m256bh, __m256i, __m512, __m512bh, _MM_HINT_T0, _MM_HINT_T1, _mm_prefetch, _mm_sfence,
-    _mm512_castpd_ps, _mm512_castps_pd, _mm512_cvtepu16_epi32, _mm512_cvtne2ps_pbh,
-    _mm512_cvtneps_pbh, _mm512_dpbf16_ps, _mm512_fmadd_ps, _mm512_loadu_ps,
+    __m256bh, __m256i, __m512, __m512bh, _CMP_UNORD_Q, _MM_HINT_T0, _MM_HINT_T1, _mm_prefetch,
+    _mm_sfence, _mm512_add_epi32, _mm512_and_si512, _mm512_castpd_ps, _mm512_castps_pd,
+    _mm512_castps_si512, _mm512_castsi256_si512, _mm512_castsi512_ps, _mm512_cmp_ps_mask,
+    _mm512_cvtepi32_epi16, _mm512_cvtepu16_epi32, _mm512_cvtne2ps_pbh, _mm512_cvtneps_pbh,
+    _mm512_dpbf16_ps, _mm512_fmadd_ps, _mm512_inserti64x4, _mm512_loadu_ps, _mm512_mask_mov_epi32,
     _mm512_mask_storeu_epi32, _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps, _mm512_or_si512,
-    _mm512_reduce_add_ps, _mm512_set1_ps, _mm512_setzero_ps, _mm512_shuffle_f32x4,
-    _mm512_slli_epi32, _mm512_storeu_ps, _mm512_stream_ps, _mm512_unpackhi_pd, _mm512_unpackhi_ps,
-    _mm512_unpacklo_pd, _mm512_unpacklo_ps,
+    _mm512_reduce_add_ps, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps,
+    _mm512_shuffle_f32x4, _mm512_slli_epi32, _mm512_srli_epi32, _mm512_storeu_ps, _mm512_stream_ps,
+    _mm512_unpackhi_pd, _mm512_unpackhi_ps, _mm512_unpacklo_pd, _mm512_unpacklo_ps,
 };
 
 /// Rows of activations in a panel.
@@ -46,37 +47,6 @@ const LANES: usize = 16;
 
 /// Rows of a panel, of [`MR`] places, that holds no more.
 const FEW: usize = 4;
-
-/// A small product: `c [R, NR] (+)= a b^T` over `words` words of both panels; see
-/// [`f32::multiply`].
-pub(super) type Multiply = unsafe fn(usize, *const u32, *const u32, *mut f32, usize, bool, Ahead);
-
-/// What a small product fetches into the second-level cache on the way, for the products that come
-/// later: from `from` on, `pace` words in every step. An address only: it may lie anywhere.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Ahead {
-    pub(super) from: *const u32,
-    pub(super) pace: usize,
-}
-
-impl Ahead {
-    /// Nothing new.
-    pub(super) const NOTHING: Self = Self { from: std::ptr::null(), pace: 0 };
-}
-
-/// A panel from rows of numbers; see [`f32::pack`].
-pub(super) type Pack = unsafe fn(&[&[f32]], usize, usize, usize, *mut u32);
-
-/// Fetches the two cache lines at `place` into the second-level cache. An address only: it may lie
-/// anywhere.
-pub(super) fn fetch(place: *const f32) {
-    // SAFETY: a prefetch reads nothing that the program could see, and every x86-64 processor has
-    // it.
-    unsafe {
-        _mm_prefetch::<_MM_HINT_T1>(place.cast());
-        _mm_prefetch::<_MM_HINT_T1>(place.wrapping_add(LANES).cast());
-    }
-}
 
 /// The lanes below `count`.
 fn below(count: usize) -> u16 {
@@ -228,154 +198,208 @@ pub(super) fn turn(from: &[f32], stride: usize, rows: usize, to: &mut [f32]) {
     }
 }
 
-/// The two kernels for one type of word.
-macro_rules! kernels {
-    ($module:ident, $features:literal, $each:literal, $load:expr, $step:expr, $what:literal) => {
-        #[doc = $what]
-        pub(super) mod $module {
-            use super::*;
+/// A vector of weights as it is.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn whole(word: __m512) -> __m512 {
+    word
+}
 
-            /// `c [R, NR] = a b^T` over `words` words, or `c +=` when `resume`; rows of `c` lie
-            /// `stride` apart. Panels of `a` have `P` places, of which the first `R` take part.
-            ///
-            /// # Safety
-            /// The processor has the features; `a` points to `words * P` words, `b` to
-            /// `words * NR`, and `c` to `R` rows of [`NR`] numbers that nobody else uses.
-            #[target_feature(enable = $features)]
-            pub(in super::super) unsafe fn multiply<const R: usize, const P: usize>(
-                words: usize,
-                a: *const u32,
-                b: *const u32,
-                c: *mut f32,
-                stride: usize,
-                resume: bool,
-                ahead: Ahead,
-            ) {
-                let (mut a, mut b, mut next) = (a.cast::<f32>(), b.cast::<f32>(), ahead.from);
-                let mut sums = [[_mm512_setzero_ps(); NR / LANES]; R];
-                // SAFETY: every address is within what the caller promises; a prefetch may point
-                // anywhere.
-                unsafe {
-                    if resume {
-                        for i in 0..R {
-                            for j in 0..NR / LANES {
-                                sums[i][j] = _mm512_loadu_ps(c.add(i * stride + j * LANES));
-                            }
-                        }
-                    }
-                    for _ in 0..words {
-                        let weights = [_mm512_loadu_ps(b), _mm512_loadu_ps(b.add(LANES))];
-                        // A few steps ahead: the next panel, at the end of this one.
-                        _mm_prefetch::<_MM_HINT_T0>(b.wrapping_add(8 * NR).cast());
-                        _mm_prefetch::<_MM_HINT_T0>(b.wrapping_add(8 * NR + LANES).cast());
-                        _mm_prefetch::<_MM_HINT_T1>(next.cast());
-                        next = next.wrapping_add(ahead.pace);
-                        for i in 0..R {
-                            let activation = _mm512_set1_ps(*a.add(i));
-                            for j in 0..NR / LANES {
-                                sums[i][j] = $step(activation, weights[j], sums[i][j]);
-                            }
-                        }
-                        (a, b) = (a.add(P), b.add(NR));
-                    }
-                    for i in 0..R {
-                        for j in 0..NR / LANES {
-                            _mm512_storeu_ps(c.add(i * stride + j * LANES), sums[i][j]);
-                        }
-                    }
+/// The first numbers of words of two bf16, as f32.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn first(word: __m512) -> __m512 {
+    _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_castps_si512(word)))
+}
+
+/// The second numbers of words of two bf16, as f32.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn second(word: __m512) -> __m512 {
+    let upper = _mm512_set1_epi32(0xffff_0000_u32 as i32);
+    _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(word), upper))
+}
+
+small_product! {
+    /// Words of one f32.
+    by_f32, "avx512f", vectors of LANES, panels of NR,
+    (_mm512_setzero_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps),
+    _mm512_fmadd_ps, [whole]
+}
+
+small_product! {
+    /// Words of two bf16, multiplied exactly and summed in f32 (`VDPBF16PS`).
+    by_pairs, "avx512f,avx512bf16", vectors of LANES, panels of NR,
+    (_mm512_setzero_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps),
+    pairs, [whole]
+}
+
+small_product! {
+    /// Words of two weights in bf16 by activations in f32.
+    by_bf16, "avx512f", vectors of LANES, panels of NR,
+    (_mm512_setzero_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps),
+    _mm512_fmadd_ps, [first] [second]
+}
+
+/// Numbers `from..` of a row, rounded to bf16, as f32.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn rounded(row: &[f32], from: usize) -> __m512 {
+    second(nearest(numbers(row, from)))
+}
+
+/// Words of two bf16 from number `from` of a row on: as `narrow`, for processors without its
+/// instruction.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn narrow_by_hand(row: &[f32], from: usize) -> __m512 {
+    let bits = |from: usize| _mm512_castps_si512(nearest(numbers(row, from)));
+    // Of 32 numbers the upper halves, in order.
+    let upper = |v| _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(v));
+    let (low, high) = (upper(bits(from)), upper(bits(from + LANES)));
+    _mm512_castsi512_ps(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high))
+}
+
+/// The upper half of each number is that number rounded to bf16; the lower is of no use.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn nearest(v: __m512) -> __m512 {
+    let bits = _mm512_castps_si512(v);
+    let odd = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
+    let up = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+    let quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x0040_0000));
+    let nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(v, v);
+    _mm512_castsi512_ps(_mm512_mask_mov_epi32(up, nan, quiet))
+}
+
+/// The packing for one type of word, of which a row has one in every `$each` numbers.
+macro_rules! packing {
+    ($(#[$doc:meta])* $name:ident, $features:literal, $each:literal, $load:expr) => {
+        $(#[$doc])*
+        ///
+        /// Words `first..first + words` of at most `WIDTH` rows as a panel of `WIDTH`; missing
+        /// rows and words are 0.
+        ///
+        /// # Safety
+        /// The processor has the features.
+        #[target_feature(enable = $features)]
+        pub(super) unsafe fn $name<const WIDTH: usize>(
+            rows: &[&[f32]],
+            first: usize,
+            words: usize,
+            out: &mut [u32],
+        ) {
+            // What a group writes too much must not be what another group wrote.
+            const { assert!(WIDTH <= LANES || WIDTH.is_multiple_of(LANES)) };
+            assert!(out.len() >= words * WIDTH, "no room for a panel");
+            let out = out.as_mut_ptr();
+            for group in (0..WIDTH).step_by(LANES) {
+                let lanes = below(WIDTH - group);
+                let mut lines: [&[f32]; LANES] = [&[]; LANES];
+                for (line, row) in lines.iter_mut().zip(rows.iter().skip(group)) {
+                    *line = row;
                 }
-            }
-
-            /// Words `first..first + words` of at most `width` rows as a panel of `width`; missing
-            /// rows and words are 0.
-            ///
-            /// # Safety
-            /// The processor has the features; `out` points to `words * width` words that nobody
-            /// else uses.
-            #[target_feature(enable = $features)]
-            pub(in super::super) unsafe fn pack(
-                rows: &[&[f32]],
-                width: usize,
-                first: usize,
-                words: usize,
-                out: *mut u32,
-            ) {
-                // What a group writes too much must not be what another group wrote.
-                assert!(width <= LANES || width.is_multiple_of(LANES), "panels of {width}");
-                for group in (0..width).step_by(LANES) {
-                    let lanes = below(width - group);
-                    let mut lines: [&[f32]; LANES] = [&[]; LANES];
-                    for (line, row) in lines.iter_mut().zip(rows.iter().skip(group)) {
-                        *line = row;
-                    }
-                    for step in (0..words).step_by(LANES) {
-                        let at = (first + step) * $each;
-                        let block = transpose(unrolled!(i => $load(lines[i], at)));
-                        unrolled!(i => {
-                            let word = step + i;
-                            // SAFETY: word `word` of lanes `group..` below `width`: inside what the
-                            // caller promises. Lanes beyond `width` fall on the next word, which is
-                            // written after this one, and the last word has none.
-                            unsafe {
-                                let place = out.wrapping_add(word * width + group).cast();
-                                if word + 1 < words {
-                                    _mm512_storeu_ps(place, block[i]);
-                                } else if word < words {
-                                    _mm512_mask_storeu_ps(place, lanes, block[i]);
-                                }
+                for step in (0..words).step_by(LANES) {
+                    let at = (first + step) * $each;
+                    let block = transpose(unrolled!(i => $load(lines[i], at)));
+                    unrolled!(i => {
+                        let word = step + i;
+                        // SAFETY: word `word` of lanes `group..` below `WIDTH`: inside what was
+                        // found to be there. Lanes beyond `WIDTH` fall on the next word, which is
+                        // written after this one, and the last word has none.
+                        unsafe {
+                            let place = out.wrapping_add(word * WIDTH + group).cast();
+                            if word + 1 < words {
+                                _mm512_storeu_ps(place, block[i]);
+                            } else if word < words {
+                                _mm512_mask_storeu_ps(place, lanes, block[i]);
                             }
-                        });
-                    }
+                        }
+                    });
                 }
             }
         }
     };
 }
 
-kernels!(f32, "avx512f", 1, numbers, _mm512_fmadd_ps, "Words of one f32.");
-kernels!(
-    bf16,
-    "avx512f,avx512bf16",
-    2,
-    |row, at| narrow(numbers(row, at), numbers(row, at + LANES)),
-    pairs,
-    "Words of two bf16, multiplied exactly and summed in f32 (`VDPBF16PS`)."
-);
+packing! {
+    /// Words of one f32.
+    pack_f32, "avx512f", 1, numbers
+}
+packing! {
+    /// Words of two bf16.
+    pack_pairs, "avx512f,avx512bf16", 2,
+    |row, at| narrow(numbers(row, at), numbers(row, at + LANES))
+}
+packing! {
+    /// Words of two bf16, without the instruction for it.
+    pack_pairs_by_hand, "avx512f", 2, narrow_by_hand
+}
+packing! {
+    /// Words of one f32, rounded to bf16. As many words as there are numbers.
+    pack_rounded, "avx512f", 1, rounded
+}
 
-/// The small product for `dtype` with a panel of which `rows` are filled.
-pub(super) fn multiply(dtype: super::Dtype, rows: usize) -> Multiply {
-    match (dtype, rows <= FEW) {
-        (super::Dtype::F32, false) => f32::multiply::<MR, MR>,
-        (super::Dtype::F32, true) => f32::multiply::<FEW, MR>,
-        (super::Dtype::Bf16, false) => bf16::multiply::<MR, MR>,
-        (super::Dtype::Bf16, true) => bf16::multiply::<FEW, MR>,
+/// As `pack_rounded`, counted in words of two numbers.
+unsafe fn pack_rounded_by_two(rows: &[&[f32]], first: usize, words: usize, out: &mut [u32]) {
+    // SAFETY: the caller's promise.
+    unsafe { pack_rounded::<MR>(rows, 2 * first, 2 * words, out) }
+}
+
+/// The small product of a format with a panel of which `rows` are filled.
+pub(super) fn multiply(format: Format, rows: usize) -> Multiply {
+    match (format.kernels(), format.dtype(), rows <= FEW) {
+        (Kernels::Avx512Bf16, _, false) => by_pairs::<MR, MR>,
+        (Kernels::Avx512Bf16, _, true) => by_pairs::<FEW, MR>,
+        (_, Dtype::F32, false) => by_f32::<MR, MR>,
+        (_, Dtype::F32, true) => by_f32::<FEW, MR>,
+        (_, Dtype::Bf16, false) => by_bf16::<MR, MR>,
+        (_, Dtype::Bf16, true) => by_bf16::<FEW, MR>,
     }
 }
 
 /// The small product for `dtype` with low panels.
-pub(super) fn multiply_low(dtype: super::Dtype) -> Multiply {
+pub(super) fn multiply_low(dtype: Dtype) -> Multiply {
     match dtype {
-        super::Dtype::F32 => f32::multiply::<LOW, LOW>,
-        super::Dtype::Bf16 => bf16::multiply::<LOW, LOW>,
+        Dtype::F32 => by_f32::<LOW, LOW>,
+        Dtype::Bf16 => by_pairs::<LOW, LOW>,
     }
 }
 
-/// The packing for `dtype`.
-pub(super) fn pack(dtype: super::Dtype) -> Pack {
+/// The packing of weights.
+pub(super) fn pack_weights(dtype: Dtype) -> Pack {
     match dtype {
-        super::Dtype::F32 => f32::pack,
-        super::Dtype::Bf16 => bf16::pack,
+        Dtype::F32 => pack_f32::<NR>,
+        Dtype::Bf16 if is_x86_feature_detected!("avx512bf16") => pack_pairs::<NR>,
+        Dtype::Bf16 => pack_pairs_by_hand::<NR>,
     }
 }
 
-/// Multiply-adds without memory: the most that the processor can do. `steps` rounds of 28 chains;
-/// what comes back keeps the compiler from leaving them out.
-///
-/// # Safety
-/// The processor has the features of the small product for `dtype`.
-pub(super) unsafe fn chains(dtype: super::Dtype, steps: usize) -> f32 {
+/// The packing of activations.
+pub(super) fn pack_input(format: Format) -> Pack {
+    match (format.kernels(), format.dtype()) {
+        (Kernels::Avx512Bf16, _) => pack_pairs::<MR>,
+        (_, Dtype::F32) => pack_f32::<MR>,
+        (_, Dtype::Bf16) => pack_rounded_by_two,
+    }
+}
+
+/// The packing of activations for the products of attention, in panels of `height` rows.
+pub(super) fn pack_for_attention(dtype: Dtype, height: usize) -> Pack {
+    match (dtype, height) {
+        (Dtype::F32, MR) => pack_f32::<MR>,
+        (Dtype::F32, LOW) => pack_f32::<LOW>,
+        (Dtype::F32, _) => pack_f32::<NR>,
+        (Dtype::Bf16, MR) => pack_pairs::<MR>,
+        (Dtype::Bf16, LOW) => pack_pairs::<LOW>,
+        (Dtype::Bf16, _) => pack_pairs::<NR>,
+    }
+}
+
+/// Multiply-adds without memory, of a format: 28 chains.
+pub(super) fn chains(format: Format) -> Chains {
     const CHAINS: usize = MR * NR / LANES;
-    macro_rules! run {
+    macro_rules! round {
         ($name:ident, $features:literal, $step:expr) => {
             #[target_feature(enable = $features)]
             fn $name(steps: usize) -> f32 {
@@ -393,13 +417,14 @@ pub(super) unsafe fn chains(dtype: super::Dtype, steps: usize) -> f32 {
             }
         };
     }
-    run!(f32, "avx512f", _mm512_fmadd_ps);
-    run!(bf16, "avx512f,avx512bf16", pairs);
-    // SAFETY: the caller's promise.
+    round!(by_f32, "avx512f", _mm512_fmadd_ps);
+    round!(by_pairs, "avx512f,avx512bf16", pairs);
+    const STEPS: usize = 1 << 20;
+    // SAFETY: the format says that the processor has the features.
     unsafe {
-        match dtype {
-            super::Dtype::F32 => f32(steps),
-            super::Dtype::Bf16 => bf16(steps),
+        match format.kernels() {
+            Kernels::Avx512Bf16 => Chains::new(by_pairs, STEPS, 2 * MR * NR),
+            _ => Chains::new(by_f32, STEPS, MR * NR),
         }
     }
 }

@@ -1,11 +1,9 @@
 //! Activations, laid out for a product.
 
+use super::shape::SIDE;
 use super::words::Words;
 use super::{Dtype, Format, MIN_ROWS, rounded};
 use rayon::prelude::*;
-
-/// Rows of activations in a panel; on every path, so that rows are dealt out in the same portions.
-pub(super) const ROWS: usize = 14;
 
 /// Panels that are filled in one go.
 const PORTION: usize = 4;
@@ -23,7 +21,7 @@ pub struct Input {
 /// Where the numbers lie.
 #[derive(Debug, Clone)]
 enum Store {
-    /// `[panel][word][row of the panel]`; rows beyond the last are 0.
+    /// Panel after panel, each as `shape` says; rows beyond the last are 0.
     Panels(Words),
     /// `[N, I]`, padded with zeros to at least [`MIN_ROWS`] rows in each portion that is
     /// multiplied.
@@ -33,8 +31,11 @@ enum Store {
 impl Input {
     /// Nothing yet.
     pub fn new(format: Format) -> Self {
-        let store =
-            if format.by_hand { Store::Panels(Words::default()) } else { Store::Dense(Vec::new()) };
+        let store = if format.by_hand() {
+            Store::Panels(Words::default())
+        } else {
+            Store::Dense(Vec::new())
+        };
         Self { format, rows: 0, columns: 0, store }
     }
 
@@ -55,7 +56,7 @@ impl Input {
 
     /// Panels of rows.
     pub(super) fn panels(&self) -> usize {
-        self.rows.div_ceil(ROWS)
+        self.rows.div_ceil(self.format.rows())
     }
 
     /// The words of all panels; empty on the portable path.
@@ -93,11 +94,13 @@ impl Input {
         (self.rows, self.columns) = (rows, columns);
         let panels = self.panels();
         match &mut self.store {
-            Store::Panels(words) => words.resize(panels * ROWS * self.format.words(columns)),
+            Store::Panels(words) => {
+                words.resize(panels * self.format.input_size(self.format.words(columns)));
+            }
             Store::Dense(data) => {
                 // Portions are whole panels, and the last may need to be padded to the least that
                 // `gemm` sums alike.
-                let padded = (panels * ROWS).max(1) + MIN_ROWS;
+                let padded = (panels * self.format.rows()).max(1) + MIN_ROWS;
                 data.truncate(rows * columns);
                 data.resize(rows * columns, 0.0);
                 data.resize(padded * columns, 0.0);
@@ -113,19 +116,16 @@ impl Input {
         match &self.store {
             Store::Dense(data) => data[..rows * columns].to_vec(),
             Store::Panels(words) => {
-                let inner = self.format.words(columns);
-                let at = |row: usize, column: usize| {
-                    let word = column / self.format.per_word();
-                    let bits = words.as_slice()[(row / ROWS * inner + word) * ROWS + row % ROWS];
-                    match (self.format.dtype, column % 2) {
-                        (Dtype::F32, _) => f32::from_bits(bits),
-                        (Dtype::Bf16, 0) => f32::from_bits(bits << 16),
-                        (Dtype::Bf16, _) => f32::from_bits(bits & 0xffff_0000),
-                    }
+                let (format, height) = (self.format, self.format.rows());
+                let size = format.input_size(format.words(columns));
+                let panels = words.as_slice().chunks_exact(size.max(1));
+                let number = |row: usize, column: usize| {
+                    let panel = panels.clone().nth(row / height).unwrap_or_default();
+                    format.activation(panel, row % height, column)
                 };
                 (0..rows)
                     .flat_map(|row| (0..columns).map(move |column| (row, column)))
-                    .map(|(r, c)| at(r, c))
+                    .map(|(row, column)| number(row, column))
                     .collect()
             }
         }
@@ -150,14 +150,14 @@ impl Input {
                 );
             }
             Store::Panels(words) => {
-                let size = ROWS * self.format.words(columns);
-                let format = self.format;
+                let (format, height) = (self.format, self.format.rows());
+                let size = format.input_size(format.words(columns));
                 words.as_mut_slice().par_chunks_mut(PORTION * size).enumerate().for_each_init(
-                    || vec![0.0; ROWS * columns],
+                    || vec![0.0; height * columns],
                     |buffer, (portion, out)| {
                         for (panel, out) in out.chunks_exact_mut(size).enumerate() {
-                            let first = (portion * PORTION + panel) * ROWS;
-                            let count = ROWS.min(rows - first);
+                            let first = (portion * PORTION + panel) * height;
+                            let count = height.min(rows - first);
                             for (i, line) in
                                 buffer.chunks_exact_mut(columns).enumerate().take(count)
                             {
@@ -172,23 +172,17 @@ impl Input {
     }
 }
 
-/// One panel from at most [`ROWS`] rows that lie `stride` apart, `columns` numbers of each.
-#[cfg(target_arch = "x86_64")]
+/// One panel from some rows that lie `stride` apart, `columns` numbers of each.
 pub(super) fn pack(format: Format, rows: &[f32], stride: usize, columns: usize, out: &mut [u32]) {
-    use super::avx512::{self, MR};
-    const _: () = assert!(MR == ROWS);
     let words = format.words(columns);
-    assert!(format.by_hand && out.len() >= words * MR, "no room for a panel");
-    let mut lines: [&[f32]; MR] = [&[]; MR];
+    assert!(format.by_hand() && out.len() >= format.input_size(words), "no room for a panel");
+    // The most rows that a panel has.
+    let mut lines: [&[f32]; 2 * SIDE] = [&[]; 2 * SIDE];
+    let mut count = 0;
     for (line, row) in lines.iter_mut().zip(rows.chunks(stride)) {
         *line = &row[..columns];
+        count += 1;
     }
-    // SAFETY: `by_hand` says that the processor has the features; `out` has the `words * MR` words
-    // that are written.
-    unsafe { (avx512::pack(format.dtype))(&lines, MR, 0, words, out.as_mut_ptr()) };
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) fn pack(_: Format, _: &[f32], _: usize, _: usize, _: &mut [u32]) {
-    unreachable!("there are panels only where there are kernels by hand");
+    // SAFETY: the format says that the processor has what the kernels need.
+    unsafe { (format.pack_input())(&lines[..count], 0, words, out) };
 }

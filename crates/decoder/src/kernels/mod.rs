@@ -3,18 +3,18 @@
 //!
 //! | room | what |
 //! |---|---|
-//! | [`dense`] | products of strided views, by the `gemm` crate: training, and every processor without AVX-512 |
+//! | [`dense`] | products of strided views, by the `gemm` crate: training, and processors without kernels by hand |
 //! | [`Packed`] | a weight matrix laid out once for many products; the only copy of it that is kept |
 //! | [`Input`] | activations laid out for one product |
+//! | `shape` | how panels of both are laid out, kernel by kernel |
+//! | `small` | the small product that all others by hand are made of, from one description |
+//! | `avx512`, `avx2`, `amx` | that product by each kind of processor |
 //! | [`Left`], [`Right`] | small products of activations by activations, for attention |
 //! | [`Softmax`] | makes the scores of one such product into the weights of the next |
-//! | `avx512` | the small products by hand, f32 and bf16 |
 //! | [`Numbers`], `words` | buffers on cache lines |
 //!
-//! **Paths.** [`Format`] says in which numbers and by which kernels: by hand where the processor
-//! has AVX-512 (bf16: also AVX-512-BF16), by `gemm` elsewhere (AVX2, NEON), where bf16 means that
-//! both factors are rounded to bf16 and multiplied in f32. Which one is settled when a model is
-//! loaded, and stays.
+//! **Paths.** [`Format`] says in which numbers and by which [`Kernels`]. Which ones is settled when
+//! a model is loaded, and stays.
 //!
 //! **Invariants**, tested for every path (`tests/kernels.rs`):
 //! * an element of a product is one chain of additions that depends on its row, its column and the
@@ -22,16 +22,24 @@
 //! * sums are f32, whatever the factors are.
 #![allow(unsafe_code)]
 
+mod amx;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod choose;
 pub mod dense;
 mod input;
 mod multiply;
+mod pack;
 mod packed;
+mod shape;
+mod small;
 mod softmax;
 mod strips;
 mod words;
 
+pub use choose::{Choice, Kernels};
 pub use dense::{MIN_ROWS, View, product};
 pub use input::Input;
 pub use packed::{Order, Packed, TILE};
@@ -65,27 +73,34 @@ impl Dtype {
     }
 }
 
-/// Which kernels to use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Choice {
-    /// The best that the processor has.
-    #[default]
-    Best,
-    /// Those that every processor has, for comparisons and tests.
-    Portable,
-}
-
 /// In which numbers, and by which kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Format {
     dtype: Dtype,
-    by_hand: bool,
+    kernels: Kernels,
 }
 
 impl Format {
     /// The format for `dtype` on this processor.
     pub fn new(dtype: Dtype, choice: Choice) -> Self {
-        Self { dtype, by_hand: choice == Choice::Best && has_kernels(dtype) }
+        let kernels = match choice {
+            Choice::Best => Kernels::best(dtype),
+            Choice::Only(kernels) if kernels.run(dtype) => kernels,
+            Choice::Portable | Choice::Only(_) => Kernels::Gemm,
+        };
+        Self { dtype, kernels }
+    }
+
+    /// `dtype` by these kernels; `None` where the processor cannot run them, or where they are for
+    /// other numbers.
+    pub fn by(dtype: Dtype, kernels: Kernels) -> Option<Self> {
+        kernels.run(dtype).then_some(Self { dtype, kernels })
+    }
+
+    /// Every format for `dtype` that this processor can run, and the software model of one that it
+    /// may not ([`Kernels::AmxModel`]); for tests and benches.
+    pub fn all(dtype: Dtype) -> impl Iterator<Item = Self> {
+        Kernels::ALL.into_iter().filter_map(move |kernels| Self::by(dtype, kernels))
     }
 
     /// The numbers.
@@ -93,71 +108,47 @@ impl Format {
         self.dtype
     }
 
-    /// The kernels, in a word: `avx512`, `avx512-bf16` or `gemm`.
-    pub fn kernels(self) -> &'static str {
-        match (self.by_hand, self.dtype) {
-            (true, Dtype::F32) => "avx512",
-            (true, Dtype::Bf16) => "avx512-bf16",
-            (false, _) => "gemm",
-        }
+    /// The kernels.
+    pub fn kernels(self) -> Kernels {
+        self.kernels
     }
 
-    /// Whether the kernels are those by hand.
+    /// Whether the kernels are those of this crate, and not those of the `gemm` crate.
     pub fn by_hand(self) -> bool {
-        self.by_hand
+        self.kernels != Kernels::Gemm
     }
 
-    /// Numbers in a word.
-    fn per_word(self) -> usize {
-        match self.dtype {
-            Dtype::F32 => 1,
-            Dtype::Bf16 => 2,
+    /// In what the products of attention are taken, activations by activations: by small products
+    /// where the processor has AVX-512, else by `gemm`. In f32 but for
+    /// [`Kernels::Avx512Bf16`], whose instruction wants both factors in bf16.
+    pub fn of_attention(self) -> Self {
+        match self.kernels {
+            Kernels::Avx512Bf16 => self,
+            Kernels::Avx512 | Kernels::Amx => Self { dtype: Dtype::F32, kernels: Kernels::Avx512 },
+            Kernels::Gemm | Kernels::Avx2 | Kernels::AmxModel => {
+                Self { dtype: Dtype::F32, kernels: Kernels::Gemm }
+            }
         }
     }
-
-    /// Words of `columns` numbers.
-    fn words(self, columns: usize) -> usize {
-        columns.div_ceil(self.per_word())
-    }
-}
-
-/// Whether the processor has what the kernels by hand need.
-#[cfg(target_arch = "x86_64")]
-fn has_kernels(dtype: Dtype) -> bool {
-    is_x86_feature_detected!("avx512f")
-        && (dtype == Dtype::F32 || is_x86_feature_detected!("avx512bf16"))
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn has_kernels(_: Dtype) -> bool {
-    false
 }
 
 /// The processor's own limit, for benches: floating-point operations a second of all threads
-/// together when nothing but multiply-adds of `format` is done for about `seconds`. `None` without
-/// kernels by hand.
+/// together when nothing but multiply-adds of `format` is done for about `seconds`; a product that
+/// takes several multiply-adds of the processor for one of ours counts once. `None` where the
+/// kernels are not those of this crate.
 pub fn peak(format: Format, seconds: f64) -> Option<f64> {
-    #[cfg(target_arch = "x86_64")]
-    if format.by_hand {
-        const STEPS: usize = 1 << 20;
-        let one = || {
-            let start = std::time::Instant::now();
-            // SAFETY: the format says that the processor has the features.
-            rayon::broadcast(|_| {
-                std::hint::black_box(unsafe { avx512::chains(format.dtype, STEPS) })
-            });
-            start.elapsed().as_secs_f64()
-        };
-        one();
-        let (start, mut least) = (std::time::Instant::now(), f64::INFINITY);
-        while start.elapsed().as_secs_f64() < seconds {
-            least = least.min(one());
-        }
-        let lanes = avx512::MR * avx512::NR * format.per_word();
-        return Some((2 * lanes * STEPS * rayon::current_num_threads()) as f64 / least);
+    let chains = small::chains(format)?;
+    let one = || {
+        let start = std::time::Instant::now();
+        rayon::broadcast(|_| std::hint::black_box(chains.run()));
+        start.elapsed().as_secs_f64()
+    };
+    one();
+    let (start, mut least) = (std::time::Instant::now(), f64::INFINITY);
+    while start.elapsed().as_secs_f64() < seconds {
+        least = least.min(one());
     }
-    let _ = (format, seconds);
-    None
+    Some(chains.work * rayon::current_num_threads() as f64 / least)
 }
 
 /// `value` rounded to bf16, to the nearest, ties to even, as f32.

@@ -5,16 +5,16 @@
 //! A **tile** is [`TILE`] outputs wide and a group of rows high; tiles are dealt out to threads,
 //! all groups of one tile after another, so that its weights stay in the cache.
 
-use super::input::{self, ROWS};
-use super::packed::{Order, PANEL, TILE};
-use super::{Dtype, Input, MIN_ROWS, Packed, View, product};
+use super::packed::{Order, TILE};
+use super::small::{self, Ahead};
+use super::{Dtype, Format, Input, MIN_ROWS, Packed, View, amx, input, product};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Panels of rows in a tile: 224 rows, whose sums take 172 KB. 8 panels lose 2 %, 20 and more win
-/// nothing.
-const GROUP: usize = 16;
-const _: () = assert!(GROUP * ROWS >= MIN_ROWS);
+/// Rows of activations in a tile, about: their sums take 172 KB. Half as many lose 2 %, a quarter
+/// more win nothing.
+const GROUP: usize = 224;
+const _: () = assert!(GROUP >= MIN_ROWS);
 
 /// Outputs of so many numbers, 4 MB, are written past the caches: they would only push out what is
 /// in use there, and be read again from afar anyhow. 5 % of a product. The hidden activations of an
@@ -22,8 +22,8 @@ const _: () = assert!(GROUP * ROWS >= MIN_ROWS);
 const FAR: usize = 1 << 20;
 
 /// Numbers that the sums of a tile of `panels` panels of rows take.
-fn size(panels: usize) -> usize {
-    (panels * ROWS).max(MIN_ROWS) * TILE
+fn size(format: Format, panels: usize) -> usize {
+    (panels * format.rows()).max(MIN_ROWS) * TILE
 }
 
 /// A shared slice of which every thread writes other parts.
@@ -79,6 +79,9 @@ mod far {
 
     pub(super) fn settle() {}
 }
+
+/// Numbers of 32 bits in what [`small::fetch`] asks for.
+const TWO_LINES: usize = 32;
 
 /// One tile for some panels of rows.
 struct Task {
@@ -161,7 +164,7 @@ impl Packed {
             start + column / d * apart + column % d
         };
         let rows = input.rows();
-        let far = self.format.by_hand && out.len() >= FAR;
+        let far = self.format.of_attention().by_hand() && out.len() >= FAR;
         let out = Parts::new(out);
         self.tiles(input, |tile, first_row, sums| {
             let end = ((tile + 1) * TILE).min(width);
@@ -205,8 +208,8 @@ impl Packed {
         let (width, kept) = (self.width(), self.kept());
         next.shape(input.rows(), width);
         let (rows, format) = (input.rows(), self.format);
-        let panel = ROWS * format.words(width);
-        let by_hand = format.by_hand;
+        let (height, panel) = (format.rows(), format.input_size(format.words(width)));
+        let by_hand = format.by_hand();
         let (words, dense) = if by_hand {
             (Parts::new(next.words_mut()), Parts::new(&mut []))
         } else {
@@ -230,10 +233,10 @@ impl Packed {
                 }
             }
             if by_hand {
-                let here = ROWS.min(rows - first_row);
-                // `kept` is even, so a tile begins with a whole word.
-                let start = first_row / ROWS * panel + format.words(first) * ROWS;
-                let taken = format.words(count) * ROWS;
+                let here = height.min(rows - first_row);
+                // `kept` is a multiple of what a step of the inner dimension takes.
+                let start = first_row / height * panel + format.input_size(format.words(first));
+                let taken = format.input_size(format.words(count));
                 // SAFETY: as above: this tile alone owns these words of this panel.
                 let out = unsafe { words.part(start..start + taken) };
                 input::pack(format, &sums[..here * TILE], TILE, count, out);
@@ -249,10 +252,10 @@ impl Packed {
         // Fewer rows in a tile where there are few tiles, so that no thread is left without.
         let tiles = self.places().div_ceil(TILE);
         let shares = (4 * rayon::current_num_threads()).div_ceil(tiles.max(1));
-        let group = panels.div_ceil(shares).clamp(1, GROUP);
+        let group = panels.div_ceil(shares).clamp(1, GROUP.div_ceil(self.format.rows()));
         let groups = panels.div_ceil(group);
         (0..tiles * groups).into_par_iter().for_each_init(
-            || vec![0.0; size(group)],
+            || vec![0.0; size(self.format, group)],
             |sums, task| {
                 let (tile, first) = (task / groups, task % groups * group);
                 let end = (first + group).min(panels);
@@ -265,8 +268,8 @@ impl Packed {
     }
 
     /// The tiles of some rows, in order of outputs, on this thread: `each(first output, row, sums)`
-    /// for at most 14 rows from `row` on, whose sums begin every [`TILE`] numbers; in the last tile
-    /// there are fewer than that.
+    /// for a panel of rows from `row` on (14, 6 or 32, fewer in the last), whose sums begin every
+    /// [`TILE`] numbers; in the last tile there are fewer than that.
     pub fn walk(
         &self,
         input: &Input,
@@ -275,15 +278,16 @@ impl Packed {
         mut each: impl FnMut(usize, usize, &mut [f32]),
     ) {
         self.check(input);
+        let height = self.format.rows();
         assert!(
-            rows.start.is_multiple_of(ROWS) && rows.end <= input.rows(),
+            rows.start.is_multiple_of(height) && rows.end <= input.rows(),
             "rows do not begin with a panel"
         );
-        let panels = rows.start / ROWS..rows.end.div_ceil(ROWS);
-        sums.resize(size(panels.len()), 0.0);
+        let panels = rows.start / height..rows.end.div_ceil(height);
+        sums.resize(size(self.format, panels.len()), 0.0);
         for tile in 0..self.places().div_ceil(TILE) {
             let each = |row: usize, sums: &mut [f32]| {
-                let here = ROWS.min(rows.end - row);
+                let here = height.min(rows.end - row);
                 each(tile * TILE, row, &mut sums[..here * TILE]);
             };
             let task = Task { tile, panels: panels.clone(), next: tile + 1 };
@@ -293,11 +297,12 @@ impl Packed {
 
     /// Splits rows for [`Packed::walk`]: whole panels, at most `most` rows each, about as many for
     /// every thread.
-    pub fn shares(rows: usize, most: usize) -> Vec<Range<usize>> {
-        let panels = rows.div_ceil(ROWS);
+    pub fn shares(&self, rows: usize, most: usize) -> Vec<Range<usize>> {
+        let height = self.format.rows();
+        let panels = rows.div_ceil(height);
         let threads = rayon::current_num_threads();
-        let rounds = panels.div_ceil(threads * (most / ROWS).max(1)).max(1);
-        let each = panels.div_ceil(rounds * threads).max(1) * ROWS;
+        let rounds = panels.div_ceil(threads * (most / height).max(1)).max(1);
+        let each = panels.div_ceil(rounds * threads).max(1) * height;
         (0..rows).step_by(each).map(|first| first..(first + each).min(rows)).collect()
     }
 
@@ -315,7 +320,7 @@ impl Packed {
         sums: &mut [f32],
         each: impl FnMut(usize, &mut [f32]),
     ) {
-        if self.format.by_hand {
+        if self.format.by_hand() {
             self.tile_by_hand(input, task, sums, each);
         } else {
             self.tile_by_gemm(input, task, sums, each);
@@ -332,16 +337,17 @@ impl Packed {
         let weights = self.dense_places();
         let (first, last) =
             (tile * TILE, ((tile + 1) * TILE).min(weights.len() / self.inputs.max(1)));
-        let rows = (panels.len() * ROWS).max(MIN_ROWS);
-        let x = View::dense(&input.dense()[panels.start * ROWS * self.inputs..], rows, self.inputs);
+        let height = self.format.rows();
+        let rows = (panels.len() * height).max(MIN_ROWS);
+        let x =
+            View::dense(&input.dense()[panels.start * height * self.inputs..], rows, self.inputs);
         let w = View::dense(&weights[first * self.inputs..], last - first, self.inputs);
         product(sums, TILE, x, w.transposed(), false);
-        for (panel, sums) in panels.zip(sums.chunks_exact_mut(ROWS * TILE)) {
-            each(panel * ROWS, sums);
+        for (panel, sums) in panels.zip(sums.chunks_exact_mut(height * TILE)) {
+            each(panel * height, sums);
         }
     }
 
-    #[cfg(target_arch = "x86_64")]
     fn tile_by_hand(
         &self,
         input: &Input,
@@ -349,18 +355,20 @@ impl Packed {
         sums: &mut [f32],
         mut each: impl FnMut(usize, &mut [f32]),
     ) {
-        let words = self.format.words(self.inputs);
-        use super::avx512::{self, Ahead};
+        let format = self.format;
+        let (words, height, width) = (format.words(self.inputs), format.rows(), format.panel());
         let (a, b) = (input.words(), self.panel_words());
-        assert!(a.len() >= panels.end * words * ROWS && sums.len() >= panels.len() * ROWS * TILE);
+        assert!(a.len() >= panels.end * format.input_size(words));
+        assert!(sums.len() >= panels.len() * height * TILE);
         if words == 0 {
             sums.fill(0.0);
-            panels.clone().for_each(|panel| each(panel * ROWS, &mut sums[..ROWS * TILE]));
+            panels.clone().for_each(|panel| each(panel * height, &mut sums[..height * TILE]));
         }
-        let blocks = words.div_ceil(super::packed::BLOCK);
+        let _tiles = amx::Tiles::for_format(format);
+        let blocks = words.div_ceil(format.block());
         for number in 0..blocks {
             let block = self.block(tile, number);
-            assert!(block.start + block.panels * block.taken * PANEL <= b.len());
+            assert!(block.start + block.panels * block.size <= b.len());
             // Weights are read from main memory once and then used by all rows: the first to use
             // them would wait.
             let following = match (number + 1 < blocks, next * TILE < self.places()) {
@@ -371,31 +379,33 @@ impl Packed {
             let calls = panels.len() * block.panels;
             let mut ahead = following.map_or(Ahead::NOTHING, |next| Ahead {
                 from: b.as_ptr().wrapping_add(next.start),
-                pace: (next.panels * next.taken * PANEL).div_ceil(calls * block.taken),
+                pace: (next.panels * next.size).div_ceil(calls * block.taken),
             });
             for (i, panel) in panels.clone().enumerate() {
-                let multiply = avx512::multiply(self.format.dtype, input.rows() - panel * ROWS);
-                let a = a[(panel * words + block.first) * ROWS..].as_ptr();
+                let multiply = format.multiply(input.rows() - panel * height);
+                let a =
+                    a[panel * format.input_size(words) + format.input_size(block.first)..].as_ptr();
                 // The next panel of activations, a part before each product with this one, where
                 // all of them fill a cache.
-                let coming = a.wrapping_add(words * ROWS).cast::<f32>();
-                let pieces = (block.taken * ROWS).div_ceil(PANEL * block.panels);
+                let coming = a.wrapping_add(format.input_size(words)).cast::<f32>();
+                let pieces = format.input_size(block.taken).div_ceil(TWO_LINES * block.panels);
                 for p in 0..block.panels {
                     if blocks > 2 {
                         (0..pieces).for_each(|i| {
-                            avx512::fetch(coming.wrapping_add((p * pieces + i) * PANEL))
+                            small::fetch(coming.wrapping_add((p * pieces + i) * TWO_LINES))
                         });
                     }
-                    // SAFETY: the format says that the processor has the features. The slices were
-                    // found long enough just now: `taken * ROWS` words of `a` within its panel,
-                    // `taken * PANEL` of `b`, and in `sums` at most rows `i * ROWS..` of TILE
-                    // numbers, of which PANEL from `p * PANEL` on are written.
+                    // SAFETY: the format says that the processor has what the kernels need, and
+                    // tiles are set up. The slices were found long enough just now: `a` has the
+                    // block within its panel, `b` the panel of the block, and `sums` at most rows
+                    // `i * height..` of TILE numbers, of which `width` from `p * width` on are
+                    // written.
                     unsafe {
                         multiply(
                             block.taken,
                             a,
-                            b.as_ptr().add(block.start + p * block.taken * PANEL),
-                            sums.as_mut_ptr().add(i * ROWS * TILE + p * PANEL),
+                            b.as_ptr().add(block.start + p * block.size),
+                            sums.as_mut_ptr().add(i * height * TILE + p * width),
                             TILE,
                             number > 0,
                             ahead,
@@ -406,15 +416,10 @@ impl Packed {
                 if number + 1 == blocks {
                     // At once: the sums are near, and what is written drains while the next panel
                     // is multiplied.
-                    each(panel * ROWS, &mut sums[i * ROWS * TILE..(i + 1) * ROWS * TILE]);
+                    each(panel * height, &mut sums[i * height * TILE..(i + 1) * height * TILE]);
                 }
             }
         }
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    fn tile_by_hand(&self, _: &Input, _: Task, _: &mut [f32], _: impl FnMut(usize, &mut [f32])) {
-        unreachable!("there are panels only where there are kernels by hand");
     }
 
     /// For each row of the input the sum at the output that is asked for, `ids[i]` for row `i`,
@@ -429,11 +434,12 @@ impl Packed {
             "one id for every row of a head"
         );
         assert!(ids.iter().all(|id| (*id as usize) < self.outputs), "an id is beyond the outputs");
-        let portion = if self.format.by_hand { ROWS } else { MIN_ROWS };
+        let by_hand = self.format.by_hand();
+        let portion = if by_hand { self.format.rows() } else { MIN_ROWS };
         ids.par_chunks(portion)
             .enumerate()
             .flat_map_iter(|(number, ids)| {
-                if self.format.by_hand {
+                if by_hand {
                     self.aimed_by_hand(input, number, ids)
                 } else {
                     self.aimed_by_gemm(input, number, ids)
@@ -461,51 +467,47 @@ impl Packed {
         (0..ids.len()).map(|i| square[i * MIN_ROWS + i]).collect()
     }
 
-    #[cfg(target_arch = "x86_64")]
+    /// The diagonal of a small product with the wanted rows gathered in one panel.
     fn aimed_by_hand(&self, input: &Input, panel: usize, ids: &[u32]) -> Vec<f32> {
-        let words = self.format.words(self.inputs);
+        let format = self.format;
+        let (words, width) = (format.words(self.inputs), format.panel());
         let (a, b) = (input.words(), self.panel_words());
-        use super::avx512::{self, Ahead};
-        let multiply = avx512::multiply(self.format.dtype, ROWS);
-        let block_words = super::packed::BLOCK;
-        let mut gathered = super::words::Words::zeros(block_words.min(words) * PANEL);
-        let mut square = [0.0; ROWS * PANEL];
-        for number in 0..words.div_ceil(block_words) {
-            let block = self.block(0, number);
-            // Side by side, so that the memory works for all of them at once.
-            let starts: [usize; ROWS] = std::array::from_fn(|i| {
-                ids.get(i).map_or(0, |&id| {
-                    let (tile, within) = (id as usize / TILE, id as usize % TILE);
-                    let block = self.block(tile, number);
-                    block.start + within / PANEL * block.taken * PANEL + within % PANEL
-                })
-            });
+        let multiply = format.multiply(format.rows());
+        let most = format.block().min(words);
+        let mut gathered = super::words::Words::zeros(format.weight_size(most));
+        let mut square = vec![0.0; format.rows() * width];
+        let _tiles = amx::Tiles::for_format(format);
+        for number in 0..words.div_ceil(format.block()) {
+            let blocks: Vec<_> =
+                ids.iter().map(|&id| self.block(id as usize / TILE, number)).collect();
+            let Some(&block) = blocks.first() else { break };
             let out = gathered.as_mut_slice();
+            // Side by side, so that the memory works for all of them at once.
             for word in 0..block.taken {
-                for (i, start) in starts.iter().enumerate() {
-                    out[word * PANEL + i] = b[start + word * PANEL];
+                for (i, (&id, block)) in ids.iter().zip(&blocks).enumerate() {
+                    let from = block.place(format, id as usize % TILE, word);
+                    let to = format.weight_at(word, i);
+                    for part in (0..format.parts()).map(|part| part * format.part_step()) {
+                        out[to + part] = b[from + part];
+                    }
                 }
             }
-            let a = &a[(panel * words + block.first) * ROWS..][..block.taken * ROWS];
-            // SAFETY: the format says that the processor has the features; `a`, `out` and `square`
-            // have the sizes asked for.
+            let at = panel * format.input_size(words) + format.input_size(block.first);
+            let a = &a[at..][..format.input_size(block.taken)];
+            // SAFETY: the format says that the processor has what the kernels need, and tiles are
+            // set up; `a`, `out` and `square` have the sizes asked for.
             unsafe {
                 multiply(
                     block.taken,
                     a.as_ptr(),
                     out.as_ptr(),
                     square.as_mut_ptr(),
-                    PANEL,
+                    width,
                     number > 0,
                     Ahead::NOTHING,
                 );
             }
         }
-        (0..ids.len()).map(|i| square[i * PANEL + i]).collect()
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    fn aimed_by_hand(&self, _: &Input, _: usize, _: &[u32]) -> Vec<f32> {
-        unreachable!("there are panels only where there are kernels by hand");
+        (0..ids.len()).map(|i| square[i * width + i]).collect()
     }
 }

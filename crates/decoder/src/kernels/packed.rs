@@ -11,17 +11,10 @@ use super::words::Words;
 use super::{Dtype, Format, MIN_ROWS, rounded};
 use crate::matrix::Matrix;
 
-/// Outputs of a tile: six panels of 32 whose weights, with the block of the inner dimension, stay
-/// in the second-level cache while all rows pass by. 96 and 256 do as well within noise, 1536 loses
-/// 3 to 7 %.
+/// Outputs of a tile: panels whose weights, with the block of the inner dimension, stay in the
+/// second-level cache while all rows pass by. 96 and 256 do as well within noise, 1536 loses 3 to 7
+/// %.
 pub const TILE: usize = 192;
-
-/// Words of the inner dimension that are taken at once: a panel of activations then fits the
-/// first-level cache.
-pub(super) const BLOCK: usize = 512;
-
-/// Rows of weights in a panel; on every path, so that layouts have one arithmetic.
-pub(super) const PANEL: usize = 32;
 
 /// Which output stands where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +48,7 @@ pub struct Packed {
 /// What the words of a matrix are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Store {
-    /// `[tile][block of words][panel of the tile][word][row of the panel]`.
+    /// `[tile][block of words][panel of the tile]`, and in a panel as `shape` says.
     Panels,
     /// `[place][input]`, in f32; places beyond the outputs are 0.
     Dense,
@@ -82,7 +75,7 @@ impl Packed {
     }
 
     /// Lays out a matrix of `outputs` rows and `inputs` columns that need not be in memory: all
-    /// threads ask `rows` for a panel of 32 rows (or fewer) at a time, in f32 one after another,
+    /// threads ask `rows` for a panel of rows (32 or fewer) at a time, in f32 one after another,
     /// which go to their places while they are in the cache.
     ///
     /// # Errors
@@ -104,7 +97,7 @@ impl Packed {
         let store = match (order, format.dtype) {
             (Order::Table, Dtype::F32) => Store::Dense,
             (Order::Table, Dtype::Bf16) => Store::Halves,
-            _ if format.by_hand => Store::Panels,
+            _ if format.by_hand() => Store::Panels,
             _ => Store::Dense,
         };
         let mut packed = Self { format, order, outputs, inputs, store, words: Words::default() };
@@ -136,31 +129,31 @@ impl Packed {
         size_of_val(self.words.as_slice())
     }
 
-    /// Places of outputs, those that hold none included: a multiple of [`PANEL`] in panels.
+    /// Places of outputs, those that hold none included: whole panels where there are panels.
     pub(super) fn places(&self) -> usize {
         match (self.order, self.store) {
             (Order::Gated, _) => (self.outputs / 2).div_ceil(TILE / 2) * TILE,
-            (_, Store::Panels) => self.outputs.next_multiple_of(PANEL),
+            (_, Store::Panels) => self.outputs.next_multiple_of(self.format.panel()),
             (_, Store::Dense | Store::Halves) => self.outputs,
         }
     }
 
-    /// Rows of the matrix that stand at the first of the [`PANEL`] places from `panel * PANEL` on;
-    /// the others hold none.
+    /// Rows of the matrix that stand at the first places of a panel; the others hold none.
     fn sources(&self, panel: usize) -> Range<usize> {
         const HALF_TILE: usize = TILE / 2;
-        const _: () = assert!(HALF_TILE.is_multiple_of(PANEL), "a panel of gate and up");
-        let place = panel * PANEL;
+        let size = self.format.panel();
+        debug_assert!(HALF_TILE.is_multiple_of(size), "a panel of gate and up");
+        let place = panel * size;
         match self.order {
             Order::Plain | Order::Table | Order::Head => {
-                place.min(self.outputs)..(place + PANEL).min(self.outputs)
+                place.min(self.outputs)..(place + size).min(self.outputs)
             }
             Order::Gated => {
                 let half = self.outputs / 2;
                 let (tile, within) = (place / TILE, place % TILE);
                 let at = tile * HALF_TILE + within % HALF_TILE;
                 let side = if within < HALF_TILE { 0 } else { half };
-                side + at.min(half)..side + (at + PANEL).min(half)
+                side + at.min(half)..side + (at + size).min(half)
             }
         }
     }
@@ -173,8 +166,10 @@ impl Packed {
         }
         let mut words = Words::zeros(places * self.inputs);
         let numbers: &mut [f32] = bytemuck::cast_slice_mut(words.as_mut_slice());
-        numbers.par_chunks_mut((PANEL * self.inputs).max(1)).enumerate().try_for_each(
-            |(panel, out)| {
+        numbers
+            .par_chunks_mut((self.format.panel() * self.inputs).max(1))
+            .enumerate()
+            .try_for_each(|(panel, out)| {
                 let sources = self.sources(panel);
                 let out = &mut out[..sources.len() * self.inputs];
                 rows(sources, out)?;
@@ -182,8 +177,7 @@ impl Packed {
                     out.iter_mut().for_each(|v| *v = rounded(*v));
                 }
                 Ok(())
-            },
-        )?;
+            })?;
         Ok(words)
     }
 
@@ -191,7 +185,8 @@ impl Packed {
         let count = self.outputs * self.inputs;
         let mut words = Words::zeros(count.div_ceil(2));
         let halves: &mut [u16] = bytemuck::cast_slice_mut(words.as_mut_slice());
-        let panels = halves[..count].par_chunks_mut((PANEL * self.inputs).max(1)).enumerate();
+        let panels =
+            halves[..count].par_chunks_mut((self.format.panel() * self.inputs).max(1)).enumerate();
         panels.try_for_each_init(Vec::new, |buffer, (panel, out)| {
             buffer.resize(out.len(), 0.0);
             rows(self.sources(panel), buffer)?;
@@ -201,32 +196,27 @@ impl Packed {
         Ok(words)
     }
 
-    #[cfg(target_arch = "x86_64")]
     fn panels<E: Send>(&self, rows: &Rows<'_, E>) -> Result<Words, E> {
-        use super::avx512::{self, NR};
-        const _: () = assert!(NR == PANEL);
-
-        let words = self.format.words(self.inputs);
-        let mut store = Words::zeros(self.places() * words);
-        let pack = avx512::pack(self.format.dtype);
-        let nothing: &[f32] = &[];
-        let tiles = store.as_mut_slice().par_chunks_mut((TILE * words).max(1)).enumerate();
+        let format = self.format;
+        let (size, words) = (format.panel(), format.words(self.inputs));
+        let mut store = Words::zeros(self.places() / size * format.weight_size(words));
+        let pack = format.pack_weights();
+        let tile_size = TILE / size * format.weight_size(words);
+        let tiles = store.as_mut_slice().par_chunks_mut(tile_size.max(1)).enumerate();
         tiles.try_for_each_init(Vec::new, |buffer, (tile, out)| {
-            let count = out.len() / words / NR;
+            let count = out.len() / format.weight_size(words);
             for panel in 0..count {
-                let sources = self.sources(tile * TILE / NR + panel);
+                let sources = self.sources(tile * (TILE / size) + panel);
                 buffer.resize(sources.len() * self.inputs, 0.0);
                 rows(sources, buffer)?;
-                let rows: [&[f32]; NR] = std::array::from_fn(|row| {
-                    buffer.get(row * self.inputs..(row + 1) * self.inputs).unwrap_or(nothing)
-                });
-                for first in (0..words).step_by(BLOCK) {
-                    let taken = BLOCK.min(words - first);
-                    let start = (first * count + panel * taken) * NR;
-                    let out = &mut out[start..start + taken * NR];
-                    // SAFETY: `Format` makes panels only where the processor has the features;
-                    // `out` has the `taken * NR` words that are written.
-                    unsafe { pack(&rows, NR, first, taken, out.as_mut_ptr()) };
+                let rows: Vec<&[f32]> = buffer.chunks_exact(self.inputs.max(1)).collect();
+                for first in (0..words).step_by(format.block()) {
+                    let taken = format.block().min(words - first);
+                    let start =
+                        count * format.weight_size(first) + panel * format.weight_size(taken);
+                    let out = &mut out[start..start + format.weight_size(taken)];
+                    // SAFETY: `Format` makes panels only where the processor has what they need.
+                    unsafe { pack(&rows, first, taken, out) };
                 }
             }
             Ok(())
@@ -234,22 +224,21 @@ impl Packed {
         Ok(store)
     }
 
-    #[cfg(not(target_arch = "x86_64"))]
-    fn panels<E: Send>(&self, rows: &Rows<'_, E>) -> Result<Words, E> {
-        self.dense(rows)
-    }
-
-    /// Where tile, block and panel begin in the words, and how many words of the block there are:
-    /// those of panel `p` of the tile begin at `start + p * taken * PANEL`.
+    /// Where block and tile begin in the words, and how many words of the block there are; the
+    /// panels of the tile lie one after another.
     pub(super) fn block(&self, tile: usize, block: usize) -> Block {
-        let words = self.format.words(self.inputs);
-        let panels = (self.places() - tile * TILE).min(TILE) / PANEL;
-        let first = block * BLOCK;
+        let format = self.format;
+        let words = format.words(self.inputs);
+        let panels = (self.places() - tile * TILE).min(TILE) / format.panel();
+        let first = block * format.block();
+        let taken = format.block().min(words - first);
         Block {
-            start: tile * TILE * words + first * panels * PANEL,
+            start: tile * (TILE / format.panel()) * format.weight_size(words)
+                + panels * format.weight_size(first),
             first,
-            taken: BLOCK.min(words - first),
+            taken,
             panels,
+            size: format.weight_size(taken),
         }
     }
 
@@ -278,31 +267,18 @@ impl Packed {
                 out.iter_mut().zip(&halves[there]).for_each(|(out, half)| *out = half.to_f32());
             }
             Store::Panels => {
-                self.words_of(row, |at, place| {
-                    let word = words[place];
-                    match self.format.dtype {
-                        Dtype::F32 => out[at] = f32::from_bits(word),
-                        Dtype::Bf16 => {
-                            out[2 * at] = f32::from_bits(word << 16);
-                            if let Some(second) = out.get_mut(2 * at + 1) {
-                                *second = f32::from_bits(word & 0xffff_0000);
-                            }
+                let (per_word, format) = (self.format.per_word(), self.format);
+                for number in 0..format.words(self.inputs).div_ceil(format.block()) {
+                    let block = self.block(row / TILE, number);
+                    for word in 0..block.taken {
+                        let place = block.place(format, row % TILE, word);
+                        let numbers = out.iter_mut().skip((block.first + word) * per_word);
+                        for (number, second) in numbers.zip([false, true]).take(per_word) {
+                            *number = format
+                                .weight(second, |part| words[place + part * format.part_step()]);
                         }
                     }
-                });
-            }
-        }
-    }
-
-    /// Calls `each` with the number of every word of a place and where it lies.
-    pub(super) fn words_of(&self, place: usize, mut each: impl FnMut(usize, usize)) {
-        let (tile, within) = (place / TILE, place % TILE);
-        let words = self.format.words(self.inputs);
-        for number in 0..words.div_ceil(BLOCK) {
-            let block = self.block(tile, number);
-            let start = block.start + within / PANEL * block.taken * PANEL + within % PANEL;
-            for word in 0..block.taken {
-                each(block.first + word, start + word * PANEL);
+                }
             }
         }
     }
@@ -319,4 +295,15 @@ pub(super) struct Block {
     pub(super) taken: usize,
     /// Panels of the tile.
     pub(super) panels: usize,
+    /// Numbers of 32 bits from one panel to the next.
+    pub(super) size: usize,
+}
+
+impl Block {
+    /// Where in the store the first part of a word, counted from the first of the block, of an
+    /// output, counted from the first of the tile, lies.
+    pub(super) fn place(&self, format: Format, output: usize, word: usize) -> usize {
+        let panel = format.panel();
+        self.start + output / panel * self.size + format.weight_at(word, output % panel)
+    }
 }

@@ -5,17 +5,15 @@
 //! right factor already: the weights of attention need no turning. All are buffers, filled again
 //! and again, and only for formats with kernels by hand.
 
-use super::input::ROWS;
-use super::packed::PANEL;
 use super::words::Words;
-use super::{Dtype, Format};
+use super::{Dtype, Format, small};
 use std::ops::Range;
 
 /// Outputs of a [`Right`] factor.
-pub const WIDTH: usize = PANEL;
+pub const WIDTH: usize = 32;
 
 /// Rows of a panel of [`Left::tall`].
-pub const TALL: usize = ROWS;
+pub const TALL: usize = 14;
 
 /// The left factor of small products, `[panel][word of the inner dimension][row of the panel]`.
 #[derive(Debug, Clone)]
@@ -41,7 +39,10 @@ impl Left {
     }
 
     fn new(format: Format, height: usize) -> Self {
-        assert!(format.by_hand, "left and right factors are for formats with kernels by hand");
+        assert!(
+            format.by_hand() && format.of_attention() == format,
+            "factors are for formats of attention by hand"
+        );
         Self { format, height, words: Words::default(), inner: 0, panels: 0 }
     }
 
@@ -124,7 +125,8 @@ impl Left {
         out: &mut [f32],
         resume: bool,
     ) {
-        use super::avx512::{self, Ahead};
+        use super::avx512;
+        use small::Ahead;
         assert_eq!(self.format, right.format, "formats of a product differ");
         assert!(
             first + right.inner <= self.inner && panels.end <= self.panels,
@@ -132,7 +134,7 @@ impl Left {
         );
         assert!(panels.len() * self.height * WIDTH <= out.len(), "no room for the product");
         let multiply = match self.height {
-            TALL => avx512::multiply(self.format.dtype, TALL),
+            TALL => avx512::multiply(self.format, TALL),
             _ => avx512::multiply_low(self.format.dtype),
         };
         let (a, b) = (self.words.as_slice(), right.words());
@@ -174,7 +176,10 @@ pub struct Right {
 impl Right {
     /// Nothing yet.
     pub fn new(format: Format) -> Self {
-        assert!(format.by_hand, "left and right factors are for formats with kernels by hand");
+        assert!(
+            format.by_hand() && format.of_attention() == format,
+            "factors are for formats of attention by hand"
+        );
         Self { format, numbers: Words::default(), pairs: Words::default(), inner: 0 }
     }
 
@@ -263,16 +268,11 @@ const AHEAD: usize = 16;
 /// Fetches the first `count` numbers into the second-level cache, for what reads them soon: they
 /// were written by another thread or long ago, and are read in an order that the processor does not
 /// foresee.
-#[cfg(target_arch = "x86_64")]
 pub fn fetch(data: &[f32], count: usize) {
     for two_lines in data[..count.min(data.len())].chunks(WIDTH) {
-        super::avx512::fetch(two_lines.as_ptr());
+        small::fetch(two_lines.as_ptr());
     }
 }
-
-/// There is nothing to be done ahead for kernels that are not by hand.
-#[cfg(not(target_arch = "x86_64"))]
-pub fn fetch(_: &[f32], _: usize) {}
 
 /// One panel of `height` rows from the first rows of `data`, `width` numbers each; rows that are
 /// not there are 0.
@@ -281,17 +281,13 @@ fn panel_of(format: Format, height: usize, width: usize, data: &[f32], out: &mut
     use super::avx512;
     const _: () = assert!(LOW == avx512::LOW && TALL == avx512::MR && WIDTH == avx512::NR);
     let words = format.words(width);
-    assert!(
-        format.by_hand && height <= WIDTH && out.len() >= words * height,
-        "no room for a panel"
-    );
+    assert!(height <= WIDTH && out.len() >= words * height, "no room for a panel");
     let mut rows: [&[f32]; WIDTH] = [&[]; WIDTH];
     for (row, numbers) in rows.iter_mut().zip(data.chunks_exact(width.max(1))).take(height) {
         *row = numbers;
     }
-    // SAFETY: `by_hand` says that the processor has the features; `out` has the `words * height`
-    // words that are written.
-    unsafe { (avx512::pack(format.dtype))(&rows[..height], height, 0, words, out.as_mut_ptr()) };
+    // SAFETY: factors are made only for formats whose kernels the processor has.
+    unsafe { (avx512::pack_for_attention(format.dtype, height))(&rows[..height], 0, words, out) };
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -316,7 +312,7 @@ mod tests {
     use relscale_testkit::data::{MACHINE, skipped};
 
     use super::*;
-    use crate::kernels::Choice;
+    use crate::kernels::Kernels;
 
     fn numbers(len: usize) -> Vec<f32> {
         (0..len as u32)
@@ -329,11 +325,11 @@ mod tests {
     #[test]
     fn products_are_those_of_the_definition() {
         for dtype in [Dtype::F32, Dtype::Bf16] {
-            let format = Format::new(dtype, Choice::Best);
-            if !format.by_hand {
-                skipped(MACHINE, &format!("no kernels by hand for {dtype:?} on this processor"));
+            let kernels = if dtype == Dtype::F32 { Kernels::Avx512 } else { Kernels::Avx512Bf16 };
+            let Some(format) = Format::by(dtype, kernels) else {
+                skipped(MACHINE, &format!("no {} on this processor", kernels.name()));
                 continue;
-            }
+            };
             let most = if dtype == Dtype::F32 { 1e-5 } else { 0.03 };
             for (rows, inner, columns) in [(1, 2, 1), (14, 8, 32), (33, 26, 7), (61, 84, 31)] {
                 let (a, b) = (numbers(rows * inner), numbers(columns * inner));
