@@ -14,7 +14,8 @@ use std::arch::x86_64::{
     _mm256_setzero_ps, _mm256_slli_epi32, _mm256_storeu_ps,
 };
 
-use super::small::{Chains, small_product};
+use super::small::{Chains, Multiply, small_product};
+use super::strips::WIDTH;
 
 /// Rows of activations in a panel.
 const MR: usize = 6;
@@ -59,6 +60,11 @@ small_product! {
     by_bf16, "avx2,fma", vectors of LANES, panels of NR,
     (_mm256_setzero_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_set1_ps),
     _mm256_fmadd_ps, [first] [second]
+}
+
+/// The small product of attention, of whose right factor it takes a part, and how wide that is.
+pub(super) fn multiply_wide() -> (Multiply, usize) {
+    (by_f32::<MR, MR, WIDTH>, NR)
 }
 
 /// Multiply-adds without memory: 12 chains.

@@ -20,6 +20,7 @@
 )]
 
 use super::small::{Chains, Multiply, Pack, small_product};
+use super::strips::LOW;
 use super::{Dtype, Format, Kernels};
 use std::arch::x86_64::{
     __m256bh, __m256i, __m512, __m512bh, _CMP_UNORD_Q, _MM_HINT_T0, _MM_HINT_T1, _mm_prefetch,
@@ -38,9 +39,6 @@ pub(super) const MR: usize = 14;
 
 /// Rows of weights in a panel.
 pub(super) const NR: usize = 32;
-
-/// Rows in a low panel: for left factors of few rows, where 14 would leave too many of them empty.
-pub(super) const LOW: usize = 8;
 
 /// Lanes of a vector of 32-bit words.
 const LANES: usize = 16;
@@ -349,20 +347,20 @@ unsafe fn pack_rounded_by_two(rows: &[&[f32]], first: usize, words: usize, out: 
 /// The small product of a format with a panel of which `rows` are filled.
 pub(super) fn multiply(format: Format, rows: usize) -> Multiply {
     match (format.kernels(), format.dtype(), rows <= FEW) {
-        (Kernels::Avx512Bf16, _, false) => by_pairs::<MR, MR>,
-        (Kernels::Avx512Bf16, _, true) => by_pairs::<FEW, MR>,
-        (_, Dtype::F32, false) => by_f32::<MR, MR>,
-        (_, Dtype::F32, true) => by_f32::<FEW, MR>,
-        (_, Dtype::Bf16, false) => by_bf16::<MR, MR>,
-        (_, Dtype::Bf16, true) => by_bf16::<FEW, MR>,
+        (Kernels::Avx512Bf16, _, false) => by_pairs::<MR, MR, NR>,
+        (Kernels::Avx512Bf16, _, true) => by_pairs::<FEW, MR, NR>,
+        (_, Dtype::F32, false) => by_f32::<MR, MR, NR>,
+        (_, Dtype::F32, true) => by_f32::<FEW, MR, NR>,
+        (_, Dtype::Bf16, false) => by_bf16::<MR, MR, NR>,
+        (_, Dtype::Bf16, true) => by_bf16::<FEW, MR, NR>,
     }
 }
 
 /// The small product for `dtype` with low panels.
 pub(super) fn multiply_low(dtype: Dtype) -> Multiply {
     match dtype {
-        Dtype::F32 => by_f32::<LOW, LOW>,
-        Dtype::Bf16 => by_pairs::<LOW, LOW>,
+        Dtype::F32 => by_f32::<LOW, LOW, NR>,
+        Dtype::Bf16 => by_pairs::<LOW, LOW, NR>,
     }
 }
 
@@ -384,15 +382,11 @@ pub(super) fn pack_input(format: Format) -> Pack {
     }
 }
 
-/// The packing of activations for the products of attention, in panels of `height` rows.
-pub(super) fn pack_for_attention(dtype: Dtype, height: usize) -> Pack {
-    match (dtype, height) {
-        (Dtype::F32, MR) => pack_f32::<MR>,
-        (Dtype::F32, LOW) => pack_f32::<LOW>,
-        (Dtype::F32, _) => pack_f32::<NR>,
-        (Dtype::Bf16, MR) => pack_pairs::<MR>,
-        (Dtype::Bf16, LOW) => pack_pairs::<LOW>,
-        (Dtype::Bf16, _) => pack_pairs::<NR>,
+/// The packing of low panels.
+pub(super) fn pack_low(dtype: Dtype) -> Pack {
+    match dtype {
+        Dtype::F32 => pack_f32::<LOW>,
+        Dtype::Bf16 => pack_pairs::<LOW>,
     }
 }
 

@@ -44,7 +44,7 @@ pub use dense::{MIN_ROWS, View, product};
 pub use input::Input;
 pub use packed::{Order, Packed, TILE};
 pub use softmax::Softmax;
-pub use strips::{Left, Right, TALL, WIDTH, fetch, turn};
+pub use strips::{Left, Right, WIDTH, fetch, turn};
 pub use words::Numbers;
 
 /// Numbers in which weights are kept and products are taken. Sums, norms, softmax and the residual
@@ -118,17 +118,15 @@ impl Format {
         self.kernels != Kernels::Gemm
     }
 
-    /// In what the products of attention are taken, activations by activations: by small products
-    /// where the processor has AVX-512, else by `gemm`. In f32 but for
-    /// [`Kernels::Avx512Bf16`], whose instruction wants both factors in bf16.
+    /// In what the products of attention are taken, activations by activations: where weights in
+    /// bf16 meet activations in f32, both in f32.
     pub fn of_attention(self) -> Self {
-        match self.kernels {
-            Kernels::Avx512Bf16 => self,
-            Kernels::Avx512 | Kernels::Amx => Self { dtype: Dtype::F32, kernels: Kernels::Avx512 },
-            Kernels::Gemm | Kernels::Avx2 | Kernels::AmxModel => {
-                Self { dtype: Dtype::F32, kernels: Kernels::Gemm }
-            }
-        }
+        if self.widens() { Self { dtype: Dtype::F32, ..self } } else { self }
+    }
+
+    /// Whether the processor has AVX-512 beside the kernels: for what is written past the caches.
+    fn streams(self) -> bool {
+        matches!(self.kernels, Kernels::Avx512 | Kernels::Avx512Bf16 | Kernels::Amx)
     }
 }
 

@@ -164,7 +164,7 @@ impl Packed {
             start + column / d * apart + column % d
         };
         let rows = input.rows();
-        let far = self.format.of_attention().by_hand() && out.len() >= FAR;
+        let far = self.format.streams() && out.len() >= FAR;
         let out = Parts::new(out);
         self.tiles(input, |tile, first_row, sums| {
             let end = ((tile + 1) * TILE).min(width);
@@ -253,7 +253,9 @@ impl Packed {
         let tiles = self.places().div_ceil(TILE);
         let shares = (4 * rayon::current_num_threads()).div_ceil(tiles.max(1));
         let group = panels.div_ceil(shares).clamp(1, GROUP.div_ceil(self.format.rows()));
+        // All about as large, so that no thread waits for another's last one.
         let groups = panels.div_ceil(group);
+        let group = panels.div_ceil(groups.max(1)).max(1);
         (0..tiles * groups).into_par_iter().for_each_init(
             || vec![0.0; size(self.format, group)],
             |sums, task| {

@@ -127,6 +127,31 @@ pub(super) fn weight_tiles<const PARTS: usize>(
     });
 }
 
+/// Tiles of weights from lines of 32 columns: two lines are a word, 32 a tile.
+pub(super) fn tiles_of_lines<const PARTS: usize>(lines: &[[f32; 2 * SIDE]], out: &mut [u32]) {
+    let steps = lines.as_chunks::<{ 2 * SIDE }>().0.iter();
+    vectorised(
+        #[inline(always)]
+        || {
+            for (step, out) in steps.zip(out.chunks_exact_mut(2 * PARTS * TILE_WORDS)) {
+                for (word, [low, high]) in step.as_chunks::<2>().0.iter().enumerate() {
+                    for half in 0..2 {
+                        for column in 0..SIDE {
+                            let at = half * SIDE + column;
+                            let (low, high) = (parts::<PARTS>(low[at]), parts::<PARTS>(high[at]));
+                            for part in 0..PARTS {
+                                let tile = 2 * part + half;
+                                out[tile * TILE_WORDS + word * SIDE + column] =
+                                    u32::from(low[part]) | u32::from(high[part]) << 16;
+                            }
+                        }
+                    }
+                }
+            }
+        },
+    );
+}
+
 /// Calls `put` with the tile, the row of it, the number of it along the inner dimension, and a part
 /// of that number, for all parts of 32 rows.
 #[inline(always)]

@@ -42,8 +42,8 @@ impl Ahead {
 
 /// Describes a small product of vectors.
 ///
-/// `R` rows take part, of the `P` places that a panel of activations has. A word of weights is
-/// taken in one go or in several: each makes vectors of weights of the word, and meets the next
+/// `R` rows take part, of the `P` places that a panel of activations has, and `B` numbers of 32 bits
+/// lie from word to word of the weights. A word is taken in one go or in several: each makes vectors of weights of the word, and meets the next
 /// `P` words of activations.
 #[cfg(target_arch = "x86_64")]
 macro_rules! small_product {
@@ -55,9 +55,9 @@ macro_rules! small_product {
         $(#[$doc])*
         ///
         /// # Safety
-        /// As [`Multiply`](super::small::Multiply), with panels of `P` rows.
+        /// As [`Multiply`](super::small::Multiply), with panels of `P` rows and words of `B`.
         #[target_feature(enable = $features)]
-        pub(super) unsafe fn $name<const R: usize, const P: usize>(
+        pub(super) unsafe fn $name<const R: usize, const P: usize, const B: usize>(
             words: usize,
             a: *const u32,
             b: *const u32,
@@ -84,7 +84,7 @@ macro_rules! small_product {
                 for _ in 0..words {
                     // A few steps ahead: the next panel, at the end of this one.
                     for line in 0..$panel / LINE {
-                        _mm_prefetch::<_MM_HINT_T0>(b.wrapping_add(8 * $panel + line * LINE).cast());
+                        _mm_prefetch::<_MM_HINT_T0>(b.wrapping_add(8 * B + line * LINE).cast());
                     }
                     _mm_prefetch::<_MM_HINT_T1>(next.cast());
                     next = next.wrapping_add(ahead.pace);
@@ -101,7 +101,7 @@ macro_rules! small_product {
                         }
                         a = a.add(P);
                     )+
-                    b = b.add($panel);
+                    b = b.add(B);
                 }
                 for i in 0..R {
                     for j in 0..VECTORS {
@@ -178,9 +178,9 @@ impl Format {
             #[cfg(target_arch = "x86_64")]
             (Kernels::Avx512 | Kernels::Avx512Bf16, _) => super::avx512::multiply(self, rows),
             #[cfg(target_arch = "x86_64")]
-            (Kernels::Avx2, Dtype::F32) => super::avx2::by_f32::<6, 6>,
+            (Kernels::Avx2, Dtype::F32) => super::avx2::by_f32::<6, 6, 16>,
             #[cfg(target_arch = "x86_64")]
-            (Kernels::Avx2, Dtype::Bf16) => super::avx2::by_bf16::<6, 6>,
+            (Kernels::Avx2, Dtype::Bf16) => super::avx2::by_bf16::<6, 6, 16>,
             (Kernels::Amx | Kernels::AmxModel, _) => super::amx::multiply(self, rows),
             _ => unreachable!("small products are for formats by hand"),
         }

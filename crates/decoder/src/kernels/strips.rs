@@ -1,21 +1,27 @@
 //! Small products on the calling thread, of activations by activations: what attention is made of.
 //!
 //! A [`Left`] factor is laid out once and passes over many [`Right`] ones, which are [`WIDTH`]
-//! outputs wide. What such a product leaves, `[row of the left factor][output]`, is laid out as a
-//! right factor already: the weights of attention need no turning. All are buffers, filled again
-//! and again, and only for formats with kernels by hand.
+//! outputs wide. What such a product leaves, `[row of the left factor][output]`, is the right
+//! factor of the next already, or becomes it in place: the weights of attention need no turning.
+//! All are buffers, filled again and again, and only for formats of attention by hand
+//! ([`Format::of_attention`]).
 
-use super::words::Words;
-use super::{Dtype, Format, small};
 use std::ops::Range;
+
+use super::small::{self, Ahead, Multiply, Pack};
+use super::words::Words;
+use super::{Dtype, Format, Kernels, amx, pack};
 
 /// Outputs of a [`Right`] factor.
 pub const WIDTH: usize = 32;
 
-/// Rows of a panel of [`Left::tall`].
-pub const TALL: usize = 14;
+/// Rows of a panel of [`Left::low`] by AVX-512.
+pub(super) const LOW: usize = 8;
 
-/// The left factor of small products, `[panel][word of the inner dimension][row of the panel]`.
+/// Words by which [`Left::fill_columns`] fetches ahead.
+const AHEAD: usize = 16;
+
+/// The left factor of small products: panels of some rows.
 #[derive(Debug, Clone)]
 pub struct Left {
     format: Format,
@@ -25,25 +31,29 @@ pub struct Left {
     /// Words of the inner dimension.
     inner: usize,
     panels: usize,
+    /// Columns on their way to rows, where panels are tiles.
+    turned: Vec<f32>,
 }
 
 impl Left {
-    /// Nothing yet, in panels of [`TALL`] rows: the fastest, where there are many.
+    /// Nothing yet, in panels of as many rows as the kernels take at once: the fastest, where there
+    /// are many.
     pub fn tall(format: Format) -> Self {
-        Self::new(format, TALL)
+        Self::new(format, format.rows())
     }
 
-    /// Nothing yet, in panels of 8 rows, of which the usual widths of heads are multiples.
+    /// Nothing yet, in panels of which the usual widths of heads are multiples, or nearly.
     pub fn low(format: Format) -> Self {
-        Self::new(format, LOW)
+        match format.kernels() {
+            Kernels::Avx512 | Kernels::Avx512Bf16 => Self::new(format, LOW),
+            _ => Self::tall(format),
+        }
     }
 
     fn new(format: Format, height: usize) -> Self {
-        assert!(
-            format.by_hand() && format.of_attention() == format,
-            "factors are for formats of attention by hand"
-        );
-        Self { format, height, words: Words::default(), inner: 0, panels: 0 }
+        assert_of_attention(format);
+        let (words, turned) = Default::default();
+        Self { format, height, words, inner: 0, panels: 0, turned }
     }
 
     /// Rows of a panel.
@@ -56,37 +66,42 @@ impl Left {
         self.panels
     }
 
+    /// Numbers of 32 bits that `words` words of a panel take.
+    fn size(&self, words: usize) -> usize {
+        words * self.height * self.format.parts()
+    }
+
     fn shape(&mut self, rows: usize, inner: usize) {
         (self.inner, self.panels) = (self.format.words(inner), rows.div_ceil(self.height));
-        self.words.resize(self.inner * self.panels * self.height);
+        self.words.resize(self.size(self.inner) * self.panels);
     }
 
     /// `rows` rows of `width` numbers that lie side by side; the inner dimension runs along them.
     /// For keys.
     pub fn fill_rows(&mut self, data: &[f32], rows: usize, width: usize) {
         self.shape(rows, width);
-        let (inner, height) = (self.inner, self.height);
-        for (panel, out) in
-            self.words.as_mut_slice().chunks_exact_mut((inner * height).max(1)).enumerate()
-        {
+        let (inner, height, size) = (self.inner, self.height, self.size(self.inner));
+        let pack = pack_left(self.format, height);
+        let panels = self.words.as_mut_slice().chunks_exact_mut(size.max(1));
+        for (panel, out) in panels.enumerate() {
             let rest = &data[panel * height * width..rows * width];
             fetch(rest.get(2 * height * width..).unwrap_or_default(), height * width);
-            panel_of(self.format, height, width, rest, out);
+            panel_of(pack, height, width, rest, inner, out);
         }
     }
 
     /// `inner` rows of `width` numbers that lie side by side; the inner dimension runs from row to
     /// row, up to `padded` with zeros. For values.
-    ///
-    /// # Panics
-    /// For panels that are not low.
     pub fn fill_columns(&mut self, data: &[f32], inner: usize, padded: usize, width: usize) {
-        assert_eq!(self.height, LOW, "columns are laid out in low panels");
+        if self.format.by_tiles() {
+            return self.fill_turned(data, inner, padded, width);
+        }
         self.shape(width, padded);
         let (words, per_word) = (self.inner, self.format.per_word());
         let row =
             |row: usize| if row < inner { &data[row * width..(row + 1) * width] } else { &[] };
-        let mut line = vec![0; self.panels * LOW];
+        let (height, panels) = (self.height, self.panels);
+        let mut line = vec![0; panels * height];
         for word in 0..words {
             fetch(
                 data.get((word + AHEAD) * per_word * width..).unwrap_or_default(),
@@ -104,10 +119,22 @@ impl Left {
                 }
             }
             let out = self.words.as_mut_slice();
-            for (panel, line) in line.as_chunks::<LOW>().0.iter().enumerate() {
-                out[(panel * words + word) * LOW..][..LOW].copy_from_slice(line);
+            for (panel, line) in line.chunks_exact(height).enumerate() {
+                out[(panel * words + word) * height..][..height].copy_from_slice(line);
             }
         }
+    }
+
+    /// As [`Left::fill_columns`] for tiles, whose lines run along the inner dimension.
+    fn fill_turned(&mut self, data: &[f32], inner: usize, padded: usize, width: usize) {
+        let mut turned = std::mem::take(&mut self.turned);
+        turned.clear();
+        turned.resize(width * padded, 0.0);
+        for (at, row) in data[..inner * width].chunks_exact(width.max(1)).enumerate() {
+            turned.iter_mut().skip(at).step_by(padded).zip(row).for_each(|(to, from)| *to = *from);
+        }
+        self.fill_rows(&turned, width, padded);
+        self.turned = turned;
     }
 
     /// `out[i, j] = sum over l of left[i, l] right[l, j]`, or `out +=` when `resume`, for the rows
@@ -116,7 +143,6 @@ impl Left {
     ///
     /// # Panics
     /// When something lies beyond its buffer, or the formats differ.
-    #[cfg(target_arch = "x86_64")]
     pub fn times(
         &self,
         panels: Range<usize>,
@@ -125,50 +151,43 @@ impl Left {
         out: &mut [f32],
         resume: bool,
     ) {
-        use super::avx512;
-        use small::Ahead;
         assert_eq!(self.format, right.format, "formats of a product differ");
         assert!(
             first + right.inner <= self.inner && panels.end <= self.panels,
             "beyond the left factor"
         );
         assert!(panels.len() * self.height * WIDTH <= out.len(), "no room for the product");
-        let multiply = match self.height {
-            TALL => avx512::multiply(self.format, TALL),
-            _ => avx512::multiply_low(self.format.dtype),
-        };
         let (a, b) = (self.words.as_slice(), right.words());
-        assert!(
-            a.len() >= self.panels * self.inner * self.height && b.len() >= right.inner * WIDTH
-        );
+        let size = self.size(self.inner);
+        assert!(a.len() >= self.panels * size);
+        assert!(b.len() >= right.inner * WIDTH * self.format.parts());
+        let (multiply, width) = multiply(self.format, self.height);
+        let _tiles = amx::Tiles::for_format(self.format);
         for (at, panel) in panels.enumerate() {
-            let start = (panel * self.inner + first) * self.height;
-            // SAFETY: the format says that the processor has the features; the words of both
-            // factors and `height` rows of WIDTH numbers of `out` are there, as was just asserted.
-            unsafe {
-                let (a, out) =
-                    (a.as_ptr().add(start), out.as_mut_ptr().add(at * self.height * WIDTH));
-                multiply(right.inner, a, b.as_ptr(), out, WIDTH, resume, Ahead::NOTHING);
+            let start = panel * size + self.size(first);
+            for column in (0..WIDTH).step_by(width) {
+                // SAFETY: the format says that the processor has what the kernels need, and tiles
+                // are set up; the words of both factors and `height` rows of WIDTH numbers of `out`
+                // are there, as was just asserted.
+                unsafe {
+                    let (a, b) = (a.as_ptr().add(start), b.as_ptr().add(column));
+                    let out = out.as_mut_ptr().add(at * self.height * WIDTH + column);
+                    multiply(right.inner, a, b, out, WIDTH, resume, Ahead::NOTHING);
+                }
             }
         }
     }
-
-    /// There are no kernels by hand on this processor.
-    #[cfg(not(target_arch = "x86_64"))]
-    pub fn times(&self, _: Range<usize>, _: usize, _: &Right, _: &mut [f32], _: bool) {
-        unreachable!("left factors are for formats with kernels by hand");
-    }
 }
 
-/// The right factor of small products, `[word of the inner dimension][output]`, [`WIDTH`] outputs.
+/// The right factor of small products: [`WIDTH`] outputs.
 #[derive(Debug, Clone)]
 pub struct Right {
     format: Format,
-    /// `[number of the inner dimension][output]` in f32: the factor itself in that format, else
+    /// `[number of the inner dimension][output]` in f32: the factor itself for vectors of f32, else
     /// what it is made of.
     numbers: Words,
-    /// The factor in bf16.
-    pairs: Words,
+    /// The factor as the other kernels want it.
+    packed: Words,
     /// Words of the inner dimension.
     inner: usize,
 }
@@ -176,11 +195,8 @@ pub struct Right {
 impl Right {
     /// Nothing yet.
     pub fn new(format: Format) -> Self {
-        assert!(
-            format.by_hand() && format.of_attention() == format,
-            "factors are for formats of attention by hand"
-        );
-        Self { format, numbers: Words::default(), pairs: Words::default(), inner: 0 }
+        assert_of_attention(format);
+        Self { format, numbers: Words::default(), packed: Words::default(), inner: 0 }
     }
 
     /// How many numbers of the inner dimension are one word.
@@ -188,11 +204,13 @@ impl Right {
         self.format.per_word()
     }
 
+    /// Whether the numbers are the factor.
+    fn plain(&self) -> bool {
+        self.format.dtype == Dtype::F32 && !self.format.by_tiles()
+    }
+
     fn words(&self) -> &[u32] {
-        match self.format.dtype {
-            Dtype::F32 => self.numbers.as_slice(),
-            Dtype::Bf16 => self.pairs.as_slice(),
-        }
+        if self.plain() { self.numbers.as_slice() } else { self.packed.as_slice() }
     }
 
     /// Each of at most [`WIDTH`] rows of `width` numbers that lie side by side is one output; the
@@ -203,12 +221,10 @@ impl Right {
     pub fn fill_rows(&mut self, data: &[f32], rows: usize, width: usize) {
         assert!(rows <= WIDTH, "{rows} rows in a right factor");
         self.inner = self.format.words(width);
-        let words = match self.format.dtype {
-            Dtype::F32 => &mut self.numbers,
-            Dtype::Bf16 => &mut self.pairs,
-        };
-        words.resize(self.inner * WIDTH);
-        panel_of(self.format, WIDTH, width, &data[..rows * width], words.as_mut_slice());
+        let (inner, pack) = (self.inner, pack_right(self.format));
+        let words = if self.plain() { &mut self.numbers } else { &mut self.packed };
+        words.resize(inner * WIDTH * self.format.parts());
+        panel_of(pack, WIDTH, width, &data[..rows * width], inner, words.as_mut_slice());
     }
 
     /// Room for `inner` rows of [`WIDTH`] outputs, in f32, whose numbers are left open;
@@ -217,27 +233,90 @@ impl Right {
     /// # Panics
     /// When `inner` numbers are no whole words.
     pub fn numbers_mut(&mut self, inner: usize) -> &mut [f32] {
-        assert!(inner.is_multiple_of(self.format.per_word()), "{inner} numbers are no whole words");
         self.inner = self.format.words(inner);
+        assert_eq!(inner, self.inner * self.format.per_word(), "no whole words");
         self.numbers.resize(inner * WIDTH);
         self.numbers.as_mut_floats()
     }
 
-    /// The numbers of [`Right::numbers_mut`], row by row, and the room of the factor in bf16
-    /// (nothing in f32, where the numbers are the factor).
-    pub(super) fn scores_and_pairs(&mut self) -> (&mut [[f32; WIDTH]], &mut [[u32; WIDTH]]) {
-        if self.format.dtype == Dtype::Bf16 {
-            self.pairs.resize(self.inner * WIDTH);
-        }
-        (
-            self.numbers.as_mut_floats().as_chunks_mut().0,
-            self.pairs.as_mut_slice().as_chunks_mut().0,
-        )
+    /// The numbers of [`Right::numbers_mut`], row by row.
+    pub(super) fn scores(&mut self) -> &mut [[f32; WIDTH]] {
+        self.numbers.as_mut_floats().as_chunks_mut().0
     }
 
-    pub(super) fn dtype(&self) -> Dtype {
-        self.format.dtype
+    /// Makes the factor of the numbers.
+    pub(super) fn settle(&mut self) {
+        if self.plain() {
+            return;
+        }
+        let parts = self.format.parts();
+        self.packed.resize(self.inner * WIDTH * parts);
+        let rows = self.numbers.as_floats().as_chunks::<WIDTH>().0;
+        let out = self.packed.as_mut_slice();
+        match (self.format.by_tiles(), parts) {
+            (true, 1) => pack::tiles_of_lines::<1>(rows, out),
+            (true, _) => pack::tiles_of_lines::<{ super::shape::PARTS }>(rows, out),
+            (false, _) => {
+                for (out, rows) in out.chunks_exact_mut(WIDTH).zip(rows.as_chunks::<2>().0) {
+                    interleave(&rows[0], &rows[1], out);
+                }
+            }
+        }
     }
+}
+
+fn assert_of_attention(format: Format) {
+    assert!(
+        format.by_hand() && format.of_attention() == format,
+        "factors are for formats of attention by hand"
+    );
+}
+
+/// The small product for panels of `height` rows, and its outputs.
+fn multiply(format: Format, height: usize) -> (Multiply, usize) {
+    match format.kernels() {
+        #[cfg(target_arch = "x86_64")]
+        Kernels::Avx512 | Kernels::Avx512Bf16 if height == LOW => {
+            (super::avx512::multiply_low(format.dtype), WIDTH)
+        }
+        // Its panels of weights are narrower than a right factor.
+        #[cfg(target_arch = "x86_64")]
+        Kernels::Avx2 => super::avx2::multiply_wide(),
+        _ => (format.multiply(height), WIDTH),
+    }
+}
+
+/// What makes panels of `height` rows.
+fn pack_left(format: Format, height: usize) -> Pack {
+    match format.kernels() {
+        #[cfg(target_arch = "x86_64")]
+        Kernels::Avx512 | Kernels::Avx512Bf16 if height == LOW => {
+            super::avx512::pack_low(format.dtype)
+        }
+        _ => format.pack_input(),
+    }
+}
+
+/// What makes the panel of a right factor of rows.
+fn pack_right(format: Format) -> Pack {
+    match format.kernels() {
+        Kernels::Avx2 => pack::numbers::<WIDTH>,
+        _ => format.pack_weights(),
+    }
+}
+
+/// One panel of `height` rows from the first rows of `data`, `width` numbers each; rows that are
+/// not there are 0.
+fn panel_of(pack: Pack, height: usize, width: usize, data: &[f32], words: usize, out: &mut [u32]) {
+    assert!(height <= WIDTH, "no panel has so many rows");
+    let mut rows: [&[f32]; WIDTH] = [&[]; WIDTH];
+    let mut count = 0;
+    for (row, numbers) in rows.iter_mut().zip(data.chunks_exact(width.max(1))).take(height) {
+        *row = numbers;
+        count += 1;
+    }
+    // SAFETY: factors are made only for formats whose kernels the processor has.
+    unsafe { pack(&rows[..count], 0, words, out) };
 }
 
 /// Rows to columns: `sums` holds `[row][WIDTH]`, and of the first columns of `rows` rows `out`
@@ -245,25 +324,17 @@ impl Right {
 ///
 /// # Panics
 /// Without rows, or with too few sums.
-#[cfg(target_arch = "x86_64")]
 pub fn turn(sums: &[f32], rows: usize, out: &mut [f32]) {
     assert!(rows > 0 && out.len() / rows <= WIDTH && sums.len() >= rows * WIDTH, "no whole rows");
-    assert!(is_x86_feature_detected!("avx512f"), "for processors with kernels by hand");
-    // SAFETY: the processor has the feature.
-    unsafe { super::avx512::turn(sums, WIDTH, rows, out) };
+    #[cfg(target_arch = "x86_64")]
+    if Kernels::Avx512.run(Dtype::F32) {
+        // SAFETY: the processor has the feature.
+        return unsafe { super::avx512::turn(sums, WIDTH, rows, out) };
+    }
+    for (column, out) in out.chunks_exact_mut(rows).enumerate() {
+        out.iter_mut().zip(sums[column..].iter().step_by(WIDTH)).for_each(|(to, from)| *to = *from);
+    }
 }
-
-/// There are no kernels by hand on this processor.
-#[cfg(not(target_arch = "x86_64"))]
-pub fn turn(_: &[f32], _: usize, _: &mut [f32]) {
-    unreachable!("for processors with kernels by hand");
-}
-
-/// Rows of a panel of [`Left::low`].
-const LOW: usize = 8;
-
-/// Words by which [`Left::fill_columns`] fetches ahead.
-const AHEAD: usize = 16;
 
 /// Fetches the first `count` numbers into the second-level cache, for what reads them soon: they
 /// were written by another thread or long ago, and are read in an order that the processor does not
@@ -274,37 +345,16 @@ pub fn fetch(data: &[f32], count: usize) {
     }
 }
 
-/// One panel of `height` rows from the first rows of `data`, `width` numbers each; rows that are
-/// not there are 0.
-#[cfg(target_arch = "x86_64")]
-fn panel_of(format: Format, height: usize, width: usize, data: &[f32], out: &mut [u32]) {
-    use super::avx512;
-    const _: () = assert!(LOW == avx512::LOW && TALL == avx512::MR && WIDTH == avx512::NR);
-    let words = format.words(width);
-    assert!(height <= WIDTH && out.len() >= words * height, "no room for a panel");
-    let mut rows: [&[f32]; WIDTH] = [&[]; WIDTH];
-    for (row, numbers) in rows.iter_mut().zip(data.chunks_exact(width.max(1))).take(height) {
-        *row = numbers;
-    }
-    // SAFETY: factors are made only for formats whose kernels the processor has.
-    unsafe { (avx512::pack_for_attention(format.dtype, height))(&rows[..height], 0, words, out) };
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn panel_of(_: Format, _: usize, _: usize, _: &[f32], _: &mut [u32]) {
-    unreachable!("there are panels only where there are kernels by hand");
-}
-
-/// Two rows as one of pairs of bf16; only called in formats of bf16 by hand.
+/// Two rows as one of pairs of bf16; only called in formats of pairs.
 #[cfg(target_arch = "x86_64")]
 fn interleave(low: &[f32], high: &[f32], out: &mut [u32]) {
-    // SAFETY: a factor in bf16 is made only for formats whose kernels the processor has.
+    // SAFETY: a factor of pairs is made only for formats whose kernels the processor has.
     unsafe { super::avx512::interleave(low, high, out) };
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 fn interleave(_: &[f32], _: &[f32], _: &mut [u32]) {
-    unreachable!("there are pairs only where there are kernels by hand");
+    unreachable!("there are pairs only where there are kernels for them");
 }
 
 #[cfg(test)]

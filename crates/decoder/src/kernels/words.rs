@@ -83,7 +83,7 @@ impl Words {
 
 impl Words {
     /// The words as f32.
-    fn as_floats(&self) -> &[f32] {
+    pub(super) fn as_floats(&self) -> &[f32] {
         let words = self.as_slice();
         // SAFETY: f32 has size and alignment of u32, and every pattern of bits is one.
         unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), words.len()) }

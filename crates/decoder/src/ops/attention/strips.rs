@@ -8,10 +8,10 @@
 //! a key that a query does not see weighs exactly 0: its sums depend on nothing but what it sees.
 
 use super::Shape;
-use crate::kernels::{Format, Left, Right, Softmax, TALL, WIDTH, fetch, turn};
+use crate::kernels::{Format, Left, Right, Softmax, WIDTH, fetch, turn};
 
-/// Keys of a block: their scores for a strip take 21 KB.
-const BLOCK: usize = 12 * TALL;
+/// Keys of a block, about: their scores for a strip take 21 KB.
+const BLOCK: usize = 168;
 
 /// What one head needs.
 #[derive(Debug)]
@@ -50,19 +50,21 @@ pub(super) fn one_head(
     let d = shape.head_width;
     let length = q.len() / d;
     let Buffers { keys, values, queries, weights, sums } = buffers;
+    let tall = keys.height();
+    let block = BLOCK / tall * tall;
     keys.fill_rows(k, length, d);
     // Whole panels of keys meet the values, so these are padded to as many.
-    values.fill_columns(v, length, length.next_multiple_of(TALL), d);
+    values.fill_columns(v, length, length.next_multiple_of(tall), d);
     sums.resize(values.panels() * values.height() * WIDTH, 0.0);
     for (strip, out) in out.chunks_mut(WIDTH * d).enumerate() {
         let (first, rows) = (strip * WIDTH, out.len() / d);
         queries.fill_rows(&q[first * d..], rows, d);
         fetch(&q[(first + rows) * d..], WIDTH * d);
         let mut softmax = Softmax::new(first, shape.window, shape.scale);
-        let begin = shape.first_key(first) / BLOCK * BLOCK;
-        for from in (begin..first + rows).step_by(BLOCK) {
-            let panels = from / TALL..(from + BLOCK).min(first + rows).div_ceil(TALL);
-            let (count, resume) = (panels.len() * TALL, from > begin);
+        let begin = shape.first_key(first) / block * block;
+        for from in (begin..first + rows).step_by(block) {
+            let panels = from / tall..(from + block).min(first + rows).div_ceil(tall);
+            let (count, resume) = (panels.len() * tall, from > begin);
             let scores = weights.numbers_mut(count);
             keys.times(panels, 0, queries, scores, false);
             shape.alter(scores, [count, from], [WIDTH, first], |key, query| key * WIDTH + query);
