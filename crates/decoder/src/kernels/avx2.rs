@@ -50,14 +50,14 @@ fn second(word: __m256) -> __m256 {
 
 small_product! {
     /// Words of one f32.
-    by_f32, "avx2,fma", vectors of LANES, panels of NR,
+    by_f32, "avx2,fma", vectors of LANES, panels of NR, unrolled 4,
     (_mm256_setzero_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_set1_ps),
     _mm256_fmadd_ps, [whole]
 }
 
 small_product! {
     /// Words of two weights in bf16 by activations in f32.
-    by_bf16, "avx2,fma", vectors of LANES, panels of NR,
+    by_bf16, "avx2,fma", vectors of LANES, panels of NR, unrolled 1,
     (_mm256_setzero_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_set1_ps),
     _mm256_fmadd_ps, [first] [second]
 }

@@ -220,21 +220,21 @@ fn second(word: __m512) -> __m512 {
 
 small_product! {
     /// Words of one f32.
-    by_f32, "avx512f", vectors of LANES, panels of NR,
+    by_f32, "avx512f", vectors of LANES, panels of NR, unrolled 1,
     (_mm512_setzero_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps),
     _mm512_fmadd_ps, [whole]
 }
 
 small_product! {
     /// Words of two bf16, multiplied exactly and summed in f32 (`VDPBF16PS`).
-    by_pairs, "avx512f,avx512bf16", vectors of LANES, panels of NR,
+    by_pairs, "avx512f,avx512bf16", vectors of LANES, panels of NR, unrolled 1,
     (_mm512_setzero_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps),
     pairs, [whole]
 }
 
 small_product! {
     /// Words of two weights in bf16 by activations in f32.
-    by_bf16, "avx512f", vectors of LANES, panels of NR,
+    by_bf16, "avx512f", vectors of LANES, panels of NR, unrolled 1,
     (_mm512_setzero_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps),
     _mm512_fmadd_ps, [first] [second]
 }

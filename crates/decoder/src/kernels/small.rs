@@ -43,14 +43,16 @@ impl Ahead {
 /// Describes a small product of vectors.
 ///
 /// `R` rows take part, of the `P` places that a panel of activations has, and `B` numbers of 32 bits
-/// lie from word to word of the weights. A word is taken in one go or in several: each makes vectors of weights of the word, and meets the next
-/// `P` words of activations.
+/// lie from word to word of the weights. A word is taken in one go or in several: each makes
+/// vectors of weights of the word, and meets the next `P` words of activations. So many words stand
+/// side by side in the loop as `unrolled` says.
 #[cfg(target_arch = "x86_64")]
 macro_rules! small_product {
     (
         $(#[$doc:meta])*
         $name:ident, $features:literal, vectors of $lanes:expr, panels of $panel:expr,
-        ($zero:ident, $load:ident, $store:ident, $spread:ident), $step:ident, $([$go:ident])+
+        unrolled $unrolled:literal, ($zero:ident, $load:ident, $store:ident, $spread:ident),
+        $step:ident, $([$go:ident])+
     ) => {
         $(#[$doc])*
         ///
@@ -81,27 +83,35 @@ macro_rules! small_product {
                         }
                     }
                 }
-                for _ in 0..words {
-                    // A few steps ahead: the next panel, at the end of this one.
-                    for line in 0..$panel / LINE {
-                        _mm_prefetch::<_MM_HINT_T0>(b.wrapping_add(8 * B + line * LINE).cast());
-                    }
-                    _mm_prefetch::<_MM_HINT_T1>(next.cast());
-                    next = next.wrapping_add(ahead.pace);
-                    $(
-                        let mut weights = [$zero(); VECTORS];
-                        for j in 0..VECTORS {
-                            weights[j] = $go($load(b.add(j * $lanes)));
-                        }
-                        for i in 0..R {
-                            let activation = $spread(*a.add(i));
-                            for j in 0..VECTORS {
-                                sums[i][j] = $step(activation, weights[j], sums[i][j]);
+                // Rounds of several words, and of one for the rest.
+                for (rounds, side_by_side) in
+                    [(words / $unrolled, $unrolled), (words % $unrolled, 1)]
+                {
+                    for _ in 0..rounds {
+                        for _ in 0..side_by_side {
+                            // A few steps ahead: the next panel, at the end of this one.
+                            for line in 0..$panel / LINE {
+                                let at = b.wrapping_add(8 * B + line * LINE);
+                                _mm_prefetch::<_MM_HINT_T0>(at.cast());
                             }
+                            _mm_prefetch::<_MM_HINT_T1>(next.cast());
+                            next = next.wrapping_add(ahead.pace);
+                            $(
+                                let mut weights = [$zero(); VECTORS];
+                                for j in 0..VECTORS {
+                                    weights[j] = $go($load(b.add(j * $lanes)));
+                                }
+                                for i in 0..R {
+                                    let activation = $spread(*a.add(i));
+                                    for j in 0..VECTORS {
+                                        sums[i][j] = $step(activation, weights[j], sums[i][j]);
+                                    }
+                                }
+                                a = a.add(P);
+                            )+
+                            b = b.add(B);
                         }
-                        a = a.add(P);
-                    )+
-                    b = b.add(B);
+                    }
                 }
                 for i in 0..R {
                     for j in 0..VECTORS {
