@@ -247,10 +247,7 @@ mod tests {
     }
 
     fn formats() -> impl Iterator<Item = Format> {
-        let choices = [Choice::Best, Choice::Portable];
-        choices
-            .into_iter()
-            .flat_map(|choice| [Dtype::F32, Dtype::Bf16].map(|dtype| Format::new(dtype, choice)))
+        [Dtype::F32, Dtype::Bf16].into_iter().flat_map(Format::all)
     }
 
     /// Batch, threads and neighbours leave no trace in the bits.

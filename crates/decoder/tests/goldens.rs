@@ -8,7 +8,7 @@ mod support;
 
 use relscale_decoder::families::{self, LoadOptions};
 use relscale_decoder::head::Vocabulary;
-use relscale_decoder::kernels::{Choice, Dtype};
+use relscale_decoder::kernels::{Choice, Dtype, Format};
 use relscale_decoder::{Model, Sequence, forward};
 use support::golden::{self, BF16_TOLERANCE, Golden, TOLERANCE, compare, size};
 use support::{case, naive};
@@ -73,9 +73,14 @@ fn logits_of_the_fast_pass() {
     assert!(worst.0 < TOLERANCE, "off by {:e} in {}", worst.0, worst.1);
 }
 
+/// All kernels that this processor can run on these numbers, the model of tiles among them.
+fn every_kernel(dtype: Dtype) -> impl Iterator<Item = Choice> {
+    Format::all(dtype).map(|format| Choice::Only(format.kernels()))
+}
+
 #[test]
 fn ranks_nll_and_entropy() {
-    for kernels in [Choice::Best, Choice::Portable] {
+    for kernels in every_kernel(Dtype::F32) {
         let near_ties =
             ranks_nll_and_entropy_with(LoadOptions { kernels, ..LoadOptions::default() });
         // Were most ranks unstable, the test would say little.
@@ -90,7 +95,7 @@ fn ranks_nll_and_entropy() {
 /// is wrong by more than that.
 #[test]
 fn ranks_nll_and_entropy_in_bf16() {
-    for kernels in [Choice::Best, Choice::Portable] {
+    for kernels in every_kernel(Dtype::Bf16) {
         ranks_nll_and_entropy_with(LoadOptions {
             dtype: Dtype::Bf16,
             kernels,

@@ -343,3 +343,33 @@ fn the_assembly_has_the_bits_of_the_model() {
         }
     }
 }
+
+/// The six of nine products that tiles take for f32, against sums in f64: nearer than one chain of
+/// multiply-adds in f32, which is what the other kernels of this crate yield, bit for bit.
+#[test]
+fn six_products_are_as_good_as_f32() {
+    for i in [768, 4096] {
+        let (n, o) = (32, 96);
+        let (x, w) = (numbers(n * i, 31), matrix(o, i, 32));
+        let format = Format::by(Dtype::F32, Kernels::AmxModel).unwrap();
+        let want = naive(format, &x, &w);
+        let packed = Packed::new(&w, format, Order::Plain);
+        let mut tiles = vec![0.0; n * o];
+        packed
+            .multiply(&input(format, &x, i), &mut tiles, |_, sums, out| out.copy_from_slice(sums));
+        let chain: Vec<f32> = x
+            .chunks_exact(i)
+            .flat_map(|x| (0..o).map(|o| (x, w.row(o))).collect::<Vec<_>>())
+            .map(|(x, w)| x.iter().zip(w).fold(0.0, |sum, (x, w)| x.mul_add(*w, sum)))
+            .collect();
+        // Of the root of the mean square of what is summed up.
+        let size = (want.iter().map(|v| v * v).sum::<f64>() / want.len() as f64).sqrt();
+        let error = |found: &[f32]| {
+            let squares = found.iter().zip(&want).map(|(a, b)| (f64::from(*a) - b).powi(2));
+            (squares.sum::<f64>() / want.len() as f64).sqrt() / size
+        };
+        let (tiles, chain) = (error(&tiles), error(&chain));
+        println!("K {i}: {tiles:.2e} by tiles, {chain:.2e} by a chain");
+        assert!(tiles < 0.7 * chain, "K {i}: {tiles:e} by tiles, {chain:e} by a chain");
+    }
+}

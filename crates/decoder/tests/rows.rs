@@ -63,13 +63,7 @@ fn a_matrix_is_laid_out_from_its_file_as_from_memory() {
                     Matrix { rows: columns, columns: rows, data: turned },
                 ),
             ] {
-                for (dtype, choice) in [
-                    (Dtype::F32, Choice::Best),
-                    (Dtype::F32, Choice::Portable),
-                    (Dtype::Bf16, Choice::Best),
-                    (Dtype::Bf16, Choice::Portable),
-                ] {
-                    let format = Format::new(dtype, choice);
+                for format in [Dtype::F32, Dtype::Bf16].into_iter().flat_map(Format::all) {
                     for (role, order) in roles {
                         if order == Order::Gated && !matrix.rows.is_multiple_of(2) {
                             continue;
@@ -85,7 +79,7 @@ fn a_matrix_is_laid_out_from_its_file_as_from_memory() {
                             let mut row = vec![0.0; matrix.columns];
                             for at in 0..matrix.rows {
                                 packed.row_into(at, &mut row);
-                                let kept = |v: &f32| match dtype {
+                                let kept = |v: &f32| match format.dtype() {
                                     Dtype::F32 => *v,
                                     Dtype::Bf16 => bf16::from_f32(*v).to_f32(),
                                 };

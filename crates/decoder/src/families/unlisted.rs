@@ -260,13 +260,11 @@ fn every_part_agrees_with_transformers() {
             }
         }
         // The pass that runs, in every format. Sharp scores of two blocks double what bf16 loses.
-        for (dtype, choice, tolerance) in [
-            (Dtype::F32, Choice::Best, TOLERANCE),
-            (Dtype::F32, Choice::Portable, TOLERANCE),
-            (Dtype::Bf16, Choice::Best, 2.0 * BF16_TOLERANCE),
-            (Dtype::Bf16, Choice::Portable, 2.0 * BF16_TOLERANCE),
-        ] {
-            let format = Format::new(dtype, choice);
+        for format in [Dtype::F32, Dtype::Bf16].into_iter().flat_map(Format::all) {
+            let tolerance = match format.dtype() {
+                Dtype::F32 => TOLERANCE,
+                Dtype::Bf16 => 2.0 * BF16_TOLERANCE,
+            };
             let model = Model::with_format(spec.clone(), weights.clone(), format).unwrap();
             let mut tensors =
                 Tensors::<Packed>::new(&checkpoint, &spec, names, format, false).unwrap();

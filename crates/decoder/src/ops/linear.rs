@@ -80,7 +80,7 @@ pub fn backward(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::{Choice, Dtype, Format, Order};
+    use crate::kernels::{Dtype, Format, Order};
     use relscale_testkit::numbers::{check_gradient, numbers};
 
     fn naive(w: &[f32], bias: Option<&[f32]>, x: &[f32], inputs: usize) -> Vec<f64> {
@@ -113,8 +113,7 @@ mod tests {
             let want = naive(&weight.data, linear.bias.as_deref(), &x, inputs);
             let mut plain = vec![0.0; rows * outputs];
             forward(&linear, &x, &mut plain, rows);
-            for choice in [Choice::Best, Choice::Portable] {
-                let format = Format::new(Dtype::F32, choice);
+            for format in Format::all(Dtype::F32) {
                 let weight = Packed::new(&weight, format, Order::Plain);
                 let linear = Linear { weight, bias: linear.bias.clone() };
                 let mut input = Input::new(format);
