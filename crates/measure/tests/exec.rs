@@ -84,7 +84,7 @@ fn a_process_gives_the_rows_of_this_process() {
     // Slow is not silent.
     let slow = root.path().join("slow");
     let few = relscale_measure::Settings { tokens: Some(60), ..settings() };
-    session(&slow, &[process(root.path(), "slow", Some(0.6))], &corpora, &few).0.unwrap();
+    session(&slow, &[process(root.path(), "slow", Some(0.9))], &corpora, &few).0.unwrap();
     assert_eq!(rows(&slow), rows(&there)[..60]);
 }
 

@@ -348,7 +348,7 @@ mod tests {
             first: Duration::from_millis(1),
             longest: Duration::from_millis(4),
             tries: 4,
-            gone: Duration::from_millis(200),
+            gone: Duration::from_secs(60),
         };
         Flight::new(bound, patience, Arc::default(), Listener::default())
     }
@@ -431,6 +431,8 @@ mod tests {
         let other = || Err(Error::Cancelled);
         *lock(&flight.broke) = Broke::Yes;
         assert!(flight.trying(&|| Try::Done(()), &other, &away).is_err());
+        let patience = Patience { gone: Duration::ZERO, ..flight.patience };
+        let flight = Flight { patience, ..self::flight(1) };
         let stays_away = || -> Try<()> { Try::Gone(gone()) };
         let error = flight.trying(&stays_away, &never, &away).err().unwrap().to_string();
         assert!(error.contains("no connection (r)"), "{error}");

@@ -1,9 +1,10 @@
 //! What the tests of this engine share: the model that is a formula (`relscale_testkit::vllm`), a
-//! folder for it, and a server that can be switched off.
+//! folder for it, and a server that counts what it is asked.
 
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 pub(super) use relscale_testkit::vllm::{
@@ -53,30 +54,39 @@ pub(super) fn refused(server: &StubServer) -> String {
     }
 }
 
-/// A server at one address that can be stopped and started again: it is there while `up`.
-pub(super) struct Switch {
-    pub(super) up: Arc<AtomicBool>,
-    pub(super) completions: Arc<AtomicUsize>,
+/// How often a server was asked before this request.
+#[derive(Clone, Copy)]
+pub(super) struct Before {
+    /// Completions in all: in which order they come is left to the threads that ask.
+    pub(super) completions: usize,
+    /// Completions of this prompt: nothing else decides how often it fails.
+    pub(super) of_prompt: usize,
 }
 
-impl Switch {
-    /// Starts it. Where it is down, connections close without an answer. The answer depends on how
-    /// many completions came before; on 0 for all else.
-    pub(super) fn start(
-        answer: impl Fn(&Received, usize) -> Answer + Send + Sync + 'static,
-    ) -> (StubServer, Self) {
-        let up = Arc::new(AtomicBool::new(true));
-        let completions = Arc::new(AtomicUsize::new(0));
-        let (is_up, count) = (Arc::clone(&up), Arc::clone(&completions));
-        let server = StubServer::start(move |request| {
-            if !is_up.load(Ordering::SeqCst) {
-                return Answer::nothing();
-            }
-            match request.path.as_str() {
-                "/v1/completions" => answer(request, count.fetch_add(1, Ordering::SeqCst)),
-                _ => answer(request, 0),
-            }
-        });
-        (server, Self { up, completions })
-    }
+/// A server whose answers depend on what came before; of all but completions, on nothing.
+pub(super) fn counting(
+    answer: impl Fn(&Received, Before) -> Answer + Send + Sync + 'static,
+) -> StubServer {
+    let completions = AtomicUsize::new(0);
+    let prompts: Mutex<BTreeMap<Vec<u32>, usize>> = Mutex::default();
+    StubServer::start(move |request| {
+        if request.path != "/v1/completions" {
+            return answer(request, Before { completions: 0, of_prompt: 0 });
+        }
+        let of_prompt = {
+            let mut prompts = prompts.lock().unwrap();
+            let there = prompts.entry(prompt(&body(request))).or_default();
+            *there += 1;
+            *there - 1
+        };
+        let completions = completions.fetch_add(1, Ordering::SeqCst);
+        answer(request, Before { completions, of_prompt })
+    })
+}
+
+/// A number that is the prompt's own; none where nothing is to be completed.
+pub(super) fn number_of(request: &Received) -> Option<usize> {
+    let prompt = (request.path == "/v1/completions").then(|| prompt(&body(request)))?;
+    let more = |number: usize, &token: &u32| (31 * number + token as usize) % 10_007;
+    Some(prompt.iter().fold(prompt.len(), more))
 }

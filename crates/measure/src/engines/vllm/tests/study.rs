@@ -1,16 +1,15 @@
 //! Whole studies by a server: its scores are the model's, and whatever happens on the way, nothing
 //! is lost or counted twice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use relscale_corpus::Document;
 use relscale_records::provenance::{TieRule, VocabularyRule};
 use relscale_records::{Provenance, ScoredToken, Study};
-use relscale_testkit::Answer;
+use relscale_testkit::{Answer, Received};
 
 use super::super::probe::ids;
 use super::fake::*;
@@ -138,9 +137,9 @@ fn stopped_and_gone_on_with() {
     for after in 1.. {
         let cancel = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&cancel);
-        let (server, _) = Switch::start(move |request, number| {
+        let server = counting(move |request, before| {
             // Those of the probe, and then some.
-            stop.fetch_or(number >= 4 + 3 * after, Ordering::SeqCst);
+            stop.fetch_or(before.completions >= 4 + 3 * after, Ordering::SeqCst);
             Fake::default().answer(request)
         });
         let asked = EngineOptions { cancel: Arc::clone(&cancel), ..options(&server.url()) };
@@ -161,10 +160,20 @@ fn stopped_and_gone_on_with() {
 fn a_server_that_is_started_again() {
     let (whole, study) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     reference(&Fake::default(), whole.path());
-    let (server, switch) = Switch::start(|request, number| match number {
-        // One that breaks off in the middle of an answer, besides.
-        9 => Fake::default().answer(request).cut_after(80),
-        _ => Fake::default().answer(request),
+    // More than can be under way at once, so that some ask whether it is back, and it is not.
+    const REFUSED: usize = 3 * 4;
+    let refusals = AtomicUsize::new(0);
+    let server = counting(move |request, before| {
+        if before.completions == 14 {
+            refusals.store(REFUSED, Ordering::SeqCst);
+        }
+        let less = |left: usize| left.checked_sub(1);
+        match refusals.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less) {
+            Ok(_) => Answer::nothing(),
+            // One that breaks off in the middle of an answer, besides.
+            Err(_) if before.completions == 9 => Fake::default().answer(request).cut_after(80),
+            Err(_) => Fake::default().answer(request),
+        }
     });
     let root = tempfile::tempdir().unwrap();
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -172,16 +181,7 @@ fn a_server_that_is_started_again() {
     let listener = Listener::new(move |sentence| keep.lock().unwrap().push(sentence.to_owned()));
     let asked = EngineOptions { listener, ..options(&server.url()) };
     let source = opened(root.path(), &asked).unwrap();
-    let watch = std::thread::spawn(move || {
-        while switch.completions.load(Ordering::SeqCst) < 14 {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        switch.up.store(false, Ordering::SeqCst);
-        std::thread::sleep(Duration::from_millis(120));
-        switch.up.store(true, Ordering::SeqCst);
-    });
     session(study.path(), source, &NEVER).0.unwrap();
-    watch.join().unwrap();
     assert_eq!(parts(whole.path()), parts(study.path()));
     let told = told.lock().unwrap().clone();
     assert_eq!(told.len(), 2, "{told:?}");
@@ -192,7 +192,7 @@ fn a_server_that_is_started_again() {
 #[test]
 fn a_server_that_comes_back_as_another() {
     let study = tempfile::tempdir().unwrap();
-    let (server, _) = Switch::start(|request, number| match number {
+    let server = counting(|request, before| match before.completions {
         0..12 => Fake::default().answer(request),
         12 => Answer::nothing(),
         _ => Fake { seed: 2, ..Fake::default() }.answer(request),
@@ -222,32 +222,49 @@ fn other_weights_under_the_same_name() {
     assert_eq!(parts(study.path()), before);
 }
 
-/// 429, 500, 503 and broken connections by turns: retried, fewer at once, said.
+/// 429, 500, 503 and broken connections: retried, fewer at once, said. Each prompt has its own kind
+/// of failure, up to as often as is borne.
 #[test]
 fn a_server_in_trouble_is_borne() {
     let (whole, study) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     reference(&Fake::default(), whole.path());
-    let (server, _) = Switch::start(|request, number| match number {
-        n if n > 6 && n % 5 == 0 => refusal(429, "slow down").header("Retry-After", "0"),
-        n if n > 6 && n % 7 == 0 => refusal(503, "overloaded"),
-        n if n > 6 && n % 11 == 0 => refusal(500, "CUDA out of memory"),
-        n if n > 6 && n % 13 == 0 => Answer::nothing(),
-        _ => Fake::default().answer(request),
+    let trouble = Arc::new(AtomicBool::new(false));
+    let seen: Arc<Mutex<BTreeSet<(usize, usize)>>> = Arc::default();
+    let (begun, keep) = (Arc::clone(&trouble), Arc::clone(&seen));
+    let borne = quick().tries as usize - 1;
+    let server = counting(move |request, before| {
+        let number = number_of(request).filter(|_| begun.load(Ordering::SeqCst));
+        let Some(number) = number else { return Fake::default().answer(request) };
+        let (kind, failures) = (number % 4, number / 4 % (borne + 1));
+        if before.of_prompt >= failures {
+            return Fake::default().answer(request);
+        }
+        keep.lock().unwrap().insert((kind, before.of_prompt + 1));
+        match kind {
+            0 => refusal(429, "slow down").header("Retry-After", "0"),
+            1 => refusal(503, "overloaded"),
+            2 => refusal(500, "CUDA out of memory"),
+            _ => Answer::nothing(),
+        }
     });
     let root = tempfile::tempdir().unwrap();
     let source = opened(root.path(), &options(&server.url())).unwrap();
+    trouble.store(true, Ordering::SeqCst);
     let (result, events) = session(study.path(), source, &NEVER);
     result.unwrap();
     assert_eq!(parts(whole.path()), parts(study.path()));
     let told = notices(&events);
     assert!(told.iter().any(|notice| notice.contains("could not carry 4 requests")), "{told:?}");
+    let seen = seen.lock().unwrap();
+    assert!((0..4).all(|kind| seen.contains(&(kind, 1))), "a kind did not occur: {seen:?}");
+    assert!(seen.iter().any(|&(_, failures)| failures == borne), "{seen:?}");
 }
 
 /// A list that is short now and then (evicted, from a cache) is asked again; one that stays short
 /// stops the run.
 #[test]
 fn answers_that_are_wrong_in_the_middle() {
-    let spoilt = |request: &relscale_testkit::Received| {
+    let spoilt = |request: &Received| {
         let mut answer = Fake::default().completion(&body(request));
         let list = list(&mut answer);
         let last = list.len() - 1;
@@ -256,16 +273,26 @@ fn answers_that_are_wrong_in_the_middle() {
     };
     let (whole, study) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     reference(&Fake::default(), whole.path());
-    let (server, _) = Switch::start(move |request, number| match number > 6 && number % 4 == 0 {
-        true => spoilt(request),
-        false => Fake::default().answer(request),
+    let begun = Arc::new(AtomicBool::new(false));
+    let wrong = Arc::new(AtomicUsize::new(0));
+    let (started, count) = (Arc::clone(&begun), Arc::clone(&wrong));
+    let server = counting(move |request, before| {
+        // Never, once or twice: three times is the end.
+        let times = number_of(request).map_or(0, |number| number % 3);
+        if !started.load(Ordering::SeqCst) || before.of_prompt >= times {
+            return Fake::default().answer(request);
+        }
+        count.fetch_max(before.of_prompt + 1, Ordering::SeqCst);
+        spoilt(request)
     });
     let root = tempfile::tempdir().unwrap();
     let source = opened(root.path(), &options(&server.url())).unwrap();
+    begun.store(true, Ordering::SeqCst);
     session(study.path(), source, &NEVER).0.unwrap();
     assert_eq!(parts(whole.path()), parts(study.path()));
+    assert_eq!(wrong.load(Ordering::SeqCst), 2, "no prompt was answered wrongly twice");
 
-    let (server, _) = Switch::start(move |request, number| match number > 8 {
+    let server = counting(move |request, before| match before.completions > 8 {
         true => spoilt(request),
         false => Fake::default().answer(request),
     });
@@ -278,11 +305,12 @@ fn answers_that_are_wrong_in_the_middle() {
 /// One prompt that no number of tries gets through: the length that does is told.
 #[test]
 fn a_prompt_that_is_too_much_for_the_server() {
-    let (server, _) =
-        Switch::start(|request, number| match prompt(&body(request)).len() > 40 && number > 8 {
+    let server = counting(|request, before| {
+        match prompt(&body(request)).len() > 40 && before.completions > 8 {
             true => refusal(500, "EngineCore encountered an issue."),
             false => Fake::default().answer(request),
-        });
+        }
+    });
     let root = tempfile::tempdir().unwrap();
     let source = opened(root.path(), &options(&server.url())).unwrap();
     let study = tempfile::tempdir().unwrap();
@@ -306,10 +334,14 @@ fn an_audit_tells_what_differs() {
     let server = Fake::default().start();
     let told = again(&server.url());
     assert!(told.contains("tokens sent again, 0 (0.00 %) have another rank"), "{told}");
-    // Every third answer is of another model.
-    let (server, _) = Switch::start(|request, number| match number > 6 && number % 3 == 0 {
-        true => Fake { seed: 3, ..Fake::default() }.answer(request),
-        false => Fake::default().answer(request),
+    // Of a third of the prompts, the second answer is of another model; the probe asks its own twice.
+    let of_probe = ids(1, 48, 300);
+    let server = counting(move |request, before| {
+        let third = number_of(request).is_some_and(|number| number % 3 == 0);
+        match third && before.of_prompt == 1 && prompt(&body(request)) != of_probe {
+            true => Fake { seed: 3, ..Fake::default() }.answer(request),
+            false => Fake::default().answer(request),
+        }
     });
     let told = again(&server.url());
     assert!(told.starts_with("audit: of") && !told.contains(" 0 (0.00 %)"), "{told}");
