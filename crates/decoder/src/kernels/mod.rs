@@ -12,6 +12,7 @@
 //! | [`Left`], [`Right`] | small products of activations by activations, for attention |
 //! | [`Softmax`] | makes the scores of one such product into the weights of the next |
 //! | [`Numbers`], `words` | buffers on cache lines |
+//! | [`Speeds`], [`faster`], [`rate`] | how fast each kind of numbers is here, by a short timing |
 //!
 //! **Paths.** [`Format`] says in which numbers and by which [`Kernels`]. Which ones is settled when
 //! a model is loaded, and stays.
@@ -36,6 +37,7 @@ mod packed;
 mod shape;
 mod small;
 mod softmax;
+mod speed;
 mod strips;
 mod words;
 
@@ -44,6 +46,7 @@ pub use dense::{MIN_ROWS, View, product};
 pub use input::Input;
 pub use packed::{Order, Packed, TILE};
 pub use softmax::Softmax;
+pub use speed::{Speeds, faster, rate};
 pub use strips::{Left, Right, WIDTH, fetch, turn};
 pub use words::Numbers;
 
