@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use relscale_corpus::protocols;
-use relscale_measure::engines::{self, ENGINES, EngineOptions, Listener, Provider};
+use relscale_measure::engines::{self, ENGINES, Earlier, EngineOptions, Listener, Provider};
 use relscale_measure::hub::Hub;
 use relscale_measure::{CorpusSource, Measured, ModelSource, Prefix, Settings};
 use relscale_records::Study;
@@ -22,6 +22,7 @@ use server::ServerArguments;
 
 use super::Threads;
 use super::json::{self, AsJson, Json};
+use crate::exit::Refusal;
 use crate::inputs::{self, Model, Text};
 use crate::interrupt;
 use crate::progress::measuring::Measuring;
@@ -109,7 +110,8 @@ pub(crate) struct Arguments {
     tie_head: bool,
 
     /// Numbers in which weights are kept and products taken; bf16 halves the memory and moves some
-    /// ranks (docs/performance.md) [default: f32]
+    /// ranks (docs/performance.md); auto is the faster one here by a short timing, or what the
+    /// study was begun in [default: f32]
     #[arg(long, value_enum)]
     dtype: Option<Dtype>,
 
@@ -134,6 +136,8 @@ enum Dtype {
     F32,
     /// 16 bits, summed in 32
     Bf16,
+    /// The faster one
+    Auto,
 }
 
 /// One run, for machines. What nothing was scored for is `null`.
@@ -217,7 +221,11 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     read.push(Input::Study(arguments.out.clone()));
     spare(&[Json::file(arguments.json.destination())], &read)?;
     let corpora = inputs::corpora(&texts)?;
-    let options = EngineOptions { argument: argument.clone(), ..options(arguments) };
+    let options = EngineOptions {
+        argument: argument.clone(),
+        earlier: earlier(arguments, &corpora)?,
+        ..options(arguments)
+    };
     let sources = inputs::sources(&models, engine, &options)?;
     let measured =
         measure(&arguments.out, &models, &sources, &corpora, &settings(arguments), cancel)?;
@@ -248,6 +256,20 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     Ok(())
 }
 
+/// What the study holds already, for an engine that is to pick its numbers.
+fn earlier(arguments: &Arguments, corpora: &[CorpusSource<'_>]) -> anyhow::Result<Earlier> {
+    if arguments.dtype != Some(Dtype::Auto) {
+        return Ok(Earlier::default());
+    }
+    if arguments.part.is_some() {
+        let what = "--part with --dtype auto: each process would pick by its own machine, and \
+                    slices in other numbers do not merge";
+        return Err(Refusal::new(what, "say --dtype f32 or --dtype bf16").into());
+    }
+    let names: Vec<&str> = corpora.iter().map(|corpus| corpus.name.as_str()).collect();
+    Ok(Earlier::read(&arguments.out, &names)?)
+}
+
 /// What was said to the engine.
 fn options(arguments: &Arguments) -> EngineOptions {
     let said = EngineOptions {
@@ -255,6 +277,7 @@ fn options(arguments: &Arguments) -> EngineOptions {
         dtype: arguments.dtype.map(|dtype| match dtype {
             Dtype::F32 => engines::Dtype::F32,
             Dtype::Bf16 => engines::Dtype::Bf16,
+            Dtype::Auto => engines::Dtype::Auto,
         }),
         tie_head: arguments.tie_head,
         cancel: interrupt::flag(),

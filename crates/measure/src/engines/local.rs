@@ -1,4 +1,5 @@
-//! The decoder of this workspace, on this machine, in f32 or bf16.
+//! The decoder of this workspace, on this machine, in f32 or bf16: as a person says, or as is
+//! faster here.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,13 +8,13 @@ use relscale_corpus::{CorpusError, Tokenizer};
 use relscale_decoder::checkpoint::Checkpoint;
 use relscale_decoder::count::ParameterCount;
 use relscale_decoder::families::{self, CheckpointInfo, LoadOptions, ReadWeights};
-use relscale_decoder::kernels::{self, Format};
+use relscale_decoder::kernels::{self, Format, Speeds};
 use relscale_decoder::spec::Spec;
 use relscale_decoder::{Model, Sequence, head};
 use relscale_records::Score;
 use relscale_records::provenance::{ModelProvenance, ParameterCounts};
 
-use super::options::{Dtype, EngineOptions};
+use super::options::{Dtype, EngineOptions, Listener};
 use super::provider::Provider;
 use crate::engine::{Engine, EngineIdentity, EngineWindow, Vocabulary};
 use crate::error::{Error, Result};
@@ -26,7 +27,7 @@ pub const PROVIDER: Provider = Provider {
     name: "local",
     argument: None,
     about: "the decoder of this program, on this machine's processor",
-    takes: &["--dtype", "--tie-head"],
+    takes: &["--dtype", "--dtype auto", "--tie-head"],
     parts: Parts::All,
     source,
 };
@@ -39,6 +40,8 @@ const REVISION: u32 = 1;
 pub struct LocalEngine {
     model: Model,
     provenance: ModelProvenance,
+    /// Who is told that bf16 is no faster here, where a person asked for it.
+    doubt: Option<Listener>,
 }
 
 impl LocalEngine {
@@ -53,7 +56,7 @@ impl LocalEngine {
         known: Option<&Learned>,
     ) -> Result<LoadedModel> {
         let failed = |source| Error::Model { model: request.name.clone(), source };
-        let options = load_options(asked);
+        let options = load_options(request, asked);
         let model = match known.and_then(Learned::get::<ReadWeights>) {
             Some(read) => Model::load_known(&request.folder, options, &read),
             None => Model::load(&request.folder, options),
@@ -70,7 +73,11 @@ impl LocalEngine {
         };
         let facts = facts(request, model.spec(), model.format().dtype(), info);
         Ok(LoadedModel {
-            engine: Box::new(Self { model, provenance: facts.model }),
+            engine: Box::new(Self {
+                model,
+                provenance: facts.model,
+                doubt: (asked.dtype == Some(Dtype::Bf16)).then(|| asked.listener.clone()),
+            }),
             unused_tensors: facts.unused_tensors,
             files_not_read: facts.files_not_read,
             bos: facts.bos,
@@ -80,21 +87,75 @@ impl LocalEngine {
 }
 
 /// What was said, as the decoder takes it.
-fn load_options(asked: &EngineOptions) -> LoadOptions {
+fn load_options(request: &ModelRequest, asked: &EngineOptions) -> LoadOptions {
     LoadOptions {
         force_tied: asked.tie_head,
         dtype: match asked.dtype.unwrap_or_default() {
             Dtype::F32 => kernels::Dtype::F32,
             Dtype::Bf16 => kernels::Dtype::Bf16,
+            Dtype::Auto => picked(request, asked),
         },
         kernels: kernels::Choice::Best,
     }
 }
 
-/// `local-f32` or `local-bf16`: the numbers that products are taken in.
+/// `--dtype auto`: the numbers in which the study has runs of this engine, without timing anything;
+/// else the faster ones. The same whenever it is asked for in a session, and told.
+fn picked(request: &ModelRequest, asked: &EngineOptions) -> kernels::Dtype {
+    let dtypes = [kernels::Dtype::F32, kernels::Dtype::Bf16];
+    let engines = dtypes.map(name);
+    let engines = engines.each_ref().map(String::as_str);
+    if let Some(engine) = asked.earlier.engine(&request.name, &engines) {
+        let dtype = dtypes[usize::from(engine != engines[0])];
+        let sentence = "the numbers in which the study has runs on these texts";
+        asked.listener.notify_once(&format!("--dtype auto is {}: {sentence}", dtype.name()));
+        return dtype;
+    }
+    let speeds = Speeds::here();
+    let dtype = speeds.faster();
+    let why = match dtype {
+        kernels::Dtype::F32 if speeds.bf16 < speeds.f32 => "the faster ones here",
+        kernels::Dtype::F32 => "bf16 is hardly faster here",
+        kernels::Dtype::Bf16 => "the faster ones here",
+    };
+    let name = dtype.name();
+    asked.listener.notify_once(&format!("--dtype auto is {name}: {why} ({})", timed(speeds)));
+    dtype
+}
+
+/// What a short timing says of both kinds of numbers.
+fn timed(speeds: Speeds) -> String {
+    format!(
+        "by a short timing {:.0} GFLOP/s in f32, {:.0} in bf16",
+        speeds.f32 / 1e9,
+        speeds.bf16 / 1e9
+    )
+}
+
+/// Why bf16 may not be worth its coarser numbers here; none where it is faster.
+fn doubt(speeds: Speeds) -> Option<String> {
+    if speeds.faster() == kernels::Dtype::Bf16 {
+        return None;
+    }
+    let (than, instead) = match speeds.bf16 < speeds.f32 {
+        true => ("slower than", "faster here"),
+        false => ("hardly faster than", "about as fast"),
+    };
+    Some(format!(
+        "bf16 is {than} f32 on this processor: {}; it takes half the memory, and where that is not \
+         needed --dtype f32 (or --dtype auto, in a new study) is {instead}, with finer numbers",
+        timed(speeds)
+    ))
+}
+
+/// `local-f32` or `local-bf16`.
+fn name(dtype: kernels::Dtype) -> String {
+    format!("local-{}", dtype.name())
+}
+
+/// By the numbers that products are taken in.
 fn identity(dtype: kernels::Dtype) -> EngineIdentity {
-    let dtype = dtype.name();
-    EngineIdentity::new(format!("local-{dtype}"), REVISION, dtype)
+    EngineIdentity::new(name(dtype), REVISION, dtype.name())
 }
 
 fn rows(spec: &Spec) -> u32 {
@@ -159,6 +220,12 @@ impl Engine for LocalEngine {
         windows: &[EngineWindow<'_>],
         vocabulary: &Vocabulary,
     ) -> Result<Vec<Vec<Option<Score>>>> {
+        // Not when it is loaded: what is finished is not told what would be faster.
+        if let Some(listener) = &self.doubt
+            && let Some(sentence) = doubt(Speeds::here())
+        {
+            listener.notify_once(&sentence);
+        }
         let sequences: Vec<Sequence<'_>> = windows
             .iter()
             .map(|window| Sequence { tokens: window.tokens, scored: window.scored })
@@ -195,10 +262,10 @@ impl Engine for LocalEngine {
 /// [`Error::Model`] and [`Error::Corpus`] (the tokenizer). A folder without a tokenizer is no
 /// error: it can still be measured on a corpus of token ids.
 pub fn source(request: &ModelRequest, asked: &EngineOptions) -> Result<ModelSource<'static>> {
-    let options = load_options(asked);
     let failed = |source| Error::Model { model: request.name.clone(), source };
     families::spec(&request.folder).map_err(failed)?;
     Checkpoint::open(&request.folder).map_err(failed)?;
+    let options = load_options(request, asked);
     let request = request.clone();
     let (again, folder, asked) = (request.clone(), request.folder.clone(), asked.clone());
     Ok(ModelSource {
@@ -242,5 +309,22 @@ pub(super) fn tokenizer(folder: &Path) -> Result<Option<Arc<Tokenizer>>> {
         Ok(tokenizer) => Ok(Some(Arc::new(tokenizer))),
         Err(CorpusError::NoTokenizer { .. } | CorpusError::TokenizerForm { .. }) => Ok(None),
         Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bf16_that_is_no_gain_is_said_with_both_speeds() {
+        let said = |f32, bf16| doubt(Speeds { f32, bf16 });
+        assert_eq!(said(200e9, 400e9), None);
+        let slower = said(262e9, 205e9).unwrap();
+        for words in ["slower than f32", "262 GFLOP/s in f32, 205 in bf16", "half the memory"] {
+            assert!(slower.contains(words), "{slower}");
+        }
+        assert!(slower.contains("--dtype auto"), "{slower}");
+        assert!(said(200e9, 210e9).unwrap().contains("hardly faster"));
     }
 }

@@ -6,8 +6,10 @@
 //! * [`vllm`]: a vLLM server, on whatever machines.
 //!
 //! [`provider`] is the one way in: what a program offers, by name. [`options`] is what a person may
-//! say to any of them. Nothing outside this folder names one of them.
+//! say to any of them, [`earlier`] what a study holds already. Nothing outside this folder names one
+//! of them.
 
+pub mod earlier;
 pub mod exec;
 pub mod local;
 pub mod mock;
@@ -15,6 +17,7 @@ pub mod options;
 pub mod provider;
 pub mod vllm;
 
+pub use earlier::Earlier;
 pub use local::LocalEngine;
 pub use mock::MockEngine;
 pub use options::{Dtype, EngineOptions, Listener, Share};
@@ -73,5 +76,11 @@ mod tests {
         };
         let message = local::PROVIDER.open(&request, &asked).err().unwrap().to_string();
         assert!(message.contains("--url") && message.contains("`local`"), "{message}");
+        // Its server has its numbers, and a process of any kind too.
+        let asked = EngineOptions { dtype: Some(Dtype::Auto), ..EngineOptions::default() };
+        for provider in [vllm::PROVIDER, exec::PROVIDER] {
+            let message = provider.open(&request, &asked).err().unwrap().to_string();
+            assert!(message.contains("does not take --dtype auto"), "{message}");
+        }
     }
 }

@@ -1,8 +1,11 @@
 //! What a person may say to an engine: one list for all, of which each takes its own.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+use super::earlier::Earlier;
 
 /// Numbers in which weights are kept and products taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -12,6 +15,8 @@ pub enum Dtype {
     F32,
     /// 16 bits, summed in 32.
     Bf16,
+    /// What the engine picks: the faster one on its machine, or that in which the study has runs.
+    Auto,
 }
 
 /// `--audit`: a sample of windows that is measured a second time.
@@ -52,25 +57,38 @@ type OnSentence = dyn Fn(&str) + Send + Sync;
 
 /// Whoever is told at once what an engine waits for, from whatever thread; nobody by default.
 #[derive(Clone, Default)]
-pub struct Listener(Option<Arc<OnSentence>>);
+pub struct Listener {
+    on_sentence: Option<Arc<OnSentence>>,
+    /// What was said by [`Listener::notify_once`], by whatever copy of this.
+    told: Arc<Mutex<BTreeSet<String>>>,
+}
 
 impl Listener {
     /// Calls `on_sentence` with every sentence.
     pub fn new(on_sentence: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(on_sentence)))
+        Self { on_sentence: Some(Arc::new(on_sentence)), told: Arc::default() }
     }
 
     /// Passes a sentence on.
     pub fn notify(&self, sentence: &str) {
-        if let Some(on_sentence) = &self.0 {
+        if let Some(on_sentence) = &self.on_sentence {
             on_sentence(sentence);
+        }
+    }
+
+    /// Passes a sentence on, unless it was passed on so before: what holds for all models of a
+    /// session is said once.
+    pub fn notify_once(&self, sentence: &str) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.insert(sentence.to_owned()) {
+            self.notify(sentence);
         }
     }
 }
 
 impl std::fmt::Debug for Listener {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_some() { "Listener(..)" } else { "Listener(none)" })
+        f.write_str(if self.on_sentence.is_some() { "Listener(..)" } else { "Listener(none)" })
     }
 }
 
@@ -101,7 +119,9 @@ pub struct EngineOptions {
     pub length: Option<usize>,
     /// `--engine-option KEY=VALUE`, for the engine itself to understand.
     pub own: Vec<(String, String)>,
-    /// Who is told of waiting.
+    /// What the study holds already; only [`Dtype::Auto`] asks for it.
+    pub earlier: Earlier,
+    /// Who is told of waiting, and of what an engine picked.
     pub listener: Listener,
     /// A flag that ends whatever takes long.
     pub cancel: Arc<AtomicBool>,
@@ -111,7 +131,8 @@ impl EngineOptions {
     /// The options that were said, as a person writes them.
     pub fn given(&self) -> Vec<&'static str> {
         let all = [
-            ("--dtype", self.dtype.is_some()),
+            ("--dtype", self.dtype.is_some_and(|dtype| dtype != Dtype::Auto)),
+            ("--dtype auto", self.dtype == Some(Dtype::Auto)),
             ("--tie-head", self.tie_head),
             ("--url", self.url.is_some()),
             ("--engine-silence", self.silence.is_some()),

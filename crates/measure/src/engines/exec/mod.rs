@@ -53,7 +53,7 @@ pub const TRANSFORMERS: Provider = Provider {
     name: "transformers",
     argument: None,
     about: "PyTorch and transformers, by the Python package relscale_engine: any causal model, on any device",
-    takes: &["--dtype", "--engine-option", "--engine-silence"],
+    takes: &["--dtype", "--dtype auto", "--engine-option", "--engine-silence"],
     parts: Parts::All,
     source: transformers_source,
 };
@@ -81,6 +81,8 @@ fn transformers_source(
         let dtype = match dtype {
             Dtype::F32 => "f32",
             Dtype::Bf16 => "bf16",
+            // By the device, as it does where nobody says.
+            Dtype::Auto => "auto",
         };
         words.extend(["--dtype".to_owned(), dtype.to_owned()]);
     }
