@@ -115,8 +115,8 @@ fn idle_connections_delay_no_other() {
     idle[0].write_all(b"GET / HT").unwrap();
     let begun = Instant::now();
     assert_eq!(served.ask("GET", "/", &served.address.clone()).0, 200);
-    // One by one they would have taken 5 s each.
-    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+    // One by one they would have taken 5 s each, 100 s in all.
+    assert!(begun.elapsed() < Duration::from_secs(25), "{:?}", begun.elapsed());
 }
 
 /// Ctrl-C is how a server ends, so it is no failure; it waits for nobody.

@@ -194,14 +194,14 @@ fn answers_have_a_length_and_a_form() {
 
 #[test]
 fn a_slow_server_is_given_up_in_time() {
-    let server = StubServer::start(|_| Answer::new(200, "").after(Duration::from_secs(5)));
+    let server = StubServer::start(|_| Answer::new(200, "").after(Duration::from_secs(90)));
     let limits = Limits { answer: Duration::from_millis(200), ..Limits::default() };
     let begun = Instant::now();
     let error =
         Client::new(limits, quick(2)).unwrap().send(&Request::get(&server.url())).unwrap_err();
     assert!(matches!(error, HttpError::Broken { tries: 2, .. }), "{error:?}");
     assert!(error.to_string().contains("no answer in time"), "{error}");
-    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
 /// A stop ends a wait of a minute at once.
