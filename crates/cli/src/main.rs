@@ -10,6 +10,7 @@
 //! | `terminal` | tables and numbers as people read them |
 //! | `exit` | exit codes, errors, hints |
 //! | `interrupt` | Ctrl-C: once to stop well, twice to stop at once |
+//! | `version` | the version, and the kernels that this processor gets |
 //!
 //! Results go to standard output; progress, notes and errors to standard error. Only this crate
 //! prints or exits.
@@ -23,6 +24,7 @@ mod interrupt;
 mod progress;
 mod spare;
 mod terminal;
+mod version;
 
 use std::process::ExitCode;
 
@@ -33,7 +35,7 @@ use commands::Command;
 /// Measures how language models rank the right token, and fits the laws by which that changes with
 /// scale.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100, after_help = exit::HELP)]
+#[command(version, long_version = version::long(), max_term_width = 100, after_help = exit::HELP)]
 struct Program {
     #[command(subcommand)]
     command: Command,

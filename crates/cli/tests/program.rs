@@ -11,8 +11,16 @@ const NO_SCRIPT: &str = "there is no `script` to make a terminal";
 fn help_and_version() {
     let place = Place::new();
     place.run(&["--help"]).shows("help");
-    let version = place.run(&["--version"]);
+    let version = place.run(&["-V"]);
     assert_eq!((version.code, version.out.as_str()), (Some(0), "relscale [VERSION]\n"));
+    // And the kernels that this processor gets, whichever they are.
+    let version = place.run(&["--version"]);
+    let lines: Vec<&str> = version.out.lines().collect();
+    assert_eq!((version.code, lines.len(), lines[0]), (Some(0), 4, "relscale [VERSION]"));
+    for (line, name) in lines[1..].iter().zip(["f32", "bf16", "processor"]) {
+        let value = line.strip_prefix(name).and_then(|rest| rest.strip_prefix(": "));
+        assert!(value.is_some_and(|value| !value.is_empty()), "{lines:?}");
+    }
     for command in ["demo", "measure", "fit", "relative", "predict", "report", "sweep", "view"] {
         let help = place.run(&[command, "--help"]);
         assert_eq!(help.code, Some(0));

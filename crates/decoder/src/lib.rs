@@ -15,7 +15,7 @@
 //!   version that judges both.
 //! * [`head`]: logits tile by tile, folded at once; no tokens x vocabulary matrix exists anywhere
 //!   but in [`head::reference`].
-//! * [`kernels`]: the only unsafe code of the workspace.
+//! * [`kernels`]: the only unsafe code of the workspace; [`processor`]: what they run on.
 //!
 //! Invariants: local folders only, no socket; results of a row do not depend on which other rows
 //! share its batch.
@@ -32,6 +32,7 @@ pub mod matrix;
 pub mod model;
 pub mod ops;
 pub mod parts;
+pub mod processor;
 pub mod spec;
 pub mod weights;
 

@@ -4,6 +4,7 @@ use relscale_records::Score;
 use relscale_records::provenance::{
     ModelProvenance, ScoreColumn, ScoringProvenance, TieRule, VocabularyRule,
 };
+use relscale_records::study::ComputedOn;
 
 use crate::error::Result;
 
@@ -36,6 +37,8 @@ pub struct EngineIdentity {
     pub rows_only: bool,
     /// What a reader of any of its numbers must know; recorded, and not part of the key.
     pub cautions: Vec<String>,
+    /// By which kernels, and where, if it knows; recorded, and not part of the key.
+    pub computed_on: Option<ComputedOn>,
 }
 
 impl EngineIdentity {
@@ -50,6 +53,7 @@ impl EngineIdentity {
             rank_rule: TieRule::AtLeast,
             rows_only: false,
             cautions: Vec::new(),
+            computed_on: None,
         }
     }
 }

@@ -66,7 +66,8 @@ pub fn plan(
         parts: layout.parts(asked.part_tokens, None)?.len() as u32,
     };
     let slice = asked.slice.map(|which| layout.slice(which)).transpose()?;
-    let record = RunRecord { slice, ..RunRecord::new(provenance, plan) };
+    let computed_on = model.identity.computed_on.iter().cloned().collect();
+    let record = RunRecord { slice, computed_on, ..RunRecord::new(provenance, plan) };
     Ok(PlannedRun { record, layout })
 }
 

@@ -59,7 +59,7 @@ pub fn carry_out(
     events: &mut dyn FnMut(Event),
     cancel: &AtomicBool,
 ) -> Result<Done> {
-    let run = study.start(&job.planned.record)?;
+    let mut run = study.start(&job.planned.record)?;
     check_plan(&run, job.planned)?;
     job.engine.check_earlier(&run.record().provenance.scoring)?;
     if let Some(done) = finished_before(&run, job.rows)? {
@@ -82,6 +82,12 @@ pub fn carry_out(
                 None
             }
         });
+    }
+    if states.iter().any(Option::is_none) {
+        // Begun elsewhere, perhaps.
+        for one in &job.planned.record.computed_on {
+            run.add_computed_on(one)?;
+        }
     }
     if !run.has_documents() {
         write_documents(&run, job)?;

@@ -8,7 +8,8 @@ use std::path::Path;
 use common::{WORDS, assert_same, session, settings, text, tiny, tokenizer_json};
 use relscale_decoder::families::LoadOptions;
 use relscale_decoder::head::Vocabulary;
-use relscale_decoder::{Model, Sequence};
+use relscale_decoder::kernels::{Choice, Dtype, Format};
+use relscale_decoder::{Model, Sequence, processor};
 use relscale_measure::engines::{EngineOptions, local};
 use relscale_measure::{CorpusSource, Error, ModelRequest, ModelSource, Settings};
 use relscale_records::provenance::VocabularyRule;
@@ -109,6 +110,38 @@ fn one_changed_weight_is_a_new_run() {
     let runs = Study::open(&study).unwrap().runs().unwrap();
     assert_eq!(runs.len(), 2);
     assert_eq!(runs.iter().filter(|run| run.current).count(), 1);
+}
+
+/// Another machine goes on: the record tells both. What was finished elsewhere stays as it is.
+#[test]
+fn a_run_that_is_gone_on_with_elsewhere_tells_both() {
+    let root = tempfile::tempdir().unwrap();
+    let study = root.path().join("study");
+    let corpora = [lines(root.path())];
+    let models = [folder(root.path(), "tiny", 1, 64)];
+    let measured = || session(&study, &models, &corpora, &settings()).0.unwrap();
+    let record = || Study::open(&study).unwrap().runs().unwrap().remove(0).record;
+    measured();
+    let here = record().computed_on;
+    let best = Format::new(Dtype::F32, Choice::Best);
+    assert_eq!((here.len(), here[0].kernels.as_str()), (1, best.kernels().name()));
+    assert_eq!(here[0].processor, processor::name());
+
+    let file = study.join("runs").join(record().folder_name()).join("run.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let elsewhere = text.replace(processor::name(), "~ another");
+    assert!(text != elsewhere);
+    fs::write(&file, &elsewhere).unwrap();
+    measured();
+    assert_eq!(fs::read_to_string(&file).unwrap(), elsewhere);
+
+    fs::remove_file(file.with_file_name("part-00000.parquet")).unwrap();
+    measured();
+    let both = record().computed_on;
+    assert_eq!((both.len(), &both[0]), (2, &here[0]));
+    assert_eq!(both[1].processor, "~ another");
+    // Nothing that decides the numbers: the same run.
+    assert_eq!(Study::open(&study).unwrap().runs().unwrap().len(), 1);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use common::{assert_same, corpus, documents, files, mock, model, session, settings};
 use relscale_measure::{Error, Settings};
 use relscale_records::Study;
-use relscale_records::study::{MergedRun, SliceOf, merge};
+use relscale_records::study::{ComputedOn, MergedRun, SliceOf, merge};
 
 fn part(folder: &Path, index: u32, of: u32) -> Settings {
     let slice = Some(SliceOf { index, of });
@@ -49,6 +49,29 @@ fn merged_slices_are_the_bytes_of_one_process_in_any_order() {
             assert_same(&at("whole"), &into);
         }
     }
+}
+
+/// Slices from two machines: the run tells both, whichever came first.
+#[test]
+fn what_computed_the_slices_is_told_of_the_run() {
+    let root = tempfile::tempdir().unwrap();
+    let on = |processor: &str| ComputedOn { kernels: "gemm".into(), processor: processor.into() };
+    let parts = [1, 2, 3].map(|index| root.path().join(format!("part-{index}")));
+    for (index, (path, processor)) in (1..).zip(parts.iter().zip(["b", "a", "b"])) {
+        part(path, index, 3);
+        let study = Study::create_or_open(path).unwrap();
+        for entry in study.runs().unwrap() {
+            let mut run = study.run(&entry.folder).unwrap();
+            run.add_computed_on(&on(processor)).unwrap();
+            run.add_computed_on(&on(processor)).unwrap();
+            assert_eq!(study.run(&entry.folder).unwrap().record().computed_on, [on(processor)]);
+        }
+    }
+    let into = root.path().join("all");
+    merged(&into, &parts).unwrap();
+    let runs = Study::open(&into).unwrap().runs().unwrap();
+    assert_eq!(runs.len(), 4);
+    assert!(runs.iter().all(|run| run.record.computed_on == [on("a"), on("b")]), "{runs:?}");
 }
 
 #[test]

@@ -6,6 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use relscale_laws::{FitOptions, Flag, FlagCode, Saved as _, StudyFit};
+use relscale_records::Study;
+use relscale_records::study::ComputedOn;
 use relscale_report::ReportError;
 use support::sources::{Sources, stated};
 use support::{Runs, SIZES, TEXTS, Text, read, render};
@@ -94,6 +96,29 @@ fn what_differs_between_runs_is_told_apart() {
     let text = read(&page(&runs).1);
     says(&text, "ants-3136, ants-33408: f16");
     says(&text, "ants-10432: bf16");
+}
+
+/// Kernels and processors where they are recorded; nothing of them on the page of earlier records.
+#[test]
+fn what_computed_the_runs_is_told() {
+    let runs = support::family("ants", &SIZES[..3], &TEXTS[..1], 40);
+    let home = tempfile::tempdir().unwrap();
+    support::keep(home.path(), &runs);
+    let laws = support::laws(&runs);
+    assert!(!read(&page_in(&laws, home.path())).contains("Computed on"));
+    let study = Study::create_or_open(home.path()).unwrap();
+    let names = study.runs().unwrap().into_iter().map(|run| run.folder).collect::<Vec<_>>();
+    let on = |kernels: &str, processor: &str| ComputedOn {
+        kernels: kernels.into(),
+        processor: processor.into(),
+    };
+    let first = names.iter().position(|name| name.contains("ants-3136")).unwrap();
+    let mut run = study.run(&names[first]).unwrap();
+    run.add_computed_on(&on("gemm", "an old one")).unwrap();
+    run.add_computed_on(&on("avx512", "a new one")).unwrap();
+    let text = read(&page_in(&laws, home.path()));
+    says(&text, "Computed on ants-10432, ants-33408: not recorded");
+    says(&text, "ants-3136: avx512 on a new one; gemm on an old one");
 }
 
 /// Not one number of a result without its place, and every place holds that number.

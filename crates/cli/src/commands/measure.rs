@@ -10,7 +10,7 @@ use relscale_measure::{CorpusSource, Measured, ModelSource, Prefix, Settings};
 use relscale_records::Study;
 use relscale_records::digits;
 use relscale_records::provenance::VocabularyRule;
-use relscale_records::study::{RunFolder, SliceOf, Totals};
+use relscale_records::study::{ComputedOn, RunFolder, SliceOf, Totals};
 use relscale_records::tally::k_grid;
 use serde::Serialize;
 
@@ -147,6 +147,10 @@ struct RunSummary {
     corpus: String,
     /// Hash of all that decided the numbers.
     key: String,
+    engine: Option<String>,
+    compute_dtype: Option<String>,
+    /// Kernels and processors, where the engine says.
+    computed_on: Vec<ComputedOn>,
     totals: Totals,
     /// The k of `rbp`.
     k: Vec<u32>,
@@ -341,11 +345,15 @@ fn runs(study: &Study, measured: &[Measured]) -> anyhow::Result<Vec<RunSummary>>
         };
         let grid =
             |folder: &RunFolder| k_grid(folder.record().provenance.scoring.vocabulary.scored);
+        let scoring = folder.map(|folder| &folder.record().provenance.scoring);
         let bits_per_byte = totals.as_ref().and_then(|totals| totals.bits_per_byte());
         Ok(RunSummary {
             model: one.model.clone(),
             corpus: one.corpus.clone(),
             key: one.done.key.clone(),
+            engine: scoring.map(|scoring| scoring.engine.clone()),
+            compute_dtype: scoring.map(|scoring| scoring.compute_dtype.clone()),
+            computed_on: folder.map(|run| run.record().computed_on.clone()).unwrap_or_default(),
             totals: one.done.totals,
             k: folder.map(grid).unwrap_or_default(),
             rbp: totals.as_ref().and_then(|totals| totals.rbp()),

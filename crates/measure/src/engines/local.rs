@@ -10,9 +10,10 @@ use relscale_decoder::count::ParameterCount;
 use relscale_decoder::families::{self, CheckpointInfo, LoadOptions, ReadWeights};
 use relscale_decoder::kernels::{self, Format, Speeds};
 use relscale_decoder::spec::Spec;
-use relscale_decoder::{Model, Sequence, head};
+use relscale_decoder::{Model, Sequence, head, processor};
 use relscale_records::Score;
 use relscale_records::provenance::{ModelProvenance, ParameterCounts};
+use relscale_records::study::ComputedOn;
 
 use super::options::{Dtype, EngineOptions, Listener};
 use super::provider::Provider;
@@ -63,7 +64,7 @@ impl LocalEngine {
         };
         let model = model.map_err(failed)?;
         let info = model.info().cloned().ok_or_else(|| Error::Engine {
-            engine: identity(model.format().dtype()).name,
+            engine: name(model.format().dtype()),
             reason: format!("{} has no record of its files", request.folder.display()),
         })?;
         let read = ReadWeights {
@@ -158,6 +159,12 @@ fn identity(dtype: kernels::Dtype) -> EngineIdentity {
     EngineIdentity::new(name(dtype), REVISION, dtype.name())
 }
 
+/// Which kernels, and where.
+fn computed_on(format: Format) -> ComputedOn {
+    let kernels = format.kernels().name().to_owned();
+    ComputedOn { kernels, processor: processor::name().to_owned() }
+}
+
 fn rows(spec: &Spec) -> u32 {
     // Ids are u32, so a head with more rows could not be spoken of anyway.
     u32::try_from(spec.vocabulary).unwrap_or(u32::MAX)
@@ -200,7 +207,8 @@ fn facts(
 
 impl Engine for LocalEngine {
     fn identity(&self) -> EngineIdentity {
-        identity(self.model.format().dtype())
+        let format = self.model.format();
+        EngineIdentity { computed_on: Some(computed_on(format)), ..identity(format.dtype()) }
     }
 
     fn model(&self) -> &ModelProvenance {
@@ -280,8 +288,8 @@ pub fn source(request: &ModelRequest, asked: &EngineOptions) -> Result<ModelSour
                 let failed = |source| Error::Model { model: again.name.clone(), source };
                 let (spec, info) =
                     families::recognise(&again.folder, options, read).map_err(failed)?;
-                let dtype = Format::new(options.dtype, options.kernels).dtype();
-                Ok(Some(facts(&again, &spec, dtype, info)))
+                // Which kernels it would get is not asked: that may take a timing.
+                Ok(Some(facts(&again, &spec, options.dtype, info)))
             }),
         }),
     })

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::computed;
 use super::partition::parts;
 use super::{Done, RunFolder, RunRecord, Study, pair};
 use crate::atomic::{self, write_whole};
@@ -293,7 +294,10 @@ fn joined(into: &mut Study, slices: &[Found], again: Vec<String>) -> Result<Merg
             )));
         }
     }
-    let record = RunRecord { slice: None, ..first.record().clone() };
+    let mut record = RunRecord { slice: None, ..first.record().clone() };
+    for one in slices.iter().flat_map(|slice| &slice.record().computed_on) {
+        computed::add(&mut record.computed_on, one);
+    }
     let run = into.restart(&record)?;
     let documents = first.run.documents()?;
     let ranges = parts(

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::computed::{self, ComputedOn};
 use super::partition::{Slice, SliceOf};
 use super::{format_of, read_json, write_json};
 use crate::atomic::{self, remove_leftovers};
@@ -50,12 +51,17 @@ pub struct RunRecord {
     /// others; the plan is that of the whole run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<Slice>,
+    /// What computed it, sorted, none twice; empty where the engine does not say, and in records of
+    /// earlier versions. Neither in the key nor in the parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub computed_on: Vec<ComputedOn>,
 }
 
 impl RunRecord {
     /// The record of a run with this provenance and plan.
     pub fn new(provenance: Provenance, plan: RunPlan) -> Self {
-        Self { format: FORMAT, key: provenance.key(), provenance, plan, slice: None }
+        let key = provenance.key();
+        Self { format: FORMAT, key, provenance, plan, slice: None, computed_on: Vec::new() }
     }
 
     /// Name of the folder in which the run lives: `<model>--<corpus>--<first 12 of the key>`, and
@@ -211,6 +217,17 @@ impl RunFolder {
     /// What the run is.
     pub fn record(&self) -> &RunRecord {
         &self.record
+    }
+
+    /// Records that (more of) the run is computed on this.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn add_computed_on(&mut self, one: &ComputedOn) -> Result<()> {
+        if computed::add(&mut self.record.computed_on, one) {
+            write_json(&self.path.join(RUN_FILE), &self.record)?;
+        }
+        Ok(())
     }
 
     pub(super) fn into_record(self) -> RunRecord {

@@ -165,6 +165,12 @@ fn corpora(runs: &[&RunEntry]) -> Vec<Corpus> {
     texts.collect()
 }
 
+/// What computed a run.
+fn computed_on(run: &RunEntry) -> String {
+    let each: Vec<String> = run.record.computed_on.iter().map(ToString::to_string).collect();
+    if each.is_empty() { "not recorded".to_owned() } else { each.join("; ") }
+}
+
 /// A fact's name and how to read it off a provenance.
 type Reading = (&'static str, fn(&Provenance) -> String);
 
@@ -272,6 +278,9 @@ fn facts(runs: &[&RunEntry]) -> Vec<Fact> {
             values: distinct(runs, |run| read(&run.record.provenance)),
         })
         .collect();
+    if runs.iter().any(|run| !run.record.computed_on.is_empty()) {
+        facts.push(Fact { name: "Computed on", values: distinct(runs, computed_on) });
+    }
     facts.push(Fact {
         name: "Measured by",
         values: distinct(runs, |run| {
