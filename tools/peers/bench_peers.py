@@ -3,7 +3,7 @@
     cargo bench -p relscale-decoder --bench score --no-run          # says where the program is
     python tools/peers/bench_peers.py --ours target/release/deps/score-XXXX --model gpt2=GPT2 --model qwen=QWEN \
         [--windows 1x1024 --windows 4x512] [--dtype f32 --dtype bf16] [--peer eager --peer compiled --peer authors] \
-        [--rounds 5] [--threads 2] [--out FILE.json]
+        [--rounds 5] [--threads 2] [--isa avx2] [--out FILE.json]
 
 Models are folders as `random_model.py` writes them. Each peer is one process that loads the model once and then waits, so
 that a round is: our program (one warm-up, then --repeats timed calls, of which it prints the median), then one timed call of
@@ -16,6 +16,14 @@ Peers:
   compiled  the same under torch.compile
   authors   as the rank law's authors do it: softmax over all logits, top-k of it for each k of their grid, and a loop in
             Python over the tokens that asks whether the right one is in it, and its rank by comparison; float32 only
+
+Each row has the processor, the kernels that ours took, ours and its share of the processor's own limit in GFLOP/s (multiply-adds
+without memory, in the same program; none where the kernels are not by hand), and what torch says of itself: its CPU capability,
+and whether oneDNN would take AMX tiles.
+
+`--isa avx2` holds both sides to AVX2: ours by `--kernels avx2` of the bench, which refuses where it has none; torch by
+ATEN_CPU_CAPABILITY, ONEDNN_MAX_CPU_ISA and MKL_ENABLE_INSTRUCTIONS. What torch.compile generates is held to it in its own vector
+code; the C++ compiler is still told `-march=native`.
 
 Memory is the peak of the resident set since the process began (VmHWM), loading included; that of the peer when it has done
 its first call.
@@ -30,12 +38,17 @@ import statistics
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 DTYPES = {"f32": "float32", "bf16": "bfloat16"}
 PEERS = ["eager", "compiled", "authors"]
 # Default grid of the published code.
 AUTHORS_K = [1, 10, 100, 1000, 10000]
+# What holds each library of a peer to an instruction set.
+ISA = {
+    "avx2": {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"},
+}
 
 
 def vm_hwm():
@@ -85,6 +98,17 @@ def authors(model, windows):
     return hits, ranks, nlls
 
 
+def capability():
+    """What torch says it may use of this processor."""
+    import torch
+
+    vectors = torch.backends.cpu.get_cpu_capability()
+    # Private, and not in every version.
+    asked = getattr(torch.cpu, "_is_amx_tile_supported", None)
+    tiles = {None: "unknown", True: "yes", False: "no"}[asked and bool(asked())]
+    return f"{vectors}, AMX {tiles}"
+
+
 def serve(args):
     """Loads the model, makes one call to warm up, then answers each line of standard input with the seconds of one call."""
     import torch
@@ -100,7 +124,8 @@ def serve(args):
     score = {"eager": plain, "compiled": torch.compile(plain), "authors": authors}[args.serve]
     with torch.inference_mode():
         score(model, windows)
-        print(f"ready torch {torch.__version__}, transformers {transformers.__version__}", flush=True)
+        versions = f"torch {torch.__version__}, transformers {transformers.__version__}"
+        print(f"ready {versions} | {capability()}", flush=True)
         for _ in sys.stdin:
             start = time.perf_counter()
             score(model, windows)
@@ -111,13 +136,18 @@ def serve(args):
 
 
 class Peer:
-    def __init__(self, name, folder, windows, dtype, threads):
+    def __init__(self, name, folder, windows, dtype, threads, isa):
         command = [sys.executable, __file__, "--serve", name, "--serve-model", str(folder), "--serve-windows", windows]
         command += ["--serve-dtype", dtype, "--threads", str(threads)]
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, **ISA.get(isa, {})},
         )
-        self.versions = self.line().removeprefix("ready ")
+        self.versions, self.capability = self.line().removeprefix("ready ").split(" | ")
 
     def line(self):
         text = self.process.stdout.readline()
@@ -136,10 +166,22 @@ class Peer:
         self.process.wait()
 
 
-def ours(program, folder, windows, dtype, threads, repeats):
-    """Tokens a second (median of its repeats) and peak memory in MB of one run of our bench."""
+@dataclass
+class Ours:
+    """One run of our bench."""
+
+    rate: float  # tokens a second, the median of its repeats
+    megabytes: float  # peak of the resident set
+    processor: str
+    kernels: str
+    flops: float | None  # GFLOP/s, and the processor's own limit; None where it is not known
+    limit: float | None
+
+
+def ours(program, folder, windows, dtype, threads, repeats, isa):
     count, length = windows.split("x")
     command = [program, str(folder), count, length, str(repeats)] + ([] if dtype == "f32" else ["--dtype", dtype])
+    command += ["--kernels", isa] if isa else []
     process = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
@@ -149,10 +191,21 @@ def ours(program, folder, windows, dtype, threads, repeats):
     )
     text = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
-    rate = re.search(r"median (\d+) tokens/s", text)
+    rate = re.search(r"\((\S+)\), \d+ threads: median (\d+) tokens/s", text)
     if status != 0 or not rate:
         raise SystemExit(f"{' '.join(command)} failed: {process.stderr.read() or text}")
-    return float(rate[1]), usage.ru_maxrss / 1e3
+    on = re.search(r"^on (.*)$", text, re.M)
+    limit = re.search(r"(\d+) GFLOP/s of (\d+):", text)
+    flops, most = map(float, limit.groups()) if limit else (None, None)
+    return Ours(float(rate[2]), usage.ru_maxrss / 1e3, on[1] if on else "unknown", rate[1], flops, most)
+
+
+def of_limit(runs):
+    """Ours in GFLOP/s beside the limit, medians over the rounds."""
+    if any(run.limit is None for run in runs):
+        return "-"
+    flops, most = (statistics.median(getattr(run, name) for run in runs) for name in ("flops", "limit"))
+    return f"{flops:.0f} of {most:.0f}: {100 * flops / most:.0f} %"
 
 
 def spread(values, digits=0):
@@ -175,6 +228,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=3, help="timed calls in one run of ours")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--isa", choices=ISA, help="hold both sides to this instruction set")
     parser.add_argument("--out", type=Path, help="write every single number here (JSON)")
     parser.add_argument("--serve", choices=PEERS, help=argparse.SUPPRESS)
     parser.add_argument("--serve-model", help=argparse.SUPPRESS)
@@ -189,7 +243,8 @@ def main():
     print(machine())
     results, versions = [], None
     header = "| model | dtype | windows | peer | ours, tokens/s | peer, tokens/s | ratio | ours, MB | peer, MB |"
-    rows = [header, "|---" * 9 + "|"]
+    header += " processor | kernels | ours, GFLOP/s of the limit | torch |"
+    rows = [header, "|---" * 13 + "|"]
     for named in args.model:
         name, _, folder = named.rpartition("=")
         for dtype in args.dtype or ["f32"]:
@@ -198,20 +253,22 @@ def main():
                 for kind in args.peer or PEERS:
                     if kind == "authors" and dtype != "f32":
                         continue
-                    peer = Peer(kind, folder, windows, dtype, args.threads)
+                    peer = Peer(kind, folder, windows, dtype, args.threads, args.isa)
                     if versions is None:
                         versions = peer.versions
                         print(f"{versions}, Python {platform.python_version()}, {args.threads} threads", flush=True)
                     turns = []
                     for _ in range(args.rounds):
-                        own, own_memory = ours(args.ours, folder, windows, dtype, args.threads, args.repeats)
+                        own = ours(args.ours, folder, windows, dtype, args.threads, args.repeats, args.isa)
                         seconds, memory = peer.seconds()
-                        turns.append((own, count * length / seconds, own_memory, memory))
+                        turns.append((own, count * length / seconds, memory))
                     peer.close()
-                    rates, theirs, memories, their_memories = zip(*turns)
+                    runs, theirs, their_memories = zip(*turns)
+                    rates, memories = [run.rate for run in runs], [run.megabytes for run in runs]
                     ratios = [a / b for a, b in zip(rates, theirs)]
                     row = [name or folder, dtype, windows.replace("x", " x "), kind, spread(rates), spread(theirs)]
                     row += [spread(ratios, 2), f"{max(memories):.0f}", f"{max(their_memories):.0f}"]
+                    row += [runs[0].processor, runs[0].kernels, of_limit(runs), peer.capability]
                     rows.append("| " + " | ".join(row) + " |")
                     print(rows[-1], flush=True)
                     results.append(
@@ -224,6 +281,12 @@ def main():
                             "peer_rates": theirs,
                             "ours_mb": memories,
                             "peer_mb": their_memories,
+                            "processor": runs[0].processor,
+                            "kernels": runs[0].kernels,
+                            "isa": args.isa,
+                            "ours_gflops": [run.flops for run in runs],
+                            "limit_gflops": [run.limit for run in runs],
+                            "torch": peer.capability,
                         }
                     )
                     if args.out:

@@ -12,7 +12,7 @@
 use relscale_decoder::families::LoadOptions;
 use relscale_decoder::head::Vocabulary;
 use relscale_decoder::kernels::{Choice, Dtype, Kernels, peak};
-use relscale_decoder::{Model, Sequence};
+use relscale_decoder::{Model, Sequence, processor};
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -62,6 +62,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     rates.remove(0);
     rates.sort_by(f64::total_cmp);
     let format = model.format();
+    println!("on {}", processor::name());
     println!(
         "{windows} x {length}, {} ({}), {} threads: median {:.0} tokens/s ({:.0} to {:.0}) of {repeats}",
         format.dtype().name(),
