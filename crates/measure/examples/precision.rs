@@ -1,12 +1,14 @@
-//! What bf16 does to ranks: scores the same text with the same models in f32 and in bf16, position
-//! by position.
+//! What bf16 does to ranks, or one kernel beside another: scores the same text with the same models
+//! in two formats, position by position.
 //!
 //! ```text
 //! cargo run --release -p relscale-measure --example precision                               # the shipped family
 //! cargo run --release -p relscale-measure --example precision -- crates:docs 60000 FOLDER...
+//! FORMATS=f32:avx512,f32:amx-model cargo run --release -p relscale-measure --example precision
 //! ```
 //!
-//! The table in `docs/performance.md` is made by it.
+//! A format is a kind of numbers and, if wanted, the kernels. The tables in `docs/performance.md`
+//! are made by it.
 
 #![allow(clippy::print_stdout)] // An example prints.
 
@@ -17,13 +19,31 @@ use relscale_corpus::Tokenizer;
 use relscale_corpus::spec::CorpusSpec;
 use relscale_decoder::families::LoadOptions;
 use relscale_decoder::head::{Scored, Vocabulary};
-use relscale_decoder::kernels::Dtype;
+use relscale_decoder::kernels::{Choice, Dtype, Format, Kernels};
 use relscale_decoder::{Model, Sequence};
 
 /// The k whose hits are compared.
 const K: [u32; 4] = [1, 10, 100, 1000];
 
+/// `f32`, `bf16:avx2` and the like.
+fn format(text: &str) -> Result<LoadOptions, Box<dyn Error>> {
+    let (dtype, kernels) = text.split_once(':').map_or((text, None), |(d, k)| (d, Some(k)));
+    let dtypes = [Dtype::F32, Dtype::Bf16];
+    let dtype = dtypes.into_iter().find(|d| d.name() == dtype).ok_or("f32 or bf16 is wanted")?;
+    let kernels = match kernels {
+        None => Choice::Best,
+        Some(name) => Kernels::named(name)
+            .and_then(|kernels| Format::by(dtype, kernels))
+            .map(|format| Choice::Only(format.kernels()))
+            .ok_or(format!("no kernels `{name}` for {} on this processor", dtype.name()))?,
+    };
+    Ok(LoadOptions { dtype, kernels, ..LoadOptions::default() })
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
+    let formats = std::env::var("FORMATS").unwrap_or("f32,bf16".to_owned());
+    let (first, second) = formats.split_once(',').ok_or("FORMATS has two, with a comma between")?;
+    let (first, second) = (format(first)?, format(second)?);
     let mut arguments = std::env::args().skip(1);
     let corpus: CorpusSpec = arguments.next().unwrap_or("crates:docs".to_owned()).parse()?;
     let wanted: usize = arguments.next().map_or(Ok(60_000), |text| text.parse())?;
@@ -36,13 +56,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let documents = corpus.open()?.collect::<Result<Vec<_>, _>>()?;
     println!(
-        "model         positions  same rank  |d ln rank|: mean  99 %   max   hits lost, gained at k = {K:?}    -ln RBP_1 f32, bf16     CE f32, bf16 (nats)"
+        "model         positions  same rank  |d ln rank|: mean  99 %   max   hits lost, gained at k = {K:?}    -ln RBP_1 of both       CE of both (nats): {formats}"
     );
     let mut lines = Vec::new();
     for folder in &folders {
         let tokenizer = Tokenizer::from_folder(folder)?;
-        let load = |dtype| Model::load(folder, LoadOptions { dtype, ..LoadOptions::default() });
-        let (exact, narrow) = (load(Dtype::F32)?, load(Dtype::Bf16)?);
+        let (exact, narrow) = (Model::load(folder, first)?, Model::load(folder, second)?);
         let mut ids = Vec::new();
         for document in &documents {
             if ids.len() >= wanted {

@@ -14,8 +14,8 @@ use std::arch::x86_64::{
     _mm256_setzero_ps, _mm256_slli_epi32, _mm256_storeu_ps,
 };
 
+use super::shape::WIDTH;
 use super::small::{Chains, Multiply, small_product};
-use super::strips::WIDTH;
 
 /// Rows of activations in a panel.
 const MR: usize = 6;

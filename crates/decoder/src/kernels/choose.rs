@@ -1,64 +1,14 @@
-//! Which kernels there are, which of them the processor can run, and which are the best of these.
+//! Which kernels the processor can run, which of them are the best, and what they are made of.
 
 use std::sync::OnceLock;
 
-use super::{Dtype, Format, amx, small};
-
-/// Which kernels to use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Choice {
-    /// The best that the processor has.
-    #[default]
-    Best,
-    /// Those that every processor has, for comparisons and tests.
-    Portable,
-    /// These, or the portable ones where the processor cannot run them on the numbers in question;
-    /// the format tells which ones it became.
-    Only(Kernels),
-}
-
-/// What takes the products.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kernels {
-    /// The `gemm` crate, on every processor (AVX2, NEON and others, chosen by it). In bf16 both
-    /// factors are rounded to it, kept and multiplied as f32.
-    Gemm,
-    /// AVX2 and FMA. In bf16 weights are kept as such and made f32 on the way into a register.
-    Avx2,
-    /// AVX-512. In bf16 as [`Kernels::Avx2`].
-    Avx512,
-    /// AVX-512-BF16, for bf16 alone: `VDPBF16PS`, which multiplies pairs.
-    Avx512Bf16,
-    /// The tiles of Intel's AMX. In f32 every number is three of bf16, and six of their nine
-    /// products are taken (see `amx`).
-    Amx,
-    /// What [`Kernels::Amx`] computes, bit for bit, by a program that runs everywhere and takes a
-    /// hundred times as long: for tests.
-    AmxModel,
-}
+use super::shape::PARTS;
+use super::small::{Chains, Multiply, Pack};
+use super::{Dtype, Format, Kernels, amx, pack};
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
 
 impl Kernels {
-    /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Gemm, Self::Avx2, Self::Avx512, Self::Avx512Bf16, Self::Amx, Self::AmxModel];
-
-    /// In a word: `gemm`, `avx2`, `avx512`, `avx512-bf16`, `amx` or `amx-model`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Gemm => "gemm",
-            Self::Avx2 => "avx2",
-            Self::Avx512 => "avx512",
-            Self::Avx512Bf16 => "avx512-bf16",
-            Self::Amx => "amx",
-            Self::AmxModel => "amx-model",
-        }
-    }
-
-    /// Those of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kernels| kernels.name() == name)
-    }
-
     /// Whether this processor can run them on numbers of `dtype`.
     pub fn run(self, dtype: Dtype) -> bool {
         match self {
@@ -82,7 +32,7 @@ impl Kernels {
         *BEST[usize::from(dtype == Dtype::Bf16)].get_or_init(|| {
             let rated = [Self::Avx2, Self::Avx512, Self::Avx512Bf16, Self::Amx]
                 .into_iter()
-                .filter_map(|kernels| Some((kernels, small::rate(Format::by(dtype, kernels)?)?)));
+                .filter_map(|kernels| Some((kernels, chains(Format::by(dtype, kernels)?)?.rate())));
             let better = |best: (Self, f64), next: (Self, f64)| {
                 if next.1 > 1.1 * best.1 { next } else { best }
             };
@@ -118,5 +68,65 @@ mod processor {
 
     pub(super) fn has_avx512_bf16() -> bool {
         false
+    }
+}
+
+/// Those of a format; `None` for kernels of which there is no limit to speak.
+pub(super) fn chains(format: Format) -> Option<Chains> {
+    match format.kernels {
+        #[cfg(target_arch = "x86_64")]
+        Kernels::Avx512 | Kernels::Avx512Bf16 => Some(avx512::chains(format)),
+        #[cfg(target_arch = "x86_64")]
+        Kernels::Avx2 => Some(avx2::chains()),
+        Kernels::Amx => amx::chains(format),
+        _ => None,
+    }
+}
+
+impl Format {
+    /// The small product with a panel of which `rows` are filled.
+    pub(super) fn multiply(self, rows: usize) -> Multiply {
+        match (self.kernels, self.dtype) {
+            #[cfg(target_arch = "x86_64")]
+            (Kernels::Avx512 | Kernels::Avx512Bf16, _) => avx512::multiply(self, rows),
+            #[cfg(target_arch = "x86_64")]
+            (Kernels::Avx2, Dtype::F32) => avx2::by_f32::<6, 6, 16>,
+            #[cfg(target_arch = "x86_64")]
+            (Kernels::Avx2, Dtype::Bf16) => avx2::by_bf16::<6, 6, 16>,
+            (Kernels::Amx | Kernels::AmxModel, _) => amx::multiply(self, rows),
+            _ => unreachable!("small products are for formats by hand"),
+        }
+    }
+
+    /// What makes panels of weights.
+    pub(super) fn pack_weights(self) -> Pack {
+        match (self.kernels, self.dtype) {
+            #[cfg(target_arch = "x86_64")]
+            (Kernels::Avx512 | Kernels::Avx512Bf16, _) => avx512::pack_weights(self.dtype),
+            #[cfg(target_arch = "x86_64")]
+            (Kernels::Amx, Dtype::F32) => avx512::tiles::weight_tiles::<{ PARTS }>,
+            #[cfg(target_arch = "x86_64")]
+            (Kernels::Amx, Dtype::Bf16) => avx512::tiles::weight_tiles::<1>,
+            (Kernels::Avx2, Dtype::F32) => pack::numbers::<16>,
+            (Kernels::Avx2, Dtype::Bf16) => pack::pairs::<16>,
+            (_, Dtype::F32) => pack::weight_tiles::<{ PARTS }>,
+            (_, Dtype::Bf16) => pack::weight_tiles::<1>,
+        }
+    }
+
+    /// What makes panels of activations.
+    pub(super) fn pack_input(self) -> Pack {
+        match (self.kernels, self.dtype) {
+            #[cfg(target_arch = "x86_64")]
+            (Kernels::Avx512 | Kernels::Avx512Bf16, _) => avx512::pack_input(self),
+            #[cfg(target_arch = "x86_64")]
+            (Kernels::Amx, Dtype::F32) => avx512::tiles::input_tiles::<{ PARTS }>,
+            #[cfg(target_arch = "x86_64")]
+            (Kernels::Amx, Dtype::Bf16) => avx512::tiles::input_tiles::<1>,
+            (Kernels::Avx2, Dtype::F32) => pack::numbers::<6>,
+            (Kernels::Avx2, Dtype::Bf16) => pack::rounded_numbers::<6>,
+            (_, Dtype::F32) => pack::input_tiles::<{ PARTS }>,
+            (_, Dtype::Bf16) => pack::input_tiles::<1>,
+        }
     }
 }

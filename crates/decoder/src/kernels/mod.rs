@@ -8,7 +8,8 @@
 //! | [`Input`] | activations laid out for one product |
 //! | `shape` | how panels of both are laid out, kernel by kernel |
 //! | `small` | the small product that all others by hand are made of, from one description |
-//! | `avx512`, `avx2`, `amx` | that product by each kind of processor |
+//! | `avx512`, `avx2`, `amx` | that product by each kind of processor; `pack` lays panels out in plain code |
+//! | `choose` | which kernels the processor can run, and which are the best of them |
 //! | [`Left`], [`Right`] | small products of activations by activations, for attention |
 //! | [`Softmax`] | makes the scores of one such product into the weights of the next |
 //! | [`Numbers`], `words` | buffers on cache lines |
@@ -41,13 +42,13 @@ mod speed;
 mod strips;
 mod words;
 
-pub use choose::{Choice, Kernels};
 pub use dense::{MIN_ROWS, View, product};
 pub use input::Input;
 pub use packed::{Order, Packed, TILE};
+pub use shape::WIDTH;
 pub use softmax::Softmax;
 pub use speed::{Speeds, faster, rate};
-pub use strips::{Left, Right, WIDTH, fetch, turn};
+pub use strips::{Left, Right, fetch, turn};
 pub use words::Numbers;
 
 /// Numbers in which weights are kept and products are taken. Sums, norms, softmax and the residual
@@ -73,6 +74,62 @@ impl Dtype {
             Self::F32 => "f32",
             Self::Bf16 => "bf16",
         }
+    }
+}
+
+/// Which kernels to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Choice {
+    /// The best that the processor has.
+    #[default]
+    Best,
+    /// Those that every processor has, for comparisons and tests.
+    Portable,
+    /// These, or the portable ones where the processor cannot run them on the numbers in question;
+    /// the format tells which ones it became.
+    Only(Kernels),
+}
+
+/// What takes the products.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kernels {
+    /// The `gemm` crate, on every processor (AVX2, NEON and others, chosen by it). In bf16 both
+    /// factors are rounded to it, kept and multiplied as f32.
+    Gemm,
+    /// AVX2 and FMA. In bf16 weights are kept as such and made f32 on the way into a register.
+    Avx2,
+    /// AVX-512. In bf16 as [`Kernels::Avx2`].
+    Avx512,
+    /// AVX-512-BF16, for bf16 alone: `VDPBF16PS`, which multiplies pairs.
+    Avx512Bf16,
+    /// The tiles of Intel's AMX. In f32 every number is three of bf16, and six of their nine
+    /// products are taken (see `amx`).
+    Amx,
+    /// What [`Kernels::Amx`] computes, bit for bit, by a program that runs everywhere and takes a
+    /// hundred times as long: for tests.
+    AmxModel,
+}
+
+impl Kernels {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Gemm, Self::Avx2, Self::Avx512, Self::Avx512Bf16, Self::Amx, Self::AmxModel];
+
+    /// In a word: `gemm`, `avx2`, `avx512`, `avx512-bf16`, `amx` or `amx-model`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gemm => "gemm",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+            Self::Avx512Bf16 => "avx512-bf16",
+            Self::Amx => "amx",
+            Self::AmxModel => "amx-model",
+        }
+    }
+
+    /// Those of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kernels| kernels.name() == name)
     }
 }
 
@@ -138,7 +195,7 @@ impl Format {
 /// takes several multiply-adds of the processor for one of ours counts once. `None` where the
 /// kernels are not those of this crate.
 pub fn peak(format: Format, seconds: f64) -> Option<f64> {
-    let chains = small::chains(format)?;
+    let chains = choose::chains(format)?;
     let one = || {
         let start = std::time::Instant::now();
         rayon::broadcast(|_| std::hint::black_box(chains.run()));

@@ -26,6 +26,12 @@ pub(super) const TILE_WORDS: usize = SIDE * SIDE;
 /// Parts that a number of f32 is for the tiles.
 pub(super) const PARTS: usize = 3;
 
+/// Outputs of a right factor of attention's products.
+pub const WIDTH: usize = 32;
+
+/// Rows of a low panel of a left factor, by AVX-512: where 14 would leave too many of them empty.
+pub(super) const LOW: usize = 8;
+
 impl Format {
     /// Rows of activations in a panel; on the path by `gemm` too, where they are dealt out in
     /// portions of as many.

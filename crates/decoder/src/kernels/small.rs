@@ -7,8 +7,6 @@
 //! block of the inner dimension changes no bit. All that the crate promises about results that do
 //! not depend on batch or threads stands on it.
 
-use super::{Dtype, Format, Kernels};
-
 /// A small product, `c [rows, panel] (+)= a b^T`: words of the inner dimension, the panel of
 /// activations, the panel of weights, the sums, how far their rows are apart, whether they are
 /// added to, and what to fetch.
@@ -84,8 +82,9 @@ macro_rules! small_product {
                     }
                 }
                 // Rounds of several words, and of one for the rest.
+                let rounds = words / $unrolled;
                 for (rounds, side_by_side) in
-                    [(words / $unrolled, $unrolled), (words % $unrolled, 1)]
+                    [(rounds, $unrolled), (words - rounds * $unrolled, 1)]
                 {
                     for _ in 0..rounds {
                         for _ in 0..side_by_side {
@@ -149,75 +148,22 @@ impl Chains {
         Self { round, steps, work: (2 * per_step * steps) as f64 }
     }
 
+    /// Operations a second of this thread: the best of a few rounds of a tenth of a millisecond.
+    pub(super) fn rate(&self) -> f64 {
+        const SHARE: usize = 64;
+        let part = Self { steps: self.steps / SHARE, work: self.work / SHARE as f64, ..*self };
+        let rounds = (0..12).map(|_| {
+            let start = std::time::Instant::now();
+            std::hint::black_box(part.run());
+            start.elapsed().as_secs_f64()
+        });
+        part.work / rounds.fold(f64::INFINITY, f64::min)
+    }
+
     /// One round; what comes back keeps the compiler from leaving it out.
     pub(super) fn run(&self) -> f32 {
         // SAFETY: by the promise of `new`.
         unsafe { (self.round)(self.steps) }
-    }
-}
-
-/// Those of a format; `None` for kernels of which there is no limit to speak.
-pub(super) fn chains(format: Format) -> Option<Chains> {
-    match format.kernels {
-        #[cfg(target_arch = "x86_64")]
-        Kernels::Avx512 | Kernels::Avx512Bf16 => Some(super::avx512::chains(format)),
-        #[cfg(target_arch = "x86_64")]
-        Kernels::Avx2 => Some(super::avx2::chains()),
-        Kernels::Amx => super::amx::chains(format),
-        _ => None,
-    }
-}
-
-/// Operations a second of one thread, of its multiply-adds alone: the best of a few rounds of a
-/// tenth of a millisecond.
-pub(super) fn rate(format: Format) -> Option<f64> {
-    let chains = chains(format)?;
-    let chains = Chains { steps: chains.steps / 64, work: chains.work / 64.0, ..chains };
-    let rounds = (0..12).map(|_| {
-        let start = std::time::Instant::now();
-        std::hint::black_box(chains.run());
-        start.elapsed().as_secs_f64()
-    });
-    Some(chains.work / rounds.fold(f64::INFINITY, f64::min))
-}
-
-impl Format {
-    /// The small product with a panel of which `rows` are filled.
-    pub(super) fn multiply(self, rows: usize) -> Multiply {
-        match (self.kernels, self.dtype) {
-            #[cfg(target_arch = "x86_64")]
-            (Kernels::Avx512 | Kernels::Avx512Bf16, _) => super::avx512::multiply(self, rows),
-            #[cfg(target_arch = "x86_64")]
-            (Kernels::Avx2, Dtype::F32) => super::avx2::by_f32::<6, 6, 16>,
-            #[cfg(target_arch = "x86_64")]
-            (Kernels::Avx2, Dtype::Bf16) => super::avx2::by_bf16::<6, 6, 16>,
-            (Kernels::Amx | Kernels::AmxModel, _) => super::amx::multiply(self, rows),
-            _ => unreachable!("small products are for formats by hand"),
-        }
-    }
-
-    /// What makes panels of weights.
-    pub(super) fn pack_weights(self) -> Pack {
-        match (self.kernels, self.dtype) {
-            #[cfg(target_arch = "x86_64")]
-            (Kernels::Avx512 | Kernels::Avx512Bf16, _) => super::avx512::pack_weights(self.dtype),
-            (Kernels::Avx2, Dtype::F32) => super::pack::numbers::<16>,
-            (Kernels::Avx2, Dtype::Bf16) => super::pack::pairs::<16>,
-            (_, Dtype::F32) => super::pack::weight_tiles::<{ super::shape::PARTS }>,
-            (_, Dtype::Bf16) => super::pack::weight_tiles::<1>,
-        }
-    }
-
-    /// What makes panels of activations.
-    pub(super) fn pack_input(self) -> Pack {
-        match (self.kernels, self.dtype) {
-            #[cfg(target_arch = "x86_64")]
-            (Kernels::Avx512 | Kernels::Avx512Bf16, _) => super::avx512::pack_input(self),
-            (Kernels::Avx2, Dtype::F32) => super::pack::numbers::<6>,
-            (Kernels::Avx2, Dtype::Bf16) => super::pack::rounded_numbers::<6>,
-            (_, Dtype::F32) => super::pack::input_tiles::<{ super::shape::PARTS }>,
-            (_, Dtype::Bf16) => super::pack::input_tiles::<1>,
-        }
     }
 }
 

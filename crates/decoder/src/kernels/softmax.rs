@@ -10,7 +10,8 @@
     reason = "see `lanes`: with indices the loops over lanes become vectors"
 )]
 
-use super::strips::{Right, WIDTH};
+use super::shape::WIDTH;
+use super::strips::Right;
 use crate::lanes::{exp2, vectorised};
 
 /// A strip of [`WIDTH`] queries on its way over the keys.

@@ -8,15 +8,10 @@
 
 use std::ops::Range;
 
+use super::shape::{LOW, PARTS, WIDTH};
 use super::small::{self, Ahead, Multiply, Pack};
 use super::words::Words;
 use super::{Dtype, Format, Kernels, amx, pack};
-
-/// Outputs of a [`Right`] factor.
-pub const WIDTH: usize = 32;
-
-/// Rows of a panel of [`Left::low`] by AVX-512.
-pub(super) const LOW: usize = 8;
 
 /// Words by which [`Left::fill_columns`] fetches ahead.
 const AHEAD: usize = 16;
@@ -130,8 +125,14 @@ impl Left {
         let mut turned = std::mem::take(&mut self.turned);
         turned.clear();
         turned.resize(width * padded, 0.0);
-        for (at, row) in data[..inner * width].chunks_exact(width.max(1)).enumerate() {
-            turned.iter_mut().skip(at).step_by(padded).zip(row).for_each(|(to, from)| *to = *from);
+        // Blocks of columns, as wide as a line of the cache.
+        const LINE: usize = 16;
+        for column in (0..width).step_by(LINE) {
+            for (at, row) in data[..inner * width].chunks_exact(width).enumerate() {
+                for (i, from) in row[column..].iter().take(LINE).enumerate() {
+                    turned[(column + i) * padded + at] = *from;
+                }
+            }
         }
         self.fill_rows(&turned, width, padded);
         self.turned = turned;
@@ -254,8 +255,18 @@ impl Right {
         let rows = self.numbers.as_floats().as_chunks::<WIDTH>().0;
         let out = self.packed.as_mut_slice();
         match (self.format.by_tiles(), parts) {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a processor with tiles that are used has AVX-512 too (`Kernels::run`).
+            (true, 1) if self.format.kernels() == Kernels::Amx => unsafe {
+                super::avx512::tiles::tiles_of_lines::<1>(rows, out)
+            },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            (true, _) if self.format.kernels() == Kernels::Amx => unsafe {
+                super::avx512::tiles::tiles_of_lines::<{ PARTS }>(rows, out)
+            },
             (true, 1) => pack::tiles_of_lines::<1>(rows, out),
-            (true, _) => pack::tiles_of_lines::<{ super::shape::PARTS }>(rows, out),
+            (true, _) => pack::tiles_of_lines::<{ PARTS }>(rows, out),
             (false, _) => {
                 for (out, rows) in out.chunks_exact_mut(WIDTH).zip(rows.as_chunks::<2>().0) {
                     interleave(&rows[0], &rows[1], out);

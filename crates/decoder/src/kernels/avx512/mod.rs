@@ -20,7 +20,9 @@
 )]
 
 use super::small::{Chains, Multiply, Pack, small_product};
-use super::strips::LOW;
+pub(super) mod tiles;
+
+use super::shape::LOW;
 use super::{Dtype, Format, Kernels};
 use std::arch::x86_64::{
     __m256bh, __m256i, __m512, __m512bh, _CMP_UNORD_Q, _MM_HINT_T0, _MM_HINT_T1, _mm_prefetch,
@@ -61,6 +63,8 @@ macro_rules! unrolled {
         [$({ let $i = $number; $each }),+]
     };
 }
+
+use unrolled;
 
 /// 16 x 16 words, rows to columns.
 #[inline]
