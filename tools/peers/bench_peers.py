@@ -21,7 +21,7 @@ Each row has the processor, the kernels that ours took, ours and its share of th
 without memory, in the same program; none where the kernels are not by hand), and what torch says of itself: its CPU capability,
 and whether oneDNN would take AMX tiles.
 
-`--isa avx2` holds both sides to AVX2: ours by `--kernels avx2` of the bench, which refuses where it has none; torch by
+`--isa avx2` holds both sides to AVX2: ours by `--kernels avx2` of the bench (a run by other kernels is refused); torch by
 ATEN_CPU_CAPABILITY, ONEDNN_MAX_CPU_ISA and MKL_ENABLE_INSTRUCTIONS. What torch.compile generates is held to it in its own vector
 code; the C++ compiler is still told `-march=native`.
 
@@ -194,6 +194,8 @@ def ours(program, folder, windows, dtype, threads, repeats, isa):
     rate = re.search(r"\((\S+)\), \d+ threads: median (\d+) tokens/s", text)
     if status != 0 or not rate:
         raise SystemExit(f"{' '.join(command)} failed: {process.stderr.read() or text}")
+    if isa and rate[1] != isa:
+        raise SystemExit(f"{' '.join(command)} ran by {rate[1]}: this processor cannot be held to {isa}")
     on = re.search(r"^on (.*)$", text, re.M)
     limit = re.search(r"(\d+) GFLOP/s of (\d+):", text)
     flops, most = map(float, limit.groups()) if limit else (None, None)

@@ -85,7 +85,7 @@ fn a_study_goes_on_in_its_own_numbers() {
 #[test]
 fn bf16_without_gain_is_said_once_and_not_of_finished_runs() {
     let place = place();
-    let words = "than f32 on this processor";
+    let words = "f32 on this processor: by a short timing";
     let first = measure(&place, "models", "bf16");
     assert!(first.err.matches(words).count() <= 1, "{}", first.screen());
     let again = measure(&place, "models", "bf16");

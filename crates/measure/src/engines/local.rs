@@ -115,9 +115,8 @@ fn picked(request: &ModelRequest, asked: &EngineOptions) -> kernels::Dtype {
     let speeds = Speeds::here();
     let dtype = speeds.faster();
     let why = match dtype {
-        kernels::Dtype::F32 if speeds.bf16 < speeds.f32 => "the faster ones here",
-        kernels::Dtype::F32 => "bf16 is hardly faster here",
-        kernels::Dtype::Bf16 => "the faster ones here",
+        kernels::Dtype::F32 if alike(speeds) => "bf16 is about as fast here",
+        kernels::Dtype::F32 | kernels::Dtype::Bf16 => "the faster ones here",
     };
     let name = dtype.name();
     asked.listener.notify_once(&format!("--dtype auto is {name}: {why} ({})", timed(speeds)));
@@ -133,14 +132,19 @@ fn timed(speeds: Speeds) -> String {
     )
 }
 
+/// Whether bf16, not being the faster one, is not slower to speak of either.
+fn alike(speeds: Speeds) -> bool {
+    speeds.bf16 > 0.9 * speeds.f32
+}
+
 /// Why bf16 may not be worth its coarser numbers here; none where it is faster.
 fn doubt(speeds: Speeds) -> Option<String> {
     if speeds.faster() == kernels::Dtype::Bf16 {
         return None;
     }
-    let (than, instead) = match speeds.bf16 < speeds.f32 {
-        true => ("slower than", "faster here"),
-        false => ("hardly faster than", "about as fast"),
+    let (than, instead) = match alike(speeds) {
+        true => ("about as fast as", "as good"),
+        false => ("slower than", "faster here"),
     };
     Some(format!(
         "bf16 is {than} f32 on this processor: {}; it takes half the memory, and where that is not \
@@ -333,6 +337,8 @@ mod tests {
             assert!(slower.contains(words), "{slower}");
         }
         assert!(slower.contains("--dtype auto"), "{slower}");
-        assert!(said(200e9, 210e9).unwrap().contains("hardly faster"));
+        for bf16 in [190e9, 220e9] {
+            assert!(said(200e9, bf16).unwrap().contains("about as fast as f32"));
+        }
     }
 }

@@ -6,8 +6,8 @@
 //! * [`vllm`]: a vLLM server, on whatever machines.
 //!
 //! [`provider`] is the one way in: what a program offers, by name. [`options`] is what a person may
-//! say to any of them, [`earlier`] what a study holds already. Nothing outside this folder names one
-//! of them.
+//! say to any of them, [`earlier`] what a study holds already. Nothing outside this folder names
+//! one of them.
 
 pub mod earlier;
 pub mod exec;

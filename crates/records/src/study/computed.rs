@@ -1,5 +1,5 @@
-//! What computed a run, where the engine says: told to readers, and nothing that decides its numbers
-//! by more than rounding.
+//! What computed a run, where the engine says: told to readers, and nothing that decides its
+//! numbers by more than rounding.
 
 use std::fmt;
 

@@ -334,7 +334,8 @@ fn an_audit_tells_what_differs() {
     let server = Fake::default().start();
     let told = again(&server.url());
     assert!(told.contains("tokens sent again, 0 (0.00 %) have another rank"), "{told}");
-    // Of a third of the prompts, the second answer is of another model; the probe asks its own twice.
+    // Of a third of the prompts, the second answer is of another model; the probe asks its own
+    // twice.
     let of_probe = ids(1, 48, 300);
     let server = counting(move |request, before| {
         let third = number_of(request).is_some_and(|number| number % 3 == 0);
