@@ -369,7 +369,6 @@ fn six_products_are_as_good_as_f32() {
             (squares.sum::<f64>() / want.len() as f64).sqrt() / size
         };
         let (tiles, chain) = (error(&tiles), error(&chain));
-        println!("K {i}: {tiles:.2e} by tiles, {chain:.2e} by a chain");
         assert!(tiles < 0.7 * chain, "K {i}: {tiles:e} by tiles, {chain:e} by a chain");
     }
 }

@@ -40,8 +40,8 @@ impl Ahead {
 
 /// Describes a small product of vectors.
 ///
-/// `R` rows take part, of the `P` places that a panel of activations has, and `B` numbers of 32 bits
-/// lie from word to word of the weights. A word is taken in one go or in several: each makes
+/// `R` rows take part, of the `P` places that a panel of activations has, and `B` numbers of 32
+/// bits lie from word to word of the weights. A word is taken in one go or in several: each makes
 /// vectors of weights of the word, and meets the next `P` words of activations. So many words stand
 /// side by side in the loop as `unrolled` says.
 #[cfg(target_arch = "x86_64")]
@@ -140,6 +140,7 @@ pub(super) struct Chains {
 impl Chains {
     /// # Safety
     /// The processor can run `round`.
+    #[cfg(target_arch = "x86_64")]
     pub(super) unsafe fn new(
         round: unsafe fn(usize) -> f32,
         steps: usize,

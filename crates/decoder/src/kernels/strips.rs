@@ -285,25 +285,23 @@ fn assert_of_attention(format: Format) {
 
 /// The small product for panels of `height` rows, and its outputs.
 fn multiply(format: Format, height: usize) -> (Multiply, usize) {
-    match format.kernels() {
+    match (format.kernels(), height) {
         #[cfg(target_arch = "x86_64")]
-        Kernels::Avx512 | Kernels::Avx512Bf16 if height == LOW => {
+        (Kernels::Avx512 | Kernels::Avx512Bf16, LOW) => {
             (super::avx512::multiply_low(format.dtype), WIDTH)
         }
         // Its panels of weights are narrower than a right factor.
         #[cfg(target_arch = "x86_64")]
-        Kernels::Avx2 => super::avx2::multiply_wide(),
+        (Kernels::Avx2, _) => super::avx2::multiply_wide(),
         _ => (format.multiply(height), WIDTH),
     }
 }
 
 /// What makes panels of `height` rows.
 fn pack_left(format: Format, height: usize) -> Pack {
-    match format.kernels() {
+    match (format.kernels(), height) {
         #[cfg(target_arch = "x86_64")]
-        Kernels::Avx512 | Kernels::Avx512Bf16 if height == LOW => {
-            super::avx512::pack_low(format.dtype)
-        }
+        (Kernels::Avx512 | Kernels::Avx512Bf16, LOW) => super::avx512::pack_low(format.dtype),
         _ => format.pack_input(),
     }
 }

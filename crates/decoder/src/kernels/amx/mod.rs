@@ -26,7 +26,7 @@ mod model;
 mod steps;
 
 use super::small::{Chains, Multiply};
-use super::{Dtype, Format, Kernels};
+use super::{Dtype, Format};
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub(super) use assembly::{Tiles, permitted};
@@ -54,13 +54,13 @@ pub(super) fn multiply(format: Format, rows: usize) -> Multiply {
     let low = rows <= super::shape::SIDE;
     match (format.kernels(), format.dtype(), low) {
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-        (Kernels::Amx, Dtype::Bf16, false) => assembly::by_bf16,
+        (super::Kernels::Amx, Dtype::Bf16, false) => assembly::by_bf16,
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-        (Kernels::Amx, Dtype::Bf16, true) => assembly::by_bf16_low,
+        (super::Kernels::Amx, Dtype::Bf16, true) => assembly::by_bf16_low,
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-        (Kernels::Amx, Dtype::F32, false) => assembly::by_f32,
+        (super::Kernels::Amx, Dtype::F32, false) => assembly::by_f32,
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-        (Kernels::Amx, Dtype::F32, true) => assembly::by_f32_low,
+        (super::Kernels::Amx, Dtype::F32, true) => assembly::by_f32_low,
         (_, Dtype::Bf16, false) => model::by_bf16,
         (_, Dtype::Bf16, true) => model::by_bf16_low,
         (_, Dtype::F32, false) => model::by_f32,
@@ -71,7 +71,7 @@ pub(super) fn multiply(format: Format, rows: usize) -> Multiply {
 /// Products of tiles without memory.
 pub(super) fn chains(format: Format) -> Option<Chains> {
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    if format.kernels() == Kernels::Amx {
+    if format.kernels() == super::Kernels::Amx {
         return Some(assembly::chains(format.dtype()));
     }
     let _ = format;
