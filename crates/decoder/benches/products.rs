@@ -7,7 +7,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench reports on the terminal")]
 
 use relscale_decoder::kernels::{
-    Choice, Dtype, Format, Input, Kernels, Order, Packed, View, peak, product,
+    Choice, Dtype, Format, Input, Kernels, Numbers, Order, Packed, View, peak, product,
 };
 use relscale_decoder::weights::Matrix;
 use std::time::Instant;
@@ -90,11 +90,14 @@ fn of_format(format: Format) {
             let (least, median) = if head {
                 timed(|| {
                     use rayon::prelude::*;
-                    packed.shares(n, 280).into_par_iter().for_each_init(Vec::new, |sums, rows| {
-                        packed.walk(&input, rows, sums, |_, _, sums| {
-                            std::hint::black_box(sums);
-                        });
-                    });
+                    packed.shares(n, 280).into_par_iter().for_each_init(
+                        Numbers::default,
+                        |sums, rows| {
+                            packed.walk(&input, rows, sums, |_, _, sums| {
+                                std::hint::black_box(sums);
+                            });
+                        },
+                    );
                 })
             } else {
                 // As in a forward pass: weights come from main memory, never from the cache of the

@@ -216,7 +216,7 @@ fn the_aimed_sum_has_the_bits_of_the_walk() {
             let aimed = head.aimed(&x, &ids);
             let mut seen = 0;
             for rows in head.shares(n, 64) {
-                let mut sums = Vec::new();
+                let mut sums = Numbers::default();
                 head.walk(&x, rows.clone(), &mut sums, |first, row, sums| {
                     for (row, sums) in (row..).zip(sums.chunks_exact(TILE)) {
                         let Some(at) = (ids[row] as usize).checked_sub(first) else { continue };

@@ -18,7 +18,7 @@
 )]
 
 use crate::error::Result;
-use crate::kernels::{Input, Packed, TILE};
+use crate::kernels::{Input, Numbers, Packed, TILE};
 use crate::lanes::{LANES, LOWEST_EXP2, exp2, tanh, vectorised};
 use rayon::prelude::*;
 use std::f32::consts::LOG2_E;
@@ -73,7 +73,7 @@ fn share(
 ) -> Vec<Option<Scored>> {
     let mut running = vec![Running::START; rows.len()];
     let start = rows.start;
-    head.walk(hidden, rows, &mut Vec::new(), |first, row, sums| {
+    head.walk(hidden, rows, &mut Numbers::default(), |first, row, sums| {
         let end = (first + TILE).min(head.outputs());
         let absent: Vec<_> = vocabulary.left_out_within(first, end).collect();
         vectorised(

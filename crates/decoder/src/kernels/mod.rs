@@ -61,9 +61,9 @@ pub enum Dtype {
     /// 32 bits.
     #[default]
     F32,
-    /// 16 bits: 8 of exponent, 7 of fraction. Half the memory, about twice the speed where the
-    /// processor multiplies it; `docs/performance.md` says how many ranks move. Numbers below 1e-38
-    /// count as 0.
+    /// 16 bits: 8 of exponent, 7 of fraction. Half the memory; how fast depends on the processor
+    /// ([`Speeds`]). `docs/performance.md` says how many ranks move. Numbers below 1e-38 may count as
+    /// 0.
     Bf16,
 }
 
@@ -145,7 +145,7 @@ impl Format {
     pub fn new(dtype: Dtype, choice: Choice) -> Self {
         let kernels = match choice {
             Choice::Best => Kernels::best(dtype),
-            Choice::Only(kernels) if kernels.run(dtype) => kernels,
+            Choice::Only(kernels) if kernels.available(dtype) => kernels,
             Choice::Portable | Choice::Only(_) => Kernels::Gemm,
         };
         Self { dtype, kernels }
@@ -154,7 +154,7 @@ impl Format {
     /// `dtype` by these kernels; `None` where the processor cannot run them, or where they are for
     /// other numbers.
     pub fn by(dtype: Dtype, kernels: Kernels) -> Option<Self> {
-        kernels.run(dtype).then_some(Self { dtype, kernels })
+        kernels.available(dtype).then_some(Self { dtype, kernels })
     }
 
     /// Every format for `dtype` that this processor can run, and the software model of one that it
@@ -193,7 +193,7 @@ impl Format {
 /// The processor's own limit, for benches: floating-point operations a second of all threads
 /// together when nothing but multiply-adds of `format` is done for about `seconds`; a product that
 /// takes several multiply-adds of the processor for one of ours counts once. `None` where the
-/// kernels are not those of this crate.
+/// kernels are not those of this crate, or a model.
 pub fn peak(format: Format, seconds: f64) -> Option<f64> {
     let chains = choose::chains(format)?;
     let one = || {

@@ -7,7 +7,7 @@
 
 use super::packed::{Order, TILE};
 use super::small::{self, Ahead};
-use super::{Dtype, Format, Input, MIN_ROWS, Packed, View, amx, input, product};
+use super::{Dtype, Format, Input, MIN_ROWS, Numbers, Packed, View, amx, input, product};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -79,6 +79,9 @@ mod far {
 
     pub(super) fn settle() {}
 }
+
+/// Bytes of activations that stay in the second-level cache beside weights and sums.
+const NEAR: usize = 1 << 20;
 
 /// Numbers of 32 bits in what [`small::fetch`] asks for.
 const TWO_LINES: usize = 32;
@@ -257,7 +260,11 @@ impl Packed {
         let groups = panels.div_ceil(group);
         let group = panels.div_ceil(groups.max(1)).max(1);
         (0..tiles * groups).into_par_iter().for_each_init(
-            || vec![0.0; size(self.format, group)],
+            || {
+                let mut sums = Numbers::default();
+                sums.resize(size(self.format, group));
+                sums
+            },
             |sums, task| {
                 let (tile, first) = (task / groups, task % groups * group);
                 let end = (first + group).min(panels);
@@ -276,7 +283,7 @@ impl Packed {
         &self,
         input: &Input,
         rows: Range<usize>,
-        sums: &mut Vec<f32>,
+        sums: &mut Numbers,
         mut each: impl FnMut(usize, usize, &mut [f32]),
     ) {
         self.check(input);
@@ -286,7 +293,7 @@ impl Packed {
             "rows do not begin with a panel"
         );
         let panels = rows.start / height..rows.end.div_ceil(height);
-        sums.resize(size(self.format, panels.len()), 0.0);
+        sums.resize(size(self.format, panels.len()));
         for tile in 0..self.places().div_ceil(TILE) {
             let each = |row: usize, sums: &mut [f32]| {
                 let here = height.min(rows.end - row);
@@ -363,11 +370,15 @@ impl Packed {
         assert!(a.len() >= panels.end * format.input_size(words));
         assert!(sums.len() >= panels.len() * height * TILE);
         if words == 0 {
-            sums.fill(0.0);
-            panels.clone().for_each(|panel| each(panel * height, &mut sums[..height * TILE]));
+            for panel in panels.clone() {
+                sums.fill(0.0);
+                each(panel * height, &mut sums[..height * TILE]);
+            }
         }
         let _tiles = amx::Tiles::for_format(format);
         let blocks = words.div_ceil(format.block());
+        // Whether the activations of all panels fill a cache.
+        let far = 4 * panels.len() * format.input_size(words) > NEAR;
         for number in 0..blocks {
             let block = self.block(tile, number);
             assert!(block.start + block.panels * block.size <= b.len());
@@ -379,46 +390,56 @@ impl Packed {
                 (false, false) => None,
             };
             let calls = panels.len() * block.panels;
-            let mut ahead = following.map_or(Ahead::NOTHING, |next| Ahead {
+            let mut ahead = following.map_or(Ahead::nothing(b.as_ptr()), |next| Ahead {
                 from: b.as_ptr().wrapping_add(next.start),
                 pace: (next.panels * next.size).div_ceil(calls * block.taken),
             });
-            for (i, panel) in panels.clone().enumerate() {
-                let multiply = format.multiply(input.rows() - panel * height);
-                let a =
-                    a[panel * format.input_size(words) + format.input_size(block.first)..].as_ptr();
-                // The next panel of activations, a part before each product with this one, where
-                // all of them fill a cache.
-                let coming = a.wrapping_add(format.input_size(words)).cast::<f32>();
-                let pieces = format.input_size(block.taken).div_ceil(TWO_LINES * block.panels);
+            // A panel of weights meets this many panels of activations before the next one does.
+            let together = if format.by_tiles() { 2 } else { 1 };
+            for start in panels.clone().step_by(together) {
+                let group = start..(start + together).min(panels.end);
                 for p in 0..block.panels {
-                    if blocks > 2 {
-                        (0..pieces).for_each(|i| {
-                            small::fetch(coming.wrapping_add((p * pieces + i) * TWO_LINES))
-                        });
+                    for panel in group.clone() {
+                        let i = panel - panels.start;
+                        let from = panel * format.input_size(words);
+                        let a = a[from + format.input_size(block.first)..].as_ptr();
+                        if far {
+                            // The next panel of activations, a part before each product with this
+                            // one.
+                            let coming = a.wrapping_add(together * format.input_size(words));
+                            let pieces =
+                                format.input_size(block.taken).div_ceil(TWO_LINES * block.panels);
+                            for piece in p * pieces..(p + 1) * pieces {
+                                small::fetch(coming.wrapping_add(piece * TWO_LINES).cast());
+                            }
+                        }
+                        let multiply = format.multiply(input.rows() - panel * height);
+                        // SAFETY: the format says that the processor has what the kernels need,
+                        // and tiles are set up. The slices were found long enough just now: `a`
+                        // has the block within its panel, `b` the panel of the block, and `sums`
+                        // at most rows `i * height..` of TILE numbers, of which `width` from `p *
+                        // width` on are written.
+                        unsafe {
+                            multiply(
+                                block.taken,
+                                a,
+                                b.as_ptr().add(block.start + p * block.size),
+                                sums.as_mut_ptr().add(i * height * TILE + p * width),
+                                TILE,
+                                number > 0,
+                                ahead,
+                            );
+                        }
+                        ahead.from = ahead.from.wrapping_add(ahead.pace * block.taken);
                     }
-                    // SAFETY: the format says that the processor has what the kernels need, and
-                    // tiles are set up. The slices were found long enough just now: `a` has the
-                    // block within its panel, `b` the panel of the block, and `sums` at most rows
-                    // `i * height..` of TILE numbers, of which `width` from `p * width` on are
-                    // written.
-                    unsafe {
-                        multiply(
-                            block.taken,
-                            a,
-                            b.as_ptr().add(block.start + p * block.size),
-                            sums.as_mut_ptr().add(i * height * TILE + p * width),
-                            TILE,
-                            number > 0,
-                            ahead,
-                        );
-                    }
-                    ahead.from = ahead.from.wrapping_add(ahead.pace * block.taken);
                 }
                 if number + 1 == blocks {
                     // At once: the sums are near, and what is written drains while the next panel
                     // is multiplied.
-                    each(panel * height, &mut sums[i * height * TILE..(i + 1) * height * TILE]);
+                    for panel in group {
+                        let i = panel - panels.start;
+                        each(panel * height, &mut sums[i * height * TILE..(i + 1) * height * TILE]);
+                    }
                 }
             }
         }
@@ -506,7 +527,7 @@ impl Packed {
                     square.as_mut_ptr(),
                     width,
                     number > 0,
-                    Ahead::NOTHING,
+                    Ahead::nothing(out.as_ptr()),
                 );
             }
         }

@@ -56,7 +56,7 @@ impl Format {
     /// the first-level cache while panels of weights pass by.
     pub(super) fn block(self) -> usize {
         match (self.kernels, self.dtype) {
-            (Kernels::Amx | Kernels::AmxModel, Dtype::F32) => 96,
+            (Kernels::Amx | Kernels::AmxModel, Dtype::F32) => 64,
             (Kernels::Amx | Kernels::AmxModel, Dtype::Bf16) => 128,
             // As many numbers of activations as in f32.
             (Kernels::Avx512 | Kernels::Avx2, Dtype::Bf16) => 256,

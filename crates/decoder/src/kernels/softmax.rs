@@ -12,7 +12,7 @@
 
 use super::shape::WIDTH;
 use super::strips::Right;
-use crate::lanes::{exp2, vectorised};
+use crate::lanes::{LOWEST_EXP2, exp2, vectorised};
 
 /// A strip of [`WIDTH`] queries on its way over the keys.
 #[derive(Debug, Clone)]
@@ -69,7 +69,7 @@ impl Softmax {
     #[inline(always)]
     fn seen_by(&self, key: usize) -> [i32; 2] {
         let place = |query: usize| query.saturating_sub(self.first).min(WIDTH) as i32;
-        [place(key), place(key + self.window)]
+        [place(key), place(key.saturating_add(self.window))]
     }
 
     /// Leaves weights in place of scores; returns what earlier weights are to be multiplied by.
@@ -90,13 +90,15 @@ impl Softmax {
             for i in 0..WIDTH {
                 let seen = (QUERIES[i] >= begin) & (QUERIES[i] < end);
                 let score = if seen { scores[i] } else { f32::MIN };
-                // A NaN is passed over here, and makes its weight one.
+                // A NaN is passed over here; its weight will be NaN.
                 top[i] = if score > top[i] { score } else { top[i] };
             }
         }
         let mut factors = [0.0; WIDTH];
         for i in 0..WIDTH {
-            factors[i] = exp2((self.top[i] - top[i]) * factor);
+            // Nothing, and not the least number that there is, is left of what is far below.
+            let x = (self.top[i] - top[i]) * factor;
+            factors[i] = if x < LOWEST_EXP2 { 0.0 } else { exp2(x) };
         }
         let mut total = self.total;
         for i in 0..WIDTH {

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::shape::{LOW, PARTS, WIDTH};
+use super::shape::{LOW, PARTS, SIDE, WIDTH};
 use super::small::{self, Ahead, Multiply, Pack};
 use super::words::Words;
 use super::{Dtype, Format, Kernels, amx, pack};
@@ -125,8 +125,8 @@ impl Left {
         let mut turned = std::mem::take(&mut self.turned);
         turned.clear();
         turned.resize(width * padded, 0.0);
-        // Blocks of columns, as wide as a line of the cache.
-        const LINE: usize = 16;
+        // Blocks of columns: more at a distance of a power of two would share a place in the cache.
+        const LINE: usize = 8;
         for column in (0..width).step_by(LINE) {
             for (at, row) in data[..inner * width].chunks_exact(width).enumerate() {
                 for (i, from) in row[column..].iter().take(LINE).enumerate() {
@@ -153,9 +153,14 @@ impl Left {
         resume: bool,
     ) {
         assert_eq!(self.format, right.format, "formats of a product differ");
+        let rest = self.inner.checked_sub(first);
         assert!(
-            first + right.inner <= self.inner && panels.end <= self.panels,
+            rest.is_some_and(|rest| right.inner <= rest) && panels.end <= self.panels,
             "beyond the left factor"
+        );
+        assert!(
+            right.inner > 0 && (!self.format.by_tiles() || first.is_multiple_of(SIDE)),
+            "a right factor without numbers, or within a tile"
         );
         assert!(panels.len() * self.height * WIDTH <= out.len(), "no room for the product");
         let (a, b) = (self.words.as_slice(), right.words());
@@ -173,7 +178,7 @@ impl Left {
                 unsafe {
                     let (a, b) = (a.as_ptr().add(start), b.as_ptr().add(column));
                     let out = out.as_mut_ptr().add(at * self.height * WIDTH + column);
-                    multiply(right.inner, a, b, out, WIDTH, resume, Ahead::NOTHING);
+                    multiply(right.inner, a, b, out, WIDTH, resume, Ahead::nothing(b));
                 }
             }
         }
@@ -256,7 +261,7 @@ impl Right {
         let out = self.packed.as_mut_slice();
         match (self.format.by_tiles(), parts) {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: a processor with tiles that are used has AVX-512 too (`Kernels::run`).
+            // SAFETY: a processor with tiles that are used has AVX-512 too (`Kernels::available`).
             (true, 1) if self.format.kernels() == Kernels::Amx => unsafe {
                 super::avx512::tiles::tiles_of_lines::<1>(rows, out)
             },
@@ -336,7 +341,7 @@ fn panel_of(pack: Pack, height: usize, width: usize, data: &[f32], words: usize,
 pub fn turn(sums: &[f32], rows: usize, out: &mut [f32]) {
     assert!(rows > 0 && out.len() / rows <= WIDTH && sums.len() >= rows * WIDTH, "no whole rows");
     #[cfg(target_arch = "x86_64")]
-    if Kernels::Avx512.run(Dtype::F32) {
+    if Kernels::Avx512.available(Dtype::F32) {
         // SAFETY: the processor has the feature.
         return unsafe { super::avx512::turn(sums, WIDTH, rows, out) };
     }
@@ -418,7 +423,7 @@ mod tests {
                                 let error = (f64::from(*got) - 1.0 - terms.sum::<f64>()).abs();
                                 assert!(
                                     error < most,
-                                    "{dtype:?} {rows} x {inner} x {columns}: off by {error}"
+                                    "{format:?} {rows} x {inner} x {columns}: off by {error}"
                                 );
                             }
                         }

@@ -5,6 +5,7 @@
 
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
@@ -28,7 +29,9 @@ pub(in super::super) fn permitted() -> bool {
         // Linux: arch_prctl(ARCH_REQ_XCOMP_PERM, the number of the tiles' state).
         const REQUEST: i64 = 0x1023;
         const TILE_DATA: i64 = 18;
-        let flags = if __cpuid(0).eax >= LEAF { __cpuid_count(LEAF, 0).edx } else { 0 };
+        // SAFETY: every x86-64 processor has the instruction.
+        #[allow(unused_unsafe, reason = "safe from Rust 1.94 on")]
+        let flags = unsafe { if __cpuid(0).eax >= LEAF { __cpuid_count(LEAF, 0).edx } else { 0 } };
         flags & (BF16 | TILE) == BF16 | TILE
             // SAFETY: the call takes two numbers and changes no memory of ours; a kernel that does
             // not know it, or has not enabled tiles, answers with an error.
@@ -36,7 +39,13 @@ pub(in super::super) fn permitted() -> bool {
     })
 }
 
-/// Tiles that are set up for this thread, until it is dropped.
+thread_local! {
+    /// How many products of this thread want tiles set up: one may be taken while the sums of
+    /// another are handed on.
+    static WANTED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Tiles that are set up for this thread, until the last of these is dropped.
 pub(in super::super) struct Tiles {
     set_up: bool,
     /// It belongs to the thread that made it.
@@ -57,7 +66,7 @@ impl Tiles {
     /// Sets all eight registers up as 16 lines of 64 bytes, where the format works by them.
     pub(in super::super) fn for_format(format: Format) -> Self {
         let set_up = format.kernels() == Kernels::Amx;
-        if set_up {
+        if set_up && WANTED.replace(WANTED.get() + 1) == 0 {
             let mut shapes = Shapes {
                 palette: 1,
                 start_row: 0,
@@ -77,7 +86,7 @@ impl Tiles {
 
 impl Drop for Tiles {
     fn drop(&mut self) {
-        if self.set_up {
+        if self.set_up && WANTED.replace(WANTED.get() - 1) == 1 {
             // SAFETY: nobody uses the registers between small products. Released, they cost a
             // switch of threads nothing, and let the core sleep as deep as before.
             unsafe { asm!("tilerelease", options(nostack, nomem)) };
@@ -99,6 +108,9 @@ macro_rules! operation {
     };
     ((dot $sums:literal $a:literal $b:literal)) => {
         concat!("tdpbf16ps tmm", $sums, ", tmm", $a, ", tmm", $b, "\n")
+    };
+    ((ahead)) => {
+        "prefetcht1 [{next}]\nadd {next}, {pace}\n"
     };
     ((fetch $at:literal)) => {
         concat!(
@@ -131,7 +143,7 @@ macro_rules! operation {
 }
 
 macro_rules! text {
-    ([$of_a:literal $of_b:literal] $($operation:tt)*) => {
+    ([$of_a:literal $of_b:literal $ahead:literal] $($operation:tt)*) => {
         concat!(
             $(operation!($operation),)*
             "add {a}, ", $of_a, "\n",
@@ -141,8 +153,14 @@ macro_rules! text {
     };
 }
 
-/// A small product of a list of steps; `$upper` and `$lower` are instructions on the sums of the
-/// upper and of the lower rows.
+/// A small product of a list of steps; `$low` where its sums are the upper rows alone.
+/// How many lines ahead a step asks for.
+macro_rules! lines_ahead {
+    ([$of_a:literal $of_b:literal $ahead:literal] $($operation:tt)*) => {
+        $ahead
+    };
+}
+
 macro_rules! product {
     ($name:ident, $low:tt) => {
         /// # Safety
@@ -157,11 +175,18 @@ macro_rules! product {
             ahead: Ahead,
         ) {
             let steps = words / SIDE;
-            debug_assert!(steps > 0 && words.is_multiple_of(SIDE), "whole steps");
-            // What is wanted later, all at once: the buffers for it are many.
+            assert!(steps > 0 && words.is_multiple_of(SIDE), "whole steps of tiles");
+            // What is wanted later is `ahead.pace` lines a step. A list has places for some; more
+            // than that are asked for at once, before.
             const NUMBERS: usize = 16;
-            for line in (0..ahead.pace * words).step_by(2 * NUMBERS) {
-                super::super::small::fetch(ahead.from.wrapping_add(line).cast());
+            const PLACES: usize = steps::$name!(lines_ahead);
+            let (mut next, mut pace) = (b, 0);
+            if ahead.pace > PLACES {
+                for line in (0..ahead.pace * words).step_by(2 * NUMBERS) {
+                    super::super::small::fetch(ahead.from.wrapping_add(line).cast());
+                }
+            } else if ahead.pace > 0 {
+                (next, pace) = (ahead.from, 4 * NUMBERS * ahead.pace / PLACES);
             }
             // SAFETY: the tiles are set up, as the caller promises, and every address is within
             // what it promises: a step takes of the panels what its list says, and the sums are 32
@@ -190,6 +215,8 @@ macro_rules! product {
                     a = inout(reg) a => _,
                     b = inout(reg) b => _,
                     steps = inout(reg) steps => _,
+                    next = inout(reg) next => _,
+                    pace = in(reg) pace,
                     line = in(reg) LINE,
                     c = in(reg) c,
                     lower = in(reg) c.wrapping_add(SIDE * stride),

@@ -6,10 +6,10 @@
 //!
 //! **f32.** A number is the sum of three of bf16, exactly, and of the nine products of two such
 //! numbers the six largest have the accuracy of f32: what is left out is 2^-24 of the whole. The
-//! sums are f32 as ever; a tile sums 32 products before it rounds into them, so that an element has
-//! fewer roundings than a chain of multiply-adds. Six tiles loaded twice or once serve 24 products
-//! a step: the rate is that of the products, a sixth of bf16's, which is more than twice what the
-//! same cores do by AVX-512.
+//! sums are f32 as ever; products are added up 16 and 16 before they meet the sum, so that it is
+//! rounded less often than in a chain of multiply-adds. Twelve tiles, loaded twenty times, serve 24
+//! products a step: the rate is that of the products, a sixth of bf16's, which is more than twice
+//! what the same cores do by AVX-512. A weight takes six bytes in place of four.
 //!
 //! **Steps are written once**, in [`steps`], as lists of loads and products, and run by two
 //! machines: `assembly` makes instructions of them, `model` carries them out in plain code with the

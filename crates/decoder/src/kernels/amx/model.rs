@@ -34,10 +34,13 @@ macro_rules! operation {
     ((fetch $at:literal)) => {
         Operation::Fetch
     };
+    ((ahead)) => {
+        Operation::Fetch
+    };
 }
 
 macro_rules! list {
-    ([$of_a:literal $of_b:literal] $($operation:tt)*) => {
+    ([$of_a:literal $of_b:literal $ahead:literal] $($operation:tt)*) => {
         Steps { of_a: $of_a, of_b: $of_b, operations: &[$(operation!($operation)),*] }
     };
 }

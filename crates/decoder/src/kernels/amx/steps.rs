@@ -4,7 +4,8 @@
 //! activations, 6 and 7 weights. `(load R a AT)` loads register `R` with the tile that lies `AT`
 //! bytes into the step's activations, `b` its weights; `(dot S A B)` adds the product of two to
 //! sums; `(fetch AT)` asks for 8 cache lines of weights, `AT` bytes into the step and later, which
-//! are those of steps to come. In front stands how many bytes of each panel a step takes.
+//! are those of steps to come; `(ahead)` for one of what is wanted later still. In front stands how
+//! many bytes of each panel a step takes, and how often it looks ahead.
 //!
 //! In a panel lie, step by step, part by part, the tile of the first 16 rows and that of the
 //! second.
@@ -13,10 +14,10 @@
 macro_rules! by_bf16 {
     ($run:ident) => {
         $run! {
-            [2048 2048]
-            (load 4 a 0) (load 6 b 0) (dot 0 4 6) (fetch 4096)
-            (load 7 b 1024) (dot 1 4 7) (fetch 4608)
-            (load 5 a 1024) (dot 2 5 6) (fetch 5120) (dot 3 5 7) (fetch 5632)
+            [2048 2048 8]
+            (load 4 a 0) (load 6 b 0) (dot 0 4 6) (ahead) (ahead) (fetch 4096)
+            (load 7 b 1024) (dot 1 4 7) (ahead) (ahead) (fetch 4608)
+            (load 5 a 1024) (dot 2 5 6) (ahead) (ahead) (fetch 5120) (dot 3 5 7) (ahead) (ahead) (fetch 5632)
         }
     };
 }
@@ -25,8 +26,8 @@ macro_rules! by_bf16 {
 macro_rules! by_bf16_low {
     ($run:ident) => {
         $run! {
-            [2048 2048]
-            (load 4 a 0) (load 6 b 0) (dot 0 4 6) (load 7 b 1024) (dot 1 4 7)
+            [2048 2048 4]
+            (load 4 a 0) (load 6 b 0) (dot 0 4 6) (ahead) (ahead) (load 7 b 1024) (dot 1 4 7) (ahead) (ahead)
         }
     };
 }
@@ -37,23 +38,23 @@ macro_rules! by_bf16_low {
 macro_rules! by_f32 {
     ($run:ident) => {
         $run! {
-            [6144 6144]
-            (load 4 a 4096) (load 6 b 0) (dot 0 4 6) (fetch 6144)
-            (load 7 b 1024) (dot 1 4 7) (fetch 6656)
-            (load 5 a 5120) (dot 2 5 6) (fetch 7168) (dot 3 5 7)
-            (load 4 a 0) (load 6 b 4096) (dot 0 4 6) (fetch 7680)
-            (load 7 b 5120) (dot 1 4 7) (fetch 8192)
-            (load 5 a 1024) (dot 2 5 6) (fetch 8704) (dot 3 5 7)
-            (load 4 a 2048) (load 6 b 2048) (dot 0 4 6) (fetch 9216)
-            (load 7 b 3072) (dot 1 4 7) (fetch 9728)
-            (load 5 a 3072) (dot 2 5 6) (fetch 10240) (dot 3 5 7)
-            (load 6 b 0) (dot 0 4 6) (fetch 10752)
-            (load 7 b 1024) (dot 1 4 7) (fetch 11264) (dot 2 5 6) (dot 3 5 7)
-            (load 4 a 0) (load 6 b 2048) (dot 0 4 6) (fetch 11776)
-            (load 7 b 3072) (dot 1 4 7)
-            (load 5 a 1024) (dot 2 5 6) (dot 3 5 7)
-            (load 6 b 0) (dot 0 4 6) (load 7 b 1024) (dot 1 4 7)
-            (dot 2 5 6) (dot 3 5 7)
+            [6144 6144 24]
+            (load 4 a 4096) (load 6 b 0) (dot 0 4 6) (ahead) (fetch 6144)
+            (load 7 b 1024) (dot 1 4 7) (ahead) (fetch 6656)
+            (load 5 a 5120) (dot 2 5 6) (ahead) (fetch 7168) (dot 3 5 7) (ahead)
+            (load 4 a 0) (load 6 b 4096) (dot 0 4 6) (ahead) (fetch 7680)
+            (load 7 b 5120) (dot 1 4 7) (ahead) (fetch 8192)
+            (load 5 a 1024) (dot 2 5 6) (ahead) (fetch 8704) (dot 3 5 7) (ahead)
+            (load 4 a 2048) (load 6 b 2048) (dot 0 4 6) (ahead) (fetch 9216)
+            (load 7 b 3072) (dot 1 4 7) (ahead) (fetch 9728)
+            (load 5 a 3072) (dot 2 5 6) (ahead) (fetch 10240) (dot 3 5 7) (ahead)
+            (load 6 b 0) (dot 0 4 6) (ahead) (fetch 10752)
+            (load 7 b 1024) (dot 1 4 7) (ahead) (fetch 11264) (dot 2 5 6) (ahead) (dot 3 5 7) (ahead)
+            (load 4 a 0) (load 6 b 2048) (dot 0 4 6) (ahead) (fetch 11776)
+            (load 7 b 3072) (dot 1 4 7) (ahead)
+            (load 5 a 1024) (dot 2 5 6) (ahead) (dot 3 5 7) (ahead)
+            (load 6 b 0) (dot 0 4 6) (ahead) (load 7 b 1024) (dot 1 4 7) (ahead)
+            (dot 2 5 6) (ahead) (dot 3 5 7) (ahead)
         }
     };
 }
@@ -62,13 +63,13 @@ macro_rules! by_f32 {
 macro_rules! by_f32_low {
     ($run:ident) => {
         $run! {
-            [6144 6144]
-            (load 4 a 4096) (load 6 b 0) (dot 0 4 6) (load 7 b 1024) (dot 1 4 7)
-            (load 4 a 0) (load 6 b 4096) (dot 0 4 6) (load 7 b 5120) (dot 1 4 7)
-            (load 4 a 2048) (load 6 b 2048) (dot 0 4 6) (load 7 b 3072) (dot 1 4 7)
-            (load 6 b 0) (dot 0 4 6) (load 7 b 1024) (dot 1 4 7)
-            (load 4 a 0) (load 6 b 2048) (dot 0 4 6) (load 7 b 3072) (dot 1 4 7)
-            (load 6 b 0) (dot 0 4 6) (load 7 b 1024) (dot 1 4 7)
+            [6144 6144 12]
+            (load 4 a 4096) (load 6 b 0) (dot 0 4 6) (ahead) (load 7 b 1024) (dot 1 4 7) (ahead)
+            (load 4 a 0) (load 6 b 4096) (dot 0 4 6) (ahead) (load 7 b 5120) (dot 1 4 7) (ahead)
+            (load 4 a 2048) (load 6 b 2048) (dot 0 4 6) (ahead) (load 7 b 3072) (dot 1 4 7) (ahead)
+            (load 6 b 0) (dot 0 4 6) (ahead) (load 7 b 1024) (dot 1 4 7) (ahead)
+            (load 4 a 0) (load 6 b 2048) (dot 0 4 6) (ahead) (load 7 b 3072) (dot 1 4 7) (ahead)
+            (load 6 b 0) (dot 0 4 6) (ahead) (load 7 b 1024) (dot 1 4 7) (ahead)
         }
     };
 }

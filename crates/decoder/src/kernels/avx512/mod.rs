@@ -369,11 +369,11 @@ pub(super) fn multiply_low(dtype: Dtype) -> Multiply {
 }
 
 /// The packing of weights.
-pub(super) fn pack_weights(dtype: Dtype) -> Pack {
-    match dtype {
-        Dtype::F32 => pack_f32::<NR>,
-        Dtype::Bf16 if is_x86_feature_detected!("avx512bf16") => pack_pairs::<NR>,
-        Dtype::Bf16 => pack_pairs_by_hand::<NR>,
+pub(super) fn pack_weights(format: Format) -> Pack {
+    match (format.kernels(), format.dtype()) {
+        (Kernels::Avx512Bf16, _) => pack_pairs::<NR>,
+        (_, Dtype::F32) => pack_f32::<NR>,
+        (_, Dtype::Bf16) => pack_pairs_by_hand::<NR>,
     }
 }
 

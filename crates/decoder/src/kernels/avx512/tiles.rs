@@ -159,7 +159,7 @@ mod tests {
     /// number.
     #[test]
     fn tiles_are_those_of_the_plain_code() {
-        if !Kernels::Avx512.run(Dtype::F32) {
+        if !Kernels::Avx512.available(Dtype::F32) {
             skipped(MACHINE, "no avx512 on this processor");
             return;
         }
