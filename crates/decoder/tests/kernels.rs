@@ -1,7 +1,9 @@
 //! Every path against the definition, and the invariants that the forward pass and the head stand
 //! on.
 
-use relscale_decoder::kernels::{Dtype, Format, Input, Kernels, Numbers, Order, Packed, TILE};
+use relscale_decoder::kernels::{
+    Dtype, Format, Input, Kernels, Left, Numbers, Order, Packed, Right, Softmax, TILE, WIDTH,
+};
 use relscale_decoder::weights::Matrix;
 use relscale_testkit::data::{MACHINE, skipped};
 
@@ -319,27 +321,51 @@ fn heads_hold_what_rows_would() {
 }
 
 /// Tiles by the processor against the model of them, bit for bit: both types, panels that are full,
-/// low and cut, several blocks of the inner dimension, and the sums that a head asks for.
+/// low and cut, several blocks of the inner dimension, numbers that are not finite, the sums that a
+/// head asks for, and the factors of attention.
 #[test]
 fn the_assembly_has_the_bits_of_the_model() {
+    let bits = |v: f32| if v.is_nan() { u32::MAX } else { v.to_bits() };
     for dtype in [Dtype::F32, Dtype::Bf16] {
         let Some(assembly) = Format::by(dtype, Kernels::Amx) else {
             skipped(MACHINE, "no tiles on this processor, whose assembly did not run");
             continue;
         };
-        let model = Format::by(dtype, Kernels::AmxModel).unwrap();
+        let both = [assembly, Format::by(dtype, Kernels::AmxModel).unwrap()];
         for (n, o, i) in [(1, 1, 1), (16, 32, 32), (17, 40, 70), (75, 200, 600), (33, 31, 257)] {
-            let (x, w) = (numbers(n * i, 21), matrix(o, i, 22));
-            let results = [assembly, model].map(|format| {
+            let (mut x, w) = (numbers(n * i, 21), matrix(o, i, 22));
+            if n > 20 {
+                x[3] = f32::INFINITY;
+                x[5 * i] = f32::NAN;
+                x[7 * i] = f32::MAX;
+            }
+            let results = both.map(|format| {
                 let packed = Packed::new(&w, format, Order::Head);
                 let x = input(format, &x, i);
                 let mut out = vec![0.0; n * o];
                 packed.multiply(&x, &mut out, |_, sums, out| out.copy_from_slice(sums));
                 let ids: Vec<u32> = (0..n).map(|row| (row * 7919 % o) as u32).collect();
                 out.extend(packed.aimed(&x, &ids));
-                out.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+                out.into_iter().map(bits).collect::<Vec<_>>()
             });
             assert_eq!(results[0], results[1], "{dtype:?} {n} x {o} x {i}");
+        }
+        for (keys, d) in [(5, 8), (70, 64), (200, 40)] {
+            let (k, v, q) = (numbers(keys * d, 23), numbers(keys * d, 24), numbers(20 * d, 25));
+            let results = both.map(|format| {
+                let (mut left, mut values) = (Left::tall(format), Left::low(format));
+                let (mut right, mut scores) = (Right::new(format), Right::new(format));
+                left.fill_rows(&k, keys, d);
+                right.fill_rows(&q, 20, d);
+                let rows = left.panels() * left.height();
+                left.times(0..left.panels(), 0, &right, scores.numbers_mut(rows), false);
+                Softmax::new(keys, None, 0.3).weigh(0, &mut scores, None);
+                values.fill_columns(&v, keys, keys.next_multiple_of(left.height()), d);
+                let mut sums = vec![1.0; values.panels() * values.height() * WIDTH];
+                values.times(0..values.panels(), 0, &scores, &mut sums, true);
+                sums[..d * WIDTH].iter().copied().map(bits).collect::<Vec<_>>()
+            });
+            assert_eq!(results[0], results[1], "{dtype:?}, {keys} keys of {d}");
         }
     }
 }
