@@ -9,7 +9,7 @@
 //! one block of queries at a time: never `[T, T]` for a whole sequence.
 //!
 //! * `blocks`: by products of strided views, forward and backward; what training uses, and every
-//!   processor without AVX-512.
+//!   processor for which there are no kernels by hand.
 //! * `strips`: by small products over keys and values that are laid out once a head; what scoring
 //!   uses where it can.
 
