@@ -62,8 +62,8 @@ pub enum Dtype {
     #[default]
     F32,
     /// 16 bits: 8 of exponent, 7 of fraction. Half the memory; how fast depends on the processor
-    /// ([`Speeds`]). `docs/performance.md` says how many ranks move. Numbers below 1e-38 may count as
-    /// 0.
+    /// ([`Speeds`]). `docs/performance.md` says how many ranks move. Numbers below 1e-38 may count
+    /// as 0.
     Bf16,
 }
 

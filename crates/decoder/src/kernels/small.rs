@@ -35,8 +35,8 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// Nothing new: what is at hand anyway, since an address that there is not would be looked up in
-    /// the table of pages each time.
+    /// Nothing new: what is at hand anyway, since an address that there is not would be looked up
+    /// in the table of pages each time.
     pub(super) fn nothing(at_hand: *const u32) -> Self {
         Self { from: at_hand, pace: 0 }
     }
