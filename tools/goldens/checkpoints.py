@@ -77,6 +77,13 @@ def qwen2(**over):
     return Qwen2Config(**{**base, **over})
 
 
+def qwen3(**over):
+    base = dict(vocab_size=45, max_position_embeddings=24, hidden_size=20, intermediate_size=26, head_dim=6,
+                num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, rope_theta=1000000.0,
+                rms_norm_eps=1e-6, tie_word_embeddings=False)
+    return Qwen3Config(**{**base, **over})
+
+
 def llama(**over):
     base = dict(vocab_size=39, max_position_embeddings=24, hidden_size=16, intermediate_size=28,
                 num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, rms_norm_eps=1e-5,
@@ -99,7 +106,6 @@ GEMMA = dict(**SMALL, head_dim=8, hidden_activation="gelu_pytorch_tanh")
 def parts():
     # Gains of 1 + w are exact in float32 where w has the bits of bfloat16.
     return {
-        "qwen3": (Qwen3Config(**SMALL, head_dim=8, rope_theta=500.0), {}),
         "olmo": (OlmoConfig(**SMALL), {}),
         "olmo2": (Olmo2Config(**SMALL), {}),
         "gemma": (GemmaConfig(**GEMMA), dict(dtype=BF16)),
@@ -249,6 +255,21 @@ CASES = {
     "qwen2-window-off": (qwen2(use_sliding_window=False, sliding_window=4, max_window_layers=1), {}),
     "qwen2-window-on": (qwen2(use_sliding_window=True, sliding_window=4, max_window_layers=1), {}),
     "qwen2-spare-rows": (qwen2(tie_word_embeddings=False), dict(spare=10)),
+    "qwen3": (qwen3(), {}),
+    "qwen3-tied-bf16": (qwen3(tie_word_embeddings=True), dict(dtype=BF16)),
+    "qwen3-mqa-biases": (qwen3(attention_bias=True, num_key_value_heads=1), {}),
+    "qwen3-heads-do-not-divide": (qwen3(num_attention_heads=3, num_key_value_heads=3, head_dim=10), {}),
+    "qwen3-head-dim-unsaid": (qwen3(num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1, head_dim=128),
+                              dict(dtype=BF16, after=without("head_dim"))),
+    "qwen3-window-off": (qwen3(use_sliding_window=False, sliding_window=4, max_window_layers=1), {}),
+    "qwen3-window-on": (qwen3(use_sliding_window=True, sliding_window=4, max_window_layers=1), {}),
+    "qwen3-window-by-turns": (qwen3(num_hidden_layers=3, use_sliding_window=True, sliding_window=5, layer_types=[
+        "sliding_attention", "full_attention", "sliding_attention"]), {}),
+    "qwen3-linear": (qwen3(rope_scaling=dict(rope_type="linear", factor=4.0)), {}),
+    "qwen3-dynamic": (qwen3(rope_scaling=dict(type="dynamic", factor=3.0)), {}),
+    "qwen3-llama3": (qwen3(rope_scaling=LLAMA3, rope_theta=100.0, head_dim=8, max_position_embeddings=256), {}),
+    "qwen3-rope-parameters": (qwen3(rope_theta=500.0, rope_scaling=LLAMA3, max_position_embeddings=256), dict(after=rope_parameters)),
+    "qwen3-sharded-f16": (qwen3(), dict(dtype=F16, shard=4000)),
     "llama-gqa": (llama(), {}),
     "llama-mha-tied": (llama(num_key_value_heads=4, tie_word_embeddings=True), {}),
     "llama-mqa-biases": (llama(num_key_value_heads=1, attention_bias=True, mlp_bias=True), {}),
@@ -270,6 +291,9 @@ CASES = {
                               layer_norm_eps=2**-7, rope_scaling=dict(rope_type="linear", factor=2.0)), {}),
     "qwen2-odd": (qwen2(num_hidden_layers=3, use_sliding_window=True, sliding_window=4, max_window_layers=1,
                         rope_theta=500.0, rms_norm_eps=2**-7, tie_word_embeddings=False), dict(after=without("layer_types"))),
+    "qwen3-odd": (qwen3(num_hidden_layers=3, use_sliding_window=True, sliding_window=4, max_window_layers=1, attention_bias=True,
+                        rope_theta=500.0, rms_norm_eps=2**-7, rope_scaling=dict(rope_type="linear", factor=2.0),
+                        tie_word_embeddings=True), dict(after=without("layer_types"))),
     "llama-odd": (llama(rope_theta=500.0, rms_norm_eps=2**-7, rope_scaling=dict(rope_type="linear", factor=2.0),
                         num_key_value_heads=4), {}),
     "mistral-odd": (mistral(sliding_window=5, rope_theta=500.0, rms_norm_eps=2**-7), {}),

@@ -111,6 +111,7 @@ def cases():
         "opt, as its map": ("opt", {**model("opt"), S: {"bos_token": "</s>", "eos_token": "</s>", "unk_token": "</s>", "pad_token": "<pad>"}}),
         "opt by model_type": ("opt", model("opt")),
         "qwen2 by model_type": ("plain", model("qwen2")),
+        "qwen3 by model_type": ("plain", model("qwen3")),
         "qwen2 by class": ("plain", {**model("gpt2"), T: {"tokenizer_class": "Qwen2TokenizerFast"}}),
         "qwen2 as published": ("plain", {**model("qwen2"), A: {t: n["plain"] + i for i, t in enumerate(im)}, T: {"tokenizer_class": "Qwen2Tokenizer", "eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>", "bos_token": None, "unk_token": None, "errors": "replace", "added_tokens_decoder": decoder("plain", *map(token, im))}}),
         "qwen2 by added_tokens": ("plain", {**model("qwen2"), A: {t: n["plain"] + i for i, t in enumerate(im)}, S: {"eos_token": "<|im_end|>", "additional_special_tokens": ["<|im_start|>"]}}),

@@ -16,7 +16,7 @@ use support::{case, naive};
 fn cases() -> Vec<(String, Golden)> {
     let cases: Vec<_> =
         golden::names().into_iter().map(|name| (name.clone(), Golden::read(&name))).collect();
-    assert!(cases.len() >= 37, "only {} cases were found", cases.len());
+    assert!(cases.len() >= 59, "only {} cases were found", cases.len());
     cases
 }
 
@@ -146,7 +146,9 @@ fn spare_rows_count_only_when_asked_for() {
 /// OPT in f16 gave NaN for padded rows elsewhere: no padding here, and a batch is its sequences.
 #[test]
 fn a_batch_of_unequal_lengths_is_its_sequences() {
-    for name in ["opt-no-final-norm", "opt-350m", "gpt_neox-large-scores", "llama-llama3"] {
+    for name in
+        ["opt-no-final-norm", "opt-350m", "gpt_neox-large-scores", "llama-llama3", "qwen3-llama3"]
+    {
         let model = load(name);
         let all = Vocabulary::all(model.spec().vocabulary);
         let (short, long) = ([5, 7, 9], [1, 4, 9, 16, 25, 36, 10, 3, 8]);

@@ -53,7 +53,7 @@ fn an_unknown_architecture_is_answered_with_the_known_ones() {
     let folder = with_config("llama-gqa", json!({"model_type": "mamba"}));
     let error = refusal(folder.path());
     assert!(matches!(error, Error::UnknownArchitecture { .. }));
-    says(&error, &["mamba", "gpt2, gpt_neox, llama, mistral, opt, qwen2"]);
+    says(&error, &["mamba", "gpt2, gpt_neox, llama, mistral, opt, qwen2, qwen3"]);
 }
 
 #[test]
@@ -91,6 +91,30 @@ fn options_that_would_change_the_numbers_are_refused_by_name() {
         ),
         ("qwen2-window-on", json!({"use_sliding_window": false}), "layer_types"),
         ("qwen2-tied", json!({"use_mrope": true}), "use_mrope"),
+        // As its model card says to reach 131 072 tokens: it moves the scores of short texts too.
+        (
+            "qwen3",
+            json!({"rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}}),
+            "yarn",
+        ),
+        ("qwen3", json!({"rope_scaling": {"type": "longrope", "factor": 2.0}}), "longrope"),
+        (
+            "qwen3",
+            json!({"rope_scaling": {"type": "linear", "factor": 2.0, "attention_factor": 1.1}}),
+            "attention_factor",
+        ),
+        ("qwen3", json!({"hidden_act": "gelu"}), "hidden_act"),
+        ("qwen3", json!({"partial_rotary_factor": 0.5}), "partial_rotary_factor"),
+        ("qwen3", json!({"use_mrope": true}), "use_mrope"),
+        // This family's norm of queries and keys has no switch; under such a key stands another.
+        ("qwen3", json!({"use_qk_norm": true}), "use_qk_norm"),
+        ("qwen3-window-on", json!({"use_sliding_window": false}), "layer_types"),
+        (
+            "qwen3-window-on",
+            json!({"layer_types": ["full_attention", "chunked_attention"]}),
+            "layer_types",
+        ),
+        ("qwen3-window-on", json!({"layer_types": ["full_attention"]}), "layer_types"),
         (
             "mistral-no-window",
             json!({"layer_types": ["sliding_attention", "chunked_attention"]}),
@@ -113,6 +137,8 @@ fn unknown_keys_are_refused_and_said_to_be_unknown() {
         ("llama-gqa", json!({"attn_logit_softcapping": 30.0}), "attn_logit_softcapping"),
         ("llama-gqa", json!({"quantization_config": {"bits": 4}}), "quantization_config"),
         ("gpt2", json!({"embedding_multiplier": 2.0}), "embedding_multiplier"),
+        ("qwen3", json!({"num_experts": 8}), "num_experts"),
+        ("qwen3", json!({"mlp_bias": true}), "mlp_bias"),
     ] {
         let error = refusal(with_config(name, keys).path());
         assert!(matches!(error, Error::UnknownOption { .. }), "{name}: {error}");
@@ -157,8 +183,16 @@ fn keys_that_change_nothing_are_accepted() {
         "init_device": "meta", "label_smoothing": 0.1, "keys_to_ignore_at_inference": ["past_key_values"], "license": "mit",
         "neftune_noise_alpha": 5, "chat_template": "x", "global_step": 7, "alibi": false, "qk_layernorm": false,
     });
-    for name in ["gpt2", "opt", "gpt_neox-parallel", "qwen2-tied", "llama-gqa", "mistral-no-window"]
-    {
+    let names = [
+        "gpt2",
+        "opt",
+        "gpt_neox-parallel",
+        "qwen2-tied",
+        "qwen3",
+        "llama-gqa",
+        "mistral-no-window",
+    ];
+    for name in names {
         let folder = with_config(name, keys.clone());
         families::load(folder.path(), LoadOptions::default())
             .unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -241,6 +275,10 @@ fn a_sliding_window_holds_where_it_is_switched_on_and_only_there() {
     assert_eq!(windows("qwen2-window-on", from(2)), [None, None]);
     // As long as the context: it never cuts anything off.
     assert_eq!(windows("qwen2-window-on", json!({"sliding_window": 24})), [None, None]);
+    assert_eq!(windows("qwen3-window-on", json!({})), [None, Some(4)]);
+    assert_eq!(windows("qwen3-window-off", json!({})), [None, None]);
+    assert_eq!(windows("qwen3-window-on", from(0)), [Some(4), Some(4)]);
+    assert_eq!(windows("qwen3-window-by-turns", json!({})), [Some(5), None, Some(5)]);
     assert_eq!(windows("mistral-window", json!({})), [Some(5), Some(5)]);
     assert_eq!(windows("mistral-no-window", json!({})), [None, None]);
     // Without the key the reference takes a window of 4096, longer than this context, or shorter.
@@ -270,8 +308,8 @@ proptest! {
 
     /// Any value under any key: the folder is read, or refused with a message; nothing panics.
     #[test]
-    fn a_senseless_configuration_never_panics(case in 0..5, at in any::<prop::sample::Index>(), value in any_value()) {
-        let name = ["gpt2", "opt-350m", "gpt_neox-parallel", "qwen2-tied", "llama-llama3"][case as usize];
+    fn a_senseless_configuration_never_panics(case in 0..6, at in any::<prop::sample::Index>(), value in any_value()) {
+        let name = ["gpt2", "opt-350m", "gpt_neox-parallel", "qwen2-tied", "llama-llama3", "qwen3"][case as usize];
         let folder = copy(name);
         let path = folder.path().join("config.json");
         let mut config: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
@@ -325,7 +363,14 @@ fn a_tied_model_with_another_head_stops_with_both_facts() {
 /// transformers: a model with unset parameters was used without a warning.
 #[test]
 fn every_tensor_is_needed_and_named_when_missing() {
-    for name in ["gpt2", "opt-350m", "gpt_neox-sequential", "llama-mqa-biases", "qwen2-tied"] {
+    for name in [
+        "gpt2",
+        "opt-350m",
+        "gpt_neox-sequential",
+        "llama-mqa-biases",
+        "qwen2-tied",
+        "qwen3-mqa-biases",
+    ] {
         let checkpoint = Checkpoint::open(&case(name)).unwrap();
         for tensor in checkpoint.names() {
             let folder = copy(name);

@@ -190,6 +190,7 @@ pub fn model_seeds() -> Vec<Vec<u8>> {
         "opt",
         "opt-350m",
         "qwen2-tied",
+        "qwen3",
     ];
     let folder = |name: &str| {
         let file =

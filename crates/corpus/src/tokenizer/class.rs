@@ -40,7 +40,7 @@ impl Class {
         let name = name.or_else(|| {
             let class = match named(config, "model_type")?.as_str() {
                 "gpt2" | "opt" => "GPT2Tokenizer",
-                "qwen2" => "Qwen2Tokenizer",
+                "qwen2" | "qwen3" => "Qwen2Tokenizer",
                 "gpt_neox" => "GPTNeoXTokenizerFast",
                 "llama" | "mistral" => "LlamaTokenizer",
                 _ => return None,

@@ -1,14 +1,15 @@
 //! The families. Kin that is exactly another family's arithmetic stands in that family's file.
 
 use super::family::Family;
-use super::{gpt_neox, gpt2, llama, opt, qwen2};
+use super::{gpt_neox, gpt2, llama, opt, qwen2, qwen3};
 
 /// In the order in which they are told.
-pub(super) const FAMILIES: [&Family; 6] = [
+pub(super) const FAMILIES: [&Family; 7] = [
     &gpt2::FAMILY,
     &gpt_neox::FAMILY,
     &llama::FAMILY,
     &llama::MISTRAL,
     &opt::FAMILY,
     &qwen2::FAMILY,
+    &qwen3::FAMILY,
 ];

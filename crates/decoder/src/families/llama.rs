@@ -48,6 +48,7 @@ const SIZES: Sizes = Sizes {
     layers: 32,
     heads: 32,
     kv_heads: None,
+    head_width: None,
     context: 2048,
 };
 

@@ -1,6 +1,6 @@
-//! What Llama, Qwen2 and Mistral share: RMSNorm before each part, rotary positions on whole heads,
-//! grouped-query attention, SwiGLU; keys and tensor names are the same too. They differ in which
-//! maps carry a bias.
+//! What Llama, Qwen2, Qwen3 and Mistral share: RMSNorm before each part, rotary positions on whole
+//! heads, grouped-query attention, SwiGLU; keys and tensor names are the same too. They differ in
+//! which maps carry a bias, and Qwen3 in its norm of queries and keys.
 
 use super::config::Config;
 use super::names::{Names, Stored};
@@ -35,6 +35,8 @@ pub(super) struct Sizes {
     pub(super) heads: usize,
     /// `None`: as many as there are heads, as `null` has it in all of them.
     pub(super) kv_heads: Option<usize>,
+    /// `None`: an even share of the width, for `null` as well; else the key may not be `null`.
+    pub(super) head_width: Option<usize>,
     pub(super) context: usize,
 }
 
@@ -46,9 +48,12 @@ pub(super) fn spec(config: &mut Config, biases: Biases, default: &Sizes) -> Resu
         Some(kv_heads) => config.size_or_null("num_key_value_heads", kv_heads)?,
         None => config.optional_size("num_key_value_heads")?,
     };
-    let head_width = match config.optional_size("head_dim")? {
-        Some(head_width) => head_width,
-        None => config.head_width(width, heads)?,
+    let head_width = match default.head_width {
+        Some(head_width) => config.size("head_dim", head_width)?,
+        None => match config.optional_size("head_dim")? {
+            Some(head_width) => head_width,
+            None => config.head_width(width, heads)?,
+        },
     };
     let layers = config.size("num_hidden_layers", default.layers)?;
     let rotary = rotary::read(config, &ROTARY, head_width)?;

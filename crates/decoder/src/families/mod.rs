@@ -9,8 +9,8 @@
 //!   never computed wrongly.
 //! * `names`: the table of tensor names; `tensors`: tensors by name and shape, with a record of
 //!   what was used.
-//! * `gpt2`, `opt`, `gpt_neox`; `llama_like`, of which `llama`, `qwen2` and Mistral are settings;
-//!   `rotary`: the keys of rotary positions in their three spellings.
+//! * `gpt2`, `opt`, `gpt_neox`; `llama_like`, of which `llama`, `qwen2`, `qwen3` and Mistral are
+//!   settings; `rotary`: the keys of rotary positions in their three spellings.
 //!
 //! Adding a family: a file here, a line in `list`, a case in `tools/goldens/checkpoints.py`, a
 //! published configuration in `tests/configs`.
@@ -26,6 +26,7 @@ mod load;
 mod names;
 mod opt;
 mod qwen2;
+mod qwen3;
 mod rotary;
 mod tensors;
 #[cfg(test)]

@@ -21,6 +21,7 @@ const SIZES: Sizes = Sizes {
     layers: 32,
     heads: 32,
     kv_heads: Some(32),
+    head_width: None,
     context: 32_768,
 };
 

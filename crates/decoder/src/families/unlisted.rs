@@ -113,21 +113,6 @@ fn cases() -> Vec<(&'static str, Spec, Names)> {
     let scaled = |scalar: f64, layer: Layer| Layer { scale: Some(1.0 / scalar.sqrt()), ..layer };
     let by_head = Some(NormSpan::Head);
     vec![
-        // Norm of each head's queries and keys.
-        (
-            "qwen3",
-            Spec {
-                head_width: 8,
-                layers: vec![rotary(8, 500.0); 2],
-                query_key_norm: by_head,
-                ..small()
-            },
-            Names {
-                query_norm: "self_attn.q_norm",
-                key_norm: "self_attn.k_norm",
-                ..llama_like::NAMES
-            },
-        ),
         // Norm without gain.
         (
             "olmo",
