@@ -56,6 +56,12 @@ def gpt2(**over):
     return GPT2Config(**{**dict(vocab_size=37, n_positions=24, n_embd=16, n_layer=2, n_head=2), **over})
 
 
+def gpt_neo(**over):
+    base = dict(vocab_size=37, max_position_embeddings=24, hidden_size=20, num_layers=2, num_heads=2, intermediate_size=36,
+                window_size=5, attention_types=[[["global", "local"], 1]])
+    return GPTNeoConfig(**{**base, **over})
+
+
 def opt(**over):
     base = dict(vocab_size=41, max_position_embeddings=24, hidden_size=16, ffn_dim=40, num_hidden_layers=2,
                 num_attention_heads=2, word_embed_proj_dim=16, do_layer_norm_before=True,
@@ -117,8 +123,6 @@ def parts():
         "bloom": (BloomConfig(vocab_size=37, hidden_size=24, n_layer=2, n_head=3), {}),
         "falcon": (FalconConfig(vocab_size=37, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, multi_query=True,
                                 parallel_attn=True, bias=False, new_decoder_architecture=False, alibi=False), {}),
-        "gpt_neo": (GPTNeoConfig(vocab_size=37, max_position_embeddings=24, hidden_size=16, num_layers=2, num_heads=2,
-                                 intermediate_size=40, window_size=5, attention_types=[[["global", "local"], 1]]), {}),
         "smollm3": (SmolLM3Config(**SMALL, no_rope_layers=[1, 0], pad_token_id=0, rope_theta=100.0), {}),
     }
 
@@ -136,6 +140,17 @@ def old_neox_buffers(folder):
         tensors[prefix + "bias"] = torch.tril(torch.ones(24, 24, dtype=torch.uint8)).view(1, 1, 24, 24)
         tensors[prefix + "masked_bias"] = torch.tensor(-1e9)
         tensors[prefix + "rotary_emb.inv_freq"] = torch.tensor([1.0])
+    save_file(tensors, path, metadata={"format": "pt"})
+
+
+def old_gpt_neo_buffers(folder):
+    """Adds the buffers that GPT-Neo's first files store: causal mask, masked bias."""
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    for i in range(2):
+        prefix = f"transformer.h.{i}.attn.attention."
+        tensors[prefix + "bias"] = torch.tril(torch.ones(24, 24, dtype=torch.uint8)).view(1, 1, 24, 24)
+        tensors[prefix + "masked_bias"] = torch.tensor(-1e9)
     save_file(tensors, path, metadata={"format": "pt"})
 
 
@@ -234,6 +249,11 @@ CASES = {
     "gpt2-old-names": (gpt2(activation_function="gelu_pytorch_tanh"), dict(after=old_gpt2_names)),
     "gpt2-bin": (gpt2(), dict(after=pickled())),
     "gpt2-bin-legacy": (gpt2(), dict(after=pickled(legacy=True))),
+    "gpt_neo": (gpt_neo(), {}),
+    "gpt_neo-local-first": (gpt_neo(intermediate_size=None, attention_types=[[["local", "global"], 1]]), dict(dtype=F16)),
+    "gpt_neo-runs": (gpt_neo(num_layers=4, window_size=3, attention_types=[[["global"], 1], [["local"], 2], [["global"], 1]]), {}),
+    "gpt_neo-global": (gpt_neo(attention_types=[[["global"], 2]], activation_function="relu", num_heads=4), {}),
+    "gpt_neo-buffers": (gpt_neo(), dict(dtype=BF16, after=old_gpt_neo_buffers)),
     "opt": (opt(), {}),
     "opt-350m": (
         opt(do_layer_norm_before=False, word_embed_proj_dim=8, _remove_final_layer_norm=False),
@@ -286,6 +306,9 @@ CASES = {
     # Every key that may be away is away from its default: bases of config_keys.py.
     "gpt2-odd": (gpt2(activation_function="gelu", layer_norm_epsilon=2**-7, scale_attn_weights=False,
                       scale_attn_by_inverse_layer_idx=True, n_inner=64, tie_word_embeddings=False), {}),
+    "gpt_neo-odd": (gpt_neo(activation_function="gelu", layer_norm_epsilon=2**-7, window_size=4, tie_word_embeddings=False,
+                            attention_types=[[["local"], 1], [["local", "global"], 1]], num_layers=3),
+                    dict(after=without("attention_layers"))),
     "opt-odd": (opt(activation_function="gelu", ffn_dim=40, _remove_final_layer_norm=True), {}),
     "gpt_neox-odd": (gpt_neox(rotary_pct=0.5, rotary_emb_base=500, use_parallel_residual=False, hidden_act="gelu_new",
                               layer_norm_eps=2**-7, rope_scaling=dict(rope_type="linear", factor=2.0)), {}),

@@ -83,6 +83,7 @@ def cases():
     out = {
         # vocab.json + merges.txt
         "gpt2 by model_type": ("gpt2", model("gpt2")),
+        "gpt_neo by model_type": ("gpt2", model("gpt_neo")),
         "gpt2 by class": ("gpt2", {**model("qwen2"), T: {"tokenizer_class": "GPT2Tokenizer"}}),
         "gpt2 by fast class": ("gpt2", {T: {"tokenizer_class": "GPT2TokenizerFast"}}),
         "gpt2 by class in config.json": ("gpt2", model("qwen2", tokenizer_class="GPT2Tokenizer")),

@@ -1,9 +1,9 @@
 //! One decoder-only transformer, as data.
 //!
-//! A family (GPT-2, OPT, GPT-NeoX, Qwen2, Qwen3, Llama) is a point in the space that [`Spec`]
-//! spans; the mapping of its `config.json` onto a spec is the whole of what is peculiar to it. The
-//! forward pass, the weights, their count and the trainer read only the spec. Everything but sizes
-//! has a default, so that a family says what is its own:
+//! A family (GPT-2, GPT-Neo, OPT, GPT-NeoX, Qwen2, Qwen3, Llama) is a point in the space that
+//! [`Spec`] spans; the mapping of its `config.json` onto a spec is the whole of what is peculiar to
+//! it. The forward pass, the weights, their count and the trainer read only the spec. Everything
+//! but sizes has a default, so that a family says what is its own:
 //! `Spec { norm: NormKind::Layer, ..Spec::default() }`.
 //!
 //! Letters, fixed once for all of this crate:

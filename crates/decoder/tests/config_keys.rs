@@ -12,16 +12,18 @@ use support::{case, copy};
 
 /// Keys that transformers needs to build or train a model and that change no score of one that
 /// exists: it fails on `null`, we do not.
-const NOT_OURS: [&str; 12] = [
+const NOT_OURS: [&str; 14] = [
     "attention_dropout",
     "attn_pdrop",
     "classifier_dropout",
     "dropout",
     "embd_pdrop",
+    "embed_dropout",
     "hidden_dropout",
     "init_std",
     "initializer_range",
     "layerdrop",
+    "resid_dropout",
     "resid_pdrop",
     "dtype",
     "activation_dropout",
@@ -121,5 +123,5 @@ fn an_absent_key_and_null_mean_what_they_mean_to_transformers() {
         }
     }
     // The walk is worth something only where keys do something.
-    assert!(changed > 90 && failed > 550 && contexts > 35, "{changed} {failed} {contexts}");
+    assert!(changed > 110 && failed > 1100 && contexts > 35, "{changed} {failed} {contexts}");
 }

@@ -16,7 +16,7 @@ use support::{case, naive};
 fn cases() -> Vec<(String, Golden)> {
     let cases: Vec<_> =
         golden::names().into_iter().map(|name| (name.clone(), Golden::read(&name))).collect();
-    assert!(cases.len() >= 59, "only {} cases were found", cases.len());
+    assert!(cases.len() >= 65, "only {} cases were found", cases.len());
     cases
 }
 

@@ -53,7 +53,7 @@ fn an_unknown_architecture_is_answered_with_the_known_ones() {
     let folder = with_config("llama-gqa", json!({"model_type": "mamba"}));
     let error = refusal(folder.path());
     assert!(matches!(error, Error::UnknownArchitecture { .. }));
-    says(&error, &["mamba", "gpt2, gpt_neox, llama, mistral, opt, qwen2, qwen3"]);
+    says(&error, &["mamba", "gpt2, gpt_neo, gpt_neox, llama, mistral, opt, qwen2, qwen3"]);
 }
 
 #[test]
@@ -72,6 +72,9 @@ fn options_that_would_change_the_numbers_are_refused_by_name() {
         ("gpt2", json!({"pruned_heads": {"0": [1]}}), "pruned_heads"),
         ("gpt2", json!({"activation_function": "quick_gelu"}), "activation_function"),
         ("gpt2", json!({"add_cross_attention": true}), "add_cross_attention"),
+        ("gpt_neo", json!({"activation_function": "quick_gelu"}), "activation_function"),
+        ("gpt_neo", json!({"attention_types": [[["global", "block"], 1]]}), "attention_types"),
+        ("gpt_neo", json!({"attention_types": ["global", "local"]}), "attention_types"),
         ("gpt_neox-parallel", json!({"hidden_act": "silu"}), "hidden_act"),
         ("opt", json!({"alibi": true}), "alibi"),
         (
@@ -137,6 +140,7 @@ fn unknown_keys_are_refused_and_said_to_be_unknown() {
         ("llama-gqa", json!({"attn_logit_softcapping": 30.0}), "attn_logit_softcapping"),
         ("llama-gqa", json!({"quantization_config": {"bits": 4}}), "quantization_config"),
         ("gpt2", json!({"embedding_multiplier": 2.0}), "embedding_multiplier"),
+        ("gpt_neo", json!({"scale_attn_weights": true}), "scale_attn_weights"),
         ("qwen3", json!({"num_experts": 8}), "num_experts"),
         ("qwen3", json!({"mlp_bias": true}), "mlp_bias"),
     ] {
@@ -185,6 +189,7 @@ fn keys_that_change_nothing_are_accepted() {
     });
     let names = [
         "gpt2",
+        "gpt_neo",
         "opt",
         "gpt_neox-parallel",
         "qwen2-tied",
@@ -258,6 +263,30 @@ fn two_spellings_of_the_rotary_base_must_agree() {
     says(&refusal(folder.path()), &["rotary_emb_base = 500", "rope_theta = 10000"]);
 }
 
+/// transformers takes one of the two where they contradict each other, and does not say so.
+#[test]
+fn kinds_of_attention_in_two_spellings_must_agree() {
+    let local = json!(["local", "local"]);
+    for (keys, words) in [
+        (json!({"attention_layers": local}), ["attention_layers", "contradict"]),
+        (json!({"attention_layers": ["global"]}), ["attention_layers", "contradict"]),
+        (json!({"attention_types": [[["local"], 2]]}), ["attention_types", "contradict"]),
+        (
+            json!({"attention_types": [[["local"], 3]]}),
+            ["attention_types", "more than the 2 blocks"],
+        ),
+        (json!({"attention_types": [[["local"], 1]]}), ["attention_types", "for 1 blocks"]),
+        (json!({"attention_types": [[["local"], -1]]}), ["attention_types", "not a count"]),
+        (json!({"window_size": 0}), ["attention windows", "at least 1 token"]),
+    ] {
+        says(&refusal(with_config("gpt_neo", keys).path()), &words);
+    }
+    let both = json!({"attention_layers": local, "attention_types": [[["local"], 2]]});
+    let spec =
+        families::load(with_config("gpt_neo", both).path(), LoadOptions::default()).unwrap().spec;
+    assert!(spec.layers.iter().all(|layer| layer.window == Some(5)));
+}
+
 /// QwenLM and transformers: the window was applied to the wrong layers, or while switched off.
 #[test]
 fn a_sliding_window_holds_where_it_is_switched_on_and_only_there() {
@@ -275,6 +304,7 @@ fn a_sliding_window_holds_where_it_is_switched_on_and_only_there() {
     assert_eq!(windows("qwen2-window-on", from(2)), [None, None]);
     // As long as the context: it never cuts anything off.
     assert_eq!(windows("qwen2-window-on", json!({"sliding_window": 24})), [None, None]);
+    assert_eq!(windows("gpt_neo-runs", json!({})), [None, Some(3), Some(3), None]);
     assert_eq!(windows("qwen3-window-on", json!({})), [None, Some(4)]);
     assert_eq!(windows("qwen3-window-off", json!({})), [None, None]);
     assert_eq!(windows("qwen3-window-on", from(0)), [Some(4), Some(4)]);
@@ -308,8 +338,8 @@ proptest! {
 
     /// Any value under any key: the folder is read, or refused with a message; nothing panics.
     #[test]
-    fn a_senseless_configuration_never_panics(case in 0..6, at in any::<prop::sample::Index>(), value in any_value()) {
-        let name = ["gpt2", "opt-350m", "gpt_neox-parallel", "qwen2-tied", "llama-llama3", "qwen3"][case as usize];
+    fn a_senseless_configuration_never_panics(case in 0..7, at in any::<prop::sample::Index>(), value in any_value()) {
+        let name = ["gpt2", "opt-350m", "gpt_neox-parallel", "qwen2-tied", "llama-llama3", "qwen3", "gpt_neo"][case as usize];
         let folder = copy(name);
         let path = folder.path().join("config.json");
         let mut config: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
@@ -365,6 +395,7 @@ fn a_tied_model_with_another_head_stops_with_both_facts() {
 fn every_tensor_is_needed_and_named_when_missing() {
     for name in [
         "gpt2",
+        "gpt_neo",
         "opt-350m",
         "gpt_neox-sequential",
         "llama-mqa-biases",

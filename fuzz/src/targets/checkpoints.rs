@@ -183,6 +183,7 @@ pub fn model(data: &[u8]) {
 pub fn model_seeds() -> Vec<Vec<u8>> {
     let folders = [
         "gpt2",
+        "gpt_neo",
         "gpt_neox-parallel",
         "llama-gqa",
         "llama-llama3",

@@ -39,7 +39,7 @@ impl Class {
         let said = name.is_some();
         let name = name.or_else(|| {
             let class = match named(config, "model_type")?.as_str() {
-                "gpt2" | "opt" => "GPT2Tokenizer",
+                "gpt2" | "gpt_neo" | "opt" => "GPT2Tokenizer",
                 "qwen2" | "qwen3" => "Qwen2Tokenizer",
                 "gpt_neox" => "GPTNeoXTokenizerFast",
                 "llama" | "mistral" => "LlamaTokenizer",

@@ -1,11 +1,12 @@
 //! The families. Kin that is exactly another family's arithmetic stands in that family's file.
 
 use super::family::Family;
-use super::{gpt_neox, gpt2, llama, opt, qwen2, qwen3};
+use super::{gpt_neo, gpt_neox, gpt2, llama, opt, qwen2, qwen3};
 
 /// In the order in which they are told.
-pub(super) const FAMILIES: [&Family; 7] = [
+pub(super) const FAMILIES: [&Family; 8] = [
     &gpt2::FAMILY,
+    &gpt_neo::FAMILY,
     &gpt_neox::FAMILY,
     &llama::FAMILY,
     &llama::MISTRAL,

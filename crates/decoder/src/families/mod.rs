@@ -9,8 +9,8 @@
 //!   never computed wrongly.
 //! * `names`: the table of tensor names; `tensors`: tensors by name and shape, with a record of
 //!   what was used.
-//! * `gpt2`, `opt`, `gpt_neox`; `llama_like`, of which `llama`, `qwen2`, `qwen3` and Mistral are
-//!   settings; `rotary`: the keys of rotary positions in their three spellings.
+//! * `gpt2`, `gpt_neo`, `opt`, `gpt_neox`; `llama_like`, of which `llama`, `qwen2`, `qwen3` and
+//!   Mistral are settings; `rotary`: the keys of rotary positions in their three spellings.
 //!
 //! Adding a family: a file here, a line in `list`, a case in `tools/goldens/checkpoints.py`, a
 //! published configuration in `tests/configs`.
@@ -18,6 +18,7 @@
 mod config;
 mod family;
 mod gpt2;
+mod gpt_neo;
 mod gpt_neox;
 mod list;
 mod llama;

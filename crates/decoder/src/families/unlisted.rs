@@ -88,25 +88,6 @@ const BLOOM: Names = Names {
     ..Names::NONE
 };
 
-const GPT_NEO: Names = Names {
-    prefixes: &["transformer."],
-    block: "h.",
-    token_embedding: "wte",
-    position_embedding: "wpe",
-    final_norm: "ln_f",
-    attention_norm: "ln_1",
-    query_key_value: Stored::Apart(&[
-        "attn.attention.q_proj",
-        "attn.attention.k_proj",
-        "attn.attention.v_proj",
-    ]),
-    attention_output: "attn.attention.out_proj",
-    mlp_norm: "ln_2",
-    up: Stored::Whole("mlp.c_fc"),
-    down: "mlp.c_proj",
-    ..Names::NONE
-};
-
 /// Name, settings and tensor names of each.
 fn cases() -> Vec<(&'static str, Spec, Names)> {
     let window = |window: usize, layer: Layer| Layer { window: Some(window), ..layer };
@@ -192,23 +173,6 @@ fn cases() -> Vec<(&'static str, Spec, Names)> {
                 mlp_norm: "",
                 ..BLOOM
             },
-        ),
-        // Scores that are not scaled, windows by turns.
-        (
-            "gpt_neo",
-            Spec {
-                kv_heads: 2,
-                hidden: 40,
-                layers: vec![
-                    scaled(1.0, Layer::default()),
-                    window(5, scaled(1.0, Layer::default())),
-                ],
-                positions: Positions::Learned { offset: 0, rows: 24 },
-                activation: Activation::GeluTanh,
-                biases: Biases { query_key_value: false, ..Biases::ALL },
-                ..older()
-            },
-            GPT_NEO,
         ),
         // A block without positions.
         (
