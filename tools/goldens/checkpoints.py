@@ -49,6 +49,9 @@ from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 LENGTHS = (1, 2, 9, 17)
 
+# Version 4 computes every kind of rotary scaling in OLMo, but its configuration takes two; version 5's takes all.
+OlmoConfig._rope_scaling_validation = Olmo2Config._rope_scaling_validation = lambda self: None
+
 # --- architectures: small enough to commit, odd enough that no two sizes are equal by chance ---------------------
 
 
@@ -103,6 +106,18 @@ def mistral(**over):
     return MistralConfig(**{**base, **over})
 
 
+def olmo(**over):
+    base = dict(vocab_size=39, max_position_embeddings=24, hidden_size=16, intermediate_size=28,
+                num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)
+    return OlmoConfig(**{**base, **over})
+
+
+def olmo2(**over):
+    base = dict(vocab_size=39, max_position_embeddings=24, hidden_size=16, intermediate_size=28,
+                num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)
+    return Olmo2Config(**{**base, **over})
+
+
 # What families need that the decoder computes but does not read yet: `--parts`, and `families/unlisted.rs`.
 SMALL = dict(vocab_size=37, max_position_embeddings=24, hidden_size=16, intermediate_size=28, num_hidden_layers=2,
              num_attention_heads=4, num_key_value_heads=2)
@@ -112,8 +127,6 @@ GEMMA = dict(**SMALL, head_dim=8, hidden_activation="gelu_pytorch_tanh")
 def parts():
     # Gains of 1 + w are exact in float32 where w has the bits of bfloat16.
     return {
-        "olmo": (OlmoConfig(**SMALL), {}),
-        "olmo2": (Olmo2Config(**SMALL), {}),
         "gemma": (GemmaConfig(**GEMMA), dict(dtype=BF16)),
         "gemma2": (Gemma2Config(**GEMMA, query_pre_attn_scalar=3, attn_logit_softcapping=3.0, final_logit_softcapping=4.0,
                                 sliding_window=5, layer_types=["sliding_attention", "full_attention"]), dict(dtype=BF16)),
@@ -303,6 +316,25 @@ CASES = {
     "llama-bin-awkward": (llama(), dict(after=pickled(awkward=True), dtype=BF16)),
     "mistral-no-window": (mistral(), dict(dtype=BF16)),
     "mistral-window": (mistral(sliding_window=5), {}),
+    "olmo": (olmo(num_key_value_heads=4), {}),
+    "olmo-tied-bf16": (olmo(tie_word_embeddings=True), dict(dtype=BF16)),
+    "olmo-mqa-biases": (olmo(vocab_size=41, hidden_size=20, intermediate_size=27, num_hidden_layers=3, num_attention_heads=5,
+                             num_key_value_heads=1, attention_bias=True), {}),
+    "olmo-head-dim": (olmo(head_dim=6), {}),
+    "olmo-dynamic": (olmo(rope_scaling=dict(type="dynamic", factor=3.0)), {}),
+    # Softer scores: with others this draw loses six times what its kin do where products are of bfloat16, in torch too.
+    "olmo-rope-parameters": (olmo(rope_theta=500.0, rope_scaling=LLAMA3, max_position_embeddings=256),
+                             dict(after=rope_parameters, attention=0.5)),
+    "olmo-sharded-f16": (olmo(), dict(dtype=F16, shard=4000)),
+    "olmo2-gqa": (olmo2(), {}),
+    "olmo2-mha-tied": (olmo2(num_key_value_heads=4, tie_word_embeddings=True), {}),
+    "olmo2-mqa-biases": (olmo2(vocab_size=41, hidden_size=20, intermediate_size=27, num_hidden_layers=3, num_attention_heads=5,
+                               num_key_value_heads=1, attention_bias=True), {}),
+    "olmo2-head-dim": (olmo2(head_dim=6), {}),
+    "olmo2-linear": (olmo2(rope_scaling=dict(type="linear", factor=4.0)), dict(dtype=BF16)),
+    "olmo2-dynamic": (olmo2(rope_scaling=dict(type="dynamic", factor=3.0)), {}),
+    "olmo2-rope-parameters": (olmo2(rope_theta=500.0, rope_scaling=LLAMA3, max_position_embeddings=256), dict(after=rope_parameters)),
+    "olmo2-sharded-f16": (olmo2(), dict(dtype=F16, shard=4000)),
     # Every key that may be away is away from its default: bases of config_keys.py.
     "gpt2-odd": (gpt2(activation_function="gelu", layer_norm_epsilon=2**-7, scale_attn_weights=False,
                       scale_attn_by_inverse_layer_idx=True, n_inner=64, tie_word_embeddings=False), {}),
@@ -320,6 +352,9 @@ CASES = {
     "llama-odd": (llama(rope_theta=500.0, rms_norm_eps=2**-7, rope_scaling=dict(rope_type="linear", factor=2.0),
                         num_key_value_heads=4), {}),
     "mistral-odd": (mistral(sliding_window=5, rope_theta=500.0, rms_norm_eps=2**-7), {}),
+    "olmo-odd": (olmo(rope_theta=500.0, rope_scaling=dict(type="linear", factor=2.0), num_key_value_heads=4), {}),
+    "olmo2-odd": (olmo2(rope_theta=500.0, rms_norm_eps=2**-7, rope_scaling=dict(type="linear", factor=2.0),
+                        num_key_value_heads=4), {}),
 }
 
 

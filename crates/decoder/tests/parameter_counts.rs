@@ -79,6 +79,7 @@ fn totals_equal_the_published_checkpoints() {
         ("qwen3-14B", 14_768_307_200),
         ("qwen3-32B", 32_762_123_264),
         ("llama-3-8b", 8_030_261_248),
+        ("olmo-2-13b", 13_716_198_400),
     ] {
         assert_eq!(count(config).total, total, "{config}");
     }

@@ -53,7 +53,8 @@ fn an_unknown_architecture_is_answered_with_the_known_ones() {
     let folder = with_config("llama-gqa", json!({"model_type": "mamba"}));
     let error = refusal(folder.path());
     assert!(matches!(error, Error::UnknownArchitecture { .. }));
-    says(&error, &["mamba", "gpt2, gpt_neo, gpt_neox, llama, mistral, opt, qwen2, qwen3"]);
+    let known = "gpt2, gpt_neo, gpt_neox, llama, mistral, olmo, olmo2, opt, qwen2, qwen3";
+    says(&error, &["mamba", known]);
 }
 
 #[test]
@@ -93,6 +94,17 @@ fn options_that_would_change_the_numbers_are_refused_by_name() {
             "layer_types",
         ),
         ("qwen2-window-on", json!({"use_sliding_window": false}), "layer_types"),
+        (
+            "olmo2-gqa",
+            json!({"layer_types": ["sliding_attention", "full_attention"]}),
+            "layer_types",
+        ),
+        ("olmo2-gqa", json!({"rope_scaling": {"rope_type": "yarn", "factor": 8.0}}), "yarn"),
+        ("olmo2-gqa", json!({"hidden_act": "gelu"}), "hidden_act"),
+        ("olmo2-gqa", json!({"partial_rotary_factor": 0.5}), "partial_rotary_factor"),
+        ("olmo", json!({"clip_qkv": 8.0}), "clip_qkv"),
+        ("olmo", json!({"rope_scaling": {"type": "yarn", "factor": 8.0}}), "yarn"),
+        ("olmo", json!({"hidden_act": "gelu"}), "hidden_act"),
         ("qwen2-tied", json!({"use_mrope": true}), "use_mrope"),
         // As its model card says to reach 131 072 tokens: it moves the scores of short texts too.
         (
@@ -143,6 +155,10 @@ fn unknown_keys_are_refused_and_said_to_be_unknown() {
         ("gpt_neo", json!({"scale_attn_weights": true}), "scale_attn_weights"),
         ("qwen3", json!({"num_experts": 8}), "num_experts"),
         ("qwen3", json!({"mlp_bias": true}), "mlp_bias"),
+        // Of OLMo 1 and 3.
+        ("olmo2-gqa", json!({"clip_qkv": 8.0}), "clip_qkv"),
+        ("olmo2-gqa", json!({"sliding_window": 4096}), "sliding_window"),
+        ("olmo2-gqa", json!({"mlp_bias": true}), "mlp_bias"),
     ] {
         let error = refusal(with_config(name, keys).path());
         assert!(matches!(error, Error::UnknownOption { .. }), "{name}: {error}");
@@ -196,6 +212,8 @@ fn keys_that_change_nothing_are_accepted() {
         "qwen3",
         "llama-gqa",
         "mistral-no-window",
+        "olmo",
+        "olmo2-gqa",
     ];
     for name in names {
         let folder = with_config(name, keys.clone());
@@ -321,6 +339,27 @@ fn a_sliding_window_holds_where_it_is_switched_on_and_only_there() {
     );
 }
 
+/// Llama's norms stand before the parts and carry a gain. OLMo 1 has no gains, and OLMo 2 one of
+/// Llama's names for a norm behind a part.
+#[test]
+fn another_generation_of_olmo_is_told_by_its_tensors() {
+    let folder = with_config(
+        "llama-gqa",
+        json!({"model_type": "olmo2", "mlp_bias": (), "pretraining_tp": ()}),
+    );
+    let error = refusal(folder.path());
+    assert!(matches!(error, Error::MissingTensor { .. }));
+    says(&error, &["model.layers.0.self_attn.q_norm.weight"]);
+    for name in ["olmo", "olmo2-gqa"] {
+        let folder = copy(name);
+        edit_tensors(folder.path(), |tensors| {
+            let norm = Stored { dtype: Dtype::F32, shape: vec![16], data: vec![0; 64] };
+            tensors.insert("model.layers.1.input_layernorm.weight".to_string(), norm);
+        });
+        says(&refusal(folder.path()), &["model.layers.1.input_layernorm.weight", "no place"]);
+    }
+}
+
 fn any_value() -> impl Strategy<Value = Value> {
     prop_oneof![
         any::<i64>().prop_map(|n| json!(n)),
@@ -338,8 +377,11 @@ proptest! {
 
     /// Any value under any key: the folder is read, or refused with a message; nothing panics.
     #[test]
-    fn a_senseless_configuration_never_panics(case in 0..7, at in any::<prop::sample::Index>(), value in any_value()) {
-        let name = ["gpt2", "opt-350m", "gpt_neox-parallel", "qwen2-tied", "llama-llama3", "qwen3", "gpt_neo"][case as usize];
+    fn a_senseless_configuration_never_panics(case in 0..8, at in any::<prop::sample::Index>(), value in any_value()) {
+        let name = [
+            "gpt2", "opt-350m", "gpt_neox-parallel", "qwen2-tied", "llama-llama3", "qwen3", "gpt_neo",
+            "olmo2-mqa-biases",
+        ][case as usize];
         let folder = copy(name);
         let path = folder.path().join("config.json");
         let mut config: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
@@ -399,6 +441,8 @@ fn every_tensor_is_needed_and_named_when_missing() {
         "opt-350m",
         "gpt_neox-sequential",
         "llama-mqa-biases",
+        "olmo-mqa-biases",
+        "olmo2-mqa-biases",
         "qwen2-tied",
         "qwen3-mqa-biases",
     ] {

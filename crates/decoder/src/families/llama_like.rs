@@ -1,4 +1,4 @@
-//! What Llama, Qwen2, Qwen3 and Mistral share: RMSNorm before each part, rotary positions on whole
+//! What Llama, Qwen2, Qwen3, Mistral and OLMo share: RMSNorm before each part, rotary positions on whole
 //! heads, grouped-query attention, SwiGLU; keys and tensor names are the same too. They differ in
 //! which maps carry a bias, and Qwen3 in its norm of queries and keys.
 

@@ -9,8 +9,9 @@
 //!   never computed wrongly.
 //! * `names`: the table of tensor names; `tensors`: tensors by name and shape, with a record of
 //!   what was used.
-//! * `gpt2`, `gpt_neo`, `opt`, `gpt_neox`; `llama_like`, of which `llama`, `qwen2`, `qwen3` and
-//!   Mistral are settings; `rotary`: the keys of rotary positions in their three spellings.
+//! * `gpt2`, `gpt_neo`, `opt`, `gpt_neox`; `llama_like`, of which `llama`, `olmo`, `olmo2`,
+//!   `qwen2`, `qwen3` and Mistral are settings; `rotary`: the keys of rotary positions in their
+//!   three spellings.
 //!
 //! Adding a family: a file here, a line in `list`, a case in `tools/goldens/checkpoints.py`, a
 //! published configuration in `tests/configs`.
@@ -25,6 +26,8 @@ mod llama;
 mod llama_like;
 mod load;
 mod names;
+mod olmo;
+mod olmo2;
 mod opt;
 mod qwen2;
 mod qwen3;

@@ -94,23 +94,6 @@ fn cases() -> Vec<(&'static str, Spec, Names)> {
     let scaled = |scalar: f64, layer: Layer| Layer { scale: Some(1.0 / scalar.sqrt()), ..layer };
     let by_head = Some(NormSpan::Head);
     vec![
-        // Norm without gain.
-        (
-            "olmo",
-            Spec { norm: NormKind::Layer, norm_epsilon: 1e-5, norm_gain: Gain::None, ..small() },
-            llama_like::NAMES,
-        ),
-        // Norms on branches alone; of queries and keys over all heads.
-        (
-            "olmo2",
-            Spec {
-                norm_epsilon: 1e-5,
-                norm_placement: NormPlacement::OnBranch,
-                query_key_norm: Some(NormSpan::Width),
-                ..small()
-            },
-            NORMED_BRANCHES,
-        ),
         // Gains of 1 + w, embedding scaled, GeGLU.
         ("gemma", gemma(), llama_like::NAMES),
         // Four norms, caps, a scale of its own, windows by turns.
