@@ -1,6 +1,7 @@
 //! What Llama, Qwen2, Qwen3, Mistral and OLMo share: RMSNorm before each part, rotary positions on
-//! whole heads, grouped-query attention, SwiGLU; keys and tensor names are the same too. They differ
-//! in which maps carry a bias, Qwen3 and OLMo 2 in a norm of queries and keys, OLMo in its norms.
+//! whole heads, grouped-query attention, SwiGLU; keys and tensor names are the same too. They
+//! differ in which maps carry a bias, Qwen3 and OLMo 2 in a norm of queries and keys, OLMo in where
+//! its norms stand and what they carry.
 
 use super::config::Config;
 use super::names::{Names, Stored};
