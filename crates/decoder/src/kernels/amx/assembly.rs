@@ -153,7 +153,6 @@ macro_rules! text {
     };
 }
 
-/// A small product of a list of steps; `$low` where its sums are the upper rows alone.
 /// How many lines ahead a step asks for.
 macro_rules! lines_ahead {
     ([$of_a:literal $of_b:literal $ahead:literal] $($operation:tt)*) => {
@@ -161,6 +160,7 @@ macro_rules! lines_ahead {
     };
 }
 
+/// A small product of a list of steps; `$low` where its sums are the upper rows alone.
 macro_rules! product {
     ($name:ident, $low:tt) => {
         /// # Safety
