@@ -64,7 +64,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     });
     match plain {
         true => drop(error.print()),
-        false => terminal::message(error.to_string().trim_end()),
+        false => terminal::complaint(error.to_string().trim_end()),
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
 }

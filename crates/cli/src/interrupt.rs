@@ -13,6 +13,14 @@ pub(crate) fn flag() -> Arc<AtomicBool> {
     Arc::clone(&FLAG)
 }
 
+/// Whether there is a step to end well.
+static HAS_STEPS: AtomicBool = AtomicBool::new(true);
+
+/// For what only waits: Ctrl-C just ends it.
+pub(crate) fn nothing_to_end() {
+    HAS_STEPS.store(false, Ordering::Relaxed);
+}
+
 /// Installs the handler, which says so at the first Ctrl-C, and returns the flag that it sets.
 /// Termination (`kill`) counts as Ctrl-C.
 ///
@@ -26,7 +34,9 @@ pub(crate) fn watch(say: fn(&str)) -> anyhow::Result<Arc<AtomicBool>> {
             #[allow(clippy::exit, reason = "the user asked twice")]
             std::process::exit(exit::INTERRUPTED.into());
         }
-        say("stopping after this step; Ctrl-C once more stops at once");
+        if HAS_STEPS.load(Ordering::Relaxed) {
+            say("stopping after this step; Ctrl-C once more stops at once");
+        }
     })?;
     Ok(cancel)
 }

@@ -7,6 +7,7 @@
 //! | `inputs` | which models and texts the arguments mean |
 //! | `progress` | bars on a terminal, plain lines elsewhere |
 //! | `spare` | outputs that are not inputs |
+//! | `lists` | arguments with commas or spaces between the values of a list |
 //! | `terminal` | tables and numbers as people read them |
 //! | `exit` | exit codes, errors, hints |
 //! | `interrupt` | Ctrl-C: once to stop well, twice to stop at once |
@@ -21,6 +22,7 @@ mod commands;
 mod exit;
 mod inputs;
 mod interrupt;
+mod lists;
 mod progress;
 mod spare;
 mod terminal;
@@ -28,24 +30,49 @@ mod version;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use commands::Command;
+use terminal::Loudness;
 
 /// Measures how language models rank the right token, and fits the laws by which that changes with
 /// scale.
-#[derive(Debug, Parser)]
+#[derive(Debug, clap::Parser)]
 #[command(version, long_version = version::long(), max_term_width = 100, after_help = exit::HELP)]
 struct Program {
+    #[command(flatten)]
+    loudness: Loud,
+
     #[command(subcommand)]
     command: Command,
 }
 
+/// How much is said.
+#[derive(Debug, Clone, Copy, clap::Args)]
+struct Loud {
+    /// Tell everything: every k, every finding, every caution
+    #[arg(long, short, global = true, conflicts_with = "quiet")]
+    verbose: bool,
+
+    /// Tell nothing but errors, and the JSON that was asked for
+    #[arg(long, short, global = true)]
+    quiet: bool,
+}
+
+impl From<Loud> for Loudness {
+    fn from(loud: Loud) -> Self {
+        match loud {
+            Loud { quiet: true, .. } => Self::Quiet,
+            Loud { verbose: true, .. } => Self::Verbose,
+            _ => Self::Short,
+        }
+    }
+}
+
 fn main() -> ExitCode {
-    let program = match Program::try_parse() {
+    let program = match lists::parse(std::env::args_os()) {
         Ok(program) => program,
         Err(error) => return exit::usage(&error),
     };
+    terminal::set_loudness(program.loudness.into());
     let cancel = match interrupt::watch(progress::say) {
         Ok(cancel) => cancel,
         Err(error) => return exit::print_error(&error),

@@ -1,6 +1,7 @@
 //! What people read: messages, tables, numbers.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 mod paragraph;
@@ -11,9 +12,37 @@ mod table;
 pub(crate) use paragraph::paragraph;
 pub(crate) use relscale_records::digits::count;
 pub(crate) use relscale_records::shell::quoted;
+use relscale_report::shown::Shown;
 pub(crate) use safe::{safe, safe_json, safe_line};
-pub(crate) use shown::shown;
 pub(crate) use table::{fitting, table};
+
+/// How much is said.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Loudness {
+    /// Errors, and JSON that was asked for.
+    Quiet,
+    /// What a reader of ten seconds takes home.
+    #[default]
+    Short,
+    /// Everything that is known.
+    Verbose,
+}
+
+static LOUDNESS: OnceLock<Loudness> = OnceLock::new();
+
+/// Sets how much is said, once, before anything is.
+pub(crate) fn set_loudness(loudness: Loudness) {
+    let _ = LOUDNESS.set(loudness);
+}
+
+/// How much is said.
+pub(crate) fn loudness() -> Loudness {
+    LOUDNESS.get().copied().unwrap_or_default()
+}
+
+fn is_quiet() -> bool {
+    loudness() == Loudness::Quiet
+}
 
 /// How a word is set off, where the terminal can.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,16 +57,33 @@ pub(crate) enum Style {
 
 /// Whether standard error is a terminal on which bars can be drawn.
 pub(crate) fn has_bars() -> bool {
-    io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    !is_quiet() && can_paint(&io::stderr())
+}
+
+/// Whether this is a terminal that obeys more than letters.
+fn can_paint(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// A word of ours for standard error in a style; plain where that is no terminal or `NO_COLOR` is
 /// set (<https://no-color.org>).
 pub(crate) fn paint(word: &str, style: Style) -> String {
-    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if plain || !has_bars() {
-        return word.to_owned();
+    match can_paint(&io::stderr()) && wants_colour() {
+        true => painted(word, style),
+        false => word.to_owned(),
     }
+}
+
+fn wants_colour() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Whether results on standard output are painted.
+fn paints_results() -> bool {
+    can_paint(&io::stdout()) && wants_colour()
+}
+
+fn painted(word: &str, style: Style) -> String {
     let code = match style {
         Style::Error => "1;31",
         Style::Warning => "1;33",
@@ -48,11 +94,21 @@ pub(crate) fn paint(word: &str, style: Style) -> String {
 
 /// A line to standard error, made [`safe()`]. That nobody can read it is no reason to stop.
 pub(crate) fn message(text: &str) {
+    if !is_quiet() {
+        complaint(text);
+    }
+}
+
+/// As [`message`], also where nothing but errors is wanted.
+pub(crate) fn complaint(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", safe(text));
 }
 
 /// As [`message`], after a word that is set off: `error:`, `warning:`.
 pub(crate) fn titled(title: &str, style: Style, text: &str) {
+    if is_quiet() && style == Style::Warning {
+        return;
+    }
     let _ = writeln!(io::stderr().lock(), "{} {}", paint(title, style), safe(text));
 }
 
@@ -61,7 +117,19 @@ pub(crate) fn titled(title: &str, style: Style, text: &str) {
 /// # Errors
 /// The pipe is closed, the disk is full.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    print_whole(&safe(text))
+    print_safe(&safe(text))
+}
+
+/// A result to standard output: its tables and sentences, set off where the terminal can.
+///
+/// # Errors
+/// As [`print()`].
+pub(crate) fn print_result(result: &Shown) -> anyhow::Result<()> {
+    print_safe(&shown::shown(result, paints_results()))
+}
+
+fn print_safe(text: &str) -> anyhow::Result<()> {
+    if is_quiet() { Ok(()) } else { print_whole(text) }
 }
 
 /// JSON to standard output, as JSON writes what is not safe.

@@ -6,9 +6,12 @@ use std::sync::OnceLock;
 use relscale_decoder::kernels::{Choice, Dtype, Format};
 use relscale_decoder::processor;
 
-/// The version, the kernels of each kind of numbers, the processor: a line each. The version alone
-/// where nobody asks by `--version`: to choose kernels may take a timing, and every start builds
-/// this.
+/// The commit that this was built from, where it was built in a checkout.
+const COMMIT: &str = env!("RELSCALE_COMMIT");
+
+/// The version with its commit, the kernels of each kind of numbers, the processor and its
+/// features: a line each. The version alone where nobody asks by `--version`: to choose kernels may
+/// take a timing, and every start builds this.
 pub(crate) fn long() -> &'static str {
     static LONG: OnceLock<String> = OnceLock::new();
     match std::env::args_os().any(|argument| argument == "--version") {
@@ -18,11 +21,19 @@ pub(crate) fn long() -> &'static str {
 }
 
 fn lines() -> String {
-    let mut lines = vec![env!("CARGO_PKG_VERSION").to_owned()];
+    let version = env!("CARGO_PKG_VERSION");
+    let mut lines = vec![match COMMIT {
+        "" => version.to_owned(),
+        commit => format!("{version} ({commit})"),
+    }];
     for dtype in [Dtype::F32, Dtype::Bf16] {
         let kernels = Format::new(dtype, Choice::Best).kernels().name();
         lines.push(format!("{}: {kernels}", dtype.name()));
     }
     lines.push(format!("processor: {}", processor::name()));
+    let features = processor::features();
+    if !features.is_empty() {
+        lines.push(format!("features: {}", features.join(" ")));
+    }
     lines.join("\n")
 }

@@ -16,6 +16,12 @@ fn the_law_that_was_put_in_comes_out() {
     let outcome = place.run(&["fit", "study", "--resamples", "200"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     outcome.shows("fit");
+    place.run(&["fit", "study", "--resamples", "200", "--verbose"]).shows("fit-verbose");
+    let quiet = place.run(&["fit", "study", "--resamples", "200", "--quiet"]);
+    assert_eq!(
+        (quiet.code, quiet.screen().as_str()),
+        (Some(0), "-- out\n-- err\n-- exit code 0\n")
+    );
 
     let laws: Value =
         serde_json::from_slice(&std::fs::read(place.path("study/laws.json")).unwrap()).unwrap();
@@ -90,7 +96,7 @@ fn tokens_in_a_row_are_counted_for_the_k_and_n_that_are_given() {
         assert_eq!(found["lengths"][1]["points"][0]["windows"], 40 * 97);
     }
     // Without the flags there is no table, and a sentence tells.
-    let plain = place.run(&["fit", "study", "--resamples", "100"]);
+    let plain = place.run(&["fit", "study", "--resamples", "100", "--verbose"]);
     assert!(
         !plain.out.contains("decades beyond\n") && plain.out.contains("in a row: k = 1"),
         "{}",

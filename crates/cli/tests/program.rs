@@ -16,8 +16,12 @@ fn help_and_version() {
     // And the kernels that this processor gets, whichever they are.
     let version = place.run(&["--version"]);
     let lines: Vec<&str> = version.out.lines().collect();
-    assert_eq!((version.code, lines.len(), lines[0]), (Some(0), 4, "relscale [VERSION]"));
-    for (line, name) in lines[1..].iter().zip(["f32", "bf16", "processor"]) {
+    // The commit, where it was built in a checkout.
+    let commit = lines[0].strip_prefix("relscale [VERSION]").unwrap();
+    let is_commit = commit.starts_with(" (") && commit.len() == " (0123456789ab)".len();
+    assert!(version.code == Some(0) && (commit.is_empty() || is_commit), "{lines:?}");
+    assert!((4..=5).contains(&lines.len()), "{lines:?}");
+    for (line, name) in lines[1..].iter().zip(["f32", "bf16", "processor", "features"]) {
         let value = line.strip_prefix(name).and_then(|rest| rest.strip_prefix(": "));
         assert!(value.is_some_and(|value| !value.is_empty()), "{lines:?}");
     }
@@ -36,7 +40,7 @@ fn what_is_no_command_is_wrong_usage() {
     place.run(&["mesure"]).refuses(2, &["mesure", "measure"]);
     let nothing = place.run(&[]);
     assert_eq!(nothing.code, Some(2));
-    assert!(nothing.err.contains("Usage: relscale <COMMAND>"));
+    assert!(nothing.err.contains("Usage: relscale [OPTIONS] <COMMAND>"));
 }
 
 /// Without a terminal there is not one escape code, whatever the environment says.
@@ -68,8 +72,8 @@ fn colours_on_a_terminal_unless_unwanted() {
     assert!(plain.contains("error: nowhere") && !plain.contains('\x1b'), "{plain:?}");
 }
 
-/// On a terminal no table is wider than it, and no column is lost: those that do not fit stand
-/// below.
+/// On a terminal no table is wider than it. Of verdicts and numbers that a table is about none is
+/// lost: other columns go, or stand below where everything was asked for.
 #[test]
 #[cfg(target_os = "linux")]
 fn tables_fit_the_terminal() {
@@ -79,7 +83,17 @@ fn tables_fit_the_terminal() {
     made_up_study(&place.path("study"), &MadeUpFamily { corpus, ..MadeUpFamily::default() });
     assert_eq!(place.run(&["fit", "study", "--resamples", "50"]).code, Some(0));
     let program = env!("CARGO_BIN_EXE_relscale");
-    for command in ["fit study --resamples 50", "predict study", "sweep list"] {
+    let header = |command: &str| -> Vec<String> {
+        let out = place.run(&command.split(' ').collect::<Vec<_>>()).out;
+        out.lines().next().unwrap().split_whitespace().map(str::to_owned).collect()
+    };
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    for (command, kept) in [
+        ("fit study --resamples 50", words("distribution k exponent the law holds")),
+        ("fit study --resamples 50 --verbose", header("fit study --verbose")),
+        ("predict study", words("corpus quantity S value one model, RBP_1")),
+        ("sweep list", header("sweep list")),
+    ] {
         for columns in [60, 80, 120] {
             let mut script = std::process::Command::new("script");
             let line = format!("stty cols {columns} rows 40; {program} {command} 2>/dev/null");
@@ -89,16 +103,32 @@ fn tables_fit_the_terminal() {
             let text = String::from_utf8_lossy(&output.stdout).replace('\r', "");
             let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or_default();
             assert!(widest <= columns, "{command} at {columns}: {widest} columns\n{text}");
-            for word in place
-                .run(&command.split(' ').collect::<Vec<_>>())
-                .out
-                .lines()
-                .next()
-                .unwrap()
-                .split_whitespace()
-            {
+            for word in &kept {
                 assert!(text.contains(word), "{command} at {columns} lacks {word}\n{text}");
             }
         }
+    }
+}
+
+/// Scripts for shells name every command; the manual has a page for each.
+#[test]
+fn completions_and_manual_are_of_all_commands() {
+    let place = Place::new();
+    let commands = ["demo", "measure", "fit", "report", "sweep", "man"];
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = place.run(&["completions", shell]);
+        assert_eq!(script.code, Some(0), "{}", script.screen());
+        for command in commands {
+            assert!(script.out.contains(command), "{shell} lacks {command}");
+        }
+    }
+    place.run(&["completions", "cmd"]).refuses(2, &["cmd", "bash"]);
+    let page = place.run(&["man"]);
+    assert!(page.out.contains(".TH") && page.out.contains("relscale"), "{}", page.screen());
+    assert_eq!(place.run(&["man", "--out", "pages"]).code, Some(0));
+    for command in commands {
+        let page =
+            std::fs::read_to_string(place.path("pages").join(format!("relscale-{command}.1")));
+        assert!(page.unwrap().contains(".TH"), "{command}");
     }
 }

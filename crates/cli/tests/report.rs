@@ -8,7 +8,7 @@ use std::path::Path;
 
 use common::Place;
 use relscale_testkit::data::{BROWSER, skipped};
-use relscale_testkit::{MadeUpFamily, made_up_study};
+use relscale_testkit::{MadeUpFamily, TinyModel, made_up_study};
 
 fn fitted() -> Place {
     let place = Place::new();
@@ -140,4 +140,76 @@ fn a_pdf_by_a_real_browser() {
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     let pdf = fs::read(place.path("study/report.pdf")).unwrap();
     assert!(pdf.starts_with(b"%PDF") && pdf.len() > 50_000, "{} bytes", pdf.len());
+}
+
+/// "To do it again" is what was given: pasted in another place with the same inputs, it gives the
+/// same results, byte for byte.
+#[cfg(unix)]
+#[test]
+fn what_the_page_says_to_do_again_gives_the_same() {
+    let make = |place: &Place| {
+        for (number, width) in [8, 16, 24].into_iter().enumerate() {
+            let model = TinyModel { width, seed: number as u64, ..TinyModel::default() };
+            place.model(&format!("tiny {width}"), &model);
+        }
+        place.prose();
+        place.text(
+            "code's.txt",
+            "fn rank(row: &[f32]) -> usize {\n    row.len()\n}\n\nlet k = 10;\n",
+        );
+    };
+    let (first, again) = (Place::new(), Place::new());
+    [&first, &again].into_iter().for_each(make);
+    for arguments in [
+        &[
+            "measure",
+            "--model",
+            "models",
+            "--corpus",
+            "prose.txt",
+            "--tokens",
+            "60",
+            "--out",
+            "a study",
+        ][..],
+        &[
+            "measure",
+            "--model",
+            "models",
+            "--corpus",
+            "code's.txt",
+            "--stride",
+            "9",
+            "--length",
+            "20",
+            "--out",
+            "a study",
+        ],
+        &["fit", "a study", "--resamples", "100"],
+        &["fit", "a study", "--resamples", "200", "--seed", "5"],
+        &["relative", "a study", "--baseline", "prose"],
+        &["report", "a study"],
+    ] {
+        let outcome = first.run(arguments);
+        assert_eq!(outcome.code, Some(0), "{arguments:?}: {}", outcome.screen());
+    }
+    let page = std::fs::read_to_string(first.path("a study/report.html")).unwrap();
+    let shown = page.split("<pre id=\"again\"><code>").nth(1).unwrap().split("</code>").next();
+    let shown = shown.unwrap().replace("&#x27;", "'").replace("&quot;", "\"").replace("&lt;", "<");
+    let script = shown.replace("&gt;", ">").replace("&amp;", "&");
+    assert_eq!(script.lines().filter(|line| line.contains(" fit ")).count(), 1, "{script}");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_relscale"));
+    let output = std::process::Command::new("bash")
+        .args(["-euc", &script])
+        .current_dir(again.path(""))
+        .env("PATH", format!("{}:/usr/bin:/bin", program.parent().unwrap().display()))
+        .env("HF_HUB_OFFLINE", "1")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{script}\n{}", String::from_utf8_lossy(&output.stderr));
+    let results = |place: &Place| {
+        ["laws.json", "relative.json", "study.json"]
+            .map(|name| std::fs::read(place.path("a study").join(name)).unwrap())
+    };
+    assert!(results(&first) == results(&again));
 }

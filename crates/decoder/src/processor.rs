@@ -20,6 +20,32 @@ pub fn name() -> &'static str {
     })
 }
 
+/// What this processor can do beyond its architecture's least, of what kernels ask for: names as
+/// Rust has them. Empty on architectures without kernels of their own.
+pub fn features() -> Vec<&'static str> {
+    #[allow(unused_mut, reason = "of other architectures none is asked for")]
+    let mut there = Vec::new();
+    #[cfg(target_arch = "x86_64")]
+    {
+        macro_rules! seen {
+            ($($name:tt),*) => {
+                $(if std::arch::is_x86_feature_detected!($name) { there.push($name); })*
+            };
+        }
+        seen!("avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512vnni", "avx512bf16");
+    }
+    #[cfg(target_arch = "aarch64")]
+    {
+        macro_rules! seen {
+            ($($name:tt),*) => {
+                $(if std::arch::is_aarch64_feature_detected!($name) { there.push($name); })*
+            };
+        }
+        seen!("neon", "fp16", "bf16", "sve");
+    }
+    there
+}
+
 /// The same from the text of `/proc/cpuinfo`, of which the first processor counts.
 fn from_cpuinfo(text: &str) -> Option<String> {
     let value = |key: &str| {

@@ -13,7 +13,7 @@ use relscale_stats::{StatsError, outcome::Caution};
 use crate::audit::{self, Form};
 use crate::judged;
 use crate::line::Fit;
-use crate::result::{ChiSquared, Flag, FlagCode, Point, PowerLaw, Rivals, TextNoise};
+use crate::result::{ChiSquared, Coverage, Flag, FlagCode, Point, PowerLaw, Rivals, TextNoise};
 
 /// What a description must know besides its points.
 #[derive(Clone, Copy)]
@@ -85,6 +85,8 @@ pub(crate) fn describe(fit: &Fit, points: &[Point], setting: Setting<'_>) -> Pow
     let (x, _) = numbers(points);
     let line = &fit.power.line;
     let parts = |part: &dyn Fn() -> _| setting.parts.then(part);
+    let audit =
+        setting.unseen.map_or(Vec::new(), |form| audit::extrapolation(form, points, unit, level));
     PowerLaw {
         exponent: fit.exponent(level),
         exponent_of_this_text: parts(&|| fit.exponent_of_this_text(level)),
@@ -102,9 +104,8 @@ pub(crate) fn describe(fit: &Fit, points: &[Point], setting: Setting<'_>) -> Pow
         leave_one_out: setting
             .unseen
             .map_or(Vec::new(), |form| audit::leave_one_out(form, points, unit, level)),
-        audit: setting
-            .unseen
-            .map_or(Vec::new(), |form| audit::extrapolation(form, points, unit, level)),
+        coverage: Coverage::of_audit(&audit),
+        audit,
     }
 }
 
@@ -167,9 +168,11 @@ pub(crate) fn flags(
         flag(
             FlagCode::ScatterBeyondNoise,
             format!(
-                "the models scatter about the line by more than the text sample's noise (chi² {:.1} on {} degrees \
+                "the models scatter about the line by more than the text sample's noise (chi² {:.1} on {} degree{} \
                  of freedom): more text alone will not mend it",
-                chi.value, chi.degrees_of_freedom
+                chi.value,
+                chi.degrees_of_freedom,
+                if chi.degrees_of_freedom == 1 { "" } else { "s" },
             ),
         );
     }

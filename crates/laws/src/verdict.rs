@@ -264,16 +264,12 @@ fn interval_for_this_text(fit: &PowerLaw) -> String {
 /// How many values of models that a fit to smaller ones had not seen lie in their intervals: of the
 /// rank law told and of the cross entropy.
 fn held(laws: &[&PowerLaw], level: f64) -> Option<String> {
-    let steps = laws.iter().flat_map(|law| &law.audit);
-    let judged: Vec<bool> = steps
-        .flat_map(|step| &step.predictions)
-        .filter_map(|prediction| prediction.covered)
-        .collect();
-    let inside = judged.iter().filter(|covered| **covered).count();
-    (!judged.is_empty()).then(|| {
+    let counted = || laws.iter().filter_map(|law| law.coverage);
+    let inside: u32 = counted().map(|counted| counted.inside).sum();
+    let judged: u32 = counted().map(|counted| counted.judged).sum();
+    (judged > 0).then(|| {
         format!(
-            "Of {} predictions of larger models from smaller ones, {inside} lie in their intervals of {} %.",
-            judged.len(),
+            "Of {judged} predictions of larger models from smaller ones, {inside} lie in their intervals of {} %.",
             100.0 * level
         )
     })

@@ -70,6 +70,11 @@ impl Frame {
         self
     }
 
+    /// Whether it has this column.
+    pub(crate) fn has(&self, column: &str) -> bool {
+        self.columns.iter().any(|known| known.name == column)
+    }
+
     /// Its columns without a row.
     pub(crate) fn emptied(&self) -> Self {
         let columns =

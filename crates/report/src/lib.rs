@@ -99,30 +99,26 @@ pub fn render(results: &Results, folder: &Path, options: &Options) -> Result<Rep
         numbers: Vec::new(),
     };
     let families = Family::all(study);
-    let mut sections = Vec::new();
+    let mut on_page = page::Questions::new(&families);
     for section in figures::sections(results) {
-        let mut on_page = page::Section::new(&section.heading, &families);
         for slot in &section.slots {
             let figure = match &slot.figure {
                 Ok(figure) => figure,
                 Err(left) => {
-                    on_page.left_out.push(left.into());
+                    on_page.leave_out(slot.name, &section.heading, left);
                     continue;
                 }
             };
             let stem = section.stem(slot.name);
             let drawing = figure.drawing();
             files.add(figure, &drawing, &figures_folder.join(&stem), options.style)?;
-            on_page.figures.push(page::Drawn::new(
-                figure,
-                &stem,
-                plot::svg(&drawing, FigureStyle::Page),
-            ));
+            let drawn =
+                [FigureStyle::Page, FigureStyle::Column].map(|style| plot::svg(&drawing, style));
+            on_page.add(slot.name, &section.heading, &stem, figure, drawn);
         }
-        sections.push(on_page);
     }
     // The page last: it names the figures.
-    write::whole(&files.page, page::html(study, results, &records, &families, &sections)?)?;
+    write::whole(&files.page, page::html(study, results, &records, &families, on_page)?)?;
     let written: Vec<&PathBuf> =
         files.figures.iter().chain(&files.images).chain(&files.numbers).collect();
     write::remove_stale(&figures_folder, &figures::names(), &written)?;

@@ -239,8 +239,8 @@ fn corpora_and_families_are_switched_everywhere() {
         tab.evaluate(&all).as_u64().unwrap()
     };
     let points = "#explore-figure .point";
-    let findings = ".verdicts > li";
-    let curves = "figure .series[data-whose='code']";
+    let findings = "#found tbody";
+    let curves = "figure .wide .series[data-whose='code']";
     let rows = "#explore-numbers tbody tr";
     let before = [points, findings, curves, rows].map(|selector| seen(&mut tab, selector));
     assert!(before.iter().all(|number| *number > 0), "{before:?}");
@@ -255,13 +255,15 @@ fn corpora_and_families_are_switched_everywhere() {
     assert!(seen(&mut tab, points) < before[0]);
     assert!(!tab.text("document.getElementById('explore-said').textContent").contains("code"));
 
-    // By the keyboard, a family: its section of figures goes too.
-    let sections = seen(&mut tab, "section[data-family]");
+    // By the keyboard, a family: its figures go too.
+    let figures = seen(&mut tab, "figure[data-family]");
+    let of_first = seen(&mut tab, "figure[data-family='0']");
     tab.evaluate(
         "document.querySelector(\"#switches [aria-label='families'] label:first-of-type input\").focus()",
     );
     tab.key(" ");
-    assert_eq!(seen(&mut tab, "section[data-family]"), sections - 1);
+    assert!(of_first > 0);
+    assert_eq!(seen(&mut tab, "figure[data-family]"), figures - of_first);
     // Everything off: said, not broken.
     for label in 2..=3 {
         tab.click(&format!("#switches [aria-label='corpora'] label:nth-of-type({label}) input"));
@@ -346,6 +348,8 @@ fn without_scripts_the_page_reads() {
     tab.looks(400, "light");
     tab.without_scripts();
     tab.open(&home.page());
+    // What is folded unfolds without a script.
+    tab.evaluate("document.querySelectorAll('details').forEach((it) => (it.open = true))");
     let text = tab.text("document.body.innerText");
     for group in &home.study.groups {
         let words: Vec<&str> =
@@ -361,7 +365,9 @@ fn without_scripts_the_page_reads() {
     // Nothing that only a script could move is there.
     let gone = "[...document.querySelectorAll('.scripted, th button, input')].filter((it) => it.checkVisibility()).length";
     assert_eq!(tab.evaluate(gone), 0);
-    assert!(tab.evaluate("document.querySelectorAll('figure svg').length").as_u64().unwrap() >= 6);
+    assert!(
+        tab.evaluate("document.querySelectorAll('figure .wide svg').length").as_u64().unwrap() >= 6
+    );
     assert!(tab.evaluate("document.documentElement.scrollWidth <= innerWidth").as_bool().unwrap());
 }
 
@@ -470,6 +476,122 @@ fn the_page_can_be_heard() {
     assert_eq!(tab.evaluate(scrolled), true);
 }
 
+/// In ten seconds: the sentence, the numbers and the figure are in sight before anybody scrolls.
+#[test]
+fn the_result_is_on_the_first_screen() {
+    let Some(mut browser) = browser() else { return };
+    let home = Home::get();
+    let mut tab = browser.tab();
+    for (width, height) in [(1400, 900), (390, 844)] {
+        tab.looks(width, "light");
+        tab.open(&home.page());
+        for seen in ["h1", ".tiles > div:last-child", "#k", "#explore-figure"] {
+            let place = format!("document.querySelector({seen:?}).getBoundingClientRect()");
+            let bottom = tab.evaluate(&format!("{place}.bottom")).as_f64().unwrap();
+            let area = tab.evaluate(&format!("{place}.width * {place}.height")).as_f64().unwrap();
+            assert!(area > 0.0 && bottom <= f64::from(height), "{width}: {seen} ends at {bottom}");
+        }
+        assert_eq!(tab.evaluate("document.querySelectorAll('.tiles > div').length"), 3);
+        // What the figure that moves shows is not shown a second time.
+        assert_eq!(tab.evaluate("document.querySelector('[data-still]').checkVisibility()"), false);
+    }
+}
+
+/// Whatever marks and lines say can be seen: 3 to 1 against the page (WCAG 2.2, 1.4.11).
+const MARKS: &str = r#"(() => {
+  const parts = (colour) => (colour.match(/[\d.]+/g) ?? [0, 0, 0, 0]).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
+  const paper = light(parts(getComputedStyle(document.body).backgroundColor));
+  const bad = [];
+  let seen = 0;
+  for (const it of document.querySelectorAll(".series *, #explore-figure .point *, #explore-figure .line")) {
+    if (!it.getClientRects().length || ["g", "title", "text", "tspan"].includes(it.tagName)) continue;
+    const style = getComputedStyle(it);
+    const faint = Number(style.opacity) < 0.5 || Number(style.fillOpacity) < 0.5;
+    const inks = [[style.stroke, Number(style.strokeOpacity)], [style.fill, faint ? 0 : 1]].filter(([ink, opacity]) => ink !== "none" && opacity > 0.5 && parts(ink)[3] !== 0);
+    if (faint || inks.length === 0) continue;
+    const ratios = inks.map(([ink]) => light(parts(ink))).map((ink) => (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05));
+    seen += 1;
+    // A mark on the page's own colour is seen by its outline.
+    if (Math.max(...ratios) < 3) bad.push(`${Math.max(...ratios).toFixed(2)}: ${it.tagName} ${inks.join(" ")}`);
+  }
+  return { seen, bad: [...new Set(bad)] };
+})()"#;
+
+#[test]
+fn every_mark_and_line_can_be_seen_in_light_and_dark() {
+    let Some(mut browser) = browser() else { return };
+    let home = Home::get();
+    let mut tab = browser.tab();
+    for width in [390, 1400] {
+        for scheme in ["light", "dark"] {
+            tab.looks(width, scheme);
+            tab.open(&home.page());
+            let marks = tab.evaluate(MARKS);
+            assert!(marks["seen"].as_u64().unwrap() > 500, "{marks}");
+            assert_eq!(marks["bad"], json!([]), "{width} {scheme}");
+        }
+    }
+}
+
+/// On a phone nothing but tables of numbers goes sideways: figures are drawn anew, in one column.
+#[test]
+fn figures_reflow_on_a_phone() {
+    let Some(mut browser) = browser() else { return };
+    let home = Home::get();
+    let mut tab = browser.tab();
+    tab.looks(390, "light");
+    tab.open(&home.page());
+    let seen = |of: &str| {
+        format!(
+            "[...document.querySelectorAll('figure {of} svg')].filter((it) => it.checkVisibility()).length"
+        )
+    };
+    assert_eq!(tab.evaluate(&seen(".wide")), 0);
+    assert!(tab.evaluate(&seen(".narrow")).as_u64().unwrap() >= 6);
+    let sideways = "[...document.querySelectorAll('figure, #found, h1, .tiles')].filter((it) => it.scrollWidth > it.clientWidth + 1).map((it) => it.id)";
+    assert_eq!(tab.evaluate(sideways), json!([]));
+}
+
+/// Captions are short, numbered in order, and name a text; figures can be taken away; a page that
+/// is sent alone has no dead link.
+#[test]
+fn figures_have_numbers_captions_and_buttons() {
+    let Some(mut browser) = browser() else { return };
+    let home = Home::get();
+    let mut tab = browser.tab();
+    tab.looks(1400, "light");
+    tab.open(&home.page());
+    let numbers = tab.evaluate(
+        "[...document.querySelectorAll('.of-figure, figcaption > b')].map((it) => Number(it.textContent.match(/^Figure (\\d+)/)[1]))",
+    );
+    let numbers: Vec<u64> = numbers.as_array().unwrap().iter().filter_map(Value::as_u64).collect();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    let captions = tab.evaluate(
+        "[...document.querySelectorAll('figcaption')].map((it) => { const copy = it.cloneNode(true); \
+         copy.querySelectorAll('b, details, .take').forEach((part) => part.remove()); return copy.textContent.trim(); })",
+    );
+    let names: Vec<&str> = home.study.groups.iter().map(|group| group.corpus.as_str()).collect();
+    for caption in captions.as_array().unwrap().iter().filter_map(Value::as_str) {
+        assert!(caption.split_whitespace().count() <= 40, "{caption}");
+        assert!(names.iter().any(|name| caption.contains(name)), "no text is named: {caption}");
+    }
+    let away = "[...document.querySelectorAll('a[href]')].map((it) => it.getAttribute('href')).filter((to) => !to.startsWith('#'))";
+    assert_eq!(tab.evaluate(away), json!([]));
+    // What the buttons hand over, without a clipboard: drawing and numbers are those of the figure.
+    let figures = tab.evaluate("document.querySelectorAll('figure').length");
+    assert_eq!(
+        tab.evaluate("document.querySelectorAll('figure .take button').length"),
+        3 * figures.as_u64().unwrap()
+    );
+    let stem = tab.text("document.querySelector('figure').id");
+    let csv =
+        std::fs::read_to_string(home.folder.path().join(format!("figures/{stem}.csv"))).unwrap();
+    assert_eq!(tab.text("document.querySelector('figure .csv').textContent"), csv);
+    assert_eq!(tab.heard.errors, Vec::<String>::new());
+}
+
 /// On paper the figure that moves stands still, and what is folded is open.
 #[test]
 fn the_page_prints() {
@@ -488,4 +610,8 @@ fn the_page_prints() {
     assert_eq!(tab.text("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)");
     assert_eq!(tab.evaluate("document.querySelector('.slider').checkVisibility()"), false);
     assert_eq!(tab.evaluate("document.getElementById('explore-figure').checkVisibility()"), true);
+    // The first figure is on the first sheet: 250 mm of it, at 96 pixels an inch.
+    let bottom =
+        "document.getElementById('explore-figure').getBoundingClientRect().bottom + scrollY";
+    assert!(tab.evaluate(bottom).as_f64().unwrap() < 945.0);
 }

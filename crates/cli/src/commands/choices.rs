@@ -117,7 +117,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     json::deliver(&fit, Some(arguments.json.as_ref().unwrap_or(&default)), || {
         let how =
             Questions { groups: arguments.groups, beyond_shuffled: arguments.beyond_shuffled };
-        terminal::print(&terminal::shown(&shown::choices(&At::file("choices.json", &fit), how)))
+        terminal::print_result(&shown::choices(&At::file("choices.json", &fit), how))
     })?;
     let csv = arguments.csv.clone().unwrap_or_else(|| arguments.study.join("choices.csv"));
     if arguments.csv.is_none() {

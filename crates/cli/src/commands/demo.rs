@@ -9,7 +9,6 @@ use relscale_corpus::loaders::crates::{CrateSources, Distribution, Split};
 use relscale_laws::FitOptions;
 use relscale_measure::Settings;
 use relscale_measure::engines::{ENGINES, EngineOptions};
-use relscale_report::shown::{self, At};
 use serde::Serialize;
 
 use super::json::{self, AsJson, Json};
@@ -85,6 +84,7 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     let laws = fit::fit(out, &FitOptions::default())?;
     fit::refuse_if_empty(&laws)?;
     let gaps = relative::summary(out, &texts.baseline)?;
+    super::remember(out, true);
     let results = relscale_report::Results::read(out)?;
     let report = relscale_report::render(&results, out, &relscale_report::Options::default())?;
     let made = Made {
@@ -96,8 +96,10 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
         figures: report.figures.iter().map(|figure| json::text(figure)).collect(),
     };
     json::hand_over(&made, arguments.json.destination(), || {
-        terminal::print(&terminal::shown(&shown::laws(&At::file(fit::LAWS, &laws), false)))?;
-        terminal::print(&format!("\n{gaps}"))?;
+        let more = format!("relscale fit {} --verbose", terminal::quoted(out));
+        fit::print_laws(&laws, false, &more)?;
+        terminal::print("")?;
+        terminal::print_result(&gaps)?;
         terminal::print(&epilogue(arguments))
     })
 }

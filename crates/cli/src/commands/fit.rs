@@ -12,7 +12,7 @@ use super::fit_table;
 use super::json::{self, Json};
 use crate::exit::Refusal;
 use crate::spare::{Input, spare};
-use crate::terminal::{self, Style, quoted, some_of};
+use crate::terminal::{self, Loudness, Style, quoted, several, some_of};
 
 /// Fit the rank law and the cross-entropy law to a study: laws.json, and a table on the screen.
 ///
@@ -105,14 +105,33 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         ..FitOptions::default()
     };
     let laws = fit(study, &options)?;
+    super::remember(study, true);
     json::deliver(&laws, arguments.json.as_ref(), || {
         let in_a_row = !(options.emergence_k.is_empty() && options.emergence_n.is_empty());
-        terminal::print(&terminal::shown(&shown::laws(&At::file(LAWS, &laws), in_a_row)))
+        let more = format!("relscale fit {} --verbose", quoted(study));
+        print_laws(&laws, in_a_row, &more)
     })?;
     terminal::message(&format!("wrote {}", study.join(LAWS).display()));
     refuse_if_empty(&laws)?;
     terminal::message(&format!("next: relscale report {}", quoted(study)));
     Ok(())
+}
+
+/// The laws on the screen: in short, with the command that shows `more`, or all of them; for `demo`
+/// as well.
+///
+/// # Errors
+/// Standard output is closed.
+pub(super) fn print_laws(laws: &StudyFit, in_a_row: bool, more: &str) -> anyhow::Result<()> {
+    let laws = At::file(LAWS, laws);
+    let all = shown::laws(&laws, in_a_row);
+    if terminal::loudness() == Loudness::Verbose {
+        return terminal::print_result(&all);
+    }
+    terminal::print_result(&shown::glance(&laws, in_a_row))?;
+    let cautions = several(all.notes() as u64, "caution");
+    let rest = format!("{cautions}, and every k and finding: {more}");
+    terminal::print(&format!("\n{}", terminal::paragraph("", &rest)))
 }
 
 /// Fits a study and writes its laws; for `demo` as well.

@@ -96,7 +96,7 @@ impl Table {
 
 fn show(fit: &TableFit, json: Option<&Json>) -> anyhow::Result<()> {
     json::deliver(fit, json, || {
-        terminal::print(&terminal::shown(&shown::table_fit(&At::file("laws.json", fit))))
+        terminal::print_result(&shown::table_fit(&At::file("laws.json", fit)))
     })?;
     refuse_if_empty(fit)
 }

@@ -62,6 +62,12 @@ pub(super) fn deliver(
         Some(Json::Own(path)) => result.save(path)?,
         _ => return Ok(()),
     }
+    // What stands in a study is on its page, which says how to make it again.
+    if let Some(Json::File(path) | Json::Own(path)) = destination
+        && let Some(study) = path.parent()
+    {
+        super::remember(study, matches!(destination, Some(Json::Own(_))));
+    }
     if let Some(Json::File(path) | Json::Own(path)) = destination {
         terminal::message(&format!("wrote {}", path.display()));
     }

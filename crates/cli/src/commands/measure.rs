@@ -233,6 +233,7 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     let sources = inputs::sources(&models, engine, &options)?;
     let measured =
         measure(&arguments.out, &models, &sources, &corpora, &settings(arguments), cancel)?;
+    super::remember(&arguments.out, false);
     let study = Study::open(&arguments.out)?;
     match arguments.json.destination() {
         Some(destination) => {
@@ -246,7 +247,7 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     }
     if let Some(part) = arguments.part {
         terminal::message(&format!(
-            "next: when all {} parts are measured: relscale merge PARTS --out STUDY",
+            "when all {} parts are measured, `relscale merge` makes one study of their folders",
             part.of
         ));
         return Ok(());

@@ -58,6 +58,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let mut into = Study::create_or_open(&arguments.out)?;
     let merged = merge(&mut into, &studies)?;
+    super::remember(&arguments.out, false);
     anyhow::ensure!(
         !merged.is_empty(),
         "none of these studies has a finished run; finish them with the commands that began them"

@@ -1,10 +1,12 @@
 //! The commands: a file each, whose doc comment is its help.
 
 mod choices;
+mod completions;
 mod demo;
 mod fit;
 mod fit_table;
 mod json;
+mod man;
 mod means;
 mod measure;
 mod measured;
@@ -18,9 +20,12 @@ mod sweep;
 mod table;
 mod view;
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use clap::Subcommand;
+
+use crate::terminal;
 
 /// What the program can be asked to do.
 #[derive(Debug, Subcommand)]
@@ -37,6 +42,8 @@ pub(crate) enum Command {
     SizeTokens(size_tokens::Arguments),
     Stages(stages::Arguments),
     Sweep(Box<sweep::Arguments>),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
 }
 
 impl Command {
@@ -58,7 +65,21 @@ impl Command {
             Self::SizeTokens(arguments) => size_tokens::run(&arguments),
             Self::Stages(arguments) => stages::run(&arguments),
             Self::Sweep(arguments) => sweep::run(&arguments, cancel),
+            Self::Completions(arguments) => completions::run(&arguments),
+            Self::Man(arguments) => man::run(&arguments),
         }
+    }
+}
+
+/// Keeps this command beside what it made in a study, for whoever does it again. That it cannot be
+/// kept is told, and no reason to fail; `replaces` says that it makes a file of its own anew.
+fn remember(study: &Path, replaces: bool) {
+    if !study.join("study.json").is_file() {
+        return;
+    }
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    if let Err(error) = relscale_records::study::remember(study, &words, replaces) {
+        terminal::titled("warning:", terminal::Style::Warning, &error.to_string());
     }
 }
 

@@ -105,10 +105,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let laws = StudyFit::load(&laws)?;
     let predictions = predict(&laws, &question)?;
     json::deliver(&predictions, arguments.json.as_ref(), || {
-        terminal::print(&terminal::shown(&shown::predictions(&At::file(
-            "predictions.json",
-            &predictions,
-        ))))
+        terminal::print_result(&shown::predictions(&At::file("predictions.json", &predictions)))
     })?;
     refuse_if_empty(&predictions)
 }

@@ -10,7 +10,7 @@ use relscale_laws::relative::{
 };
 use relscale_laws::tables::Select;
 use relscale_laws::{FitOptions, LawsError, RelativeFit};
-use relscale_report::shown::{self, At};
+use relscale_report::shown::{self, At, Shown};
 
 use super::json::{self, Json};
 use super::means::means;
@@ -18,7 +18,7 @@ use super::measured::{self, Choice};
 use super::table::{OF_A_TABLE, TableArguments};
 use crate::exit::Refusal;
 use crate::spare::{Input, spare};
-use crate::terminal;
+use crate::terminal::{self, Loudness};
 
 /// Fit the relative law: does the gap between two distributions close, widen or stay as models
 /// grow?
@@ -195,7 +195,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     fit.add_ranks(&ranks)?;
     let default = arguments.study.as_ref().map(|study| Json::Own(study.join(RELATIVE)));
     json::deliver(&fit, arguments.json.as_ref().or(default.as_ref()), || {
-        terminal::print(&terminal::shown(&shown::relative(&At::file(RELATIVE, &fit))))
+        terminal::print_result(&shown::relative(&At::file(RELATIVE, &fit)))
     })?;
     refuse_if_empty(&fit)
 }
@@ -253,7 +253,7 @@ impl Arguments {
 ///
 /// # Errors
 /// The study cannot be read, its corpora cannot be compared, the file cannot be written.
-pub(super) fn summary(study: &Path, baseline: &str) -> anyhow::Result<String> {
+pub(super) fn summary(study: &Path, baseline: &str) -> anyhow::Result<Shown> {
     let FitOptions { resamples, seed, .. } = FitOptions::default();
     let error = ErrorMeasure::BitsPerByte;
     let choice = Choice {
@@ -270,7 +270,11 @@ pub(super) fn summary(study: &Path, baseline: &str) -> anyhow::Result<String> {
     let mut fit = fit_relative(&choice.errors(&measured)?, &RelativeOptions::new(baseline), None)?;
     fit.add_ranks(&choice.ranks(&measured)?)?;
     fit.save(&study.join(RELATIVE))?;
-    Ok(terminal::shown(&shown::relative_summary(&At::file(RELATIVE, &fit))))
+    let fit = At::file(RELATIVE, &fit);
+    Ok(match terminal::loudness() {
+        Loudness::Verbose => shown::relative_summary(&fit),
+        _ => shown::relative_verdicts(&fit),
+    })
 }
 
 /// Refuses when there is not one gap.

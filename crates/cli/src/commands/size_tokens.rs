@@ -101,7 +101,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let default = arguments.study.as_ref().map(|study| Json::Own(study.join("size-tokens.json")));
     json::deliver(&fit, arguments.json.as_ref().or(default.as_ref()), || {
-        terminal::print(&terminal::shown(&shown::size_tokens(&At::file("size-tokens.json", &fit))))
+        terminal::print_result(&shown::size_tokens(&At::file("size-tokens.json", &fit)))
     })?;
     refuse_if_empty(&fit)
 }

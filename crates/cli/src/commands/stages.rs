@@ -94,7 +94,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     spare(&[Json::file(arguments.json.as_ref())], &inputs)?;
     let fit = fit_stages(file, &options)?;
     json::deliver(&fit, arguments.json.as_ref(), || {
-        terminal::print(&terminal::shown(&shown::stages(&At::file("stages.json", &fit))))
+        terminal::print_result(&shown::stages(&At::file("stages.json", &fit)))
     })?;
     refuse_if_empty(&fit)
 }

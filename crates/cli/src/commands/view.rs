@@ -13,7 +13,7 @@ use super::json::{self, Json};
 use super::report::{self, PAGE};
 use crate::exit::Refusal;
 use crate::spare::{Input, spare};
-use crate::terminal;
+use crate::{interrupt, terminal};
 
 /// Open the page of a study in a browser, or serve it where none can open a file.
 ///
@@ -84,6 +84,7 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     let seen = Seen { page: json::text(&page), url };
     json::hand_over(&seen, arguments.json.as_ref(), || terminal::print(&seen.url))?;
     terminal::message("Ctrl-C ends it");
+    interrupt::nothing_to_end();
     serve::until(&listener, page.parent().unwrap_or(Path::new(".")), cancel)
 }
 

@@ -6,9 +6,12 @@ use relscale_report::shown::{Cell, Medium, Part, Role, Said, Shown, Table, text}
 
 use super::paragraph::paragraph;
 use super::table::fitting_at;
+use super::{Style, painted, safe, safe_line};
 
 /// A result, its parts with a line between those that do not belong together.
-pub(crate) fn shown(result: &Shown) -> String {
+///
+/// Every line is [safe](super::safe); names and numbers are set off where `paints` says so.
+pub(super) fn shown(result: &Shown, paints: bool) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut last: Option<&Part> = None;
     let on_screen = |part: &&Part| match part {
@@ -20,8 +23,8 @@ pub(crate) fn shown(result: &Shown) -> String {
             lines.push(String::new());
         }
         lines.push(match part {
-            Part::Table(part) => table(part),
-            Part::Said(said) => sentence(said),
+            Part::Table(part) => table(part, paints),
+            Part::Said(said) => sentence(said, paints),
         });
         last = Some(part);
     }
@@ -41,9 +44,9 @@ fn apart(one: &Part, next: &Part) -> bool {
     }
 }
 
-fn sentence(said: &Said) -> String {
+fn sentence(said: &Said, paints: bool) -> String {
     let words = text(&said.text.clone().in_line().pieces);
-    match said.role {
+    let lines = match said.role {
         Role::Heading => words,
         Role::Verdict if said.about.is_empty() => paragraph("", &words),
         Role::Verdict => paragraph("", &format!("{}: {words}", said.about)),
@@ -51,22 +54,34 @@ fn sentence(said: &Said) -> String {
         Role::More => paragraph("  ", &words),
         Role::Subject => paragraph(&format!("  {}: ", said.about), &words),
         Role::Note => paragraph("  note: ", &words),
+    };
+    let lines = safe(&lines).into_owned();
+    let name = format!("{}:", safe_line(&said.about));
+    match (paints, lines.find(&name)) {
+        // The name in front, as far as it stands on one line.
+        (true, Some(at)) if !said.about.is_empty() && at <= 2 => {
+            let (before, after) = lines.split_at(at);
+            format!("{before}{}{}", painted(&name, Style::Strong), &after[name.len()..])
+        }
+        _ => lines,
     }
 }
 
 /// A table with intervals in columns of their own.
-fn table(table: &Table) -> String {
+fn table(table: &Table, paints: bool) -> String {
     let columns: Vec<usize> = (0..table.columns.len())
         .filter(|&at| table.columns[at].only != Some(Medium::Page))
         .collect();
     let left = columns.iter().take_while(|&&at| table.columns[at].words).count();
     let mut header: Vec<&str> = Vec::new();
     let mut to_go: Vec<(u8, usize)> = Vec::new();
+    let mut numbers: Vec<usize> = Vec::new();
     for &at in &columns {
         let column = &table.columns[at];
         to_go.push((column.yields, header.len()));
         header.push(&column.head);
         if let Some(interval) = &column.interval {
+            numbers.push(header.len() - 1);
             to_go.push((column.interval_yields, header.len()));
             header.push(interval);
         }
@@ -98,7 +113,8 @@ fn table(table: &Table) -> String {
             rows.iter().map(|row| &row.cells[..]).map(row).collect()
         })
         .collect();
-    fitting_at(&header, left, &groups, &to_go)
+    let numbers = paints.then_some(&numbers[..]);
+    fitting_at(&header, left, &groups, &to_go, numbers)
 }
 
 /// Without its interval; in brackets where it is not claimed.

@@ -143,13 +143,18 @@ pub enum FlagCode {
 impl FlagCode {
     /// How much this kind of doubt takes from what is claimed.
     ///
-    /// Serious is what withdraws a slope, a direction or an optimum; a note is what the user chose
-    /// or what is said elsewhere in numbers too; everything else is a caution.
+    /// Serious is what withdraws a slope, a direction or an optimum, and what makes an interval too
+    /// narrow; a note is what the user chose or what is said elsewhere in numbers too; everything
+    /// else is a caution.
     pub fn severity(self) -> Severity {
         match self {
-            Self::FewMisses | Self::FewHits | Self::NotFalling | Self::Unconfirmed => {
-                Severity::Serious
-            }
+            Self::FewMisses
+            | Self::FewHits
+            | Self::NotFalling
+            | Self::Unconfirmed
+            | Self::LostResamples
+            | Self::SharedRun
+            | Self::CurveBias => Severity::Serious,
             Self::PointsLeftOut
             | Self::SameSize
             | Self::FewTokens
@@ -163,8 +168,7 @@ impl FlagCode {
             | Self::NotMeasured
             | Self::TiedOptions
             | Self::WrongOptions => Severity::Note,
-            Self::LostResamples
-            | Self::FailedRefits
+            Self::FailedRefits
             | Self::NoFloor
             | Self::LackOfFit
             | Self::AtBound
@@ -182,8 +186,6 @@ impl FlagCode {
             | Self::Independence
             | Self::NoiseBeyondScatter
             | Self::ConventionUnstated
-            | Self::SharedRun
-            | Self::CurveBias
             | Self::UnlikelyUnit
             | Self::UnlikeEvaluations
             | Self::EngineCaution => Severity::Caution,

@@ -31,3 +31,23 @@ pub struct AuditStep {
     /// The other points, as this fit predicts them.
     pub predictions: Vec<HeldOut>,
 }
+
+/// How many predictions of points that a fit had not seen lie in their intervals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coverage {
+    /// Those that do.
+    pub inside: u32,
+    /// Those that have an interval.
+    pub judged: u32,
+}
+
+impl Coverage {
+    /// Over all steps of an audit; none where no prediction has an interval.
+    pub(crate) fn of_audit(steps: &[AuditStep]) -> Option<Self> {
+        let covered =
+            || steps.iter().flat_map(|step| &step.predictions).filter_map(|unseen| unseen.covered);
+        let judged = covered().count() as u32;
+        let inside = covered().filter(|covered| *covered).count() as u32;
+        (judged > 0).then_some(Self { inside, judged })
+    }
+}

@@ -64,7 +64,7 @@ pub use emergence::{
 pub use estimate::{Estimate, Interval};
 pub use flag::{Flag, FlagCode, Severity};
 pub use group::{GroupFit, ModelSummary};
-pub use held_out::{AuditStep, HeldOut};
+pub use held_out::{AuditStep, Coverage, HeldOut};
 pub use isoflop::{
     Agreement, Along, Curve, FloorLaw, IsoflopBudget, IsoflopFit, IsoflopGroup, IsoflopMinimum,
     IsoflopRun, IsoflopSize, IsoflopSurface, Judged, LossForm, MethodOptimum, MethodValue, Minimum,

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AuditStep, Breakdown, Estimate, Flag, FlagCode, HeldOut, Outcome, Rivals};
+use super::{AuditStep, Breakdown, Coverage, Estimate, Flag, FlagCode, HeldOut, Outcome, Rivals};
 use crate::kind::Kind;
 
 /// One quantity at several x, and the law through it.
@@ -282,6 +282,10 @@ pub struct PowerLaw {
     /// audit).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audit: Vec<AuditStep>,
+    /// How many predictions of the audit lie in their intervals; absent where none has one, and in
+    /// files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Coverage>,
 }
 
 impl PowerLaw {

@@ -14,6 +14,7 @@
 //! * At most one writer: an operating-system lock on `.lock`, which dies with its process.
 //! * A run is current only when it is finished, so a reader never sees half a run.
 
+mod commands;
 mod computed;
 mod merge;
 mod names;
@@ -35,6 +36,7 @@ use crate::version::{self, FORMAT};
 use crate::vocabulary::Vocabulary;
 
 use crate::lock::{LOCK_FILE, Lock};
+pub use commands::{commands, remember};
 pub use computed::ComputedOn;
 pub use merge::{MergedRun, merge};
 pub use names::{is_plain_name, safe_name};

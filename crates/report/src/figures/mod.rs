@@ -89,6 +89,31 @@ const OF_FAMILY: [Kind<OfFamily>; 16] = [
     independence::FIGURE,
 ];
 
+/// The questions that the figures of a page answer, in its order, each with the names of its
+/// figures.
+pub(crate) const QUESTIONS: [(&str, &[&str]); 8] = [
+    ("Does the law hold?", &["greedy", "head", "together", "residuals"]),
+    ("How far does it carry?", &["held-out", "audit"]),
+    ("What breaks it?", &["tail", "fit-by-k", "exponent-by-k", "noise-floor"]),
+    ("Where does it come from?", &["ranks", "mu-sigma", "simulation"]),
+    ("What does it mean for generation?", &["sequences", "sigmoids", "independence"]),
+    (
+        "How do distributions differ?",
+        &["absolute", "gap", "slopes", "covariate", "gap-by-k", "cases", "size-tokens"],
+    ),
+    ("What does it mean for questions?", &["choices", "stages", "formats"]),
+    ("Which size is best for a budget?", &["isoflop", "optima"]),
+];
+
+/// Which question a figure of this name answers; what has none stands with the last.
+pub(crate) fn question(name: &str) -> usize {
+    let of = |(_, names): &(&str, &[&str])| names.contains(&name);
+    QUESTIONS.iter().position(of).unwrap_or(QUESTIONS.len() - 1)
+}
+
+/// The figure that shows what the figure that moves shows at first.
+pub(crate) const STILL: &str = "greedy";
+
 /// The names that files of all figures start with, those of earlier reports included.
 pub(crate) fn names() -> Vec<&'static str> {
     let others = [
@@ -158,6 +183,16 @@ mod tests {
             names.iter().all(one_word) && names.iter().all(|name| !name.contains("--")),
             "{names:?}"
         );
+    }
+
+    #[test]
+    fn every_figure_answers_one_question() {
+        let asked = QUESTIONS.iter().flat_map(|(_, names)| *names).copied();
+        let mut asked: Vec<&str> = asked.collect();
+        let mut known = names();
+        asked.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(asked, known);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use relscale_records::study::safe_name;
 
+use crate::format;
 use crate::frame::Frame;
 use crate::plot::Drawing;
 
@@ -9,8 +10,10 @@ use crate::plot::Drawing;
 pub(crate) struct Figure<'a> {
     /// What it shows, in a line.
     pub(crate) title: String,
-    /// What is seen, and how to read it.
+    /// What is seen, of which corpora: at most [`CAPTION`] words.
     pub(crate) caption: String,
+    /// How to read it, and what it shows in numbers; may be empty.
+    pub(crate) reading: String,
     /// The numbers that are drawn.
     pub(crate) numbers: Frame,
     encoding: Box<dyn Fn(&Frame) -> Drawing + 'a>,
@@ -19,15 +22,24 @@ pub(crate) struct Figure<'a> {
 /// A figure, or what it lacks and how to come by it, in words without a full stop.
 pub(crate) type Made<'a> = Result<Figure<'a>, String>;
 
+/// Words of a caption, at most: whoever wants more unfolds it.
+pub(crate) const CAPTION: usize = 40;
+
+/// Corpora that a caption names one by one, at most.
+const NAMED: usize = 4;
+
 impl<'a> Figure<'a> {
-    /// Numbers with what their rows look like.
+    /// Numbers with what their rows look like. The first sentences of `words` are its caption, as
+    /// far as there is room beside the names of its corpora; the others tell how to read it.
     pub(crate) fn new(
         title: impl Into<String>,
-        caption: String,
+        words: String,
         numbers: Frame,
         encoding: impl Fn(&Frame) -> Drawing + 'a,
     ) -> Self {
-        Self { title: title.into(), caption, numbers, encoding: Box::new(encoding) }
+        let (caption, reading) = captioned(&words, &of_corpora(&numbers));
+        let encoding = Box::new(encoding);
+        Self { title: title.into(), caption, reading, numbers, encoding }
     }
 
     /// The drawing of its numbers.
@@ -39,6 +51,44 @@ impl<'a> Figure<'a> {
         );
         Drawing { title: self.title.clone(), ..(self.encoding)(&self.numbers) }
     }
+}
+
+/// `On code and prose.`: the corpora of a figure's numbers, or its distributions; empty where they
+/// are of none.
+fn of_corpora(numbers: &Frame) -> String {
+    let rows = numbers.rows();
+    let column = ["corpus", "distribution", "treatment"];
+    let Some(column) = column.into_iter().find(|column| numbers.has(column)) else {
+        return String::new();
+    };
+    let names: Vec<String> =
+        rows.by(column).iter().map(|rows| rows.text(column).to_owned()).collect();
+    match names.len() {
+        0 => String::new(),
+        1..=NAMED => format!("On {}.", format::list(&names)),
+        several => format!("On {several} texts."),
+    }
+}
+
+/// Cuts words into a caption that ends with `of`, and what has no room there.
+fn captioned(words: &str, of: &str) -> (String, String) {
+    let count = |text: &str| text.split_whitespace().count();
+    let words = words.trim();
+    let mut end = 0;
+    for (at, _) in words.match_indices(". ") {
+        let next = words[at + 2..].chars().next();
+        if next.is_some_and(|letter| !letter.is_lowercase() && !letter.is_ascii_digit()) {
+            if end > 0 && count(&words[..at]) + count(of) > CAPTION {
+                break;
+            }
+            end = at + 1;
+        }
+    }
+    if end == 0 || count(words) + count(of) <= CAPTION {
+        end = words.len();
+    }
+    let caption = format!("{} {of}", words[..end].trim_end());
+    (caption.trim().to_owned(), words[end..].trim().to_owned())
 }
 
 /// A figure before it is known whether there are data for it.
@@ -111,6 +161,19 @@ mod tests {
             let series = vec![Series::new(Style::NEUTRAL, "").marks(marks)];
             Drawing::one(vec![], Panel::new(Axis::linear("x"), Axis::linear("y"), 100.0, series))
         })
+    }
+
+    #[test]
+    fn a_caption_is_short_and_the_rest_is_kept() {
+        let long = "one two three ".repeat(13);
+        let words = format!("First {long}four. Second 0.5 is fig. 4. Third {long}end.");
+        let (caption, reading) = captioned(&words, "On a.");
+        assert_eq!(caption, format!("First {long}four. On a."));
+        assert_eq!(reading, format!("Second 0.5 is fig. 4. Third {long}end."));
+        assert_eq!(
+            captioned("All of it. And more.", ""),
+            ("All of it. And more.".into(), String::new())
+        );
     }
 
     fn frame() -> Frame {

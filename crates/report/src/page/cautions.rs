@@ -21,12 +21,25 @@ const NAMED: usize = 16;
 /// All doubts.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Cautions {
-    /// The most severe first; one row a kind of doubt and group.
-    rows: Vec<Caution>,
+    /// The most severe first.
+    kinds: Vec<Kind>,
     left_out: Vec<GroupLeftOut>,
-    /// How many rows there are of each severity, the most severe first.
+    /// How many kinds there are of each severity, the most severe first.
     counts: Vec<(&'static str, usize)>,
     any: bool,
+}
+
+/// A kind of doubt: a row a group that it is about.
+#[derive(Debug, Serialize)]
+struct Kind {
+    #[serde(skip)]
+    order: Severity,
+    severity: &'static str,
+    /// As in the file.
+    code: String,
+    /// The same in words.
+    name: String,
+    rows: Vec<Caution>,
 }
 
 /// A kind of doubt about one group.
@@ -34,8 +47,7 @@ pub(super) struct Cautions {
 struct Caution {
     #[serde(skip)]
     order: Severity,
-    severity: &'static str,
-    /// As in the file.
+    #[serde(skip)]
     code: String,
     /// The group, or the file where it is about no group.
     group: String,
@@ -80,14 +92,12 @@ impl Cautions {
         for (name, value) in files {
             walk(value, &Place::file(name), name.clone(), &[], &mut found);
         }
-        let mut rows = rows(found);
-        // The sort keeps the order of the file among equals.
-        rows.sort_by_key(|row| std::cmp::Reverse(row.order));
+        let kinds = kinds(rows(found));
         let counts = [Severity::Serious, Severity::Caution, Severity::Note].map(|severity| {
-            (severity.name(), rows.iter().filter(|row| row.order == severity).count())
+            (severity.name(), kinds.iter().filter(|kind| kind.order == severity).count())
         });
-        let any = !rows.is_empty();
-        Self { rows, left_out: Vec::new(), counts: counts.to_vec(), any }
+        let any = !kinds.is_empty();
+        Self { kinds, left_out: Vec::new(), counts: counts.to_vec(), any }
     }
 
     /// The points that no law of these groups has.
@@ -182,12 +192,45 @@ fn label(members: &Members) -> Option<String> {
     })
 }
 
+/// By kind, the most severe first.
+fn kinds(rows: Vec<Caution>) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = Vec::new();
+    for row in rows {
+        let of_kind =
+            kinds.iter_mut().find(|kind| kind.code == row.code && kind.order == row.order);
+        match of_kind {
+            Some(kind) => kind.rows.push(row),
+            None => kinds.push(Kind {
+                order: row.order,
+                severity: row.order.name(),
+                code: row.code.clone(),
+                name: row.code.replace('_', " "),
+                rows: vec![row],
+            }),
+        }
+    }
+    // The sort keeps the order of the file among equals.
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.order));
+    kinds
+}
+
+/// How much a doubt takes from what is claimed: of a form that nobody claims, nothing.
+fn severity(found: &Found) -> Severity {
+    let unclaimed = ["/rivals/forms/", "/rank_distribution/models/"];
+    match unclaimed.iter().any(|part| found.place.as_str().contains(part)) {
+        true => Severity::Note,
+        false => found.flag.code.severity(),
+    }
+}
+
 /// One row a kind of doubt and group, in the order of the file.
 fn rows(found: Vec<Found>) -> Vec<Caution> {
     let mut kinds: Vec<Vec<Found>> = Vec::new();
     for flag in found {
-        let of_kind =
-            kinds.iter_mut().find(|kind| kind[0].code == flag.code && kind[0].group == flag.group);
+        let same = |kind: &Found| {
+            kind.code == flag.code && kind.group == flag.group && severity(kind) == severity(&flag)
+        };
+        let of_kind = kinds.iter_mut().find(|kind| same(&kind[0]));
         match of_kind {
             Some(kind) => kind.push(flag),
             None => kinds.push(vec![flag]),
@@ -200,10 +243,8 @@ fn row(kind: &[Found]) -> Option<Caution> {
     let first = kind.first()?;
     let (same, different): (Vec<&Found>, Vec<&Found>) =
         kind.iter().partition(|found| found.flag.message == first.flag.message);
-    let severity = first.flag.code.severity();
     Some(Caution {
-        order: severity,
-        severity: severity.name(),
+        order: severity(first),
         code: first.code.clone(),
         group: first.group.clone(),
         about: condensed(&same),
@@ -276,27 +317,34 @@ mod tests {
                 {"quantity": {"name": "rank", "k": 2}, "flags": flag("few_misses", "one")},
                 {"quantity": {"name": "rank", "k": 5}, "flags": flag("few_misses", "two")},
             ],
+            "cross_entropy_law": {"rivals": {"forms": [
+                {"form": "power law with floor", "flags": flag("at_bound", "a form")},
+            ]}},
             "newer": {"part": [{"model": "m", "flags": flag("outlier", "far")}]},
         }]});
         let value = Flagged::from_result(&value).unwrap();
         let cautions = Cautions::from_files(&[("laws.json".to_owned(), value)]);
         let seen: Vec<(&str, &str, &str, usize)> = cautions
-            .rows
+            .kinds
             .iter()
-            .map(|row| (row.severity, row.code.as_str(), row.about.as_str(), row.others.len()))
+            .flat_map(|kind| kind.rows.iter().map(move |row| (kind, row)))
+            .map(|(kind, row)| {
+                (kind.severity, kind.code.as_str(), row.about.as_str(), row.others.len())
+            })
             .collect();
         assert_eq!(
             seen,
             [
                 ("serious", "few_misses", "k = 1, 2", 1),
                 ("caution", "outlier", "m", 0),
-                ("note", "few_tokens", "", 0)
+                ("note", "few_tokens", "", 0),
+                ("note", "at_bound", "power law with floor", 0),
             ]
         );
-        assert_eq!(cautions.rows[0].group, "f on c");
-        assert_eq!(cautions.counts, [("serious", 1), ("caution", 1), ("note", 1)]);
+        assert_eq!(cautions.kinds[0].rows[0].group, "f on c");
+        assert_eq!(cautions.counts, [("serious", 1), ("caution", 1), ("note", 2)]);
         let place = "laws.json#/groups/0/newer/part/0/flags/0/message";
         let said = Html::text("far");
-        assert_eq!(cautions.rows[1].message, Html::source(place, &said));
+        assert_eq!(cautions.kinds[1].rows[0].message, Html::source(place, &said));
     }
 }

@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `view` | what is said of the rank laws |
 //! | `others` | what is said of the other results, as `shown` has it |
+//! | `questions` | the figures, by the question that they answer |
 //! | `tables` | tables as the template takes them |
 //! | `cautions` | every flag of every result, and the points left out |
 //! | `flagged` | a result as far as it leads to its flags |
@@ -19,13 +20,14 @@
 //! | `source` | numbers with the place from which they come |
 //! | `typeset` | sentences of the laws as they look in print |
 //! | `page.html`, `page.css` | the template and how it looks, on a screen, in the dark, on paper |
-//! | `script/` | what moves: the slider, the switches, tables that sort. Without scripts the page reads all the same |
+//! | `script/` | what moves: the slider, the switches, tables that sort, buttons that copy figures. Without scripts the page reads all the same |
 
 mod cautions;
 mod escape;
 mod explore;
 mod flagged;
 mod others;
+mod questions;
 mod records;
 mod source;
 mod tables;
@@ -38,12 +40,13 @@ use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use relscale_laws::StudyFit;
 use serde::Serialize;
 
+pub(crate) use questions::Questions;
 pub(crate) use records::Records;
 
 use flagged::Flagged;
 
 use crate::error::{ReportError, Result};
-use crate::figures::{Family, Figure, LeftOut};
+use crate::figures::Family;
 use crate::results::{Named, Results};
 
 /// The script of the page, in the order in which its parts build on each other.
@@ -54,72 +57,19 @@ const SCRIPT: &str = concat!(
     include_str!("script/switches.js"),
     include_str!("script/axis.js"),
     include_str!("script/explore.js"),
+    include_str!("script/take.js"),
 );
-
-/// A figure as it stands on the page.
-#[derive(Debug, Serialize)]
-pub(crate) struct Drawn {
-    title: String,
-    caption: String,
-    /// Name of its files without the ending.
-    stem: String,
-    svg: String,
-}
-
-impl Drawn {
-    /// A figure with its drawing.
-    pub(crate) fn new(figure: &Figure<'_>, stem: &str, svg: String) -> Self {
-        Self {
-            title: figure.title.clone(),
-            caption: figure.caption.clone(),
-            stem: stem.to_owned(),
-            svg,
-        }
-    }
-}
-
-/// A figure that is not there.
-#[derive(Debug, Serialize)]
-pub(crate) struct Missing {
-    title: String,
-    reason: String,
-}
-
-impl From<&LeftOut> for Missing {
-    fn from(left: &LeftOut) -> Self {
-        Self { title: left.title.clone(), reason: left.reason.clone() }
-    }
-}
-
-/// Figures under one heading, and those that are not there.
-#[derive(Debug, Serialize)]
-pub(crate) struct Section {
-    heading: String,
-    /// The family that they are of, where they are of one.
-    family: Option<usize>,
-    pub(crate) figures: Vec<Drawn>,
-    pub(crate) left_out: Vec<Missing>,
-}
-
-impl Section {
-    /// A section without figures yet.
-    pub(crate) fn new(heading: &str, families: &[Family<'_>]) -> Self {
-        let family =
-            families.iter().position(|family| heading == format!("Family {}", family.name));
-        Self { heading: heading.to_owned(), family, figures: Vec::new(), left_out: Vec::new() }
-    }
-}
 
 /// What the template is given.
 #[derive(Serialize)]
-struct View<'a> {
+struct View {
     style: &'static str,
     script: &'static str,
     study: view::Study,
     others: others::Others,
     cautions: cautions::Cautions,
     records: records::View,
-    sections: &'a [Section],
+    questions: Vec<questions::Question>,
     /// Whether there is a figure that moves.
     explore: bool,
     /// Its data, as JSON.
@@ -135,9 +85,9 @@ pub(crate) fn html(
     results: &Results,
     records: &Records,
     families: &[Family<'_>],
-    sections: &[Section],
+    figures: Questions<'_>,
 ) -> Result<String> {
-    page(study, results, records, families, sections)
+    page(study, results, records, families, figures)
         .map_err(|source| ReportError::Template { source })
 }
 
@@ -146,7 +96,7 @@ fn page(
     results: &Results,
     records: &Records,
     families: &[Family<'_>],
-    sections: &[Section],
+    figures: Questions<'_>,
 ) -> Result<String, minijinja::Error> {
     let json = |error: serde_json::Error| {
         minijinja::Error::new(ErrorKind::BadSerialization, error.to_string())
@@ -168,7 +118,7 @@ fn page(
         others: others::Others::from_results(results),
         cautions,
         records: records.view(study),
-        sections,
+        questions: figures.numbered(1 + usize::from(data.any())),
         explore: data.any(),
         data: data.json().map_err(json)?,
     }))

@@ -19,6 +19,8 @@ use crate::shown::place::{At, at};
 /// The runs of a study; none where the folder is no study.
 pub(crate) struct Records {
     runs: Option<Vec<RunEntry>>,
+    /// The commands that made them, and results beside them.
+    commands: Vec<String>,
 }
 
 /// What the page says of them.
@@ -26,6 +28,8 @@ pub(crate) struct Records {
 pub(super) struct View {
     /// Whether there are records at all.
     there: bool,
+    /// The commands that made them.
+    commands: Vec<String>,
     /// How text was cut and which rows of the head took part, for the top of the page.
     how: String,
     runs: Vec<RunView>,
@@ -86,9 +90,10 @@ impl Records {
     /// The folder is a study and a file of it cannot be read.
     pub(crate) fn read(folder: &Path) -> Result<Self> {
         if !folder.join("study.json").exists() {
-            return Ok(Self { runs: None });
+            return Ok(Self { runs: None, commands: Vec::new() });
         }
-        Ok(Self { runs: Some(Study::open(folder)?.runs()?) })
+        let runs = Some(Study::open(folder)?.runs()?);
+        Ok(Self { runs, commands: relscale_records::study::commands(folder)? })
     }
 
     /// What the page says of the current runs, and whether the laws were fitted to them.
@@ -107,6 +112,7 @@ impl Records {
         let corpora = corpora(&current);
         View {
             there: self.runs.is_some(),
+            commands: self.commands.clone(),
             how: how(&current),
             runs: current.iter().map(|run| RunView::from_entry(run)).collect(),
             facts: facts(&current),

@@ -49,7 +49,11 @@ impl View {
             let column = &table.columns[at];
             let interval = column.interval.as_ref().map(|interval| format!(" [{interval}]"));
             Head {
-                html: Html::text(&format!("{}{}", column.head, interval.unwrap_or_default())),
+                html: Html::from(&Cell::words(format!(
+                    "{}{}",
+                    column.head,
+                    interval.unwrap_or_default()
+                ))),
                 class: if column.words || column.interval.is_some() { "" } else { "number" },
             }
         });

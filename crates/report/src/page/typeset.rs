@@ -27,6 +27,14 @@ pub(super) fn typeset(text: &str) -> String {
     html
 }
 
+/// Names of quantities as terminals have them, and in print.
+const WORDS: &[(&str, &str)] = &[
+    ("RBP_k", "RBP<sub>k</sub>"),
+    ("delta_beta", "δ<sub>β</sub>"),
+    ("mu/sigma", "μ/σ"),
+    ("chi²", "χ²"),
+];
+
 /// A piece of mathematics at the start of `text`: its length in bytes and its markup.
 fn mathematics(text: &str) -> Option<(usize, String)> {
     if let Some(after) = text.strip_prefix("-ln ") {
@@ -40,6 +48,11 @@ fn mathematics(text: &str) -> Option<(usize, String)> {
         let width = after.bytes().take_while(u8::is_ascii_digit).count();
         return (width > 0)
             .then(|| ("RBP_".len() + width, format!("RBP<sub>{}</sub>", &after[..width])));
+    }
+    for (word, markup) in WORDS {
+        if text.starts_with(word) {
+            return Some((word.len(), (*markup).to_owned()));
+        }
     }
     if let Some(after) = text.strip_prefix("RBP^") {
         let width = after.bytes().take_while(u8::is_ascii_digit).count();
@@ -67,6 +80,14 @@ mod tests {
         );
         assert_eq!(typeset("goes as S^0.02."), "goes as S<sup>0.02</sup>.");
         assert_eq!(typeset("as RBP^10 says"), "as RBP<sup>10</sup> says");
+    }
+
+    #[test]
+    fn quantities_have_their_letters() {
+        assert_eq!(
+            typeset("delta_beta of -ln RBP_k; mu/sigma, chi² 3"),
+            "δ<sub>β</sub> of −ln&nbsp;RBP<sub>k</sub>; μ/σ, χ² 3"
+        );
     }
 
     #[test]

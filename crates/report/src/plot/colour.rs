@@ -1,4 +1,5 @@
-//! The palette: Okabe and Ito's colours that differ for every kind of colour vision, then two more.
+//! The palette: Okabe and Ito's colours that differ for every kind of colour vision, two of them
+//! darkened to stand out on paper, then two more.
 //!
 //! A corpus has the same colour and mark in every figure of a page. From the ninth corpus on
 //! colours return with a thinner line; by then the labels carry the distinction.
@@ -17,12 +18,12 @@ pub(super) const SHADE: &str = "#f3f1ec";
 pub(super) const PAPER: &str = "#ffffff";
 
 const PALETTE: [&str; 8] =
-    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#6b7280", "#8c564b"];
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#3792cb", "#b07800", "#6b7280", "#8c564b"];
 
-/// Viridis from dark to where it still stands out on paper: for what has an order, such as a
-/// length.
+/// Viridis from dark to where it still stands out on paper, then on through its hues no lighter:
+/// for what has an order, such as a length. The page has a lighter scale for dark screens.
 const STEPS: [&str; 7] =
-    ["#440154", "#443983", "#31688e", "#21918c", "#2fb47c", "#6ccd5a", "#a8cf38"];
+    ["#440154", "#472f7d", "#39568c", "#28788e", "#1a8f86", "#3f8f3a", "#7f8500"];
 
 /// Which colour, and with it which mark and width of line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

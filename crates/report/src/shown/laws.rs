@@ -110,7 +110,7 @@ fn chi_squared(fit: &At<'_, PowerLaw>) -> Option<Cell> {
 }
 
 /// What was found of a law, in a few words.
-fn finding(finding: Finding) -> &'static str {
+pub(super) fn finding(finding: Finding) -> &'static str {
     match finding {
         Finding::Holds => "holds",
         Finding::Bends => "bends",

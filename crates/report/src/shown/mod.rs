@@ -11,12 +11,14 @@
 //! | `cell` | words and numbers in a row; an estimate with its interval |
 //! | `outcome` | what was fitted, or why it was not |
 //! | `table` | tables, sentences, and where each of them is shown |
+//! | `glance` | a study in short: what a reader of ten seconds takes home |
 //! | `laws`, `emergence`, `measured` | the laws of a study, tokens in a row, what was measured |
 //! | `choices`, `predictions`, `relative`, `size_tokens`, `stages`, `sweep`, `table_fit` | a kind of result each |
 
 mod cell;
 mod choices;
 mod emergence;
+pub(crate) mod glance;
 pub(crate) mod laws;
 pub(crate) mod measured;
 mod outcome;
@@ -31,10 +33,11 @@ mod table_fit;
 
 pub use cell::{Cell, Number, Piece, text};
 pub use choices::{Questions, choices};
+pub use glance::glance;
 pub use laws::laws;
 pub use place::{At, Place};
 pub use predictions::predictions;
-pub use relative::{relative, relative_summary};
+pub use relative::{relative, relative_summary, relative_verdicts};
 pub use size_tokens::size_tokens;
 pub use stages::stages;
 pub use sweep::sweep;

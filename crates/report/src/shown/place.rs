@@ -123,6 +123,13 @@ impl<'a, T> At<'a, Vec<T>> {
     }
 }
 
+impl From<&At<'_, u32>> for Total {
+    /// Of one count.
+    fn from(count: &At<'_, u32>) -> Self {
+        Self { sum: u64::from(*count.it), place: count.place.clone() }
+    }
+}
+
 /// A sum of counts, with where all of them are.
 #[derive(Debug, Clone)]
 pub(crate) struct Total {

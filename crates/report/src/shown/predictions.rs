@@ -21,6 +21,10 @@ pub fn predictions(all: &At<'_, Predictions>) -> Shown {
     let columns = |of: [&str; 2], more: &[&str]| {
         let mut columns = vec![Column::once("corpus"), Column::words(of[0])];
         columns.extend([of[1]].into_iter().chain(more.iter().copied()).map(Column::numbers));
+        // The value and the interval of one model stay.
+        for (order, head) in (1..).zip(["other forms", &law, "decades beyond"]) {
+            columns.iter_mut().filter(|column| column.head == head).for_each(|c| c.yields = order);
+        }
         columns
     };
     let table = |what: &str, columns, rows: &dyn Fn(&At<'_, GroupPredictions>) -> Vec<Row>| {

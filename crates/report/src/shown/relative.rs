@@ -52,6 +52,20 @@ pub fn relative_summary(fit: &At<'_, RelativeFit>) -> Shown {
     Shown { title: format!("Relative law of {} against {}", fit.error, fit.x), parts }
 }
 
+/// The sentence of each family alone.
+pub fn relative_verdicts(fit: &At<'_, RelativeFit>) -> Shown {
+    let several = fit.families.len() > 1;
+    let said = |family: At<'_, RelativeFamily>| {
+        let about = if several { family.name.as_str() } else { "" };
+        let what = format!("{} against {}: ", fit.error, fit.x);
+        Said::part(Role::Verdict, about, Cell::words(what).with(at!(family.verdict).sentence()))
+    };
+    Shown {
+        title: format!("Relative law of {} against {}", fit.error, fit.x),
+        parts: at!(fit.families).each().map(said).collect(),
+    }
+}
+
 /// What E and G are, and the table.
 fn baseline_parts(fit: &At<'_, RelativeFit>) -> Vec<Part> {
     let heading =
@@ -76,13 +90,13 @@ fn table(fit: &At<'_, RelativeFit>) -> Table {
         title: format!("Gaps to {}, E is {}, against {}", fit.options.baseline, fit.error, fit.x),
         columns: vec![
             Column::words("distribution"),
-            Column::numbers("models"),
-            Column::numbers("beta"),
-            Column::numbers("G first"),
-            Column::numbers("G last"),
+            Column::numbers("models").yields(2),
+            Column::numbers("beta").yields(3),
+            Column::numbers("G first").yields(5),
+            Column::numbers("G last").yields(6),
             Column::estimates("delta_beta", format!("{level} interval")),
-            Column::numbers("R²"),
-            Column::numbers("q"),
+            Column::numbers("R²").yields(1),
+            Column::numbers("q").yields(4),
             Column::numbers("gap"),
         ],
         groups: groups.collect(),

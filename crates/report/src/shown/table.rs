@@ -14,6 +14,14 @@ pub struct Shown {
     pub parts: Vec<Part>,
 }
 
+impl Shown {
+    /// How many doubts there are.
+    pub fn notes(&self) -> usize {
+        let is_note = |part: &&Part| matches!(part, Part::Said(said) if said.role == Role::Note);
+        self.parts.iter().filter(is_note).count()
+    }
+}
+
 /// A part of it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Part {

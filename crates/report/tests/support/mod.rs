@@ -299,6 +299,12 @@ pub(crate) fn unescaped(text: &str) -> String {
     text
 }
 
+/// Signs and letters of print as the laws spell them.
+pub(crate) fn spelled(text: &str) -> String {
+    let words = [("−", "-"), ("δβ", "delta_beta"), ("μ/σ", "mu/sigma"), ("χ²", "chi²")];
+    words.iter().fold(text.to_owned(), |text, (print, word)| text.replace(print, word))
+}
+
 /// The page as it is read: no tags, entities resolved, white space as one space, and mathematics
 /// written as the laws write it.
 pub(crate) fn read(html: &str) -> String {

@@ -79,9 +79,8 @@ impl Sources {
     pub(crate) fn check(&mut self, stated: &Stated) {
         let there = self.find(&stated.source);
         let Some(value) = &stated.value else {
-            let same = |text: &str| {
-                text.replace('−', "-").split_whitespace().collect::<Vec<_>>().join(" ")
-            };
+            let same =
+                |text: &str| super::spelled(text).split_whitespace().collect::<Vec<_>>().join(" ");
             assert_eq!(same(&stated.text), same(there.as_str().unwrap()), "{}", stated.source);
             return;
         };

@@ -195,7 +195,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let fit = fit_isoflop(&table, &options).map_err(with_flags)?;
     let default = sweep.as_ref().map(|sweep| Json::Own(sweep.join("isoflop.json")));
     json::deliver(&fit, arguments.json.as_ref().or(default.as_ref()), || {
-        terminal::print(&terminal::shown(&shown::sweep(&At::file("isoflop.json", &fit))))
+        terminal::print_result(&shown::sweep(&At::file("isoflop.json", &fit)))
     })?;
     refuse_if_empty(&fit)
 }

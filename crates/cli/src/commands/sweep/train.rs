@@ -182,7 +182,7 @@ fn family(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     // On a screen the progress has told it all.
     json::hand_over(&models, arguments.json.destination(), || Ok(()))?;
     terminal::message(&format!(
-        "next: relscale measure --model {} --corpus SPEC --out study",
+        "next: relscale measure --model {} --corpus crates:code --out study",
         quoted(&arguments.out)
     ));
     Ok(())

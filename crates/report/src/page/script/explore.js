@@ -19,6 +19,7 @@ function explore(data) {
   makeSwitches(data);
   slider.max = data.grid.length - 1;
   section.hidden = false;
+  document.documentElement.classList.add("moves");
 
   const k = () => data.grid[slider.value];
   const shown = () => data.groups.filter((group) => shownGroup(group.family, group.corpus));
@@ -65,7 +66,7 @@ function explore(data) {
   function draw() {
     const series = seriesAt(k());
     const width = Math.max(300, svg.parentElement.clientWidth);
-    const height = Math.min(440, Math.max(280, width * 0.5));
+    const height = Math.min(400, Math.max(270, width * 0.5));
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.style.height = `${height}px`;
     svg.replaceChildren();
@@ -210,7 +211,9 @@ function explore(data) {
       const line = document.createElement("tr");
       line.append(head, exponent, r, misses, models, finding);
       rows.push(line);
-      sentences.push(`${name(group)} α ${exponent.textContent.trim()}, R² ${r.textContent.trim()}`);
+      const alone = exponent.cloneNode(true);
+      alone.querySelectorAll("small, .parts").forEach((part) => part.remove());
+      sentences.push(`${name(group)} α ${alone.textContent.trim()}, R² ${r.textContent.trim()}`);
     }
     numbers.tBodies[0].replaceChildren(...rows);
     said.textContent = `k = ${countText(k())}: ${sentences.join("; ")}${sentences.length ? "." : "no law that is switched on."}`;

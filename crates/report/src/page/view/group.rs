@@ -1,20 +1,15 @@
 //! One family on one corpus: what is found of it, and its rows in the tables.
 
-use relscale_laws::{GroupFit, Law};
+use relscale_laws::{Flag, GroupFit, Severity};
 use relscale_records::digits;
 use serde::Serialize;
 
 use super::switch::Switch;
 use crate::page::source::Html;
 use crate::page::tables::{Line, View};
+use crate::shown::glance::{self, headline};
 use crate::shown::place::{At, at};
-use crate::shown::{laws, measured};
-
-/// The k of the main table; the nearest of the grid stands for each.
-const HEADLINE: [u32; 3] = [1, 10, 100];
-
-/// Findings that stand open below the verdict; the others are folded.
-const FIRST: [&str; 2] = ["large k", "next size"];
+use crate::shown::{Cell, laws, measured};
 
 /// One family on one corpus.
 #[derive(Debug, Serialize)]
@@ -24,9 +19,9 @@ pub(crate) struct Group {
     /// Which switches of the page show and hide it.
     switch: Switch,
     colour: &'static str,
+    /// What a reader of ten seconds is told.
+    glance: Glance,
     verdict: Html,
-    /// Where the law ends, and what the next size buys.
-    first: Vec<Finding>,
     /// The other findings.
     more: Vec<Finding>,
     documents: Html,
@@ -43,6 +38,69 @@ pub(crate) struct Group {
     difference: Option<Html>,
     difference_method: String,
     held_out: Option<View>,
+}
+
+/// A row of the findings' table.
+#[derive(Debug, Serialize)]
+struct Glance {
+    /// The k that it is of.
+    k: String,
+    exponent: Html,
+    r_squared: Html,
+    held_out: Html,
+    next: Html,
+    law: Html,
+    /// Doubts about these numbers.
+    doubts: Vec<Doubt>,
+}
+
+/// A doubt that stands beside the number that it is about.
+#[derive(Debug, Serialize)]
+struct Doubt {
+    severity: &'static str,
+    code: String,
+    name: String,
+}
+
+impl Glance {
+    fn new(group: &At<'_, GroupFit>) -> Self {
+        let first = glance::first(group);
+        let law = first.as_ref().map(|(law, _)| law);
+        let fit = first.as_ref().map(|(_, fit)| fit);
+        let html = |cell: Option<Cell>| Html::from(&Cell::or_none(cell));
+        let next = at!(group.next_size).there();
+        let next = next.and_then(|next| at!(next.values).each().next());
+        let r_squared = fit.filter(|fit| fit.points > 2);
+        let doubts = law.into_iter().flat_map(|law| &law.flags).chain(&group.flags);
+        let mut doubts: Vec<Doubt> = doubts.filter_map(Doubt::from_flag).collect();
+        doubts.sort_by_key(|doubt| doubt.severity != Severity::Serious.name());
+        Self {
+            k: law.and_then(|law| law.k()).map(|k| k.to_string()).unwrap_or_default(),
+            exponent: html(law.map(glance::exponent)),
+            r_squared: html(
+                r_squared
+                    .and_then(|fit| at!(fit.r_squared).there())
+                    .map(|r| r.written(digits::r_squared)),
+            ),
+            held_out: html(fit.and_then(glance::held_out)),
+            next: html(next.as_ref().and_then(glance::next_value)),
+            law: html(glance::form(group)),
+            doubts,
+        }
+    }
+}
+
+impl Doubt {
+    /// Not of a fact that is merely to be known.
+    fn from_flag(flag: &Flag) -> Option<Self> {
+        let severity = flag.code.severity();
+        let code = serde_json::to_value(flag.code).ok()?.as_str()?.to_owned();
+        (severity != Severity::Note).then(|| Self {
+            severity: severity.name(),
+            name: code.replace('_', " "),
+            code,
+        })
+    }
 }
 
 /// A finding beyond the exponents.
@@ -62,10 +120,9 @@ impl Group {
     ) -> Self {
         let level = digits::percent(level);
         let findings = laws::findings(group).into_iter();
-        let findings = findings
-            .map(|(subject, said)| Finding { subject, verdict: Html::from(&said.sentence()) });
-        let (first, more): (Vec<_>, Vec<_>) =
-            findings.partition(|one| FIRST.contains(&one.subject));
+        let more = findings
+            .map(|(subject, said)| Finding { subject, verdict: Html::from(&said.sentence()) })
+            .collect();
         let difference =
             at!(group.greedy_minus_cross_entropy).there().map(|difference| difference.estimate());
         let headline = headline(group);
@@ -79,7 +136,7 @@ impl Group {
             switch,
             colour,
             verdict: Html::from(&at!(group.verdict).sentence()),
-            first,
+            glance: Glance::new(group),
             more,
             documents: Html::from(&at!(group.documents).count()),
             averages: View::from_table(&measured::averages(group)),
@@ -96,19 +153,4 @@ impl Group {
             held_out: View::from_table(&laws::held_out(first_laws, &level)),
         }
     }
-}
-
-/// Which rank laws stand in the main table.
-fn headline(group: &GroupFit) -> Vec<usize> {
-    let distance = |law: &Law, wanted: u32| {
-        law.k().map_or(f64::INFINITY, |k| (f64::from(k) / f64::from(wanted)).ln().abs())
-    };
-    let nearest = |wanted: u32| {
-        let laws = group.rank_laws.iter().enumerate();
-        laws.min_by(|(_, a), (_, b)| distance(a, wanted).total_cmp(&distance(b, wanted)))
-            .map(|(at, _)| at)
-    };
-    let mut found: Vec<usize> = HEADLINE.into_iter().filter_map(nearest).collect();
-    found.dedup();
-    found
 }

@@ -15,8 +15,8 @@ use serde::Serialize;
 use super::source::Html;
 use crate::figures::Family;
 use crate::format;
-use crate::shown::Cell;
 use crate::shown::place::{At, Total, at};
+use crate::shown::{Cell, glance, text};
 use group::Group;
 use switch::{corpora, groups};
 
@@ -24,6 +24,10 @@ use switch::{corpora, groups};
 #[derive(Debug, Serialize)]
 pub(super) struct Study {
     title: String,
+    /// What was found, in a sentence.
+    sentence: Html,
+    /// The numbers that stand beside it.
+    tiles: Vec<Tile>,
     tool: String,
     format: Html,
     /// What was measured, a sentence a family.
@@ -35,6 +39,15 @@ pub(super) struct Study {
     corpora: Vec<(String, &'static str)>,
     several_families: bool,
     options: Options,
+}
+
+/// A number with what it is.
+#[derive(Debug, Serialize)]
+struct Tile {
+    value: Html,
+    /// Its interval, or how many it is of.
+    beside: Html,
+    what: Html,
 }
 
 /// The options of the fit.
@@ -64,6 +77,8 @@ impl Study {
             } else {
                 format!("Rank law of {} on {}", format::list(&names), format::list(&corpora))
             },
+            sentence: Html::from(&glance::sentence(&file)),
+            tiles: tiles(&file),
             tool: study.tool.clone(),
             format: Html::from(&at!(file.format).count()),
             measured: (0..families.len()).map(|family| measured(study, families, family)).collect(),
@@ -101,22 +116,90 @@ impl Options {
     }
 }
 
-/// `Family f: on code 7 models with 3,100 to 3,100,000 non-embedding parameters (S), 40 documents,
-/// 60,000 scored tokens a model; on ...`
+/// Exponent, held-out coverage, and what a model of ten times the size would have: of the first
+/// group that has them.
+fn tiles(study: &At<'_, StudyFit>) -> Vec<Tile> {
+    let groups = || at!(study.groups).each();
+    let several = glance::several_families(study);
+    let name = |group: &GroupFit| match several {
+        true => format!("{} on {}", group.family, group.corpus),
+        false => group.corpus.clone(),
+    };
+    let tile = |value: Cell, what: Cell| {
+        let beside = Cell { pieces: value.interval.clone().unwrap_or_default(), ..Cell::default() };
+        let value = Cell { interval: None, ..value };
+        Tile { value: Html::from(&value), beside: Html::from(&beside), what: Html::from(&what) }
+    };
+    let first = groups().find_map(|group| Some((glance::first(&group)?, name(&group))));
+    let exponent = first.map(|((law, fit), name)| {
+        let what = format!("exponent of {} on {name}", law.quantity.symbol());
+        tile(at!(fit.exponent).estimate(), Cell::words(what))
+    });
+    let coverage = || {
+        let of = |group| {
+            let (_, fit) = glance::first(&group)?;
+            at!(fit.coverage).there()
+        };
+        groups().filter_map(of)
+    };
+    let sum = |counts: &mut dyn Iterator<Item = At<'_, u32>>| {
+        counts.map(|count| Total::from(&count)).reduce(|all, one| all.plus(&one))
+    };
+    let inside = sum(&mut coverage().map(|one| at!(one.inside)));
+    let judged = sum(&mut coverage().map(|one| at!(one.judged)));
+    let held_out = inside.zip(judged).map(|(inside, judged)| Tile {
+        value: Html::from(&inside.count(None)),
+        beside: Html::from(&Cell::words("of ").with(judged.count(None))),
+        what: Html::text("larger models inside the interval predicted from smaller ones"),
+    });
+    let next = groups().find_map(|group| {
+        let next = at!(group.next_size).there()?;
+        let value = at!(next.values).each().next()?;
+        let times = at!(next.times_largest).written(|times| format!("{times:.0}"));
+        let what = Cell::words(format!("{} at ", value.prediction.quantity.symbol()))
+            .with(times)
+            .then(format!(" times the size on {}, now ", name(&group)))
+            .with(at!(value.measured).number());
+        Some(tile(glance::next_value(&value)?, what))
+    });
+    [exponent, held_out, next].into_iter().flatten().collect()
+}
+
+/// `Family f: 7 models with 3,100 to 3,100,000 non-embedding parameters (S), 60,000 scored tokens a
+/// model; documents: code 40, prose 60.`: what all corpora share once, and where they differ one by
+/// one.
 fn measured(study: &StudyFit, families: &[Family<'_>], family: usize) -> Html {
-    let parts = groups(study, families)
-        .filter(|(_, _, switch, _)| switch.family == family)
-        .map(|(group, ..)| on_corpus(&group));
-    let whole =
-        Cell::words(format!("Family {}: ", families[family].name)).with(Cell::join(parts, "; "));
+    let of_family = || {
+        groups(study, families)
+            .filter(|(_, _, switch, _)| switch.family == family)
+            .map(|(group, ..)| group)
+    };
+    let name = Cell::words(format!("Family {}: ", families[family].name));
+    let facts: Vec<Cell> = of_family().map(|group| facts(&group)).collect();
+    let same = facts.windows(2).all(|pair| text(&pair[0].pieces) == text(&pair[1].pieces));
+    let documents = |group: &At<'_, GroupFit>| at!(group.documents).count();
+    let whole = match facts.first() {
+        Some(shared) if same => {
+            let each = of_family()
+                .map(|group| Cell::words(format!("{} ", group.corpus)).with(documents(&group)));
+            name.with(shared.clone()).then("; documents: ").with(Cell::join(each, ", "))
+        }
+        _ => {
+            let each = of_family().zip(facts).map(|(group, facts)| {
+                let corpus = Cell::words(format!("on {} ", group.corpus)).with(facts);
+                corpus.then(", ").with(documents(&group)).then(" documents")
+            });
+            name.with(Cell::join(each, "; "))
+        }
+    };
     Html::from(&whole.then("."))
 }
 
-fn on_corpus(group: &At<'_, GroupFit>) -> Cell {
+/// Models, sizes and tokens.
+fn facts(group: &At<'_, GroupFit>) -> Cell {
     let models = || at!(group.models).each();
     let plural = if group.models.len() == 1 { " model" } else { " models" };
-    let mut cell =
-        Cell::words(format!("on {} ", group.corpus)).with(at!(group.models).length()).then(plural);
+    let mut cell = at!(group.models).length().then(plural);
     if let Some(first) = models().next() {
         cell = cell.then(" with ").with(at!(first.parameters).count());
         if let Some(last) = models().skip(1).next_back() {
@@ -124,7 +207,6 @@ fn on_corpus(group: &At<'_, GroupFit>) -> Cell {
         }
         cell = cell.then(" non-embedding parameters (S)");
     }
-    cell = cell.then(", ").with(at!(group.documents).count()).then(" documents");
     let least = models().min_by_key(|model| model.tokens);
     let most = models().max_by_key(|model| model.tokens);
     if let (Some(least), Some(most)) = (least, most) {
