@@ -193,12 +193,12 @@ fn what_the_page_says_to_do_again_gives_the_same() {
         let outcome = first.run(arguments);
         assert_eq!(outcome.code, Some(0), "{arguments:?}: {}", outcome.screen());
     }
-    let page = std::fs::read_to_string(first.path("a study/report.html")).unwrap();
+    let page = fs::read_to_string(first.path("a study/report.html")).unwrap();
     let shown = page.split("<pre id=\"again\"><code>").nth(1).unwrap().split("</code>").next();
     let shown = shown.unwrap().replace("&#x27;", "'").replace("&quot;", "\"").replace("&lt;", "<");
     let script = shown.replace("&gt;", ">").replace("&amp;", "&");
     assert_eq!(script.lines().filter(|line| line.contains(" fit ")).count(), 1, "{script}");
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_relscale"));
+    let program = Path::new(env!("CARGO_BIN_EXE_relscale"));
     let output = std::process::Command::new("bash")
         .args(["-euc", &script])
         .current_dir(again.path(""))
@@ -209,7 +209,7 @@ fn what_the_page_says_to_do_again_gives_the_same() {
     assert!(output.status.success(), "{script}\n{}", String::from_utf8_lossy(&output.stderr));
     let results = |place: &Place| {
         ["laws.json", "relative.json", "study.json"]
-            .map(|name| std::fs::read(place.path("a study").join(name)).unwrap())
+            .map(|name| fs::read(place.path("a study").join(name)).unwrap())
     };
     assert!(results(&first) == results(&again));
 }
