@@ -1,5 +1,6 @@
 //! Every key of every tiny checkpoint, absent and `null`, against what transformers computes then
-//! (`tools/goldens/config_keys.py`).
+//! (`tools/goldens/config_keys.py`); every checkpoint's configuration as version 5 spells it
+//! (`tools/goldens/versions.py`).
 
 mod support;
 
@@ -124,4 +125,24 @@ fn an_absent_key_and_null_mean_what_they_mean_to_transformers() {
     }
     // The walk is worth something only where keys do something.
     assert!(changed > 110 && failed > 1100 && contexts > 35, "{changed} {failed} {contexts}");
+}
+
+/// From the same arguments and weights version 5 makes the scores of the golden, so what it writes
+/// is the same model.
+#[test]
+fn configurations_of_version_5_mean_the_same() {
+    let written: Value = serde_json::from_str(include_str!("version_5_configs.json")).unwrap();
+    let written = written["configs"].as_object().unwrap();
+    let (folder, mut otherwise) = (tempfile::tempdir().unwrap(), 0);
+    for (name, config) in written {
+        let path = folder.path().join("config.json");
+        std::fs::write(&path, config.to_string()).unwrap();
+        let found = families::spec_of_config(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(found, families::spec(&case(name)).unwrap(), "{name}");
+        let stored = std::fs::read_to_string(case(name).join("config.json")).unwrap();
+        otherwise += usize::from(
+            !config["rope_parameters"].is_null() && !stored.contains("\"rope_parameters\""),
+        );
+    }
+    assert!(written.len() >= 82 && otherwise >= 50, "{} {otherwise}", written.len());
 }
