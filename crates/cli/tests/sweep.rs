@@ -121,13 +121,13 @@ fn what_is_overridden_is_planned() {
 fn a_plan_that_cannot_be_is_refused() {
     let place = Place::new();
     let plan = |more: &[&str]| place.run(&[&["sweep", "plan", "--preset"], more].concat());
-    plan(&["large"]).refuses(2, &["large", "marin, small"]);
+    plan(&["large"]).refuses(2, &["large", "marin, marin-small, small"]);
     plan(&["marin", "--budgets", "0"]).refuses(3, &["a budget of 0 FLOPs"]);
     plan(&["marin", "--z-loss=-1"]).refuses(3, &["a z-loss of -1"]);
     plan(&["marin", "--flops", "both"]).refuses(2, &["fwd or train"]);
     plan(&["small", "--window", "wide"]).refuses(2, &["none"]);
     plan(&["small", "--tokens-per-second", "0"]).refuses(3, &["a rate of 0"]);
-    plan(&["marin", "--time"]).refuses(3, &["QK-norm"]);
+    plan(&["marin", "--time"]).refuses(3, &["9.1e13 training FLOPs", "--flops-per-second"]);
     plan(&["small", "--time", "--tokens-per-second", "1"]).refuses(2, &["cannot be used with"]);
 }
 

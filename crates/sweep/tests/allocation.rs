@@ -5,6 +5,8 @@
 //! either, so the two kinds are counted apart.
 #![allow(unsafe_code, reason = "an allocator cannot be written without; this one only counts")]
 
+use relscale_decoder::spec::{NormSpan, Spec};
+use relscale_sweep::plan::recipe::OptimiserKind;
 use relscale_sweep::recipes::{Recipe, Size};
 use relscale_sweep::train::batches::Batches;
 use relscale_sweep::train::schedule::Schedule;
@@ -61,10 +63,16 @@ fn a_step_after_the_first_allocates_nothing_on_any_number_of_threads() {
     let size = Size { name: "test", width: 16, layers: 2, heads: 2, hidden: 24 };
     let stream: Vec<u32> =
         (0..recipe.context * 9 + 1).map(|i| (i * i % recipe.vocabulary) as u32).collect();
-    for threads in [1, 2, 3] {
+    let llama = recipe.spec(&size);
+    let qwen3 = Spec { query_key_norm: Some(NormSpan::Head), tied: false, ..llama.clone() };
+    let (adam, cautious) = (OptimiserKind::AdamW, OptimiserKind::CautiousAdamC);
+    for (threads, spec, optimiser) in
+        [(1, &llama, adam), (2, &llama, adam), (3, &llama, adam), (2, &qwen3, cautious)]
+    {
         let settings = Settings {
-            spec: recipe.spec(&size),
+            spec: spec.clone(),
             schedule: Schedule { peak: 1e-3, steps: 100, warm_up: 0.1, decay: 0.2 },
+            optimiser,
             betas: recipe.betas,
             epsilon: recipe.epsilon,
             weight_decay: recipe.weight_decay,
@@ -90,6 +98,6 @@ fn a_step_after_the_first_allocates_nothing_on_any_number_of_threads() {
             let after = asked();
             [after[0] - first[0], after[1] - first[1]]
         });
-        assert_eq!(others, 0, "on {threads} threads");
+        assert_eq!(others, 0, "on {threads} threads, {optimiser:?}");
     }
 }

@@ -156,7 +156,7 @@ fn nothing_is_planned_from_nonsense() {
         assert!(error.contains(word), "{error}");
     }
     let error = plan::preset("large").unwrap_err().to_string();
-    assert!(error.contains("marin, small"), "{error}");
+    assert!(error.contains("marin, marin-small, small"), "{error}");
 }
 
 #[test]

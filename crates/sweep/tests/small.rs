@@ -72,7 +72,7 @@ fn times_are_measured_where_the_trainer_can_and_refused_where_it_cannot() {
     let mut marin = plan::build(&plan::preset("marin").unwrap()).unwrap();
     let error =
         estimate(&mut marin, TimeBasis::Measured { threads: 1 }, |_| true).unwrap_err().to_string();
-    assert!(error.contains("QK-norm") && error.contains("export"), "{error}");
+    assert!(error.contains("1e18-d512-L6-B32") && error.contains("--flops-per-second"), "{error}");
 }
 
 #[test]

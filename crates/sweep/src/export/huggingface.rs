@@ -1,5 +1,5 @@
-//! A Hugging Face folder: `config.json` (model type `llama`, or `mistral` with an attention
-//! window), `model.safetensors` (f16), `tokenizer.json`, and `training.json`, the record of how it
+//! A Hugging Face folder: `config.json` (model type `llama`, or `mistral` with an attention window,
+//! or `qwen3` with norms of queries and keys), `model.safetensors` (f16), `tokenizer.json`, and `training.json`, the record of how it
 //! was made. Written beside its place and renamed: a folder is whole or absent.
 
 use crate::error::{Error, Result};
@@ -80,8 +80,19 @@ fn pretty(value: &impl serde::Serialize) -> String {
     text
 }
 
-/// `config.json` as transformers' `LlamaConfig` writes it, or `MistralConfig` where attention has a
-/// window: the same model otherwise, under the same names.
+/// Whose configuration and names a model has.
+fn family(spec: &Spec) -> &'static str {
+    let windowed = spec.layers.iter().any(|layer| layer.window.is_some());
+    match spec.query_key_norm {
+        Some(_) => "qwen3",
+        None if windowed => "mistral",
+        None => "llama",
+    }
+}
+
+/// `config.json` as transformers' `LlamaConfig` writes it, `MistralConfig` where attention has a
+/// window, or `Qwen3Config` where queries and keys have norms: the same model otherwise, under the
+/// same names.
 fn config(spec: &Spec) -> serde_json::Value {
     let layer = spec.layers.first();
     let (base, scaling) = match layer.and_then(|layer| layer.rotary.as_ref()) {
@@ -92,7 +103,7 @@ fn config(spec: &Spec) -> serde_json::Value {
     let epsilon: f64 = spec.norm_epsilon.to_string().parse().unwrap_or(1e-5);
     let mut config = json!({
         "architectures": ["LlamaForCausalLM"],
-        "model_type": "llama",
+        "model_type": family(spec),
         "vocab_size": spec.vocabulary,
         "hidden_size": spec.width,
         "intermediate_size": spec.hidden,
@@ -110,11 +121,23 @@ fn config(spec: &Spec) -> serde_json::Value {
         "eos_token_id": SEPARATOR_ID,
         "torch_dtype": "float16",
     });
-    let more = match layer.and_then(|layer| layer.window) {
-        Some(window) => json!({
-            "architectures": ["MistralForCausalLM"], "model_type": "mistral", "sliding_window": window,
-        }),
-        None => json!({ "attention_bias": false, "mlp_bias": false }),
+    let window = layer.and_then(|layer| layer.window);
+    let more = match family(spec) {
+        "qwen3" => {
+            let kind = if window.is_some() { "sliding_attention" } else { "full_attention" };
+            json!({
+                "architectures": ["Qwen3ForCausalLM"],
+                "attention_bias": false,
+                "use_sliding_window": window.is_some(),
+                "sliding_window": window,
+                "max_window_layers": 0,
+                "layer_types": vec![kind; spec.layers.len()],
+            })
+        }
+        "mistral" => {
+            json!({ "architectures": ["MistralForCausalLM"], "sliding_window": window })
+        }
+        _ => json!({ "attention_bias": false, "mlp_bias": false }),
     };
     for (key, value) in more.as_object().into_iter().flatten() {
         config[key] = value.clone();
@@ -142,12 +165,12 @@ fn rope_scaling(scaling: &RotaryScaling) -> serde_json::Value {
     }
 }
 
-/// The tensors under Llama's names, as f16.
+/// The tensors under the family's names, as f16.
 fn tensors(spec: &Spec, weights: &Weights) -> Result<Vec<u8>> {
     let half = |numbers: &[f32]| {
         numbers.iter().flat_map(|w| f16::from_f32(*w).to_le_bytes()).collect::<Vec<u8>>()
     };
-    let named: Vec<_> = named_tensors("llama", spec, weights)?
+    let named: Vec<_> = named_tensors(family(spec), spec, weights)?
         .into_iter()
         .map(|(name, shape, numbers)| (name, shape, half(numbers)))
         .collect();
@@ -208,7 +231,8 @@ mod tests {
         }
     }
 
-    /// What the family does not use: scaled frequencies, grouped heads, another epsilon.
+    /// What the family does not use: scaled frequencies, grouped heads, another epsilon, Qwen3's
+    /// norms, a head of its own.
     #[test]
     fn a_configuration_tells_all_that_a_plan_may_ask_for() {
         let architecture = crate::plan::Architecture {
@@ -232,15 +256,26 @@ mod tests {
             }),
             norm_epsilon: 1e-6,
         };
-        let spec = architecture.spec();
         let tokenizer =
             crate::tokenizer::train(["some words, and some more"].into_iter(), 300).unwrap();
-        let place = tempfile::tempdir().unwrap();
-        for (name, bytes) in files(&spec, &numbered(&spec), &tokenizer).unwrap() {
-            std::fs::write(place.path().join(name), bytes).unwrap();
+        for (qk_norm, tied, window) in
+            [(false, true, None), (false, false, None), (true, false, None), (true, true, Some(9))]
+        {
+            let spec =
+                crate::plan::Architecture { qk_norm, tied, window, ..architecture.clone() }.spec();
+            let (place, weights) = (tempfile::tempdir().unwrap(), numbered(&spec));
+            for (name, bytes) in files(&spec, &weights, &tokenizer).unwrap() {
+                std::fs::write(place.path().join(name), bytes).unwrap();
+            }
+            let loaded = families::load(place.path(), LoadOptions::default()).unwrap();
+            assert_eq!(loaded.spec, spec);
+            assert!(loaded.info.unused.is_empty());
+            let half = |numbers: &[f32]| -> Vec<f32> {
+                numbers.iter().map(|w| f16::from_f32(*w).to_f32()).collect()
+            };
+            for (read, written) in loaded.weights.tensors().iter().zip(weights.tensors()) {
+                assert_eq!(*read, half(written));
+            }
         }
-        let loaded = families::load(place.path(), LoadOptions::default()).unwrap();
-        let family = spec.family.clone();
-        assert_eq!(Spec { family, ..loaded.spec }, spec);
     }
 }

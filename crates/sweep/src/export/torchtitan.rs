@@ -35,7 +35,8 @@ pub fn export(plan: &Plan) -> Result<Exported> {
         );
     }
     if any(|run| run.optimiser.weight_decay > 0.0) {
-        differences.push("torchtitan decays gains of norms as well".to_owned());
+        let table = if any(|run| !run.architecture.tied) { ", and the embedding" } else { "" };
+        differences.push(format!("torchtitan decays gains of norms as well{table}"));
     }
     if any(|run| run.optimiser.z_loss > 0.0) {
         differences.push("torchtitan has no z-loss".to_owned());

@@ -6,8 +6,6 @@ use serde::{Deserialize, Serialize};
 
 /// A decoder of Llama's kind: RMSNorm before each part and the head, gated MLP, rotary positions,
 /// no biases.
-///
-/// Wider than what this trainer trains: QK-norm and an untied head are planned and exported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Architecture {
     /// Entries of the vocabulary, V.

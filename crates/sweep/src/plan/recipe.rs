@@ -50,7 +50,7 @@ pub struct SweepRecipe {
     pub beta2: Beta2Rule,
     /// Added to the root of the second moment.
     pub epsilon: f64,
-    /// Decoupled weight decay of the matrices.
+    /// Decoupled weight decay of the matrices but an embedding beside a head of its own.
     pub weight_decay: f64,
     /// Largest norm of a step's gradient.
     pub clip: f64,
@@ -213,8 +213,7 @@ pub enum OptimiserKind {
     #[serde(rename = "adamw")]
     AdamW,
     /// Adam whose updates are masked where they oppose the gradient (Liang et al. 2024), with the
-    /// decay multiplied by the learning rate over its peak (Defazio 2025). Planned and exported;
-    /// this trainer does not have it.
+    /// decay multiplied by the learning rate over its peak (Defazio 2025).
     #[serde(rename = "cautious-adamc")]
     CautiousAdamC,
 }

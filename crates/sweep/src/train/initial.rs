@@ -7,7 +7,7 @@ use relscale_decoder::weights::Weights;
 
 /// Fresh weights: gains 1, matrices normal with deviation `1 / sqrt(inputs)`, the last matrix of
 /// each residual branch divided by `sqrt(2 layers)` besides, so that the stream's size does not
-/// grow with depth. The embedding, which is also the head, has `1 / sqrt(C)`: fresh logits then
+/// grow with depth. The embedding has `1 / sqrt(C)`, and so has a head of its own: fresh logits then
 /// have deviation 1.
 pub fn initial_weights(spec: &Spec, seed: u64) -> Weights {
     let mut weights = Weights::zeros(spec);
@@ -23,9 +23,15 @@ pub fn initial_weights(spec: &Spec, seed: u64) -> Weights {
         fill(&mut block.attention_output.weight.data, by_inputs(spec.attention_width()) * branch);
         fill(&mut block.up.weight.data, by_inputs(spec.width));
         fill(&mut block.down.weight.data, by_inputs(spec.hidden) * branch);
-        let norms = [&mut block.attention_norm, &mut block.mlp_norm];
+        let norms = [
+            &mut block.attention_norm,
+            &mut block.query_norm,
+            &mut block.key_norm,
+            &mut block.mlp_norm,
+        ];
         norms.into_iter().flatten().flat_map(|norm| &mut norm.gain).for_each(|gain| gain.fill(1.0));
     }
+    weights.head.iter_mut().for_each(|head| fill(&mut head.data, by_inputs(spec.width)));
     weights.final_norm.iter_mut().flat_map(|norm| &mut norm.gain).for_each(|gain| gain.fill(1.0));
     weights
 }

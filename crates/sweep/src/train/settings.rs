@@ -2,7 +2,7 @@
 
 use super::schedule::Schedule;
 use super::step::check;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::plan::Architecture;
 use crate::plan::recipe::OptimiserKind;
 use crate::plan::run::Optimiser;
@@ -15,11 +15,14 @@ pub struct Settings {
     pub spec: Spec,
     /// The learning rate by step.
     pub schedule: Schedule,
-    /// AdamW's decay of the first and second moments.
+    /// Who takes the steps.
+    pub optimiser: OptimiserKind,
+    /// Decay of the first and second moments.
     pub betas: [f32; 2],
-    /// AdamW's epsilon.
+    /// Added to the root of the second moment.
     pub epsilon: f32,
-    /// Decoupled weight decay of the matrices (not of gains).
+    /// Decoupled weight decay of what takes part in products: not of gains, nor of an embedding
+    /// beside a head of its own.
     pub weight_decay: f32,
     /// Largest norm of a step's gradient.
     pub clip: f64,
@@ -31,18 +34,11 @@ impl Settings {
     /// Those of a model that is trained for so many steps.
     ///
     /// # Errors
-    /// [`Error::Untrainable`] for what this trainer does not do: QK-norm, an untied head, another
-    /// optimiser than AdamW; [`Error::Decoder`] for sizes at odds.
+    /// [`crate::Error::Untrainable`] for what this trainer does not do; [`crate::Error::Decoder`]
+    /// for sizes at odds.
     pub fn new(model: &Architecture, optimiser: &Optimiser, steps: u32) -> Result<Self> {
         let spec = model.spec();
         check(&spec)?;
-        if optimiser.kind != OptimiserKind::AdamW {
-            return Err(Error::Untrainable {
-                family: spec.family,
-                reason: "its optimiser is not AdamW; export the plan to an engine that has it"
-                    .to_owned(),
-            });
-        }
         Ok(Self {
             spec,
             schedule: Schedule {
@@ -51,6 +47,7 @@ impl Settings {
                 warm_up: optimiser.warm_up,
                 decay: optimiser.decay,
             },
+            optimiser: optimiser.kind,
             betas: [optimiser.beta1 as f32, optimiser.beta2 as f32],
             epsilon: optimiser.epsilon as f32,
             weight_decay: optimiser.weight_decay as f32,

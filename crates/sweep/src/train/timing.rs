@@ -16,13 +16,18 @@ const LONG_ENOUGH: Duration = Duration::from_millis(300);
 /// Steps timed at least, after one that is not.
 const LEAST_STEPS: usize = 3;
 
+/// Training FLOPs of the largest step that is timed: a machine that does 1e11 a second takes 20
+/// seconds for it.
+const MOST_A_STEP: f64 = 2e12;
+
 /// Puts a time on every run.
 ///
 /// `watch(done)` is called before each measured run; measuring stops when it returns `false`.
 ///
 /// # Errors
 /// [`Error::Untrainable`] when a run is to be measured that this trainer does not train;
-/// [`Error::PlanRequest`] for a rate that is none; [`Error::Stopped`].
+/// [`Error::PlanRequest`] for a rate that is none, and for steps too large to be timed;
+/// [`Error::Stopped`].
 pub fn estimate(
     plan: &mut Plan,
     basis: TimeBasis,
@@ -34,6 +39,18 @@ pub fn estimate(
         return Err(Error::PlanRequest {
             what: format!("a rate of {rate}"),
             hint: "give a number above 0".to_owned(),
+        });
+    }
+    let of_a_step = |run: &PlannedRun| run.flops.train / f64::from(run.steps);
+    let large = plan.runs.iter().find(|run| of_a_step(run) > MOST_A_STEP);
+    if let (TimeBasis::Measured { .. }, Some(run)) = (basis, large) {
+        return Err(Error::PlanRequest {
+            what: format!(
+                "a step of {} takes {:.1e} training FLOPs, and steps of at most {MOST_A_STEP:e} are timed",
+                run.name,
+                of_a_step(run)
+            ),
+            hint: "state a rate: --flops-per-second, or --tokens-per-second".to_owned(),
         });
     }
     for (done, run) in plan.runs.iter_mut().enumerate() {

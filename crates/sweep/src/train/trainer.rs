@@ -1,12 +1,14 @@
 //! Weights, moments and the step that moves them: gradients summed over shards, clipped, and handed
-//! to AdamW.
+//! to AdamW or its cautious kin.
 
 use super::adamw::AdamW;
+use super::cautious::CautiousAdamC;
 use super::initial::initial_weights;
 use super::settings::Settings;
 use super::step::Workspace;
 use super::tensors;
 use crate::error::Result;
+use crate::plan::recipe::OptimiserKind;
 use rayon::prelude::*;
 use relscale_decoder::spec::Spec;
 use relscale_decoder::weights::Weights;
@@ -114,15 +116,20 @@ impl Trainer {
         let norm = tensors::gather(gradient, rest.iter().map(|(_, part)| part), squares).sqrt();
         let moved = loss.is_finite() && norm.is_finite();
         if moved {
-            let adam = AdamW {
-                learning_rate: learning_rate as f32,
-                beta1: settings.betas[0],
-                beta2: settings.betas[1],
-                epsilon: settings.epsilon,
-                weight_decay: settings.weight_decay,
-            };
             let clip = (settings.clip / norm).min(1.0) as f32;
-            tensors::update(adam, step, clip, weights, gradient, moments);
+            let &mut Settings { betas: [beta1, beta2], epsilon, weight_decay, .. } = settings;
+            let (peak, learning_rate) = (settings.schedule.peak as f32, learning_rate as f32);
+            match settings.optimiser {
+                OptimiserKind::AdamW => {
+                    let adam = AdamW { learning_rate, beta1, beta2, epsilon, weight_decay };
+                    tensors::update(adam, step, clip, weights, gradient, moments);
+                }
+                OptimiserKind::CautiousAdamC => {
+                    let adam =
+                        CautiousAdamC { learning_rate, peak, beta1, beta2, epsilon, weight_decay };
+                    tensors::update_cautiously(adam, step, clip, weights, gradient, moments);
+                }
+            }
             *taken = step;
         }
         Taken { loss, norm, learning_rate, moved }
