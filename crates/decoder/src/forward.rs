@@ -84,6 +84,9 @@ pub fn before_head<'b>(
         if let Some(last) = &weights.final_norm {
             norm::in_place(spec.norm, spec.norm_epsilon, last, out, c);
         }
+        if spec.logit_scale != 1.0 {
+            out.iter_mut().for_each(|x| *x *= spec.logit_scale);
+        }
     });
     let Some(project) = &weights.project_out else { return input };
     project.weight.multiply_into(input, second, |first, sums| {
@@ -345,7 +348,7 @@ fn norm_rows(spec: &Spec, weights: &NormWeights, x: &mut [f32]) {
     });
 }
 
-/// `x += map(input)`, or `x += norm(map(input))`.
+/// `x += map(input)`, or `x += norm(map(input))`, times the residual scale.
 fn join(
     spec: &Spec,
     map: &Linear<Packed>,
@@ -354,13 +357,15 @@ fn join(
     x: &mut [f32],
     branch: &mut Numbers,
 ) {
-    let Some(norm) = norm else { return linear::add(map, input, x) };
+    let Some(norm) = norm else { return linear::add(map, input, spec.residual_scale, x) };
     branch.resize(x.len());
     linear::write(map, input, branch);
     norm_rows(spec, norm, branch);
     let branch = &*branch;
     rows(x, spec.width, |first, x| {
-        x.iter_mut().zip(&branch[first * spec.width..]).for_each(|(x, y)| *x += y);
+        x.iter_mut()
+            .zip(&branch[first * spec.width..])
+            .for_each(|(x, y)| *x += spec.residual_scale * y);
     });
 }
 

@@ -286,6 +286,8 @@ mod tests {
                 embedding_norm: true,
                 activation: Activation::GeluTanh,
                 attention_cap: Some(2.0),
+                residual_scale: 0.5,
+                logit_scale: 0.75,
                 logit_cap: Some(3.0),
                 ..spec()
             },

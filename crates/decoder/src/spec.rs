@@ -1,9 +1,9 @@
 //! One decoder-only transformer, as data.
 //!
-//! A family (GPT-2, GPT-Neo, OPT, GPT-NeoX, Qwen2, Qwen3, Llama) is a point in the space that
-//! [`Spec`] spans; the mapping of its `config.json` onto a spec is the whole of what is peculiar to
-//! it. The forward pass, the weights, their count and the trainer read only the spec. Everything
-//! but sizes has a default, so that a family says what is its own:
+//! A family (GPT-2, OPT, GPT-NeoX, Llama, Gemma and others) is a point in the space that [`Spec`]
+//! spans; the mapping of its `config.json` onto a spec is the whole of what is peculiar to it. The
+//! forward pass, the weights, their count and the trainer read only the spec. Everything but sizes
+//! has a default, so that a family says what is its own:
 //! `Spec { norm: NormKind::Layer, ..Spec::default() }`.
 //!
 //! Letters, fixed once for all of this crate:
@@ -50,7 +50,8 @@ pub struct Spec {
     /// `E` where it is not `C`: OPT-350m projects 512 to 1024 and back (`project_in`,
     /// `project_out`).
     pub projected: Option<usize>,
-    /// Factor of the token embedding: the root of `C` in Gemma, 1 elsewhere.
+    /// Factor of the token embedding: the root of `C` in Gemma, a number of its own in Granite, 1
+    /// elsewhere.
     pub embedding_scale: f32,
     /// Whether a norm stands behind the embedding (BLOOM).
     pub embedding_norm: bool,
@@ -68,6 +69,8 @@ pub struct Spec {
     pub final_norm: bool,
     /// How attention and MLP join.
     pub residual: Residual,
+    /// Factor of what a part adds to the residual stream: Granite, 1 elsewhere.
+    pub residual_scale: f32,
     /// What stands between the two products of the MLP.
     pub activation: Activation,
     /// Whether the activation is that of a gate, which multiplies a second projection (Llama and
@@ -77,7 +80,9 @@ pub struct Spec {
     pub biases: Biases,
     /// `s` of a score `x`, which becomes `s tanh(x / s)` before the softmax (Gemma 2: 50).
     pub attention_cap: Option<f32>,
-    /// The same of a logit (Gemma 2: 30). Moves no rank, but nll and entropy.
+    /// Factor of the logits: Granite, 1 elsewhere. Moves no rank, but nll and entropy.
+    pub logit_scale: f32,
+    /// As of scores, of a logit behind its factor (Gemma 2: 30). Moves no rank either.
     pub logit_cap: Option<f32>,
     /// Whether the head is the token embedding.
     pub tied: bool,
@@ -93,7 +98,7 @@ pub struct Layer {
     /// has two bases.
     pub rotary: Option<Rotary>,
     /// Factor of the attention scores; `None`: one over the root of `D`. GPT-2 may divide by the
-    /// number of the layer besides, GPT-Neo has 1, Gemma 2 a number of its own.
+    /// number of the layer besides, GPT-Neo has 1, Gemma 2 and Granite a number of their own.
     pub scale: Option<f64>,
 }
 
@@ -122,10 +127,12 @@ impl Default for Spec {
             query_key_norm: None,
             final_norm: true,
             residual: Residual::Sequential,
+            residual_scale: 1.0,
             activation: Activation::Silu,
             gated: true,
             biases: Biases::NONE,
             attention_cap: None,
+            logit_scale: 1.0,
             logit_cap: None,
             tied: false,
         }
@@ -354,10 +361,11 @@ impl Spec {
                 "a LayerNorm of queries and keys over all heads is not known".to_owned(),
             );
         }
-        let numbers = [Some(self.embedding_scale), self.attention_cap, self.logit_cap];
-        let scales = (0..self.layers.len()).map(|layer| self.scale(layer) as f32);
+        let numbers = [self.embedding_scale, self.residual_scale, self.logit_scale];
+        let caps = [self.attention_cap, self.logit_cap].into_iter().flatten();
+        let scales = (0..self.layers.len()).map(|layer| self.scale(layer) as f32).chain(caps);
         if let Some(number) =
-            numbers.into_iter().flatten().chain(scales).find(|n| !(*n > 0.0 && n.is_finite()))
+            numbers.into_iter().chain(scales).find(|n| !(*n > 0.0 && n.is_finite()))
         {
             return refuse(format!("a cap or a scale of {number} is not positive"));
         }

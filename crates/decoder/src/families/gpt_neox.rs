@@ -38,6 +38,7 @@ pub(super) const FAMILY: Family = Family {
 
 const ROTARY: Spelling = Spelling {
     base: &["rotary_emb_base", "rope_theta"],
+    default_base: rotary::BASE,
     fraction: &["rotary_pct", "partial_rotary_factor"],
     default_fraction: 0.25,
 };

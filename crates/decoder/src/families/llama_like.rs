@@ -1,7 +1,10 @@
 //! What Llama, Qwen2, Qwen3, Mistral and OLMo share: RMSNorm before each part, rotary positions on
 //! whole heads, grouped-query attention, SwiGLU; keys and tensor names are the same too. They
 //! differ in which maps carry a bias, Qwen3 and OLMo 2 in a norm of queries and keys, OLMo in where
-//! its norms stand and what they carry.
+//! its norms stand and what they carry. Gemma, SmolLM3 and Granite take it from here, and each says
+//! in its file what else it has.
+
+use serde_json::Value;
 
 use super::config::Config;
 use super::names::{Names, Stored};
@@ -24,7 +27,12 @@ pub(super) const NAMES: Names = Names {
     ..Names::NONE
 };
 
-const ROTARY: Spelling = Spelling { base: &["rope_theta"], fraction: &[], default_fraction: 1.0 };
+pub(super) const ROTARY: Spelling = Spelling {
+    base: &["rope_theta"],
+    default_base: rotary::BASE,
+    fraction: &[],
+    default_fraction: 1.0,
+};
 
 /// What a family takes for sizes that its configuration does not say.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +51,20 @@ pub(super) struct Sizes {
 
 /// The spec of a configuration whose biases are these.
 pub(super) fn spec(config: &mut Config, biases: Biases, default: &Sizes) -> Result<Spec> {
+    Ok(Spec {
+        activation: config.gated_activation("hidden_act", Activation::Silu)?,
+        tied: config.flag("tie_word_embeddings", false)?,
+        ..body(config, biases, default, &ROTARY)?
+    })
+}
+
+/// As [`spec`], but for the activation and the tie, of which the family takes another default.
+pub(super) fn body(
+    config: &mut Config,
+    biases: Biases,
+    default: &Sizes,
+    spelling: &Spelling,
+) -> Result<Spec> {
     let width = config.size("hidden_size", default.width)?;
     let heads = config.size("num_attention_heads", default.heads)?;
     let kv_heads = match default.kv_heads {
@@ -57,7 +79,7 @@ pub(super) fn spec(config: &mut Config, biases: Biases, default: &Sizes) -> Resu
         },
     };
     let layers = config.size("num_hidden_layers", default.layers)?;
-    let rotary = rotary::read(config, &ROTARY, head_width)?;
+    let rotary = rotary::read(config, spelling, head_width)?;
     Ok(Spec {
         vocabulary: config.size("vocab_size", default.vocabulary)?,
         width,
@@ -69,9 +91,7 @@ pub(super) fn spec(config: &mut Config, biases: Biases, default: &Sizes) -> Resu
         layers: config
             .layers(layers, |_| Layer { rotary: Some(rotary.clone()), ..Layer::default() })?,
         norm_epsilon: config.epsilon("rms_norm_eps", 1e-6)?,
-        activation: config.gated_activation("hidden_act", Activation::Silu)?,
         biases,
-        tied: config.flag("tie_word_embeddings", false)?,
         ..Spec::default()
     })
 }
@@ -85,26 +105,40 @@ pub(super) fn windows(
     first: usize,
     spec: &mut Spec,
 ) -> Result<()> {
-    // One as long as the context hides nothing.
-    let there = window.is_some();
-    let window = window.filter(|window| *window < spec.context);
-    let Some(kinds) = config.get("layer_types") else {
-        spec.layers.iter_mut().skip(first).for_each(|layer| layer.window = window);
-        return Ok(());
+    let sliding = match kinds(config, spec.layers.len())? {
+        // Without a window, or with it switched off, the reference has none to take.
+        Some(kinds) if window.is_none() && kinds.contains(&true) => {
+            let kinds = config.get("layer_types").unwrap_or_default();
+            return Err(config.unsupported("layer_types", &kinds));
+        }
+        Some(kinds) => kinds,
+        None => (0..spec.layers.len()).map(|layer| layer >= first).collect(),
     };
-    let unsupported = config.unsupported("layer_types", &kinds);
-    let Some(kinds) = kinds.as_array().filter(|kinds| kinds.len() == spec.layers.len()) else {
-        return Err(unsupported);
-    };
-    for (layer, kind) in spec.layers.iter_mut().zip(kinds) {
-        layer.window = match kind.as_str() {
-            Some("full_attention") => None,
-            // Without a window, or with it switched off, the reference has none to take.
-            Some("sliding_attention") if there => window,
-            _ => return Err(unsupported),
-        };
-    }
+    slide(spec, window, &sliding);
     Ok(())
+}
+
+/// Which of the blocks see a window only, by `layer_types`; `None` without the key.
+pub(super) fn kinds(config: &mut Config, layers: usize) -> Result<Option<Vec<bool>>> {
+    let Some(kinds) = config.get("layer_types") else { return Ok(None) };
+    let sliding = |kind: &Value| match kind.as_str() {
+        Some("full_attention") => Some(false),
+        Some("sliding_attention") => Some(true),
+        _ => None,
+    };
+    let known = kinds.as_array().filter(|kinds| kinds.len() == layers);
+    match known.and_then(|kinds| kinds.iter().map(sliding).collect()) {
+        Some(sliding) => Ok(Some(sliding)),
+        None => Err(config.unsupported("layer_types", &kinds)),
+    }
+}
+
+/// A window on the blocks that slide. One as long as the context hides nothing.
+pub(super) fn slide(spec: &mut Spec, window: Option<usize>, sliding: &[bool]) {
+    let window = window.filter(|window| *window < spec.context);
+    for (layer, sliding) in spec.layers.iter_mut().zip(sliding) {
+        layer.window = window.filter(|_| *sliding);
+    }
 }
 
 /// The windows of Qwen2 and its kin: off unless `use_sliding_window` switches them on, then from

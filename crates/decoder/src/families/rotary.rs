@@ -10,18 +10,20 @@ use super::config::Config;
 use crate::error::Result;
 use crate::spec::{Rotary, RotaryScaling};
 
-/// Names of the two top-level keys, and the reference's default of the fraction.
+/// Names of the two top-level keys, and the reference's defaults.
 pub(super) struct Spelling {
     /// Keys of the base; where several are given they must agree.
     pub(super) base: &'static [&'static str],
+    /// The base when no key says it: [`BASE`] in most.
+    pub(super) default_base: f64,
     /// Keys of the rotated fraction of each head; empty where all of it rotates.
     pub(super) fraction: &'static [&'static str],
     /// The fraction when no key says it.
     pub(super) default_fraction: f64,
 }
 
-/// The base of all families where no key says it.
-const BASE: f64 = 10_000.0;
+/// The base of most families where no key says it.
+pub(super) const BASE: f64 = 10_000.0;
 
 /// Reads all keys of rotary positions.
 pub(super) fn read(config: &mut Config, spelling: &Spelling, head_width: usize) -> Result<Rotary> {
@@ -37,7 +39,9 @@ pub(super) fn read(config: &mut Config, spelling: &Spelling, head_width: usize) 
         (Some(table), None) => ("rope_scaling", table),
         (None, table) => ("rope_parameters", table.unwrap_or_default()),
     };
-    let base = agreed(config, spelling.base, BASE, name, &mut table, "rope_theta")?.unwrap_or(BASE);
+    let base =
+        agreed(config, spelling.base, spelling.default_base, name, &mut table, "rope_theta")?
+            .unwrap_or(spelling.default_base);
     if base <= 0.0 {
         return Err(config.broken(format!("a rotary base of {base} is not positive")));
     }

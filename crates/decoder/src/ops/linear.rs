@@ -46,12 +46,19 @@ fn biased(linear: &Linear<Packed>, first: usize, sums: &[f32], y: &mut [f32]) {
     }
 }
 
-/// `y += x W^T + b`, tiles over threads; `y` `[N, O]`.
-pub fn add(linear: &Linear<Packed>, x: &Input, y: &mut [f32]) {
+/// `y += scale (x W^T + b)`, tiles over threads; `y` `[N, O]`.
+pub fn add(linear: &Linear<Packed>, x: &Input, scale: f32, y: &mut [f32]) {
     linear.weight.multiply(x, y, |first, sums, y| {
         vectorised(
             #[inline(always)]
             || match &linear.bias {
+                // Nothing is multiplied where there is no factor.
+                None if scale != 1.0 => y.iter_mut().zip(&*sums).for_each(|(y, s)| *y += scale * s),
+                Some(bias) if scale != 1.0 => y
+                    .iter_mut()
+                    .zip(&*sums)
+                    .zip(&bias[first..])
+                    .for_each(|((y, s), b)| *y += scale * (s + b)),
                 None => y.iter_mut().zip(&*sums).for_each(|(y, s)| *y += s),
                 Some(bias) => {
                     y.iter_mut().zip(&*sums).zip(&bias[first..]).for_each(|((y, s), b)| *y += s + b)
@@ -122,12 +129,14 @@ mod tests {
                 });
                 let (mut written, mut added) =
                     (vec![f32::NAN; plain.len()], vec![1.0; plain.len()]);
+                let mut halved = added.clone();
                 write(&linear, &input, &mut written);
-                add(&linear, &input, &mut added);
-                for (((plain, written), added), want) in
-                    plain.iter().zip(&written).zip(&added).zip(&want)
+                add(&linear, &input, 1.0, &mut added);
+                add(&linear, &input, 0.5, &mut halved);
+                for ((((plain, written), added), halved), want) in
+                    plain.iter().zip(&written).zip(&added).zip(&halved).zip(&want)
                 {
-                    for got in [*plain, *written, added - 1.0] {
+                    for got in [*plain, *written, added - 1.0, 2.0 * (halved - 1.0)] {
                         assert!((want - f64::from(got)).abs() < 1e-5);
                     }
                 }

@@ -41,11 +41,12 @@ pub fn logits(spec: &Spec, weights: &Weights, ids: &[u32]) -> Vec<Row> {
         let attention = |rows: &[Row]| {
             let mixed = attend(spec, layer, block, rows);
             let out = mixed.iter().map(|row| linear(&block.attention_output, row)).collect();
-            maybe(&block.attention_branch_norm, out)
+            scaled_by(spec.residual_scale, maybe(&block.attention_branch_norm, out))
         };
         let mlp = |rows: &[Row]| {
             let one = |row: &Row| linear(&block.down, &activate(spec, &linear(&block.up, row)));
-            maybe(&block.mlp_branch_norm, rows.iter().map(one).collect())
+            let out = maybe(&block.mlp_branch_norm, rows.iter().map(one).collect());
+            scaled_by(spec.residual_scale, out)
         };
         let norm1 = |rows: &[Row]| maybe(&block.attention_norm, rows.to_vec());
         let norm2 = |rows: &[Row]| maybe(&block.mlp_norm, rows.to_vec());
@@ -73,12 +74,19 @@ pub fn logits(spec: &Spec, weights: &Weights, ids: &[u32]) -> Vec<Row> {
         rows = rows.iter().map(|row| linear(project, row)).collect();
     }
     let logits = |row: &Row| {
-        product(weights.head(), row).into_iter().map(|z| capped(spec.logit_cap, z)).collect()
+        let scaled = |z: f64| capped(spec.logit_cap, f64::from(spec.logit_scale) * z);
+        product(weights.head(), row).into_iter().map(scaled).collect()
     };
     rows.iter().map(logits).collect()
 }
 
-fn capped(cap: Option<f32>, x: f64) -> f64 {
+fn scaled_by(scale: f32, mut rows: Vec<Row>) -> Vec<Row> {
+    rows.iter_mut().flatten().for_each(|x| *x *= f64::from(scale));
+    rows
+}
+
+/// `z` itself without a cap.
+pub fn capped(cap: Option<f32>, x: f64) -> f64 {
     cap.map_or(x, |cap| f64::from(cap) * (x / f64::from(cap)).tanh())
 }
 

@@ -76,6 +76,10 @@ pub fn check(spec: &Spec) -> Result<()> {
             spec.projected.is_none() && spec.embedding_scale == 1.0,
             "the embedding is projected or scaled",
         ),
+        (
+            spec.residual_scale == 1.0 && spec.logit_scale == 1.0,
+            "the residual stream or the logits are scaled",
+        ),
         (spec.attention_cap.is_none() && spec.logit_cap.is_none(), "scores or logits are capped"),
     ];
     match llama.iter().find(|(holds, _)| !holds) {
