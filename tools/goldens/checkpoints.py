@@ -30,11 +30,13 @@ from transformers import (
     BloomConfig,
     FalconConfig,
     Gemma2Config,
+    Gemma3Config,
     Gemma3TextConfig,
     GemmaConfig,
     GPT2Config,
     GPTNeoConfig,
     GPTNeoXConfig,
+    GraniteConfig,
     LlamaConfig,
     MistralConfig,
     Olmo2Config,
@@ -118,25 +120,50 @@ def olmo2(**over):
     return Olmo2Config(**{**base, **over})
 
 
+# Roots of widths and factors of numbers are exact in float32 here: a wrong one is then told from a rounded one.
+def gemma(kind=GemmaConfig, **over):
+    base = dict(vocab_size=37, max_position_embeddings=24, hidden_size=16, intermediate_size=28, head_dim=6,
+                num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)
+    return kind(**{**base, **over})
+
+
+def gemma2(**over):
+    base = dict(num_hidden_layers=3, query_pre_attn_scalar=3, attn_logit_softcapping=3.0, final_logit_softcapping=4.0,
+                sliding_window=5)
+    return gemma(Gemma2Config, **{**base, **over})
+
+
+def gemma3(**over):
+    base = dict(num_hidden_layers=3, query_pre_attn_scalar=8, sliding_window=5, rope_theta=1000.0, rope_local_base_freq=10.0,
+                layer_types=["sliding_attention", "full_attention", "sliding_attention"])
+    return gemma(Gemma3TextConfig, **{**base, **over})
+
+
+def gemma3_with_vision(**over):
+    vision = dict(hidden_size=4, intermediate_size=4, num_hidden_layers=1, num_attention_heads=1, image_size=4, patch_size=2,
+                  vision_use_head=False)
+    return Gemma3Config(text_config=gemma3(**over).to_dict(), vision_config=vision, mm_tokens_per_image=4)
+
+
+def smollm3(**over):
+    base = dict(vocab_size=37, max_position_embeddings=24, hidden_size=16, intermediate_size=28, num_hidden_layers=2,
+                num_attention_heads=4, num_key_value_heads=2, no_rope_layers=[1, 0], pad_token_id=0, rope_theta=100.0)
+    return SmolLM3Config(**{**base, **over})
+
+
+def granite(**over):
+    base = dict(vocab_size=39, max_position_embeddings=24, hidden_size=16, intermediate_size=28, num_hidden_layers=2,
+                num_attention_heads=4, num_key_value_heads=2, embedding_multiplier=3.0, attention_multiplier=0.3,
+                residual_multiplier=0.6875, logits_scaling=0.5)
+    return GraniteConfig(**{**base, **over})
+
+
 # What families need that the decoder computes but does not read yet: `--parts`, and `families/unlisted.rs`.
-SMALL = dict(vocab_size=37, max_position_embeddings=24, hidden_size=16, intermediate_size=28, num_hidden_layers=2,
-             num_attention_heads=4, num_key_value_heads=2)
-GEMMA = dict(**SMALL, head_dim=8, hidden_activation="gelu_pytorch_tanh")
-
-
 def parts():
-    # Gains of 1 + w are exact in float32 where w has the bits of bfloat16.
     return {
-        "gemma": (GemmaConfig(**GEMMA), dict(dtype=BF16)),
-        "gemma2": (Gemma2Config(**GEMMA, query_pre_attn_scalar=3, attn_logit_softcapping=3.0, final_logit_softcapping=4.0,
-                                sliding_window=5, layer_types=["sliding_attention", "full_attention"]), dict(dtype=BF16)),
-        "gemma3": (Gemma3TextConfig(**GEMMA, query_pre_attn_scalar=8, sliding_window=5, rope_theta=1000.0,
-                                    rope_local_base_freq=10.0,
-                                    layer_types=["sliding_attention", "full_attention"]), dict(dtype=BF16)),
         "bloom": (BloomConfig(vocab_size=37, hidden_size=24, n_layer=2, n_head=3), {}),
         "falcon": (FalconConfig(vocab_size=37, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, multi_query=True,
                                 parallel_attn=True, bias=False, new_decoder_architecture=False, alibi=False), {}),
-        "smollm3": (SmolLM3Config(**SMALL, no_rope_layers=[1, 0], pad_token_id=0, rope_theta=100.0), {}),
     }
 
 
@@ -180,6 +207,18 @@ def opt_without_prefix(folder):
     """opt-350m's names: "decoder." where its siblings have "model.decoder."."""
     path = folder / "model.safetensors"
     tensors = {k.removeprefix("model."): v for k, v in load_file(path).items()}
+    save_file(tensors, path, metadata={"format": "pt"})
+
+
+def gemma3_names_of_version_5(folder):
+    """A vision tower beside the text, both in "model."; the configuration says its layers in the old way."""
+    path = folder / "model.safetensors"
+    moved = {"language_model.model.": "model.language_model.", "vision_tower.": "model.vision_tower.",
+             "multi_modal_projector.": "model.multi_modal_projector."}
+    tensors = {}
+    for name, tensor in load_file(path).items():
+        start = next(start for start in moved if name.startswith(start))
+        tensors[moved[start] + name.removeprefix(start)] = tensor
     save_file(tensors, path, metadata={"format": "pt"})
 
 
@@ -279,6 +318,17 @@ CASES = {
     "opt-no-bias": (opt(enable_bias=False, activation_function="gelu"), {}),
     "opt-plain-norm": (opt(layer_norm_elementwise_affine=False), {}),
     "opt-bin-sharded": (opt(), dict(after=pickled(shards=3), dtype=F16)),
+    "gemma": (gemma(num_key_value_heads=1), {}),
+    "gemma-sharded-f16": (gemma(hidden_size=36, intermediate_size=26, tie_word_embeddings=False, attention_bias=True),
+                          dict(dtype=F16, shard=6000)),
+    "gemma2": (gemma2(), {}),
+    "gemma2-uncapped-f16": (gemma2(attn_logit_softcapping=None, final_logit_softcapping=None, attention_bias=True,
+                                   num_key_value_heads=4, tie_word_embeddings=False,
+                                   layer_types=["full_attention", "sliding_attention", "full_attention"]),
+                            dict(dtype=F16, shard=4000)),
+    "gemma3_text": (gemma3(rope_scaling=dict(rope_type="linear", factor=8.0)), {}),
+    "gemma3-sharded-f16": (gemma3_with_vision(rope_scaling=dict(rope_type="linear", factor=8.0)), dict(dtype=F16, shard=4000)),
+    "gemma3-newer-names": (gemma3_with_vision(num_key_value_heads=1), dict(dtype=BF16, after=gemma3_names_of_version_5)),
     "gpt_neox-parallel": (gpt_neox(), {}),
     "gpt_neox-sequential": (gpt_neox(use_parallel_residual=False), {}),
     "gpt_neox-full-rotary": (gpt_neox(rotary_pct=1.0, attention_bias=False, rotary_emb_base=500), {}),
@@ -338,7 +388,29 @@ CASES = {
     "olmo2-dynamic": (olmo2(rope_scaling=dict(type="dynamic", factor=3.0)), {}),
     "olmo2-rope-parameters": (olmo2(rope_theta=500.0, rope_scaling={**LLAMA3}, max_position_embeddings=256), dict(after=rope_parameters)),
     "olmo2-sharded-f16": (olmo2(), dict(dtype=F16, shard=4000)),
+    "smollm3": (smollm3(), dict(attention=0.5)),
+    "smollm3-window-f16": (smollm3(num_hidden_layers=3, no_rope_layers=None, no_rope_layer_interval=2, use_sliding_window=True,
+                                   sliding_window=5, attention_bias=True, mlp_bias=True, tie_word_embeddings=False),
+                           dict(dtype=F16, shard=4000)),
+    "granite": (granite(), {}),
+    "granite-rope-parameters": (granite(num_key_value_heads=1, attention_bias=True, mlp_bias=True, tie_word_embeddings=True,
+                                        rope_theta=500.0, rope_scaling=LLAMA3, max_position_embeddings=256),
+                                dict(dtype=F16, shard=4000, after=rope_parameters)),
     # Every key that may be away is away from its default: bases of config_keys.py.
+    "gemma-odd": (gemma(rope_theta=500.0, rms_norm_eps=2**-7, rope_scaling=dict(type="linear", factor=2.0), attention_bias=True,
+                        tie_word_embeddings=False), dict(dtype=BF16)),
+    "gemma2-odd": (gemma2(rope_theta=500.0, rms_norm_eps=2**-7, rope_scaling=dict(type="linear", factor=2.0), attention_bias=True,
+                          tie_word_embeddings=False), dict(dtype=BF16, after=without("layer_types"))),
+    "gemma3_text-odd": (gemma3(num_hidden_layers=4, layer_types=None, sliding_window_pattern=3, rms_norm_eps=2**-7,
+                               rope_scaling=dict(rope_type="linear", factor=2.0), final_logit_softcapping=4.0,
+                               attention_bias=True, tie_word_embeddings=False),
+                        dict(dtype=BF16, after=without("layer_types", "_sliding_window_pattern"))),
+    "smollm3-odd": (smollm3(num_hidden_layers=4, no_rope_layers=None, no_rope_layer_interval=3, use_sliding_window=True,
+                            sliding_window=5, rope_theta=500.0, rms_norm_eps=2**-7, attention_bias=True, mlp_bias=True,
+                            rope_scaling=dict(type="linear", factor=2.0), tie_word_embeddings=False),
+                    dict(dtype=BF16, after=without("layer_types", "no_rope_layers"))),
+    "granite-odd": (granite(rope_theta=500.0, rms_norm_eps=2**-7, rope_scaling=dict(rope_type="linear", factor=2.0),
+                            attention_bias=True, mlp_bias=True, tie_word_embeddings=True), dict(dtype=BF16)),
     "gpt2-odd": (gpt2(activation_function="gelu", layer_norm_epsilon=2**-7, scale_attn_weights=False,
                       scale_attn_by_inverse_layer_idx=True, n_inner=64, tie_word_embeddings=False), {}),
     "gpt_neo-odd": (gpt_neo(activation_function="gelu", layer_norm_epsilon=2**-7, window_size=4, tie_word_embeddings=False,
@@ -375,8 +447,11 @@ def randomise(model, seed, attention):
             noise *= 1.5 / math.sqrt(math.sqrt(p.shape[0] * p.shape[1]))
             if any(s in name for s in ("q_proj", "k_proj", "query_key_value")):
                 noise *= attention
+        elif name.endswith("weight") and "gemma" in model.config.model_type:
+            # Gains of 1 + w are exact in float32 where w has the bits of bfloat16.
+            noise = (0.3 * noise).to(BF16).to(F32)
         elif name.endswith("weight"):
-            noise = 0.3 * noise + (0.0 if "gemma" in model.config.model_type else 1.0)
+            noise = 0.3 * noise + 1.0
         else:
             noise *= 0.3
         p.data.copy_(noise)
@@ -479,8 +554,9 @@ def write(name, config, options, out):
 
     # What transformers reads back from the plain folder, before it is bent into an older shape.
     again = read(folder)
-    known = config.vocab_size - spare if spare else None
-    entries, logits = golden(again, sequences(seed, known or config.vocab_size), known)
+    rows = config.get_text_config().vocab_size
+    known = rows - spare if spare else None
+    entries, logits = golden(again, sequences(seed, known or rows), known)
     if after := options.get("after"):
         after(folder)
 

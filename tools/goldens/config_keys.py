@@ -26,7 +26,7 @@ GOLDENS = Path(__file__).resolve().parents[2] / "crates/decoder/tests/goldens"
 def outcome(folder, ids):
     try:
         model = read(folder)
-        context = model.config.max_position_embeddings
+        context = model.config.get_text_config().max_position_embeddings
         entries, _ = golden(model, [ids])
     except Exception as error:
         return dict(fails=f"{type(error).__name__}: {str(error).splitlines()[0][:80] if str(error) else ''}")

@@ -80,6 +80,16 @@ fn totals_equal_the_published_checkpoints() {
         ("qwen3-32B", 32_762_123_264),
         ("llama-3-8b", 8_030_261_248),
         ("olmo-2-13b", 13_716_198_400),
+        ("gemma-2b", 2_506_172_416),
+        ("gemma-7b", 8_537_680_896),
+        ("gemma-2-2b", 2_614_341_888),
+        ("gemma-2-9b", 9_241_705_984),
+        ("gemma-2-27b", 27_227_128_320),
+        ("gemma-3-270m", 268_098_176),
+        ("gemma-3-1b", 999_885_952),
+        ("granite-3.0-2b", 2_533_531_648),
+        ("granite-3.0-8b", 8_170_848_256),
+        ("smollm3-3b", 3_075_098_624),
     ] {
         assert_eq!(count(config).total, total, "{config}");
     }

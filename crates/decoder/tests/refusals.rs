@@ -13,22 +13,7 @@ use relscale_decoder::checkpoint::Checkpoint;
 use relscale_decoder::families::{self, LoadOptions};
 use safetensors::Dtype;
 use serde_json::{Value, json};
-use support::{Stored, case, copy, edit_tensors, with_config};
-
-fn refusal(folder: &Path) -> Error {
-    match families::load(folder, LoadOptions::default()) {
-        Ok(_) => panic!("{} was accepted", folder.display()),
-        Err(e) => e,
-    }
-}
-
-/// The message must hold all of these.
-fn says(error: &Error, words: &[&str]) {
-    let message = error.to_string();
-    for word in words {
-        assert!(message.contains(word), "{word:?} is not in {message:?}");
-    }
-}
+use support::{Stored, case, copy, edit_tensors, refusal, says, with_config};
 
 // --- configuration ---
 
@@ -53,7 +38,8 @@ fn an_unknown_architecture_is_answered_with_the_known_ones() {
     let folder = with_config("llama-gqa", json!({"model_type": "mamba"}));
     let error = refusal(folder.path());
     assert!(matches!(error, Error::UnknownArchitecture { .. }));
-    let known = "gpt2, gpt_neo, gpt_neox, llama, mistral, olmo, olmo2, opt, qwen2, qwen3";
+    let known = "gemma, gemma2, gemma3, gemma3_text, gpt2, gpt_neo, gpt_neox, granite, llama, mistral, \
+                 olmo, olmo2, opt, qwen2, qwen3, smollm3";
     says(&error, &["mamba", known]);
 }
 
@@ -214,6 +200,12 @@ fn keys_that_change_nothing_are_accepted() {
         "mistral-no-window",
         "olmo",
         "olmo2-gqa",
+        "gemma",
+        "gemma2",
+        "gemma3_text",
+        "gemma3-newer-names",
+        "granite",
+        "smollm3",
     ];
     for name in names {
         let folder = with_config(name, keys.clone());
@@ -377,10 +369,10 @@ proptest! {
 
     /// Any value under any key: the folder is read, or refused with a message; nothing panics.
     #[test]
-    fn a_senseless_configuration_never_panics(case in 0..8, at in any::<prop::sample::Index>(), value in any_value()) {
+    fn a_senseless_configuration_never_panics(case in 0..12, at in any::<prop::sample::Index>(), value in any_value()) {
         let name = [
             "gpt2", "opt-350m", "gpt_neox-parallel", "qwen2-tied", "llama-llama3", "qwen3", "gpt_neo",
-            "olmo2-mqa-biases",
+            "olmo2-mqa-biases", "gemma3_text-odd", "gemma3-newer-names", "smollm3-odd", "granite",
         ][case as usize];
         let folder = copy(name);
         let path = folder.path().join("config.json");
@@ -439,6 +431,7 @@ fn every_tensor_is_needed_and_named_when_missing() {
         "gpt2",
         "gpt_neo",
         "opt-350m",
+        "gemma3_text-odd",
         "gpt_neox-sequential",
         "llama-mqa-biases",
         "olmo-mqa-biases",

@@ -182,9 +182,11 @@ pub fn model(data: &[u8]) {
 /// The folders of the decoder's tests.
 pub fn model_seeds() -> Vec<Vec<u8>> {
     let folders = [
+        "gemma3-newer-names",
         "gpt2",
         "gpt_neo",
         "gpt_neox-parallel",
+        "granite",
         "llama-gqa",
         "llama-llama3",
         "mistral-window",
@@ -192,6 +194,7 @@ pub fn model_seeds() -> Vec<Vec<u8>> {
         "opt-350m",
         "qwen2-tied",
         "qwen3",
+        "smollm3",
     ];
     let folder = |name: &str| {
         let file =

@@ -217,7 +217,7 @@ impl Config {
 
     /// As [`Config::get`], for a key with which the reference computes and which cannot be `null`
     /// there either.
-    fn get_unless_null(&mut self, key: &str) -> Result<Option<Value>> {
+    pub(super) fn get_unless_null(&mut self, key: &str) -> Result<Option<Value>> {
         match self.get(key) {
             None if self.has(key) => Err(self.broken(format!(
                 "{key} is null, with which transformers cannot compute either; give its value, or take it out for the default"
@@ -400,6 +400,26 @@ impl Config {
             Some(kinds) => Err(self.unsupported("layer_types", &kinds)),
             None => Ok(()),
         }
+    }
+
+    /// Goes into the table of one part of a model, `key`; without it the part is all defaults.
+    /// Whatever stands beside it must be without effect on the part: read, one of `beside`, or of
+    /// those that all configurations share. Token ids that stand there hold for the part.
+    pub(super) fn enter(&mut self, key: &str, beside: &[&str]) -> Result<()> {
+        let part = match self.get(key) {
+            None => Map::new(),
+            Some(Value::Object(part)) => part,
+            Some(other) => return Err(self.unsupported(key, &other)),
+        };
+        self.refuse_unread(beside)?;
+        let mut whole = std::mem::replace(&mut self.keys, part);
+        for key in ["bos_token_id", "eos_token_id"] {
+            if let Some(ids) = whole.remove(key) {
+                self.keys.insert(key.to_owned(), ids);
+            }
+        }
+        self.read.clear();
+        Ok(())
     }
 
     /// Refuses `key` at any value but this one.

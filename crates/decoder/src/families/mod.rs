@@ -10,17 +10,21 @@
 //! * `names`: the table of tensor names; `tensors`: tensors by name and shape, with a record of
 //!   what was used.
 //! * `gpt2`, `gpt_neo`, `opt`, `gpt_neox`; `llama_like`, of which `llama`, `olmo`, `olmo2`,
-//!   `qwen2`, `qwen3` and Mistral are settings; `rotary`: the keys of rotary positions in their
-//!   three spellings.
+//!   `qwen2`, `qwen3`, `gemma`, `gemma2`, `gemma3`, `smollm3`, `granite` and Mistral are settings;
+//!   `rotary`: the keys of rotary positions in their three spellings.
 //!
 //! Adding a family: a file here, a line in `list`, a case in `tools/goldens/checkpoints.py`, a
 //! published configuration in `tests/configs`.
 
 mod config;
 mod family;
+mod gemma;
+mod gemma2;
+mod gemma3;
 mod gpt2;
 mod gpt_neo;
 mod gpt_neox;
+mod granite;
 mod list;
 mod llama;
 mod llama_like;
@@ -32,6 +36,7 @@ mod opt;
 mod qwen2;
 mod qwen3;
 mod rotary;
+mod smollm3;
 mod tensors;
 #[cfg(test)]
 mod unlisted;

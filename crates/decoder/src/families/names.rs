@@ -16,6 +16,8 @@ pub(super) struct Names {
     pub(super) block: &'static str,
     /// Endings of stored buffers that hold no parameters: causal masks, rotary frequencies.
     pub(super) buffers: &'static [&'static str],
+    /// Beginnings of the names of another part of the model, which no text reads: a vision tower's.
+    pub(super) elsewhere: &'static [&'static str],
     /// Whether the linear maps of blocks are stored `[inputs, outputs]`, as GPT-2's `Conv1D` does.
     pub(super) transposed: bool,
     /// Every model has it; it finds the prefix.
@@ -25,7 +27,7 @@ pub(super) struct Names {
     pub(super) embedding_norm: &'static str,
     pub(super) final_norm: &'static str,
     pub(super) project_out: &'static str,
-    /// The full name: the head is not in the body.
+    /// The head is not in the body, but beside it: see [`Names::head`].
     pub(super) head: &'static str,
     pub(super) attention_norm: &'static str,
     pub(super) query_key_value: Stored,
@@ -62,6 +64,7 @@ impl Names {
         prefixes: &[""],
         block: "",
         buffers: &[],
+        elsewhere: &[],
         transposed: false,
         token_embedding: "",
         position_embedding: "",
@@ -81,6 +84,15 @@ impl Names {
         down: "",
         mlp_branch_norm: "",
     };
+
+    /// The full name of the head: outside the body, and so beside the `model` of a prefix
+    /// `PART.model.`.
+    pub(super) fn head(&self, prefix: &str) -> String {
+        match prefix.strip_suffix(".model.") {
+            Some(part) => format!("{part}.{}", self.head),
+            None => self.head.to_owned(),
+        }
+    }
 
     /// The tensors of a part, each by its full name without its ending and with the outputs of it,
     /// of which there are `rows` in kinds; and the order in which these are taken.
@@ -125,7 +137,7 @@ impl Names {
         let whole = [rows.iter().sum()];
         let rows = if names.len() == 1 { &whole[..] } else { rows };
         let full = |name: &&str| match part {
-            Part::Head => (*name).to_owned(),
+            Part::Head => self.head(prefix),
             Part::Block(number, _) => format!("{prefix}{}{number}.{name}", self.block),
             _ => format!("{prefix}{name}"),
         };

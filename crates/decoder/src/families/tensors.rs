@@ -113,6 +113,7 @@ impl<'a, M: Keep> Tensors<'a, M> {
             .names()
             .filter(|name| !self.used.contains(*name))
             .filter(|name| !self.names.buffers.iter().any(|ending| name.ends_with(ending)))
+            .filter(|name| !self.names.elsewhere.iter().any(|start| name.starts_with(start)))
             .map(str::to_string)
             .collect();
         let start = format!("{}{}", self.prefix, self.names.block);
@@ -171,7 +172,7 @@ impl<M: Keep> Source for Tensors<'_, M> {
     /// A tied model may store the embedding a second time as its head. Where the two differ,
     /// configuration and file contradict each other, and which of them holds is not ours to guess.
     fn head(&mut self, spec: &Spec) -> Result<Option<M>> {
-        let name = format!("{}.weight", self.names.head);
+        let name = format!("{}.weight", self.names.head(self.prefix));
         let folder = || self.checkpoint.folder().to_path_buf();
         let there = self.checkpoint.shape(&name).is_some();
         match there {

@@ -3,7 +3,6 @@
 //! (`tools/goldens/checkpoints.py --parts`), with their own tensor names.
 
 use super::gpt_neox::by_kind;
-use super::llama_like;
 use super::names::{Names, Stored};
 use super::tensors::Tensors;
 use crate::Model;
@@ -38,19 +37,6 @@ fn small() -> Spec {
     }
 }
 
-/// Gemma's.
-fn gemma() -> Spec {
-    Spec {
-        head_width: 8,
-        layers: vec![rotary(8, 10_000.0); 2],
-        norm_gain: Gain::OnePlus,
-        embedding_scale: 4.0,
-        activation: Activation::GeluTanh,
-        tied: true,
-        ..small()
-    }
-}
-
 /// LayerNorm and a plain MLP: of the time before Llama.
 fn older() -> Spec {
     Spec {
@@ -63,15 +49,6 @@ fn older() -> Spec {
         ..small()
     }
 }
-
-const NORMED_BRANCHES: Names = Names {
-    attention_branch_norm: "post_attention_layernorm",
-    mlp_norm: "pre_feedforward_layernorm",
-    mlp_branch_norm: "post_feedforward_layernorm",
-    query_norm: "self_attn.q_norm",
-    key_norm: "self_attn.k_norm",
-    ..llama_like::NAMES
-};
 
 const BLOOM: Names = Names {
     prefixes: &["transformer."],
@@ -90,38 +67,7 @@ const BLOOM: Names = Names {
 
 /// Name, settings and tensor names of each.
 fn cases() -> Vec<(&'static str, Spec, Names)> {
-    let window = |window: usize, layer: Layer| Layer { window: Some(window), ..layer };
-    let scaled = |scalar: f64, layer: Layer| Layer { scale: Some(1.0 / scalar.sqrt()), ..layer };
-    let by_head = Some(NormSpan::Head);
     vec![
-        // Gains of 1 + w, embedding scaled, GeGLU.
-        ("gemma", gemma(), llama_like::NAMES),
-        // Four norms, caps, a scale of its own, windows by turns.
-        (
-            "gemma2",
-            Spec {
-                layers: vec![
-                    scaled(3.0, window(5, rotary(8, 10_000.0))),
-                    scaled(3.0, rotary(8, 10_000.0)),
-                ],
-                norm_placement: NormPlacement::Both,
-                attention_cap: Some(3.0),
-                logit_cap: Some(4.0),
-                ..gemma()
-            },
-            NORMED_BRANCHES,
-        ),
-        // Two rotary bases.
-        (
-            "gemma3",
-            Spec {
-                layers: vec![window(5, rotary(8, 10.0)), rotary(8, 1000.0)],
-                norm_placement: NormPlacement::Both,
-                query_key_norm: by_head,
-                ..gemma()
-            },
-            NORMED_BRANCHES,
-        ),
         // ALiBi for a number of heads that is no power of two, norm behind the embedding.
         (
             "bloom",
@@ -156,12 +102,6 @@ fn cases() -> Vec<(&'static str, Spec, Names)> {
                 mlp_norm: "",
                 ..BLOOM
             },
-        ),
-        // A block without positions.
-        (
-            "smollm3",
-            Spec { layers: vec![rotary(4, 100.0), Layer::default()], tied: true, ..small() },
-            llama_like::NAMES,
         ),
     ]
 }

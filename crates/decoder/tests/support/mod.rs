@@ -7,6 +7,8 @@ pub mod naive;
 
 use std::path::{Path, PathBuf};
 
+use relscale_decoder::Error;
+use relscale_decoder::families::{self, LoadOptions};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 
@@ -45,6 +47,22 @@ pub fn with_config(name: &str, keys: Value) -> TempDir {
     }
     std::fs::write(&path, serde_json::to_vec(&config).unwrap()).unwrap();
     folder
+}
+
+/// Why a folder is not loaded.
+pub fn refusal(folder: &Path) -> Error {
+    match families::load(folder, LoadOptions::default()) {
+        Ok(_) => panic!("{} was accepted", folder.display()),
+        Err(e) => e,
+    }
+}
+
+/// The message must hold all of these.
+pub fn says(error: &Error, words: &[&str]) {
+    let message = error.to_string();
+    for word in words {
+        assert!(message.contains(word), "{word:?} is not in {message:?}");
+    }
 }
 
 /// A tensor as it stands in a safetensors file.
