@@ -217,7 +217,8 @@ impl<'a> Pass<'a> {
         let rotary = spec.layers[layer].rotary.as_ref();
         let table =
             rotary.and_then(|rotary| self.tables.iter().find(|(known, _)| *known == rotary));
-        let by_head = spec.query_key_norm == Some(NormSpan::Head);
+        let each_its_own = spec.query_key_norm == Some(NormSpan::EachHead);
+        let by_head = each_its_own || spec.query_key_norm == Some(NormSpan::Head);
         if table.is_none() && !by_head {
             return;
         }
@@ -226,8 +227,13 @@ impl<'a> Pass<'a> {
             .into_par_iter()
             .filter(|task| task.head < turned)
             .for_each(|task| {
-                let norm = if task.head < spec.heads { &block.query_norm } else { &block.key_norm };
+                let (norm, head) = match task.head.checked_sub(spec.heads) {
+                    None => (&block.query_norm, task.head),
+                    Some(head) => (&block.key_norm, head),
+                };
                 if let Some(weights) = norm.as_ref().filter(|_| by_head) {
+                    let own = each_its_own.then(|| weights.of_head(head, d));
+                    let weights = own.as_ref().unwrap_or(weights);
                     norm::in_place(spec.norm, spec.norm_epsilon, weights, task.rows, d);
                 }
                 if let Some((_, table)) = table {
@@ -290,11 +296,12 @@ impl<'a> Pass<'a> {
         let (places, Buffers { x, qkv, attended, input, branch, .. }) =
             (&self.places, &mut *self.buffers);
         let heads = spec.heads + 2 * spec.kv_heads;
+        let scale = spec.scale(layer) as f32;
         let shape = attention::Shape {
             heads: spec.heads,
             kv_heads: spec.kv_heads,
             head_width: d,
-            scale: spec.scale(layer) as f32,
+            scale,
             window: spec.layers[layer].window,
             cap: spec.attention_cap,
             slope: None,
@@ -308,7 +315,12 @@ impl<'a> Pass<'a> {
                     let start = (task.first * heads + part * task.length) * d;
                     &qkv[start..start + task.length * d]
                 });
-                let slope = slopes.map(|slopes| slopes[task.head] as f32);
+                let slope = slopes.map(|slopes| match spec.positions {
+                    Positions::RoundedAlibi => {
+                        attention::Slope::Rounded { slope: slopes[task.head] as f32, factor: scale }
+                    }
+                    _ => attention::Slope::Even(slopes[task.head] as f32),
+                });
                 attention::one_head(attention::Shape { slope, ..shape }, parts, task.rows, scratch);
             },
         );

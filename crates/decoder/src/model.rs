@@ -161,8 +161,14 @@ impl Model {
             start += sequence.fed().len();
         }
         let rows = forward::before_head(&self.spec, &self.weights, &asked, &mut buffers);
-        let scored =
-            tiled::score(self.weights.head(), rows, &targets, vocabulary, self.spec.logit_cap);
+        let scored = tiled::score(
+            self.weights.head(),
+            self.weights.head_bias.as_deref(),
+            rows,
+            &targets,
+            vocabulary,
+            self.spec.logit_cap,
+        );
         self.idle.put(buffers);
         let mut scored = scored?.into_iter();
         Ok(sequences.iter().map(|s| scored.by_ref().take(s.scored.len()).collect()).collect())
@@ -257,6 +263,7 @@ mod tests {
             spec(),
             Spec {
                 norm: NormKind::Layer,
+                query_key_norm: Some(NormSpan::EachHead),
                 residual: Residual::Parallel,
                 activation: Activation::Gelu,
                 gated: false,
@@ -271,6 +278,7 @@ mod tests {
                 activation: Activation::Relu,
                 gated: false,
                 projected: Some(10),
+                head_bias: true,
                 tied: false,
                 ..spec()
             },
@@ -280,6 +288,7 @@ mod tests {
                     Layer { scale: Some(0.3), ..rotary() },
                     Layer { window: Some(40), ..rotary() },
                 ],
+                positions: Positions::Alibi,
                 norm_placement: NormPlacement::Both,
                 query_key_norm: Some(NormSpan::Head),
                 embedding_scale: 4.0,
@@ -293,7 +302,7 @@ mod tests {
             },
             Spec {
                 layers: vec![Layer::default(); 2],
-                positions: Positions::Alibi,
+                positions: Positions::RoundedAlibi,
                 norm_placement: NormPlacement::OnBranch,
                 norm_gain: Gain::None,
                 query_key_norm: Some(NormSpan::Width),

@@ -23,7 +23,7 @@ pub enum Part {
     FinalNorm,
     /// `[E, C]`.
     ProjectOut,
-    /// `[V, E]`.
+    /// `[V, E]`, and a bias where [`Spec::head_bias`] says so.
     Head,
 }
 
@@ -130,13 +130,17 @@ pub fn build<S: Source>(spec: &Spec, source: &mut S) -> Result<Weights<S::Matrix
             _ => None,
         },
         project_in: builder.projection(Part::ProjectIn, c, e)?,
-        embedding_norm: builder.norm(spec.embedding_norm, Part::EmbeddingNorm, c)?,
+        embedding_norm: builder.norm(spec.embedding_norm, Part::EmbeddingNorm, &[c])?,
         blocks: (0..spec.layers.len())
             .map(|layer| builder.block(layer))
             .collect::<Result<_, _>>()?,
-        final_norm: builder.norm(spec.final_norm, Part::FinalNorm, c)?,
+        final_norm: builder.norm(spec.final_norm, Part::FinalNorm, &[c])?,
         project_out: builder.projection(Part::ProjectOut, e, c)?,
         head: builder.source.head(spec)?,
+        head_bias: spec
+            .head_bias
+            .then(|| builder.source.vector(Part::Head, Vector::Bias, &[spec.vocabulary]))
+            .transpose()?,
     })
 }
 
@@ -153,8 +157,9 @@ impl<S: Source> Builder<'_, S> {
         let (on_stream, on_branch) =
             (spec.norm_placement.on_stream(), spec.norm_placement.on_branch());
         let (of_queries, of_keys) = match spec.query_key_norm {
-            Some(NormSpan::Width) => (spec.attention_width(), spec.kv_heads * d),
-            _ => (d, d),
+            Some(NormSpan::Width) => (vec![spec.attention_width()], vec![spec.kv_heads * d]),
+            Some(NormSpan::EachHead) => (vec![d; spec.heads], vec![d; spec.kv_heads]),
+            Some(NormSpan::Head) | None => (vec![d], vec![d]),
         };
         let normed = spec.query_key_norm.is_some();
         let (up, up_role) =
@@ -162,7 +167,7 @@ impl<S: Source> Builder<'_, S> {
         let biases = spec.biases;
         let widths = spec.qkv_widths();
         Ok(Block {
-            attention_norm: self.norm(on_stream, part(BlockPart::AttentionNorm), c)?,
+            attention_norm: self.norm(on_stream, part(BlockPart::AttentionNorm), &[c])?,
             qkv: self.linear(
                 part(BlockPart::QueryKeyValue),
                 &widths,
@@ -170,8 +175,8 @@ impl<S: Source> Builder<'_, S> {
                 biases.query_key_value,
                 Role::Linear,
             )?,
-            query_norm: self.norm(normed, part(BlockPart::QueryNorm), of_queries)?,
-            key_norm: self.norm(normed, part(BlockPart::KeyNorm), of_keys)?,
+            query_norm: self.norm(normed, part(BlockPart::QueryNorm), &of_queries)?,
+            key_norm: self.norm(normed, part(BlockPart::KeyNorm), &of_keys)?,
             attention_output: self.linear(
                 part(BlockPart::AttentionOutput),
                 &[c],
@@ -179,15 +184,19 @@ impl<S: Source> Builder<'_, S> {
                 biases.attention_output,
                 Role::Linear,
             )?,
-            attention_branch_norm: self.norm(on_branch, part(BlockPart::AttentionBranchNorm), c)?,
+            attention_branch_norm: self.norm(
+                on_branch,
+                part(BlockPart::AttentionBranchNorm),
+                &[c],
+            )?,
             mlp_norm: self.norm(
                 on_stream && spec.residual != Residual::ParallelOneNorm,
                 part(BlockPart::MlpNorm),
-                c,
+                &[c],
             )?,
             up: self.linear(part(BlockPart::Up), up, c, biases.mlp, up_role)?,
             down: self.linear(part(BlockPart::Down), &[c], f, biases.mlp, Role::Linear)?,
-            mlp_branch_norm: self.norm(on_branch, part(BlockPart::MlpBranchNorm), c)?,
+            mlp_branch_norm: self.norm(on_branch, part(BlockPart::MlpBranchNorm), &[c])?,
         })
     }
 
@@ -218,14 +227,16 @@ impl<S: Source> Builder<'_, S> {
         &mut self,
         there: bool,
         part: Part,
-        width: usize,
+        lengths: &[usize],
     ) -> Result<Option<NormWeights>, S::Error> {
         if !there {
             return Ok(None);
         }
         let gain = self.spec.norm_gain != Gain::None;
-        let bias = gain && self.spec.norm == NormKind::Layer;
-        let mut vector = |which| self.source.vector(part, which, &[width]);
+        let of_each_head = self.spec.query_key_norm == Some(NormSpan::EachHead)
+            && matches!(part, Part::Block(_, BlockPart::QueryNorm | BlockPart::KeyNorm));
+        let bias = gain && self.spec.norm == NormKind::Layer && !of_each_head;
+        let mut vector = |which| self.source.vector(part, which, lengths);
         Ok(Some(NormWeights {
             gain: gain.then(|| vector(Vector::Gain)).transpose()?,
             bias: bias.then(|| vector(Vector::Bias)).transpose()?,

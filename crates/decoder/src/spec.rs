@@ -21,6 +21,9 @@
 
 use crate::error::{Error, Result};
 
+/// More heads of a block with a tensor each are in no model, and a walk over them takes time.
+const MOST_NORMED_HEADS: usize = 1 << 12;
+
 /// A decoder-only transformer. Every field says which family needs it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spec {
@@ -63,7 +66,7 @@ pub struct Spec {
     pub norm_placement: NormPlacement,
     /// What norms carry.
     pub norm_gain: Gain,
-    /// Norm of queries and keys before they are rotated (Qwen3, OLMo 2, Gemma 3).
+    /// Norm of queries and keys before they are rotated (Qwen3, OLMo 2, Gemma 3, StableLM).
     pub query_key_norm: Option<NormSpan>,
     /// Whether a norm stands before the head; OPT-350m has none.
     pub final_norm: bool,
@@ -74,10 +77,12 @@ pub struct Spec {
     /// What stands between the two products of the MLP.
     pub activation: Activation,
     /// Whether the activation is that of a gate, which multiplies a second projection (Llama and
-    /// its kin).
+    /// its kin, StableLM).
     pub gated: bool,
     /// Which linear maps carry a bias.
     pub biases: Biases,
+    /// Whether the head carries one, be it tied or not (Phi).
+    pub head_bias: bool,
     /// `s` of a score `x`, which becomes `s tanh(x / s)` before the softmax (Gemma 2: 50).
     pub attention_cap: Option<f32>,
     /// Factor of the logits: Granite, 1 elsewhere. Moves no rank, but nll and entropy.
@@ -131,6 +136,7 @@ impl Default for Spec {
             activation: Activation::Silu,
             gated: true,
             biases: Biases::NONE,
+            head_bias: false,
             attention_cap: None,
             logit_scale: 1.0,
             logit_cap: None,
@@ -154,6 +160,10 @@ pub enum Positions {
     /// Scores fall with the distance in tokens, in each head at its own slope (ALiBi, Press et al.
     /// 2022: BLOOM).
     Alibi,
+    /// The same in numbers of bfloat16, and with the factor that the scores have: Falcon adds the
+    /// slope times the key's position, all three rounded, before it scales. What a key loses then
+    /// depends on where it stands.
+    RoundedAlibi,
 }
 
 /// Rotary positions (RoPE): channel pair `(i, i + width/2)` of each head turns by
@@ -234,11 +244,13 @@ pub enum Gain {
     OnePlus,
 }
 
-/// Over which channels a norm of queries and keys is taken.
+/// Over which channels a norm of queries and keys is taken, and what it carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NormSpan {
-    /// Those of each head; all heads share a gain of `D` numbers (Qwen3, Gemma 3).
+    /// Those of each head; all heads share a gain of `D` numbers (Qwen3, Gemma 3, Phi).
     Head,
+    /// Those of each head, each with a gain of its own, without bias (StableLM 2 12B).
+    EachHead,
     /// Those of all heads together, with a gain of `H D` or `G D` numbers (OLMo 2).
     Width,
 }
@@ -248,9 +260,9 @@ pub enum NormSpan {
 pub enum Residual {
     /// `x + a(x)`, then `+ m` of that: most.
     Sequential,
-    /// `x + a(norm1(x)) + m(norm2(x))`: GPT-NeoX.
+    /// `x + a(norm1(x)) + m(norm2(x))`: GPT-NeoX, Falcon 40B.
     Parallel,
-    /// `x + a(norm(x)) + m(norm(x))`: Falcon.
+    /// `x + a(norm(x)) + m(norm(x))`: Falcon, Phi.
     ParallelOneNorm,
 }
 
@@ -316,13 +328,16 @@ impl Spec {
 
     /// What each head's scores lose for a token of distance, where positions are
     /// [`Positions::Alibi`]: `2^(-8 i / P)` for head `i` of the first `P`, the largest power of two
-    /// that is no more than `H`; the rest take every other slope of `2 P` heads.
+    /// that is no more than `H`; the rest take every other slope of `2 P` heads. Where they are
+    /// [`Positions::RoundedAlibi`], the nearest numbers of bfloat16.
     pub fn alibi_slopes(&self) -> Option<Vec<f64>> {
-        if self.positions != Positions::Alibi {
-            return None;
-        }
+        let rounded: fn(f64) -> f64 = match self.positions {
+            Positions::Alibi => |slope| slope,
+            Positions::RoundedAlibi => |slope| half::bf16::from_f64(slope).to_f64(),
+            Positions::Unadded | Positions::Learned { .. } => return None,
+        };
         let power = self.heads.checked_ilog2().map_or(1, |log| 1_usize << log);
-        let slope = |i: usize, of: usize| (-8.0 * i as f64 / of as f64).exp2();
+        let slope = |i: usize, of: usize| rounded((-8.0 * i as f64 / of as f64).exp2());
         let first = (1..=power.min(self.heads)).map(|i| slope(i, power));
         Some(first.chain((0..self.heads - power).map(|i| slope(2 * i + 1, 2 * power))).collect())
     }
@@ -360,6 +375,15 @@ impl Spec {
             return refuse(
                 "a LayerNorm of queries and keys over all heads is not known".to_owned(),
             );
+        }
+        if self.query_key_norm == Some(NormSpan::EachHead) && self.heads > MOST_NORMED_HEADS {
+            return refuse(format!(
+                "{} heads with a norm each are more than any model has",
+                self.heads
+            ));
+        }
+        if self.head_bias && self.logit_scale != 1.0 {
+            return refuse("a bias of the head beside scaled logits is not known".to_owned());
         }
         let numbers = [self.embedding_scale, self.residual_scale, self.logit_scale];
         let caps = [self.attention_cap, self.logit_cap].into_iter().flatten();
@@ -407,6 +431,10 @@ mod tests {
             |heads| Spec { heads, positions: Positions::Alibi, ..Spec::default() }.alibi_slopes();
         assert_eq!(slopes(2).unwrap(), [0.0625, 0.00390625]);
         assert_eq!(slopes(5).unwrap(), [0.25, 0.0625, 0.015625, 0.00390625, 0.5]);
+        let rounded = Spec { heads: 3, positions: Positions::RoundedAlibi, ..Spec::default() };
+        assert_eq!(rounded.alibi_slopes().unwrap(), [0.0625, 0.00390625, 0.25]);
+        let rounded = Spec { heads: 16, ..rounded }.alibi_slopes().unwrap();
+        assert_eq!(rounded[..3], [0.70703125, 0.5, 0.353515625]);
         assert_eq!(Spec::default().alibi_slopes(), None);
     }
 }

@@ -32,6 +32,14 @@ pub struct NormWeights {
     pub bias: Option<Vec<f32>>,
 }
 
+impl NormWeights {
+    /// Those of one head, where each of `d` channels has its own.
+    pub fn of_head(&self, head: usize, d: usize) -> Self {
+        let own = |all: &Vec<f32>| all[head * d..(head + 1) * d].to_vec();
+        Self { gain: self.gain.as_ref().map(own), bias: self.bias.as_ref().map(own) }
+    }
+}
+
 /// One block. Which of its norms there are is said by the [`Spec`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block<M = Matrix> {
@@ -39,7 +47,7 @@ pub struct Block<M = Matrix> {
     pub attention_norm: Option<NormWeights>,
     /// `[(H + 2 G) D, C]`: queries, keys, values.
     pub qkv: Linear<M>,
-    /// Norm of the queries, `D` or `H D` numbers.
+    /// Norm of the queries, `D` or `H D` numbers, head by head.
     pub query_norm: Option<NormWeights>,
     /// Norm of the keys, `D` or `G D` numbers.
     pub key_norm: Option<NormWeights>,
@@ -76,6 +84,8 @@ pub struct Weights<M = Matrix> {
     pub project_out: Option<Linear<M>>,
     /// `[V, E]`; `None` when tied to the token embedding.
     pub head: Option<M>,
+    /// `V` numbers added to the logits.
+    pub head_bias: Option<Vec<f32>>,
 }
 
 /// The tensors of a model in order, shared or mutable: one list for both, and complete, since a new
@@ -91,6 +101,7 @@ macro_rules! walk {
             final_norm,
             project_out,
             head,
+            head_bias,
         } = $weights;
         let mut all = vec![token_embedding.data.$slice()];
         macro_rules! linear {
@@ -141,6 +152,7 @@ macro_rules! walk {
             linear!(project);
         }
         all.extend(head.$each().map(|head| head.data.$slice()));
+        all.extend(head_bias.$each().map(|bias| bias.$slice()));
         all
     }};
 }
@@ -234,6 +246,7 @@ impl Weights {
             final_norm: self.final_norm,
             project_out: self.project_out.map(linear),
             head: self.head.map(|head| pack(head, Role::Head)),
+            head_bias: self.head_bias,
         }
     }
 

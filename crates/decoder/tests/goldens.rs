@@ -63,6 +63,7 @@ fn logits_of_the_fast_pass() {
             for (v, expected_z) in expected.iter().enumerate() {
                 let z: f64 =
                     head.row(v).iter().zip(row).map(|(w, x)| f64::from(*w) * f64::from(*x)).sum();
+                let z = z + loaded.weights.head_bias.as_ref().map_or(0.0, |bias| bias[v].into());
                 let z = naive::capped(loaded.spec.logit_cap, z);
                 let error = (z - expected_z).abs() / size(expected);
                 if error > worst.0 {

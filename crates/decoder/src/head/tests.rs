@@ -26,7 +26,7 @@ fn tiled_by(
     input.fill(hidden.len() / width, width, |i, out| {
         out.copy_from_slice(&hidden[i * width..(i + 1) * width])
     });
-    tiled::score(&Packed::new(head, format, Order::Head), &input, targets, vocabulary, None)
+    tiled::score(&Packed::new(head, format, Order::Head), None, &input, targets, vocabulary, None)
 }
 
 /// The tiled head in f32 by the best kernels.
@@ -206,8 +206,8 @@ fn a_cap_moves_nll_and_entropy_and_no_rank() {
     let mut input = Input::new(format);
     input.fill(rows, width, |i, out| out.copy_from_slice(&hidden[i * width..(i + 1) * width]));
     let packed = Packed::new(&head, format, Order::Head);
-    let found = tiled::score(&packed, &input, &targets, &known, Some(cap)).unwrap();
-    let plain = tiled::score(&packed, &input, &targets, &known, None).unwrap();
+    let found = tiled::score(&packed, None, &input, &targets, &known, Some(cap)).unwrap();
+    let plain = tiled::score(&packed, None, &input, &targets, &known, None).unwrap();
     for (n, (found, plain)) in found.iter().zip(plain).enumerate() {
         let x = &hidden[n * width..(n + 1) * width];
         let logit = |v: usize| {
@@ -221,6 +221,47 @@ fn a_cap_moves_nll_and_entropy_and_no_rank() {
         assert!(found.rank.abs_diff(want.rank) <= 1, "row {n}: {found:?} {want:?}");
         assert!((found.nll - want.nll).abs() < 2e-5, "row {n}: {found:?} {want:?}");
         assert!((found.entropy - want.entropy).abs() < 2e-5, "row {n}: {found:?} {want:?}");
+    }
+}
+
+/// A bias for every row, over several tiles, with rows left out and a cap: what a head has whose
+/// rows hold the bias as one more column, bit for bit where that column is added last.
+#[test]
+fn a_bias_moves_every_logit_and_ties_stay_exact() {
+    let (width, vocabulary, rows) = (6, 3 * TILE + 40, 45);
+    let mut data = numbers(vocabulary * width, 13);
+    let mut bias: Vec<f32> = numbers(vocabulary, 14).iter().map(|b| 2.0 * b).collect();
+    // Rows that are equal, with equal biases and with others.
+    let (first, twin, other) = (5, 2 * TILE + 7, vocabulary - 1);
+    for row in [twin, other] {
+        data.copy_within(first * width..(first + 1) * width, row * width);
+    }
+    bias[twin] = bias[first];
+    let head = Matrix { rows: vocabulary, columns: width, data };
+    let hidden: Vec<f32> = numbers(rows * width, 15).iter().map(|x| 3.0 * x).collect();
+    let known = Vocabulary::only(vocabulary, |v| v % 5 != 2 || v as usize == twin);
+    let targets: Vec<u32> = (0..rows).map(|n| [first, twin, other, 10 * n][n % 4] as u32).collect();
+    for (format, cap) in Format::all(Dtype::F32).flat_map(|f| [(f, None), (f, Some(4.0))]) {
+        let mut input = Input::new(format);
+        input.fill(rows, width, |i, out| out.copy_from_slice(&hidden[i * width..(i + 1) * width]));
+        let packed = Packed::new(&head, format, Order::Head);
+        let found = tiled::score(&packed, Some(&bias), &input, &targets, &known, cap).unwrap();
+        for (n, found) in found.iter().enumerate() {
+            let x = &hidden[n * width..(n + 1) * width];
+            let logit = |v: usize| {
+                let products =
+                    head.row(v).iter().zip(x).map(|(w, x)| f64::from(*w) * f64::from(*x));
+                let z = products.sum::<f64>() + f64::from(bias[v]);
+                cap.map_or(z, |cap| f64::from(cap) * (z / f64::from(cap)).tanh())
+            };
+            let logits: Vec<f64> = (0..vocabulary).map(logit).collect();
+            let want = reference::score_logits(&logits, targets[n], &known).unwrap();
+            let found = found.unwrap();
+            assert_eq!((found.rank, found.ties, found.argmax), (want.rank, want.ties, want.argmax));
+            assert_eq!(found.ties, u32::from(n % 4 < 2), "{format:?}, row {n}");
+            assert!((found.nll - want.nll).abs() < 2e-5, "row {n}: {found:?} {want:?}");
+            assert!((found.entropy - want.entropy).abs() < 2e-5, "row {n}: {found:?} {want:?}");
+        }
     }
 }
 

@@ -36,13 +36,18 @@ const ABSENT: f32 = f32::MIN;
 
 /// Scores hidden rows `[N, E]` against `head` `[V, E]`: for each row its target's rank, ties, nll,
 /// entropy, and the argmax; `None` where a logit was not finite. Rows are split over threads; no
-/// result depends on how. With a `cap` `c`, a logit `z` counts as `c tanh(z / c)`; that rises with
-/// `z`, so ranks are taken of `z` itself, where rounding makes fewer ties.
+/// result depends on how. A `bias` of `V` numbers is added to the logits. With a `cap` `c`, a logit
+/// `z` counts as `c tanh(z / c)`; that rises with `z`, so ranks are taken of `z` itself, where
+/// rounding makes fewer ties.
 ///
 /// # Errors
 /// A target that is not in the vocabulary, by its index.
+///
+/// # Panics
+/// When there is a bias that is not one of `V` numbers.
 pub fn score(
     head: &Packed,
+    bias: Option<&[f32]>,
     hidden: &Input,
     targets: &[u32],
     vocabulary: &Vocabulary,
@@ -51,20 +56,24 @@ pub fn score(
     for (index, &target) in targets.iter().enumerate() {
         vocabulary.check_target(index, target)?;
     }
-    let aimed = head.aimed(hidden, targets);
+    let mut aimed = head.aimed(hidden, targets);
+    if let Some(bias) = bias {
+        assert_eq!(bias.len(), head.outputs(), "a number for every row of the head");
+        aimed.iter_mut().zip(targets).for_each(|(z, target)| *z += bias[*target as usize]);
+    }
     Ok(head
         .shares(targets.len(), SHARE)
         .into_par_iter()
         .flat_map_iter(|rows| {
             let (targets, aimed) = (&targets[rows.clone()], &aimed[rows.clone()]);
-            share(head, hidden, rows, targets, aimed, (vocabulary, cap))
+            share((head, bias), hidden, rows, targets, aimed, (vocabulary, cap))
         })
         .collect())
 }
 
 /// One share of positions.
 fn share(
-    head: &Packed,
+    (head, bias): (&Packed, Option<&[f32]>),
     hidden: &Input,
     rows: Range<usize>,
     targets: &[u32],
@@ -80,6 +89,10 @@ fn share(
             #[inline(always)]
             || {
                 for (z, i) in sums.chunks_exact_mut(TILE).zip(row - start..) {
+                    // The same addition as that of the target's own, to the same bits.
+                    if let Some(bias) = bias {
+                        z.iter_mut().zip(&bias[first..end]).for_each(|(z, b)| *z += b);
+                    }
                     // The last tile is filled up, so that all have one size.
                     z[end - first..].fill(ABSENT);
                     for range in &absent {

@@ -74,8 +74,12 @@ pub fn logits(spec: &Spec, weights: &Weights, ids: &[u32]) -> Vec<Row> {
         rows = rows.iter().map(|row| linear(project, row)).collect();
     }
     let logits = |row: &Row| {
+        let mut logits = product(weights.head(), row);
+        if let Some(bias) = &weights.head_bias {
+            add(&mut logits, &to_f64(bias));
+        }
         let scaled = |z: f64| capped(spec.logit_cap, f64::from(spec.logit_scale) * z);
-        product(weights.head(), row).into_iter().map(scaled).collect()
+        logits.into_iter().map(scaled).collect()
     };
     rows.iter().map(logits).collect()
 }
@@ -188,6 +192,12 @@ fn attend(spec: &Spec, layer: usize, block: &Block, rows: &[Row]) -> Vec<Row> {
                     let heads: Vec<Row> = part.chunks(d).map(<[f64]>::to_vec).collect();
                     normed(spec, norm, &heads).concat()
                 }
+                (Some(norm), Some(NormSpan::EachHead)) => part
+                    .chunks(d)
+                    .enumerate()
+                    .flat_map(|(head, x)| normed(spec, &norm.of_head(head, d), &[x.to_vec()]))
+                    .flatten()
+                    .collect(),
                 _ => part.to_vec(),
             };
             let mut heads: Vec<Row> = part.chunks(d).map(<[f64]>::to_vec).collect();
@@ -209,7 +219,14 @@ fn attend(spec: &Spec, layer: usize, block: &Block, rows: &[Row]) -> Vec<Row> {
                 .map(|s| {
                     let key = &qkv[s][1][group * d..(group + 1) * d];
                     let score = scale * query.iter().zip(key).map(|(a, b)| a * b).sum::<f64>();
-                    let lost = slopes.as_ref().map_or(0.0, |slopes| slopes[head] * (t - s) as f64);
+                    let lost = slopes.as_ref().map_or(0.0, |slopes| match spec.positions {
+                        Positions::RoundedAlibi => {
+                            let kept = |x: f64| half::bf16::from_f64(x).to_f64();
+                            let at = |position: usize| kept(slopes[head] * kept(position as f64));
+                            scale * (at(t) - at(s))
+                        }
+                        _ => slopes[head] * (t - s) as f64,
+                    });
                     capped(spec.attention_cap, score) - lost
                 })
                 .collect();

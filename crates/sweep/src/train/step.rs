@@ -71,7 +71,7 @@ pub fn check(spec: &Spec) -> Result<()> {
         ),
         (spec.residual == Residual::Sequential, "attention and MLP are parallel"),
         (spec.activation == Activation::Silu && spec.gated, "the MLP is not SwiGLU"),
-        (spec.biases == Biases::NONE, "linear maps have biases"),
+        (spec.biases == Biases::NONE && !spec.head_bias, "linear maps have biases"),
         (
             spec.projected.is_none() && spec.embedding_scale == 1.0,
             "the embedding is projected or scaled",

@@ -142,6 +142,7 @@ pub(super) use tests::naive;
 
 #[cfg(test)]
 mod tests {
+    use super::super::Slope;
     use super::*;
     use relscale_testkit::numbers::{check_gradient, numbers};
 
@@ -158,7 +159,14 @@ mod tests {
                 let capped = |score: f64| {
                     shape.cap.map_or(score, |cap| f64::from(cap) * (score / f64::from(cap)).tanh())
                 };
-                let lost = |s: usize| f64::from(shape.slope.unwrap_or(0.0)) * (t - s) as f64;
+                let lost = |s: usize| match shape.slope {
+                    None => 0.0,
+                    Some(Slope::Even(slope)) => f64::from(slope) * (t - s) as f64,
+                    Some(Slope::Rounded { slope, factor }) => {
+                        let at = |position| f64::from(Slope::rounded(slope, position));
+                        f64::from(factor) * (at(t) - at(s))
+                    }
+                };
                 let weight = |s: usize| (capped(score(s) * f64::from(shape.scale)) - lost(s)).exp();
                 let seen = || (0..=t).filter(|s| shape.window.is_none_or(|window| s + window > t));
                 let total: f64 = seen().map(weight).sum();

@@ -15,6 +15,7 @@
 
 use crate::kernels::Format;
 use crate::lanes::soft_cap;
+use half::bf16;
 
 mod blocks;
 mod strips;
@@ -36,9 +37,31 @@ pub struct Shape {
     pub window: Option<usize>,
     /// `c` of a scaled score `s`, which becomes `c tanh(s / c)` before the softmax; forward only.
     pub cap: Option<f32>,
-    /// What a score loses for each token between key and query, once scaled and capped; forward of
-    /// [`one_head`] only.
-    pub slope: Option<f32>,
+    /// What a score loses with the distance between key and query, once scaled and capped; forward
+    /// of [`one_head`] only.
+    pub slope: Option<Slope>,
+}
+
+/// How scores fall with the distance (ALiBi).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Slope {
+    /// By so much for each token.
+    Even(f32),
+    /// By the difference of what [`Slope::rounded`] makes of the two positions, times a factor.
+    Rounded {
+        /// A number of bfloat16.
+        slope: f32,
+        /// The factor.
+        factor: f32,
+    },
+}
+
+impl Slope {
+    /// `slope position` as it is in bfloat16: the position is rounded, and the product again.
+    pub fn rounded(slope: f32, position: usize) -> f32 {
+        let kept = |number: f32| bf16::from_f32(number).to_f32();
+        kept(slope * kept(position as f32))
+    }
 }
 
 impl Shape {
@@ -60,12 +83,28 @@ impl Shape {
         if let Some(cap) = self.cap {
             soft_cap(cap / self.scale, scores);
         }
-        if let Some(slope) = self.slope {
-            let slope = slope / self.scale;
-            for key in 0..keys {
-                for query in 0..queries {
-                    scores[at(key, query)] +=
-                        slope * ((from + key) as f32 - (first + query) as f32);
+        match self.slope {
+            None => {}
+            Some(Slope::Even(slope)) => {
+                let slope = slope / self.scale;
+                for key in 0..keys {
+                    for query in 0..queries {
+                        scores[at(key, query)] +=
+                            slope * ((from + key) as f32 - (first + query) as f32);
+                    }
+                }
+            }
+            Some(Slope::Rounded { slope, factor }) => {
+                let factor = factor / self.scale;
+                let mut own = [0.0; QUERY_BLOCK];
+                for (query, own) in own[..queries].iter_mut().enumerate() {
+                    *own = Slope::rounded(slope, first + query);
+                }
+                for key in 0..keys {
+                    let other = Slope::rounded(slope, from + key);
+                    for query in 0..queries {
+                        scores[at(key, query)] += factor * (other - own[query]);
+                    }
                 }
             }
         }
@@ -147,9 +186,10 @@ mod tests {
                 for (window, cap, slope) in [
                     (None, None, None),
                     (Some(1), None, None),
-                    (Some(7), None, Some(0.25)),
+                    (Some(7), None, Some(Slope::Even(0.25))),
                     (Some(50), Some(0.3), None),
-                    (None, Some(2.0), Some(0.01)),
+                    (None, Some(2.0), Some(Slope::Even(0.01))),
+                    (None, None, Some(Slope::Rounded { slope: 0.353_515_6, factor: 0.2 })),
                 ] {
                     let shape = Shape {
                         heads: 4,
@@ -184,6 +224,20 @@ mod tests {
         }
     }
 
+    /// What torch 2.8 gives for slopes in bfloat16 times 2048 positions in int64: both factors are
+    /// rounded, and the product.
+    #[test]
+    fn rounded_slopes_are_those_of_bfloat16() {
+        for (slope, known) in [
+            (0.707_031_25, [2.125, 180.0, 181.0, 182.0, 708.0, 1448.0]),
+            (0.353_515_63, [1.0625, 90.0, 90.5, 91.0, 354.0, 724.0]),
+            (0.0625, [0.1875, 15.9375, 16.0, 16.125, 62.5, 128.0]),
+        ] {
+            let found = [3, 255, 257, 258, 1000, 2047].map(|at| Slope::rounded(slope, at));
+            assert_eq!(found, known);
+        }
+    }
+
     /// Scores that rise from block to block of keys, and fall: sums taken so far are scaled to the
     /// largest.
     #[test]
@@ -208,7 +262,7 @@ mod tests {
                     // exact in either type.
                     row[..16].fill(0.0);
                     row[0] = 1.0;
-                    row[8] = half::bf16::from_f32(slope * t as f32).to_f32();
+                    row[8] = bf16::from_f32(slope * t as f32).to_f32();
                 }
                 let want = blocks::naive(shape, &qkv);
                 let mut out = vec![f32::NAN; 600 * 8];
