@@ -1,6 +1,6 @@
 """Writes the tiny random checkpoints and their golden scores under crates/decoder/tests/goldens.
 
-    python tools/goldens/checkpoints.py [--out crates/decoder/tests/goldens] [--parts] [NAME ...]
+    python tools/goldens/checkpoints.py [--out crates/decoder/tests/goldens] [NAME ...]
 
 One folder a case, in Hugging Face layout, plus
 
@@ -42,11 +42,14 @@ from transformers import (
     Olmo2Config,
     OlmoConfig,
     OPTConfig,
+    PhiConfig,
     Qwen2Config,
     Qwen3Config,
     SmolLM3Config,
+    StableLmConfig,
+    Starcoder2Config,
 )
-from transformers import AutoModelForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 LENGTHS = (1, 2, 9, 17)
@@ -72,6 +75,33 @@ def opt(**over):
                 num_attention_heads=2, word_embed_proj_dim=16, do_layer_norm_before=True,
                 pad_token_id=1, bos_token_id=2, eos_token_id=2)
     return OPTConfig(**{**base, **over})
+
+
+def bloom(**over):
+    return BloomConfig(**{**dict(vocab_size=37, hidden_size=24, n_layer=2, n_head=3), **over})
+
+
+def falcon(**over):
+    base = dict(vocab_size=37, max_position_embeddings=24, hidden_size=16, num_hidden_layers=2, num_attention_heads=4)
+    return FalconConfig(**{**base, **over})
+
+
+def phi(**over):
+    base = dict(vocab_size=43, max_position_embeddings=24, hidden_size=16, intermediate_size=40, num_hidden_layers=2,
+                num_attention_heads=2)
+    return PhiConfig(**{**base, **over})
+
+
+def stablelm(**over):
+    base = dict(vocab_size=39, max_position_embeddings=24, hidden_size=32, intermediate_size=20, num_hidden_layers=2,
+                num_attention_heads=4, num_key_value_heads=4)
+    return StableLmConfig(**{**base, **over})
+
+
+def starcoder2(**over):
+    base = dict(vocab_size=41, max_position_embeddings=24, hidden_size=16, intermediate_size=40, num_hidden_layers=2,
+                num_attention_heads=4, num_key_value_heads=2)
+    return Starcoder2Config(**{**base, **over})
 
 
 def gpt_neox(**over):
@@ -158,15 +188,6 @@ def granite(**over):
     return GraniteConfig(**{**base, **over})
 
 
-# What families need that the decoder computes but does not read yet: `--parts`, and `families/unlisted.rs`.
-def parts():
-    return {
-        "bloom": (BloomConfig(vocab_size=37, hidden_size=24, n_layer=2, n_head=3), {}),
-        "falcon": (FalconConfig(vocab_size=37, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, multi_query=True,
-                                parallel_attn=True, bias=False, new_decoder_architecture=False, alibi=False), {}),
-    }
-
-
 # --- what can be done to a folder after it is saved --------------------------------------------------------------
 
 
@@ -203,6 +224,19 @@ def old_gpt2_names(folder):
     save_file(tensors, path, metadata={"format": "pt"})
 
 
+def old_bloom(folder):
+    """BLOOM's files: its first names of sizes, keys of Megatron, no "transformer." prefix."""
+    path = folder / "config.json"
+    config = json.loads(path.read_text())
+    config["n_embed"], config["num_attention_heads"] = config.pop("hidden_size"), config.pop("n_head")
+    config |= dict(attention_softmax_in_fp32=True, bias_dropout_fusion=True, masked_softmax_fusion=True, n_inner=None,
+                   offset_alibi=100, seq_length=20, skip_bias_add=True, skip_bias_add_qkv=False)
+    path.write_text(json.dumps(config, indent=2) + "\n")
+    path = folder / "model.safetensors"
+    tensors = {k.removeprefix("transformer."): v for k, v in load_file(path).items()}
+    save_file(tensors, path, metadata={"format": "pt"})
+
+
 def opt_without_prefix(folder):
     """opt-350m's names: "decoder." where its siblings have "model.decoder."."""
     path = folder / "model.safetensors"
@@ -229,7 +263,8 @@ def rope_parameters(folder):
     if "rope_parameters" in config:  # written by it
         return
     theta, scaling = config.pop("rope_theta"), config.pop("rope_scaling", None) or {"rope_type": "default"}
-    config["rope_parameters"] = {"rope_theta": theta, **scaling}
+    partial = {key: config.pop(key) for key in ("partial_rotary_factor",) if key in config}
+    config["rope_parameters"] = {"rope_theta": theta, **partial, **scaling}
     path.write_text(json.dumps(config, indent=2) + "\n")
 
 
@@ -329,12 +364,40 @@ CASES = {
     "gemma3_text": (gemma3(rope_scaling=dict(rope_type="linear", factor=8.0)), {}),
     "gemma3-sharded-f16": (gemma3_with_vision(rope_scaling=dict(rope_type="linear", factor=8.0)), dict(dtype=F16, shard=4000)),
     "gemma3-newer-names": (gemma3_with_vision(num_key_value_heads=1), dict(dtype=BF16, after=gemma3_names_of_version_5)),
+    "bloom": (bloom(), {}),
+    "bloom-untied-sharded-f16": (bloom(hidden_size=16, n_head=4, n_layer=1, tie_word_embeddings=False),
+                                 dict(dtype=F16, shard=4000)),
+    "bloom-old-names": (bloom(hidden_size=20, n_head=5), dict(dtype=BF16, after=old_bloom)),
+    "falcon-7b": (falcon(), {}),
+    "falcon-40b": (falcon(new_decoder_architecture=True, num_kv_heads=2), dict(dtype=BF16)),
+    "falcon-11b": (falcon(new_decoder_architecture=True, num_kv_heads=2, num_ln_in_parallel_attn=1, ffn_hidden_size=40,
+                          rope_theta=500.0, tie_word_embeddings=False), dict(dtype=F16, shard=4000)),
+    # So many heads that slopes, and their products with positions, are no numbers of bfloat16.
+    "falcon-rw": (falcon(hidden_size=20, num_attention_heads=10, alibi=True, multi_query=False, parallel_attn=False, bias=True), {}),
+    "falcon-alibi-parallel": (falcon(hidden_size=20, num_attention_heads=10, num_kv_heads=5, num_hidden_layers=1, alibi=True,
+                                     new_decoder_architecture=True), dict(dtype=F16)),
+    "falcon-linear": (falcon(multi_query=False, bias=True, rope_scaling=dict(rope_type="linear", factor=4.0)), dict(dtype=BF16)),
     "gpt_neox-parallel": (gpt_neox(), {}),
     "gpt_neox-sequential": (gpt_neox(use_parallel_residual=False), {}),
     "gpt_neox-full-rotary": (gpt_neox(rotary_pct=1.0, attention_bias=False, rotary_emb_base=500), {}),
     "gpt_neox-buffers": (gpt_neox(), dict(dtype=F16, after=old_neox_buffers)),
     "gpt_neox-large-scores": (gpt_neox(), dict(dtype=F16, attention=60.0)),
     "gpt_neox-tied-tanh": (gpt_neox(tie_word_embeddings=True, hidden_act="gelu_new"), dict(dtype=BF16)),
+    "phi": (phi(), {}),
+    "phi-query-key-norm": (phi(hidden_size=32, num_attention_heads=4, num_key_value_heads=2, qk_layernorm=True,
+                               partial_rotary_factor=0.75), dict(dtype=BF16)),
+    "phi-tied-sharded-f16": (phi(num_key_value_heads=1, tie_word_embeddings=True, head_dim=6, partial_rotary_factor=1.0),
+                             dict(dtype=F16, shard=4000)),
+    "stablelm": (stablelm(), {}),
+    "stablelm-2": (stablelm(use_qkv_bias=True, tie_word_embeddings=True, partial_rotary_factor=0.5), dict(dtype=BF16)),
+    "stablelm-2-12b": (stablelm(hidden_size=16, num_attention_heads=2, num_key_value_heads=1, qk_layernorm=True, use_parallel_residual=True,
+                                partial_rotary_factor=0.5), dict(dtype=F16, shard=4000)),
+    "stablelm-rope-parameters": (stablelm(rope_theta=500.0, rope_scaling=LLAMA3, max_position_embeddings=256, num_key_value_heads=2,
+                                          qk_layernorm=True, partial_rotary_factor=0.75), dict(dtype=BF16, after=rope_parameters)),
+    "starcoder2": (starcoder2(), {}),
+    "starcoder2-window": (starcoder2(sliding_window=5, use_bias=False, tie_word_embeddings=False), dict(dtype=BF16)),
+    "starcoder2-sharded-f16": (starcoder2(head_dim=6, num_key_value_heads=1, rope_scaling=dict(rope_type="dynamic", factor=3.0)),
+                               dict(dtype=F16, shard=4000)),
     "qwen2-tied": (qwen2(), {}),
     "qwen2-untied-bf16": (qwen2(tie_word_embeddings=False), dict(dtype=BF16)),
     "qwen2-sharded": (qwen2(), dict(shard=4000)),
@@ -417,6 +480,17 @@ CASES = {
                             attention_types=[[["local"], 1], [["local", "global"], 1]], num_layers=3),
                     dict(after=without("attention_layers"))),
     "opt-odd": (opt(activation_function="gelu", ffn_dim=40, _remove_final_layer_norm=True), {}),
+    "bloom-odd": (bloom(hidden_size=16, n_head=4, layer_norm_epsilon=2**-7, tie_word_embeddings=False), {}),
+    "falcon-odd": (falcon(multi_query=False, parallel_attn=False, bias=True, rope_theta=500.0, ffn_hidden_size=40,
+                          rope_scaling=dict(rope_type="linear", factor=2.0), activation="gelu_new", layer_norm_epsilon=2**-7,
+                          tie_word_embeddings=False), {}),
+    "phi-odd": (phi(num_attention_heads=4, num_key_value_heads=2, qk_layernorm=True, partial_rotary_factor=1.0, rope_theta=500.0,
+                    rope_scaling=dict(rope_type="linear", factor=2.0), hidden_act="gelu", layer_norm_eps=2**-7), {}),
+    "stablelm-odd": (stablelm(hidden_size=16, num_attention_heads=2, num_key_value_heads=2, use_qkv_bias=True, qk_layernorm=True,
+                              partial_rotary_factor=0.5, rope_theta=500.0, layer_norm_eps=2**-7,
+                              rope_scaling=dict(rope_type="linear", factor=2.0)), {}),
+    "starcoder2-odd": (starcoder2(num_key_value_heads=4, sliding_window=5, hidden_act="gelu", norm_epsilon=2**-7, rope_theta=500.0,
+                                  rope_scaling=dict(rope_type="linear", factor=2.0), tie_word_embeddings=False), {}),
     "gpt_neox-odd": (gpt_neox(rotary_pct=0.5, rotary_emb_base=500, use_parallel_residual=False, hidden_act="gelu_new",
                               layer_norm_eps=2**-7, rope_scaling=dict(rope_type="linear", factor=2.0)), {}),
     "qwen2-odd": (qwen2(num_hidden_layers=3, use_sliding_window=True, sliding_window=4, max_window_layers=1,
@@ -527,12 +601,17 @@ def scores(logits, ids):
 def read(folder):
     """A folder as transformers reads it; fails where weights are missing, which it would draw."""
     model, info = AutoModelForCausalLM.from_pretrained(
-        folder, attn_implementation="eager", dtype=torch.float32, output_loading_info=True)
+        folder, attn_implementation=implementation(AutoConfig.from_pretrained(folder)), dtype=torch.float32, output_loading_info=True)
     # A tied head is no parameter of its own, and version 5 lists it all the same.
     missing = {key for key in info["missing_keys"] if not (model.config.tie_word_embeddings and "lm_head" in key)}
     if missing:
         raise ValueError(f"missing {sorted(missing)[0]}")
     return model
+
+
+def implementation(config):
+    """Of attention: the plain one, but for Falcon's ALiBi, whose slopes it adds twice (4.57 and 5.24)."""
+    return "sdpa" if getattr(config, "alibi", False) else "eager"
 
 
 def write(name, config, options, out):
@@ -541,8 +620,8 @@ def write(name, config, options, out):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     dtype = options.get("dtype", F32)
-    config._attn_implementation = "eager"
-    model = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
+    config._attn_implementation = implementation(config)
+    model = AutoModelForCausalLM.from_config(config, attn_implementation=implementation(config))
     randomise(model, seed, options.get("attention", 1.0))
     if spare := options.get("spare"):
         model.get_output_embeddings().weight.data[-spare:] *= 20.0
@@ -565,20 +644,18 @@ def write(name, config, options, out):
     save_file(logits, folder / "golden.safetensors")
 
 
-# Initialising an OPT without affine norms fails in this version of transformers; we draw all weights ourselves anyway.
-transformers.OPTPreTrainedModel._init_weights = lambda self, module: None
+# Initialising an OPT without affine norms, or a StableLM with norms of heads, fails in this version of transformers; we draw
+# all weights ourselves anyway.
+transformers.OPTPreTrainedModel._init_weights = transformers.StableLmPreTrainedModel._init_weights = lambda self, module: None
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     root = Path(__file__).resolve().parents[2]
     parser.add_argument("--out", type=Path, default=root / "crates/decoder/tests/goldens")
-    parser.add_argument("--parts", action="store_true", help="the cases of crates/decoder/tests/parts")
     parser.add_argument("names", nargs="*", help="cases to write; all by default")
     args = parser.parse_args()
-    cases = parts() if args.parts else CASES
-    if args.parts:
-        args.out = args.out.parent / "parts"
+    cases = CASES
     if unknown := set(args.names) - set(cases):
         sys.exit(f"unknown case {sorted(unknown)}; known: {', '.join(cases)}")
     torch.set_num_threads(1)

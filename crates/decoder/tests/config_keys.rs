@@ -20,12 +20,14 @@ const NOT_OURS: [&str; 16] = [
     "dropout",
     "embd_pdrop",
     "embed_dropout",
+    "embedding_dropout",
     "hidden_dropout",
     "init_std",
     "initializer_range",
     "layerdrop",
     "resid_dropout",
     "resid_pdrop",
+    "residual_dropout",
     "dtype",
     "activation_dropout",
     "image_token_index",
@@ -37,7 +39,7 @@ fn may_be_refused(key: &str, way: &str) -> bool {
     // A stored head that differs from the embedding: the versions of transformers disagree.
     key == "tie_word_embeddings"
         // Biases that are stored and then not used.
-        || matches!(key, "attention_bias" | "mlp_bias")
+        || matches!(key, "attention_bias" | "bias" | "mlp_bias" | "use_bias" | "use_qkv_bias")
         || (way == "null" && matches!(key, "enable_bias" | "layer_norm_elementwise_affine"))
         // Another spelling is there that transformers does not read, and contradicts the default.
         || (way == "absent" && matches!(key, "rotary_emb_base" | "rotary_pct"))
@@ -45,6 +47,8 @@ fn may_be_refused(key: &str, way: &str) -> bool {
         || key == "use_sliding_window"
         // Norms that are stored and then not used.
         || (way == "null" && key == "do_layer_norm_before")
+        || (way == "absent" && key == "parallel_attn")
+        || key == "qk_layernorm"
 }
 
 /// nll of the longest sequence, nats.

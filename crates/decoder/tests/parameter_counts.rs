@@ -69,7 +69,22 @@ fn totals_equal_the_published_checkpoints() {
         ("gpt-neo-125m", 125_198_592),
         ("gpt-neo-1.3B", 1_315_575_808),
         ("gpt-neo-2.7B", 2_651_307_520),
+        ("bloom-560m", 559_214_592),
+        ("bloom-1b1", 1_065_314_304),
+        ("bloom-1b7", 1_722_408_960),
+        ("bloom-3b", 3_002_557_440),
+        ("bloom-7b1", 7_069_016_064),
+        ("bloom-176b", 176_247_271_424),
+        ("falcon-rw-1b", 1_311_625_216),
+        ("falcon-40b", 41_303_293_952),
         ("opt-350m", 331_196_416),
+        ("phi-1", 1_418_270_720),
+        ("phi-1_5", 1_418_270_720),
+        ("phi-2", 2_779_683_840),
+        ("stablelm-3b-4e1t", 2_795_443_200),
+        ("starcoder2-3b", 3_030_371_328),
+        ("starcoder2-7b", 7_173_923_840),
+        ("starcoder2-15b", 15_957_889_024),
         ("qwen2.5-0.5B", 494_032_768),
         ("qwen2.5-72B", 72_706_203_648),
         ("qwen3-0.6B", 596_049_920),
@@ -92,5 +107,10 @@ fn totals_equal_the_published_checkpoints() {
         ("smollm3-3b", 3_075_098_624),
     ] {
         assert_eq!(count(config).total, total, "{config}");
+    }
+    // Their files store the tied head a second time.
+    for (config, total) in [("falcon-7b", 7_217_189_760), ("falcon-180b", 179_522_565_120)] {
+        let count = count(config);
+        assert_eq!((count.head, count.total + count.token_embedding), (0, total), "{config}");
     }
 }

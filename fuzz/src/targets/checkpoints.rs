@@ -183,6 +183,8 @@ pub fn model(data: &[u8]) {
 pub fn model_seeds() -> Vec<Vec<u8>> {
     let folders = [
         "gemma3-newer-names",
+        "bloom",
+        "falcon-rw",
         "gpt2",
         "gpt_neo",
         "gpt_neox-parallel",
@@ -192,9 +194,11 @@ pub fn model_seeds() -> Vec<Vec<u8>> {
         "mistral-window",
         "opt",
         "opt-350m",
+        "phi",
         "qwen2-tied",
         "qwen3",
         "smollm3",
+        "stablelm-odd",
     ];
     let folder = |name: &str| {
         let file =

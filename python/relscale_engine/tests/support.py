@@ -20,7 +20,6 @@ from relscale_engine.frames import Request, Window
 PACKAGE = Path(__file__).resolve().parents[1]
 REPOSITORY = PACKAGE.parents[1]
 GOLDENS = REPOSITORY / "crates/decoder/tests/goldens"
-PARTS = REPOSITORY / "crates/decoder/tests/parts"
 NEEDS_TORCH = "torch and transformers are not installed"
 
 

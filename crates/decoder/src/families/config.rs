@@ -287,6 +287,23 @@ impl Config {
         Ok(a)
     }
 
+    /// A count under its name or an older one, which the reference takes unless it is `null`; where
+    /// both are given they must agree.
+    pub(super) fn size_or_older(
+        &mut self,
+        key: &str,
+        older: &str,
+        default: usize,
+    ) -> Result<usize> {
+        let Some(old) = self.optional_size(older)? else { return self.size(key, default) };
+        match self.optional_size(key)? {
+            Some(new) if new != old => {
+                Err(self.broken(format!("{older} = {old} and {key} = {new} contradict each other")))
+            }
+            _ => Ok(old),
+        }
+    }
+
     /// A count that may be `null`, which is another thing than absent: `default`.
     pub(super) fn size_or_null(&mut self, key: &str, default: usize) -> Result<Option<usize>> {
         if self.has(key) { self.optional_size(key) } else { self.size(key, default).map(Some) }
@@ -434,7 +451,10 @@ impl Config {
     /// nothing and passes.
     pub(super) fn refuse_unread(&mut self, ignored: &[&str]) -> Result<()> {
         for key in MUST_BE_FALSE {
-            self.only(key, false)?;
+            // Some family has it, and reads it.
+            if !self.read.contains(*key) {
+                self.only(key, false)?;
+            }
         }
         match self.get("pruned_heads") {
             Some(Value::Object(heads)) if heads.is_empty() => {}

@@ -2,12 +2,14 @@
 
 use super::family::Family;
 use super::{
-    gemma, gemma2, gemma3, gpt_neo, gpt_neox, gpt2, granite, llama, olmo, olmo2, opt, qwen2, qwen3,
-    smollm3,
+    bloom, falcon, gemma, gemma2, gemma3, gpt_neo, gpt_neox, gpt2, granite, llama, olmo, olmo2,
+    opt, phi, qwen2, qwen3, smollm3, stablelm, starcoder2,
 };
 
 /// In the order in which they are told.
-pub(super) const FAMILIES: [&Family; 16] = [
+pub(super) const FAMILIES: [&Family; 21] = [
+    &bloom::FAMILY,
+    &falcon::FAMILY,
     &gemma::FAMILY,
     &gemma2::FAMILY,
     &gemma3::FAMILY,
@@ -21,7 +23,10 @@ pub(super) const FAMILIES: [&Family; 16] = [
     &olmo::FAMILY,
     &olmo2::FAMILY,
     &opt::FAMILY,
+    &phi::FAMILY,
     &qwen2::FAMILY,
     &qwen3::FAMILY,
     &smollm3::FAMILY,
+    &stablelm::FAMILY,
+    &starcoder2::FAMILY,
 ];

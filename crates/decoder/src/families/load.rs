@@ -133,7 +133,7 @@ pub(super) fn load_of<M: Keep + Send>(
     let hash = || known.map_or_else(|| checkpoint.sha256(), |read| Ok(read.sha256.clone()));
     let weights = || {
         let mut tensors =
-            Tensors::new(&checkpoint, &spec, family.names, format, options.force_tied)?;
+            Tensors::new(&checkpoint, &spec, family.names.of(&spec), format, options.force_tied)?;
         Ok((build(&spec, &mut tensors)?, tensors.finish()))
     };
     let (weights, weights_sha256) = rayon::join(weights, hash);
@@ -282,5 +282,5 @@ pub fn named_tensors<'a>(
 ) -> Result<Vec<Named<'a>>> {
     let family = family_by_name(family)
         .ok_or_else(|| Error::Spec(format!("there is no family {family:?}")))?;
-    names::named(family.names, spec, weights)
+    names::named(family.names.of(spec), spec, weights)
 }

@@ -9,14 +9,17 @@
 //!   never computed wrongly.
 //! * `names`: the table of tensor names; `tensors`: tensors by name and shape, with a record of
 //!   what was used.
-//! * `gpt2`, `gpt_neo`, `opt`, `gpt_neox`; `llama_like`, of which `llama`, `olmo`, `olmo2`,
-//!   `qwen2`, `qwen3`, `gemma`, `gemma2`, `gemma3`, `smollm3`, `granite` and Mistral are settings;
+//! * `gpt2`, `gpt_neo`, `opt`, `gpt_neox`, `bloom`, `falcon`, `phi`, `stablelm`, `starcoder2`;
+//!   `llama_like`, of which `llama`, `olmo`, `olmo2`, `qwen2`, `qwen3`, `gemma`, `gemma2`, `gemma3`,
+//!   `smollm3`, `granite` and Mistral are settings;
 //!   `rotary`: the keys of rotary positions in their three spellings.
 //!
 //! Adding a family: a file here, a line in `list`, a case in `tools/goldens/checkpoints.py`, a
 //! published configuration in `tests/configs`.
 
+mod bloom;
 mod config;
+mod falcon;
 mod family;
 mod gemma;
 mod gemma2;
@@ -33,13 +36,14 @@ mod names;
 mod olmo;
 mod olmo2;
 mod opt;
+mod phi;
 mod qwen2;
 mod qwen3;
 mod rotary;
 mod smollm3;
+mod stablelm;
+mod starcoder2;
 mod tensors;
-#[cfg(test)]
-mod unlisted;
 
 pub use load::{
     CheckpointInfo, LoadOptions, Loaded, ReadWeights, known, load, load_known, load_packed,

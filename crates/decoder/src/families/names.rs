@@ -5,10 +5,11 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::parts::{BlockPart, Part, Source, Vector, build};
-use crate::spec::{Gain, Spec};
+use crate::spec::{Gain, Residual, Spec};
 use crate::weights::{Role, Weights};
 
-/// Names of all parts, without `.weight` and `.bias`. `""`: the family has none.
+/// Names of all parts, without `.weight` and `.bias`. `""`: the family has none. `{}` stands for
+/// the number of a head, each of which has a tensor.
 pub(super) struct Names {
     /// What may stand before all names of the body, in the order tried.
     pub(super) prefixes: &'static [&'static str],
@@ -39,6 +40,8 @@ pub(super) struct Names {
     pub(super) up: Stored,
     pub(super) down: &'static str,
     pub(super) mlp_branch_norm: &'static str,
+    /// The table of blocks with two norms side by side, where that is another (Falcon).
+    pub(super) parallel: Option<&'static Self>,
 }
 
 /// Where the outputs of a map of several kinds are.
@@ -83,6 +86,7 @@ impl Names {
         up: Stored::Whole(""),
         down: "",
         mlp_branch_norm: "",
+        parallel: None,
     };
 
     /// The full name of the head: outside the body, and so beside the `model` of a prefix
@@ -92,6 +96,11 @@ impl Names {
             Some(part) => format!("{part}.{}", self.head),
             None => self.head.to_owned(),
         }
+    }
+
+    /// The table for a model of this spec.
+    pub(super) fn of(&'static self, spec: &Spec) -> &'static Self {
+        self.parallel.filter(|_| spec.residual == Residual::Parallel).unwrap_or(self)
     }
 
     /// The tensors of a part, each by its full name without its ending and with the outputs of it,
@@ -131,6 +140,15 @@ impl Names {
             Stored::Apart(names) => (*names, None),
             Stored::Ordered(name, order) => (std::slice::from_ref(name), Some(*order)),
         };
+        if let ([name], Part::Block(number, _)) = (names, part)
+            && name.contains("{}")
+        {
+            let full = |(head, length): (usize, &usize)| {
+                let name = name.replace("{}", &head.to_string());
+                (format!("{prefix}{}{number}.{name}", self.block), *length)
+            };
+            return Ok((rows.iter().enumerate().map(full).collect(), order));
+        }
         if names.contains(&"") || (names.len() > 1 && names.len() != rows.len()) {
             return Err(Error::Spec(format!("the family has no name for {part:?}")));
         }

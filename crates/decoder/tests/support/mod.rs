@@ -17,11 +17,6 @@ pub fn case(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens").join(name)
 }
 
-/// Folder of a case of a family that is not listed yet.
-pub fn part(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/parts").join(name)
-}
-
 /// A copy of a golden case, to be spoiled.
 pub fn copy(name: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
