@@ -380,16 +380,20 @@ proptest! {
             "gpt2", "opt-350m", "gpt_neox-parallel", "qwen2-tied", "llama-llama3", "qwen3", "gpt_neo",
             "olmo2-mqa-biases", "gemma3_text-odd", "gemma3-newer-names", "smollm3-odd", "granite",
         ][case as usize];
-        let folder = copy(name);
-        let path = folder.path().join("config.json");
-        let mut config: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-        let keys = config.as_object_mut().unwrap();
-        let at = at.index(keys.len());
-        *keys.values_mut().nth(at).unwrap() = value;
-        std::fs::write(&path, config.to_string()).unwrap();
-        if let Err(error) = families::load(folder.path(), LoadOptions::default()) {
-            prop_assert!(!error.to_string().is_empty());
-        }
+        read_or_refused(name, at, value);
+    }
+}
+
+fn read_or_refused(name: &str, at: prop::sample::Index, value: Value) {
+    let folder = copy(name);
+    let path = folder.path().join("config.json");
+    let mut config: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let keys = config.as_object_mut().unwrap();
+    let at = at.index(keys.len());
+    *keys.values_mut().nth(at).unwrap() = value;
+    std::fs::write(&path, config.to_string()).unwrap();
+    if let Err(error) = families::load(folder.path(), LoadOptions::default()) {
+        assert!(!error.to_string().is_empty());
     }
 }
 

@@ -169,3 +169,13 @@ fn a_tied_head_keeps_its_bias() {
         assert_eq!(loaded.weights.head_bias.unwrap().len(), 43);
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn a_senseless_configuration_never_panics(case in 0..6, at in any::<prop::sample::Index>(), value in any_value()) {
+        let names = ["bloom-old-names", "falcon-40b", "falcon-rw", "phi-odd", "stablelm-odd", "starcoder2"];
+        read_or_refused(names[case as usize], at, value);
+    }
+}
