@@ -13,7 +13,7 @@ use support::{case, copy};
 
 /// Keys that transformers needs to build or train a model and that change no score of one that
 /// exists: it fails on `null`, we do not.
-const NOT_OURS: [&str; 16] = [
+const NOT_OURS: [&str; 18] = [
     "attention_dropout",
     "attn_pdrop",
     "classifier_dropout",

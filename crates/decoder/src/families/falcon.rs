@@ -12,7 +12,7 @@ use std::ops::Range;
 use super::config::Config;
 use super::family::Family;
 use super::names::{Names, Stored};
-use super::rotary::{self, Spelling};
+use super::rotary::{self, BASE, Spelling};
 use crate::error::Result;
 use crate::spec::{Activation, Biases, Layer, NormKind, Positions, Residual, Spec};
 
@@ -42,7 +42,8 @@ const NAMES: Names = Names {
     ..Names::NONE
 };
 
-const ROTARY: Spelling = Spelling { base: &["rope_theta"], fraction: &[], default_fraction: 1.0 };
+const ROTARY: Spelling =
+    Spelling { base: &["rope_theta"], default_base: BASE, fraction: &[], default_fraction: 1.0 };
 
 /// `FalconConfig`'s width.
 const WIDTH: usize = 4544;

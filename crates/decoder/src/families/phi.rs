@@ -9,7 +9,7 @@ use super::config::Config;
 use super::family::Family;
 use super::llama_like;
 use super::names::{Names, Stored};
-use super::rotary::{self, Spelling};
+use super::rotary::{self, BASE, Spelling};
 use crate::error::Result;
 use crate::spec::{Activation, Biases, Layer, NormKind, NormSpan, Residual, Spec};
 
@@ -27,8 +27,12 @@ const NAMES: Names = Names {
     ..llama_like::NAMES
 };
 
-const ROTARY: Spelling =
-    Spelling { base: &["rope_theta"], fraction: &["partial_rotary_factor"], default_fraction: 0.5 };
+const ROTARY: Spelling = Spelling {
+    base: &["rope_theta"],
+    default_base: BASE,
+    fraction: &["partial_rotary_factor"],
+    default_fraction: 0.5,
+};
 
 fn spec(config: &mut Config) -> Result<Spec> {
     let (width, heads) =

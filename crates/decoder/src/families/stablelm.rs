@@ -8,7 +8,7 @@ use super::config::Config;
 use super::family::Family;
 use super::llama_like;
 use super::names::Names;
-use super::rotary::{self, Spelling};
+use super::rotary::{self, BASE, Spelling};
 use crate::error::Result;
 use crate::spec::{Activation, Biases, Layer, NormKind, NormSpan, Residual, Spec};
 
@@ -23,6 +23,7 @@ const NAMES: Names = Names {
 
 const ROTARY: Spelling = Spelling {
     base: &["rope_theta"],
+    default_base: BASE,
     fraction: &["partial_rotary_factor"],
     default_fraction: 0.25,
 };

@@ -8,7 +8,7 @@ use super::config::Config;
 use super::family::Family;
 use super::llama_like;
 use super::names::{Names, Stored};
-use super::rotary::{self, Spelling};
+use super::rotary::{self, BASE, Spelling};
 use crate::error::Result;
 use crate::spec::{Activation, Biases, Layer, NormKind, Spec};
 
@@ -28,7 +28,8 @@ pub(super) const FAMILY: Family = Family {
     names: &Names { up: Stored::Whole("mlp.c_fc"), down: "mlp.c_proj", ..llama_like::NAMES },
 };
 
-const ROTARY: Spelling = Spelling { base: &["rope_theta"], fraction: &[], default_fraction: 1.0 };
+const ROTARY: Spelling =
+    Spelling { base: &["rope_theta"], default_base: BASE, fraction: &[], default_fraction: 1.0 };
 
 fn spec(config: &mut Config) -> Result<Spec> {
     let (width, heads) =
