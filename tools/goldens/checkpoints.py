@@ -40,9 +40,11 @@ from transformers import (
     LlamaConfig,
     MistralConfig,
     Olmo2Config,
+    Olmo3Config,
     OlmoConfig,
     OPTConfig,
     PhiConfig,
+    Phi3Config,
     Qwen2Config,
     Qwen3Config,
     SmolLM3Config,
@@ -142,6 +144,18 @@ def olmo(**over):
     base = dict(vocab_size=39, max_position_embeddings=24, hidden_size=16, intermediate_size=28,
                 num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)
     return OlmoConfig(**{**base, **over})
+
+
+def olmo3(**over):
+    base = dict(vocab_size=39, max_position_embeddings=24, hidden_size=16, intermediate_size=28, num_hidden_layers=4,
+                num_attention_heads=2, num_key_value_heads=1, sliding_window=5, rope_theta=500000.0)
+    return Olmo3Config(**{**base, **over})
+
+
+def phi3(**over):
+    base = dict(vocab_size=39, max_position_embeddings=24, hidden_size=24, intermediate_size=28, num_hidden_layers=2,
+                num_attention_heads=2, num_key_value_heads=1, pad_token_id=0)
+    return Phi3Config(**{**base, **over})
 
 
 def olmo2(**over):
@@ -268,6 +282,16 @@ def rope_parameters(folder):
     path.write_text(json.dumps(config, indent=2) + "\n")
 
 
+def rope_parameters_by_kind(folder):
+    """The same where kinds of layer rotate each in its own way."""
+    path = folder / "config.json"
+    config = json.loads(path.read_text())
+    theta, scaling = config.pop("rope_theta"), config.pop("rope_scaling")
+    plain = dict(rope_type="default", rope_theta=theta)
+    config["rope_parameters"] = {"full_attention": {"rope_theta": theta, **scaling}, "sliding_attention": plain}
+    path.write_text(json.dumps(config, indent=2) + "\n")
+
+
 def without(*keys):
     """Takes keys out of config.json, as in configurations that are older than they."""
 
@@ -324,7 +348,12 @@ def awkward_storage(tensors):
 # --- the cases ---------------------------------------------------------------------------------------------------
 
 F32, F16, BF16 = torch.float32, torch.float16, torch.bfloat16
-# Given as a copy: version 5 writes the base into the table that it is given.
+# Tables are given as copies: version 5 writes the base into the one that it is given.
+# Blends over three channel pairs of eight; over four, with ends that are no whole pairs.
+YARN = dict(rope_type="yarn", factor=4.0, original_max_position_embeddings=16, beta_fast=2.0, beta_slow=0.5)
+YARN_MSCALE = dict(type="yarn", factor=3.0, mscale=0.7, mscale_all_dim=0.3, truncate=False, beta_fast=3.0, beta_slow=0.25)
+# Sequences of up to 9 tokens are short, those of 17 long, and so they are without their last.
+LONG = dict(type="longrope", short_factor=[1.0, 1.5, 2.0, 2.5, 1.25, 3.0], long_factor=[1.0, 2.5, 4.0, 6.0, 3.5, 8.0])
 LLAMA3 = dict(rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
               original_max_position_embeddings=32)
 
@@ -416,6 +445,7 @@ CASES = {
         "sliding_attention", "full_attention", "sliding_attention"]), {}),
     "qwen3-linear": (qwen3(rope_scaling=dict(rope_type="linear", factor=4.0)), {}),
     "qwen3-dynamic": (qwen3(rope_scaling=dict(type="dynamic", factor=3.0)), {}),
+    "qwen3-yarn": (qwen3(rope_scaling={**YARN}, rope_theta=100.0, head_dim=16), {}),
     "qwen3-llama3": (qwen3(rope_scaling={**LLAMA3}, rope_theta=100.0, head_dim=8, max_position_embeddings=256), {}),
     "qwen3-rope-parameters": (qwen3(rope_theta=500.0, rope_scaling={**LLAMA3}, max_position_embeddings=256), dict(after=rope_parameters)),
     "qwen3-sharded-f16": (qwen3(), dict(dtype=F16, shard=4000)),
@@ -425,7 +455,12 @@ CASES = {
     "llama-head-dim": (llama(head_dim=6), {}),
     "llama-llama3": (llama(rope_scaling={**LLAMA3}, rope_theta=100.0, head_dim=8, max_position_embeddings=256), {}),
     "llama-linear": (llama(rope_scaling=dict(rope_type="linear", factor=4.0)), dict(dtype=BF16)),
+    # The original context is that of the configuration, and the last pair the last to be blended.
+    "llama-yarn": (llama(rope_scaling=dict(rope_type="yarn", factor=4.0), rope_theta=7.0, head_dim=16), {}),
+    "llama-longrope": (llama(rope_scaling={**LONG, "attention_factor": 1.3}, rope_theta=100.0, head_dim=12,
+                             original_max_position_embeddings=10), {}),
     "llama-dynamic": (llama(rope_scaling=dict(rope_type="dynamic", factor=3.0)), {}),
+    "gpt_neox-yarn": (gpt_neox(rotary_pct=0.75, hidden_size=32, rope_scaling=YARN_MSCALE, rotary_emb_base=50), dict(dtype=F16)),
     "gpt_neox-dynamic": (gpt_neox(rotary_pct=0.5, rope_scaling=dict(type="dynamic", factor=2.0)), {}),
     "llama-rope-parameters": (llama(rope_theta=500.0, rope_scaling={**LLAMA3}, max_position_embeddings=256), dict(after=rope_parameters)),
     "llama-sharded-f16": (llama(), dict(dtype=F16, shard=4000)),
@@ -441,6 +476,7 @@ CASES = {
     # Softer scores: with others this draw loses six times what its kin do where products are of bfloat16, in torch too.
     "olmo-rope-parameters": (olmo(rope_theta=500.0, rope_scaling={**LLAMA3}, max_position_embeddings=256),
                              dict(after=rope_parameters, attention=0.5)),
+    "olmo-clipped": (olmo(clip_qkv=0.75), {}),
     "olmo-sharded-f16": (olmo(), dict(dtype=F16, shard=4000)),
     "olmo2-gqa": (olmo2(), {}),
     "olmo2-mha-tied": (olmo2(num_key_value_heads=4, tie_word_embeddings=True), {}),
@@ -457,8 +493,18 @@ CASES = {
                            dict(dtype=F16, shard=4000)),
     "granite": (granite(), {}),
     "granite-rope-parameters": (granite(num_key_value_heads=1, attention_bias=True, mlp_bias=True, tie_word_embeddings=True,
-                                        rope_theta=500.0, rope_scaling=LLAMA3, max_position_embeddings=256),
+                                        rope_theta=500.0, rope_scaling={**LLAMA3}, max_position_embeddings=256),
                                 dict(dtype=F16, shard=4000, after=rope_parameters)),
+    # YaRN on full attention, the fourth block.
+    "olmo3": (olmo3(rope_scaling={**YARN}, rope_theta=100.0), {}),
+    "olmo3-tied-bf16": (olmo3(tie_word_embeddings=True, num_key_value_heads=2, attention_bias=True, num_hidden_layers=2, layer_types=[
+        "full_attention", "sliding_attention"]), dict(dtype=BF16)),
+    "olmo3-rope-parameters": (olmo3(rope_scaling={**YARN}, rope_theta=100.0), dict(after=rope_parameters_by_kind)),
+    "phi3": (phi3(sliding_window=5), dict(dtype=BF16)),
+    # Six of eight pairs of a head.
+    "phi3-longrope": (phi3(hidden_size=32, partial_rotary_factor=0.75, original_max_position_embeddings=10, rope_theta=100.0,
+                           rope_scaling={**LONG, "type": "su"}, tie_word_embeddings=True, num_key_value_heads=None), {}),
+    "phi3-rope-parameters": (phi3(original_max_position_embeddings=10, rope_scaling=dict(LONG)), dict(after=rope_parameters)),
     # Every key that may be away is away from its default: bases of config_keys.py.
     "gemma-odd": (gemma(rope_theta=500.0, rms_norm_eps=2**-7, rope_scaling=dict(type="linear", factor=2.0), attention_bias=True,
                         tie_word_embeddings=False), dict(dtype=BF16)),
@@ -502,6 +548,10 @@ CASES = {
                         num_key_value_heads=4), {}),
     "mistral-odd": (mistral(sliding_window=5, rope_theta=500.0, rms_norm_eps=2**-7), {}),
     "olmo-odd": (olmo(rope_theta=500.0, rope_scaling=dict(type="linear", factor=2.0), num_key_value_heads=4), {}),
+    "olmo3-odd": (olmo3(rope_theta=400000.0, rms_norm_eps=2**-7, sliding_window=4, rope_scaling=dict(rope_type="linear", factor=2.0),
+                        num_key_value_heads=None), dict(after=without("layer_types"))),
+    "phi3-odd": (phi3(rope_theta=500.0, rms_norm_eps=2**-7, sliding_window=5, partial_rotary_factor=0.5,
+                      num_key_value_heads=None), {}),
     "olmo2-odd": (olmo2(rope_theta=500.0, rms_norm_eps=2**-7, rope_scaling=dict(type="linear", factor=2.0),
                         num_key_value_heads=4), {}),
 }

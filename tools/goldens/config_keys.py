@@ -3,7 +3,8 @@
     python tools/goldens/config_keys.py > crates/decoder/tests/config_keys.json
     python tools/goldens/config_keys.py --compare OTHER.json    # the same by another version: what differs
 
-Every key of every tiny checkpoint of `tests/goldens` is taken out, and set to null, one at a time. Of each: "same" where the
+Every key of every tiny checkpoint of `tests/goldens` is taken out, and set to null, one at a time; of a table (rotary
+scaling) those in it as well, as TABLE.KEY. Of each: "same" where the
 scores stay those of the whole folder, "fails" where the model cannot be loaded or would run with weights that no file has
 (the reference then draws them), else the nll of the longest sequence. `context` is given where it is another.
 """
@@ -34,6 +35,14 @@ def outcome(folder, ids):
     return dict(context=context, nll=entries[0]["nll"], rank=entries[0]["rank"])
 
 
+def without(config, key):
+    """The configuration without a key, and with null in its place."""
+    table, _, inner = key.rpartition(".")
+    if table:
+        return [{**config, table: changed} for changed in without(config[table], inner)]
+    return [{k: v for k, v in config.items() if k != key}, {**config, key: None}]
+
+
 def main():
     logging.disable(logging.ERROR)
     warnings.simplefilter("ignore")
@@ -54,9 +63,10 @@ def main():
                 print(f"{source.name}: as it is: {whole}", file=sys.stderr)
                 continue
             keys = {}
-            for key in config:
+            inner = [f"{key}.{k}" for key in ("rope_scaling",) for k in config.get(key) or {}]
+            for key in [*config, *inner]:
                 found = {}
-                for way, changed in (("absent", {k: v for k, v in config.items() if k != key}), ("null", {**config, key: None})):
+                for way, changed in zip(("absent", "null"), without(config, key)):
                     (folder / "config.json").write_text(json.dumps(changed))
                     this = outcome(folder, ids)
                     if "fails" in this:

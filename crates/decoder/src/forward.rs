@@ -207,10 +207,16 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Norms and rotation of queries and keys, where the block has them.
+    /// Bounds, norms and rotation of queries and keys, and bounds of values, where the block has
+    /// them.
     fn ready(&mut self, layer: usize, block: &Block<Packed>) {
         let spec = self.spec;
         let (d, heads) = (spec.head_width, spec.heads + 2 * spec.kv_heads);
+        if let Some(bound) = spec.clip {
+            rows(&mut self.buffers.qkv, spec.qkv_width(), |_, x| {
+                x.iter_mut().for_each(|x| *x = x.clamp(-bound, bound));
+            });
+        }
         if spec.query_key_norm == Some(NormSpan::Width) {
             self.norm_across_heads(block);
         }

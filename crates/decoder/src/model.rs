@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sequence<'a> {
     /// Token ids. Those before the last scored one are fed, at most [`Spec::context`] of them; the
-    /// last is only a target.
+    /// last is only a target. Where their number matters ([`Spec::by_length`]), all but the last.
     pub tokens: &'a [u32],
     /// Indices `i >= 1` into `tokens`: token `i` is scored given tokens `0..i`. Position 0 has
     /// nothing before it and no score.
@@ -25,8 +25,13 @@ pub struct Sequence<'a> {
 
 impl<'a> Sequence<'a> {
     /// The tokens that the model has to read: all before the last scored one.
-    fn fed(&self) -> &'a [u32] {
-        let end = self.scored.last().map_or(0, |last| *last as usize);
+    fn fed(&self, spec: &Spec) -> &'a [u32] {
+        let end = match self.scored.last() {
+            // What is scored of a sequence must not change what it is.
+            Some(_) if spec.by_length() => self.tokens.len() - 1,
+            Some(last) => *last as usize,
+            None => 0,
+        };
         &self.tokens[..end]
     }
 }
@@ -149,7 +154,7 @@ impl Model {
         for (index, sequence) in sequences.iter().enumerate() {
             self.check(index, sequence, vocabulary)?;
         }
-        let fed: Vec<&[u32]> = sequences.iter().map(Sequence::fed).collect();
+        let fed: Vec<&[u32]> = sequences.iter().map(|sequence| sequence.fed(&self.spec)).collect();
         let mut buffers = self.idle.take().unwrap_or_else(|| forward::Buffers::new(self.format()));
         forward::hidden(&self.spec, &self.weights, &fed, &mut buffers);
         let count: usize = sequences.iter().map(|s| s.scored.len()).sum();
@@ -158,7 +163,7 @@ impl Model {
         for sequence in sequences {
             asked.extend(sequence.scored.iter().map(|at| start + *at as usize - 1));
             targets.extend(sequence.scored.iter().map(|at| sequence.tokens[*at as usize]));
-            start += sequence.fed().len();
+            start += sequence.fed(&self.spec).len();
         }
         let rows = forward::before_head(&self.spec, &self.weights, &asked, &mut buffers);
         let scored = tiled::score(
@@ -194,7 +199,7 @@ impl Model {
         {
             return refuse(format!("scored positions must lie in 1..{length}"));
         }
-        let (fed, context) = (sequence.fed().len(), self.spec.context);
+        let (fed, context) = (sequence.fed(&self.spec).len(), self.spec.context);
         if fed > context {
             return refuse(format!(
                 "{fed} tokens are to be read, but the model's context is {context}; use shorter windows"
@@ -221,6 +226,18 @@ mod tests {
 
     fn rotary() -> Layer {
         Layer { rotary: Some(Rotary { width: 6, base: 1e4, scaling: None }), ..Layer::default() }
+    }
+
+    /// The windows of 299 and 300 tokens turn otherwise than those of 140 and less.
+    fn by_length() -> Layer {
+        let scaling = RotaryScaling::Long {
+            short: vec![1.0, 1.1, 1.2],
+            long: vec![1.5, 2.0, 9.0],
+            original_context: 150,
+            attention_factor: 1.2,
+        };
+        let rotary = Rotary { width: 6, base: 1e4, scaling: Some(scaling) };
+        Layer { rotary: Some(rotary), ..Layer::default() }
     }
 
     fn spec() -> Spec {
@@ -286,9 +303,10 @@ mod tests {
             Spec {
                 layers: vec![
                     Layer { scale: Some(0.3), ..rotary() },
-                    Layer { window: Some(40), ..rotary() },
+                    Layer { window: Some(40), ..by_length() },
                 ],
                 positions: Positions::Alibi,
+                clip: Some(0.8),
                 norm_placement: NormPlacement::Both,
                 query_key_norm: Some(NormSpan::Head),
                 embedding_scale: 4.0,

@@ -66,7 +66,7 @@ pub struct Spec {
     pub norm_placement: NormPlacement,
     /// What norms carry.
     pub norm_gain: Gain,
-    /// Norm of queries and keys before they are rotated (Qwen3, OLMo 2, Gemma 3, StableLM).
+    /// Norm of queries and keys before they are rotated (Qwen3, OLMo 2 and 3, Gemma 3, StableLM).
     pub query_key_norm: Option<NormSpan>,
     /// Whether a norm stands before the head; OPT-350m has none.
     pub final_norm: bool,
@@ -83,6 +83,9 @@ pub struct Spec {
     pub biases: Biases,
     /// Whether the head carries one, be it tied or not (Phi).
     pub head_bias: bool,
+    /// Bound of the size of each number of queries, keys and values, before they are normed and
+    /// rotated (OLMo 1.7).
+    pub clip: Option<f32>,
     /// `s` of a score `x`, which becomes `s tanh(x / s)` before the softmax (Gemma 2: 50).
     pub attention_cap: Option<f32>,
     /// Factor of the logits: Granite, 1 elsewhere. Moves no rank, but nll and entropy.
@@ -100,7 +103,7 @@ pub struct Layer {
     /// window in all blocks, Qwen2 can have one in its later ones, Gemma 2 in every other.
     pub window: Option<usize>,
     /// Rotation of queries and keys; `None` where positions enter otherwise, or not at all. Gemma 3
-    /// has two bases.
+    /// has two bases, OLMo 3 scales those of full attention.
     pub rotary: Option<Rotary>,
     /// Factor of the attention scores; `None`: one over the root of `D`. GPT-2 may divide by the
     /// number of the layer besides, GPT-Neo has 1, Gemma 2 and Granite a number of their own.
@@ -137,6 +140,7 @@ impl Default for Spec {
             gated: true,
             biases: Biases::NONE,
             head_bias: false,
+            clip: None,
             attention_cap: None,
             logit_scale: 1.0,
             logit_cap: None,
@@ -197,6 +201,48 @@ pub enum RotaryScaling {
         /// Context of the original training, tokens.
         original_context: usize,
     },
+    /// YaRN (Peng et al. 2023: OLMo 3 on full attention, Qwen beyond 32k): channel pairs that turn
+    /// often within the original context are kept, those that hardly turn are divided by `factor`,
+    /// those between blended by their number.
+    Yarn {
+        /// The divisor of the slow pairs.
+        factor: f64,
+        /// Turns within the original context down to which a pair is kept.
+        beta_fast: f64,
+        /// Turns up to which it is divided.
+        beta_slow: f64,
+        /// Whether the blend begins and ends at whole pairs.
+        truncate: bool,
+        /// Context of the original training, tokens.
+        original_context: usize,
+        /// Factor of cosines and sines, so that scores grow by its square.
+        attention_factor: f64,
+    },
+    /// LongRoPE (Ding et al. 2024: Phi-3): each channel pair has a divisor of its own, and another
+    /// one in sequences longer than the original context.
+    Long {
+        /// Divisors in sequences up to the original context, one a pair.
+        short: Vec<f64>,
+        /// Divisors of all positions of longer sequences.
+        long: Vec<f64>,
+        /// Context of the original training, tokens.
+        original_context: usize,
+        /// As of YaRN, whatever the length.
+        attention_factor: f64,
+    },
+}
+
+impl Rotary {
+    /// Factor of cosines and sines.
+    pub fn attention_factor(&self) -> f64 {
+        match self.scaling {
+            Some(
+                RotaryScaling::Yarn { attention_factor, .. }
+                | RotaryScaling::Long { attention_factor, .. },
+            ) => attention_factor,
+            _ => 1.0,
+        }
+    }
 }
 
 /// Kinds of norm.
@@ -306,6 +352,12 @@ impl Spec {
         self.layers[layer].scale.unwrap_or_else(|| 1.0 / (self.head_width as f64).sqrt())
     }
 
+    /// Whether a sequence's length changes what is made of its first tokens, as by LongRoPE.
+    pub fn by_length(&self) -> bool {
+        let mut rotations = self.layers.iter().filter_map(|layer| layer.rotary.as_ref());
+        rotations.any(|rotary| matches!(rotary.scaling, Some(RotaryScaling::Long { .. })))
+    }
+
     /// Columns of the query, key and value products: `H D`, `G D`, `G D`.
     pub fn qkv_widths(&self) -> [usize; 3] {
         [self.heads, self.kv_heads, self.kv_heads].map(|heads| heads * self.head_width)
@@ -386,7 +438,7 @@ impl Spec {
             return refuse("a bias of the head beside scaled logits is not known".to_owned());
         }
         let numbers = [self.embedding_scale, self.residual_scale, self.logit_scale];
-        let caps = [self.attention_cap, self.logit_cap].into_iter().flatten();
+        let caps = [self.clip, self.attention_cap, self.logit_cap].into_iter().flatten();
         let scales = (0..self.layers.len()).map(|layer| self.scale(layer) as f32).chain(caps);
         if let Some(number) =
             numbers.into_iter().chain(scales).find(|n| !(*n > 0.0 && n.is_finite()))
@@ -407,12 +459,21 @@ impl Spec {
                     "attention windows are of at least 1 token; block {number} has one of 0"
                 ));
             }
-            if let Some(rotary) = &layer.rotary
-                && (!rotary.width.is_multiple_of(2) || rotary.width > self.head_width)
-            {
+            let Some(rotary) = &layer.rotary else { continue };
+            if !rotary.width.is_multiple_of(2) || rotary.width > self.head_width {
                 return refuse(format!(
                     "{} rotated channels do not fit heads of {}",
                     rotary.width, self.head_width
+                ));
+            }
+            if let Some(RotaryScaling::Long { short, long, .. }) = &rotary.scaling
+                && [short, long].iter().any(|divisors| divisors.len() != rotary.width / 2)
+            {
+                return refuse(format!(
+                    "{} short and {} long factors of rotary frequencies are not one for each of {} channel pairs",
+                    short.len(),
+                    long.len(),
+                    rotary.width / 2
                 ));
             }
         }

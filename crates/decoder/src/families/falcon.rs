@@ -61,7 +61,8 @@ fn spec(config: &mut Config) -> Result<Spec> {
     let bias = config.flag("bias", false)?;
     config.only("apply_residual_connection_post_layernorm", false)?;
     let alibi = config.flag("alibi", false)?;
-    let rotary = rotary::read(config, &ROTARY, head_width)?;
+    let context = config.size("max_position_embeddings", 2048)?;
+    let rotary = rotary::read(config, &ROTARY, head_width, context)?;
     let rotary = (!alibi).then_some(rotary);
     Ok(Spec {
         vocabulary: config.size("vocab_size", 65_024)?,
@@ -70,7 +71,7 @@ fn spec(config: &mut Config) -> Result<Spec> {
         kv_heads,
         head_width,
         hidden: config.optional_size("ffn_hidden_size")?.unwrap_or(inner),
-        context: config.size("max_position_embeddings", 2048)?,
+        context,
         layers: config.layers(layers, |_| Layer { rotary: rotary.clone(), ..Layer::default() })?,
         positions: if alibi { Positions::RoundedAlibi } else { Positions::Unadded },
         norm: NormKind::Layer,

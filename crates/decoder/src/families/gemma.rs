@@ -12,7 +12,6 @@
 use super::config::Config;
 use super::family::Family;
 use super::llama_like::{self, Sizes};
-use super::rotary::Spelling;
 use crate::error::Result;
 use crate::spec::{Activation, Biases, Gain, Spec};
 
@@ -41,17 +40,19 @@ fn spec(config: &mut Config) -> Result<Spec> {
     if config.get("hidden_activation").is_some() {
         config.gated_activation("hidden_activation", Activation::GeluTanh)?;
     }
-    common(config, &SIZES, &llama_like::ROTARY)
+    let mut spec = common(config, &SIZES)?;
+    llama_like::rotate(config, &mut spec, &llama_like::ROTARY)?;
+    Ok(spec)
 }
 
-/// All but the activation, whose key is not the same in all, and what came later.
-pub(super) fn common(config: &mut Config, default: &Sizes, rotary: &Spelling) -> Result<Spec> {
+/// All but positions, the activation, whose key is not the same in all, and what came later.
+pub(super) fn common(config: &mut Config, default: &Sizes) -> Result<Spec> {
     config.only("use_bidirectional_attention", false)?;
     // Null is as many as heads in Llama alone.
     config.get_unless_null("num_key_value_heads")?;
     let bias = config.flag("attention_bias", false)?;
     let biases = Biases { query_key_value: bias, attention_output: bias, mlp: false };
-    let spec = llama_like::body(config, biases, default, rotary)?;
+    let spec = llama_like::bare(config, biases, default)?;
     Ok(Spec {
         embedding_scale: (spec.width as f64).sqrt() as f32,
         norm_gain: Gain::OnePlus,

@@ -36,7 +36,8 @@ pub(super) const SIZES: Sizes = Sizes {
 };
 
 fn spec(config: &mut Config) -> Result<Spec> {
-    let spec = gemma::common(config, &SIZES, &llama_like::ROTARY)?;
+    let mut spec = gemma::common(config, &SIZES)?;
+    llama_like::rotate(config, &mut spec, &llama_like::ROTARY)?;
     let mut spec = Spec {
         attention_cap: cap(config, "attn_logit_softcapping", Some(50.0))?,
         logit_cap: cap(config, "final_logit_softcapping", Some(30.0))?,

@@ -59,7 +59,7 @@ fn spec(config: &mut Config) -> Result<Spec> {
     if let Some(cap) = config.get("attn_logit_softcapping") {
         return Err(config.unsupported("attn_logit_softcapping", &cap));
     }
-    let spec = gemma::common(config, &SIZES, &ROTARY)?;
+    let spec = gemma::common(config, &SIZES)?;
     let mut spec = Spec {
         query_key_norm: Some(NormSpan::Head),
         logit_cap: gemma2::cap(config, "final_logit_softcapping", None)?,
@@ -67,12 +67,23 @@ fn spec(config: &mut Config) -> Result<Spec> {
     };
     let sliding = sliding(config, spec.layers.len())?;
     gemma2::window(config, &mut spec, &sliding)?;
-    let local = local_base(config)?;
-    for (layer, _) in spec.layers.iter_mut().zip(&sliding).filter(|(_, sliding)| **sliding) {
-        layer.rotary =
-            layer.rotary.take().map(|global| Rotary { base: local, scaling: None, ..global });
+    let [full, local] = rotations(config, &spec)?;
+    for (layer, sliding) in spec.layers.iter_mut().zip(&sliding) {
+        layer.rotary = Some(if *sliding { local.clone() } else { full.clone() });
     }
     Ok(spec)
+}
+
+/// Those of blocks without a window, and with one: a table each, as version 5 writes them, or keys.
+fn rotations(config: &mut Config, spec: &Spec) -> Result<[Rotary; 2]> {
+    let model = rotary::Model::of(spec);
+    let kinds = ["full_attention", "sliding_attention"];
+    if let Some(rotations) = rotary::by_kind(config, &ROTARY, &model, kinds)? {
+        return Ok(rotations);
+    }
+    let full = rotary::read_of(config, &ROTARY, &model)?;
+    let local = Rotary { base: local_base(config)?, scaling: None, ..full.clone() };
+    Ok([full, local])
 }
 
 /// The rotary base of the blocks with a window.

@@ -51,7 +51,8 @@ fn spec(config: &mut Config) -> Result<Spec> {
     config.only_full_attention()?;
     let parallel = config.flag("use_parallel_residual", true)?;
     let layers = config.size("num_hidden_layers", 44)?;
-    let rotary = rotary::read(config, &ROTARY, head_width)?;
+    let context = config.size("max_position_embeddings", 2048)?;
+    let rotary = rotary::read(config, &ROTARY, head_width, context)?;
     Ok(Spec {
         vocabulary: config.size("vocab_size", 50_432)?,
         width,
@@ -59,7 +60,7 @@ fn spec(config: &mut Config) -> Result<Spec> {
         kv_heads: heads,
         head_width,
         hidden: config.size("intermediate_size", 24_576)?,
-        context: config.size("max_position_embeddings", 2048)?,
+        context,
         layers: config
             .layers(layers, |_| Layer { rotary: Some(rotary.clone()), ..Layer::default() })?,
         norm: NormKind::Layer,

@@ -3,11 +3,11 @@
 use super::family::Family;
 use super::{
     bloom, falcon, gemma, gemma2, gemma3, gpt_neo, gpt_neox, gpt2, granite, llama, olmo, olmo2,
-    opt, phi, qwen2, qwen3, smollm3, stablelm, starcoder2,
+    olmo3, opt, phi, phi3, qwen2, qwen3, smollm3, stablelm, starcoder2,
 };
 
 /// In the order in which they are told.
-pub(super) const FAMILIES: [&Family; 21] = [
+pub(super) const FAMILIES: [&Family; 23] = [
     &bloom::FAMILY,
     &falcon::FAMILY,
     &gemma::FAMILY,
@@ -22,8 +22,10 @@ pub(super) const FAMILIES: [&Family; 21] = [
     &llama::MISTRAL,
     &olmo::FAMILY,
     &olmo2::FAMILY,
+    &olmo3::FAMILY,
     &opt::FAMILY,
     &phi::FAMILY,
+    &phi3::FAMILY,
     &qwen2::FAMILY,
     &qwen3::FAMILY,
     &smollm3::FAMILY,

@@ -1,5 +1,5 @@
-//! What Llama, Qwen2, Qwen3, Mistral and OLMo share: RMSNorm before each part, rotary positions on
-//! whole heads, grouped-query attention, SwiGLU; keys and tensor names are the same too. They
+//! What Llama, Qwen2, Qwen3, Mistral, OLMo and Phi-3 share: RMSNorm before each part, rotary
+//! positions on whole heads, grouped-query attention, SwiGLU; keys and tensor names are the same too. They
 //! differ in which maps carry a bias, Qwen3 and OLMo 2 in a norm of queries and keys, OLMo in where
 //! its norms stand and what they carry. Gemma, SmolLM3 and Granite take it from here, and each says
 //! in its file what else it has.
@@ -51,11 +51,9 @@ pub(super) struct Sizes {
 
 /// The spec of a configuration whose biases are these.
 pub(super) fn spec(config: &mut Config, biases: Biases, default: &Sizes) -> Result<Spec> {
-    Ok(Spec {
-        activation: config.gated_activation("hidden_act", Activation::Silu)?,
-        tied: config.flag("tie_word_embeddings", false)?,
-        ..body(config, biases, default, &ROTARY)?
-    })
+    let mut spec = without_rotary(config, biases, default)?;
+    rotate(config, &mut spec, &ROTARY)?;
+    Ok(spec)
 }
 
 /// As [`spec`], but for the activation and the tie, of which the family takes another default.
@@ -65,6 +63,29 @@ pub(super) fn body(
     default: &Sizes,
     spelling: &Spelling,
 ) -> Result<Spec> {
+    let mut spec = bare(config, biases, default)?;
+    rotate(config, &mut spec, spelling)?;
+    Ok(spec)
+}
+
+/// Rotary positions, the same in all blocks.
+pub(super) fn rotate(config: &mut Config, spec: &mut Spec, spelling: &Spelling) -> Result<()> {
+    let rotary = rotary::read(config, spelling, spec.head_width, spec.context)?;
+    spec.layers.iter_mut().for_each(|layer| layer.rotary = Some(rotary.clone()));
+    Ok(())
+}
+
+/// As [`spec`], before positions are looked at.
+pub(super) fn without_rotary(config: &mut Config, biases: Biases, default: &Sizes) -> Result<Spec> {
+    Ok(Spec {
+        activation: config.gated_activation("hidden_act", Activation::Silu)?,
+        tied: config.flag("tie_word_embeddings", false)?,
+        ..bare(config, biases, default)?
+    })
+}
+
+/// The sizes, and what else all of them say: no positions, activation or tie.
+pub(super) fn bare(config: &mut Config, biases: Biases, default: &Sizes) -> Result<Spec> {
     let width = config.size("hidden_size", default.width)?;
     let heads = config.size("num_attention_heads", default.heads)?;
     let kv_heads = match default.kv_heads {
@@ -79,7 +100,6 @@ pub(super) fn body(
         },
     };
     let layers = config.size("num_hidden_layers", default.layers)?;
-    let rotary = rotary::read(config, spelling, head_width)?;
     Ok(Spec {
         vocabulary: config.size("vocab_size", default.vocabulary)?,
         width,
@@ -88,8 +108,7 @@ pub(super) fn body(
         head_width,
         hidden: config.size("intermediate_size", default.hidden)?,
         context: config.size("max_position_embeddings", default.context)?,
-        layers: config
-            .layers(layers, |_| Layer { rotary: Some(rotary.clone()), ..Layer::default() })?,
+        layers: config.layers(layers, |_| Layer::default())?,
         norm_epsilon: config.epsilon("rms_norm_eps", 1e-6)?,
         biases,
         ..Spec::default()

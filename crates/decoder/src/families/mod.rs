@@ -10,9 +10,9 @@
 //! * `names`: the table of tensor names; `tensors`: tensors by name and shape, with a record of
 //!   what was used.
 //! * `gpt2`, `gpt_neo`, `opt`, `gpt_neox`, `bloom`, `falcon`, `phi`, `stablelm`, `starcoder2`;
-//!   `llama_like`, of which `llama`, `olmo`, `olmo2`, `qwen2`, `qwen3`, `gemma`, `gemma2`, `gemma3`,
-//!   `smollm3`, `granite` and Mistral are settings;
-//!   `rotary`: the keys of rotary positions in their three spellings.
+//!   `llama_like`, of which `llama`, `olmo`, `olmo2`, `olmo3`, `phi3`, `qwen2`, `qwen3`, `gemma`,
+//!   `gemma2`, `gemma3`, `smollm3`, `granite` and Mistral are settings; `rotary/`: the keys of
+//!   rotary positions in their spellings, and the kinds of scaling.
 //!
 //! Adding a family: a file here, a line in `list`, a case in `tools/goldens/checkpoints.py`, a
 //! published configuration in `tests/configs`.
@@ -35,8 +35,10 @@ mod load;
 mod names;
 mod olmo;
 mod olmo2;
+mod olmo3;
 mod opt;
 mod phi;
+mod phi3;
 mod qwen2;
 mod qwen3;
 mod rotary;

@@ -14,7 +14,7 @@ use crate::spec::{NormPlacement, NormSpan, Spec};
 pub(super) const FAMILY: Family =
     Family { name: "olmo2", spec, ignored: &[], ends: [None, Some(50_279)], names: &NAMES };
 
-const NAMES: Names = Names {
+pub(super) const NAMES: Names = Names {
     attention_norm: "",
     query_norm: "self_attn.q_norm",
     key_norm: "self_attn.k_norm",
@@ -25,11 +25,17 @@ const NAMES: Names = Names {
 };
 
 fn spec(config: &mut Config) -> Result<Spec> {
+    let spec = olmo::llama_like(config)?;
+    normed(config, spec)
+}
+
+/// Such a model with the norms of OLMo 2 and 3.
+pub(super) fn normed(config: &mut Config, spec: Spec) -> Result<Spec> {
     Ok(Spec {
         // Llama's default is another.
         norm_epsilon: config.epsilon("rms_norm_eps", 1e-5)?,
         norm_placement: NormPlacement::OnBranch,
         query_key_norm: Some(NormSpan::Width),
-        ..olmo::llama_like(config)?
+        ..spec
     })
 }

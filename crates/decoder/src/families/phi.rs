@@ -49,7 +49,8 @@ fn spec(config: &mut Config) -> Result<Spec> {
         )));
     }
     let layers = config.size("num_hidden_layers", 24)?;
-    let rotary = rotary::read(config, &ROTARY, head_width)?;
+    let context = config.size("max_position_embeddings", 2048)?;
+    let rotary = rotary::read(config, &ROTARY, head_width, context)?;
     Ok(Spec {
         vocabulary: config.size("vocab_size", 51_200)?,
         width,
@@ -57,7 +58,7 @@ fn spec(config: &mut Config) -> Result<Spec> {
         kv_heads: config.optional_size("num_key_value_heads")?.unwrap_or(heads),
         head_width,
         hidden: config.size("intermediate_size", 8192)?,
-        context: config.size("max_position_embeddings", 2048)?,
+        context,
         layers: config
             .layers(layers, |_| Layer { rotary: Some(rotary.clone()), ..Layer::default() })?,
         norm: NormKind::Layer,

@@ -33,7 +33,8 @@ fn spec(config: &mut Config) -> Result<Spec> {
         (config.size("hidden_size", 2560)?, config.size("num_attention_heads", 32)?);
     let head_width = config.head_width(width, heads)?;
     let layers = config.size("num_hidden_layers", 32)?;
-    let rotary = rotary::read(config, &ROTARY, head_width)?;
+    let context = config.size("max_position_embeddings", 4096)?;
+    let rotary = rotary::read(config, &ROTARY, head_width, context)?;
     let parallel = config.flag("use_parallel_residual", false)?;
     let bias = config.flag("use_qkv_bias", false)?;
     Ok(Spec {
@@ -43,7 +44,7 @@ fn spec(config: &mut Config) -> Result<Spec> {
         kv_heads: config.size("num_key_value_heads", 32)?,
         head_width,
         hidden: config.size("intermediate_size", 6912)?,
-        context: config.size("max_position_embeddings", 4096)?,
+        context,
         layers: config
             .layers(layers, |_| Layer { rotary: Some(rotary.clone()), ..Layer::default() })?,
         norm: NormKind::Layer,

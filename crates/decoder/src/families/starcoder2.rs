@@ -39,8 +39,8 @@ fn spec(config: &mut Config) -> Result<Spec> {
         None => config.head_width(width, heads)?,
     };
     let layers = config.size("num_hidden_layers", 30)?;
-    let rotary = rotary::read(config, &ROTARY, head_width)?;
     let context = config.size("max_position_embeddings", 4096)?;
+    let rotary = rotary::read(config, &ROTARY, head_width, context)?;
     // One as long as the context hides nothing.
     let window = config.optional_size("sliding_window")?.filter(|window| *window < context);
     let bias = config.flag("use_bias", true)?;

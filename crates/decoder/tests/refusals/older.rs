@@ -10,7 +10,7 @@ fn spec_of(name: &str, keys: Value) -> Spec {
 
 #[test]
 fn options_that_would_change_the_numbers_are_refused_by_name() {
-    let yarn = json!({"rope_scaling": {"rope_type": "yarn", "factor": 4.0}});
+    let other = json!({"rope_scaling": {"rope_type": "ntk", "factor": 4.0}});
     for (name, keys, word) in [
         (
             "bloom",
@@ -26,12 +26,12 @@ fn options_that_would_change_the_numbers_are_refused_by_name() {
             json!({"apply_residual_connection_post_layernorm": true}),
             "apply_residual_connection_post_layernorm",
         ),
-        ("falcon-7b", yarn.clone(), "yarn"),
+        ("falcon-7b", other.clone(), "ntk"),
         ("falcon-7b", json!({"partial_rotary_factor": 0.5}), "partial_rotary_factor"),
         ("phi", json!({"hidden_act": "silu"}), "hidden_act"),
-        ("phi", yarn.clone(), "yarn"),
+        ("phi", other.clone(), "ntk"),
         ("stablelm", json!({"hidden_act": "gelu"}), "hidden_act"),
-        ("stablelm", yarn, "yarn"),
+        ("stablelm", other, "ntk"),
         ("starcoder2", json!({"hidden_act": "silu"}), "hidden_act"),
         ("starcoder2", json!({"partial_rotary_factor": 0.5}), "partial_rotary_factor"),
         ("starcoder2", json!({"qk_layernorm": true}), "qk_layernorm"),

@@ -181,6 +181,10 @@ fn attend(spec: &Spec, layer: usize, block: &Block, rows: &[Row]) -> Vec<Row> {
     // Queries, keys and values of each row, the first two normed and turned.
     let ready = |(t, row): (usize, &Row)| -> [Row; 3] {
         let qkv = linear(&block.qkv, row);
+        let qkv: Row = match spec.clip.map(f64::from) {
+            Some(bound) => qkv.iter().map(|x| x.max(-bound).min(bound)).collect(),
+            None => qkv,
+        };
         let (q, rest) = qkv.split_at(h * d);
         let (k, v) = rest.split_at(g * d);
         let turned = |part: &[f64], norm: &Option<NormWeights>| -> Row {
@@ -202,7 +206,7 @@ fn attend(spec: &Spec, layer: usize, block: &Block, rows: &[Row]) -> Vec<Row> {
             };
             let mut heads: Vec<Row> = part.chunks(d).map(<[f64]>::to_vec).collect();
             if let Some(rotary) = &spec.layers[layer].rotary {
-                heads.iter_mut().for_each(|head| rotate(rotary, head, t));
+                heads.iter_mut().for_each(|head| rotate(rotary, head, t, rows.len()));
             }
             heads.concat()
         };
@@ -244,19 +248,25 @@ fn attend(spec: &Spec, layer: usize, block: &Block, rows: &[Row]) -> Vec<Row> {
     out
 }
 
-fn rotate(rotary: &Rotary, head: &mut [f64], t: usize) {
+/// Position `t` of a sequence of `length`.
+fn rotate(rotary: &Rotary, head: &mut [f64], t: usize, length: usize) {
     let half = rotary.width / 2;
     for i in 0..half {
-        let frequency = rotary.base.powf(-2.0 * i as f64 / rotary.width as f64);
-        let (sin, cos) = (t as f64 * scaled(&rotary.scaling, frequency)).sin_cos();
+        let (sin, cos) = (t as f64 * frequency(rotary, i, length)).sin_cos();
         let (a, b) = (head[i], head[i + half]);
-        head[i] = a * cos - b * sin;
-        head[i + half] = b * cos + a * sin;
+        head[i] = rotary.attention_factor() * (a * cos - b * sin);
+        head[i + half] = rotary.attention_factor() * (b * cos + a * sin);
     }
 }
 
-fn scaled(scaling: &Option<RotaryScaling>, frequency: f64) -> f64 {
-    match scaling {
+/// Of channel pair `i`.
+fn frequency(rotary: &Rotary, i: usize, length: usize) -> f64 {
+    let of = |i: f64| rotary.base.powf(-2.0 * i / rotary.width as f64);
+    let frequency = of(i as f64);
+    let turns = |original: usize, frequency: f64| {
+        original as f64 * frequency / (2.0 * std::f64::consts::PI)
+    };
+    match &rotary.scaling {
         None => frequency,
         Some(RotaryScaling::Linear { factor }) => frequency / factor,
         Some(RotaryScaling::Llama3 {
@@ -265,9 +275,40 @@ fn scaled(scaling: &Option<RotaryScaling>, frequency: f64) -> f64 {
             high_frequency_factor: high,
             original_context,
         }) => {
-            let turns = *original_context as f64 * frequency / (2.0 * std::f64::consts::PI);
-            let kept = ((turns - low) / (high - low)).clamp(0.0, 1.0);
+            let kept = ((turns(*original_context, frequency) - low) / (high - low)).clamp(0.0, 1.0);
             frequency * (kept + (1.0 - kept) / factor)
+        }
+        Some(RotaryScaling::Yarn {
+            factor,
+            beta_fast,
+            beta_slow,
+            truncate,
+            original_context,
+            ..
+        }) => {
+            // The pair that turns this often, by halving: fast pairs come first.
+            let pair = |wanted: f64| {
+                let (mut low, mut high) = (-1e4, 1e4);
+                for _ in 0..100 {
+                    let middle: f64 = (low + high) / 2.0;
+                    let fast = turns(*original_context, of(middle)) > wanted;
+                    (low, high) = if fast { (middle, high) } else { (low, middle) };
+                }
+                low
+            };
+            let (mut first, mut last) = (pair(*beta_fast), pair(*beta_slow));
+            if *truncate {
+                (first, last) = (first.floor(), last.ceil());
+            }
+            (first, last) = (first.max(0.0), last.min(rotary.width as f64 - 1.0));
+            if first == last {
+                last += 0.001;
+            }
+            let divided = ((i as f64 - first) / (last - first)).clamp(0.0, 1.0);
+            frequency * (1.0 - divided + divided / factor)
+        }
+        Some(RotaryScaling::Long { short, long, original_context, .. }) => {
+            frequency / if length > *original_context { long[i] } else { short[i] }
         }
     }
 }

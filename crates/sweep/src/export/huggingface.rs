@@ -139,6 +139,13 @@ fn config(spec: &Spec) -> serde_json::Value {
         }
         _ => json!({ "attention_bias": false, "mlp_bias": false }),
     };
+    let rotary = layer.and_then(|layer| layer.rotary.as_ref());
+    if let Some(RotaryScaling::Long { original_context, .. }) =
+        rotary.and_then(|rotary| rotary.scaling.as_ref())
+    {
+        // Where transformers looks for it.
+        config["original_max_position_embeddings"] = json!(original_context);
+    }
     for (key, value) in more.as_object().into_iter().flatten() {
         config[key] = value.clone();
     }
@@ -162,6 +169,28 @@ fn rope_scaling(scaling: &RotaryScaling) -> serde_json::Value {
                 "original_max_position_embeddings": original_context,
             })
         }
+        RotaryScaling::Yarn {
+            factor,
+            beta_fast,
+            beta_slow,
+            truncate,
+            original_context,
+            attention_factor,
+        } => json!({
+            "rope_type": "yarn",
+            "factor": factor,
+            "beta_fast": beta_fast,
+            "beta_slow": beta_slow,
+            "truncate": truncate,
+            "original_max_position_embeddings": original_context,
+            "attention_factor": attention_factor,
+        }),
+        RotaryScaling::Long { short, long, attention_factor, .. } => json!({
+            "rope_type": "longrope",
+            "short_factor": short,
+            "long_factor": long,
+            "attention_factor": attention_factor,
+        }),
     }
 }
 

@@ -80,6 +80,7 @@ pub fn check(spec: &Spec) -> Result<()> {
             spec.residual_scale == 1.0 && spec.logit_scale == 1.0,
             "the residual stream or the logits are scaled",
         ),
+        (spec.clip.is_none(), "queries, keys and values are bounded"),
         (spec.attention_cap.is_none() && spec.logit_cap.is_none(), "scores or logits are capped"),
     ];
     match llama.iter().find(|(holds, _)| !holds) {

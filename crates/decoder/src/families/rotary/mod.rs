@@ -1,14 +1,21 @@
-//! The keys of rotary positions, in the three spellings that configurations use.
+//! The keys of rotary positions, in the spellings that configurations use.
 //!
 //! * top-level `rope_theta` and `rope_scaling` (Llama, Qwen2);
 //! * top-level `rotary_emb_base` and `rotary_pct` (GPT-NeoX);
-//! * one table `rope_parameters` with all of them (transformers 5).
+//! * one table `rope_parameters` with all of them (transformers 5);
+//! * in it, a table a kind of layer (transformers 5: OLMo 3).
+//!
+//! `scaling` reads the kinds of scaling. Where transformers 4 and 5 compute two things of one
+//! configuration, it is refused.
+
+mod scaling;
 
 use serde_json::{Map, Value};
 
 use super::config::Config;
 use crate::error::Result;
-use crate::spec::{Rotary, RotaryScaling};
+use crate::spec::{Rotary, RotaryScaling, Spec};
+use scaling::Table;
 
 /// Names of the two top-level keys, and the reference's defaults.
 pub(super) struct Spelling {
@@ -25,11 +32,44 @@ pub(super) struct Spelling {
 /// The base of most families where no key says it.
 pub(super) const BASE: f64 = 10_000.0;
 
-/// Reads all keys of rotary positions.
-pub(super) fn read(config: &mut Config, spelling: &Spelling, head_width: usize) -> Result<Rotary> {
+/// What else of a model its rotation depends on.
+pub(super) struct Model<'a> {
+    /// Channels of a head.
+    pub(super) head_width: usize,
+    /// `max_position_embeddings`.
+    pub(super) context: usize,
+    /// What the family takes for `original_max_position_embeddings` where no key says it.
+    pub(super) original: Option<usize>,
+    /// Other names that the family has for kinds of scaling, each with the usual one.
+    pub(super) kinds: &'a [(&'a str, &'a str)],
+}
+
+impl Model<'_> {
+    /// Of a family like most.
+    pub(super) fn of(spec: &Spec) -> Self {
+        Self { head_width: spec.head_width, context: spec.context, original: None, kinds: &[] }
+    }
+}
+
+/// Reads all keys of rotary positions of heads of `head_width`, in a model of this context.
+pub(super) fn read(
+    config: &mut Config,
+    spelling: &Spelling,
+    head_width: usize,
+    context: usize,
+) -> Result<Rotary> {
+    read_of(config, spelling, &Model { head_width, context, original: None, kinds: &[] })
+}
+
+/// As [`read`], of any model.
+pub(super) fn read_of(
+    config: &mut Config,
+    spelling: &Spelling,
+    model: &Model<'_>,
+) -> Result<Rotary> {
     let old = table(config, "rope_scaling")?;
     let new = table(config, "rope_parameters")?;
-    let (name, mut table) = match (old, new) {
+    let (name, table) = match (old, new) {
         (Some(_), Some(_)) => {
             return Err(config.broken(
                 "rope_scaling and rope_parameters are both given; keep the one that holds"
@@ -39,6 +79,44 @@ pub(super) fn read(config: &mut Config, spelling: &Spelling, head_width: usize) 
         (Some(table), None) => ("rope_scaling", table),
         (None, table) => ("rope_parameters", table.unwrap_or_default()),
     };
+    of_table(config, spelling, model, name, table)
+}
+
+/// The rotations of kinds of layers, as transformers 5 writes them: `rope_parameters` has a table
+/// for each. `None` without the key; a table that is not of these kinds is refused.
+pub(super) fn by_kind<const N: usize>(
+    config: &mut Config,
+    spelling: &Spelling,
+    model: &Model<'_>,
+    kinds: [&str; N],
+) -> Result<Option<[Rotary; N]>> {
+    let Some(tables) = table(config, "rope_parameters")? else { return Ok(None) };
+    if let Some((key, value)) = tables.iter().find(|(key, _)| !kinds.contains(&key.as_str())) {
+        return Err(config.unsupported(&format!("rope_parameters.{key}"), value));
+    }
+    if let Some(old) = config.get("rope_scaling") {
+        return Err(config.unsupported("rope_scaling", &old));
+    }
+    let mut rotations = Vec::with_capacity(N);
+    for kind in kinds {
+        let name = format!("rope_parameters.{kind}");
+        let table = match tables.get(kind) {
+            Some(Value::Object(table)) if table.contains_key("rope_theta") => table.clone(),
+            _ => return Err(config.broken(format!("{name} lacks rope_theta"))),
+        };
+        rotations.push(of_table(config, spelling, model, &name, table)?);
+    }
+    Ok(rotations.try_into().ok())
+}
+
+/// What the keys at the top and those of one table say.
+fn of_table(
+    config: &mut Config,
+    spelling: &Spelling,
+    model: &Model<'_>,
+    name: &str,
+    mut table: Map<String, Value>,
+) -> Result<Rotary> {
     let base =
         agreed(config, spelling.base, spelling.default_base, name, &mut table, "rope_theta")?
             .unwrap_or(spelling.default_base);
@@ -74,8 +152,12 @@ pub(super) fn read(config: &mut Config, spelling: &Spelling, head_width: usize) 
     if !(fraction > 0.0 && fraction <= 1.0) {
         return Err(config.broken(format!("a rotary fraction of {fraction} is not in (0, 1]")));
     }
-    let scaling = scaling(config, name, table)?;
-    Ok(Rotary { width: (head_width as f64 * fraction) as usize, base, scaling })
+    let width = (model.head_width as f64 * fraction) as usize;
+    let scaling = Table { name, keys: table, width, model }.scaling(config)?;
+    if base == 1.0 && matches!(scaling, Some(RotaryScaling::Yarn { .. })) {
+        return Err(config.broken("YaRN has no meaning for a rotary base of 1".to_owned()));
+    }
+    Ok(Rotary { width, base, scaling })
 }
 
 fn table(config: &mut Config, key: &str) -> Result<Option<Map<String, Value>>> {
@@ -123,64 +205,4 @@ fn agreed(
         return Err(config.broken(format!("{first} = {a} and {other} = {b} contradict each other")));
     }
     Ok(found.first().map(|(_, number)| *number))
-}
-
-/// The table's kind of scaling; every key that the kind does not use is refused.
-fn scaling(
-    config: &Config,
-    name: &str,
-    mut table: Map<String, Value>,
-) -> Result<Option<RotaryScaling>> {
-    let given = |value: &Value| !value.is_null();
-    let new = table.remove("rope_type").filter(given);
-    let kind = match (table.remove("type").filter(given), new) {
-        (Some(old), Some(new)) if old != new => {
-            return Err(config.broken(format!(
-                "{name}: type = {old} and rope_type = {new} contradict each other; keep the one that holds"
-            )));
-        }
-        (old, new) => new.or(old).unwrap_or_else(|| Value::String("default".to_string())),
-    };
-    let mut number = |key: &str| match table.remove(key) {
-        Some(value) => match config.as_number(&format!("{name}.{key}"), &value)? {
-            number if number > 0.0 => Ok(number),
-            number => Err(config.broken(format!("{name}.{key} = {number} is not positive"))),
-        },
-        None => Err(config.broken(format!("{name} of type {kind} lacks {key}"))),
-    };
-    let scaling = match kind.as_str() {
-        Some("default") => None,
-        Some("linear") => Some(RotaryScaling::Linear { factor: number("factor")? }),
-        // It stretches beyond `max_position_embeddings` only, and no sequence here is longer.
-        Some("dynamic") => {
-            number("factor")?;
-            None
-        }
-        Some("llama3") => Some(RotaryScaling::Llama3 {
-            factor: number("factor")?,
-            low_frequency_factor: number("low_freq_factor")?,
-            high_frequency_factor: number("high_freq_factor")?,
-            original_context: number("original_max_position_embeddings")? as usize,
-        }),
-        _ => return Err(config.unsupported(&format!("{name}.rope_type"), &kind)),
-    };
-    if let Some(RotaryScaling::Llama3 {
-        low_frequency_factor: low,
-        high_frequency_factor: high,
-        ..
-    }) = scaling
-        && low >= high
-    {
-        return Err(config.broken(format!(
-            "{name}: low_freq_factor {low} is not below high_freq_factor {high}"
-        )));
-    }
-    // Written beside every kind, read by few.
-    if matches!(kind.as_str(), Some("linear" | "dynamic")) {
-        table.remove("original_max_position_embeddings");
-    }
-    match table.iter().find(|(_, value)| !value.is_null()) {
-        Some((key, value)) => Err(config.unsupported(&format!("{name}.{key}"), value)),
-        None => Ok(scaling),
-    }
 }
