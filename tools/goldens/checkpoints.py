@@ -54,6 +54,12 @@ from transformers import (
 from transformers import AutoConfig, AutoModelForCausalLM
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
+try:
+    from olmo_package import OLMoConfig
+except ModuleNotFoundError as error:
+    OLMoConfig = None
+    print(f"skipped: the cases of hf_olmo ({error})", file=sys.stderr)
+
 LENGTHS = (1, 2, 9, 17)
 
 # Version 4 computes every kind of rotary scaling in OLMo, but its configuration takes two; version 5's takes all.
@@ -156,6 +162,12 @@ def phi3(**over):
     base = dict(vocab_size=39, max_position_embeddings=24, hidden_size=24, intermediate_size=28, num_hidden_layers=2,
                 num_attention_heads=2, num_key_value_heads=1, pad_token_id=0)
     return Phi3Config(**{**base, **over})
+
+
+def hf_olmo(**over):
+    base = dict(vocab_size=37, embedding_size=40, max_sequence_length=24, d_model=16, n_heads=2, n_layers=2, mlp_ratio=4,
+                rope=True, include_bias=False)
+    return OLMoConfig(**{**base, **over})
 
 
 def olmo2(**over):
@@ -556,6 +568,18 @@ CASES = {
                         num_key_value_heads=4), {}),
 }
 
+if OLMoConfig:
+    CASES |= {
+        # DataDecide's settings; OLMo 1's, with the bounds of 1.7; LayerNorm with a gain alone.
+        "hf_olmo-datadecide": (hf_olmo(layer_norm_type="rms", weight_tying=False), dict(after=pickled())),
+        "hf_olmo-first": (hf_olmo(layer_norm_with_affine=False, clip_qkv=0.75, mlp_hidden_size=44), dict(dtype=BF16)),
+        "hf_olmo-gain-alone": (hf_olmo(layer_norm_type="low_precision", n_heads=4, n_kv_heads=1), dict(dtype=F16)),
+        "hf_olmo-learned": (hf_olmo(rope=False, include_bias=True, activation_type="gelu", n_heads=4, n_kv_heads=2), {}),
+        "hf_olmo-odd": (hf_olmo(norm_after=True, layer_norm_type="rms", attention_layer_norm=True, embedding_layer_norm=True,
+                                activation_type="relu", n_heads=4, multi_query_attention=True, clip_qkv=2.0, rope_theta=500,
+                                layer_norm_eps=2**-7, weight_tying=False, embedding_size=None, mlp_hidden_size=24), {}),
+    }
+
 
 def randomise(model, seed, attention):
     """Draws every parameter: matrices keep variance (gain 1.5), norms stay near 1, biases are felt."""
@@ -620,6 +644,7 @@ def golden(model, ids_list, known=None):
         for module in model.modules():
             if hasattr(module, "rope_type"):
                 rotary_in_float64(module)
+            getattr(module, "_OLMo__cache", {}).clear()  # hf_olmo's tables, likewise
         for n, ids in enumerate(ids_list):
             logits = model(ids[None], use_cache=False).logits[0]
             assert logits.dtype == torch.float64 and torch.isfinite(logits).all()

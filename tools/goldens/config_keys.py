@@ -28,7 +28,8 @@ def outcome(folder, ids):
     try:
         model = read(folder)
         # BLOOM has none.
-        context = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+        config = model.config.get_text_config()
+        context = getattr(config, "max_position_embeddings", getattr(config, "max_sequence_length", None))
         entries, _ = golden(model, [ids])
     except Exception as error:
         return dict(fails=f"{type(error).__name__}: {str(error).splitlines()[0][:80] if str(error) else ''}")

@@ -235,7 +235,8 @@ impl<S: Source> Builder<'_, S> {
         let gain = self.spec.norm_gain != Gain::None;
         let of_each_head = self.spec.query_key_norm == Some(NormSpan::EachHead)
             && matches!(part, Part::Block(_, BlockPart::QueryNorm | BlockPart::KeyNorm));
-        let bias = gain && self.spec.norm == NormKind::Layer && !of_each_head;
+        let unbiased = of_each_head || self.spec.norm_gain == Gain::NoBias;
+        let bias = gain && self.spec.norm == NormKind::Layer && !unbiased;
         let mut vector = |which| self.source.vector(part, which, lengths);
         Ok(Some(NormWeights {
             gain: gain.then(|| vector(Vector::Gain)).transpose()?,

@@ -286,6 +286,8 @@ pub enum Gain {
     None,
     /// A gain, and LayerNorm a bias: most.
     Plain,
+    /// A gain alone, LayerNorm as well (OLMo's first files).
+    NoBias,
     /// As a plain one, stored as its difference from 1 (Gemma).
     OnePlus,
 }

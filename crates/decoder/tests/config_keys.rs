@@ -37,11 +37,13 @@ const NOT_OURS: [&str; 18] = [
 /// Keys for which it draws new weights, or picks one of two heads, where we refuse.
 fn may_be_refused(name: &str, key: &str, way: &str) -> bool {
     // A stored head that differs from the embedding: the versions of transformers disagree.
-    key == "tie_word_embeddings"
+    matches!(key, "tie_word_embeddings" | "weight_tying")
         // Biases that are stored and then not used.
-        || matches!(key, "attention_bias" | "bias" | "mlp_bias" | "use_bias" | "use_qkv_bias")
+        || matches!(key, "attention_bias" | "bias" | "include_bias" | "mlp_bias" | "use_bias" | "use_qkv_bias")
         // The versions take two bases.
         || (name.starts_with("olmo3") && way == "absent" && key == "rope_theta")
+        // Norms likewise, or a kind of them that is not computed.
+        || matches!(key, "layer_norm_with_affine" | "attention_layer_norm" | "layer_norm_type")
         || (way == "null" && matches!(key, "enable_bias" | "layer_norm_elementwise_affine"))
         // Another spelling is there that transformers does not read, and contradicts the default.
         || (way == "absent" && matches!(key, "rotary_emb_base" | "rotary_pct"))

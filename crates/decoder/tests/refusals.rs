@@ -41,8 +41,8 @@ fn an_unknown_architecture_is_answered_with_the_known_ones() {
     let error = refusal(folder.path());
     assert!(matches!(error, Error::UnknownArchitecture { .. }));
     let known = "bloom, falcon, gemma, gemma2, gemma3, gemma3_text, gpt2, gpt_neo, gpt_neox, \
-                 granite, llama, mistral, olmo, olmo2, olmo3, opt, phi, phi3, qwen2, qwen3, \
-                 smollm3, stablelm, starcoder2";
+                 granite, hf_olmo, llama, mistral, olmo, olmo2, olmo3, opt, phi, phi3, qwen2, \
+                 qwen3, smollm3, stablelm, starcoder2";
     says(&error, &["mamba", known]);
 }
 
@@ -348,11 +348,11 @@ proptest! {
 
     /// Any value under any key: the folder is read, or refused with a message; nothing panics.
     #[test]
-    fn a_senseless_configuration_never_panics(case in 0..14, at in any::<prop::sample::Index>(), value in any_value()) {
+    fn a_senseless_configuration_never_panics(case in 0..15, at in any::<prop::sample::Index>(), value in any_value()) {
         let name = [
             "gpt2", "opt-350m", "gpt_neox-parallel", "qwen2-tied", "llama-llama3", "qwen3", "gpt_neo",
             "olmo2-mqa-biases", "gemma3_text-odd", "gemma3-newer-names", "smollm3-odd", "granite",
-            "olmo3-rope-parameters", "phi3-longrope",
+            "olmo3-rope-parameters", "phi3-longrope", "hf_olmo-odd",
         ][case as usize];
         read_or_refused(name, at, value);
     }
@@ -420,6 +420,7 @@ fn every_tensor_is_needed_and_named_when_missing() {
         "llama-mqa-biases",
         "olmo-mqa-biases",
         "olmo2-mqa-biases",
+        "hf_olmo-learned",
         "phi3",
         "qwen2-tied",
         "qwen3-mqa-biases",

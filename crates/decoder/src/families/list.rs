@@ -2,12 +2,12 @@
 
 use super::family::Family;
 use super::{
-    bloom, falcon, gemma, gemma2, gemma3, gpt_neo, gpt_neox, gpt2, granite, llama, olmo, olmo2,
-    olmo3, opt, phi, phi3, qwen2, qwen3, smollm3, stablelm, starcoder2,
+    bloom, falcon, gemma, gemma2, gemma3, gpt_neo, gpt_neox, gpt2, granite, hf_olmo, llama, olmo,
+    olmo2, olmo3, opt, phi, phi3, qwen2, qwen3, smollm3, stablelm, starcoder2,
 };
 
 /// In the order in which they are told.
-pub(super) const FAMILIES: [&Family; 23] = [
+pub(super) const FAMILIES: [&Family; 24] = [
     &bloom::FAMILY,
     &falcon::FAMILY,
     &gemma::FAMILY,
@@ -18,6 +18,7 @@ pub(super) const FAMILIES: [&Family; 23] = [
     &gpt_neo::FAMILY,
     &gpt_neox::FAMILY,
     &granite::FAMILY,
+    &hf_olmo::FAMILY,
     &llama::FAMILY,
     &llama::MISTRAL,
     &olmo::FAMILY,

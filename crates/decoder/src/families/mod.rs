@@ -9,8 +9,8 @@
 //!   never computed wrongly.
 //! * `names`: the table of tensor names; `tensors`: tensors by name and shape, with a record of
 //!   what was used.
-//! * `gpt2`, `gpt_neo`, `opt`, `gpt_neox`, `bloom`, `falcon`, `phi`, `stablelm`, `starcoder2`;
-//!   `llama_like`, of which `llama`, `olmo`, `olmo2`, `olmo3`, `phi3`, `qwen2`, `qwen3`, `gemma`,
+//! * `gpt2`, `gpt_neo`, `opt`, `gpt_neox`, `hf_olmo`, `bloom`, `falcon`, `phi`, `stablelm`,
+//!   `starcoder2`; `llama_like`, of which `llama`, `olmo`, `olmo2`, `olmo3`, `phi3`, `qwen2`, `qwen3`, `gemma`,
 //!   `gemma2`, `gemma3`, `smollm3`, `granite` and Mistral are settings; `rotary/`: the keys of
 //!   rotary positions in their spellings, and the kinds of scaling.
 //!
@@ -28,6 +28,7 @@ mod gpt2;
 mod gpt_neo;
 mod gpt_neox;
 mod granite;
+mod hf_olmo;
 mod list;
 mod llama;
 mod llama_like;

@@ -30,6 +30,8 @@ pub(super) struct Names {
     pub(super) project_out: &'static str,
     /// The head is not in the body, but beside it: see [`Names::head`].
     pub(super) head: &'static str,
+    /// The key of the configuration that says whether the head is the embedding.
+    pub(super) tie: &'static str,
     pub(super) attention_norm: &'static str,
     pub(super) query_key_value: Stored,
     pub(super) query_norm: &'static str,
@@ -76,6 +78,7 @@ impl Names {
         final_norm: "",
         project_out: "",
         head: "lm_head",
+        tie: "tie_word_embeddings",
         attention_norm: "",
         query_key_value: Stored::Whole(""),
         query_norm: "",

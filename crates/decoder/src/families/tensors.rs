@@ -182,10 +182,12 @@ impl<M: Keep> Source for Tensors<'_, M> {
                 return Err(Error::MissingTensor {
                     path: folder(),
                     tensor: name,
-                    hint: "config.json says that the head is not tied to the embedding \
-                        (tie_word_embeddings false), but no file has a head. If it is tied after all, take the embedding for \
-                        it: --tie-head (LoadOptions::force_tied)"
-                        .to_string(),
+                    hint: format!(
+                        "config.json says that the head is not tied to the embedding \
+                        ({} false), but no file has a head. If it is tied after all, take the embedding for \
+                        it: --tie-head (LoadOptions::force_tied)",
+                        self.names.tie
+                    ),
                 });
             }
             true => {}
@@ -201,10 +203,11 @@ impl<M: Keep> Source for Tensors<'_, M> {
         Err(Error::Checkpoint {
             path: self.checkpoint.folder().to_path_buf(),
             reason: format!(
-                "config.json ties the head to the embedding (tie_word_embeddings true, or by default), but \
+                "config.json ties the head to the embedding ({tie} true, or by default), but \
                 {name} differs from the embedding: transformers 4 uses the embedding, version 5 the stored head. For the \
-                embedding give --tie-head (LoadOptions::force_tied); for the stored head set tie_word_embeddings to \
-                false in a copy of config.json"
+                embedding give --tie-head (LoadOptions::force_tied); for the stored head set {tie} to \
+                false in a copy of config.json",
+                tie = self.names.tie
             ),
         })
     }
