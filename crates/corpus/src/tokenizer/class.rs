@@ -7,14 +7,18 @@ use serde_json::Value;
 /// What a class of transformers takes for granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// `GPT2Tokenizer`, of GPT-2 and OPT.
+    /// `GPT2Tokenizer`, of GPT-2, OPT and OLMo 3, and Phi's `CodeGenTokenizer`.
     Gpt2,
     /// `Qwen2Tokenizer`.
     Qwen2,
-    /// `GPTNeoXTokenizer`, of Pythia.
+    /// `GPTNeoXTokenizer`, of Pythia, OLMo 1 and 2, Mamba and RWKV.
     GptNeoX,
-    /// `LlamaTokenizer`, of Llama 1 and 2 and Mistral.
+    /// `LlamaTokenizer`, of Llama 1 and 2, Mistral and Phi-3.
     Llama,
+    /// `GemmaTokenizer`.
+    Gemma,
+    /// `BloomTokenizer`.
+    Bloom,
     /// Any other, `PreTrainedTokenizerFast` among them: what its files say and no more.
     Other,
 }
@@ -39,19 +43,25 @@ impl Class {
         let said = name.is_some();
         let name = name.or_else(|| {
             let class = match named(config, "model_type")?.as_str() {
-                "gpt2" | "gpt_neo" | "opt" => "GPT2Tokenizer",
+                "gpt2" | "gpt_neo" | "granite" | "olmo3" | "opt" | "starcoder2" => "GPT2Tokenizer",
+                "phi" => "CodeGenTokenizer",
                 "qwen2" | "qwen3" => "Qwen2Tokenizer",
-                "gpt_neox" => "GPTNeoXTokenizerFast",
-                "llama" | "mistral" => "LlamaTokenizer",
+                "falcon_mamba" | "gpt_neox" | "mamba" | "mamba2" | "olmo" | "olmo2" | "rwkv"
+                | "stablelm" => "GPTNeoXTokenizerFast",
+                "llama" | "mistral" | "phi3" => "LlamaTokenizer",
+                "gemma" | "gemma2" | "gemma3_text" => "GemmaTokenizer",
+                "bloom" => "BloomTokenizerFast",
                 _ => return None,
             };
             Some(class.to_owned())
         });
         let class = match name.as_deref().map(|name| name.strip_suffix("Fast").unwrap_or(name)) {
-            Some("GPT2Tokenizer") => Self::Gpt2,
+            Some("GPT2Tokenizer" | "CodeGenTokenizer") => Self::Gpt2,
             Some("Qwen2Tokenizer") => Self::Qwen2,
             Some("GPTNeoXTokenizer") => Self::GptNeoX,
             Some("LlamaTokenizer") => Self::Llama,
+            Some("GemmaTokenizer") => Self::Gemma,
+            Some("BloomTokenizer") => Self::Bloom,
             _ => Self::Other,
         };
         (class, name, said)
@@ -62,9 +72,12 @@ impl Class {
         match (self, role) {
             (Self::Gpt2 | Self::GptNeoX, "bos_token" | "eos_token" | "unk_token")
             | (Self::Qwen2, "eos_token" | "unk_token" | "pad_token") => Some("<|endoftext|>"),
-            (Self::Llama, "bos_token") => Some("<s>"),
-            (Self::Llama, "eos_token") => Some("</s>"),
-            (Self::Llama, "unk_token") => Some("<unk>"),
+            (Self::Llama | Self::Bloom, "bos_token") => Some("<s>"),
+            (Self::Llama | Self::Bloom, "eos_token") => Some("</s>"),
+            (Self::Gemma, "bos_token") => Some("<bos>"),
+            (Self::Gemma, "eos_token") => Some("<eos>"),
+            (Self::Llama | Self::Gemma | Self::Bloom, "unk_token") => Some("<unk>"),
+            (Self::Gemma | Self::Bloom, "pad_token") => Some("<pad>"),
             _ => None,
         }
     }
@@ -73,11 +86,11 @@ impl Class {
     /// default. `None`: a class that does not look at it.
     pub(super) fn begins_by_flag(self, from_merges: bool) -> Option<bool> {
         match self {
-            Self::Llama => Some(true),
+            Self::Llama | Self::Gemma => Some(true),
             Self::GptNeoX => Some(false),
             // Only while it is put together from its older files.
             Self::Gpt2 if from_merges => Some(false),
-            Self::Gpt2 | Self::Qwen2 | Self::Other => None,
+            Self::Gpt2 | Self::Qwen2 | Self::Bloom | Self::Other => None,
         }
     }
 }
