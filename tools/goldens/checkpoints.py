@@ -29,6 +29,7 @@ from safetensors.torch import load_file, save_file
 from transformers import (
     BloomConfig,
     FalconConfig,
+    FalconMambaConfig,
     Gemma2Config,
     Gemma3Config,
     Gemma3TextConfig,
@@ -38,6 +39,7 @@ from transformers import (
     GPTNeoXConfig,
     GraniteConfig,
     LlamaConfig,
+    MambaConfig,
     MistralConfig,
     Olmo2Config,
     Olmo3Config,
@@ -138,6 +140,15 @@ def llama(**over):
                 num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, rms_norm_eps=1e-5,
                 tie_word_embeddings=False)
     return LlamaConfig(**{**base, **over})
+
+
+def mamba(config=MambaConfig, **over):
+    base = dict(vocab_size=37, hidden_size=16, state_size=16, num_hidden_layers=2, time_step_rank=3)
+    return config(**{**base, **over})
+
+
+def falcon_mamba(**over):
+    return mamba(FalconMambaConfig, **over)
 
 
 def mistral(**over):
@@ -261,6 +272,12 @@ def old_bloom(folder):
     path = folder / "model.safetensors"
     tensors = {k.removeprefix("transformer."): v for k, v in load_file(path).items()}
     save_file(tensors, path, metadata={"format": "pt"})
+
+
+def older_mamba(folder):
+    """The embedding's first name in Mamba's files."""
+    path = folder / "model.safetensors"
+    save_file({k.replace("embeddings.", "embedding."): v for k, v in load_file(path).items()}, path, metadata={"format": "pt"})
 
 
 def opt_without_prefix(folder):
@@ -477,6 +494,14 @@ CASES = {
     "llama-rope-parameters": (llama(rope_theta=500.0, rope_scaling={**LLAMA3}, max_position_embeddings=256), dict(after=rope_parameters)),
     "llama-sharded-f16": (llama(), dict(dtype=F16, shard=4000)),
     "llama-bin-awkward": (llama(), dict(after=pickled(awkward=True), dtype=BF16)),
+    "mamba": (mamba(), {}),
+    "mamba-biases-untied-bf16": (mamba(hidden_size=12, state_size=18, use_bias=True, use_conv_bias=False, conv_kernel=2,
+                                       tie_word_embeddings=False), dict(dtype=BF16)),
+    "mamba-older-f16": (mamba(hidden_size=10, state_size=5, expand=1.5, time_step_rank="auto"),
+                        dict(dtype=F16, after=older_mamba)),
+    "falcon_mamba": (falcon_mamba(tie_word_embeddings=False), {}),
+    "falcon_mamba-biases-bf16": (falcon_mamba(hidden_size=12, state_size=7, use_bias=True, use_conv_bias=False,
+                                              intermediate_size=20, expand=4), dict(dtype=BF16)),
     "mistral-no-window": (mistral(), dict(dtype=BF16)),
     "mistral-window": (mistral(sliding_window=5), {}),
     "olmo": (olmo(num_key_value_heads=4), {}),
@@ -558,6 +583,10 @@ CASES = {
                         tie_word_embeddings=True), dict(after=without("layer_types"))),
     "llama-odd": (llama(rope_theta=500.0, rms_norm_eps=2**-7, rope_scaling=dict(rope_type="linear", factor=2.0),
                         num_key_value_heads=4), {}),
+    "mamba-odd": (mamba(hidden_size=12, state_size=5, conv_kernel=3, expand=3, use_bias=True, use_conv_bias=False,
+                        layer_norm_epsilon=2**-7, tie_word_embeddings=False), {}),
+    "falcon_mamba-odd": (falcon_mamba(hidden_size=12, state_size=5, conv_kernel=3, expand=3, use_bias=True,
+                                      layer_norm_epsilon=2**-7, mixer_rms_eps=2**-7), dict(after=without("intermediate_size"))),
     "mistral-odd": (mistral(sliding_window=5, rope_theta=500.0, rms_norm_eps=2**-7), {}),
     "olmo-odd": (olmo(rope_theta=500.0, rope_scaling=dict(type="linear", factor=2.0), num_key_value_heads=4), {}),
     "olmo3-odd": (olmo3(rope_theta=400000.0, rms_norm_eps=2**-7, sliding_window=4, rope_scaling=dict(rope_type="linear", factor=2.0),
@@ -588,7 +617,11 @@ def randomise(model, seed, attention):
     names = {"lm_head.weight": "embed_out.weight"} if model.config.model_type == "gpt_neox" else {}
     for name, p in sorted((names.get(name, name), p) for name, p in model.named_parameters()):
         noise = torch.randn(p.shape, generator=g)
-        if p.dim() == 2 and ("embed" in name or "wte" in name or "wpe" in name):
+        if name.endswith(("A_log", "conv1d.weight", "dt_proj.bias")):
+            pass  # decays from near 0 to near 1, taps of both signs, time steps on both sides of softplus's bend
+        elif name.endswith("mixer.D"):
+            noise = 1.0 + 0.5 * noise
+        elif p.dim() == 2 and ("embed" in name or "wte" in name or "wpe" in name):
             noise *= 0.7
         elif p.dim() == 2:
             # Conv1D stores [in, out]; for these nearly square shapes the geometric mean serves both layouts.

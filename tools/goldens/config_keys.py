@@ -27,7 +27,7 @@ GOLDENS = Path(__file__).resolve().parents[2] / "crates/decoder/tests/goldens"
 def outcome(folder, ids):
     try:
         model = read(folder)
-        # BLOOM has none.
+        # BLOOM and recurrences have none.
         config = model.config.get_text_config()
         context = getattr(config, "max_position_embeddings", getattr(config, "max_sequence_length", None))
         entries, _ = golden(model, [ids])

@@ -27,7 +27,13 @@ fn main() -> Result<(), CorpusError> {
     let tokenizer = Tokenizer::from_folder(Path::new(&folder))?;
     let named = tokenizer.named_specials();
     let prefix = if name == "rolling" { named.bos.or(named.eos).or(Some(0)) } else { None };
-    let settings = Settings { length: None, stride: None, prefix, model_maximum: length };
+    let settings = Settings {
+        length: None,
+        stride: None,
+        prefix,
+        usual_length: length,
+        model_maximum: length,
+    };
     let protocol = protocols::named(&name, settings)?;
     println!(
         "tokenizer: {} ({:?}), sha256 {}",

@@ -11,9 +11,10 @@
 
 use crate::kernels::{Format, Input, Numbers, Packed};
 use crate::lanes::dot;
+use crate::mixers::state_space;
 use crate::ops::positions::Tables;
 use crate::ops::{activation, attention, linear, norm, rows};
-use crate::spec::{NormPlacement, NormSpan, Positions, Residual, Rotary, Spec};
+use crate::spec::{Mixer, NormPlacement, NormSpan, Positions, Residual, Rotary, Spec};
 use crate::weights::{Block, Linear, NormWeights, Weights};
 use rayon::prelude::*;
 
@@ -35,12 +36,14 @@ pub struct Buffers {
     branch: Numbers,
     /// `[N, H]`: mean squares of heads, where a norm is taken over all of them.
     squares: Numbers,
+    /// Of blocks whose tokens are mixed by a state space.
+    state_space: state_space::Buffers,
 }
 
 impl Buffers {
     /// For models in `format`.
     pub fn new(format: Format) -> Self {
-        let (x, qkv, attended, branch, squares) = Default::default();
+        let (x, qkv, attended, branch, squares, state_space) = Default::default();
         Self {
             x,
             qkv,
@@ -49,6 +52,7 @@ impl Buffers {
             second: Input::new(format),
             branch,
             squares,
+            state_space,
         }
     }
 
@@ -66,6 +70,14 @@ pub fn hidden(spec: &Spec, weights: &Weights<Packed>, sequences: &[&[u32]], buff
     let mut pass = Pass::new(spec, weights, sequences, buffers);
     for (layer, block) in weights.blocks.iter().enumerate() {
         pass.block(layer, block);
+    }
+    if let Mixer::StateSpace(mixer) = &spec.mixer {
+        let Pass { lengths, places, buffers, .. } = pass;
+        let sequences = state_space::Sequences { lengths: &lengths, places: &places };
+        let Buffers { x, input, state_space: own, .. } = buffers;
+        for block in &weights.state_spaces {
+            state_space::block((spec, mixer), block, sequences, x, input, own);
+        }
     }
 }
 

@@ -6,13 +6,14 @@
 //!        --checkpoint-> Weights ------+--> Model --forward--> hidden rows --head--> rank, ties, nll, entropy
 //! ```
 //!
-//! * [`spec`]: the architecture as data; [`weights`]: its numbers; [`parts`]: which of them a spec
-//!   has, for whoever reads, makes, counts or names them.
+//! * [`spec`], [`mixer`]: the architecture as data; [`weights`]: its numbers; [`parts`]: which of
+//!   them a spec has, for whoever reads, makes, counts or names them.
 //! * [`families`], [`checkpoint`], [`count`]: from a Hugging Face folder to both, and the exact
 //!   parameter count.
 //! * [`model`]: a model ready to score; [`forward`]: its pass up to the head.
 //! * [`ops`]: one file an operation: forward, backward where training needs it, and the naive
 //!   version that judges both.
+//! * [`mixers`]: blocks whose tokens are mixed by a recurrence.
 //! * [`head`]: logits tile by tile, folded at once; no tokens x vocabulary matrix exists anywhere
 //!   but in [`head::reference`].
 //! * [`kernels`]: the only unsafe code of the workspace; [`processor`]: what they run on.
@@ -29,6 +30,8 @@ pub mod head;
 pub mod kernels;
 pub mod lanes;
 pub mod matrix;
+pub mod mixer;
+pub mod mixers;
 pub mod model;
 pub mod ops;
 pub mod parts;

@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 /// One sequence to run, and the positions in it to score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sequence<'a> {
-    /// Token ids. Those before the last scored one are fed, at most [`Spec::context`] of them; the
+    /// Token ids. Those before the last scored one are fed, at most [`Spec::longest`] of them; the
     /// last is only a target. Where their number matters ([`Spec::by_length`]), all but the last.
     pub tokens: &'a [u32],
     /// Indices `i >= 1` into `tokens`: token `i` is scored given tokens `0..i`. Position 0 has
@@ -199,8 +199,8 @@ impl Model {
         {
             return refuse(format!("scored positions must lie in 1..{length}"));
         }
-        let (fed, context) = (sequence.fed(&self.spec).len(), self.spec.context);
-        if fed > context {
+        let fed = sequence.fed(&self.spec).len();
+        if let Some(context) = self.spec.longest().filter(|longest| fed > *longest) {
             return refuse(format!(
                 "{fed} tokens are to be read, but the model's context is {context}; use shorter windows"
             ));
@@ -273,6 +273,48 @@ mod tests {
         [Dtype::F32, Dtype::Bf16].into_iter().flat_map(Format::all)
     }
 
+    /// One of each recurrence: pieces of 16 channels and fewer, one and several blocks of state.
+    fn recurrent() -> Vec<Spec> {
+        let channels = |inner, state, norm_epsilon| StateSpace {
+            inner,
+            state,
+            taps: 4,
+            selection: Selection::Channels { rank: 3, norm_epsilon },
+            biases: false,
+            convolution_bias: true,
+        };
+        [channels(48, 16, None), channels(20, 18, Some(1e-6))]
+            .map(|mixer| Spec {
+                mixer: Mixer::StateSpace(mixer),
+                heads: 0,
+                kv_heads: 0,
+                head_width: 0,
+                hidden: 0,
+                layers: vec![Layer::default(); 2],
+                ..spec()
+            })
+            .to_vec()
+    }
+
+    /// A recurrence begins each sequence anew: whatever stood before it in the batch, or in the
+    /// call before, and beyond the length of training.
+    #[test]
+    fn state_never_passes_from_one_sequence_to_the_next() {
+        for spec in recurrent() {
+            let model = model(Spec { context: 40, ..spec });
+            let all = Vocabulary::all(61);
+            let ids: Vec<u32> = (0..300).map(|i| (i * i + 3 * i) % 61).collect();
+            let scored: Vec<u32> = (1..130).collect();
+            let sequence = |at: usize| Sequence { tokens: &ids[at..at + 130], scored: &scored };
+            let alone = model.score(&[sequence(0)], &all).unwrap();
+            for before in [7, 19, 100] {
+                let both = model.score(&[sequence(before), sequence(0)], &all).unwrap();
+                assert_eq!(both[1], alone[0]);
+                assert_ne!(both[0], alone[0]);
+            }
+        }
+    }
+
     /// Batch, threads and neighbours leave no trace in the bits.
     #[test]
     fn scores_do_not_depend_on_the_batch_or_the_threads() {
@@ -327,7 +369,7 @@ mod tests {
                 ..spec()
             },
         ];
-        for spec in specs {
+        for spec in specs.into_iter().chain(recurrent()) {
             for format in formats() {
                 scores_do_not_depend_on_the_batch_or_the_threads_in(&spec, format);
             }

@@ -2,8 +2,10 @@
 //! read, made, counted and named.
 
 use crate::matrix::Matrix;
-use crate::spec::{Gain, NormKind, NormSpan, Positions, Residual, Spec};
-use crate::weights::{Block, Linear, NormWeights, Role, Weights};
+use crate::spec::{
+    Gain, Mixer, NormKind, NormSpan, Positions, Residual, Selection, Spec, StateSpace,
+};
+use crate::weights::{Block, Linear, NormWeights, Role, StateSpaceBlock, Weights};
 use std::convert::Infallible;
 
 /// A linear map, a norm or a table of a model.
@@ -19,6 +21,8 @@ pub enum Part {
     EmbeddingNorm,
     /// A part of a block, by the block's number.
     Block(usize, BlockPart),
+    /// A part of a block whose tokens are mixed by a state space, by the block's number.
+    StateSpace(usize, StateSpacePart),
     /// Norm before the head.
     FinalNorm,
     /// `[E, C]`.
@@ -52,6 +56,27 @@ pub enum BlockPart {
     MlpBranchNorm,
 }
 
+/// A part of a block whose tokens are mixed by a state space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StateSpacePart {
+    /// Norm of the stream.
+    Norm,
+    /// The first map.
+    Input,
+    /// The convolution.
+    Taps,
+    /// The map to time steps, `B` and `C`.
+    Selection,
+    /// The second map of the time steps, and their bias.
+    Step,
+    /// The logarithm of the rate at which the state decays.
+    Rate,
+    /// What passes beside the state.
+    Skip,
+    /// `[C, I]`.
+    Output,
+}
+
 /// The vectors of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vector {
@@ -59,6 +84,8 @@ pub enum Vector {
     Gain,
     /// The bias of a norm or a linear map.
     Bias,
+    /// All that the part is, of any shape, and no matrix of a product.
+    Whole,
 }
 
 /// Where the numbers come from, or what is done in their place. Asked for each tensor once, in the
@@ -90,6 +117,17 @@ pub trait Source {
         part: Part,
         which: Vector,
         lengths: &[usize],
+    ) -> Result<Vec<f32>, Self::Error>;
+
+    /// Numbers that stay plain whatever matrices become, of any shape.
+    ///
+    /// # Errors
+    /// The source's own.
+    fn plain(
+        &mut self,
+        part: Part,
+        which: Vector,
+        shape: &[usize],
     ) -> Result<Vec<f32>, Self::Error>;
 
     /// The table of positions, which stays plain whatever other matrices become.
@@ -131,9 +169,18 @@ pub fn build<S: Source>(spec: &Spec, source: &mut S) -> Result<Weights<S::Matrix
         },
         project_in: builder.projection(Part::ProjectIn, c, e)?,
         embedding_norm: builder.norm(spec.embedding_norm, Part::EmbeddingNorm, &[c])?,
-        blocks: (0..spec.layers.len())
-            .map(|layer| builder.block(layer))
-            .collect::<Result<_, _>>()?,
+        blocks: match spec.mixer {
+            Mixer::Attention => (0..spec.layers.len())
+                .map(|layer| builder.block(layer))
+                .collect::<Result<_, _>>()?,
+            Mixer::StateSpace(_) => Vec::new(),
+        },
+        state_spaces: match &spec.mixer {
+            Mixer::Attention => Vec::new(),
+            Mixer::StateSpace(mixer) => (0..spec.layers.len())
+                .map(|layer| builder.state_space(layer, mixer))
+                .collect::<Result<_, _>>()?,
+        },
         final_norm: builder.norm(spec.final_norm, Part::FinalNorm, &[c])?,
         project_out: builder.projection(Part::ProjectOut, e, c)?,
         head: builder.source.head(spec)?,
@@ -197,6 +244,39 @@ impl<S: Source> Builder<'_, S> {
             up: self.linear(part(BlockPart::Up), up, c, biases.mlp, up_role)?,
             down: self.linear(part(BlockPart::Down), &[c], f, biases.mlp, Role::Linear)?,
             mlp_branch_norm: self.norm(on_branch, part(BlockPart::MlpBranchNorm), &[c])?,
+        })
+    }
+
+    fn state_space(
+        &mut self,
+        layer: usize,
+        mixer: &StateSpace,
+    ) -> Result<StateSpaceBlock<S::Matrix>, S::Error> {
+        use StateSpacePart::{Input, Norm, Output, Rate, Selection as Select, Skip, Step, Taps};
+        let (c, i, s) = (self.spec.width, mixer.inner, mixer.state);
+        let convolved = mixer.convolved();
+        let part = |part| Part::StateSpace(layer, part);
+        let Selection::Channels { rank, .. } = mixer.selection;
+        Ok(StateSpaceBlock {
+            norm: self.norm(true, part(Norm), &[c])?,
+            input: self.linear(
+                part(Input),
+                &mixer.input_widths(),
+                c,
+                mixer.biases,
+                Role::Linear,
+            )?,
+            taps: self.source.plain(part(Taps), Vector::Gain, &[convolved, 1, mixer.taps])?,
+            taps_bias: mixer
+                .convolution_bias
+                .then(|| self.source.vector(part(Taps), Vector::Bias, &[convolved]))
+                .transpose()?,
+            selection: Some(self.source.matrix(part(Select), &[rank, s, s], i, Role::Linear)?),
+            step: Some(self.source.matrix(part(Step), &[i], rank, Role::Linear)?),
+            step_bias: self.source.vector(part(Step), Vector::Bias, &[i])?,
+            rate: self.source.plain(part(Rate), Vector::Whole, &[i, s])?,
+            skip: self.source.plain(part(Skip), Vector::Whole, &[i])?,
+            output: self.linear(part(Output), &[c], i, mixer.biases, Role::Linear)?,
         })
     }
 
@@ -274,6 +354,10 @@ impl Source for Zeros {
         Ok(vec![0.0; lengths.iter().sum()])
     }
 
+    fn plain(&mut self, _: Part, _: Vector, shape: &[usize]) -> Result<Vec<f32>, Infallible> {
+        Ok(vec![0.0; shape.iter().product()])
+    }
+
     fn positions(&mut self, rows: usize, columns: usize) -> Result<Matrix, Infallible> {
         Ok(Matrix::zeros(rows, columns))
     }
@@ -311,6 +395,11 @@ impl Source for Sizes {
 
     fn vector(&mut self, part: Part, _: Vector, lengths: &[usize]) -> Result<Vec<f32>, Infallible> {
         self.push(part, lengths, 1);
+        Ok(Vec::new())
+    }
+
+    fn plain(&mut self, part: Part, _: Vector, shape: &[usize]) -> Result<Vec<f32>, Infallible> {
+        self.push(part, &[1], shape.iter().product());
         Ok(Vec::new())
     }
 

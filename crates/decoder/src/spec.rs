@@ -6,6 +6,9 @@
 //! has a default, so that a family says what is its own:
 //! `Spec { norm: NormKind::Layer, ..Spec::default() }`.
 //!
+//! Models without attention (Mamba, Falcon Mamba) say so in [`Spec::mixer`]; they have neither
+//! heads nor MLP, whose sizes are 0 then.
+//!
 //! Letters, fixed once for all of this crate:
 //!
 //! | letter | meaning |
@@ -20,6 +23,7 @@
 //! | `V` | rows of the head: [`Spec::vocabulary`] |
 
 use crate::error::{Error, Result};
+pub use crate::mixer::{Mixer, Selection, StateSpace};
 
 /// More heads of a block with a tensor each are in no model, and a walk over them takes time.
 const MOST_NORMED_HEADS: usize = 1 << 12;
@@ -34,6 +38,8 @@ pub struct Spec {
     pub vocabulary: usize,
     /// `C`: channels of the residual stream.
     pub width: usize,
+    /// What mixes the tokens of a block.
+    pub mixer: Mixer,
     /// `H`: query heads.
     pub heads: usize,
     /// `G`: key/value heads; equal to `heads` without grouped-query attention (Qwen2 and Llama 3
@@ -44,7 +50,8 @@ pub struct Spec {
     pub head_width: usize,
     /// `F`: inner channels of the MLP.
     pub hidden: usize,
-    /// Longest sequence the model was made for, in tokens.
+    /// Longest sequence the model was made for, in tokens. Where tokens are mixed by a recurrence
+    /// it is the length in training, and longer ones can be read ([`Spec::longest`]).
     pub context: usize,
     /// The blocks, first to last, by what may differ between them.
     pub layers: Vec<Layer>,
@@ -118,6 +125,7 @@ impl Default for Spec {
             family: String::new(),
             vocabulary: 0,
             width: 0,
+            mixer: Mixer::Attention,
             heads: 0,
             kv_heads: 0,
             head_width: 0,
@@ -375,6 +383,11 @@ impl Spec {
         self.heads * self.head_width
     }
 
+    /// The most tokens of a sequence that can be read; `None`: any number.
+    pub fn longest(&self) -> Option<usize> {
+        (self.mixer == Mixer::Attention).then_some(self.context)
+    }
+
     /// `E`: channels of the embedding and the head.
     pub fn embedding_width(&self) -> usize {
         self.projected.unwrap_or(self.width)
@@ -406,15 +419,26 @@ impl Spec {
             ("vocabulary", self.vocabulary),
             ("width", self.width),
             ("layers", self.layers.len()),
+            ("context", self.context),
+            ("embedding_width", self.embedding_width()),
+        ];
+        let of_attention = [
             ("heads", self.heads),
             ("kv_heads", self.kv_heads),
             ("head_width", self.head_width),
             ("hidden", self.hidden),
-            ("context", self.context),
-            ("embedding_width", self.embedding_width()),
         ];
-        if let Some((name, _)) = sizes.iter().find(|(_, size)| *size == 0) {
+        let attention = self.mixer == Mixer::Attention;
+        let mut sizes = sizes.iter().chain(of_attention.iter().filter(|_| attention));
+        if let Some((name, _)) = sizes.find(|(_, size)| *size == 0) {
             return refuse(format!("{name} is 0"));
+        }
+        if let Mixer::StateSpace(mixer) = &self.mixer {
+            mixer.check()?;
+            if self.norm_placement != NormPlacement::Before {
+                return refuse("a state space is known with its norm before it only".to_owned());
+            }
+            return Ok(());
         }
         if !self.heads.is_multiple_of(self.kv_heads) {
             return refuse(format!(

@@ -65,6 +65,32 @@ pub struct Block<M = Matrix> {
     pub mlp_branch_norm: Option<NormWeights>,
 }
 
+/// One block of a model whose tokens are mixed by a state space. Which of its parts there are is
+/// said by [`StateSpace`](crate::spec::StateSpace).
+#[derive(Debug, Clone, PartialEq)]
+pub struct StateSpaceBlock<M = Matrix> {
+    /// Norm of the stream before all.
+    pub norm: Option<NormWeights>,
+    /// `[2 I, C]`: what is convolved, gate.
+    pub input: Linear<M>,
+    /// `[I, K]`: of each channel, from the earliest token to the present one.
+    pub taps: Vec<f32>,
+    /// The convolution's bias.
+    pub taps_bias: Option<Vec<f32>>,
+    /// `[R + 2 S, I]`: time steps before their second map, `B`, `C`.
+    pub selection: Option<M>,
+    /// `[I, R]`: time steps before bias and softplus.
+    pub step: Option<M>,
+    /// The bias of the time steps, `I` numbers.
+    pub step_bias: Vec<f32>,
+    /// `[I, S]`: the logarithm of the rate at which the state decays.
+    pub rate: Vec<f32>,
+    /// `I` numbers: how much of what was convolved passes beside the state.
+    pub skip: Vec<f32>,
+    /// `[C, I]`.
+    pub output: Linear<M>,
+}
+
 /// All weights of one model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights<M = Matrix> {
@@ -76,8 +102,10 @@ pub struct Weights<M = Matrix> {
     pub project_in: Option<Linear<M>>,
     /// Norm behind the embedding.
     pub embedding_norm: Option<NormWeights>,
-    /// The blocks, first to last.
+    /// The blocks, first to last, where tokens are mixed by attention.
     pub blocks: Vec<Block<M>>,
+    /// The blocks, first to last, where tokens are mixed by a state space.
+    pub state_spaces: Vec<StateSpaceBlock<M>>,
     /// Norm before the head.
     pub final_norm: Option<NormWeights>,
     /// `[E, C]`, OPT-350m.
@@ -98,6 +126,7 @@ macro_rules! walk {
             project_in,
             embedding_norm,
             blocks,
+            state_spaces,
             final_norm,
             project_out,
             head,
@@ -146,6 +175,28 @@ macro_rules! walk {
             linear!(up);
             linear!(down);
             norm!(mlp_branch_norm);
+        }
+        for block in state_spaces {
+            let StateSpaceBlock {
+                norm,
+                input,
+                taps,
+                taps_bias,
+                selection,
+                step,
+                step_bias,
+                rate,
+                skip,
+                output,
+            } = block;
+            norm!(norm);
+            linear!(input);
+            all.push(taps.$slice());
+            all.extend(taps_bias.$each().map(|bias| bias.$slice()));
+            all.extend(selection.$each().map(|map| map.data.$slice()));
+            all.extend(step.$each().map(|map| map.data.$slice()));
+            all.extend([step_bias, rate, skip].map(|part| part.$slice()));
+            linear!(output);
         }
         norm!(final_norm);
         if let Some(project) = project_out {
@@ -237,12 +288,25 @@ impl Weights {
             down: linear(block.down),
             mlp_branch_norm: block.mlp_branch_norm,
         };
+        let state_space = |block: StateSpaceBlock| StateSpaceBlock {
+            norm: block.norm,
+            input: linear(block.input),
+            taps: block.taps,
+            taps_bias: block.taps_bias,
+            selection: block.selection.map(|map| pack(map, Role::Linear)),
+            step: block.step.map(|map| pack(map, Role::Linear)),
+            step_bias: block.step_bias,
+            rate: block.rate,
+            skip: block.skip,
+            output: linear(block.output),
+        };
         Weights {
             token_embedding: pack(self.token_embedding, table),
             position_embedding: self.position_embedding,
             project_in: self.project_in.map(linear),
             embedding_norm: self.embedding_norm,
             blocks: self.blocks.into_iter().map(block).collect(),
+            state_spaces: self.state_spaces.into_iter().map(state_space).collect(),
             final_norm: self.final_norm,
             project_out: self.project_out.map(linear),
             head: self.head.map(|head| pack(head, Role::Head)),

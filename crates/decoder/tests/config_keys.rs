@@ -13,7 +13,7 @@ use support::{case, copy};
 
 /// Keys that transformers needs to build or train a model and that change no score of one that
 /// exists: it fails on `null`, we do not.
-const NOT_OURS: [&str; 18] = [
+const NOT_OURS: [&str; 22] = [
     "attention_dropout",
     "attn_pdrop",
     "classifier_dropout",
@@ -32,6 +32,10 @@ const NOT_OURS: [&str; 18] = [
     "activation_dropout",
     "image_token_index",
     "mm_tokens_per_image",
+    "time_step_floor",
+    "time_step_max",
+    "time_step_min",
+    "time_step_scale",
 ];
 
 /// Keys for which it draws new weights, or picks one of two heads, where we refuse.
@@ -39,7 +43,7 @@ fn may_be_refused(name: &str, key: &str, way: &str) -> bool {
     // A stored head that differs from the embedding: the versions of transformers disagree.
     matches!(key, "tie_word_embeddings" | "weight_tying")
         // Biases that are stored and then not used.
-        || matches!(key, "attention_bias" | "bias" | "include_bias" | "mlp_bias" | "use_bias" | "use_qkv_bias")
+        || matches!(key, "attention_bias" | "bias" | "include_bias" | "mlp_bias" | "use_bias" | "use_conv_bias" | "use_qkv_bias")
         // The versions take two bases.
         || (name.starts_with("olmo3") && way == "absent" && key == "rope_theta")
         // Norms likewise, or a kind of them that is not computed.

@@ -108,6 +108,12 @@ fn totals_equal_the_published_checkpoints() {
         ("phi-3-mini-4k", 3_821_079_552),
         ("phi-3-medium-4k", 13_960_238_080),
         ("phi-4", 14_659_507_200),
+        ("mamba-130m", 129_135_360),
+        ("mamba-370m", 371_516_416),
+        ("mamba-790m", 793_204_224),
+        ("mamba-1.4b", 1_372_178_432),
+        ("mamba-2.8b", 2_768_345_600),
+        ("falcon-mamba-7b", 7_272_665_088),
     ] {
         assert_eq!(count(config).total, total, "{config}");
     }

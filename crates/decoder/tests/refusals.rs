@@ -13,6 +13,7 @@ use proptest::prelude::*;
 use relscale_decoder::Error;
 use relscale_decoder::checkpoint::Checkpoint;
 use relscale_decoder::families::{self, LoadOptions};
+use relscale_decoder::spec::{Mixer, Selection};
 use safetensors::Dtype;
 use serde_json::{Value, json};
 use support::{Stored, case, copy, edit_tensors, refusal, says, with_config};
@@ -37,13 +38,13 @@ fn a_configuration_that_contradicts_itself_is_named() {
 
 #[test]
 fn an_unknown_architecture_is_answered_with_the_known_ones() {
-    let folder = with_config("llama-gqa", json!({"model_type": "mamba"}));
+    let folder = with_config("llama-gqa", json!({"model_type": "xlstm"}));
     let error = refusal(folder.path());
     assert!(matches!(error, Error::UnknownArchitecture { .. }));
-    let known = "bloom, falcon, gemma, gemma2, gemma3, gemma3_text, gpt2, gpt_neo, gpt_neox, \
-                 granite, hf_olmo, llama, mistral, olmo, olmo2, olmo3, opt, phi, phi3, qwen2, \
-                 qwen3, smollm3, stablelm, starcoder2";
-    says(&error, &["mamba", known]);
+    let known = "bloom, falcon, falcon_mamba, gemma, gemma2, gemma3, gemma3_text, gpt2, gpt_neo, \
+                 gpt_neox, granite, hf_olmo, llama, mamba, mistral, olmo, olmo2, olmo3, opt, phi, \
+                 phi3, qwen2, qwen3, smollm3, stablelm, starcoder2";
+    says(&error, &["xlstm", known]);
 }
 
 #[test]
@@ -65,6 +66,10 @@ fn options_that_would_change_the_numbers_are_refused_by_name() {
         ("gpt_neo", json!({"attention_types": [[["global", "block"], 1]]}), "attention_types"),
         ("gpt_neo", json!({"attention_types": ["global", "local"]}), "attention_types"),
         ("gpt_neox-parallel", json!({"hidden_act": "silu"}), "hidden_act"),
+        ("mamba", json!({"hidden_act": "gelu"}), "hidden_act"),
+        ("mamba", json!({"rms_norm": false}), "rms_norm"),
+        ("mamba", json!({"ssm_cfg": {"layer": "Mamba2"}}), "ssm_cfg"),
+        ("falcon_mamba", json!({"hidden_act": "gelu"}), "hidden_act"),
         ("opt", json!({"alibi": true}), "alibi"),
         (
             "llama-gqa",
@@ -134,6 +139,8 @@ fn unknown_keys_are_refused_and_said_to_be_unknown() {
         ("llama-gqa", json!({"quantization_config": {"bits": 4}}), "quantization_config"),
         ("gpt2", json!({"embedding_multiplier": 2.0}), "embedding_multiplier"),
         ("gpt_neo", json!({"scale_attn_weights": true}), "scale_attn_weights"),
+        ("mamba", json!({"mixer_rms_eps": 1e-6}), "mixer_rms_eps"),
+        ("mamba", json!({"num_attention_heads": 8}), "num_attention_heads"),
         ("qwen3", json!({"num_experts": 8}), "num_experts"),
         ("qwen3", json!({"mlp_bias": true}), "mlp_bias"),
         // Of OLMo 1 and 3.
@@ -179,6 +186,7 @@ fn sizes_of_gpt2_have_two_names() {
 #[test]
 fn keys_that_change_nothing_are_accepted() {
     for name in [
+        "falcon_mamba",
         "gpt2",
         "gpt_neo",
         "opt",
@@ -273,6 +281,35 @@ fn two_spellings_of_the_rotary_base_must_agree() {
     says(&refusal(folder.path()), &["rotary_emb_base = 500", "rope_theta = 10000"]);
 }
 
+/// Sizes of a state space that no model has, or that Python would compute from others.
+#[test]
+fn sizes_of_a_state_space() {
+    for (keys, words) in [
+        (json!({"state_size": 0}), ["state of a state space", "0"]),
+        (json!({"conv_kernel": 0}), ["taps of the convolution", "0"]),
+        (json!({"time_step_rank": 0}), ["time_step_rank", "0"]),
+        (json!({"time_step_rank": "large"}), ["time_step_rank", "large"]),
+        (json!({"expand": -1.0}), ["expand", "no width"]),
+        (json!({"expand": 1e300}), ["expand", "no width"]),
+    ] {
+        says(&refusal(with_config("mamba", keys).path()), &words);
+    }
+    let inner = |name: &str, keys| {
+        let spec = families::spec(with_config(name, keys).path()).unwrap();
+        let Mixer::StateSpace(mixer) = spec.mixer else { panic!("{name} has no state space") };
+        let Selection::Channels { rank, .. } = mixer.selection;
+        (mixer.inner, rank)
+    };
+    assert_eq!(inner("mamba-older-f16", json!({"time_step_rank": "auto"})), (15, 1));
+    let expanded = json!({"intermediate_size": (), "expand": 1.59, "time_step_rank": ()});
+    assert_eq!(inner("mamba-older-f16", expanded), (15, 1));
+    assert_eq!(inner("mamba", json!({"expand": 3})), (32, 3));
+    // A recurrence reads any length; windows are as long as in training.
+    let spec = families::spec(&case("mamba")).unwrap();
+    assert_eq!((spec.context, spec.longest()), (2048, None));
+    assert_eq!(families::spec(&case("falcon_mamba")).unwrap().context, 8192);
+}
+
 /// transformers takes one of the two where they contradict each other, and does not say so.
 #[test]
 fn kinds_of_attention_in_two_spellings_must_agree() {
@@ -348,11 +385,11 @@ proptest! {
 
     /// Any value under any key: the folder is read, or refused with a message; nothing panics.
     #[test]
-    fn a_senseless_configuration_never_panics(case in 0..15, at in any::<prop::sample::Index>(), value in any_value()) {
+    fn a_senseless_configuration_never_panics(case in 0..16, at in any::<prop::sample::Index>(), value in any_value()) {
         let name = [
             "gpt2", "opt-350m", "gpt_neox-parallel", "qwen2-tied", "llama-llama3", "qwen3", "gpt_neo",
             "olmo2-mqa-biases", "gemma3_text-odd", "gemma3-newer-names", "smollm3-odd", "granite",
-            "olmo3-rope-parameters", "phi3-longrope", "hf_olmo-odd",
+            "olmo3-rope-parameters", "phi3-longrope", "hf_olmo-odd", "mamba",
         ][case as usize];
         read_or_refused(name, at, value);
     }
@@ -412,8 +449,10 @@ fn a_tied_model_with_another_head_stops_with_both_facts() {
 #[test]
 fn every_tensor_is_needed_and_named_when_missing() {
     for name in [
+        "falcon_mamba",
         "gpt2",
         "gpt_neo",
+        "mamba-biases-untied-bf16",
         "opt-350m",
         "gemma3_text-odd",
         "gpt_neox-sequential",

@@ -345,6 +345,7 @@ impl Question {
                 length: settings.length,
                 stride: settings.stride,
                 prefix: prefix.as_ref().map(|prefix| prefix.id),
+                usual_length: facts.usual_length.or(facts.context).unwrap_or(usize::MAX),
                 model_maximum: facts.context.unwrap_or(usize::MAX),
             },
         )?;

@@ -55,6 +55,8 @@ pub struct ModelFacts {
     pub rows: u32,
     /// Longest window in tokens.
     pub context: Option<usize>,
+    /// Length of a window where nobody says one, if it is not the longest.
+    pub usual_length: Option<usize>,
     /// Tensors of its files that it does not use.
     pub unused_tensors: Vec<String>,
     /// Weights files of its folder that were not read, since others hold the same.
@@ -98,6 +100,7 @@ impl ModelFacts {
             model: engine.model().clone(),
             rows: engine.rows(),
             context: engine.context(),
+            usual_length: None,
             unused_tensors: Vec::new(),
             files_not_read: Vec::new(),
             bos: None,

@@ -191,6 +191,7 @@ pub fn model_seeds() -> Vec<Vec<u8>> {
         "granite",
         "llama-gqa",
         "llama-llama3",
+        "mamba",
         "mistral-window",
         "opt",
         "opt-350m",

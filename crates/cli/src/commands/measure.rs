@@ -62,7 +62,8 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "document", value_parser = clap::builder::PossibleValuesParser::new(protocols::NAMES))]
     protocol: String,
 
-    /// Length of a window in tokens [default: the model's maximum; 512 for `paper`]
+    /// Length of a window in tokens [default: the model's maximum, or a recurrent model's length in
+    /// training; 512 for `paper`]
     #[arg(long, value_name = "L")]
     length: Option<usize>,
 

@@ -43,13 +43,15 @@ pub const NAMES: [&str; 5] = ["document", "paper", "rolling", "strided", "half-w
 /// What a user may say about a protocol; each protocol takes what it knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// Window length L in tokens; `None`: the model's maximum (512 for `paper`).
+    /// Window length L in tokens; `None`: the usual length (512 for `paper`).
     pub length: Option<usize>,
     /// Stride s in tokens; `None`: half the length. Known to `document` and `strided`.
     pub stride: Option<usize>,
     /// A token to put in before texts or windows, by id.
     pub prefix: Option<u32>,
-    /// The most tokens the model can take at once.
+    /// The length that the model was made for.
+    pub usual_length: usize,
+    /// The most tokens the model can take at once; a recurrence takes any number.
     pub model_maximum: usize,
 }
 
@@ -59,7 +61,7 @@ pub struct Settings {
 /// An unknown name, parameters that make no sense, a length beyond the model's maximum, a stride
 /// for a protocol that has none.
 pub fn named(name: &str, settings: Settings) -> Result<Box<dyn Protocol>> {
-    let Settings { length, stride, prefix, model_maximum } = settings;
+    let Settings { length, stride, prefix, usual_length, model_maximum } = settings;
     let known = NAMES.iter().copied().find(|known| *known == name).ok_or_else(|| {
         CorpusError::BadProtocol {
             protocol: "?",
@@ -70,7 +72,7 @@ pub fn named(name: &str, settings: Settings) -> Result<Box<dyn Protocol>> {
         return Err(bad(known, "it has no stride; leave --stride out".into()));
     }
     let default_length =
-        if known == "paper" { paper::LENGTH.min(model_maximum) } else { model_maximum };
+        if known == "paper" { paper::LENGTH.min(model_maximum) } else { usual_length };
     let length = length.unwrap_or(default_length);
     let half = (length / 2).max(1);
     let protocol: Box<dyn Protocol> = match known {
@@ -100,7 +102,18 @@ mod tests {
 
     #[test]
     fn a_protocol_by_name_or_a_reason() {
-        let settings = Settings { length: None, stride: None, prefix: None, model_maximum: 64 };
+        let settings = Settings {
+            length: None,
+            stride: None,
+            prefix: None,
+            usual_length: 64,
+            model_maximum: 64,
+        };
+        // A recurrence: windows as in training unless longer ones are asked for.
+        let recurrence = Settings { model_maximum: usize::MAX, ..settings };
+        assert_eq!(named("document", recurrence).unwrap().longest_inputs(), 64);
+        let longer = Settings { length: Some(5000), ..recurrence };
+        assert_eq!(named("document", longer).unwrap().longest_inputs(), 5000);
         for name in NAMES {
             let prefix = (name == "rolling").then_some(1);
             let protocol = named(name, Settings { prefix, ..settings }).unwrap();

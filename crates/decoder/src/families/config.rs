@@ -219,11 +219,16 @@ impl Config {
     /// there either.
     pub(super) fn get_unless_null(&mut self, key: &str) -> Result<Option<Value>> {
         match self.get(key) {
-            None if self.has(key) => Err(self.broken(format!(
-                "{key} is null, with which transformers cannot compute either; give its value, or take it out for the default"
-            ))),
+            None if self.has(key) => Err(self.null(key)),
             value => Ok(value),
         }
+    }
+
+    /// The error of a key that may not be `null`.
+    pub(super) fn null(&self, key: &str) -> Error {
+        self.broken(format!(
+            "{key} is null, with which transformers cannot compute either; give its value, or take it out for the default"
+        ))
     }
 
     /// Sizes that the file lacks, and what was taken for them.

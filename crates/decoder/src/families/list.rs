@@ -2,14 +2,15 @@
 
 use super::family::Family;
 use super::{
-    bloom, falcon, gemma, gemma2, gemma3, gpt_neo, gpt_neox, gpt2, granite, hf_olmo, llama, olmo,
-    olmo2, olmo3, opt, phi, phi3, qwen2, qwen3, smollm3, stablelm, starcoder2,
+    bloom, falcon, gemma, gemma2, gemma3, gpt_neo, gpt_neox, gpt2, granite, hf_olmo, llama, mamba,
+    olmo, olmo2, olmo3, opt, phi, phi3, qwen2, qwen3, smollm3, stablelm, starcoder2,
 };
 
 /// In the order in which they are told.
-pub(super) const FAMILIES: [&Family; 24] = [
+pub(super) const FAMILIES: [&Family; 26] = [
     &bloom::FAMILY,
     &falcon::FAMILY,
+    &mamba::FALCON,
     &gemma::FAMILY,
     &gemma2::FAMILY,
     &gemma3::FAMILY,
@@ -20,6 +21,7 @@ pub(super) const FAMILIES: [&Family; 24] = [
     &granite::FAMILY,
     &hf_olmo::FAMILY,
     &llama::FAMILY,
+    &mamba::FAMILY,
     &llama::MISTRAL,
     &olmo::FAMILY,
     &olmo2::FAMILY,

@@ -10,9 +10,10 @@
 //! * `names`: the table of tensor names; `tensors`: tensors by name and shape, with a record of
 //!   what was used.
 //! * `gpt2`, `gpt_neo`, `opt`, `gpt_neox`, `hf_olmo`, `bloom`, `falcon`, `phi`, `stablelm`,
-//!   `starcoder2`; `llama_like`, of which `llama`, `olmo`, `olmo2`, `olmo3`, `phi3`, `qwen2`, `qwen3`, `gemma`,
-//!   `gemma2`, `gemma3`, `smollm3`, `granite` and Mistral are settings; `rotary/`: the keys of
-//!   rotary positions in their spellings, and the kinds of scaling.
+//!   `starcoder2`; `mamba` and its Falcon kin; `llama_like`, of which `llama`, `olmo`, `olmo2`,
+//!   `olmo3`, `phi3`, `qwen2`, `qwen3`, `gemma`, `gemma2`, `gemma3`, `smollm3`, `granite` and
+//!   Mistral are settings; `rotary/`: the keys of rotary positions in their spellings, and the kinds
+//!   of scaling.
 //!
 //! Adding a family: a file here, a line in `list`, a case in `tools/goldens/checkpoints.py`, a
 //! published configuration in `tests/configs`.
@@ -33,6 +34,7 @@ mod list;
 mod llama;
 mod llama_like;
 mod load;
+mod mamba;
 mod names;
 mod olmo;
 mod olmo2;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::parts::{BlockPart, Part, Source, Vector, build};
+use crate::parts::{BlockPart, Part, Source, StateSpacePart, Vector, build};
 use crate::spec::{Gain, Residual, Spec};
 use crate::weights::{Role, Weights};
 
@@ -23,6 +23,8 @@ pub(super) struct Names {
     pub(super) transposed: bool,
     /// Every model has it; it finds the prefix.
     pub(super) token_embedding: &'static str,
+    /// Its name in older files.
+    pub(super) token_embedding_once: &'static str,
     pub(super) position_embedding: &'static str,
     pub(super) project_in: &'static str,
     pub(super) embedding_norm: &'static str,
@@ -44,6 +46,8 @@ pub(super) struct Names {
     pub(super) mlp_branch_norm: &'static str,
     /// The table of blocks with two norms side by side, where that is another (Falcon).
     pub(super) parallel: Option<&'static Self>,
+    /// The parts of blocks whose tokens are mixed by a state space.
+    pub(super) state_space: fn(StateSpacePart) -> &'static str,
 }
 
 /// Where the outputs of a map of several kinds are.
@@ -72,6 +76,7 @@ impl Names {
         elsewhere: &[],
         transposed: false,
         token_embedding: "",
+        token_embedding_once: "",
         position_embedding: "",
         project_in: "",
         embedding_norm: "",
@@ -90,6 +95,7 @@ impl Names {
         down: "",
         mlp_branch_norm: "",
         parallel: None,
+        state_space: |_| "",
     };
 
     /// The full name of the head: outside the body, and so beside the `model` of a prefix
@@ -125,6 +131,7 @@ impl Names {
             Part::FinalNorm => Stored::Whole(self.final_norm),
             Part::ProjectOut => Stored::Whole(self.project_out),
             Part::Head => Stored::Whole(self.head),
+            Part::StateSpace(_, part) => Stored::Whole((self.state_space)(part)),
             Part::Block(_, part) => match part {
                 BlockPart::AttentionNorm => Stored::Whole(self.attention_norm),
                 BlockPart::QueryKeyValue => self.query_key_value,
@@ -159,7 +166,9 @@ impl Names {
         let rows = if names.len() == 1 { &whole[..] } else { rows };
         let full = |name: &&str| match part {
             Part::Head => self.head(prefix),
-            Part::Block(number, _) => format!("{prefix}{}{number}.{name}", self.block),
+            Part::Block(number, _) | Part::StateSpace(number, _) => {
+                format!("{prefix}{}{number}.{name}", self.block)
+            }
             _ => format!("{prefix}{name}"),
         };
         Ok((names.iter().map(full).zip(rows.iter().copied()).collect(), order))
@@ -198,25 +207,19 @@ impl Writer<'_, '_> {
         Err(Error::Spec("the tensors of this model cannot be written as they lie".to_owned()))
     }
 
-    fn push(
-        &mut self,
-        part: Part,
-        ending: &str,
-        rows: &[usize],
-        columns: Option<usize>,
-    ) -> Result<()> {
+    fn push(&mut self, part: Part, which: Vector, rows: &[usize], inner: &[usize]) -> Result<()> {
         let (tensors, order) = self.names.tensors(part, self.names.prefixes[0], rows)?;
         let Some(mut rest) = self.rest.next() else { return self.refuse() };
         if order.is_some() {
             return self.refuse();
         }
         for (name, rows) in tensors {
-            let Some((numbers, after)) = rest.split_at_checked(rows * columns.unwrap_or(1)) else {
+            let shape: Vec<usize> = [rows].iter().chain(inner).copied().collect();
+            let Some((numbers, after)) = rest.split_at_checked(shape.iter().product()) else {
                 return self.refuse();
             };
             rest = after;
-            let shape = [rows].into_iter().chain(columns).collect();
-            self.named.push((format!("{name}.{ending}"), shape, numbers));
+            self.named.push((which.behind(&name), shape, numbers));
         }
         Ok(())
     }
@@ -227,26 +230,32 @@ impl Source for Writer<'_, '_> {
     type Error = Error;
 
     fn matrix(&mut self, part: Part, rows: &[usize], columns: usize, _: Role) -> Result<()> {
-        self.push(part, "weight", rows, Some(columns))
+        self.push(part, Vector::Gain, rows, &[columns])
     }
 
     fn vector(&mut self, part: Part, which: Vector, lengths: &[usize]) -> Result<Vec<f32>> {
-        self.push(part, which.ending(), lengths, None)?;
+        self.push(part, which, lengths, &[])?;
+        Ok(Vec::new())
+    }
+
+    fn plain(&mut self, part: Part, which: Vector, shape: &[usize]) -> Result<Vec<f32>> {
+        self.push(part, which, &shape[..1], &shape[1..])?;
         Ok(Vec::new())
     }
 
     fn positions(&mut self, rows: usize, columns: usize) -> Result<Matrix> {
-        self.push(Part::PositionEmbedding, "weight", &[rows], Some(columns))?;
+        self.push(Part::PositionEmbedding, Vector::Gain, &[rows], &[columns])?;
         Ok(Matrix::zeros(0, 0))
     }
 }
 
 impl Vector {
-    /// What its name ends in.
-    pub(super) fn ending(self) -> &'static str {
+    /// The name of a tensor, of a part of this name: matrices end as gains do.
+    pub(super) fn behind(self, name: &str) -> String {
         match self {
-            Self::Gain => "weight",
-            Self::Bias => "bias",
+            Self::Gain => format!("{name}.weight"),
+            Self::Bias => format!("{name}.bias"),
+            Self::Whole => name.to_owned(),
         }
     }
 }

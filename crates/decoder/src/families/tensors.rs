@@ -23,6 +23,8 @@ pub(super) struct Tensors<'a, M> {
     kept: PhantomData<M>,
     /// Stands before every name of the body.
     prefix: &'static str,
+    /// Whether the token embedding has its older name.
+    older: bool,
     used: BTreeSet<String>,
 }
 
@@ -39,8 +41,13 @@ impl<'a, M: Keep> Tensors<'a, M> {
         force_tied: bool,
     ) -> Result<Self> {
         let full = |prefix: &str| format!("{prefix}{}.weight", names.token_embedding);
-        let there = |prefix: &&&str| checkpoint.shape(&full(prefix)).is_some();
-        let Some(prefix) = names.prefixes.iter().find(there) else {
+        let there = |name: &String| checkpoint.shape(name).is_some();
+        let once = |prefix: &str| match names.token_embedding_once {
+            "" => None,
+            once => Some(format!("{prefix}{once}.weight")).filter(there),
+        };
+        let found = |prefix: &&&str| there(&full(prefix)) || once(prefix).is_some();
+        let Some(prefix) = names.prefixes.iter().find(found) else {
             return Err(Error::MissingTensor {
                 path: checkpoint.folder().to_path_buf(),
                 tensor: full(names.prefixes[0]),
@@ -50,8 +57,8 @@ impl<'a, M: Keep> Tensors<'a, M> {
                 ),
             });
         };
-        let used = BTreeSet::new();
-        Ok(Self { checkpoint, spec, names, format, force_tied, kept: PhantomData, prefix, used })
+        let (used, older, kept) = (BTreeSet::new(), !there(&full(prefix)), PhantomData);
+        Ok(Self { checkpoint, spec, names, format, force_tied, kept, prefix, older, used })
     }
 
     /// A tensor, by its full name. It must be there in this shape, and counts as used. Until then a
@@ -84,7 +91,12 @@ impl<'a, M: Keep> Tensors<'a, M> {
         let turned = self.names.transposed && matches!(part, Part::Block(..));
         let mut all: Option<Rows<'a>> = None;
         for (name, rows) in tensors {
-            let name = format!("{name}.weight");
+            let name = match part {
+                Part::TokenEmbedding if self.older => {
+                    format!("{}{}.weight", self.prefix, self.names.token_embedding_once)
+                }
+                _ => format!("{name}.weight"),
+            };
             let below = if turned {
                 let name = self.take(name, &[columns, rows])?;
                 self.checkpoint.columns(&name)?
@@ -149,7 +161,7 @@ impl<M: Keep> Source for Tensors<'_, M> {
         let (tensors, order) = self.names.tensors(part, self.prefix, lengths)?;
         let mut data = Vec::new();
         for (name, length) in tensors {
-            let name = self.take(format!("{name}.{}", which.ending()), &[length])?;
+            let name = self.take(which.behind(&name), &[length])?;
             self.checkpoint.read_into(&name, &mut data)?;
         }
         if let Some(order) = order {
@@ -157,6 +169,16 @@ impl<M: Keep> Source for Tensors<'_, M> {
         }
         if which == Vector::Gain && self.spec.norm_gain == Gain::OnePlus {
             data.iter_mut().for_each(|gain| *gain += 1.0);
+        }
+        Ok(data)
+    }
+
+    fn plain(&mut self, part: Part, which: Vector, shape: &[usize]) -> Result<Vec<f32>> {
+        let (tensors, _) = self.names.tensors(part, self.prefix, &[1])?;
+        let mut data = Vec::new();
+        for (name, _) in tensors {
+            let name = self.take(which.behind(&name), shape)?;
+            self.checkpoint.read_into(&name, &mut data)?;
         }
         Ok(data)
     }

@@ -11,6 +11,7 @@
 //! | `avx512`, `avx2`, `amx` | that product by each kind of processor; `pack` lays panels out in plain code |
 //! | `choose` | which kernels the processor can run, and which are the best of them |
 //! | [`Left`], [`Right`] | small products of activations by activations, for attention |
+//! | [`scan`] | the recurrence of a state space over the tokens of a sequence |
 //! | [`Softmax`] | makes the scores of one such product into the weights of the next |
 //! | [`Numbers`], `words` | buffers on cache lines |
 //! | [`Speeds`], [`faster`], [`rate`] | how fast each kind of numbers is here, by a short timing |
@@ -35,10 +36,12 @@ mod input;
 mod multiply;
 mod pack;
 mod packed;
+pub mod scan;
 mod shape;
 mod small;
 mod softmax;
 mod speed;
+mod state;
 mod strips;
 mod words;
 

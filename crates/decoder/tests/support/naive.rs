@@ -7,9 +7,10 @@
 
 use relscale_decoder::matrix::Matrix;
 use relscale_decoder::spec::{
-    Activation, NormKind, NormPlacement, NormSpan, Positions, Residual, Rotary, RotaryScaling, Spec,
+    Activation, Mixer, NormKind, NormPlacement, NormSpan, Positions, Residual, Rotary,
+    RotaryScaling, Selection, Spec, StateSpace,
 };
-use relscale_decoder::weights::{Block, Linear, NormWeights, Weights};
+use relscale_decoder::weights::{Block, Linear, NormWeights, StateSpaceBlock, Weights};
 
 type Row = Vec<f64>;
 
@@ -66,6 +67,12 @@ pub fn logits(spec: &Spec, weights: &Weights, ids: &[u32]) -> Vec<Row> {
                 sum(&sum(&rows, &attention(&norm1(&rows))), &mlp(&norm1(&rows)))
             }
         };
+    }
+    if let Mixer::StateSpace(mixer) = &spec.mixer {
+        for block in &weights.state_spaces {
+            let norm = block.norm.as_ref().expect("a norm before each state space");
+            rows = sum(&rows, &state_space(mixer, block, &normed(spec, norm, &rows)));
+        }
     }
     if let Some(norm) = &weights.final_norm {
         rows = normed(spec, norm, &rows);
@@ -244,6 +251,52 @@ fn attend(spec: &Spec, layer: usize, block: &Block, rows: &[Row]) -> Vec<Row> {
             }
             out[t].extend(mixed);
         }
+    }
+    out
+}
+
+fn silu(x: f64) -> f64 {
+    x / (1.0 + (-x).exp())
+}
+
+/// A selective state space of each channel, token by token.
+fn state_space(mixer: &StateSpace, block: &StateSpaceBlock, rows: &[Row]) -> Vec<Row> {
+    let (inner, states) = (mixer.inner, mixer.state);
+    let Selection::Channels { rank, norm_epsilon } = mixer.selection;
+    let norm = |part: &[f64]| -> Row {
+        let square = part.iter().map(|x| x * x).sum::<f64>() / part.len() as f64;
+        let root = norm_epsilon.map_or(1.0, |epsilon| (square + f64::from(epsilon)).sqrt());
+        part.iter().map(|x| x / root).collect()
+    };
+    let projected: Vec<Row> = rows.iter().map(|row| linear(&block.input, row)).collect();
+    let mut state = vec![vec![0.0; states]; inner];
+    let mut out = Vec::new();
+    for t in 0..rows.len() {
+        let convolve = |i: usize| {
+            let taps = &block.taps[i * mixer.taps..(i + 1) * mixer.taps];
+            let bias = block.taps_bias.as_ref().map_or(0.0, |bias| f64::from(bias[i]));
+            let seen = taps.iter().rev().zip(projected[..=t].iter().rev());
+            silu(bias + seen.map(|(tap, row)| f64::from(*tap) * row[i]).sum::<f64>())
+        };
+        let x: Row = (0..inner).map(convolve).collect();
+        let selected = product(block.selection.as_ref().unwrap(), &x);
+        let (step, rest) = selected.split_at(rank);
+        let (b, c) = rest.split_at(states);
+        let (step, b, c) = (norm(step), norm(b), norm(c));
+        let step = product(block.step.as_ref().unwrap(), &step);
+        let y: Row = (0..inner)
+            .map(|i| {
+                let step = (step[i] + f64::from(block.step_bias[i])).exp().ln_1p();
+                let mut y = f64::from(block.skip[i]) * x[i];
+                for n in 0..states {
+                    let rate = -f64::from(block.rate[i * states + n]).exp();
+                    state[i][n] = (step * rate).exp() * state[i][n] + step * b[n] * x[i];
+                    y += c[n] * state[i][n];
+                }
+                y * silu(projected[t][inner + i])
+            })
+            .collect();
+        out.push(linear(&block.output, &y));
     }
     out
 }

@@ -202,7 +202,9 @@ fn facts(
             },
         },
         rows: rows(spec),
-        context: Some(spec.context),
+        context: spec.longest(),
+        // That of its training, where a recurrence can read any number.
+        usual_length: Some(spec.context),
         unused_tensors: info.unused,
         files_not_read: info.set_aside,
         bos: info.bos_token,
@@ -224,7 +226,7 @@ impl Engine for LocalEngine {
     }
 
     fn context(&self) -> Option<usize> {
-        Some(self.model.spec().context)
+        self.model.spec().longest()
     }
 
     fn score(

@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 use relscale_decoder::matrix::Matrix;
 use relscale_decoder::ops::{activation, attention, linear, norm};
 use relscale_decoder::spec::{
-    Activation, Biases, Gain, NormKind, NormPlacement, NormSpan, Positions, Residual, Rotary, Spec,
+    Activation, Biases, Gain, Mixer, NormKind, NormPlacement, NormSpan, Positions, Residual,
+    Rotary, Spec,
 };
 use relscale_decoder::weights::{Block, NormWeights, Weights};
 
@@ -56,6 +57,7 @@ struct Kept {
 /// [`Error::Untrainable`], naming the field; [`Error::Decoder`] for sizes at odds.
 pub fn check(spec: &Spec) -> Result<()> {
     let llama = [
+        (spec.mixer == Mixer::Attention, "its tokens are mixed by a recurrence, not by attention"),
         (
             spec.query_key_norm != Some(NormSpan::Width),
             "queries and keys are normalised over all heads, not each head by itself",
@@ -360,7 +362,7 @@ mod tests {
     use crate::train::initial::initial_weights;
     use relscale_decoder::forward;
     use relscale_decoder::kernels::{Choice, Dtype, Format, Packed};
-    use relscale_decoder::spec::Layer;
+    use relscale_decoder::spec::{Layer, Selection, StateSpace};
 
     /// Grouped heads, several blocks of everything, two sequences.
     fn tiny() -> Spec {
@@ -502,5 +504,17 @@ mod tests {
             Spec { family: "olmo2".to_owned(), query_key_norm: Some(NormSpan::Width), ..tiny() };
         let error = check(&spec).unwrap_err().to_string();
         assert!(error.contains("over all heads") && error.contains("olmo2"), "{error}");
+        let selection = Selection::Channels { rank: 1, norm_epsilon: None };
+        let mixer = StateSpace {
+            inner: 8,
+            state: 2,
+            taps: 4,
+            selection,
+            biases: false,
+            convolution_bias: true,
+        };
+        let mixer = Mixer::StateSpace(mixer);
+        let error = check(&Spec { family: "mamba".to_owned(), mixer, ..tiny() }).unwrap_err();
+        assert!(error.to_string().contains("recurrence"), "{error}");
     }
 }

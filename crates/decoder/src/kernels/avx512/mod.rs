@@ -20,6 +20,7 @@
 )]
 
 use super::small::{Chains, Multiply, Pack, small_product};
+pub(super) mod scan;
 pub(super) mod tiles;
 
 use super::shape::LOW;

@@ -148,6 +148,7 @@ impl Hello {
             },
             rows: self.rows,
             context: self.context,
+            usual_length: None,
             unused_tensors: Vec::new(),
             files_not_read: Vec::new(),
             bos: self.bos,

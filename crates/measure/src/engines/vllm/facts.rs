@@ -118,11 +118,14 @@ pub(super) fn sizes(request: &ModelRequest, given: Option<u64>) -> Result<Folder
         architecture: config["model_type"].as_str().unwrap_or("unknown").to_owned(),
         config_sha256: sha256_bytes(&bytes),
         rows,
-        positions: spec.as_ref().map(|spec| spec.context).ok().or_else(|| {
-            let positions =
-                size(&["max_position_embeddings", "n_positions", "max_sequence_length"]);
-            positions.and_then(|positions| usize::try_from(positions).ok())
-        }),
+        positions: match &spec {
+            Ok(spec) => spec.longest(),
+            Err(_) => {
+                let positions =
+                    size(&["max_position_embeddings", "n_positions", "max_sequence_length"]);
+                positions.and_then(|positions| usize::try_from(positions).ok())
+            }
+        },
         bos: at("bos_token_id").and_then(first).and_then(|id| u32::try_from(id).ok()),
         parameters,
     })

@@ -193,6 +193,7 @@ impl Opened {
             ),
             rows: self.sizes.rows,
             context: self.probed.context,
+            usual_length: None,
             unused_tensors: Vec::new(),
             files_not_read: Vec::new(),
             bos: self.sizes.bos,

@@ -1,0 +1,94 @@
+//! What mixes the tokens of a block, as data: attention, whose settings stand in
+//! [`Spec`](crate::spec::Spec) itself, or a recurrence, whose settings stand here.
+//!
+//! A recurrence has a state of fixed size that it carries from token to token, so that sequences of
+//! any length can be read. Letters beyond those of [`crate::spec`]:
+//!
+//! | letter | meaning |
+//! |---|---|
+//! | `I` | inner channels: [`StateSpace::inner`] |
+//! | `S` | numbers of state that a channel has: [`StateSpace::state`] |
+//! | `K` | tokens that the convolution sees: [`StateSpace::taps`] |
+//! | `R` | rank of the map that gives the time steps |
+
+use crate::error::{Error, Result};
+
+/// What mixes the tokens of a block; the same in all blocks of a model.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Mixer {
+    /// Attention, with an MLP beside or behind it.
+    #[default]
+    Attention,
+    /// A selective state space, alone in its block (Mamba, Falcon Mamba, Mamba 2).
+    StateSpace(StateSpace),
+}
+
+/// A selective state space (Gu & Dao 2023; Dao & Gu 2024) behind a causal convolution of each
+/// channel: `h = e^(step rate) h + step B x`, `y = C h + skip x`, times the SiLU of a gate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StateSpace {
+    /// `I`.
+    pub inner: usize,
+    /// `S`.
+    pub state: usize,
+    /// `K`: tokens that the convolution sees, the present one included.
+    pub taps: usize,
+    /// Where time steps, `B` and `C` come from.
+    pub selection: Selection,
+    /// Whether the first and the last map carry a bias.
+    pub biases: bool,
+    /// Whether the convolution does.
+    pub convolution_bias: bool,
+}
+
+/// Where time steps, `B` and `C` of a state space come from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Selection {
+    /// From the convolution's output, by a map to `R + 2 S` numbers; each channel has its time
+    /// step, by a second map from `R`, and `S` rates (Mamba).
+    Channels {
+        /// `R`.
+        rank: usize,
+        /// Epsilon of the RMSNorm without gain of the first map's three parts (Falcon Mamba).
+        norm_epsilon: Option<f32>,
+    },
+}
+
+impl StateSpace {
+    /// Channels that pass the convolution.
+    pub fn convolved(&self) -> usize {
+        match self.selection {
+            Selection::Channels { .. } => self.inner,
+        }
+    }
+
+    /// Outputs of the first map, by kind, in the order in which they lie.
+    pub fn input_widths(&self) -> Vec<usize> {
+        match self.selection {
+            Selection::Channels { .. } => vec![self.inner, self.inner],
+        }
+    }
+
+    /// Refuses settings that contradict each other.
+    ///
+    /// # Errors
+    /// [`Error::Spec`] naming them.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |reason: String| Err(Error::Spec(reason));
+        let mut sizes = vec![
+            ("inner", self.inner),
+            ("state", self.state),
+            ("taps of the convolution", self.taps),
+        ];
+        match self.selection {
+            Selection::Channels { rank, .. } => sizes.push(("time_step_rank", rank)),
+        }
+        if let Some((name, size)) = sizes.iter().find(|(_, size)| !(1..=MOST).contains(size)) {
+            return refuse(format!("{name} of a state space is {size}, not from 1 to {MOST}"));
+        }
+        Ok(())
+    }
+}
+
+/// Larger counts are in no model, and small enough that no product of ours overflows.
+const MOST: usize = 1 << 24;
