@@ -198,6 +198,12 @@ pub enum RotaryScaling {
         /// The divisor.
         factor: f64,
     },
+    /// The angle of each channel pair divided by a number of its own: what a scaling comes to,
+    /// where a file has it worked out (GGUF).
+    Divided {
+        /// The divisors, `width / 2` of them.
+        divisors: Vec<f64>,
+    },
     /// Llama 3.1: low frequencies are divided by `factor`, high ones kept, those between blended.
     Llama3 {
         /// The divisor of the low frequencies.

@@ -1,12 +1,14 @@
 //! Weights files of a Hugging Face folder, read one tensor at a time.
 //!
 //! Files on disk: `model.safetensors`, or `model.safetensors.index.json` with its shards; else
-//! `pytorch_model.bin`, or `pytorch_model.bin.index.json` with its shards. All become one directory
-//! of tensors ([`Checkpoint`]).
+//! `pytorch_model.bin`, or `pytorch_model.bin.index.json` with its shards; else, or where a file is
+//! named, GGUF. All become one directory of tensors ([`Checkpoint`]).
 //!
 //! * `shards`: which of these files a folder has, and whether the index and the files agree;
 //! * `safetensors`: the header of one safetensors file;
 //! * `pickle`: the directory of one `torch.save` file, without executing anything;
+//! * [`gguf`]: llama.cpp's files, with their metadata;
+//! * `blocks`: numbers in blocks, as GGUF has them;
 //! * `tensor`: where a tensor lies in its file, and its numbers as f32;
 //! * `rows`: a matrix while it is still in its files, read by all threads a few rows at a time;
 //! * `shared`: a file that several threads read.
@@ -15,7 +17,7 @@
 //! file before anything is allocated for it; a tensor that cannot be read is an error when it is
 //! asked for, never zeros.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,6 +26,8 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 
+mod blocks;
+pub mod gguf;
 pub mod pickle;
 mod rows;
 mod safetensors;
@@ -31,13 +35,14 @@ mod shards;
 mod shared;
 mod tensor;
 
+pub use blocks::Quantised;
 pub use rows::Rows;
 pub use shards::Format;
 use shared::SharedFile;
 use tensor::Entry;
 pub use tensor::StoredType;
 
-/// The tensors of one folder, as a directory; their numbers stay in the files until
+/// The tensors of one folder or GGUF file, as a directory; their numbers stay in the files until
 /// [`Checkpoint::read_into`].
 #[derive(Debug)]
 pub struct Checkpoint {
@@ -76,13 +81,17 @@ impl OpenFile {
 }
 
 impl Checkpoint {
-    /// Finds the weights files of `folder` and reads their directories, not their numbers.
+    /// Finds the weights files of `folder`, or of a GGUF file, and reads their directories, not
+    /// their numbers.
     ///
     /// # Errors
     /// [`Error::NotAModel`] without weights; [`Error::MissingShard`] and
     /// [`Error::TensorNotInShard`] when the index and the files disagree; [`Error::Checkpoint`] and
     /// [`Error::Pickle`] for a cut or malformed file.
     pub fn open(folder: &Path) -> Result<Self> {
+        if let Some(files) = gguf::find(folder)? {
+            return Self::of_gguf(folder, &files);
+        }
         let plan = shards::find(folder)?;
         let mut files = Vec::new();
         let mut tensors: BTreeMap<String, (usize, Entry)> = BTreeMap::new();
@@ -94,6 +103,7 @@ impl Checkpoint {
             let entries = match plan.format {
                 Format::Safetensors => safetensors::directory(&path, &file, bytes)?,
                 Format::Pickle => pickle::directory(&path, &file, bytes)?,
+                Format::Gguf => unreachable!("no place of theirs is GGUF's"),
             };
             for (tensor, entry) in entries {
                 // Which of two shards speaks for a tensor is the index's to say.
@@ -127,7 +137,29 @@ impl Checkpoint {
         })
     }
 
-    /// The folder.
+    /// The tensors of the files of one GGUF model; `path` is what was given.
+    fn of_gguf(path: &Path, paths: &[PathBuf]) -> Result<Self> {
+        let mut files = Vec::new();
+        let mut tensors = BTreeMap::new();
+        for (number, path) in paths.iter().enumerate() {
+            let read = |source| Error::Read { path: path.clone(), source };
+            let file = File::open(path).map_err(read)?;
+            let bytes = file.metadata().map_err(read)?.len();
+            for (tensor, entry) in gguf::directory(path, &file, bytes, paths.len())? {
+                if tensors.insert(tensor.clone(), (number, entry)).is_some() {
+                    let reason =
+                        format!("tensor {tensor} is in an earlier file too. Fetch them again");
+                    return Err(Error::Checkpoint { path: path.clone(), reason });
+                }
+            }
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            files.push(OpenFile { name, path: path.clone(), file: SharedFile::new(file), bytes });
+        }
+        let (folder, set_aside) = (path.to_path_buf(), Vec::new());
+        Ok(Self { folder, format: Format::Gguf, files, set_aside, tensors })
+    }
+
+    /// The folder, or the GGUF file.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -168,11 +200,19 @@ impl Checkpoint {
         self.tensors.get(tensor).map(|(_, entry)| entry.stored)
     }
 
-    /// The number types that occur among `tensors`, sorted, e.g. `["f16", "f32"]`.
-    pub fn stored_types<'a>(&self, tensors: impl Iterator<Item = &'a str>) -> Vec<&'static str> {
-        let found: BTreeSet<_> =
-            tensors.filter_map(|t| self.stored_type(t)).map(StoredType::name).collect();
-        found.into_iter().collect()
+    /// The number types that occur among `tensors`, sorted, e.g. `["f16", "f32"]`; of GGUF, where
+    /// most files mix several, with the tensors of each, most first: `["210 q4_1", "61 f32"]`.
+    pub fn stored_types<'a>(&self, tensors: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+        for stored in tensors.filter_map(|tensor| self.stored_type(tensor)) {
+            *found.entry(stored.name()).or_default() += 1;
+        }
+        if self.format != Format::Gguf {
+            return found.into_keys().map(str::to_owned).collect();
+        }
+        let mut found: Vec<(&str, usize)> = found.into_iter().collect();
+        found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        found.into_iter().map(|(name, count)| format!("{count} {name}")).collect()
     }
 
     /// Appends the numbers of a tensor to `out`, row-major, widened to f32 (which is exact for f16

@@ -12,6 +12,8 @@ pub enum Format {
     Safetensors,
     /// `pytorch_model*.bin`, written by `torch.save`.
     Pickle,
+    /// `*.gguf`.
+    Gguf,
 }
 
 /// Places that may hold the weights, in the order in which they are preferred.
@@ -21,6 +23,11 @@ const PLACES: [(&str, Format, bool); 4] = [
     ("pytorch_model.bin", Format::Pickle, false),
     ("pytorch_model.bin.index.json", Format::Pickle, true),
 ];
+
+/// Whether a folder has weights in one of these places.
+pub(super) fn any(folder: &Path) -> bool {
+    PLACES.iter().any(|(name, _, _)| folder.join(name).is_file())
+}
 
 /// The files to read.
 #[derive(Debug)]

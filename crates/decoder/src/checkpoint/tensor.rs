@@ -6,6 +6,7 @@ use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 use half::{bf16, f16};
 use rayon::prelude::*;
 
+use super::blocks::Quantised;
 use super::shared::SharedFile;
 
 /// How numbers are stored.
@@ -17,18 +18,21 @@ pub enum StoredType {
     F16,
     /// bfloat16.
     Bf16,
+    /// Blocks of a GGUF file.
+    Quantised(Quantised),
     /// A type that is listed but never read: its name and the bytes of one element (0 where a byte
     /// holds several).
     Other(&'static str, u8),
 }
 
 impl StoredType {
-    /// `f32`, `f16`, `bf16`, or the name in the file's own words.
+    /// `f32`, `f16`, `bf16`, `q4_0` and so on, or the name in the file's own words.
     pub fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
             Self::F16 => "f16",
             Self::Bf16 => "bf16",
+            Self::Quantised(kind) => kind.name(),
             Self::Other(name, _) => name,
         }
     }
@@ -38,11 +42,12 @@ impl StoredType {
         !matches!(self, Self::Other(..))
     }
 
-    /// Bytes of one element.
+    /// Bytes of one element; 0 where they lie in blocks.
     pub(super) fn bytes(self) -> u64 {
         match self {
             Self::F32 => 4,
             Self::F16 | Self::Bf16 => 2,
+            Self::Quantised(_) => 0,
             Self::Other(_, bytes) => bytes.into(),
         }
     }
@@ -134,10 +139,33 @@ impl Entry {
             StoredType::Bf16 => widen(file, start, out, |bits, out| {
                 bits.reinterpret_cast::<bf16>().convert_to_f32_slice(out);
             })?,
+            StoredType::Quantised(kind) => dequantise(file, self.start, kind, first, out)?,
             StoredType::Other(..) => unreachable!("the checkpoint refuses other types"),
         }
         Ok(())
     }
+}
+
+/// Fills `out` with numbers of whole blocks, from number `first` of those that begin at byte
+/// `start`. Rows are whole blocks, and so are the parts of [`Entry::append`].
+fn dequantise(
+    file: &SharedFile,
+    start: u64,
+    kind: Quantised,
+    first: usize,
+    out: &mut [f32],
+) -> io::Result<()> {
+    let (numbers, size) = kind.block();
+    let mut at = start + (first / numbers * size) as u64;
+    // No type takes more bytes than f16 would.
+    let mut buffer = [0; 2 * NARROW];
+    for out in out.chunks_mut(NARROW) {
+        let bytes = &mut buffer[..out.len() / numbers * size];
+        file.read_exact_at(bytes, at)?;
+        kind.dequantise(bytes, out);
+        at += bytes.len() as u64;
+    }
+    Ok(())
 }
 
 /// Fills `out` with numbers of two bytes from byte `start` on.

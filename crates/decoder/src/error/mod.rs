@@ -127,7 +127,7 @@ pub enum Error {
     },
     /// A tensor has another shape than the configuration says.
     #[error(
-        "{}: tensor {tensor} has shape {found:?}, but config.json asks for {expected:?}. The configuration and the weights do not belong together",
+        "{}: tensor {tensor} has shape {found:?}, but the configuration asks for {expected:?}. The configuration and the weights do not belong together",
         path.display()
     )]
     Shape {

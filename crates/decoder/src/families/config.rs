@@ -183,17 +183,19 @@ impl Config {
         let bytes =
             std::fs::read(&path).map_err(|source| Error::Read { path: path.clone(), source })?;
         match serde_json::from_slice(&bytes) {
-            Ok(Value::Object(keys)) => Ok(Self {
-                path,
-                family: "",
-                keys,
-                read: BTreeSet::new(),
-                taken: Vec::new(),
-                sha256: sha256(&bytes),
-            }),
+            Ok(Value::Object(keys)) => Ok(Self { sha256: sha256(&bytes), ..Self::new(path, keys) }),
             Ok(_) => Err(Error::Config { path, reason: "not a JSON object".to_string() }),
             Err(e) => Err(Error::Config { path, reason: format!("not JSON: {e}") }),
         }
+    }
+
+    /// Keys that stand in no `config.json`; `path` says where they are from.
+    pub(super) fn new(path: PathBuf, keys: Map<String, Value>) -> Self {
+        // What the keys hold has no floats but finite ones.
+        let written = serde_json::to_vec(&keys).unwrap_or_default();
+        let sha256 = sha256(&written);
+        let (read, taken) = (BTreeSet::new(), Vec::new());
+        Self { path, family: "", keys, read, taken, sha256 }
     }
 
     pub(super) fn belongs_to(&mut self, family: &'static str) {

@@ -1,11 +1,13 @@
-//! From a folder to a model: its configuration, the family that reads it, its tensors.
+//! From a folder, or a GGUF file, to a model: its configuration, the family that reads it, its
+//! tensors.
 
 use std::path::{Path, PathBuf};
 
 use super::config::Config;
 use super::family::Family;
+use super::gguf;
 use super::list::FAMILIES;
-use super::names::{self, Named};
+use super::names::{self, Named, Names};
 use super::tensors::Tensors;
 use crate::checkpoint::Checkpoint;
 use crate::error::{Error, Result};
@@ -76,7 +78,7 @@ pub struct CheckpointInfo {
     pub eos_tokens: Vec<u32>,
 }
 
-/// Reads a Hugging Face model folder: configuration, then weights, widened to f32.
+/// Reads a Hugging Face model folder, or a GGUF file: configuration, then weights, widened to f32.
 ///
 /// # Errors
 /// [`Error::NotAModel`] without `config.json` or weights; [`Error::UnknownArchitecture`];
@@ -113,39 +115,45 @@ fn load_as<M: Keep + Send>(
     options: LoadOptions,
     known: Option<&ReadWeights>,
 ) -> Result<Loaded<M>> {
-    let (config, family) = open_config(folder)?;
-    load_of(config, family, folder, options, known)
+    match open(folder)? {
+        Opened::Folder(mut config, family) => {
+            let spec = read_spec(&mut config, family, options)?;
+            let checkpoint = Checkpoint::open(folder)?;
+            load_of(&config, family, family.names, spec, &checkpoint, options, known)
+        }
+        Opened::Gguf(mut file) => {
+            let spec = read_gguf(&mut file, options)?;
+            let gguf::Opened { config, family, names, checkpoint, .. } = &*file;
+            load_of(config, family, names, spec, checkpoint, options, known)
+        }
+    }
 }
 
-/// A folder as the model of `family`.
-pub(super) fn load_of<M: Keep + Send>(
-    mut config: Config,
+/// The tensors of `checkpoint`, named so, as the model that `spec` describes.
+fn load_of<M: Keep + Send>(
+    config: &Config,
     family: &Family,
-    folder: &Path,
+    names: &'static Names,
+    spec: Spec,
+    checkpoint: &Checkpoint,
     options: LoadOptions,
     known: Option<&ReadWeights>,
 ) -> Result<Loaded<M>> {
-    let spec = read_spec(&mut config, family, options)?;
-    let checkpoint = Checkpoint::open(folder)?;
     let format = Format::new(options.dtype, options.kernels);
     // Both read every byte once. A hash is one thread's work; the others lay matrices out
     // meanwhile.
     let hash = || known.map_or_else(|| checkpoint.sha256(), |read| Ok(read.sha256.clone()));
     let weights = || {
-        let mut tensors =
-            Tensors::new(&checkpoint, &spec, family.names.of(&spec), format, options.force_tied)?;
+        let names = names.of(&spec);
+        let mut tensors = Tensors::new(checkpoint, &spec, names, format, options.force_tied)?;
         Ok((build(&spec, &mut tensors)?, tensors.finish()))
     };
     let (weights, weights_sha256) = rayon::join(weights, hash);
-    let (weights, found) = weights.map_err(|error| with_what_was_taken(error, &config))?;
+    let (weights, found) = weights.map_err(|error| with_what_was_taken(error, config))?;
     let (used, unused) = found?;
     let stored = checkpoint.stored_types(used.iter().map(String::as_str));
-    let read = ReadWeights {
-        sha256: weights_sha256?,
-        stored: stored.into_iter().map(str::to_string).collect(),
-        unused,
-    };
-    let info = info(family, &config, &checkpoint, read);
+    let read = ReadWeights { sha256: weights_sha256?, stored, unused };
+    let info = info(family, config, checkpoint, read);
     Ok(Loaded { info, spec, weights })
 }
 
@@ -174,10 +182,16 @@ pub fn recognise(
     options: LoadOptions,
     read: ReadWeights,
 ) -> Result<(Spec, CheckpointInfo)> {
-    let (mut config, family) = open_config(folder)?;
-    let spec = read_spec(&mut config, family, options)?;
-    let checkpoint = Checkpoint::open(folder)?;
-    Ok((spec, info(family, &config, &checkpoint, read)))
+    Ok(match open(folder)? {
+        Opened::Folder(mut config, family) => {
+            let spec = read_spec(&mut config, family, options)?;
+            (spec, info(family, &config, &Checkpoint::open(folder)?, read))
+        }
+        Opened::Gguf(mut file) => {
+            let spec = read_gguf(&mut file, options)?;
+            (spec, info(file.family, &file.config, &file.checkpoint, read))
+        }
+    })
 }
 
 fn info(
@@ -200,13 +214,17 @@ fn info(
     }
 }
 
-/// The spec that the `config.json` of `folder` describes; weights are not looked at.
+/// The spec that the `config.json` of `folder`, or a GGUF file, describes; weights are not looked
+/// at.
 ///
 /// # Errors
 /// As [`load`], for the configuration.
 pub fn spec(folder: &Path) -> Result<Spec> {
-    let (mut config, family) = open_config(folder)?;
-    read_spec(&mut config, family, LoadOptions::default())
+    let options = LoadOptions::default();
+    match open(folder)? {
+        Opened::Folder(mut config, family) => read_spec(&mut config, family, options),
+        Opened::Gguf(mut file) => read_gguf(&mut file, options),
+    }
 }
 
 /// The spec that one configuration file describes.
@@ -221,6 +239,19 @@ pub fn spec_of_config(file: &Path) -> Result<Spec> {
 /// Names of the known architectures, as in `model_type`.
 pub fn known() -> Vec<&'static str> {
     FAMILIES.iter().map(|family| family.name).collect()
+}
+
+/// What a path is, by its configuration.
+enum Opened {
+    Folder(Config, &'static Family),
+    Gguf(Box<gguf::Opened>),
+}
+
+fn open(path: &Path) -> Result<Opened> {
+    if let Some(file) = gguf::open(path)? {
+        return Ok(Opened::Gguf(Box::new(file)));
+    }
+    open_config(path).map(|(config, family)| Opened::Folder(config, family))
 }
 
 fn open_config(folder: &Path) -> Result<(Config, &'static Family)> {
@@ -248,6 +279,12 @@ fn parse_config(path: PathBuf) -> Result<(Config, &'static Family)> {
 
 fn family_by_name(name: &str) -> Option<&'static Family> {
     FAMILIES.iter().copied().find(|family| family.name == name)
+}
+
+fn read_gguf(file: &mut gguf::Opened, options: LoadOptions) -> Result<Spec> {
+    let mut spec = read_spec(&mut file.config, file.family, options)?;
+    file.complete(&mut spec)?;
+    Ok(spec)
 }
 
 fn read_spec(config: &mut Config, family: &Family, options: LoadOptions) -> Result<Spec> {

@@ -9,6 +9,7 @@
 //!   never computed wrongly.
 //! * `names`: the table of tensor names; `tensors`: tensors by name and shape, with a record of
 //!   what was used.
+//! * `gguf`: a GGUF file as a model of one of these families.
 //! * `gpt2`, `gpt_neo`, `opt`, `gpt_neox`, `hf_olmo`, `bloom`, `falcon`, `phi`, `stablelm`,
 //!   `starcoder2`; `mamba` and its Falcon kin; `llama_like`, of which `llama`, `olmo`, `olmo2`,
 //!   `olmo3`, `phi3`, `qwen2`, `qwen3`, `gemma`, `gemma2`, `gemma3`, `smollm3`, `granite` and
@@ -25,6 +26,7 @@ mod family;
 mod gemma;
 mod gemma2;
 mod gemma3;
+mod gguf;
 mod gpt2;
 mod gpt_neo;
 mod gpt_neox;

@@ -21,6 +21,9 @@ pub(super) struct Names {
     pub(super) elsewhere: &'static [&'static str],
     /// Whether the linear maps of blocks are stored `[inputs, outputs]`, as GPT-2's `Conv1D` does.
     pub(super) transposed: bool,
+    /// Whether the channels of queries and keys that rotate together lie side by side, as Meta's
+    /// and llama.cpp's files have it; else half a head apart.
+    pub(super) paired: bool,
     /// Every model has it; it finds the prefix.
     pub(super) token_embedding: &'static str,
     /// Its name in older files.
@@ -75,6 +78,7 @@ impl Names {
         buffers: &[],
         elsewhere: &[],
         transposed: false,
+        paired: false,
         token_embedding: "",
         token_embedding_once: "",
         position_embedding: "",
@@ -188,7 +192,7 @@ pub(super) fn named<'a>(
     weights: &'a Weights,
 ) -> Result<Vec<Named<'a>>> {
     let mut writer = Writer { names, rest: weights.tensors().into_iter(), named: Vec::new() };
-    if spec.norm_gain == Gain::OnePlus || names.transposed {
+    if spec.norm_gain == Gain::OnePlus || names.transposed || names.paired {
         return writer.refuse();
     }
     build(spec, &mut writer)?;

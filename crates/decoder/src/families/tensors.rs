@@ -8,7 +8,7 @@ use crate::checkpoint::{Checkpoint, Rows};
 use crate::error::{Error, Result};
 use crate::kernels::Format;
 use crate::matrix::Matrix;
-use crate::parts::{Part, Source, Vector};
+use crate::parts::{BlockPart, Part, Source, Vector};
 use crate::spec::{Gain, Spec};
 use crate::weights::{Keep, Role};
 
@@ -52,7 +52,7 @@ impl<'a, M: Keep> Tensors<'a, M> {
                 path: checkpoint.folder().to_path_buf(),
                 tensor: full(names.prefixes[0]),
                 hint: format!(
-                    "nor is it there with any of the prefixes {:?}. Are these the weights that config.json describes?",
+                    "nor is it there with any of the prefixes {:?}. Are these the weights that the configuration describes?",
                     names.prefixes
                 ),
             });
@@ -69,8 +69,9 @@ impl<'a, M: Keep> Tensors<'a, M> {
             None => Err(Error::MissingTensor {
                 path: path(),
                 tensor: name,
-                hint: "config.json asks for it, and it cannot be derived. Fetch the folder again"
-                    .to_string(),
+                hint:
+                    "the configuration asks for it, and it cannot be derived. Fetch the model again"
+                        .to_string(),
             }),
             Some(found) if found != shape => Err(Error::Shape {
                 path: path(),
@@ -104,6 +105,10 @@ impl<'a, M: Keep> Tensors<'a, M> {
                 let name = self.take(name, &[rows, columns])?;
                 self.checkpoint.rows(&name)?
             };
+            let below = match self.pairs(part, all.as_ref().map_or(0, Rows::rows), rows) {
+                Some(order) => below.in_order(order.into_iter().map(|row| row..row + 1)),
+                None => below,
+            };
             all = Some(match all {
                 Some(above) => above.above(below),
                 None => below,
@@ -114,6 +119,20 @@ impl<'a, M: Keep> Tensors<'a, M> {
             Some(order) => all.in_order(order(self.spec).into_iter()),
             None => all,
         })
+    }
+
+    /// The stored rows of a tensor in our order, where it holds the queries or the keys and the
+    /// files have their rotary pairs side by side; `first` is where its outputs begin among those
+    /// of the part.
+    fn pairs(&self, part: Part, first: usize, rows: usize) -> Option<Vec<usize>> {
+        let turned = matches!(part, Part::Block(_, BlockPart::QueryKeyValue));
+        let values = self.spec.attention_width() + self.spec.kv_heads * self.spec.head_width;
+        if !self.names.paired || !turned || first >= values {
+            return None;
+        }
+        let (width, half) = (self.spec.head_width, self.spec.head_width / 2);
+        let stored = |row: usize| row - row % width + 2 * (row % half) + row % width / half;
+        Some((0..rows).map(stored).collect())
     }
 
     /// Names that were used, and names of no use; refuses leftovers inside blocks, since a block
@@ -137,11 +156,11 @@ impl<'a, M: Keep> Tensors<'a, M> {
         let blocks = self.spec.layers.len();
         let reason = if number >= blocks {
             format!(
-                "tensor {name} belongs to block {number}, but config.json says that there are {blocks} blocks"
+                "tensor {name} belongs to block {number}, but the configuration says that there are {blocks} blocks"
             )
         } else {
             format!(
-                "tensor {name} of block {number} has no place in the architecture that config.json describes; \
+                "tensor {name} of block {number} has no place in the architecture that the configuration describes; \
                 leaving it out would give wrong numbers"
             )
         };
@@ -162,7 +181,12 @@ impl<M: Keep> Source for Tensors<'_, M> {
         let mut data = Vec::new();
         for (name, length) in tensors {
             let name = self.take(which.behind(&name), &[length])?;
+            let first = data.len();
             self.checkpoint.read_into(&name, &mut data)?;
+            if let Some(order) = self.pairs(part, first, length) {
+                let stored = data.split_off(first);
+                data.extend(order.into_iter().map(|row| stored[row]));
+            }
         }
         if let Some(order) = order {
             data = order(self.spec).into_iter().flat_map(|range| &data[range]).copied().collect();

@@ -104,6 +104,9 @@ fn frequencies(rotary: &Rotary, long: bool) -> Vec<f32> {
     match &rotary.scaling {
         None => pairs.map(base).collect(),
         Some(RotaryScaling::Linear { factor }) => pairs.map(|i| base(i) / *factor as f32).collect(),
+        Some(RotaryScaling::Divided { divisors }) => {
+            pairs.map(|i| base(i) / divisors[i] as f32).collect()
+        }
         Some(RotaryScaling::Llama3 {
             factor,
             low_frequency_factor,

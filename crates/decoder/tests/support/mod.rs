@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unreachable_pub)] // Each test file uses a part.
 
+pub mod gguf;
 pub mod golden;
 pub mod naive;
 

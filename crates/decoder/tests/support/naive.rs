@@ -322,6 +322,7 @@ fn frequency(rotary: &Rotary, i: usize, length: usize) -> f64 {
     match &rotary.scaling {
         None => frequency,
         Some(RotaryScaling::Linear { factor }) => frequency / factor,
+        Some(RotaryScaling::Divided { divisors }) => frequency / divisors[i],
         Some(RotaryScaling::Llama3 {
             factor,
             low_frequency_factor: low,

@@ -155,6 +155,12 @@ fn config(spec: &Spec) -> serde_json::Value {
 fn rope_scaling(scaling: &RotaryScaling) -> serde_json::Value {
     match scaling {
         RotaryScaling::Linear { factor } => json!({ "rope_type": "linear", "factor": factor }),
+        RotaryScaling::Divided { divisors } => json!({
+            "rope_type": "longrope",
+            "short_factor": divisors,
+            "long_factor": divisors,
+            "attention_factor": 1.0,
+        }),
         RotaryScaling::Llama3 {
             factor,
             low_frequency_factor,
