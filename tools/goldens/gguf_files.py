@@ -160,6 +160,50 @@ def models():
         print(name, sum(f.stat().st_size for f in folder.iterdir()), sorted(f.name for f in folder.iterdir()))
 
 
+# --- tokenizers ---------------------------------------------------------------------------------------------------
+
+# Those of a kind that is read.
+VOCABULARIES = ["deepseek-coder", "falcon", "gpt-2", "llama-bpe", "llama-spm", "qwen2", "refact"]
+
+
+def alphabet():
+    """GPT-2's letters, a byte each."""
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [b for b in range(256) if b not in printable]
+    return {b: chr(b) for b in printable} | {b: chr(256 + n) for n, b in enumerate(others)}
+
+
+def tokenizers(source):
+    texts, cases = None, {}
+    for name in VOCABULARIES:
+        file = source / f"models/ggml-vocab-{name}.gguf"
+        own = Path(f"{file}.inp").read_bytes().decode().split("\n__ggml_vocab_test__\n")[:-1]
+        assert texts in (None, own)
+        texts = own
+        ids = [[int(i) for i in line.split()] for line in Path(f"{file}.out").read_text().splitlines()]
+        assert len(ids) == len(texts), (name, len(ids), len(texts))
+        fields = gguf.GGUFReader(file).fields
+        key = lambda key: fields[k].contents() if (k := f"tokenizer.ggml.{key}") in fields else None
+        spm = key("model") == "llama"
+        if spm:
+            written = "\n".join(("▁" + text).replace(" ", "▁") for text in texts)
+        else:
+            letters = alphabet()
+            written = "\n".join("".join(letters[b] for b in text.encode()) for text in texts)
+        tokens, kinds = key("tokens"), key("token_type")
+        kept = [i for i, token in enumerate(tokens) if token in written or not spm and len(token) == 1 or kinds[i] == 6]
+        texts_of = {tokens[i] for i in kept}
+        merges = [m for m in key("merges") or [] if {*(pair := m.split(" ", 1)), "".join(pair)} <= texts_of]
+        case = dict(model=key("model"), pre=key("pre"), rows=len(tokens), tokens=[[i, tokens[i], kinds[i]] for i in kept])
+        if spm:
+            case["scores"] = [key("scores")[i] for i in kept]
+        cases[name] = dict(**case, merges=merges, ids=ids)
+        print(name, len(kept), len(merges), file=sys.stderr)
+    out = ROOT / "crates/corpus/tests/data/gguf_tokenizers.json"
+    out.write_text(json.dumps(dict(texts=texts, cases=cases), ensure_ascii=False, separators=(",", ":")) + "\n")
+    print(out.stat().st_size, file=sys.stderr)
+
+
 def main():
     command = dict(blocks=blocks, models=models, tokenizers=lambda: tokenizers(Path(sys.argv[2])))
     command[sys.argv[1]]()

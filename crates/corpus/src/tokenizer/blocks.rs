@@ -30,12 +30,11 @@ pub const LONGEST_WHOLE: usize = 64 << 20;
 /// How Qwen2 and Qwen2.5 split a text.
 pub(super) const QWEN2_PATTERN: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
+/// How Llama 3 does.
+pub(super) const LLAMA3_PATTERN: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+
 /// Patterns for which the reasons above hold, besides GPT-2's.
-const SAFE_PATTERNS: [&str; 2] = [
-    QWEN2_PATTERN,
-    // Llama 3
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-];
+const SAFE_PATTERNS: [&str; 2] = [QWEN2_PATTERN, LLAMA3_PATTERN];
 
 /// A stretch of text that is too long to encode: its first byte and its length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -29,6 +29,8 @@ pub enum TokenizerSource {
     TokenizerJson,
     /// `vocab.json` and `merges.txt`.
     VocabAndMerges,
+    /// The metadata of a GGUF file.
+    Gguf,
 }
 
 impl TokenizerSource {
@@ -36,6 +38,7 @@ impl TokenizerSource {
         match self {
             Self::TokenizerJson => "tokenizer.json",
             Self::VocabAndMerges => "vocab.json",
+            Self::Gguf => "",
         }
     }
 }
@@ -45,6 +48,7 @@ impl fmt::Display for TokenizerSource {
         f.write_str(match self {
             Self::TokenizerJson => "tokenizer.json",
             Self::VocabAndMerges => "vocab.json + merges.txt",
+            Self::Gguf => "GGUF metadata",
         })
     }
 }

@@ -7,6 +7,7 @@
 //! | [`mod@folder`] | reads `tokenizer.json`, or `vocab.json` + `merges.txt` where a folder has only these |
 //! | `class` | what a class of transformers takes for granted |
 //! | `declared` | what the smaller files say: added tokens, roles, flags |
+//! | [`mod@gguf`], `split` | the tokenizer of a GGUF file, by its metadata; how its names split a text |
 //! | [`mod@specials`] | beginning- and end-of-text as the folder names them; what a post-processor would have added |
 //! | [`mod@bytes`] | which source bytes belong to which token |
 //! | `vocabulary` | what each id stands for, as text |
@@ -31,8 +32,10 @@ pub mod bytes;
 mod class;
 mod declared;
 pub mod folder;
+pub mod gguf;
 mod guard;
 pub mod specials;
+mod split;
 mod vocabulary;
 
 use std::collections::BTreeSet;
@@ -47,6 +50,7 @@ use crate::error::{CorpusError, Result};
 use blocks::BlockRule;
 use bytes::SourceLengths;
 pub use folder::TokenizerSource;
+pub use gguf::GgufVocabulary;
 use guard::guarded;
 pub use specials::{AddedByProcessor, NamedSpecials};
 
@@ -119,6 +123,14 @@ impl Tokenizer {
         let loaded = folder::load(folder)?;
         let where_from = folder.join(loaded.source.main_file());
         Self::build(loaded, &where_from)
+    }
+
+    /// The tokenizer that the metadata of a GGUF file describe; `path` is the file's, for messages.
+    ///
+    /// # Errors
+    /// It is of a kind that is not read, or contradicts itself.
+    pub fn from_gguf(vocabulary: &GgufVocabulary, path: &Path) -> Result<Self> {
+        Self::build(gguf::load(vocabulary, path)?, path)
     }
 
     /// Takes the text of a `tokenizer.json`, e.g. of a tokenizer just trained. No special token has
