@@ -49,7 +49,7 @@ fn what_yarn_takes_for_keys_that_are_not_there() {
         attention_factor: from_the_factor,
     };
     assert_eq!(yarn(json!({})), plain);
-    // Null, and zero where Python's `or` stands, are absent; but null is not the default of truncate.
+    // Null, and zero where Python's `or` stands, are absent; but null turns truncate off.
     assert_eq!(yarn(json!({"beta_fast": null, "beta_slow": 0, "mscale": null})), plain);
     assert_eq!(yarn(json!({"attention_factor": null, "mscale": 0.5, "mscale_all_dim": 0})), plain);
     assert_eq!(yarn(json!({"original_max_position_embeddings": null})), plain);

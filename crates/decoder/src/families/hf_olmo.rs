@@ -1,10 +1,10 @@
 //! The first files of OLMo 1, and DataDecide: OLMo under its own program's names, with all of that
 //! program's settings.
 //!
-//! Source: `ModelConfig`, `OLMo` and `OLMoForCausalLM` of the package ai2-olmo 0.6.0 (modules `olmo`
-//! and `hf_olmo`). Queries, keys and values are one tensor, and so are up and gate, in this order.
-//! Llama's imitation (`block_type`), groups of blocks, ALiBi and scaled logits, which no published
-//! model has, are refused by name.
+//! Source: `ModelConfig`, `OLMo` and `OLMoForCausalLM` of the package ai2-olmo 0.6.0 (modules
+//! `olmo` and `hf_olmo`). Queries, keys and values are one tensor, and so are up and gate, in this
+//! order. Llama's imitation (`block_type`), groups of blocks, ALiBi and scaled logits, which no
+//! published model has, are refused by name.
 
 use std::ops::Range;
 

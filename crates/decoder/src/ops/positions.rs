@@ -1,8 +1,9 @@
 //! Rotary positions (Su et al. 2021), in the half-split layout of Hugging Face.
 //!
 //! Channel pair `(i, i + R/2)` of the first `R` channels of a head turns by
-//! `angle[t, i] = t * frequency[i]`, and grows by a factor where the scaling has one. Shapes: tables
-//! `[T, R/2]`; rows `[N, W]`, of which the first `heads * D` channels are heads to be turned.
+//! `angle[t, i] = t * frequency[i]`, and grows by a factor where the scaling has one. Shapes:
+//! tables `[T, R/2]`; rows `[N, W]`, of which the first `heads * D` channels are heads to be
+//! turned.
 
 use crate::lanes::vectorised;
 use crate::spec::{Rotary, RotaryScaling};
@@ -148,9 +149,10 @@ fn frequencies(rotary: &Rotary, long: bool) -> Vec<f32> {
     }
 }
 
-/// From which channel pair on YaRN blends, and over how many: before it frequencies are kept, behind
-/// these divided. A pair `i` turns `original / (2 pi base^(2i/R))` times within the original context,
-/// and the blend is from the one that turns `betas[0]` times to the one that turns `betas[1]` times.
+/// From which channel pair on YaRN blends, and over how many: before it frequencies are kept,
+/// behind these divided. A pair `i` turns `original / (2 pi base^(2i/R))` times within the original
+/// context, and the blend is from the one that turns `betas[0]` times to the one that turns
+/// `betas[1]` times.
 fn blended(rotary: &Rotary, original: usize, betas: [f64; 2], truncate: bool) -> (f32, f32) {
     let width = rotary.width as f64;
     let pair = |turns: f64| {
@@ -210,7 +212,7 @@ mod tests {
         });
         let rotary = Rotary { width: 8, base: 1e4, scaling };
         for (long, expected) in [
-            (false, [1.0, 0.095238097, 0.009090909, 0.00083333335]),
+            (false, [1.0, 0.0952381, 0.009090909, 0.00083333335]),
             (true, [1.0, 0.05, 0.000625, 1.6260163e-05]),
         ] {
             frequencies(&rotary, long).into_iter().zip(expected).for_each(|(a, b)| same(a, b));

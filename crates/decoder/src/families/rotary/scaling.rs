@@ -187,8 +187,8 @@ impl Table<'_> {
         Ok(RotaryScaling::Long { short, long, original_context, attention_factor })
     }
 
-    /// Tokens of the original context for YaRN and Llama 3: version 4 looks into the table, version 5
-    /// at the top first.
+    /// Tokens of the original context for YaRN and Llama 3: version 4 looks into the table,
+    /// version 5 at the top first.
     fn original(&mut self, config: &mut Config) -> Result<usize> {
         let top = self.top(config)?;
         let inner = self.inner(config)?.unwrap_or(self.model.context);
