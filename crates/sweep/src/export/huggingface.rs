@@ -1,6 +1,7 @@
 //! A Hugging Face folder: `config.json` (model type `llama`, or `mistral` with an attention window,
-//! or `qwen3` with norms of queries and keys), `model.safetensors` (f16), `tokenizer.json`, and `training.json`, the record of how it
-//! was made. Written beside its place and renamed: a folder is whole or absent.
+//! or `qwen3` with norms of queries and keys), `model.safetensors` (f16), `tokenizer.json`, and
+//! `training.json`, the record of how it was made. Written beside its place and renamed: a folder
+//! is whole or absent.
 
 use crate::error::{Error, Result};
 use crate::tokenizer::{SEPARATOR, SEPARATOR_ID};

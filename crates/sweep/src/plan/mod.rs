@@ -6,7 +6,8 @@
 //!                                                                                        \--> dropped, with the reason
 //! ```
 //!
-//! * [`recipe`]: the rules as data; [`presets`]: recipes by name, `marin`, `marin-small` and `small`.
+//! * [`recipe`]: the rules as data; [`presets`]: recipes by name, `marin`, `marin-small` and
+//!   `small`.
 //! * [`architecture`]: one model, its parameters by every convention; [`flops`]: what a token
 //!   costs.
 //! * [`mod@build`]: the walk above; [`run`]: what comes out, [`Plan`], and its file.

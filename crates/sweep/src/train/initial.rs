@@ -7,8 +7,8 @@ use relscale_decoder::weights::Weights;
 
 /// Fresh weights: gains 1, matrices normal with deviation `1 / sqrt(inputs)`, the last matrix of
 /// each residual branch divided by `sqrt(2 layers)` besides, so that the stream's size does not
-/// grow with depth. The embedding has `1 / sqrt(C)`, and so has a head of its own: fresh logits then
-/// have deviation 1.
+/// grow with depth. The embedding has `1 / sqrt(C)`, and so has a head of its own: fresh logits
+/// then have deviation 1.
 pub fn initial_weights(spec: &Spec, seed: u64) -> Weights {
     let mut weights = Weights::zeros(spec);
     let mut random = Normal { source: ChaCha8Rng::seed_from_u64(seed), spare: None };

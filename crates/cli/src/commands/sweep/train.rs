@@ -27,9 +27,9 @@ use relscale_records::digits;
 /// A plan (the file of `relscale sweep plan`) becomes a folder OUT/RUN for each run: a Hugging Face
 /// model, run.json, and its loss curve as Parquet; OUT/runs.csv has a row a run. Runs are trained
 /// one after another: AdamW or cautious Adam with decoupled decay, gradients clipped, learning rate
-/// up in a line, level, down in a line to 0, evaluated on held-out text. A run whose loss becomes no number, or
-/// stays 1.5 nats above its lowest mean over 20 steps, is given up as diverged, and the others go
-/// on.
+/// up in a line, level, down in a line to 0, evaluated on held-out text. A run whose loss becomes
+/// no number, or stays 1.5 nats above its lowest mean over 20 steps, is given up as diverged, and
+/// the others go on.
 ///
 /// A stopped or killed command goes on where it was when it is given again, and ends with the same
 /// bytes as one that was left alone; runs that ended are kept.
