@@ -11,8 +11,8 @@
 //! * [`collect`]: runs read back, ours or others', into one table.
 //! * [`recipes`]: families by name; `small` is the one that the repository ships.
 //! * [`tokenizer`]: one byte-pair vocabulary for a whole family.
-//! * [`train`]: the trainer, of Llama's blocks and Qwen3's; its operations and their backward passes
-//!   are the decoder's.
+//! * [`train`]: the trainer, of Llama's blocks and Qwen3's; its operations and their backward
+//!   passes are the decoder's.
 //! * [`export`]: a Hugging Face folder that any tool reads, with the record of its training beside
 //!   it.
 //!
