@@ -61,9 +61,14 @@ mod tests {
         ] {
             assert!(shown(line) == one, "{line}");
         }
-        let swept = shown("relscale sweep plan --budgets 1e18,1e19 --widths 512,768 --out plan");
+        let swept = shown(
+            "relscale sweep plan --preset small --budgets 1e18,1e19 --widths 512,768 --out plan",
+        );
         assert!(
-            swept == shown("relscale sweep plan --budgets 1e18 1e19 --widths 512 768 --out plan")
+            swept
+                == shown(
+                    "relscale sweep plan --preset small --budgets 1e18 1e19 --widths 512 768 --out plan"
+                )
         );
     }
 

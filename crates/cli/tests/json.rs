@@ -22,8 +22,11 @@ fn commands(place: &Place, above: &[&str], found: &mut Vec<String>) {
     let listed = listed.lines().take_while(|line| !line.is_empty());
     // A name stands two columns in, what it does further.
     let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    for name in
-        names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help")
+    // What these print is for machines already.
+    let others = ["help", "completions", "man"];
+    for name in names
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| !others.contains(name))
     {
         commands(place, &[above, &[name]].concat(), found);
     }

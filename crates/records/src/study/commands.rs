@@ -24,10 +24,6 @@ const MOST: usize = 1_000;
 pub fn remember<W: AsRef<OsStr>>(study: &Path, words: &[W], replaces: bool) -> Result<()> {
     let quoted = words.iter().map(|word| shell::word(word.as_ref()));
     let line = quoted.collect::<Vec<_>>().join(" ");
-    // A line is a command; one with a line feed in a name could not be told from two.
-    if line.contains(['\n', '\r']) {
-        return Ok(());
-    }
     let mut lines = commands(study)?;
     let first = words.first().map(|word| shell::word(word.as_ref())).unwrap_or_default();
     lines.retain(|known| {
@@ -73,7 +69,13 @@ mod tests {
         }
         assert_eq!(
             commands(study).unwrap(),
-            ["measure --model c", "measure --model 'a b'", "fit study -v"]
+            [
+                "measure --model c",
+                "measure --model 'a b'",
+                "fit study -v",
+                // Whatever stands in a name, a line is a command.
+                r"relative $'a\x0ab' ''"
+            ]
         );
     }
 }

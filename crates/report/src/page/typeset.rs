@@ -44,15 +44,15 @@ fn mathematics(text: &str) -> Option<(usize, String)> {
     if text.starts_with("[-") {
         return Some(("[-".len(), "[−".to_owned()));
     }
-    if let Some(after) = text.strip_prefix("RBP_") {
-        let width = after.bytes().take_while(u8::is_ascii_digit).count();
-        return (width > 0)
-            .then(|| ("RBP_".len() + width, format!("RBP<sub>{}</sub>", &after[..width])));
-    }
     for (word, markup) in WORDS {
         if text.starts_with(word) {
             return Some((word.len(), (*markup).to_owned()));
         }
+    }
+    if let Some(after) = text.strip_prefix("RBP_") {
+        let width = after.bytes().take_while(u8::is_ascii_digit).count();
+        return (width > 0)
+            .then(|| ("RBP_".len() + width, format!("RBP<sub>{}</sub>", &after[..width])));
     }
     if let Some(after) = text.strip_prefix("RBP^") {
         let width = after.bytes().take_while(u8::is_ascii_digit).count();
