@@ -39,6 +39,7 @@ from transformers import (
     GPTNeoXConfig,
     GraniteConfig,
     LlamaConfig,
+    Mamba2Config,
     MambaConfig,
     MistralConfig,
     Olmo2Config,
@@ -149,6 +150,11 @@ def mamba(config=MambaConfig, **over):
 
 def falcon_mamba(**over):
     return mamba(FalconMambaConfig, **over)
+
+
+def mamba2(**over):
+    base = dict(vocab_size=37, hidden_size=16, state_size=16, num_hidden_layers=2, num_heads=4, head_dim=8, n_groups=2, chunk_size=8)
+    return Mamba2Config(**{**base, **over})
 
 
 def mistral(**over):
@@ -502,6 +508,8 @@ CASES = {
     "falcon_mamba": (falcon_mamba(tie_word_embeddings=False), {}),
     "falcon_mamba-biases-bf16": (falcon_mamba(hidden_size=12, state_size=7, use_bias=True, use_conv_bias=False,
                                               intermediate_size=20, expand=4), dict(dtype=BF16)),
+    "mamba2": (mamba2(tie_word_embeddings=True), {}),
+    "mamba2-limits-bf16": (mamba2(num_heads=2, head_dim=16, n_groups=1, state_size=24, time_step_limit=(0.125, 0.875)), dict(dtype=BF16)),
     "mistral-no-window": (mistral(), dict(dtype=BF16)),
     "mistral-window": (mistral(sliding_window=5), {}),
     "olmo": (olmo(num_key_value_heads=4), {}),
@@ -587,6 +595,8 @@ CASES = {
                         layer_norm_epsilon=2**-7, tie_word_embeddings=False), {}),
     "falcon_mamba-odd": (falcon_mamba(hidden_size=12, state_size=5, conv_kernel=3, expand=3, use_bias=True,
                                       layer_norm_epsilon=2**-7, mixer_rms_eps=2**-7), dict(after=without("intermediate_size"))),
+    "mamba2-odd": (mamba2(hidden_size=12, expand=3, num_heads=6, head_dim=6, n_groups=3, state_size=5, conv_kernel=3, use_bias=True,
+                          use_conv_bias=False, layer_norm_epsilon=2**-7, time_step_limit=(0.25, 1.0)), dict(dtype=F16)),
     "mistral-odd": (mistral(sliding_window=5, rope_theta=500.0, rms_norm_eps=2**-7), {}),
     "olmo-odd": (olmo(rope_theta=500.0, rope_scaling=dict(type="linear", factor=2.0), num_key_value_heads=4), {}),
     "olmo3-odd": (olmo3(rope_theta=400000.0, rms_norm_eps=2**-7, sliding_window=4, rope_scaling=dict(rope_type="linear", factor=2.0),
@@ -617,7 +627,7 @@ def randomise(model, seed, attention):
     names = {"lm_head.weight": "embed_out.weight"} if model.config.model_type == "gpt_neox" else {}
     for name, p in sorted((names.get(name, name), p) for name, p in model.named_parameters()):
         noise = torch.randn(p.shape, generator=g)
-        if name.endswith(("A_log", "conv1d.weight", "dt_proj.bias")):
+        if name.endswith(("A_log", "conv1d.weight", "dt_proj.bias", "dt_bias")):
             pass  # decays from near 0 to near 1, taps of both signs, time steps on both sides of softplus's bend
         elif name.endswith("mixer.D"):
             noise = 1.0 + 0.5 * noise
@@ -736,6 +746,8 @@ def write(name, config, options, out):
     model.tie_weights()
     model = model.to(dtype)
     model.config.dtype = dtype
+    if model.config.tie_word_embeddings and not model._tied_weights_keys:  # Mamba 2 does not say of itself which
+        model._tied_weights_keys = ["lm_head.weight"]
     model.save_pretrained(folder, max_shard_size=options.get("shard", "5GB"))
     (folder / "generation_config.json").unlink(missing_ok=True)
 

@@ -1,6 +1,6 @@
 """Writes a random-weight model of a published model's shape as a Hugging Face folder, and token ids to score with it.
 
-    python tools/peers/random_model.py gpt2|qwen2.5-0.5b|pythia-1.4b OUT [--layers N] [--tokens 4096] [--dtype float32]
+    python tools/peers/random_model.py gpt2|qwen2.5-0.5b|pythia-1.4b|mamba-130m|mamba2-130m OUT [--layers N] [--tokens 4096] [--dtype float32]
 
 For timing only: speed does not depend on what the weights are. OUT/ids.json is one list of ids. The shapes are those of
 the published configurations, which the decoder's own tests count (`crates/decoder/tests/configs`).
@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 import torch
-from transformers import AutoModelForCausalLM, GPT2Config, GPTNeoXConfig, Qwen2Config
+from transformers import AutoModelForCausalLM, GPT2Config, GPTNeoXConfig, Mamba2Config, MambaConfig, Qwen2Config
 
 SHAPES = {
     "gpt2": lambda: GPT2Config(),
@@ -37,6 +37,10 @@ SHAPES = {
         rotary_pct=0.25,
         use_parallel_residual=True,
         tie_word_embeddings=False,
+    ),
+    "mamba-130m": lambda: MambaConfig(num_hidden_layers=24),
+    "mamba2-130m": lambda: Mamba2Config(
+        vocab_size=50288, hidden_size=768, num_hidden_layers=24, num_heads=24, n_groups=1, tie_word_embeddings=True
     ),
 }
 

@@ -52,6 +52,17 @@ pub enum Selection {
         /// Epsilon of the RMSNorm without gain of the first map's three parts (Falcon Mamba).
         norm_epsilon: Option<f32>,
     },
+    /// From the first map itself: `B` and `C` pass the convolution beside the channels; all
+    /// channels of a head share time step, rate and skip. The gated output is normed, with a gain
+    /// of `I` numbers (Mamba 2).
+    Heads {
+        /// Heads, of as many channels each.
+        heads: usize,
+        /// Groups of heads, each with a `B` and a `C` of its own.
+        groups: usize,
+        /// Bounds of the time steps after softplus.
+        limits: [f32; 2],
+    },
 }
 
 impl StateSpace {
@@ -59,13 +70,24 @@ impl StateSpace {
     pub fn convolved(&self) -> usize {
         match self.selection {
             Selection::Channels { .. } => self.inner,
+            Selection::Heads { groups, .. } => self.inner + 2 * groups * self.state,
         }
     }
 
-    /// Outputs of the first map, by kind, in the order in which they lie.
+    /// How many `B` a token has, and how many `C`.
+    pub fn groups(&self) -> usize {
+        match self.selection {
+            Selection::Channels { .. } => 1,
+            Selection::Heads { groups, .. } => groups,
+        }
+    }
+
+    /// Outputs of the first map, by kind, in the order in which they lie: what is convolved and its
+    /// gate, or gate, what is convolved, time steps.
     pub fn input_widths(&self) -> Vec<usize> {
         match self.selection {
             Selection::Channels { .. } => vec![self.inner, self.inner],
+            Selection::Heads { heads, .. } => vec![self.inner, self.convolved(), heads],
         }
     }
 
@@ -82,9 +104,25 @@ impl StateSpace {
         ];
         match self.selection {
             Selection::Channels { rank, .. } => sizes.push(("time_step_rank", rank)),
+            Selection::Heads { heads, groups, .. } => sizes.extend([
+                ("heads", heads),
+                ("groups", groups),
+                ("numbers of B", groups.saturating_mul(self.state)),
+            ]),
         }
         if let Some((name, size)) = sizes.iter().find(|(_, size)| !(1..=MOST).contains(size)) {
             return refuse(format!("{name} of a state space is {size}, not from 1 to {MOST}"));
+        }
+        if let Selection::Heads { heads, groups, limits: [low, high] } = self.selection {
+            if !self.inner.is_multiple_of(heads) || !heads.is_multiple_of(groups) {
+                return refuse(format!(
+                    "{} channels, {heads} heads and {groups} groups of a state space do not divide evenly",
+                    self.inner
+                ));
+            }
+            if !(0.0 <= low && low <= high) {
+                return refuse(format!("time steps from {low} to {high} are no range"));
+            }
         }
         Ok(())
     }

@@ -283,17 +283,26 @@ mod tests {
             biases: false,
             convolution_bias: true,
         };
-        [channels(48, 16, None), channels(20, 18, Some(1e-6))]
-            .map(|mixer| Spec {
-                mixer: Mixer::StateSpace(mixer),
-                heads: 0,
-                kv_heads: 0,
-                head_width: 0,
-                hidden: 0,
-                layers: vec![Layer::default(); 2],
-                ..spec()
-            })
-            .to_vec()
+        let heads = |inner, state, heads, groups| StateSpace {
+            selection: Selection::Heads { heads, groups, limits: [0.0, f32::INFINITY] },
+            ..channels(inner, state, None)
+        };
+        [
+            channels(48, 16, None),
+            channels(20, 18, Some(1e-6)),
+            heads(96, 32, 3, 1),
+            heads(40, 6, 4, 2),
+        ]
+        .map(|mixer| Spec {
+            mixer: Mixer::StateSpace(mixer),
+            heads: 0,
+            kv_heads: 0,
+            head_width: 0,
+            hidden: 0,
+            layers: vec![Layer::default(); 2],
+            ..spec()
+        })
+        .to_vec()
     }
 
     /// A recurrence begins each sequence anew: whatever stood before it in the batch, or in the

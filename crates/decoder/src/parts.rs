@@ -73,6 +73,8 @@ pub enum StateSpacePart {
     Rate,
     /// What passes beside the state.
     Skip,
+    /// Norm of the gated output.
+    OutputNorm,
     /// `[C, I]`.
     Output,
 }
@@ -252,30 +254,48 @@ impl<S: Source> Builder<'_, S> {
         layer: usize,
         mixer: &StateSpace,
     ) -> Result<StateSpaceBlock<S::Matrix>, S::Error> {
-        use StateSpacePart::{Input, Norm, Output, Rate, Selection as Select, Skip, Step, Taps};
+        use StateSpacePart::{
+            Input, Norm, Output, OutputNorm, Rate, Selection as Select, Skip, Step, Taps,
+        };
         let (c, i, s) = (self.spec.width, mixer.inner, mixer.state);
         let convolved = mixer.convolved();
         let part = |part| Part::StateSpace(layer, part);
-        let Selection::Channels { rank, .. } = mixer.selection;
+        let norm = self.norm(true, part(Norm), &[c])?;
+        let widths = mixer.input_widths();
+        let input = self.linear(part(Input), &widths, c, mixer.biases, Role::Linear)?;
+        let taps = self.source.plain(part(Taps), Vector::Gain, &[convolved, 1, mixer.taps])?;
+        let taps_bias = mixer
+            .convolution_bias
+            .then(|| self.source.vector(part(Taps), Vector::Bias, &[convolved]))
+            .transpose()?;
+        let mut selection = None;
+        let mut step = None;
+        let (step_bias, rates) = match mixer.selection {
+            Selection::Channels { rank, .. } => {
+                let role = Role::Linear;
+                selection = Some(self.source.matrix(part(Select), &[rank, s, s], i, role)?);
+                step = Some(self.source.matrix(part(Step), &[i], rank, role)?);
+                (self.source.vector(part(Step), Vector::Bias, &[i])?, vec![i, s])
+            }
+            Selection::Heads { heads, .. } => {
+                (self.source.plain(part(Step), Vector::Whole, &[heads])?, vec![heads])
+            }
+        };
         Ok(StateSpaceBlock {
-            norm: self.norm(true, part(Norm), &[c])?,
-            input: self.linear(
-                part(Input),
-                &mixer.input_widths(),
-                c,
-                mixer.biases,
-                Role::Linear,
+            norm,
+            input,
+            taps,
+            taps_bias,
+            selection,
+            step,
+            step_bias,
+            rate: self.source.plain(part(Rate), Vector::Whole, &rates)?,
+            skip: self.source.plain(part(Skip), Vector::Whole, &rates[..1])?,
+            output_norm: self.norm(
+                matches!(mixer.selection, Selection::Heads { .. }),
+                part(OutputNorm),
+                &[i],
             )?,
-            taps: self.source.plain(part(Taps), Vector::Gain, &[convolved, 1, mixer.taps])?,
-            taps_bias: mixer
-                .convolution_bias
-                .then(|| self.source.vector(part(Taps), Vector::Bias, &[convolved]))
-                .transpose()?,
-            selection: Some(self.source.matrix(part(Select), &[rank, s, s], i, Role::Linear)?),
-            step: Some(self.source.matrix(part(Step), &[i], rank, Role::Linear)?),
-            step_bias: self.source.vector(part(Step), Vector::Bias, &[i])?,
-            rate: self.source.plain(part(Rate), Vector::Whole, &[i, s])?,
-            skip: self.source.plain(part(Skip), Vector::Whole, &[i])?,
             output: self.linear(part(Output), &[c], i, mixer.biases, Role::Linear)?,
         })
     }

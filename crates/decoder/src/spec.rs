@@ -6,7 +6,7 @@
 //! has a default, so that a family says what is its own:
 //! `Spec { norm: NormKind::Layer, ..Spec::default() }`.
 //!
-//! Models without attention (Mamba, Falcon Mamba) say so in [`Spec::mixer`]; they have neither
+//! Models without attention (Mamba and its kin) say so in [`Spec::mixer`]; they have neither
 //! heads nor MLP, whose sizes are 0 then.
 //!
 //! Letters, fixed once for all of this crate:

@@ -71,22 +71,25 @@ pub struct Block<M = Matrix> {
 pub struct StateSpaceBlock<M = Matrix> {
     /// Norm of the stream before all.
     pub norm: Option<NormWeights>,
-    /// `[2 I, C]`: what is convolved, gate.
+    /// The first map, from `C`: what is convolved and its gate, `I` each; or gate, what is convolved,
+    /// a time step for each head.
     pub input: Linear<M>,
-    /// `[I, K]`: of each channel, from the earliest token to the present one.
+    /// `[convolved, K]`: of each channel, from the earliest token to the present one.
     pub taps: Vec<f32>,
     /// The convolution's bias.
     pub taps_bias: Option<Vec<f32>>,
-    /// `[R + 2 S, I]`: time steps before their second map, `B`, `C`.
+    /// `[R + 2 S, I]`: time steps before their second map, `B`, `C`; `None` with heads.
     pub selection: Option<M>,
-    /// `[I, R]`: time steps before bias and softplus.
+    /// `[I, R]`: time steps before bias and softplus; `None` with heads.
     pub step: Option<M>,
-    /// The bias of the time steps, `I` numbers.
+    /// The bias of the time steps, `I` numbers, or one a head.
     pub step_bias: Vec<f32>,
-    /// `[I, S]`: the logarithm of the rate at which the state decays.
+    /// `[I, S]`, or one a head: the logarithm of the rate at which the state decays.
     pub rate: Vec<f32>,
-    /// `I` numbers: how much of what was convolved passes beside the state.
+    /// `I` numbers, or one a head: how much of what was convolved passes beside the state.
     pub skip: Vec<f32>,
+    /// Norm of the gated output, with heads.
+    pub output_norm: Option<NormWeights>,
     /// `[C, I]`.
     pub output: Linear<M>,
 }
@@ -187,6 +190,7 @@ macro_rules! walk {
                 step_bias,
                 rate,
                 skip,
+                output_norm,
                 output,
             } = block;
             norm!(norm);
@@ -196,6 +200,7 @@ macro_rules! walk {
             all.extend(selection.$each().map(|map| map.data.$slice()));
             all.extend(step.$each().map(|map| map.data.$slice()));
             all.extend([step_bias, rate, skip].map(|part| part.$slice()));
+            norm!(output_norm);
             linear!(output);
         }
         norm!(final_norm);
@@ -298,6 +303,7 @@ impl Weights {
             step_bias: block.step_bias,
             rate: block.rate,
             skip: block.skip,
+            output_norm: block.output_norm,
             output: linear(block.output),
         };
         Weights {

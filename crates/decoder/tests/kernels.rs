@@ -290,8 +290,10 @@ fn what_is_not_finite_stays_so() {
 fn heads_hold_what_rows_would() {
     let columns = 6;
     for format in formats() {
-        for (d, lengths) in [(64, vec![5000, 700]), (20, vec![3, 40, 1])] {
-            let (rows, width) = (lengths.iter().sum::<usize>(), 3 * d);
+        for (d, more, lengths) in
+            [(64, 0, vec![5000, 700]), (20, 0, vec![3, 40, 1]), (64, 7, vec![3, 40, 1])]
+        {
+            let (rows, width) = (lengths.iter().sum::<usize>(), 3 * d + more);
             let weights = Packed::new(&matrix(width, columns, 5), format, Order::Plain);
             let x = input(format, &numbers(rows * columns, 6), columns);
             let mut plain = vec![f32::NAN; rows * width];
@@ -301,11 +303,13 @@ fn heads_hold_what_rows_would() {
             weights.multiply_heads(&x, &lengths, d, &mut heads, |_, _| ());
             let mut first = 0;
             for length in lengths {
-                for (head, t, c) in (0..3)
+                for (head, t, c) in (0..4)
                     .flat_map(|head| (0..length).map(move |t| (head, t)))
                     .flat_map(|(head, t)| (0..d).map(move |c| (head, t, c)))
+                    .filter(|(head, _, c)| head * d + c < width)
                 {
-                    let got = heads[first * width + (head * length + t) * d + c];
+                    let d_here = if head < 3 { d } else { more };
+                    let got = heads[first * width + head * length * d + t * d_here + c];
                     let want = plain[(first + t) * width + head * d + c];
                     assert_eq!(
                         got.to_bits(),

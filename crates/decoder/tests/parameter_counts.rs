@@ -114,6 +114,8 @@ fn totals_equal_the_published_checkpoints() {
         ("mamba-1.4b", 1_372_178_432),
         ("mamba-2.8b", 2_768_345_600),
         ("falcon-mamba-7b", 7_272_665_088),
+        ("mamba2-130m", 128_989_632),
+        ("mamba2-2.7b", 2_702_599_680),
     ] {
         assert_eq!(count(config).total, total, "{config}");
     }

@@ -42,8 +42,8 @@ fn an_unknown_architecture_is_answered_with_the_known_ones() {
     let error = refusal(folder.path());
     assert!(matches!(error, Error::UnknownArchitecture { .. }));
     let known = "bloom, falcon, falcon_mamba, gemma, gemma2, gemma3, gemma3_text, gpt2, gpt_neo, \
-                 gpt_neox, granite, hf_olmo, llama, mamba, mistral, olmo, olmo2, olmo3, opt, phi, \
-                 phi3, qwen2, qwen3, smollm3, stablelm, starcoder2";
+                 gpt_neox, granite, hf_olmo, llama, mamba, mamba2, mistral, olmo, olmo2, olmo3, \
+                 opt, phi, phi3, qwen2, qwen3, smollm3, stablelm, starcoder2";
     says(&error, &["xlstm", known]);
 }
 
@@ -70,6 +70,9 @@ fn options_that_would_change_the_numbers_are_refused_by_name() {
         ("mamba", json!({"rms_norm": false}), "rms_norm"),
         ("mamba", json!({"ssm_cfg": {"layer": "Mamba2"}}), "ssm_cfg"),
         ("falcon_mamba", json!({"hidden_act": "gelu"}), "hidden_act"),
+        ("mamba2", json!({"hidden_act": "gelu"}), "hidden_act"),
+        ("mamba2", json!({"rms_norm": false}), "rms_norm"),
+        ("mamba2", json!({"time_step_limit": 0.1}), "time_step_limit"),
         ("opt", json!({"alibi": true}), "alibi"),
         (
             "llama-gqa",
@@ -294,16 +297,28 @@ fn sizes_of_a_state_space() {
     ] {
         says(&refusal(with_config("mamba", keys).path()), &words);
     }
+    for (keys, words) in [
+        (json!({"num_heads": 5}), ["5 heads of 8", "32 channels"]),
+        (json!({"n_groups": 3}), ["3 groups", "divide evenly"]),
+        (json!({"n_groups": 0}), ["groups of a state space", "0"]),
+        (json!({"time_step_limit": [0.5, 0.1]}), ["time steps from 0.5 to 0.1", "no range"]),
+        (json!({"time_step_limit": [0.5]}), ["time_step_limit", "[0.5]"]),
+    ] {
+        says(&refusal(with_config("mamba2", keys).path()), &words);
+    }
     let inner = |name: &str, keys| {
         let spec = families::spec(with_config(name, keys).path()).unwrap();
         let Mixer::StateSpace(mixer) = spec.mixer else { panic!("{name} has no state space") };
-        let Selection::Channels { rank, .. } = mixer.selection;
-        (mixer.inner, rank)
+        match mixer.selection {
+            Selection::Channels { rank, .. } => (mixer.inner, rank),
+            Selection::Heads { heads, .. } => (mixer.inner, heads),
+        }
     };
     assert_eq!(inner("mamba-older-f16", json!({"time_step_rank": "auto"})), (15, 1));
     let expanded = json!({"intermediate_size": (), "expand": 1.59, "time_step_rank": ()});
     assert_eq!(inner("mamba-older-f16", expanded), (15, 1));
     assert_eq!(inner("mamba", json!({"expand": 3})), (32, 3));
+    assert_eq!(inner("mamba2", json!({})), (32, 4));
     // A recurrence reads any length; windows are as long as in training.
     let spec = families::spec(&case("mamba")).unwrap();
     assert_eq!((spec.context, spec.longest()), (2048, None));
@@ -453,6 +468,7 @@ fn every_tensor_is_needed_and_named_when_missing() {
         "gpt2",
         "gpt_neo",
         "mamba-biases-untied-bf16",
+        "mamba2",
         "opt-350m",
         "gemma3_text-odd",
         "gpt_neox-sequential",

@@ -1,6 +1,7 @@
 //! The keys of one `config.json`, each read at most once, and the refusal of those that nobody
 //! read.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -178,11 +179,37 @@ pub(super) struct Config {
     sha256: String,
 }
 
+/// Python writes numbers that JSON does not have by their names (`Infinity`), here texts.
+fn named_numbers(json: &[u8]) -> Cow<'_, [u8]> {
+    const NAMES: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
+    let mut out = Vec::new();
+    let (mut at, mut taken, mut in_text) = (0, 0, false);
+    while at < json.len() {
+        let name = NAMES.into_iter().find(|name| !in_text && json[at..].starts_with(name));
+        match json[at] {
+            b'"' => in_text = !in_text,
+            b'\\' => at += 1,
+            _ => {}
+        }
+        at += name.map_or(1, |name| {
+            out.extend_from_slice(&json[taken..at]);
+            out.extend([b"\"", name, b"\""].concat());
+            taken = at + name.len();
+            name.len()
+        });
+    }
+    if taken == 0 {
+        return Cow::Borrowed(json);
+    }
+    out.extend_from_slice(&json[taken..]);
+    Cow::Owned(out)
+}
+
 impl Config {
     pub(super) fn read(path: PathBuf) -> Result<Self> {
         let bytes =
             std::fs::read(&path).map_err(|source| Error::Read { path: path.clone(), source })?;
-        match serde_json::from_slice(&bytes) {
+        match serde_json::from_slice(&named_numbers(&bytes)) {
             Ok(Value::Object(keys)) => Ok(Self { sha256: sha256(&bytes), ..Self::new(path, keys) }),
             Ok(_) => Err(Error::Config { path, reason: "not a JSON object".to_string() }),
             Err(e) => Err(Error::Config { path, reason: format!("not JSON: {e}") }),

@@ -3,11 +3,11 @@
 use super::family::Family;
 use super::{
     bloom, falcon, gemma, gemma2, gemma3, gpt_neo, gpt_neox, gpt2, granite, hf_olmo, llama, mamba,
-    olmo, olmo2, olmo3, opt, phi, phi3, qwen2, qwen3, smollm3, stablelm, starcoder2,
+    mamba2, olmo, olmo2, olmo3, opt, phi, phi3, qwen2, qwen3, smollm3, stablelm, starcoder2,
 };
 
 /// In the order in which they are told.
-pub(super) const FAMILIES: [&Family; 26] = [
+pub(super) const FAMILIES: [&Family; 27] = [
     &bloom::FAMILY,
     &falcon::FAMILY,
     &mamba::FALCON,
@@ -22,6 +22,7 @@ pub(super) const FAMILIES: [&Family; 26] = [
     &hf_olmo::FAMILY,
     &llama::FAMILY,
     &mamba::FAMILY,
+    &mamba2::FAMILY,
     &llama::MISTRAL,
     &olmo::FAMILY,
     &olmo2::FAMILY,

@@ -16,12 +16,16 @@ use crate::error::Result;
 use crate::parts::StateSpacePart;
 use crate::spec::{Activation, Layer, Mixer, Selection, Spec, StateSpace};
 
-/// Keys of initialisation, of training, and of the state-spaces repository's own configurations.
-const IGNORED: &[&str] = &[
+/// Keys of initialisation, of training, of chunks, and of the state-spaces repository's own
+/// configurations.
+pub(super) const IGNORED: &[&str] = &[
+    "chunk_size",
     "d_inner",
     "d_model",
     "fused_add_norm",
     "n_layer",
+    // In the first configurations of Mamba 2; the gate comes first in any case.
+    "norm_before_gate",
     "rescale_prenorm_residual",
     // The stream is f32 in any case.
     "residual_in_fp32",
@@ -50,7 +54,7 @@ pub(super) const FALCON: Family = Family {
     names: &Names { token_embedding_once: "", ..NAMES },
 };
 
-const NAMES: Names = Names {
+pub(super) const NAMES: Names = Names {
     prefixes: &["backbone.", ""],
     block: "layers.",
     token_embedding: "embeddings",
@@ -64,6 +68,8 @@ const NAMES: Names = Names {
         StateSpacePart::Step => "mixer.dt_proj",
         StateSpacePart::Rate => "mixer.A_log",
         StateSpacePart::Skip => "mixer.D",
+        // Mamba 2 alone has one.
+        StateSpacePart::OutputNorm => "mixer.norm",
         StateSpacePart::Output => "mixer.out_proj",
     },
     ..Names::NONE
@@ -101,7 +107,8 @@ fn spec(config: &mut Config, kin: &Kin) -> Result<Spec> {
         biases: config.flag("use_bias", false)?,
         convolution_bias: config.flag("use_conv_bias", true)?,
     };
-    shared(config, width, 32, kin.context, mixer)
+    let sizes = Sizes { vocabulary: 50_280, width, layers: 32, context: kin.context, tied: true };
+    shared(config, sizes, mixer)
 }
 
 /// `intermediate_size`, or `expand` times the width. Mamba takes `null` for a size, and computes
@@ -133,14 +140,19 @@ pub(super) fn expanded(config: &mut Config, width: usize) -> Result<usize> {
     Ok(inner as usize)
 }
 
+/// The width, and what a family takes for what its configuration does not say.
+pub(super) struct Sizes {
+    pub(super) vocabulary: usize,
+    pub(super) width: usize,
+    pub(super) layers: usize,
+    /// Tokens of a sequence in training.
+    pub(super) context: usize,
+    pub(super) tied: bool,
+}
+
 /// What the whole of a model has beside its mixer.
-pub(super) fn shared(
-    config: &mut Config,
-    width: usize,
-    layers: usize,
-    context: usize,
-    mixer: StateSpace,
-) -> Result<Spec> {
+pub(super) fn shared(config: &mut Config, sizes: Sizes, mixer: StateSpace) -> Result<Spec> {
+    let Sizes { vocabulary, width, layers, context, tied } = sizes;
     config.gated_activation("hidden_act", Activation::Silu)?;
     // Of the state-spaces repository: without it, their norm is another one.
     config.only("rms_norm", true)?;
@@ -151,13 +163,13 @@ pub(super) fn shared(
     }
     let layers = config.size("num_hidden_layers", layers)?;
     Ok(Spec {
-        vocabulary: config.size("vocab_size", 50_280)?,
+        vocabulary: config.size("vocab_size", vocabulary)?,
         width,
         mixer: Mixer::StateSpace(mixer),
         context,
         layers: config.layers(layers, |_| Layer::default())?,
         norm_epsilon: config.epsilon("layer_norm_epsilon", 1e-5)?,
-        tied: config.flag("tie_word_embeddings", true)?,
+        tied: config.flag("tie_word_embeddings", tied)?,
         ..Spec::default()
     })
 }

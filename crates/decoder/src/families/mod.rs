@@ -11,7 +11,7 @@
 //!   what was used.
 //! * `gguf`: a GGUF file as a model of one of these families.
 //! * `gpt2`, `gpt_neo`, `opt`, `gpt_neox`, `hf_olmo`, `bloom`, `falcon`, `phi`, `stablelm`,
-//!   `starcoder2`; `mamba` and its Falcon kin; `llama_like`, of which `llama`, `olmo`, `olmo2`,
+//!   `starcoder2`; `mamba` and its Falcon kin, `mamba2`; `llama_like`, of which `llama`, `olmo`, `olmo2`,
 //!   `olmo3`, `phi3`, `qwen2`, `qwen3`, `gemma`, `gemma2`, `gemma3`, `smollm3`, `granite` and
 //!   Mistral are settings; `rotary/`: the keys of rotary positions in their spellings, and the kinds
 //!   of scaling.
@@ -37,6 +37,7 @@ mod llama;
 mod llama_like;
 mod load;
 mod mamba;
+mod mamba2;
 mod names;
 mod olmo;
 mod olmo2;

@@ -135,11 +135,11 @@ impl Packed {
 
     /// As [`Packed::multiply`], with the outputs head by head: rows belong to sequences of these
     /// lengths, one after another, and sequence by sequence `out` holds heads of `d` outputs,
-    /// `[T, d]` each. `each(first, sums)` leaves the outputs in place of the sums.
+    /// `[T, d]` each; the last head has what is left. `each(first, sums)` leaves the outputs in
+    /// place of the sums.
     ///
     /// # Panics
-    /// As [`Packed::multiply`]; when the lengths do not add up to the rows, or heads of `d` to the
-    /// outputs; with a gate.
+    /// As [`Packed::multiply`]; when the lengths do not add up to the rows; with a gate.
     pub fn multiply_heads(
         &self,
         input: &Input,
@@ -149,10 +149,8 @@ impl Packed {
         each: impl Fn(usize, &mut [f32]) + Sync,
     ) {
         let width = self.width();
-        assert!(
-            self.order != Order::Gated && width.is_multiple_of(d),
-            "outputs are no heads of {d}"
-        );
+        assert!(self.order != Order::Gated && d > 0, "outputs are no heads of {d}");
+        let (whole, lost) = (width - width % d, (d - width % d) % d);
         assert_eq!(lengths.iter().sum::<usize>(), input.rows(), "lengths of sequences");
         assert!(out.len() >= input.rows() * width, "no room for {} rows of {width}", input.rows());
         // Row by row: where its first head's outputs lie, and how far those of the next head are
@@ -160,11 +158,12 @@ impl Packed {
         let mut places = Vec::with_capacity(input.rows());
         for &length in lengths {
             let start = places.len() * width;
-            places.extend((0..length).map(|t| (start + t * d, length * d)));
+            places.extend((0..length).map(|t| (start + t * d, length * d, t * lost)));
         }
         let at = |row: usize, column: usize| {
-            let (start, apart) = places[row];
-            start + column / d * apart + column % d
+            let (start, apart, lost) = places[row];
+            let place = start + column / d * apart + column % d;
+            if column < whole { place } else { place - lost }
         };
         let rows = input.rows();
         let far = self.format.streams() && out.len() >= FAR;

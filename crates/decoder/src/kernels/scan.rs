@@ -51,14 +51,72 @@ pub fn by_channel(
             8 => by_channel_plain::<8>(tokens, steps, rates, state, y),
             4 => by_channel_plain::<4>(tokens, steps, rates, state, y),
             2 => by_channel_plain::<2>(tokens, steps, rates, state, y),
-            _ => {
-                // Each by itself: no such width is worth vectors.
-                for lane in 0..tokens.channels {
-                    one_channel(tokens, steps, rates, state, y, lane);
-                }
-            }
+            1 => by_channel_plain::<1>(tokens, steps, rates, state, y),
+            _ => unreachable!("checked above"),
         },
     );
+}
+
+/// As [`by_channel`], over tokens of which all channels share a time step, one of `steps` `[T]`, and
+/// a decay, one of `decays`.
+///
+/// # Panics
+/// When lengths differ.
+pub fn by_head(
+    format: Format,
+    tokens: Tokens<'_>,
+    [steps, decays]: [&[f32]; 2],
+    state: &mut Block,
+    y: &mut [[f32; LANES]],
+) {
+    tokens.check(y.len(), steps.len() * tokens.channels);
+    assert_eq!(steps.len(), decays.len(), "steps and decays");
+    #[cfg(target_arch = "x86_64")]
+    if format.streams() {
+        // SAFETY: the format says that the processor has AVX-512; lengths were just checked.
+        return unsafe { avx512::scan::by_head(tokens, [steps, decays], state, y) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = format;
+    vectorised(
+        #[inline(always)]
+        || match tokens.channels {
+            16 => by_head_plain::<16>(tokens, steps, decays, state, y),
+            8 => by_head_plain::<8>(tokens, steps, decays, state, y),
+            4 => by_head_plain::<4>(tokens, steps, decays, state, y),
+            2 => by_head_plain::<2>(tokens, steps, decays, state, y),
+            1 => by_head_plain::<1>(tokens, steps, decays, state, y),
+            _ => unreachable!("checked above"),
+        },
+    );
+}
+
+#[inline(always)]
+fn by_head_plain<const D: usize>(
+    tokens: Tokens<'_>,
+    steps: &[f32],
+    decays: &[f32],
+    state: &mut Block,
+    y: &mut [[f32; LANES]],
+) {
+    let x = tokens.x.as_chunks::<D>().0;
+    for t in 0..y.len() {
+        let mut input = [0.0; D];
+        for i in 0..D {
+            input[i] = steps[t] * x[t][i];
+        }
+        let mut sums = [[0.0; D]; PARTS];
+        for n in 0..STATES {
+            let (b, c) = (tokens.b[t][n], tokens.c[t][n]);
+            for i in 0..D {
+                state[n][i] = state[n][i].mul_add(decays[t], input[i] * b);
+                sums[n % PARTS][i] = state[n][i].mul_add(c, sums[n % PARTS][i]);
+            }
+        }
+        for i in 0..D {
+            y[t][i] += (sums[0][i] + sums[1][i]) + (sums[2][i] + sums[3][i]);
+        }
+    }
 }
 
 #[inline(always)]
@@ -90,29 +148,6 @@ fn by_channel_plain<const D: usize>(
     }
 }
 
-/// As [`by_channel_plain`], for one channel of any number.
-#[inline(always)]
-fn one_channel(
-    tokens: Tokens<'_>,
-    steps: &[f32],
-    rates: &Block,
-    state: &mut Block,
-    y: &mut [[f32; LANES]],
-    lane: usize,
-) {
-    for t in 0..y.len() {
-        let at = t * tokens.channels + lane;
-        let input = steps[at] * tokens.x[at];
-        let mut sums = [0.0; PARTS];
-        for n in 0..STATES {
-            let decay = exp2(steps[at] * rates[n][lane]);
-            state[n][lane] = state[n][lane].mul_add(decay, input * tokens.b[t][n]);
-            sums[n % PARTS] = state[n][lane].mul_add(tokens.c[t][n], sums[n % PARTS]);
-        }
-        y[t][lane] += (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{Dtype, Kernels};
@@ -121,7 +156,12 @@ mod tests {
     use relscale_testkit::numbers::numbers;
 
     /// Output and state after `tokens`, of numbers that are the same for every call.
-    fn run(format: Format, channels: usize, tokens: usize) -> (Vec<[f32; LANES]>, Block) {
+    fn run(
+        format: Format,
+        by_heads: bool,
+        channels: usize,
+        tokens: usize,
+    ) -> (Vec<[f32; LANES]>, Block) {
         let x = numbers(tokens * channels, 1);
         let steps: Vec<f32> =
             numbers(tokens * channels, 2).iter().map(|x| 8.0 * x.abs().powi(4)).collect();
@@ -133,23 +173,33 @@ mod tests {
         places.for_each(|(rate, x)| *rate = -(4.0 * x).exp());
         let mut state = [[0.0; LANES]; STATES];
         let mut y = vec![[0.5; LANES]; tokens];
+        // Of a head, by the first channel's.
+        let of_head: Vec<f32> = steps.iter().step_by(channels).copied().collect();
+        let decays: Vec<f32> = of_head.iter().map(|step| exp2(step * rates[0][0])).collect();
         // In two goes, which change nothing.
         let first = tokens / 3;
         for range in [0..first, first..tokens] {
             let own = range.start * channels..range.end * channels;
             let some =
                 Tokens { channels, x: &x[own.clone()], b: &b[range.clone()], c: &c[range.clone()] };
-            by_channel(format, some, &steps[own], &rates, &mut state, &mut y[range]);
+            if by_heads {
+                let both = [&of_head[range.clone()], &decays[range.clone()]];
+                by_head(format, some, both, &mut state, &mut y[range]);
+            } else {
+                by_channel(format, some, &steps[own], &rates, &mut state, &mut y[range]);
+            }
         }
         // The definition, in f64.
         for lane in 0..channels {
             let mut h = [0.0_f64; STATES];
             for t in 0..tokens {
-                let step = f64::from(steps[t * channels + lane]);
+                let at = if by_heads { t * channels } else { t * channels + lane };
+                let step = f64::from(steps[at]);
                 let mut want = 0.5;
                 for n in 0..STATES {
                     let input = step * f64::from(x[t * channels + lane]) * f64::from(b[t][n]);
-                    h[n] = h[n] * (step * f64::from(rates[n][lane])).exp2() + input;
+                    let rate = if by_heads { rates[0][0] } else { rates[n][lane] };
+                    h[n] = h[n] * (step * f64::from(rate)).exp2() + input;
                     want += h[n] * f64::from(c[t][n]);
                 }
                 let got = f64::from(y[t][lane]);
@@ -166,12 +216,16 @@ mod tests {
     fn every_kernel_gives_the_definition_and_the_same_bits() {
         let plain = Format::by(Dtype::F32, Kernels::Gemm).unwrap();
         let Some(by_hand) = Format::by(Dtype::F32, Kernels::Avx512) else {
-            run(plain, 16, 50);
+            run(plain, false, 16, 50);
+            run(plain, true, 16, 50);
             skipped(MACHINE, "no avx512 on this processor");
             return;
         };
-        for (channels, tokens) in [(16, 130), (8, 7), (4, 31), (2, 3), (1, 64)] {
-            let (a, b) = (run(plain, channels, tokens), run(by_hand, channels, tokens));
+        let sizes = [(16, 130), (8, 7), (4, 31), (2, 3), (1, 64)];
+        for (by_heads, (channels, tokens)) in
+            [false, true].into_iter().flat_map(|by_heads| sizes.map(|size| (by_heads, size)))
+        {
+            let [a, b] = [plain, by_hand].map(|format| run(format, by_heads, channels, tokens));
             for (a, b) in a.0.iter().zip(&b.0).chain(a.1.iter().zip(&b.1)) {
                 assert_eq!(
                     a[..channels].iter().map(|x| x.to_bits()).collect::<Vec<_>>(),

@@ -15,7 +15,7 @@ pub(super) const PARTS: usize = 4;
 /// What some tokens bring along, one after another.
 #[derive(Debug, Clone, Copy)]
 pub struct Tokens<'a> {
-    /// Channels, at most [`LANES`].
+    /// Channels: [`LANES`], or a power of two below.
     pub channels: usize,
     /// `[T, channels]`.
     pub x: &'a [f32],
@@ -27,7 +27,11 @@ pub struct Tokens<'a> {
 
 impl Tokens<'_> {
     pub(super) fn check(&self, tokens: usize, steps: usize) {
-        assert!((1..=LANES).contains(&self.channels), "{} channels in a block", self.channels);
+        assert!(
+            self.channels.is_power_of_two() && self.channels <= LANES,
+            "{} channels in a block",
+            self.channels
+        );
         assert!(
             self.x.len() == tokens * self.channels
                 && steps == self.x.len()

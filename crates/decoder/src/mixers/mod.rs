@@ -2,8 +2,10 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `state_space` | a selective state space behind a causal convolution: Mamba, Falcon Mamba |
+//! | `state_space` | a selective state space behind a causal convolution: Mamba, Falcon Mamba, Mamba 2 |
 //! | `convolution` | that convolution |
+//! | `select` | its time steps, `B` and `C` |
+//! | `layout` | what it works in |
 //! | `pieces` | how channels lie between products, and how they are dealt out to threads |
 //!
 //! **Layout.** Between two products the channels of a sequence lie in pieces of at most 16, each
@@ -14,5 +16,7 @@
 //! one sequence to another.
 
 mod convolution;
+mod layout;
 mod pieces;
+mod select;
 pub mod state_space;

@@ -31,9 +31,7 @@ pub fn copy(name: &str) -> TempDir {
 /// A copy of a golden case with some keys of its `config.json` replaced; `null` takes a key out.
 pub fn with_config(name: &str, keys: Value) -> TempDir {
     let folder = copy(name);
-    let path = folder.path().join("config.json");
-    let mut config: Map<String, Value> =
-        serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let mut config = config(folder.path());
     for (key, value) in keys.as_object().unwrap() {
         if value.is_null() {
             config.remove(key);
@@ -41,6 +39,7 @@ pub fn with_config(name: &str, keys: Value) -> TempDir {
             config.insert(key.clone(), value.clone());
         }
     }
+    let path = folder.path().join("config.json");
     std::fs::write(&path, serde_json::to_vec(&config).unwrap()).unwrap();
     folder
 }
@@ -59,6 +58,12 @@ pub fn says(error: &Error, words: &[&str]) {
     for word in words {
         assert!(message.contains(word), "{word:?} is not in {message:?}");
     }
+}
+
+/// The configuration of a folder; what Python wrote as `Infinity` is a text.
+pub fn config(folder: &Path) -> Map<String, Value> {
+    let text = std::fs::read_to_string(folder.join("config.json")).unwrap();
+    serde_json::from_str(&text.replace("Infinity", "\"Infinity\"")).unwrap()
 }
 
 /// A tensor as it stands in a safetensors file.

@@ -71,7 +71,7 @@ pub fn logits(spec: &Spec, weights: &Weights, ids: &[u32]) -> Vec<Row> {
     if let Mixer::StateSpace(mixer) = &spec.mixer {
         for block in &weights.state_spaces {
             let norm = block.norm.as_ref().expect("a norm before each state space");
-            rows = sum(&rows, &state_space(mixer, block, &normed(spec, norm, &rows)));
+            rows = sum(&rows, &state_space(spec, mixer, block, &normed(spec, norm, &rows)));
         }
     }
     if let Some(norm) = &weights.final_norm {
@@ -259,16 +259,14 @@ fn silu(x: f64) -> f64 {
     x / (1.0 + (-x).exp())
 }
 
-/// A selective state space of each channel, token by token.
-fn state_space(mixer: &StateSpace, block: &StateSpaceBlock, rows: &[Row]) -> Vec<Row> {
+/// A selective state space, token by token.
+fn state_space(spec: &Spec, mixer: &StateSpace, block: &StateSpaceBlock, rows: &[Row]) -> Vec<Row> {
     let (inner, states) = (mixer.inner, mixer.state);
-    let Selection::Channels { rank, norm_epsilon } = mixer.selection;
-    let norm = |part: &[f64]| -> Row {
-        let square = part.iter().map(|x| x * x).sum::<f64>() / part.len() as f64;
-        let root = norm_epsilon.map_or(1.0, |epsilon| (square + f64::from(epsilon)).sqrt());
-        part.iter().map(|x| x / root).collect()
-    };
     let projected: Vec<Row> = rows.iter().map(|row| linear(&block.input, row)).collect();
+    let (hidden, gate) = match mixer.selection {
+        Selection::Channels { .. } => (0, inner),
+        Selection::Heads { .. } => (inner, 0),
+    };
     let mut state = vec![vec![0.0; states]; inner];
     let mut out = Vec::new();
     for t in 0..rows.len() {
@@ -276,26 +274,58 @@ fn state_space(mixer: &StateSpace, block: &StateSpaceBlock, rows: &[Row]) -> Vec
             let taps = &block.taps[i * mixer.taps..(i + 1) * mixer.taps];
             let bias = block.taps_bias.as_ref().map_or(0.0, |bias| f64::from(bias[i]));
             let seen = taps.iter().rev().zip(projected[..=t].iter().rev());
-            silu(bias + seen.map(|(tap, row)| f64::from(*tap) * row[i]).sum::<f64>())
+            silu(bias + seen.map(|(tap, row)| f64::from(*tap) * row[hidden + i]).sum::<f64>())
         };
-        let x: Row = (0..inner).map(convolve).collect();
-        let selected = product(block.selection.as_ref().unwrap(), &x);
-        let (step, rest) = selected.split_at(rank);
-        let (b, c) = rest.split_at(states);
-        let (step, b, c) = (norm(step), norm(b), norm(c));
-        let step = product(block.step.as_ref().unwrap(), &step);
-        let y: Row = (0..inner)
+        let x: Row = (0..mixer.convolved()).map(convolve).collect();
+        // Time step and decay of channel and number of state, B, C, skip.
+        let softplus = |x: f64| x.exp().ln_1p();
+        let selected = block.selection.as_ref().map(|map| product(map, &x)).unwrap_or_default();
+        let by_rank = match mixer.selection {
+            Selection::Channels { rank, norm_epsilon } => {
+                let norm = |part: &[f64]| -> Row {
+                    let square = part.iter().map(|x| x * x).sum::<f64>() / part.len() as f64;
+                    let root = norm_epsilon.map_or(1.0, |e| (square + f64::from(e)).sqrt());
+                    part.iter().map(|x| x / root).collect()
+                };
+                let (step, rest) = selected.split_at(rank);
+                let (b, c) = rest.split_at(states);
+                Some((product(block.step.as_ref().unwrap(), &norm(step)), norm(b), norm(c)))
+            }
+            Selection::Heads { .. } => None,
+        };
+        let mut y: Row = (0..inner)
             .map(|i| {
-                let step = (step[i] + f64::from(block.step_bias[i])).exp().ln_1p();
-                let mut y = f64::from(block.skip[i]) * x[i];
+                let (step, own, b, c) = match (&by_rank, &mixer.selection) {
+                    (Some((step, b, c)), _) => {
+                        (softplus(step[i] + f64::from(block.step_bias[i])), i, &b[..], &c[..])
+                    }
+                    (None, Selection::Heads { heads, groups, limits }) => {
+                        let head = i / (inner / heads);
+                        let group = head / (heads / groups);
+                        let step = projected[t][hidden + mixer.convolved() + head];
+                        let step = softplus(step + f64::from(block.step_bias[head]))
+                            .clamp(limits[0].into(), limits[1].into());
+                        let (b, c) = x[inner..].split_at(groups * states);
+                        (step, head, &b[group * states..], &c[group * states..])
+                    }
+                    _ => unreachable!("channels have a rank"),
+                };
+                let mut y = f64::from(block.skip[own]) * x[i];
                 for n in 0..states {
-                    let rate = -f64::from(block.rate[i * states + n]).exp();
-                    state[i][n] = (step * rate).exp() * state[i][n] + step * b[n] * x[i];
+                    let rate = match by_rank {
+                        Some(_) => block.rate[i * states + n],
+                        None => block.rate[own],
+                    };
+                    let decay = (-step * f64::from(rate).exp()).exp();
+                    state[i][n] = decay * state[i][n] + step * b[n] * x[i];
                     y += c[n] * state[i][n];
                 }
-                y * silu(projected[t][inner + i])
+                y * silu(projected[t][gate + i])
             })
             .collect();
+        if let Some(norm) = &block.output_norm {
+            y = normed(spec, norm, &[y]).concat();
+        }
         out.push(linear(&block.output, &y));
     }
     out

@@ -86,3 +86,52 @@ pub(in super::super) unsafe fn by_channel(
         unsafe { _mm512_storeu_ps(state[n].as_mut_ptr(), h[n]) }
     });
 }
+
+/// As [`by_head`](super::super::scan::by_head).
+///
+/// # Safety
+/// The processor has the feature; `tokens.x` holds `tokens.channels` numbers, at most [`LANES`], for
+/// each of as many tokens as `y`, `steps`, `decays`, `tokens.b` and `tokens.c` have places.
+#[target_feature(enable = "avx512f")]
+pub(in super::super) unsafe fn by_head(
+    tokens: Tokens<'_>,
+    [steps, decays]: [&[f32]; 2],
+    state: &mut Block,
+    y: &mut [[f32; LANES]],
+) {
+    let width = tokens.channels;
+    let lanes = below(width);
+    // SAFETY: a row of a block is a vector.
+    let mut h: [__m512; STATES] = unrolled!(n => unsafe { _mm512_loadu_ps(state[n].as_ptr()) });
+    let zero = _mm512_setzero_ps();
+    for (t, y) in y.iter_mut().enumerate() {
+        // SAFETY: within what the caller promises; lanes beyond the channels are masked out.
+        let x = unsafe { _mm512_maskz_loadu_ps(lanes, tokens.x.as_ptr().add(t * width)) };
+        // SAFETY: there are as many as tokens.
+        let (b, c, step, decay) = unsafe {
+            (
+                tokens.b.get_unchecked(t),
+                tokens.c.get_unchecked(t),
+                *steps.get_unchecked(t),
+                *decays.get_unchecked(t),
+            )
+        };
+        let (input, decay) = (_mm512_mul_ps(_mm512_set1_ps(step), x), _mm512_set1_ps(decay));
+        let mut sums = [zero; PARTS];
+        unrolled!(n => {
+            let new = _mm512_mul_ps(input, _mm512_set1_ps(b[n]));
+            h[n] = _mm512_fmadd_ps(h[n], decay, new);
+            sums[n % PARTS] = _mm512_fmadd_ps(h[n], _mm512_set1_ps(c[n]), sums[n % PARTS]);
+        });
+        let sum = _mm512_add_ps(_mm512_add_ps(sums[0], sums[1]), _mm512_add_ps(sums[2], sums[3]));
+        // SAFETY: a place of `y` is a vector.
+        unsafe {
+            let y = y.as_mut_ptr();
+            _mm512_storeu_ps(y, _mm512_add_ps(_mm512_loadu_ps(y), sum));
+        }
+    }
+    unrolled!(n => {
+        // SAFETY: a row of a block is a vector.
+        unsafe { _mm512_storeu_ps(state[n].as_mut_ptr(), h[n]) }
+    });
+}
