@@ -71,8 +71,8 @@ pub struct Block<M = Matrix> {
 pub struct StateSpaceBlock<M = Matrix> {
     /// Norm of the stream before all.
     pub norm: Option<NormWeights>,
-    /// The first map, from `C`: what is convolved and its gate, `I` each; or gate, what is convolved,
-    /// a time step for each head.
+    /// The first map, from `C`: what is convolved and its gate, `I` each; or gate, what is
+    /// convolved, a time step for each head.
     pub input: Linear<M>,
     /// `[convolved, K]`: of each channel, from the earliest token to the present one.
     pub taps: Vec<f32>,

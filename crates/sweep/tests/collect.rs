@@ -105,7 +105,7 @@ fn checkpoints_without_a_state_beside_them_and_diverged_losses() {
     let run = one(&place.0.path().join("run"), CollectOptions::default());
     assert_eq!(run.status, Some(Status::Diverged));
     noted(&run, "loss is NaN at step 10");
-    place.file("run/config.json", "{\"model_type\": \"mamba\", \"hidden_size\": 7}");
+    place.file("run/config.json", "{\"model_type\": \"xlstm\", \"hidden_size\": 7}");
     let run = one(&place.0.path().join("run"), CollectOptions::default());
     assert_eq!((run.params, run.width), (None, None));
     noted(&run, "config.json does not tell the parameters");

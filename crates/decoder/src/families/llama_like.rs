@@ -1,8 +1,8 @@
 //! What Llama, Qwen2, Qwen3, Mistral, OLMo and Phi-3 share: RMSNorm before each part, rotary
 //! positions on whole heads, grouped-query attention, SwiGLU; keys and tensor names are the same
 //! too. They differ in which maps carry a bias, Qwen3 and OLMo 2 in a norm of queries and keys,
-//! OLMo in where its norms stand and what they carry, Phi-3 in how much of a head it rotates. Gemma, SmolLM3 and
-//! Granite take it from here, and each says in its file what else it has.
+//! OLMo in where its norms stand and what they carry, Phi-3 in how much of a head it rotates.
+//! Gemma, SmolLM3 and Granite take it from here, and each says in its file what else it has.
 
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
-//! Mamba 2: heads of channels that share a time step and a rate; `B` and `C` come from the first map
-//! and pass the convolution; the gated output is normed.
+//! Mamba 2: heads of channels that share a time step and a rate; `B` and `C` come from the first
+//! map and pass the convolution; the gated output is normed.
 //!
-//! Source: `Mamba2Config` and `Mamba2ForCausalLM` of transformers 4.57 (`torch_forward`). The size of
-//! its chunks changes no sum but its order; `time_step_*` but the limit are for initialisation.
+//! Source: `Mamba2Config` and `Mamba2ForCausalLM` of transformers 4.57 (`torch_forward`). The size
+//! of its chunks changes no sum but its order; `time_step_*` but the limit are for initialisation.
 //! Trained at 2048 tokens (Dao & Gu 2024).
 
 use serde_json::Value;

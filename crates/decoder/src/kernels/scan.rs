@@ -57,8 +57,8 @@ pub fn by_channel(
     );
 }
 
-/// As [`by_channel`], over tokens of which all channels share a time step, one of `steps` `[T]`, and
-/// a decay, one of `decays`.
+/// As [`by_channel`], over tokens of which all channels share a time step, one of `steps` `[T]`,
+/// and a decay, one of `decays`.
 ///
 /// # Panics
 /// When lengths differ.

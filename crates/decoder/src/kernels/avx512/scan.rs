@@ -90,8 +90,8 @@ pub(in super::super) unsafe fn by_channel(
 /// As [`by_head`](super::super::scan::by_head).
 ///
 /// # Safety
-/// The processor has the feature; `tokens.x` holds `tokens.channels` numbers, at most [`LANES`], for
-/// each of as many tokens as `y`, `steps`, `decays`, `tokens.b` and `tokens.c` have places.
+/// The processor has the feature; `tokens.x` holds `tokens.channels` numbers, at most [`LANES`],
+/// for each of as many tokens as `y`, `steps`, `decays`, `tokens.b` and `tokens.c` have places.
 #[target_feature(enable = "avx512f")]
 pub(in super::super) unsafe fn by_head(
     tokens: Tokens<'_>,
