@@ -50,7 +50,7 @@ macro_rules! tests {
 }
 
 tests! {
-    safetensors pickle shards config model
+    safetensors pickle shards gguf config model
     text rows parquet token_ids mmlu anthropic ice crate_source crate_licence held_out corpus_spec
     tokenizer_json vocab_and_merges special_tokens
     part table cells study

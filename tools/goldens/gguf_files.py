@@ -64,6 +64,26 @@ def unpermuted(weights, heads):
     return weights.reshape(heads, weights.shape[0] // heads // 2, 2, *weights.shape[1:]).swapaxes(1, 2).reshape(weights.shape)
 
 
+def vocabulary(writer, name, rows):
+    """A tokenizer of a few letters: SentencePiece's for llama, byte-level for the others."""
+    spm = name == "llama"
+    tokens = ["<unk>", "<s>", "</s>", "▁" if spm else "Ġ", *"abcdefghiklmnoprstuvwy", "th", "the"]
+    kinds = [2, 3, 3] + [1] * (len(tokens) - 3)
+    while len(tokens) < rows:
+        kinds.append(5)
+        tokens.append(f"[PAD{len(tokens)}]")
+    writer.add_tokenizer_model("llama" if spm else "gpt2")
+    writer.add_tokenizer_pre("default" if spm else "qwen2")
+    writer.add_token_list(tokens)
+    writer.add_token_types(kinds)
+    if spm:
+        writer.add_token_scores([-float(i) for i in range(rows)])
+    else:
+        writer.add_token_merges(["t h", "th e"])
+    writer.add_bos_token_id(1)
+    writer.add_eos_token_id(2)
+
+
 def models():
     import torch
     import transformers
@@ -122,7 +142,7 @@ def models():
         if name == "qwen3":
             writer.add_rope_scaling_type(gguf.RopeScalingType.LINEAR)
             writer.add_rope_scaling_factor(2.0)
-        writer.add_bos_token_id(1)
+        vocabulary(writer, name, config.vocab_size)
         rng = np.random.default_rng(2)
         names = gguf.get_tensor_name_map(getattr(gguf.MODEL_ARCH, name.upper()), config.num_hidden_layers)
         for tensor, p in model.named_parameters():

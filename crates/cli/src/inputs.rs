@@ -83,12 +83,18 @@ fn folders_of_models(folder: &Path) -> Vec<PathBuf> {
     folders.filter(|path| path.join("config.json").is_file()).collect()
 }
 
-/// Bytes of the weights files in a folder; 0 where there are none, which loading will refuse.
+/// Bytes of the weights files in a folder, or of a file; 0 where there are none, which loading will
+/// refuse.
 fn bytes_of_weights(folder: &Path) -> u64 {
+    if folder.is_file() {
+        return std::fs::metadata(folder).map_or(0, |metadata| metadata.len());
+    }
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     let paths = entries.flatten().map(|entry| entry.path());
-    let weights = paths
-        .filter(|path| path.extension().is_some_and(|ext| ext == "safetensors" || ext == "bin"));
+    let weights = paths.filter(|path| {
+        path.extension()
+            .is_some_and(|ext| ["safetensors", "bin", "gguf"].iter().any(|one| ext == *one))
+    });
     // Through links, of which the folders of the Hugging Face cache consist.
     weights.filter_map(|path| std::fs::metadata(path).ok()).map(|metadata| metadata.len()).sum()
 }

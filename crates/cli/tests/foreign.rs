@@ -383,19 +383,39 @@ fn no_connection_is_opened_offline() {
 
 /// Files that are no model folder, through the program: what they are and what to do.
 #[test]
-fn a_gguf_file_is_told_what_it_is() {
+fn files_that_are_no_models_are_told_what_they_are() {
     let place = Place::new();
     place.prose();
     place.text("q8.gguf", "GGUF");
     let measure = |model: &str| {
         place.run(&["measure", "--model", model, "--corpus", "prose.txt", "--out", "study"])
     };
-    measure("q8.gguf").refuses(
-        3,
-        &["q8.gguf: a GGUF file, which is not read", "hint: give the folder of the original model"],
-    );
+    measure("q8.gguf").refuses(3, &["q8.gguf: 4 bytes are no GGUF file", "hint: fetch it again"]);
     measure("/nope").refuses(3, &["/nope: there is nothing at this path", "hint: check the path"]);
     let model = place.model("m", &TinyModel::default());
     measure(model.join("model.safetensors").to_str().unwrap())
         .refuses(3, &["is a file", "hint: give its folder, [DIR]/models/m"]);
+}
+
+/// A quantised model in one file: measured with the tokenizer in it, its types recorded; other
+/// engines do not read it.
+#[test]
+fn a_gguf_file_is_a_model() {
+    let place = Place::new();
+    place.text("prose.txt", "the other thing that they heard\n");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../decoder/tests/gguf/llama");
+    fs::copy(golden.join("model.gguf"), place.path("tiny.Q4_1.gguf")).unwrap();
+    let measure = |engine: &str| {
+        let model = ["measure", "--model", "tiny.Q4_1.gguf", "--engine", engine];
+        place.run(&[&model[..], &["--corpus", "prose.txt", "--out", "study"]].concat())
+    };
+    let outcome = measure("local");
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    let runs = files(&place.path("study/runs"));
+    let (_, record) = runs.iter().find(|(path, _)| path.ends_with("run.json")).unwrap();
+    let record = String::from_utf8(record.clone()).unwrap();
+    for words in ["13 f32+6 q4_1+3 q8_0", "GGUF metadata", "\"tiny.Q4_1\"", "tiny.Q4_1.gguf"] {
+        assert!(record.contains(words), "{words}: {record}");
+    }
+    measure("exec:true").refuses(3, &["--engine exec does not read; --engine local does"]);
 }

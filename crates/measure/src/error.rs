@@ -48,9 +48,9 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// A file in GGUF.
+    /// A file in GGUF, for an engine that reads folders.
     #[error(
-        "{}: a GGUF file, which is not read; give the folder of the original model (config.json, *.safetensors, tokenizer.json), or convert \
+        "{}: a GGUF file, which --engine {engine} does not read; --engine local does, and for this one give the folder of the original model (config.json, *.safetensors, tokenizer.json), or convert \
          this one with transformers: `AutoModelForCausalLM.from_pretrained({:?}, gguf_file={:?})` and `AutoTokenizer` likewise, each saved by \
          `save_pretrained(FOLDER)`",
         path.display(),
@@ -62,6 +62,8 @@ pub enum Error {
         path: PathBuf,
         /// The folder that it lies in.
         folder: PathBuf,
+        /// The engine.
+        engine: &'static str,
     },
     /// A file, which is no folder.
     #[error(

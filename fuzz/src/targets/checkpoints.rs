@@ -7,6 +7,8 @@ use relscale_decoder::count::ParameterCount;
 use relscale_decoder::families::{self, LoadOptions};
 use relscale_decoder::head::Vocabulary;
 use relscale_decoder::{Model, Sequence};
+use relscale_measure::engines::{EngineOptions, local};
+use relscale_measure::ModelRequest;
 use safetensors::SafeTensors;
 
 use crate::input::{files, join};
@@ -123,6 +125,48 @@ pub fn shards_seeds() -> Vec<Vec<u8>> {
         .all()
 }
 
+/// A GGUF file: its tensors have as many numbers as their shapes say, a model of it runs, its
+/// tokenizer counts the bytes of a text; or a refusal names the file.
+///
+/// # Panics
+/// It is none of these.
+pub fn gguf(data: &[u8]) {
+    let place = Place::of("gguf");
+    let path = place.put("model.gguf", data);
+    match Checkpoint::open(&path) {
+        Ok(checkpoint) => {
+            for name in checkpoint.names() {
+                let shape = checkpoint.shape(name).expect("a tensor that is named");
+                let mut numbers = Vec::new();
+                checkpoint.read_into(name, &mut numbers).expect("a tensor within the file");
+                assert_eq!(numbers.len(), shape.iter().product::<usize>(), "{name}");
+            }
+        }
+        Err(error) => check_refusal(&error, &path),
+    }
+    match Model::load(&path, LoadOptions::default()) {
+        Ok(model) => run(&model),
+        Err(error) => check_refusal(&error, &path),
+    }
+    let folder = path.clone();
+    let request = ModelRequest { name: "m".to_owned(), family: None, folder, source: None };
+    match local::source(&request, &EngineOptions::default()) {
+        Ok(source) => {
+            let Some(tokenizer) = source.tokenizer else { return };
+            let text = "the other thing\u{e9} <s>1 ";
+            if let Ok(encoded) = tokenizer.encode(text) {
+                assert!(encoded.ids.is_empty() || encoded.total_bytes() == text.len() as u64);
+            }
+        }
+        Err(error) => check_refusal(&error, &path),
+    }
+}
+
+/// Those of the decoder's tests.
+pub fn gguf_seeds() -> Vec<Vec<u8>> {
+    Seeds::new().files(b"", "crates/decoder/tests/gguf", &["model.gguf"]).all()
+}
+
 /// A `config.json`: a spec that does not contradict itself, and whose parameters can be counted, or
 /// a refusal that names the file.
 ///
@@ -167,6 +211,11 @@ pub fn model(data: &[u8]) {
             return assert!(names.iter().any(|name| said.contains(name)), "{said}");
         }
     };
+    run(&model);
+}
+
+/// Tokens get ranks within the vocabulary, or none.
+fn run(model: &Model) {
     let spec = model.spec();
     let tokens: Vec<u32> = (0..spec.context.min(5)).map(|at| (at * 7 % spec.vocabulary) as u32).collect();
     let scored: Vec<u32> = (1..tokens.len() as u32).collect();

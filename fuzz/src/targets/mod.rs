@@ -43,6 +43,7 @@ targets! {
         safetensors safetensors_seeds,
         pickle pickle_seeds,
         shards shards_seeds,
+        gguf gguf_seeds,
         config config_seeds,
         model model_seeds,
     ]

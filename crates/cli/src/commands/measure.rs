@@ -39,8 +39,8 @@ use crate::terminal::{self, count, some_of};
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = examples())]
 pub(crate) struct Arguments {
-    /// Hugging Face model folders, folders that contain model folders, or names of the Hugging Face
-    /// Hub (OWNER/NAME, OWNER/NAME@REVISION); NAME=FOLDER calls one otherwise
+    /// Hugging Face model folders, folders that contain model folders, GGUF files, or names of the
+    /// Hugging Face Hub (OWNER/NAME, OWNER/NAME@REVISION); NAME=FOLDER calls one otherwise
     #[arg(long = "model", value_name = "FOLDER|OWNER/NAME", num_args = 1.., required = true)]
     models: Vec<String>,
 

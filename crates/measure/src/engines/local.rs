@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use relscale_corpus::{CorpusError, Tokenizer};
-use relscale_decoder::checkpoint::Checkpoint;
+use relscale_decoder::checkpoint::{self, Checkpoint};
 use relscale_decoder::count::ParameterCount;
 use relscale_decoder::families::{self, CheckpointInfo, LoadOptions, ReadWeights};
 use relscale_decoder::kernels::{self, Format, Speeds};
@@ -15,6 +15,7 @@ use relscale_records::Score;
 use relscale_records::provenance::{ModelProvenance, ParameterCounts};
 use relscale_records::study::ComputedOn;
 
+use super::gguf;
 use super::options::{Dtype, EngineOptions, Listener};
 use super::provider::Provider;
 use crate::engine::{Engine, EngineIdentity, EngineWindow, Vocabulary};
@@ -46,7 +47,7 @@ pub struct LocalEngine {
 }
 
 impl LocalEngine {
-    /// Loads a Hugging Face folder; where its files are `known` to be those of which this was
+    /// Loads a Hugging Face folder or a GGUF file; where its files are `known` to be those of which this was
     /// learned, without hashing them.
     ///
     /// # Errors
@@ -268,7 +269,7 @@ impl Engine for LocalEngine {
     }
 }
 
-/// A local folder as a source for a session. Configuration, the list of tensors and the tokenizer
+/// A local folder or GGUF file as a source for a session. Configuration, the list of tensors and the tokenizer
 /// are read now, so that a broken folder is found before hours are spent on the others; the weights
 /// are read when it is their turn.
 ///
@@ -301,8 +302,12 @@ pub fn source(request: &ModelRequest, asked: &EngineOptions) -> Result<ModelSour
     })
 }
 
-/// The files of a folder among which the decoder finds configuration and weights.
+/// The files of a folder among which the decoder finds configuration and weights; of a GGUF file
+/// itself and its fellows.
 pub(super) fn files_of_a_model(folder: &Path) -> Option<Vec<PathBuf>> {
+    if let Some(files) = checkpoint::gguf::find(folder).ok()? {
+        return Some(files);
+    }
     let entries = std::fs::read_dir(folder).ok()?;
     let mut files: Vec<PathBuf> =
         entries.map(|entry| Some(entry.ok()?.path())).collect::<Option<_>>()?;
@@ -314,11 +319,14 @@ pub(super) fn files_of_a_model(folder: &Path) -> Option<Vec<PathBuf>> {
     Some(files)
 }
 
-/// The tokenizer of a folder, where it has one that is read here.
+/// The tokenizer of a folder or a GGUF file, where it has one that is read here.
 ///
 /// # Errors
 /// [`Error::Corpus`] for one that is broken.
 pub(super) fn tokenizer(folder: &Path) -> Result<Option<Arc<Tokenizer>>> {
+    if let Some(tokenizer) = gguf::tokenizer(folder)? {
+        return Ok(Some(Arc::new(tokenizer)));
+    }
     match Tokenizer::from_folder(folder) {
         Ok(tokenizer) => Ok(Some(Arc::new(tokenizer))),
         Err(CorpusError::NoTokenizer { .. } | CorpusError::TokenizerForm { .. }) => Ok(None),

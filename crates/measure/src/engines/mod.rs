@@ -2,6 +2,7 @@
 //!
 //! * [`local`]: the decoder of this workspace, on this machine, in f32 or bf16.
 //! * [`exec`]: any process that speaks a stated protocol, PyTorch with transformers among them.
+//! * `gguf`: the tokenizer of a GGUF file, and its refusal by engines that read folders.
 //! * [`mock`]: no model at all; pseudo-scores for tests and dry runs.
 //! * [`vllm`]: a vLLM server, on whatever machines.
 //!
@@ -11,6 +12,7 @@
 
 pub mod earlier;
 pub mod exec;
+mod gguf;
 pub mod local;
 pub mod mock;
 pub mod options;

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use super::find::Hub;
 use super::name::Repository;
 use super::wanted::Parts;
+use relscale_decoder::checkpoint::gguf;
+
 use crate::error::{Error, Result};
 
 /// A model as it was asked for: `FOLDER`, `OWNER/NAME[@REVISION]`, or one of them behind `NAME=`.
@@ -14,20 +16,19 @@ pub struct ModelRequest {
     pub name: String,
     /// Family within which laws are fitted; the architecture's name if not given.
     pub family: Option<String>,
-    /// The folder.
+    /// The folder, or the GGUF file.
     pub folder: PathBuf,
     /// Where its files were fetched from, with the commit; none of a folder that was given.
     pub source: Option<String>,
 }
 
 impl ModelRequest {
-    /// Reads `FOLDER` or `NAME=FOLDER`; names of the Hub are refused. Without a name, the folder's
+    /// Reads `FOLDER` or `NAME=FOLDER`, where a GGUF file may stand for a folder; names of the Hub are refused. Without a name, the folder's
     /// own is taken.
     ///
     /// # Errors
     /// [`Error::NoModelFolder`] for what can only be a name of the Hub; [`Error::NoSuchPath`] for a
-    /// path where nothing is; [`Error::ModelFile`] and [`Error::Gguf`] for a file;
-    /// [`Error::NoConfig`] when a folder holds no `config.json`.
+    /// path where nothing is; [`Error::ModelFile`] for another file; [`Error::NoConfig`] when a folder holds no `config.json`.
     pub fn parse(argument: &str) -> Result<Self> {
         Self::from_argument(argument, &|place| {
             Err(Error::NoModelFolder { argument: place.to_owned() })
@@ -71,14 +72,15 @@ impl ModelRequest {
         Ok(Self { name: name.unwrap_or(model.name), ..model })
     }
 
-    /// A folder under its own name.
+    /// A folder or a GGUF file under its own name.
     ///
     /// # Errors
     /// As [`parse`](Self::parse), where there is no model in it.
     pub fn from_folder(folder: &Path) -> Result<Self> {
         check(folder)?;
         let full = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        let name = full.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
+        let name = full.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+        let name = if folder.is_file() { stem(&name).to_owned() } else { name.into_owned() };
         Ok(Self { name, family: None, folder: folder.to_owned(), source: None })
     }
 }
@@ -87,50 +89,36 @@ impl ModelRequest {
 const MODEL_FILES: [&str; 11] =
     ["gguf", "ggml", "safetensors", "bin", "pt", "pth", "ckpt", "onnx", "h5", "msgpack", "json"];
 
-/// Refuses what is no folder with a model.
+/// Refuses what is neither a folder with a model nor a GGUF file.
 fn check(path: &Path) -> Result<()> {
+    // What is wrong with one is for the engine to say.
+    if gguf::find(path).map_or(true, |files| files.is_some()) {
+        return Ok(());
+    }
     if !path.is_dir() {
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        if is_gguf(path) {
-            return Err(Error::Gguf { path: path.to_owned(), folder: folder.to_owned() });
-        }
         let holds_model = folder.join("config.json").is_file();
         let folder = holds_model.then(|| folder.to_owned());
         return Err(Error::ModelFile { path: path.to_owned(), folder });
     }
-    let config = path.join("config.json").is_file();
-    let files =
-        || std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
-    let ends = |path: &Path, ending: &str| {
-        path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
-    };
-    // A folder of GGUF alone, with or without the configuration beside it.
-    let others = || files().any(|file| ends(&file, "safetensors") || ends(&file, "bin"));
-    if let Some(gguf) = files().find(|file| ends(file, "gguf"))
-        && (!config || !others())
-    {
-        return Err(Error::Gguf { path: gguf, folder: path.to_owned() });
-    }
-    match config {
+    match path.join("config.json").is_file() {
         true => Ok(()),
         false => Err(Error::NoConfig { folder: path.to_owned() }),
     }
 }
 
-/// Whether a file is GGUF, by its first bytes or its name.
-fn is_gguf(path: &Path) -> bool {
-    use std::io::Read;
-    let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gguf"));
-    let begins = || {
-        let mut magic = [0; 4];
-        path.is_file()
-            && std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
-            && magic == *b"GGUF"
+/// The name of a file without its ending, and without what numbers it among its fellows.
+fn stem(name: &str) -> &str {
+    let Some(stem) = name.strip_suffix(".gguf").or_else(|| name.strip_suffix(".GGUF")) else {
+        return name;
     };
-    named || begins()
+    match stem.split_once("-00001-of-") {
+        Some((stem, count)) if count.len() == 5 && !stem.is_empty() => stem,
+        _ => stem,
+    }
 }
 
 /// Whether something that is not there was meant as a path, and not as a name of the Hub (`NAME` or
@@ -198,9 +186,6 @@ mod tests {
             ("a b", vec!["there is nothing"]),
             ("", vec!["there is nothing"]),
             (&at("none"), vec!["there is nothing"]),
-            (&at("q8.gguf"), vec!["GGUF", "gguf_file", "original"]),
-            (&format!("name={}", at("renamed")), vec!["GGUF", "gguf_file"]),
-            (&at("quantised"), vec!["x.Q4_K_M.GGUF", "gguf_file"]),
             (&at("m/model.safetensors"), vec!["is a file", "give its folder", &m]),
             (&at("m/config.json"), vec!["is a file", "give its folder", &m]),
             (&at("plain.txt"), vec!["is a file", "folder with config.json"]),
@@ -212,6 +197,16 @@ mod tests {
             });
         }
         ModelRequest::parse(&m).unwrap();
+        std::fs::write(at("big-00001-of-00002.gguf"), "GGUF").unwrap();
+        for (given, name) in [
+            (at("q8.gguf"), "q8"),
+            (at("big-00001-of-00002.gguf"), "big"),
+            (format!("name={}", at("renamed")), "name"),
+            (at("renamed"), "renamed"),
+            (at("quantised"), "quantised"),
+        ] {
+            assert_eq!(ModelRequest::parse(&given).unwrap().name, name);
+        }
         for name in ["gpt2", "EleutherAI/pythia-70m", "Qwen/Qwen2.5-0.5B", "a/b@refs/pr/1"] {
             let error = ModelRequest::parse(name).unwrap_err();
             assert!(matches!(&error, Error::NoModelFolder { argument } if argument == name));

@@ -24,9 +24,9 @@ use std::time::Duration;
 use relscale_records::Score;
 use relscale_records::provenance::{ModelProvenance, ScoreColumn, ToolProvenance};
 
-use super::local;
 use super::options::{Dtype, EngineOptions};
 use super::provider::Provider;
+use super::{gguf, local};
 use crate::engine::{Engine, EngineIdentity, EngineWindow, Vocabulary};
 use crate::error::{Error, Result};
 use crate::hub::{ModelRequest, Parts};
@@ -95,6 +95,7 @@ fn source(
     words: Vec<String>,
     prefix: &'static str,
 ) -> Result<ModelSource<'static>> {
+    gguf::refuse(request, name(prefix))?;
     let (request, asked) = (request.clone(), asked.clone());
     Ok(ModelSource {
         name: request.name.clone(),
@@ -104,6 +105,11 @@ fn source(
         load: Box::new(move |_| load(&request, &asked, &words, prefix)),
         recognise: None,
     })
+}
+
+/// The engine as a person names it, by what stands before the names of its process.
+fn name(prefix: &str) -> &'static str {
+    if prefix.is_empty() { TRANSFORMERS.name } else { PROVIDER.name }
 }
 
 /// A model behind a process.
@@ -154,7 +160,7 @@ fn load(
         notices.extend(hello.notices.iter().cloned());
         Ok((process, hello, notices))
     };
-    let engine = if prefix.is_empty() { TRANSFORMERS.name } else { PROVIDER.name };
+    let engine = name(prefix);
     let (process, hello, notices) =
         started().map_err(|fault| engine_error(fault, engine, &request.name))?;
     let facts = hello.facts(request, prefix);

@@ -38,9 +38,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::local;
 use super::options::{EngineOptions, Share};
 use super::provider::Provider;
+use super::{gguf, local};
 use crate::error::{Error, Result};
 use crate::http::{Limits, Secret};
 use crate::hub::{ModelRequest, Parts};
@@ -114,6 +114,7 @@ fn source_with(
     };
     let key = KEYS.iter().find_map(|name| Secret::from_variable(name));
     let server = Server::new(url, key, Arc::clone(&asked.cancel), LIMITS).map_err(failed)?;
+    gguf::refuse(request, NAME)?;
     let tokenizer = local::tokenizer(&request.folder)?;
     let sizes = facts::sizes(request, asked.parameters)?;
     let known = tokenizer.as_ref().and_then(|tokenizer| tokenizer.known_ids().last().copied());
