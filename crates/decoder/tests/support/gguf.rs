@@ -91,7 +91,13 @@ pub fn keys(bytes: &[u8]) -> Parts {
         at += 4;
         match kind {
             8 => at += 8 + number(at) as usize,
-            9 => at += 12 + width(four(at)) * number(at + 4) as usize,
+            9 => {
+                let (kind, count) = (four(at), number(at + 4) as usize);
+                at += 12;
+                for _ in 0..count {
+                    at += if kind == 8 { 8 + number(at) as usize } else { width(kind) };
+                }
+            }
             _ => at += width(kind),
         }
         keys.push((name, bytes[start..at].to_vec()));
