@@ -47,8 +47,8 @@ pub struct LocalEngine {
 }
 
 impl LocalEngine {
-    /// Loads a Hugging Face folder or a GGUF file; where its files are `known` to be those of which this was
-    /// learned, without hashing them.
+    /// Loads a Hugging Face folder or a GGUF file; where its files are `known` to be those of which
+    /// this was learned, without hashing them.
     ///
     /// # Errors
     /// [`Error::Model`], naming the model.
@@ -269,9 +269,9 @@ impl Engine for LocalEngine {
     }
 }
 
-/// A local folder or GGUF file as a source for a session. Configuration, the list of tensors and the tokenizer
-/// are read now, so that a broken folder is found before hours are spent on the others; the weights
-/// are read when it is their turn.
+/// A local folder or GGUF file as a source for a session. Configuration, the list of tensors and
+/// the tokenizer are read now, so that a broken folder is found before hours are spent on the
+/// others; the weights are read when it is their turn.
 ///
 /// # Errors
 /// [`Error::Model`] and [`Error::Corpus`] (the tokenizer). A folder without a tokenizer is no

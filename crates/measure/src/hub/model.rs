@@ -23,12 +23,13 @@ pub struct ModelRequest {
 }
 
 impl ModelRequest {
-    /// Reads `FOLDER` or `NAME=FOLDER`, where a GGUF file may stand for a folder; names of the Hub are refused. Without a name, the folder's
-    /// own is taken.
+    /// Reads `FOLDER` or `NAME=FOLDER`, where a GGUF file may stand for a folder; names of the Hub
+    /// are refused. Without a name, the folder's own is taken.
     ///
     /// # Errors
     /// [`Error::NoModelFolder`] for what can only be a name of the Hub; [`Error::NoSuchPath`] for a
-    /// path where nothing is; [`Error::ModelFile`] for another file; [`Error::NoConfig`] when a folder holds no `config.json`.
+    /// path where nothing is; [`Error::ModelFile`] for another file; [`Error::NoConfig`] when a
+    /// folder holds no `config.json`.
     pub fn parse(argument: &str) -> Result<Self> {
         Self::from_argument(argument, &|place| {
             Err(Error::NoModelFolder { argument: place.to_owned() })
