@@ -62,6 +62,7 @@ fn figures_are_as_large_as_their_style() {
         |ending: &str| place.path("study/figures").join(format!("greedy--made-up.{ending}"));
     for (style, width, pixels_wide) in [
         ("column", "width=\"3.35in\"", 2010),
+        ("two-column", "width=\"7in\"", 4200),
         ("page", "width=\"900\"", 1800),
         ("talk", "width=\"1280\"", 1920),
     ] {

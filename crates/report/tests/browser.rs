@@ -550,6 +550,13 @@ fn figures_reflow_on_a_phone() {
     };
     assert_eq!(tab.evaluate(&seen(".wide")), 0);
     assert!(tab.evaluate(&seen(".narrow")).as_u64().unwrap() >= 6);
+    // What still goes sideways can be seen to, and reached by the keyboard.
+    tab.evaluate("document.querySelectorAll('details').forEach((it) => (it.open = true))");
+    let over = "(over) => [...document.querySelectorAll('.scroll')].filter((it) => it.scrollWidth > it.clientWidth + 1 && (!over || (it.tabIndex === 0 && it.ariaLabel && it.classList.contains('over')))).length";
+    tab.evaluate("new Promise((done) => setTimeout(done, 100))");
+    let wide = tab.evaluate(&format!("({over})(false)"));
+    assert!(wide.as_u64().unwrap() > 0);
+    assert_eq!(tab.evaluate(&format!("({over})(true)")), wide);
     let sideways = "[...document.querySelectorAll('figure, #found, h1, .tiles')].filter((it) => it.scrollWidth > it.clientWidth + 1).map((it) => it.id)";
     assert_eq!(tab.evaluate(sideways), json!([]));
 }

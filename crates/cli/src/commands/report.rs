@@ -29,9 +29,9 @@ pub(crate) struct Arguments {
     /// The study folder
     study: PathBuf,
 
-    /// What the figures' files are for: a column of a paper (3.35 inches), a page (900 pixels), a
-    /// talk (large text); those on the page stay as they are
-    #[arg(long, value_name = "column|page|talk", default_value = "page", value_parser = style)]
+    /// What the figures' files are for: a column of a paper (3.35 inches) or both (7 inches), a page
+    /// (900 pixels), a talk (large text); those on the page stay as they are
+    #[arg(long, value_name = "column|two-column|page|talk", default_value = "page", value_parser = style)]
     style: FigureStyle,
 
     /// Print the page to STUDY/report.pdf too, by a browser or converter on the PATH: chromium,

@@ -20,7 +20,7 @@
 //! | `source` | numbers with the place from which they come |
 //! | `typeset` | sentences of the laws as they look in print |
 //! | `page.html`, `page.css` | the template and how it looks, on a screen, in the dark, on paper |
-//! | `script/` | what moves: the slider, the switches, tables that sort, buttons that copy figures. Without scripts the page reads all the same |
+//! | `script/` | what moves: the slider, the switches, tables that sort and scroll, buttons that copy figures. Without scripts the page reads all the same |
 
 mod cautions;
 mod escape;
@@ -58,6 +58,7 @@ const SCRIPT: &str = concat!(
     include_str!("script/axis.js"),
     include_str!("script/explore.js"),
     include_str!("script/take.js"),
+    include_str!("script/scroll.js"),
 );
 
 /// What the template is given.

@@ -12,6 +12,8 @@ use std::str::FromStr;
 pub enum FigureStyle {
     /// One column of a paper: 3.35 inches wide, text of 8 points. Panels stand above each other.
     Column,
+    /// Both columns of a paper: 7 inches wide, text of 8 points.
+    TwoColumn,
     /// The page of a report: 900 pixels wide.
     #[default]
     Page,
@@ -21,12 +23,13 @@ pub enum FigureStyle {
 
 impl FigureStyle {
     /// All styles, by width of the canvas.
-    pub const ALL: [Self; 3] = [Self::Column, Self::Talk, Self::Page];
+    pub const ALL: [Self; 4] = [Self::Column, Self::Talk, Self::TwoColumn, Self::Page];
 
     /// Its name, as it is given on a command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Column => "column",
+            Self::TwoColumn => "two-column",
             Self::Page => "page",
             Self::Talk => "talk",
         }
@@ -37,6 +40,8 @@ impl FigureStyle {
         match self {
             // 3.35 in = 241 pt; text of 12 units is then 8 pt.
             Self::Column => 362.0,
+            // 7 in = 504 pt likewise.
+            Self::TwoColumn => 756.0,
             Self::Page => 900.0,
             Self::Talk => 640.0,
         }
@@ -46,6 +51,7 @@ impl FigureStyle {
     pub(super) fn shrunk(self) -> f64 {
         match self {
             Self::Column => 0.62,
+            Self::TwoColumn => 0.75,
             Self::Page => 1.0,
             Self::Talk => 0.75,
         }
@@ -56,6 +62,7 @@ impl FigureStyle {
     pub(super) fn pixels(self) -> f32 {
         match self {
             Self::Column => 3.35 * 600.0 / 362.0,
+            Self::TwoColumn => 7.0 * 600.0 / 756.0,
             Self::Page => 2.0,
             Self::Talk => 3.0,
         }
@@ -65,6 +72,7 @@ impl FigureStyle {
     pub(super) fn unit(self) -> (f64, &'static str) {
         match self {
             Self::Column => (3.35 / 362.0, "in"),
+            Self::TwoColumn => (7.0 / 756.0, "in"),
             Self::Page => (1.0, ""),
             Self::Talk => (2.0, ""),
         }
@@ -90,7 +98,7 @@ impl FromStr for FigureStyle {
 
 /// No style has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no style {0:?} of figures; there are: column (of a paper), page, talk (slides)")]
+#[error("there is no style {0:?} of figures; there are: column and two-column (of a paper), page, talk (slides)")]
 pub struct UnknownStyle(String);
 
 #[cfg(test)]

@@ -150,7 +150,7 @@ fn tiles(study: &At<'_, StudyFit>) -> Vec<Tile> {
     let held_out = inside.zip(judged).map(|(inside, judged)| Tile {
         value: Html::from(&inside.count(None)),
         beside: Html::from(&Cell::words("of ").with(judged.count(None))),
-        what: Html::text("larger models inside the interval predicted from smaller ones"),
+        what: Html::text("predictions of larger models from smaller ones, inside their intervals"),
     });
     let next = groups().find_map(|group| {
         let next = at!(group.next_size).there()?;
