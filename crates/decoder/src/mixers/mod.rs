@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `state_space` | a selective state space behind a causal convolution: Mamba, Falcon Mamba, Mamba 2 |
+//! | `state_space` | a selective state space behind a convolution: Mamba, Falcon Mamba, Mamba 2 |
 //! | `convolution` | that convolution |
 //! | `select` | its time steps, `B` and `C` |
 //! | `layout` | what it works in |

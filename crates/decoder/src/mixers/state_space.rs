@@ -256,16 +256,22 @@ impl Own<'_> {
 fn gated(d: usize, y: &[[f32; LANES]], gate: &[f32], x: &mut [f32]) {
     vectorised(
         #[inline(always)]
-        || {
-            let rows = y.iter().zip(gate.chunks_exact(d)).zip(x.chunks_exact_mut(d));
-            rows.for_each(
-                #[inline(always)]
-                |((y, gate), x)| {
-                    for i in 0..d {
-                        x[i] = y[i] * (gate[i] * sigmoid(gate[i]));
-                    }
-                },
-            );
+        || match d {
+            16 => gated_of::<16>(y, gate, x),
+            8 => gated_of::<8>(y, gate, x),
+            4 => gated_of::<4>(y, gate, x),
+            2 => gated_of::<2>(y, gate, x),
+            _ => gated_of::<1>(y, gate, x),
         },
     );
+}
+
+#[inline(always)]
+fn gated_of<const D: usize>(y: &[[f32; LANES]], gate: &[f32], x: &mut [f32]) {
+    let (gate, x) = (gate.as_chunks::<D>().0, x.as_chunks_mut::<D>().0);
+    for t in 0..y.len() {
+        for i in 0..D {
+            x[t][i] = y[t][i] * (gate[t][i] * sigmoid(gate[t][i]));
+        }
+    }
 }

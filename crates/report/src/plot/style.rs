@@ -98,7 +98,9 @@ impl FromStr for FigureStyle {
 
 /// No style has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no style {0:?} of figures; there are: column and two-column (of a paper), page, talk (slides)")]
+#[error(
+    "there is no style {0:?} of figures; there are: column and two-column (of a paper), page, talk (slides)"
+)]
 pub struct UnknownStyle(String);
 
 #[cfg(test)]
