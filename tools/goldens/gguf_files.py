@@ -66,7 +66,7 @@ def unpermuted(weights, heads):
 
 def vocabulary(writer, name, rows):
     """A tokenizer of a few letters: SentencePiece's for llama, byte-level for the others."""
-    spm = name == "llama"
+    spm = name in ("llama", "gemma")
     tokens = ["<unk>", "<s>", "</s>", "▁" if spm else "Ġ", *"abcdefghiklmnoprstuvwy", "th", "the"]
     kinds = [2, 3, 3] + [1] * (len(tokens) - 3)
     while len(tokens) < rows:
@@ -108,6 +108,9 @@ def models():
         "llama": (checkpoints.llama(**small, attention_bias=True, rope_theta=500.0, rope_scaling=checkpoints.LLAMA3,
                                     max_position_embeddings=256), dict(
             token_embd=T.Q8_0, output=T.F16, attn_q=T.Q8_0, attn_k=T.Q4_0, attn_v=T.Q5_1, attn_output=T.Q5_0, ffn=T.Q4_1)),
+        # A root of the width that is a number of f32.
+        "gemma": (checkpoints.gemma(**{**small, "hidden_size": 64, "num_key_value_heads": 1}), dict(
+            token_embd=T.Q8_0, attn=T.Q8_0, ffn=T.Q4_1)),
         "qwen2": (checkpoints.qwen2(**{**small, "tie_word_embeddings": True}), dict(
             token_embd=T.Q8_0, attn=T.Q4_1, ffn_gate=T.BF16, ffn_up=T.Q5_0, ffn_down=T.Q5_1)),
         "qwen3": (checkpoints.qwen3(**{**small, "intermediate_size": 256, "num_key_value_heads": 1, "vocab_size": 33},
@@ -153,6 +156,10 @@ def models():
                 kind = kind[int(stored.split(".")[1])]
             heads = dict(attn_q=config.num_attention_heads, attn_k=config.num_key_value_heads).get(part) if name == "llama" else None
             numbers = p.detach().numpy()
+            # llama.cpp's files hold what is multiplied with; of numbers near one the difference from 1 is exact.
+            plain = name == "gemma" and "norm" in stored
+            if plain:
+                numbers = numbers + np.float32(1)
             if heads:
                 numbers = permuted(numbers, heads)
             if kind.name.endswith("_K"):
@@ -168,6 +175,8 @@ def models():
                 bytes = quantize(numbers, kind)
             writer.add_tensor(stored, bytes, raw_dtype=kind)
             numbers = dequantize(bytes, kind).astype(np.float32)
+            if plain:
+                numbers = numbers - np.float32(1)
             p.data.copy_(torch.from_numpy(unpermuted(numbers, heads) if heads else numbers))
         writer.write_header_to_file(folder / "model.gguf")
         writer.write_kv_data_to_file()

@@ -19,7 +19,7 @@ use serde_json::{Map, Value as Json, json};
 use super::config::Config;
 use super::family::Family;
 use super::names::{Names, Stored};
-use super::{llama, qwen2, qwen3};
+use super::{gemma, llama, qwen2, qwen3};
 use crate::checkpoint::Checkpoint;
 use crate::checkpoint::gguf::{self, Metadata, Value};
 use crate::error::{Error, Result};
@@ -36,7 +36,8 @@ struct Architecture {
 }
 
 /// All architectures that are read.
-const ARCHITECTURES: [Architecture; 3] = [
+const ARCHITECTURES: [Architecture; 4] = [
+    Architecture { family: &gemma::FAMILY, names: &NAMES, plain_gains: true },
     Architecture { family: &llama::FAMILY, names: &PAIRED, plain_gains: false },
     Architecture { family: &qwen2::FAMILY, names: &NAMES, plain_gains: false },
     Architecture { family: &qwen3::FAMILY, names: &NAMES, plain_gains: false },
