@@ -417,5 +417,5 @@ fn a_gguf_file_is_a_model() {
     for words in ["13 f32+6 q4_1+3 q8_0", "GGUF metadata", "\"tiny.Q4_1\"", "tiny.Q4_1.gguf"] {
         assert!(record.contains(words), "{words}: {record}");
     }
-    measure("exec:true").refuses(3, &["--engine exec does not read; --engine local does"]);
+    measure("exec:true").refuses(3, &["--engine exec does not read", "hint: --engine local does"]);
 }

@@ -29,8 +29,8 @@ pub(crate) struct Arguments {
     /// The study folder
     study: PathBuf,
 
-    /// What the figures' files are for: a column of a paper (3.35 inches) or both (7 inches), a page
-    /// (900 pixels), a talk (large text); those on the page stay as they are
+    /// What the figures' files are for: a column of a paper (3.35 inches) or both (7 inches), a
+    /// page (900 pixels), a talk (large text); those on the page stay as they are
     #[arg(long, value_name = "column|two-column|page|talk", default_value = "page", value_parser = style)]
     style: FigureStyle,
 
