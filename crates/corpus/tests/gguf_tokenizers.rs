@@ -154,6 +154,9 @@ fn scores_decide_and_bytes_fall_back() {
     assert_eq!(open(&vocabulary).encode("~").unwrap().ids, [0]);
 }
 
+/// Damage to a vocabulary.
+type Spoil<'a> = &'a dyn Fn(&mut GgufVocabulary);
+
 #[test]
 fn what_is_not_known_is_refused_by_name() {
     let said = |change: &dyn Fn(&mut GgufVocabulary)| {
@@ -161,7 +164,7 @@ fn what_is_not_known_is_refused_by_name() {
         change(&mut vocabulary);
         Tokenizer::from_gguf(&vocabulary, Path::new("m.gguf")).unwrap_err().to_string()
     };
-    let cases: [(&dyn Fn(&mut GgufVocabulary), &str); 11] = [
+    let cases: [(Spoil<'_>, &str); 11] = [
         (&|v| v.model = "t5".into(), "\"t5\" is not read"),
         (&|v| v.pre = Some("tekken".into()), "\"tekken\""),
         (&|v| v.pre = None, "pre is missing"),

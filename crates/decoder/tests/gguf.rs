@@ -270,7 +270,11 @@ fn metadata_that_is_no_model_of_ours_is_refused() {
     assert_eq!(model(&[], vec![float("llama.rope.scaling.factor", 0.0)]), "loaded");
     for (out, keys, words) in [
         (vec!["general.architecture"], vec![], "architecture \"\" is not known"),
-        (vec!["general.architecture"], vec![architecture("mamba")], "Known: gemma, llama, qwen2, qwen3"),
+        (
+            vec!["general.architecture"],
+            vec![architecture("mamba")],
+            "Known: gemma, llama, qwen2, qwen3",
+        ),
         (vec!["llama.block_count"], vec![], "llama.block_count is missing"),
         (vec![], vec![number("llama.logit_scale", 2)], "llama.logit_scale = 2"),
         (vec![], vec![number("llama.expert_count", 8)], "mixture of experts"),
