@@ -10,7 +10,7 @@ use super::{Style, painted, safe, safe_line};
 
 /// A result, its parts with a line between those that do not belong together.
 ///
-/// Every line is [safe](super::safe); names and numbers are set off where `paints` says so.
+/// Every line is [safe](super::safe()); names and numbers are set off where `paints` says so.
 pub(super) fn shown(result: &Shown, paints: bool) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut last: Option<&Part> = None;
