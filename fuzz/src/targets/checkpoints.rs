@@ -7,8 +7,8 @@ use relscale_decoder::count::ParameterCount;
 use relscale_decoder::families::{self, LoadOptions};
 use relscale_decoder::head::Vocabulary;
 use relscale_decoder::{Model, Sequence};
-use relscale_measure::engines::{EngineOptions, local};
 use relscale_measure::ModelRequest;
+use relscale_measure::engines::{EngineOptions, local};
 use safetensors::SafeTensors;
 
 use crate::input::{files, join};

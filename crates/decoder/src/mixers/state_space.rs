@@ -2,7 +2,7 @@
 //! `y` is what the state gives (`kernels::scan`) of what was convolved of `input(norm(x))`.
 //!
 //! Products leave their outputs in pieces ([`super`]); bias and softplus of the time steps are
-//! applied to tiles in the cache. A piece goes over [`TOKENS`] tokens at a time, so that what it
+//! applied to tiles in the cache. A piece goes over `TOKENS` tokens at a time, so that what it
 //! reads of them is read once, whatever the number of its states.
 
 #![allow(
