@@ -236,8 +236,9 @@ pub fn training_seeds() -> Vec<Vec<u8>> {
 pub fn training_checkpoint(data: &[u8]) {
     let place = Place::of("training_checkpoint");
     let path = place.put(checkpoint::FILE, data);
-    let spec = families::spec_of_config(&seeds::root().join("testdata/training/gradient/config.json"))
-        .expect("a golden");
+    let spec =
+        families::spec_of_config(&seeds::root().join("testdata/training/mistral/gradient/config.json"))
+            .expect("a golden");
     match checkpoint::read(place.path(), "key", &spec) {
         Ok(Some((state, progress))) => {
             let [first, second] = &state.moments;
@@ -256,8 +257,9 @@ pub fn training_checkpoint(data: &[u8]) {
 /// A run that has taken seven steps.
 pub fn training_checkpoint_seeds() -> Vec<Vec<u8>> {
     let place = Place::of("written");
-    let spec = families::spec_of_config(&seeds::root().join("testdata/training/gradient/config.json"))
-        .expect("a golden");
+    let spec =
+        families::spec_of_config(&seeds::root().join("testdata/training/mistral/gradient/config.json"))
+            .expect("a golden");
     let weights = Weights::zeros(&spec);
     checkpoint::write(place.path(), "key", [&weights; 3], 7, &Progress::default())
         .expect("a folder in memory");
