@@ -3,7 +3,9 @@
 //!
 //! Source: `Mamba2Config` and `Mamba2ForCausalLM` of transformers 4.57 (`torch_forward`). The size
 //! of its chunks changes no sum but its order; `time_step_*` but the limit are for initialisation.
-//! Trained at 2048 tokens (Dao & Gu 2024).
+//! The gated output is normed a group of `B` and `C` at a time, as the original and version 5 do;
+//! 4.57 norms all of it at once, which is the same where there is one group. Trained at 2048 tokens
+//! (Dao & Gu 2024).
 
 use serde_json::Value;
 
@@ -62,7 +64,8 @@ fn limits(config: &mut Config) -> Result<[f32; 2]> {
             false => Ok([0.0, f32::INFINITY]),
         };
     };
-    let number = |value: &Value| match value.as_str() {
+    // Version 5 writes `{"__float__": "Infinity"}`.
+    let number = |value: &Value| match value.get("__float__").unwrap_or(value).as_str() {
         Some("Infinity") => Some(f32::INFINITY),
         _ => value.as_f64().map(|number| number as f32),
     };

@@ -59,8 +59,8 @@ pub fn block(
         let (first, length) = places[row];
         let start = first * layout.width + layout.hidden * length;
         gather(&scanned[start..], length, row - first, layout.d, out);
-        if let Some(weights) = &block.output_norm {
-            norm::in_place(spec.norm, spec.norm_epsilon, weights, out, i);
+        if let Some(gain) = block.output_norm.as_ref().and_then(|norm| norm.gain.as_ref()) {
+            norm::in_groups(spec.norm_epsilon, gain, out, i / mixer.groups());
         }
     });
     linear::add(&block.output, input, 1.0, x);

@@ -43,6 +43,19 @@ pub fn in_place(kind: NormKind, epsilon: f32, weights: &NormWeights, y: &mut [f3
     );
 }
 
+/// RMSNorm of one row, a group of `width` channels at a time, under one gain for all.
+pub fn in_groups(epsilon: f32, gain: &[f32], y: &mut [f32], width: usize) {
+    vectorised(
+        #[inline(always)]
+        || {
+            for (y, gain) in y.chunks_exact_mut(width).zip(gain.chunks_exact(width)) {
+                let scale = 1.0 / (dot(y, y) / width as f32 + epsilon).sqrt();
+                y.iter_mut().zip(gain).for_each(|(v, g)| *v = *v * scale * g);
+            }
+        },
+    );
+}
+
 /// What is taken off a row.
 #[inline(always)]
 fn mean(kind: NormKind, x: &[f32]) -> f32 {

@@ -324,7 +324,13 @@ fn state_space(spec: &Spec, mixer: &StateSpace, block: &StateSpaceBlock, rows: &
             })
             .collect();
         if let Some(norm) = &block.output_norm {
-            y = normed(spec, norm, &[y]).concat();
+            // A group at a time.
+            let (gain, width) = (norm.gain.as_ref().unwrap(), inner / mixer.groups());
+            for (y, gain) in y.chunks_mut(width).zip(gain.chunks(width)) {
+                let square = y.iter().map(|x| x * x).sum::<f64>() / width as f64;
+                let root = (square + f64::from(spec.norm_epsilon)).sqrt();
+                y.iter_mut().zip(gain).for_each(|(y, g)| *y *= f64::from(*g) / root);
+            }
         }
         out.push(linear(&block.output, &y));
     }

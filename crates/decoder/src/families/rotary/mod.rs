@@ -49,6 +49,14 @@ impl Model<'_> {
     pub(super) fn of(spec: &Spec) -> Self {
         Self { head_width: spec.head_width, context: spec.context, original: None, kinds: &[] }
     }
+
+    /// The usual name of a kind of scaling.
+    fn usual<'k>(&self, kind: &'k str) -> &'k str
+    where
+        Self: 'k,
+    {
+        self.kinds.iter().find(|(other, _)| *other == kind).map_or(kind, |(_, usual)| usual)
+    }
 }
 
 /// Reads all keys of rotary positions of heads of `head_width`, in a model of this context.

@@ -31,8 +31,7 @@ impl Table<'_> {
         // Beside a kind that does not look at it, it says nothing.
         config.get(ORIGINAL);
         let said = self.kind(config)?;
-        let other = |said| self.model.kinds.iter().find(|(other, _)| *other == said);
-        let kind = said.as_str().map(|said| other(said).map_or(said, |(_, usual)| *usual));
+        let kind = said.as_str().map(|said| self.model.usual(said));
         let scaling = match kind {
             Some("default") => None,
             Some("linear") => {
@@ -61,8 +60,9 @@ impl Table<'_> {
     fn kind(&mut self, config: &Config) -> Result<Value> {
         let given = |value: &Value| !value.is_null();
         let new = self.keys.remove("rope_type").filter(given);
+        let usual = |kind: &Value| kind.as_str().map(|kind| self.model.usual(kind).to_owned());
         match (self.keys.remove("type").filter(given), new) {
-            (Some(old), Some(new)) if old != new => Err(config.broken(format!(
+            (Some(old), Some(new)) if old != new && usual(&old) != usual(&new) => Err(config.broken(format!(
                 "{}: type = {old} and rope_type = {new} contradict each other; keep the one that holds",
                 self.name
             ))),
