@@ -50,6 +50,7 @@ from transformers import (
     Phi3Config,
     Qwen2Config,
     Qwen3Config,
+    RwkvConfig,
     SmolLM3Config,
     StableLmConfig,
     Starcoder2Config,
@@ -159,6 +160,11 @@ def falcon_mamba(**over):
 def mamba2(**over):
     base = dict(vocab_size=37, hidden_size=16, state_size=16, num_hidden_layers=2, num_heads=4, head_dim=8, n_groups=2, chunk_size=8)
     return Mamba2Config(**{**base, **over})
+
+
+def rwkv(**over):
+    base = dict(vocab_size=37, context_length=24, hidden_size=16, intermediate_size=28, num_hidden_layers=3, rescale_every=2)
+    return RwkvConfig(**{**base, **over})
 
 
 def mistral(**over):
@@ -518,6 +524,9 @@ CASES = {
     # Of several groups the gated norm is one a group; 4.57 has one for all, so those are written by version 5.
     "mamba2": (mamba2(tie_word_embeddings=True), {}),
     "mamba2-limits-bf16": (mamba2(num_heads=2, head_dim=16, n_groups=1, state_size=24, time_step_limit=(0.125, 0.875)), dict(dtype=BF16)),
+    "rwkv": (rwkv(), {}),
+    "rwkv-narrow-bf16": (rwkv(hidden_size=10, attention_hidden_size=12, intermediate_size=None, rescale_every=0), dict(dtype=BF16)),
+    "rwkv-sharded-f16": (rwkv(hidden_size=12, attention_hidden_size=8, rescale_every=1), dict(dtype=F16, shard="3KB")),
     "mistral-no-window": (mistral(), dict(dtype=BF16)),
     "mistral-window": (mistral(sliding_window=5), {}),
     "olmo": (olmo(num_key_value_heads=4), {}),
@@ -605,6 +614,8 @@ CASES = {
                                       layer_norm_epsilon=2**-7, mixer_rms_eps=2**-7), dict(after=without("intermediate_size"))),
     "mamba2-odd": (mamba2(hidden_size=12, expand=3, num_heads=6, head_dim=6, n_groups=3, state_size=5, conv_kernel=3, use_bias=True,
                           use_conv_bias=False, layer_norm_epsilon=2**-7, time_step_limit=(0.25, 1.0)), dict(dtype=F16)),
+    "rwkv-odd": (rwkv(hidden_size=8, attention_hidden_size=20, num_hidden_layers=7, rescale_every=2, layer_norm_epsilon=2**-7,
+                      tie_word_embeddings=True), {}),
     "mistral-odd": (mistral(sliding_window=5, rope_theta=500.0, rms_norm_eps=2**-7), {}),
     "olmo-odd": (olmo(rope_theta=500.0, rope_scaling=dict(type="linear", factor=2.0), num_key_value_heads=4), {}),
     "olmo3-odd": (olmo3(rope_theta=400000.0, rms_norm_eps=2**-7, sliding_window=4, rope_scaling=dict(rope_type="linear", factor=2.0),
@@ -635,8 +646,10 @@ def randomise(model, seed, attention):
     names = {"lm_head.weight": "embed_out.weight"} if model.config.model_type == "gpt_neox" else {}
     for name, p in sorted((names.get(name, name), p) for name, p in model.named_parameters()):
         noise = torch.randn(p.shape, generator=g)
-        if name.endswith(("A_log", "conv1d.weight", "dt_proj.bias", "dt_bias")):
+        if name.endswith(("A_log", "conv1d.weight", "dt_proj.bias", "dt_bias", "time_decay", "time_first")):
             pass  # decays from near 0 to near 1, taps of both signs, time steps on both sides of softplus's bend
+        elif "time_mix_" in name:
+            noise = 0.5 + 0.5 * noise
         elif name.endswith("mixer.D"):
             noise = 1.0 + 0.5 * noise
         elif p.dim() == 2 and ("embed" in name or "wte" in name or "wpe" in name):

@@ -11,7 +11,8 @@
 
 use crate::kernels::{Format, Input, Numbers, Packed};
 use crate::lanes::dot;
-use crate::mixers::state_space;
+use crate::mixers::layout::Sequences;
+use crate::mixers::{state_space, time_mix};
 use crate::ops::positions::Tables;
 use crate::ops::{activation, attention, linear, norm, rows};
 use crate::spec::{Mixer, NormPlacement, NormSpan, Positions, Residual, Rotary, Spec};
@@ -38,12 +39,14 @@ pub struct Buffers {
     squares: Numbers,
     /// Of blocks whose tokens are mixed by a state space.
     state_space: state_space::Buffers,
+    /// Of blocks of time and channel mixing.
+    time_mix: time_mix::Buffers,
 }
 
 impl Buffers {
     /// For models in `format`.
     pub fn new(format: Format) -> Self {
-        let (x, qkv, attended, branch, squares, state_space) = Default::default();
+        let (x, qkv, attended, branch, squares, state_space, time_mix) = Default::default();
         Self {
             x,
             qkv,
@@ -53,6 +56,7 @@ impl Buffers {
             branch,
             squares,
             state_space,
+            time_mix,
         }
     }
 
@@ -71,12 +75,22 @@ pub fn hidden(spec: &Spec, weights: &Weights<Packed>, sequences: &[&[u32]], buff
     for (layer, block) in weights.blocks.iter().enumerate() {
         pass.block(layer, block);
     }
-    if let Mixer::StateSpace(mixer) = &spec.mixer {
-        let Pass { lengths, places, buffers, .. } = pass;
-        let sequences = state_space::Sequences { lengths: &lengths, places: &places };
-        let Buffers { x, input, state_space: own, .. } = buffers;
-        for block in &weights.state_spaces {
-            state_space::block((spec, mixer), block, sequences, x, input, own);
+    let Pass { lengths, places, buffers, .. } = pass;
+    let sequences = Sequences { lengths: &lengths, places: &places };
+    match &spec.mixer {
+        Mixer::Attention => {}
+        Mixer::StateSpace(mixer) => {
+            let Buffers { x, input, state_space: own, .. } = buffers;
+            for block in &weights.state_spaces {
+                state_space::block((spec, mixer), block, sequences, x, input, own);
+            }
+        }
+        Mixer::TimeMix(mixer) => {
+            let Buffers { x, input, second, time_mix: own, .. } = buffers;
+            for (layer, block) in weights.time_mixes.iter().enumerate() {
+                let inputs = [&mut *input, &mut *second];
+                time_mix::block((spec, mixer, layer), block, sequences, x, inputs, own);
+            }
         }
     }
 }
@@ -90,11 +104,11 @@ pub fn before_head<'b>(
     buffers: &'b mut Buffers,
 ) -> &'b Input {
     let Buffers { x, input, second, .. } = buffers;
-    let c = spec.width;
+    let (c, epsilon) = (spec.width, spec.epsilon(spec.layers.len()));
     input.fill(asked.len(), c, |i, out| {
         out.copy_from_slice(&x[asked[i] * c..(asked[i] + 1) * c]);
         if let Some(last) = &weights.final_norm {
-            norm::in_place(spec.norm, spec.norm_epsilon, last, out, c);
+            norm::in_place(spec.norm, epsilon, last, out, c);
         }
         if spec.logit_scale != 1.0 {
             out.iter_mut().for_each(|x| *x *= spec.logit_scale);

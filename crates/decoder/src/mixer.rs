@@ -6,7 +6,7 @@
 //!
 //! | letter | meaning |
 //! |---|---|
-//! | `I` | inner channels: [`StateSpace::inner`] |
+//! | `I` | inner channels: [`StateSpace::inner`], [`TimeMix::inner`] |
 //! | `S` | numbers of state that a channel has: [`StateSpace::state`] |
 //! | `K` | tokens that the convolution sees: [`StateSpace::taps`] |
 //! | `R` | rank of the map that gives the time steps |
@@ -21,6 +21,8 @@ pub enum Mixer {
     Attention,
     /// A selective state space, alone in its block (Mamba, Falcon Mamba, Mamba 2).
     StateSpace(StateSpace),
+    /// Time mixing, with channel mixing behind it (RWKV-4).
+    TimeMix(TimeMix),
 }
 
 /// A selective state space (Gu & Dao 2023; Dao & Gu 2024) behind a causal convolution of each
@@ -63,6 +65,41 @@ pub enum Selection {
         /// Bounds of the time steps after softplus.
         limits: [f32; 2],
     },
+}
+
+/// Time mixing (RWKV-4, Peng et al. 2023): of each channel the values so far, weighted by `e^k` and
+/// less by its decay with every token, times the sigmoid of a receptance. Channel mixing, of
+/// [`Spec::hidden`](crate::spec::Spec::hidden) inner channels, follows with a norm of its own. Both
+/// read each token blended with the one before it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimeMix {
+    /// `I`: channels of keys, values and receptances.
+    pub inner: usize,
+    /// Blocks after which transformers halves the stream, and all that is added to it from there
+    /// on, in evaluation; `None`: never. Norms do not see it but by their epsilon:
+    /// [`Spec::epsilon`](crate::spec::Spec::epsilon).
+    pub rescale_every: Option<usize>,
+    /// Epsilon of the norm before the head, which has its own.
+    pub final_epsilon: f32,
+}
+
+impl TimeMix {
+    /// Refuses settings that no model has.
+    ///
+    /// # Errors
+    /// [`Error::Spec`] naming them.
+    pub fn check(&self) -> Result<()> {
+        if !(1..=MOST).contains(&self.inner) {
+            let inner = self.inner;
+            return Err(Error::Spec(format!(
+                "channels of time mixing are {inner}, not from 1 to {MOST}"
+            )));
+        }
+        if self.rescale_every == Some(0) {
+            return Err(Error::Spec("a stream halved every 0 blocks is none".to_owned()));
+        }
+        Ok(())
+    }
 }
 
 impl StateSpace {

@@ -293,16 +293,21 @@ mod tests {
             heads(96, 32, 3, 1),
             heads(40, 6, 4, 2),
         ]
+        .map(Mixer::StateSpace)
+        .into_iter()
+        .chain([(48, None), (20, Some(1))].map(|(inner, rescale_every)| {
+            Mixer::TimeMix(TimeMix { inner, rescale_every, final_epsilon: 1e-5 })
+        }))
         .map(|mixer| Spec {
-            mixer: Mixer::StateSpace(mixer),
+            hidden: if matches!(mixer, Mixer::TimeMix(_)) { 40 } else { 0 },
+            mixer,
             heads: 0,
             kv_heads: 0,
             head_width: 0,
-            hidden: 0,
             layers: vec![Layer::default(); 2],
             ..spec()
         })
-        .to_vec()
+        .collect()
     }
 
     /// A recurrence begins each sequence anew: whatever stood before it in the batch, or in the

@@ -3,9 +3,9 @@
 
 use crate::matrix::Matrix;
 use crate::spec::{
-    Gain, Mixer, NormKind, NormSpan, Positions, Residual, Selection, Spec, StateSpace,
+    Gain, Mixer, NormKind, NormSpan, Positions, Residual, Selection, Spec, StateSpace, TimeMix,
 };
-use crate::weights::{Block, Linear, NormWeights, Role, StateSpaceBlock, Weights};
+use crate::weights::{Block, Linear, NormWeights, Role, StateSpaceBlock, TimeMixBlock, Weights};
 use std::convert::Infallible;
 
 /// A linear map, a norm or a table of a model.
@@ -23,6 +23,8 @@ pub enum Part {
     Block(usize, BlockPart),
     /// A part of a block whose tokens are mixed by a state space, by the block's number.
     StateSpace(usize, StateSpacePart),
+    /// A part of a block of time and channel mixing, by the block's number.
+    TimeMix(usize, TimeMixPart),
     /// Norm before the head.
     FinalNorm,
     /// `[E, C]`.
@@ -77,6 +79,43 @@ pub enum StateSpacePart {
     OutputNorm,
     /// `[C, I]`.
     Output,
+}
+
+/// A part of a block of time and channel mixing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeMixPart {
+    /// Norm of the stream for time mixing.
+    Norm,
+    /// The logarithm of the rate at which a channel decays.
+    Decay,
+    /// What the present token's key has more than as a past one's.
+    First,
+    /// How much of a key is the present token's, not the one's before it.
+    KeyBlend,
+    /// Likewise of a value.
+    ValueBlend,
+    /// Likewise of a receptance.
+    ReceptanceBlend,
+    /// `[I, C]`.
+    Key,
+    /// `[I, C]`.
+    Value,
+    /// `[I, C]`.
+    Receptance,
+    /// `[C, I]`.
+    Output,
+    /// Norm of the stream for channel mixing.
+    ChannelNorm,
+    /// As of keys, of what channel mixing reads.
+    ChannelBlend,
+    /// As of keys, of its gate.
+    GateBlend,
+    /// `[F, C]`.
+    Up,
+    /// `[C, C]`: the receptance of channel mixing.
+    Gate,
+    /// `[C, F]`.
+    Down,
 }
 
 /// The vectors of a part.
@@ -175,13 +214,19 @@ pub fn build<S: Source>(spec: &Spec, source: &mut S) -> Result<Weights<S::Matrix
             Mixer::Attention => (0..spec.layers.len())
                 .map(|layer| builder.block(layer))
                 .collect::<Result<_, _>>()?,
-            Mixer::StateSpace(_) => Vec::new(),
+            Mixer::StateSpace(_) | Mixer::TimeMix(_) => Vec::new(),
         },
         state_spaces: match &spec.mixer {
-            Mixer::Attention => Vec::new(),
             Mixer::StateSpace(mixer) => (0..spec.layers.len())
                 .map(|layer| builder.state_space(layer, mixer))
                 .collect::<Result<_, _>>()?,
+            Mixer::Attention | Mixer::TimeMix(_) => Vec::new(),
+        },
+        time_mixes: match &spec.mixer {
+            Mixer::TimeMix(mixer) => (0..spec.layers.len())
+                .map(|layer| builder.time_mix(layer, mixer))
+                .collect::<Result<_, _>>()?,
+            Mixer::Attention | Mixer::StateSpace(_) => Vec::new(),
         },
         final_norm: builder.norm(spec.final_norm, Part::FinalNorm, &[c])?,
         project_out: builder.projection(Part::ProjectOut, e, c)?,
@@ -297,6 +342,51 @@ impl<S: Source> Builder<'_, S> {
                 &[i],
             )?,
             output: self.linear(part(Output), &[c], i, mixer.biases, Role::Linear)?,
+        })
+    }
+
+    fn time_mix(
+        &mut self,
+        layer: usize,
+        mixer: &TimeMix,
+    ) -> Result<TimeMixBlock<S::Matrix>, S::Error> {
+        use TimeMixPart::*;
+        let (c, i, f) = (self.spec.width, mixer.inner, self.spec.hidden);
+        let part = |part| Part::TimeMix(layer, part);
+        let norm = self.norm(true, part(Norm), &[c])?;
+        let mut whole = |of, shape: &[usize]| self.source.plain(part(of), Vector::Whole, shape);
+        let (decay, first) = (whole(Decay, &[i])?, whole(First, &[i])?);
+        let key_blend = whole(KeyBlend, &[1, 1, c])?;
+        let value_blend = whole(ValueBlend, &[1, 1, c])?;
+        let receptance_blend = whole(ReceptanceBlend, &[1, 1, c])?;
+        let mut map =
+            |of, rows, columns| self.source.matrix(part(of), &[rows], columns, Role::Linear);
+        let (key, value) = (map(Key, i, c)?, map(Value, i, c)?);
+        let (receptance, output) = (map(Receptance, i, c)?, map(Output, c, i)?);
+        let channel_norm = self.norm(true, part(ChannelNorm), &[c])?;
+        let mut whole = |of, shape: &[usize]| self.source.plain(part(of), Vector::Whole, shape);
+        let channel_blend = whole(ChannelBlend, &[1, 1, c])?;
+        let gate_blend = whole(GateBlend, &[1, 1, c])?;
+        let mut map =
+            |of, rows, columns| self.source.matrix(part(of), &[rows], columns, Role::Linear);
+        let (up, gate, down) = (map(Up, f, c)?, map(Gate, c, c)?, map(Down, c, f)?);
+        Ok(TimeMixBlock {
+            norm,
+            decay,
+            first,
+            key_blend,
+            value_blend,
+            receptance_blend,
+            key,
+            value,
+            receptance,
+            output,
+            channel_norm,
+            channel_blend,
+            gate_blend,
+            up,
+            gate,
+            down,
         })
     }
 

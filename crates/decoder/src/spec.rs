@@ -6,8 +6,8 @@
 //! has a default, so that a family says what is its own:
 //! `Spec { norm: NormKind::Layer, ..Spec::default() }`.
 //!
-//! Models without attention (Mamba and its kin) say so in [`Spec::mixer`]; they have neither
-//! heads nor MLP, whose sizes are 0 then.
+//! Models without attention (Mamba and its kin, RWKV) say so in [`Spec::mixer`]; they have no
+//! heads, and but for RWKV no MLP, whose sizes are 0 then.
 //!
 //! Letters, fixed once for all of this crate:
 //!
@@ -23,7 +23,7 @@
 //! | `V` | rows of the head: [`Spec::vocabulary`] |
 
 use crate::error::{Error, Result};
-pub use crate::mixer::{Mixer, Selection, StateSpace};
+pub use crate::mixer::{Mixer, Selection, StateSpace, TimeMix};
 
 /// More heads of a block with a tensor each are in no model, and a walk over them takes time.
 const MOST_NORMED_HEADS: usize = 1 << 12;
@@ -63,11 +63,11 @@ pub struct Spec {
     /// Factor of the token embedding: the root of `C` in Gemma, a number of its own in Granite, 1
     /// elsewhere.
     pub embedding_scale: f32,
-    /// Whether a norm stands behind the embedding (BLOOM).
+    /// Whether a norm stands behind the embedding (BLOOM, RWKV).
     pub embedding_norm: bool,
     /// Kind of norm: LayerNorm (GPT-2, OPT, GPT-NeoX) or RMSNorm (Qwen2, Llama).
     pub norm: NormKind,
-    /// Added to the variance (or mean square) before the root.
+    /// Added to the variance (or mean square) before the root; see [`Spec::epsilon`].
     pub norm_epsilon: f32,
     /// Where a block's norms stand.
     pub norm_placement: NormPlacement,
@@ -394,6 +394,21 @@ impl Spec {
         (self.mixer == Mixer::Attention).then_some(self.context)
     }
 
+    /// What norms in block `layer` (from 0), or behind the last one, add to the variance of the
+    /// stream. A stream halved `n` times, of which they see the variance divided by `4^n`, is the
+    /// stream itself with an epsilon of `4^n` times as much.
+    pub fn epsilon(&self, layer: usize) -> f32 {
+        match self.mixer {
+            Mixer::TimeMix(TimeMix { rescale_every, final_epsilon, .. }) => {
+                let last = layer == self.layers.len();
+                let epsilon = if last { final_epsilon } else { self.norm_epsilon };
+                let halved = rescale_every.map_or(0, |every| layer / every).min(1 << 12);
+                (f64::from(epsilon) * 4_f64.powi(halved as i32)) as f32
+            }
+            _ => self.norm_epsilon,
+        }
+    }
+
     /// `E`: channels of the embedding and the head.
     pub fn embedding_width(&self) -> usize {
         self.projected.unwrap_or(self.width)
@@ -434,15 +449,23 @@ impl Spec {
             ("head_width", self.head_width),
             ("hidden", self.hidden),
         ];
-        let attention = self.mixer == Mixer::Attention;
-        let mut sizes = sizes.iter().chain(of_attention.iter().filter(|_| attention));
+        let own = match self.mixer {
+            Mixer::Attention => &of_attention[..],
+            Mixer::StateSpace(_) => &[],
+            Mixer::TimeMix(_) => &of_attention[3..],
+        };
+        let mut sizes = sizes.iter().chain(own);
         if let Some((name, _)) = sizes.find(|(_, size)| *size == 0) {
             return refuse(format!("{name} is 0"));
         }
-        if let Mixer::StateSpace(mixer) = &self.mixer {
-            mixer.check()?;
+        match &self.mixer {
+            Mixer::Attention => {}
+            Mixer::StateSpace(mixer) => mixer.check()?,
+            Mixer::TimeMix(mixer) => mixer.check()?,
+        }
+        if self.mixer != Mixer::Attention {
             if self.norm_placement != NormPlacement::Before {
-                return refuse("a state space is known with its norm before it only".to_owned());
+                return refuse("recurrences are known with their norm before them only".to_owned());
             }
             return Ok(());
         }

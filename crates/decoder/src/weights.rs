@@ -94,6 +94,43 @@ pub struct StateSpaceBlock<M = Matrix> {
     pub output: Linear<M>,
 }
 
+/// One block of time and channel mixing (RWKV-4).
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimeMixBlock<M = Matrix> {
+    /// Norm of the stream for time mixing.
+    pub norm: Option<NormWeights>,
+    /// `I` numbers `w`: with every token the weights of those before fall by `e^(-e^w)`.
+    pub decay: Vec<f32>,
+    /// `I` numbers added to the present token's key.
+    pub first: Vec<f32>,
+    /// `C` numbers: how much of a key is the present token's; the rest is the one's before it.
+    pub key_blend: Vec<f32>,
+    /// Likewise of a value.
+    pub value_blend: Vec<f32>,
+    /// Likewise of a receptance.
+    pub receptance_blend: Vec<f32>,
+    /// `[I, C]`.
+    pub key: M,
+    /// `[I, C]`.
+    pub value: M,
+    /// `[I, C]`.
+    pub receptance: M,
+    /// `[C, I]`.
+    pub output: M,
+    /// Norm of the stream for channel mixing.
+    pub channel_norm: Option<NormWeights>,
+    /// As of keys, of what channel mixing reads.
+    pub channel_blend: Vec<f32>,
+    /// As of keys, of its gate.
+    pub gate_blend: Vec<f32>,
+    /// `[F, C]`, before the square of what is positive.
+    pub up: M,
+    /// `[C, C]`, before the sigmoid.
+    pub gate: M,
+    /// `[C, F]`.
+    pub down: M,
+}
+
 /// All weights of one model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights<M = Matrix> {
@@ -109,6 +146,8 @@ pub struct Weights<M = Matrix> {
     pub blocks: Vec<Block<M>>,
     /// The blocks, first to last, where tokens are mixed by a state space.
     pub state_spaces: Vec<StateSpaceBlock<M>>,
+    /// The blocks, first to last, of time and channel mixing.
+    pub time_mixes: Vec<TimeMixBlock<M>>,
     /// Norm before the head.
     pub final_norm: Option<NormWeights>,
     /// `[E, C]`, OPT-350m.
@@ -130,6 +169,7 @@ macro_rules! walk {
             embedding_norm,
             blocks,
             state_spaces,
+            time_mixes,
             final_norm,
             project_out,
             head,
@@ -202,6 +242,33 @@ macro_rules! walk {
             all.extend([step_bias, rate, skip].map(|part| part.$slice()));
             norm!(output_norm);
             linear!(output);
+        }
+        for block in time_mixes {
+            let TimeMixBlock {
+                norm,
+                decay,
+                first,
+                key_blend,
+                value_blend,
+                receptance_blend,
+                key,
+                value,
+                receptance,
+                output,
+                channel_norm,
+                channel_blend,
+                gate_blend,
+                up,
+                gate,
+                down,
+            } = block;
+            norm!(norm);
+            let blends = [decay, first, key_blend, value_blend, receptance_blend];
+            all.extend(blends.map(|part| part.$slice()));
+            all.extend([key, value, receptance, output].map(|map| map.data.$slice()));
+            norm!(channel_norm);
+            all.extend([channel_blend, gate_blend].map(|part| part.$slice()));
+            all.extend([up, gate, down].map(|map| map.data.$slice()));
         }
         norm!(final_norm);
         if let Some(project) = project_out {
@@ -306,6 +373,25 @@ impl Weights {
             output_norm: block.output_norm,
             output: linear(block.output),
         };
+        let map = |matrix: Matrix| pack(matrix, Role::Linear);
+        let time_mix = |block: TimeMixBlock| TimeMixBlock {
+            norm: block.norm,
+            decay: block.decay,
+            first: block.first,
+            key_blend: block.key_blend,
+            value_blend: block.value_blend,
+            receptance_blend: block.receptance_blend,
+            key: map(block.key),
+            value: map(block.value),
+            receptance: map(block.receptance),
+            output: map(block.output),
+            channel_norm: block.channel_norm,
+            channel_blend: block.channel_blend,
+            gate_blend: block.gate_blend,
+            up: map(block.up),
+            gate: map(block.gate),
+            down: map(block.down),
+        };
         Weights {
             token_embedding: pack(self.token_embedding, table),
             position_embedding: self.position_embedding,
@@ -313,6 +399,7 @@ impl Weights {
             embedding_norm: self.embedding_norm,
             blocks: self.blocks.into_iter().map(block).collect(),
             state_spaces: self.state_spaces.into_iter().map(state_space).collect(),
+            time_mixes: self.time_mixes.into_iter().map(time_mix).collect(),
             final_norm: self.final_norm,
             project_out: self.project_out.map(linear),
             head: self.head.map(|head| pack(head, Role::Head)),

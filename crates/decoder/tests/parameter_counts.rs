@@ -116,6 +116,12 @@ fn totals_equal_the_published_checkpoints() {
         ("falcon-mamba-7b", 7_272_665_088),
         ("mamba2-130m", 128_989_632),
         ("mamba2-2.7b", 2_702_599_680),
+        ("rwkv-4-169m", 169_342_464),
+        ("rwkv-4-430m", 430_397_440),
+        ("rwkv-4-1b5", 1_515_106_304),
+        ("rwkv-4-3b", 2_984_627_200),
+        ("rwkv-4-7b", 7_392_649_216),
+        ("rwkv-4-14b", 14_148_597_760),
     ] {
         assert_eq!(count(config).total, total, "{config}");
     }

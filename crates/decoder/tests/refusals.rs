@@ -43,7 +43,7 @@ fn an_unknown_architecture_is_answered_with_the_known_ones() {
     assert!(matches!(error, Error::UnknownArchitecture { .. }));
     let known = "bloom, falcon, falcon_mamba, gemma, gemma2, gemma3, gemma3_text, gpt2, gpt_neo, \
                  gpt_neox, granite, hf_olmo, llama, mamba, mamba2, mistral, olmo, olmo2, olmo3, \
-                 opt, phi, phi3, qwen2, qwen3, smollm3, stablelm, starcoder2";
+                 opt, phi, phi3, qwen2, qwen3, rwkv, smollm3, stablelm, starcoder2";
     says(&error, &["xlstm", known]);
 }
 
@@ -73,6 +73,7 @@ fn options_that_would_change_the_numbers_are_refused_by_name() {
         ("mamba2", json!({"hidden_act": "gelu"}), "hidden_act"),
         ("mamba2", json!({"rms_norm": false}), "rms_norm"),
         ("mamba2", json!({"time_step_limit": 0.1}), "time_step_limit"),
+        ("rwkv", json!({"rescale_every": 1.5}), "rescale_every"),
         ("opt", json!({"alibi": true}), "alibi"),
         (
             "llama-gqa",
@@ -196,6 +197,7 @@ fn keys_that_change_nothing_are_accepted() {
         "gpt_neox-parallel",
         "qwen2-tied",
         "qwen3",
+        "rwkv",
         "llama-gqa",
         "mistral-no-window",
         "olmo",
@@ -306,6 +308,18 @@ fn sizes_of_a_state_space() {
     ] {
         says(&refusal(with_config("mamba2", keys).path()), &words);
     }
+    for (keys, words) in [
+        (json!({"attention_hidden_size": 0}), ["channels of time mixing", "0"]),
+        (json!({"intermediate_size": 0}), ["hidden", "0"]),
+        (json!({"max_position_embeddings": 25}), ["context_length = 24", "contradict"]),
+    ] {
+        says(&refusal(with_config("rwkv", keys).path()), &words);
+    }
+    let rescaled = |every: i64| {
+        let spec = families::spec(with_config("rwkv", json!({"rescale_every": every})).path());
+        spec.unwrap().epsilon(3) / 1e-5
+    };
+    assert_eq!([-1, 0, 1, 2, 6].map(rescaled), [1.0, 1.0, 64.0, 4.0, 1.0]);
     let inner = |name: &str, keys| {
         let spec = families::spec(with_config(name, keys).path()).unwrap();
         let Mixer::StateSpace(mixer) = spec.mixer else { panic!("{name} has no state space") };
@@ -323,6 +337,8 @@ fn sizes_of_a_state_space() {
     let spec = families::spec(&case("mamba")).unwrap();
     assert_eq!((spec.context, spec.longest()), (2048, None));
     assert_eq!(families::spec(&case("falcon_mamba")).unwrap().context, 8192);
+    let spec = families::spec(&case("rwkv")).unwrap();
+    assert_eq!((spec.context, spec.longest()), (24, None));
 }
 
 /// transformers takes one of the two where they contradict each other, and does not say so.
@@ -479,6 +495,7 @@ fn every_tensor_is_needed_and_named_when_missing() {
         "phi3",
         "qwen2-tied",
         "qwen3-mqa-biases",
+        "rwkv",
     ] {
         every_tensor_is_needed(name);
     }

@@ -249,6 +249,7 @@ pub fn model_seeds() -> Vec<Vec<u8>> {
         "phi3-longrope",
         "qwen2-tied",
         "qwen3",
+        "rwkv",
         "smollm3",
         "stablelm-odd",
     ];

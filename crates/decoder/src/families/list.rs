@@ -3,11 +3,11 @@
 use super::family::Family;
 use super::{
     bloom, falcon, gemma, gemma2, gemma3, gpt_neo, gpt_neox, gpt2, granite, hf_olmo, llama, mamba,
-    mamba2, olmo, olmo2, olmo3, opt, phi, phi3, qwen2, qwen3, smollm3, stablelm, starcoder2,
+    mamba2, olmo, olmo2, olmo3, opt, phi, phi3, qwen2, qwen3, rwkv, smollm3, stablelm, starcoder2,
 };
 
 /// In the order in which they are told.
-pub(super) const FAMILIES: [&Family; 27] = [
+pub(super) const FAMILIES: [&Family; 28] = [
     &bloom::FAMILY,
     &falcon::FAMILY,
     &mamba::FALCON,
@@ -32,6 +32,7 @@ pub(super) const FAMILIES: [&Family; 27] = [
     &phi3::FAMILY,
     &qwen2::FAMILY,
     &qwen3::FAMILY,
+    &rwkv::FAMILY,
     &smollm3::FAMILY,
     &stablelm::FAMILY,
     &starcoder2::FAMILY,

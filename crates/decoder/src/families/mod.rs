@@ -11,10 +11,10 @@
 //!   what was used.
 //! * `gguf`: a GGUF file as a model of one of these families.
 //! * `gpt2`, `gpt_neo`, `opt`, `gpt_neox`, `hf_olmo`, `bloom`, `falcon`, `phi`, `stablelm`,
-//!   `starcoder2`; `mamba` and its Falcon kin, `mamba2`; `llama_like`, of which `llama`, `olmo`,
-//!   `olmo2`, `olmo3`, `phi3`, `qwen2`, `qwen3`, `gemma`, `gemma2`, `gemma3`, `smollm3`, `granite`
-//!   and Mistral are settings; `rotary/`: the keys of rotary positions in their spellings, and the
-//!   kinds of scaling.
+//!   `starcoder2`; `mamba` and its Falcon kin, `mamba2`, `rwkv`; `llama_like`, of which `llama`,
+//!   `olmo`, `olmo2`, `olmo3`, `phi3`, `qwen2`, `qwen3`, `gemma`, `gemma2`, `gemma3`, `smollm3`,
+//!   `granite` and Mistral are settings; `rotary/`: the keys of rotary positions in their
+//!   spellings, and the kinds of scaling.
 //!
 //! Adding a family: a file here, a line in `list`, a case in `tools/goldens/checkpoints.py`, a
 //! published configuration in `tests/configs`.
@@ -48,6 +48,7 @@ mod phi3;
 mod qwen2;
 mod qwen3;
 mod rotary;
+mod rwkv;
 mod smollm3;
 mod stablelm;
 mod starcoder2;

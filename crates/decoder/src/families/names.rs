@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::parts::{BlockPart, Part, Source, StateSpacePart, Vector, build};
+use crate::parts::{BlockPart, Part, Source, StateSpacePart, TimeMixPart, Vector, build};
 use crate::spec::{Gain, Residual, Spec};
 use crate::weights::{Role, Weights};
 
@@ -51,6 +51,8 @@ pub(super) struct Names {
     pub(super) parallel: Option<&'static Self>,
     /// The parts of blocks whose tokens are mixed by a state space.
     pub(super) state_space: fn(StateSpacePart) -> &'static str,
+    /// The parts of blocks of time and channel mixing.
+    pub(super) time_mix: fn(TimeMixPart) -> &'static str,
 }
 
 /// Where the outputs of a map of several kinds are.
@@ -100,6 +102,7 @@ impl Names {
         mlp_branch_norm: "",
         parallel: None,
         state_space: |_| "",
+        time_mix: |_| "",
     };
 
     /// The full name of the head: outside the body, and so beside the `model` of a prefix
@@ -136,6 +139,7 @@ impl Names {
             Part::ProjectOut => Stored::Whole(self.project_out),
             Part::Head => Stored::Whole(self.head),
             Part::StateSpace(_, part) => Stored::Whole((self.state_space)(part)),
+            Part::TimeMix(_, part) => Stored::Whole((self.time_mix)(part)),
             Part::Block(_, part) => match part {
                 BlockPart::AttentionNorm => Stored::Whole(self.attention_norm),
                 BlockPart::QueryKeyValue => self.query_key_value,
@@ -170,7 +174,7 @@ impl Names {
         let rows = if names.len() == 1 { &whole[..] } else { rows };
         let full = |name: &&str| match part {
             Part::Head => self.head(prefix),
-            Part::Block(number, _) | Part::StateSpace(number, _) => {
+            Part::Block(number, _) | Part::StateSpace(number, _) | Part::TimeMix(number, _) => {
                 format!("{prefix}{}{number}.{name}", self.block)
             }
             _ => format!("{prefix}{name}"),

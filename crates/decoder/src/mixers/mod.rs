@@ -3,6 +3,8 @@
 //! | file | what |
 //! |---|---|
 //! | `state_space` | a selective state space behind a convolution: Mamba, Falcon Mamba, Mamba 2 |
+//! | `time_mix` | time and channel mixing: RWKV-4 |
+//! | `wkv` | the recurrence of time mixing |
 //! | `convolution` | that convolution |
 //! | `select` | its time steps, `B` and `C` |
 //! | `layout` | what it works in |
@@ -16,7 +18,9 @@
 //! one sequence to another.
 
 mod convolution;
-mod layout;
+pub mod layout;
 mod pieces;
 mod select;
 pub mod state_space;
+pub mod time_mix;
+mod wkv;

@@ -11,8 +11,9 @@
 )]
 
 use super::convolution::{self, Taps};
+pub use super::layout::Buffers;
 use super::layout::Layout;
-pub use super::layout::{Buffers, Sequences};
+use super::layout::Sequences;
 use super::pieces::{Piece, gather, pieces};
 use super::select::{by_channel, by_head};
 use crate::kernels::scan::{self, Block, LANES, STATES, Tokens};

@@ -8,9 +8,11 @@
 use relscale_decoder::matrix::Matrix;
 use relscale_decoder::spec::{
     Activation, Mixer, NormKind, NormPlacement, NormSpan, Positions, Residual, Rotary,
-    RotaryScaling, Selection, Spec, StateSpace,
+    RotaryScaling, Selection, Spec, StateSpace, TimeMix,
 };
-use relscale_decoder::weights::{Block, Linear, NormWeights, StateSpaceBlock, Weights};
+use relscale_decoder::weights::{
+    Block, Linear, NormWeights, StateSpaceBlock, TimeMixBlock, Weights,
+};
 
 type Row = Vec<f64>;
 
@@ -74,8 +76,13 @@ pub fn logits(spec: &Spec, weights: &Weights, ids: &[u32]) -> Vec<Row> {
             rows = sum(&rows, &state_space(spec, mixer, block, &normed(spec, norm, &rows)));
         }
     }
+    let mut last = spec.clone();
+    if let Mixer::TimeMix(mixer) = &spec.mixer {
+        rows = time_mixes(spec, mixer, &weights.time_mixes, rows);
+        last.norm_epsilon = mixer.final_epsilon;
+    }
     if let Some(norm) = &weights.final_norm {
-        rows = normed(spec, norm, &rows);
+        rows = normed(&last, norm, &rows);
     }
     if let Some(project) = &weights.project_out {
         rows = rows.iter().map(|row| linear(project, row)).collect();
@@ -335,6 +342,64 @@ fn state_space(spec: &Spec, mixer: &StateSpace, block: &StateSpaceBlock, rows: &
         out.push(linear(&block.output, &y));
     }
     out
+}
+
+/// Time and channel mixing, token by token; the stream is divided before each norm by what it would
+/// have been halved to, and so it is left.
+fn time_mixes(
+    spec: &Spec,
+    mixer: &TimeMix,
+    blocks: &[TimeMixBlock],
+    mut rows: Vec<Row>,
+) -> Vec<Row> {
+    let halved = |rows: &[Row], blocks: usize| {
+        let often = mixer.rescale_every.map_or(0, |every| blocks / every);
+        scaled_by(0.5_f32.powi(often as i32), rows.to_vec())
+    };
+    let sigmoid = |x: &f64| 1.0 / (1.0 + (-x).exp());
+    for (number, block) in blocks.iter().enumerate() {
+        let read = |norm: &Option<NormWeights>, rows: &[Row]| {
+            let norm = norm.as_ref().expect("norms in each block");
+            normed(spec, norm, &halved(rows, number))
+        };
+        // Row `t` blended with the one before it, or zeros, and mapped.
+        let mapped = |map: &Matrix, blend: &[f32], rows: &[Row], t: usize| {
+            let before = |i: usize| if t > 0 { rows[t - 1][i] } else { 0.0 };
+            let own = to_f64(blend).into_iter().enumerate();
+            let both = own.map(|(i, part)| part * rows[t][i] + (1.0 - part) * before(i));
+            product(map, &both.collect::<Row>())
+        };
+        let seen = read(&block.norm, &rows);
+        let (decay, first) = (to_f64(&block.decay), to_f64(&block.first));
+        let all = |map, blend: &[f32]| -> Vec<Row> {
+            (0..seen.len()).map(|t| mapped(map, blend, &seen, t)).collect()
+        };
+        let (keys, values) =
+            (all(&block.key, &block.key_blend), all(&block.value, &block.value_blend));
+        let receptances = all(&block.receptance, &block.receptance_blend);
+        let mixed = |t: usize| {
+            let one = |i: usize| {
+                let weight = |s: usize| match t - s {
+                    0 => (keys[t][i] + first[i]).exp(),
+                    past => (keys[s][i] - decay[i].exp() * (past - 1) as f64).exp(),
+                };
+                let above: f64 = (0..=t).map(|s| weight(s) * values[s][i]).sum();
+                sigmoid(&receptances[t][i]) * above / (0..=t).map(weight).sum::<f64>()
+            };
+            product(&block.output, &(0..mixer.inner).map(one).collect::<Row>())
+        };
+        rows = sum(&rows, &(0..seen.len()).map(mixed).collect::<Vec<Row>>());
+        let seen = read(&block.channel_norm, &rows);
+        let channels = |t: usize| -> Row {
+            let up = mapped(&block.up, &block.channel_blend, &seen, t);
+            let squares: Row = up.iter().map(|x| x.max(0.0).powi(2)).collect();
+            let gate = mapped(&block.gate, &block.gate_blend, &seen, t);
+            let down = product(&block.down, &squares);
+            gate.iter().zip(down).map(|(gate, x)| sigmoid(gate) * x).collect()
+        };
+        rows = sum(&rows, &(0..seen.len()).map(channels).collect::<Vec<Row>>());
+    }
+    halved(&rows, blocks.len())
 }
 
 /// Position `t` of a sequence of `length`.

@@ -362,7 +362,7 @@ mod tests {
     use crate::train::initial::initial_weights;
     use relscale_decoder::forward;
     use relscale_decoder::kernels::{Choice, Dtype, Format, Packed};
-    use relscale_decoder::spec::{Layer, Selection, StateSpace};
+    use relscale_decoder::spec::{Layer, Selection, StateSpace, TimeMix};
 
     /// Grouped heads, several blocks of everything, two sequences.
     fn tiny() -> Spec {
@@ -515,6 +515,9 @@ mod tests {
         };
         let mixer = Mixer::StateSpace(mixer);
         let error = check(&Spec { family: "mamba".to_owned(), mixer, ..tiny() }).unwrap_err();
+        assert!(error.to_string().contains("recurrence"), "{error}");
+        let mixer = Mixer::TimeMix(TimeMix { inner: 8, rescale_every: None, final_epsilon: 1e-5 });
+        let error = check(&Spec { family: "rwkv".to_owned(), mixer, ..tiny() }).unwrap_err();
         assert!(error.to_string().contains("recurrence"), "{error}");
     }
 }
