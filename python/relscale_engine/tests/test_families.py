@@ -18,6 +18,17 @@ NEAR = 1e-4
 """A target this close to another logit may be ranked either way."""
 
 
+def otherwise(name):
+    """Why transformers does not compute what the original program of a model does."""
+    if name.startswith("hf_olmo"):
+        return "transformers has no hf_olmo; its scores are of ai2-olmo"
+    if name == "mamba-older-f16":
+        return "transformers does not load the embedding's first name"
+    if name in ("mamba2", "mamba2-odd") and VERSION < (5, 0):
+        return "transformers 4 norms all groups of Mamba 2 at once"
+    return None
+
+
 @pytest.mark.skipif(not FOLDERS, reason="not in the repository")
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_scores_are_those_of_a_float64_run(folder):
@@ -25,6 +36,8 @@ def test_scores_are_those_of_a_float64_run(folder):
         with pytest.raises(EngineError, match="the form of transformers 5"):
             TransformersBackend("m", str(folder), Options(device="cpu"), print)
         return
+    if reason := otherwise(folder.name):
+        pytest.skip(reason)
     backend = TransformersBackend("m", str(folder), Options(device="cpu"), print)
     golden = json.loads((folder / "golden.json").read_text())
     sequences = golden["sequences"]
