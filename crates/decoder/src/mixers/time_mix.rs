@@ -2,7 +2,7 @@
 //! `x += gate down(relu(up)²)`, each of what a norm makes of the stream, blended token by token
 //! with the one before.
 //!
-//! Keys, values and receptances lie in pieces of channels ([`super`]), over which [`wkv`] goes;
+//! Keys, values and receptances lie in pieces of channels ([`super`]), over which `wkv` goes;
 //! sigmoids and squares are taken of tiles in the cache.
 
 use super::layout::Sequences;
