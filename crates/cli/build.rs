@@ -13,7 +13,9 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     // The branch that is checked out, and where it stands.
     for name in ["HEAD", "logs/HEAD"] {
-        if let Some(path) = git(&["rev-parse", "--git-path", name]) {
+        let path = git(&["rev-parse", "--git-path", name]);
+        // One that is not there would have this run for every build.
+        if let Some(path) = path.filter(|path| std::path::Path::new(path).exists()) {
             println!("cargo::rerun-if-changed={path}");
         }
     }
