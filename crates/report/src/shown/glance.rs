@@ -2,12 +2,11 @@
 
 use std::cmp::Ordering;
 
-use relscale_laws::{FormFinding, FormTest, GroupFit, Law, NextValue, PowerLaw, StudyFit};
+use relscale_laws::{Finding, FormFinding, FormTest, GroupFit, Law, NextValue, PowerLaw, StudyFit};
 use relscale_records::digits;
 
 use super::cell::Cell;
 use super::emergence;
-use super::laws::finding;
 use super::place::{At, at};
 use super::table::{Column, Part, Role, Row, Said, Shown, Table};
 use crate::format;
@@ -56,7 +55,8 @@ pub(crate) fn several_families(study: &StudyFit) -> bool {
     study.groups.windows(2).any(|pair| pair[0].family != pair[1].family)
 }
 
-fn title(group: &GroupFit, several: bool) -> String {
+/// A group's name: its corpus, with the family where there are several.
+pub(crate) fn title(group: &GroupFit, several: bool) -> String {
     match several {
         true => format!("{} on {}", group.family, group.corpus),
         false => group.corpus.clone(),
@@ -97,6 +97,21 @@ fn rows(group: &At<'_, GroupFit>, title: &str) -> Vec<Row> {
         .into()
     })
     .collect()
+}
+
+/// What was found of a law, in a few words.
+pub(super) fn finding(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Holds => "holds",
+        Finding::Bends => "bends",
+        Finding::Departure => "departs from a line",
+        Finding::SamplingNoise => "hidden by sampling noise",
+        Finding::SlopeLost => "slope lost",
+        Finding::TooFew => "too few misses or hits",
+        Finding::Undecided => "undecided",
+        // A finding that is newer than this page: the verdict says it.
+        _ => "see its verdict",
+    }
 }
 
 /// The exponent with its interval, or that there is none.

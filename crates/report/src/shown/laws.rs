@@ -1,10 +1,11 @@
 //! The rank laws and the cross-entropy law of a study.
 
-use relscale_laws::{AuditStep, Finding, Flag, GroupFit, Law, PowerLaw, StudyFit};
+use relscale_laws::{AuditStep, Flag, GroupFit, Law, PowerLaw, StudyFit};
 use relscale_records::digits;
 
 use super::cell::Cell;
 use super::emergence;
+use super::glance::{self, finding};
 use super::place::{At, at};
 use super::table::{Column, Medium, Part, Role, Row, Said, Shown, Table, notes};
 
@@ -12,11 +13,8 @@ use super::table::{Column, Medium, Part, Role, Row, Said, Shown, Table, notes};
 /// where `in_a_row` says so.
 pub fn laws(study: &At<'_, StudyFit>, in_a_row: bool) -> Shown {
     let level = digits::percent(study.options.level);
-    let several = study.groups.windows(2).any(|pair| pair[0].family != pair[1].family);
-    let title = |group: &GroupFit| match several {
-        true => format!("{} on {}", group.family, group.corpus),
-        false => group.corpus.clone(),
-    };
+    let several = glance::several_families(study);
+    let title = |group: &GroupFit| glance::title(group, several);
     let groups = || at!(study.groups).each();
     let mut parts = vec![Part::Table(Table {
         columns: columns(&level),
@@ -107,21 +105,6 @@ fn chi_squared(fit: &At<'_, PowerLaw>) -> Option<Cell> {
             .then(", p ")
             .with(at!(chi.p_value).written(digits::probability)),
     )
-}
-
-/// What was found of a law, in a few words.
-pub(super) fn finding(finding: Finding) -> &'static str {
-    match finding {
-        Finding::Holds => "holds",
-        Finding::Bends => "bends",
-        Finding::Departure => "departs from a line",
-        Finding::SamplingNoise => "hidden by sampling noise",
-        Finding::SlopeLost => "slope lost",
-        Finding::TooFew => "too few misses or hits",
-        Finding::Undecided => "undecided",
-        // A finding that is newer than this page: the verdict says it.
-        _ => "see its verdict",
-    }
 }
 
 /// The verdict of a group, its findings, its doubts.

@@ -121,10 +121,7 @@ impl Options {
 fn tiles(study: &At<'_, StudyFit>) -> Vec<Tile> {
     let groups = || at!(study.groups).each();
     let several = glance::several_families(study);
-    let name = |group: &GroupFit| match several {
-        true => format!("{} on {}", group.family, group.corpus),
-        false => group.corpus.clone(),
-    };
+    let name = |group: &GroupFit| glance::title(group, several);
     let tile = |value: Cell, what: Cell| {
         let beside = Cell { pieces: value.interval.clone().unwrap_or_default(), ..Cell::default() };
         let value = Cell { interval: None, ..value };
