@@ -59,6 +59,8 @@ def main():
     if args.layers:
         config.num_hidden_layers = args.layers
     model = AutoModelForCausalLM.from_config(config).to(getattr(torch, args.dtype))
+    # Mamba 2 does not say that its head is the embedding.
+    model._dynamic_tied_weights_keys = ["lm_head.weight"] if config.tie_word_embeddings else []
     model.save_pretrained(args.out)
     ids = torch.randint(0, config.vocab_size, (args.tokens,)).tolist()
     (args.out / "ids.json").write_text(json.dumps(ids) + "\n")
