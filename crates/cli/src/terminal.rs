@@ -1,7 +1,8 @@
 //! What people read: messages, tables, numbers.
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 mod paragraph;
@@ -28,16 +29,31 @@ pub(crate) enum Loudness {
     Verbose,
 }
 
-static LOUDNESS: OnceLock<Loudness> = OnceLock::new();
+static LOUDNESS: RwLock<Loudness> = RwLock::new(Loudness::Short);
 
-/// Sets how much is said, once, before anything is.
+/// Sets how much is said from now on.
 pub(crate) fn set_loudness(loudness: Loudness) {
-    let _ = LOUDNESS.set(loudness);
+    *LOUDNESS.write().unwrap_or_else(PoisonError::into_inner) = loudness;
 }
 
 /// How much is said.
 pub(crate) fn loudness() -> Loudness {
-    LOUDNESS.get().copied().unwrap_or_default()
+    *LOUDNESS.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a command leads others, so that none of them says what comes next.
+static LEADS: AtomicBool = AtomicBool::new(false);
+
+/// From now on a command leads others, or leads them no more.
+pub(crate) fn lead(leads: bool) {
+    LEADS.store(leads, Ordering::Relaxed);
+}
+
+/// Which command comes next, without the program's name: a line that can be pasted.
+pub(crate) fn next(command: &str) {
+    if !LEADS.load(Ordering::Relaxed) {
+        message(&format!("next: relscale {command}"));
+    }
 }
 
 fn is_quiet() -> bool {

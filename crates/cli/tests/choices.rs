@@ -121,39 +121,10 @@ fn short_model(place: &Place, positions: usize) -> String {
     folder.display().to_string()
 }
 
-/// Three sizes on questions of two subjects of different domains.
-fn study(place: &Place) {
-    for (name, width, seed) in [("tiny-a", 8, 1), ("tiny-b", 16, 2), ("tiny-c", 32, 3)] {
-        place.model(name, &TinyModel { width, hidden: 2 * width, seed, ..TinyModel::default() });
-    }
-    fs::create_dir_all(place.path("quiz/test")).unwrap();
-    let questions = |subject: &str, count: usize| -> String {
-        (0..count)
-            .map(|at| {
-                let gold = ["A", "B", "C", "D"][at * 7 % 4];
-                format!("{subject} {at}: which?,rank {at},hit,a miss of {at},none,{gold}\n")
-            })
-            .collect()
-    };
-    place.text("quiz/test/astronomy_test.csv", &questions("stars", 24));
-    place.text("quiz/test/sociology_test.csv", &questions("people", 12));
-    place.text("quiz/test/virology_test.csv", &questions("germs", 20));
-    let outcome = place.run(&[
-        "measure",
-        "--model",
-        "models",
-        "--corpus",
-        "quiz?kind=mmlu&shots=0",
-        "--out",
-        "study",
-    ]);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
-}
-
 #[test]
 fn questions_from_the_models_to_both_laws() {
     let place = Place::new();
-    study(&place);
+    common::quiz(&place);
     let outcome = place.run(&["choices", "study"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
     outcome.shows("choices");
@@ -255,7 +226,7 @@ fn what_is_no_question_is_refused() {
     place.run(&["choices", "prose"]).refuses(3, &["no document", "corpus `prose`", "kind=mmlu"]);
     place.run(&["choices", "nowhere"]).refuses(3, &["nowhere"]);
 
-    study(&place);
+    common::quiz(&place);
     place
         .run(&["choices", "study", "--where", "gold=true"])
         .refuses(3, &["`astronomy/test/1`", "one option", "gold=true"]);

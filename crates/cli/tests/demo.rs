@@ -31,6 +31,26 @@ fn the_whole_job_and_again() {
     assert!(runs == files(&place.path("shown/runs")));
 }
 
+/// The real family, on a few tokens: what the command does is what its file says.
+#[test]
+fn the_demo_is_a_study_file() {
+    let place = Place::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/shipped.toml");
+    for arguments in [
+        ["demo", "--tokens", "300", "--out", "shown"],
+        ["run", file, "--tokens=300", "--out", "run"],
+    ] {
+        let outcome = place.run(&arguments);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    }
+    for result in ["laws.json", "relative.json"] {
+        let [one, other] =
+            ["shown", "run"].map(|study| std::fs::read(place.path(study).join(result)).unwrap());
+        assert!(one == other, "{result}");
+    }
+    assert!(place.path("run/report.html").is_file());
+}
+
 /// A machine without the crates, on which cargo can fetch nothing: the repository's own text, under
 /// names of its own.
 #[test]

@@ -62,6 +62,13 @@ fn tables(place: &Place) {
         }
     }
     place.text("runs.csv", &runs);
+    place.text(
+        "declared.toml",
+        "name = \"declared\"\nquestion = \"Does it answer?\"\n[measure]\ncorpus = \"test.txt?split=paragraphs\"\n\
+         [[models]]\nmodel = \"models\"\n[fit]\nresamples = 50\n\
+         [[expect]]\nwhat = \"models\"\nat = \"groups[0].cross_entropy_law.outcome.points\"\n\
+         at_least = 3\nsource = \"this test\"\n",
+    );
     place.text("metrics.jsonl", "{\"step\": 1, \"eval/loss\": 3.5, \"tokens\": 1000}\n");
     let line = "the rank of the right token is what a model of any scale knows of it\n\n";
     place.text("train.txt", &line.repeat(200));
@@ -75,6 +82,8 @@ fn arguments() -> BTreeMap<&'static str, String> {
     BTreeMap::from([
         ("demo", "--assets models --tokens 300 --out shown".to_owned()),
         ("measure", format!("--model {data}/model --corpus {data}/mmlu?kind=mmlu&shots=0 --out asked")),
+        ("run", "declared.toml".to_owned()),
+        ("check", "declared".to_owned()),
         ("choices", "asked".to_owned()),
         ("merge", "study --out merged".to_owned()),
         ("fit", "study --resamples 100".to_owned()),
@@ -97,8 +106,10 @@ fn arguments() -> BTreeMap<&'static str, String> {
 }
 
 /// In an order in which each finds what it needs.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 18] = [
     "demo",
+    "run",
+    "check",
     "measure",
     "choices",
     "merge",

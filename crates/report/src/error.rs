@@ -45,6 +45,14 @@ pub enum ReportError {
         /// The command that makes such a file.
         command: &'static str,
     },
+    /// A result's file cannot be read as JSON.
+    #[error("{}: cannot be read: {reason}; run the command that wrote it again", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The folder holds no result.
     #[error(
         "{} holds nothing to report: no laws.json (`relscale fit STUDY` makes it), relative.json (`relscale relative`), choices.json \

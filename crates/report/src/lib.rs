@@ -9,6 +9,7 @@
 //! | room | what |
 //! |---|---|
 //! | [`Results`] | what a folder holds: laws, relative laws, questions, stages, sweeps; any of them |
+//! | [`expected`] | what a study is expected to give, beside what it gave |
 //! | [`render`] | the entrance: results and study folder in, files out |
 //! | `figures` | a figure a file: a table and what its rows look like; or why it is not there |
 //! | `frame` | tables with named columns, and as CSV |
@@ -37,6 +38,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+pub mod expected;
 mod figures;
 mod format;
 mod frame;

@@ -129,22 +129,28 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         save_options(&options_of_items(&source)?, path)?;
         terminal::message(&format!("wrote {}", path.display()));
     }
-    next(&fit, &arguments.study);
+    next(&fit, source.tag(), arguments);
     Ok(())
 }
 
 /// What can be done with several models and distributions.
-fn next(fit: &ChoicesFit, study: &std::path::Path) {
+fn next(fit: &ChoicesFit, tag: Option<&str>, arguments: &Arguments) {
     let Some(group) = fit.groups.iter().find(|group| group.models.len() > 2) else { return };
     let mut distributions =
         group.models[0].means.iter().filter_map(|mean| mean.distribution.as_deref());
     let Some(first) = distributions.next() else { return };
-    if distributions.any(|other| other != first) {
-        let by = "tag:domain (or tag:cluster, tag:group)";
-        terminal::message(&format!(
-            "next: relscale relative {} --error gold-bpb --by {by} --baseline {}",
-            terminal::quoted(study),
-            relscale_records::shell::word(first.as_ref())
-        ));
+    if distributions.all(|other| other == first) {
+        return;
     }
+    let mut options = vec![("error", "gold-bpb".to_owned())];
+    options.extend(tag.map(|tag| ("by", format!("tag:{tag}"))));
+    options.push(("baseline", first.to_owned()));
+    options.extend(arguments.family.clone().map(|family| ("family", family)));
+    options.extend(arguments.only.iter().map(|(tag, value)| ("where", format!("{tag}={value}"))));
+    let option = |(name, value): &(&str, String)| {
+        let between = if value.starts_with('-') { '=' } else { ' ' };
+        format!("--{name}{between}{}", relscale_records::shell::word(value.as_ref()))
+    };
+    let words: Vec<String> = options.iter().map(option).collect();
+    terminal::next(&format!("relative {} {}", terminal::quoted(&arguments.study), words.join(" ")));
 }

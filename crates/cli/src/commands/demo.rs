@@ -12,6 +12,7 @@ use relscale_measure::engines::{ENGINES, EngineOptions};
 use serde::Serialize;
 
 use super::json::{self, AsJson, Json};
+use super::run::StudyFile;
 use super::{Threads, fit, measure, relative};
 use crate::exit::Refusal;
 use crate::spare::{Input, spare};
@@ -20,16 +21,16 @@ use crate::{inputs, terminal};
 /// Do the whole job on the shipped family: measure, fit, report.
 ///
 /// Measures the models that the repository ships (trained on the sources of published crates) on
-/// held-out crates, in three distributions: Rust code, doc-comment prose, Markdown. Cargo fetches
-/// crates that are not on this machine; where it cannot, text of the repository is measured in
-/// their place.
+/// held-out crates, in three distributions: Rust code, doc-comment prose, Markdown. It is the study
+/// of studies/shipped.toml. Cargo fetches crates that are not on this machine; where it cannot,
+/// text of the repository is measured in their place.
 #[derive(Debug, clap::Args)]
 #[command(
     after_long_help = "Examples:\n  relscale demo\n  relscale demo --tokens 500000 --out demo-full"
 )]
 pub(crate) struct Arguments {
     /// Tokens to score for each model and distribution; the paper asks for 500000
-    #[arg(long, value_name = "N", default_value_t = 60_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = shipped().tokens, value_parser = clap::value_parser!(u64).range(1..))]
     tokens: u64,
 
     /// Study folder to write
@@ -58,8 +59,35 @@ struct Made {
     figures: Vec<String>,
 }
 
-/// The family's name in tables and files.
-const FAMILY: &str = "small";
+/// The study file that this command carries out, and what a user may change of it.
+const STUDY: &str = include_str!("../../../../studies/shipped.toml");
+
+/// What [`STUDY`] says.
+struct Shipped {
+    family: String,
+    corpora: Vec<String>,
+    baseline: String,
+    tokens: u64,
+}
+
+/// Reads [`STUDY`].
+///
+/// # Panics
+/// It is not what this program was built with.
+fn shipped() -> Shipped {
+    let file = StudyFile::parse(STUDY, Path::new("studies/shipped.toml"));
+    let shipped = file.ok().and_then(|file| {
+        let word = |table: &toml::Table, key: &str| Some(table.get(key)?.as_str()?.to_owned());
+        let corpora = file.measure.get("corpus")?.as_array()?.iter();
+        Some(Shipped {
+            family: word(file.models.first()?, "family")?,
+            corpora: corpora.map(|one| Some(one.as_str()?.to_owned())).collect::<Option<_>>()?,
+            baseline: word(file.relative.first()?, "baseline")?,
+            tokens: u64::try_from(file.measure.get("tokens")?.as_integer()?).ok()?,
+        })
+    });
+    shipped.expect("the study file that is built in names a family, texts, a baseline, tokens")
+}
 
 /// Carries the command out.
 ///
@@ -72,8 +100,12 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     spare(&[Json::file(arguments.json.destination())], &read)?;
     // All of it ships with the program.
     let hub = measure::hub(true);
-    let models =
-        inputs::models(&[assets.to_string_lossy().into_owned()], Some(FAMILY), &ENGINES[0], &hub)?;
+    let models = inputs::models(
+        &[assets.to_string_lossy().into_owned()],
+        Some(&shipped().family),
+        &ENGINES[0],
+        &hub,
+    )?;
     let texts = texts(&assets)?;
     let corpora = inputs::corpora(&inputs::texts(&texts.corpora, &hub)?)?;
     let settings = Settings { tokens: Some(arguments.tokens), ..Settings::default() };
@@ -133,8 +165,8 @@ fn texts(family: &Path) -> anyhow::Result<Texts> {
     let because = match CrateSources::shipped(Split::HeldOut) {
         Ok(sources) => match sources.missing() {
             None => {
-                let corpora = Distribution::ALL.map(|one| format!("crates:{one}")).to_vec();
-                return Ok(Texts { corpora, baseline: format!("crates-{}", Distribution::Code) });
+                let Shipped { corpora, baseline, .. } = shipped();
+                return Ok(Texts { corpora, baseline });
             }
             Some(Missing { because, crates }) => {
                 format!(

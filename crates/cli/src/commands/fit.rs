@@ -113,7 +113,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     })?;
     terminal::message(&format!("wrote {}", study.join(LAWS).display()));
     refuse_if_empty(&laws)?;
-    terminal::message(&format!("next: relscale report {}", quoted(study)));
+    terminal::next(&format!("report {}", quoted(study)));
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! `relscale measure`: models over texts, into a study.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -254,12 +255,26 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
         return Ok(());
     }
     for command in inputs::next_commands(&texts)? {
-        terminal::message(&format!(
-            "next: relscale {command} {}",
-            terminal::quoted(&arguments.out)
-        ));
+        if command == "fit" && !can_be_fitted(&study)? {
+            terminal::message(
+                "a law needs three sizes of one family: measure more models into the same folder",
+            );
+            continue;
+        }
+        terminal::next(&format!("{command} {}", terminal::quoted(&arguments.out)));
     }
     Ok(())
+}
+
+/// Whether some family has enough sizes on a text for a law.
+fn can_be_fitted(study: &Study) -> anyhow::Result<bool> {
+    let mut sizes = BTreeMap::<_, BTreeSet<u64>>::new();
+    for run in study.current()? {
+        let of = &run.record().provenance;
+        let line = (of.model.family.clone(), of.corpus.name.clone());
+        sizes.entry(line).or_default().insert(of.model.parameters.non_embedding);
+    }
+    Ok(sizes.values().any(|sizes| sizes.len() > 2))
 }
 
 /// What the study holds already, for an engine that is to pick its numbers.

@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
     }
     json::hand_over(&merged, arguments.json.destination(), || terminal::print(&table(&merged)))?;
-    terminal::message(&format!("next: relscale fit {}", terminal::quoted(&arguments.out)));
+    terminal::next(&format!("fit {}", terminal::quoted(&arguments.out)));
     Ok(())
 }
 

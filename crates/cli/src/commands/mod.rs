@@ -1,5 +1,6 @@
 //! The commands: a file each, whose doc comment is its help.
 
+mod check;
 mod choices;
 mod completions;
 mod demo;
@@ -14,6 +15,7 @@ mod merge;
 mod predict;
 mod relative;
 mod report;
+mod run;
 mod size_tokens;
 mod stages;
 mod sweep;
@@ -31,6 +33,7 @@ use crate::terminal;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(demo::Arguments),
+    Run(run::Arguments),
     Measure(Box<measure::Arguments>),
     Merge(merge::Arguments),
     Fit(fit::Arguments),
@@ -38,6 +41,7 @@ pub(crate) enum Command {
     Relative(Box<relative::Arguments>),
     Choices(choices::Arguments),
     Report(report::Arguments),
+    Check(check::Arguments),
     View(view::Arguments),
     SizeTokens(size_tokens::Arguments),
     Stages(stages::Arguments),
@@ -53,6 +57,7 @@ impl Command {
     /// Whatever stops the command; [`crate::exit`] knows the exit code.
     pub(crate) fn run(self, cancel: &AtomicBool) -> anyhow::Result<()> {
         match self {
+            Self::Check(arguments) => check::run(&arguments),
             Self::Choices(arguments) => choices::run(&arguments),
             Self::Demo(arguments) => demo::run(&arguments, cancel),
             Self::Measure(arguments) => measure::run(&arguments, cancel),
@@ -61,6 +66,7 @@ impl Command {
             Self::Predict(arguments) => predict::run(&arguments),
             Self::Relative(arguments) => relative::run(&arguments),
             Self::Report(arguments) => report::run(&arguments),
+            Self::Run(arguments) => run::run(&arguments, cancel),
             Self::View(arguments) => view::run(&arguments, cancel),
             Self::SizeTokens(arguments) => size_tokens::run(&arguments),
             Self::Stages(arguments) => stages::run(&arguments),

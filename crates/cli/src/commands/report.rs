@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         terminal::print(&report.page.display().to_string())?;
         pdf.iter().try_for_each(|pdf| terminal::print(&pdf.display().to_string()))
     })?;
-    terminal::message(&format!("next: relscale view {}", terminal::quoted(&arguments.study)));
+    terminal::next(&format!("view {}", terminal::quoted(&arguments.study)));
     Ok(())
 }
 

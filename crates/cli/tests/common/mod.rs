@@ -176,6 +176,35 @@ pub(crate) fn checkpoints(place: &Place) {
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
 }
 
+/// Three sizes on questions of three subjects of different domains.
+pub(crate) fn quiz(place: &Place) {
+    for (name, width, seed) in [("tiny-a", 8, 1), ("tiny-b", 16, 2), ("tiny-c", 32, 3)] {
+        place.model(name, &TinyModel { width, hidden: 2 * width, seed, ..TinyModel::default() });
+    }
+    fs::create_dir_all(place.path("quiz/test")).unwrap();
+    let questions = |subject: &str, count: usize| -> String {
+        (0..count)
+            .map(|at| {
+                let gold = ["A", "B", "C", "D"][at * 7 % 4];
+                format!("{subject} {at}: which?,rank {at},hit,a miss of {at},none,{gold}\n")
+            })
+            .collect()
+    };
+    place.text("quiz/test/astronomy_test.csv", &questions("stars", 24));
+    place.text("quiz/test/sociology_test.csv", &questions("people", 12));
+    place.text("quiz/test/virology_test.csv", &questions("germs", 20));
+    let outcome = place.run(&[
+        "measure",
+        "--model",
+        "models",
+        "--corpus",
+        "quiz?kind=mmlu&shots=0",
+        "--out",
+        "study",
+    ]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+}
+
 /// All files under a folder with their bytes, by path.
 pub(crate) fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut all = Vec::new();

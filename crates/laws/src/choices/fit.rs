@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use relscale_records::RunTally;
 use relscale_records::parquet::DocumentRow;
 
-use super::items::Grouping;
+use super::items::{self, Grouping};
 use super::mean::{Draw, Means};
 use super::panel::Panel;
 use super::verdicts;
@@ -56,6 +56,14 @@ impl Default for ChoicesOptions {
 const FEW_ITEMS: usize = 20;
 
 impl<'a> ChoicesSource<'a> {
+    /// The tag whose values are the distributions; none where each corpus is one.
+    pub fn tag(&self) -> Option<&'a str> {
+        let has = |key: &&str| {
+            self.documents.values().flatten().any(|document| document.tags.contains_key(*key))
+        };
+        self.by.or_else(|| items::DISTRIBUTION_TAGS.into_iter().find(has))
+    }
+
     fn panels(&self) -> Result<Vec<Panel<'a>>, LawsError> {
         let grouping = Grouping { by: self.by, whole_corpus: false, only: self.only };
         let wanted = |run: &RunTally| {

@@ -8,7 +8,7 @@ use relscale_records::parquet::DocumentRow;
 use crate::error::LawsError;
 
 /// The distribution of an item when neither `domain` nor `cluster` nor another tag names it.
-const DISTRIBUTION_TAGS: [&str; 2] = ["domain", "cluster"];
+pub(super) const DISTRIBUTION_TAGS: [&str; 2] = ["domain", "cluster"];
 
 /// Which items are taken, and which tag names their distribution.
 #[derive(Debug, Clone, Copy, Default)]

@@ -13,11 +13,13 @@
 //! | `table` | tables, sentences, and where each of them is shown |
 //! | `glance` | a study in short: what a reader of ten seconds takes home |
 //! | `laws`, `emergence`, `measured` | the laws of a study, tokens in a row, what was measured |
+//! | `expected` | what was expected of a study, beside what came out |
 //! | `choices`, `predictions`, `relative`, `size_tokens`, `stages`, `sweep`, `table_fit` | a kind of result each |
 
 mod cell;
 mod choices;
 mod emergence;
+mod expected;
 pub(crate) mod glance;
 pub(crate) mod laws;
 pub(crate) mod measured;
@@ -33,6 +35,7 @@ mod table_fit;
 
 pub use cell::{Cell, Number, Piece, text};
 pub use choices::{Questions, choices};
+pub use expected::expected;
 pub use glance::glance;
 pub use laws::laws;
 pub use place::{At, Place};

@@ -181,8 +181,8 @@ fn family(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
         .collect();
     // On a screen the progress has told it all.
     json::hand_over(&models, arguments.json.destination(), || Ok(()))?;
-    terminal::message(&format!(
-        "next: relscale measure --model {} --corpus crates:code --out study",
+    terminal::next(&format!(
+        "measure --model {} --corpus crates:code --tokens 500000 --out study",
         quoted(&arguments.out)
     ));
     Ok(())
@@ -243,7 +243,7 @@ fn plan(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     json::hand_over(&records, arguments.json.destination(), || show(&plan, &records))?;
     let out = arguments.out.display();
     terminal::message(&format!("wrote {out}/runs.csv"));
-    terminal::message(&format!("next: relscale sweep fit {}", quoted(&arguments.out)));
+    terminal::next(&format!("sweep fit {}", quoted(&arguments.out)));
     Ok(())
 }
 
