@@ -68,7 +68,7 @@ fn text() -> SweepText {
 }
 
 fn options() -> Options {
-    Options { evaluations: 3, held_out_tokens: 160, checkpoint_every: Duration::ZERO }
+    Options { evaluations: 3, held_out_tokens: 160, checkpoint_every: Duration::ZERO, keep: 2 }
 }
 
 fn whole(out: &Path, plan: &Plan) -> Vec<RunRecord> {

@@ -3,6 +3,7 @@
 use super::batches::Batches;
 use super::course::Course;
 use super::curve::{Point, Training};
+use super::keep::{Keep, Of};
 use super::settings::Settings;
 use crate::error::{Error, Result};
 use crate::export::huggingface;
@@ -90,6 +91,15 @@ pub fn hash(ids: &[u32]) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// How a family is made, beside what its recipe says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Made<'a> {
+    /// The command that makes it again.
+    pub command: &'a str,
+    /// How many models of each size are kept on the way.
+    pub keep: u32,
+}
+
 /// Trains each of `sizes` on `documents` into `out/<recipe>-<size>`. `watch` returns `false` to
 /// stop.
 ///
@@ -101,7 +111,7 @@ pub fn train(
     sizes: &[&Size],
     documents: &[&str],
     out: &Path,
-    command: &str,
+    made: &Made<'_>,
     mut watch: impl FnMut(Event<'_>) -> bool,
 ) -> Result<()> {
     atomic::folder(out)?;
@@ -113,17 +123,30 @@ pub fn train(
         bytes: documents.iter().map(|d| d.len()).sum(),
     });
     for &size in sizes {
-        let folder = out.join(format!("{}-{}", recipe.name, size.name));
+        let name = format!("{}-{}", recipe.name, size.name);
+        let folder = out.join(&name);
+        let key = key(recipe, size, &text.sha256);
+        let of = Of {
+            run: &name,
+            key: &key,
+            seed: recipe.seed,
+            steps: recipe.steps,
+            tokens_a_step: (recipe.batch * recipe.context) as u64,
+            tokenizer: &text.tokenizer,
+        };
         if folder.exists() {
             check_same(&folder, recipe, size, &text)?;
+            Keep::new(out, made.keep, of, recipe.steps)?;
             watch(Event::Kept { size });
             continue;
         }
-        let trained =
-            one(recipe, size, &text.stream, |step, loss| watch(Event::Step { size, step, loss }))?;
+        let keep = Keep::new(out, made.keep, of, 0)?;
+        let trained = one(recipe, size, &text.stream, &keep, |step, loss| {
+            watch(Event::Step { size, step, loss })
+        })?;
         let spec = recipe.spec(size);
         let training = Training {
-            command: command.to_owned(),
+            command: made.command.to_owned(),
             recipe: recipe.clone(),
             size: size.clone(),
             non_embedding_parameters: ParameterCount::from_spec(&spec).non_embedding,
@@ -160,6 +183,7 @@ fn one(
     recipe: &Recipe,
     size: &Size,
     stream: &[u32],
+    keep: &Keep<'_>,
     mut progress: impl FnMut(u32, f64) -> bool,
 ) -> Result<Trained> {
     let batches = Batches::new(stream, recipe.context, recipe.batch, recipe.seed)?;
@@ -167,11 +191,13 @@ fn one(
         Settings::new(&recipe.architecture(size), &recipe.optimiser(size), recipe.steps)?;
     let mut course = Course::new(settings, batches, POINT_STEPS, recipe.seed, None)?;
     let model = || size.name.to_owned();
+    let spec = recipe.spec(size);
     course.run(|course, step, taken| {
         if !taken.moved {
             return Err(Error::Diverged { model: model(), step, loss: taken.loss });
         }
         course.note(step, taken, None);
+        keep.note(step, &spec, course.trainer.weights())?;
         if progress(step, taken.loss) {
             Ok(None)
         } else {
@@ -189,6 +215,16 @@ fn one(
         passes: course.passes(recipe.steps),
         weights: course.trainer.into_weights(),
     })
+}
+
+/// What decides the models of a size: its recipe, its text.
+fn key(recipe: &Recipe, size: &Size, text: &str) -> String {
+    let mut hasher = Sha256::new();
+    for part in [serde_json::to_string(recipe), serde_json::to_string(size)] {
+        hasher.update(part.unwrap_or_default());
+    }
+    hasher.update(text);
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Refuses a folder whose record names another recipe, size or text.
@@ -230,7 +266,8 @@ mod tests {
         let recipe = Recipe::named("small").unwrap();
         let told = |_: Event<'_>| -> bool { panic!("it began") };
         let error =
-            train(&recipe, &[&recipe.sizes[0]], &["text"], out.path(), "", told).unwrap_err();
+            train(&recipe, &[&recipe.sizes[0]], &["text"], out.path(), &Made::default(), told)
+                .unwrap_err();
         assert!(
             matches!(&error, Error::Records(relscale_records::Error::Locked { .. })),
             "{error}"
@@ -247,11 +284,62 @@ mod tests {
         recipe
     }
 
+    fn tokenizer() -> Tokenizer {
+        tokenizer::train(["ab ab ba"].into_iter(), 260).unwrap()
+    }
+
+    fn of<'a>(recipe: &Recipe, tokenizer: &'a Tokenizer) -> Of<'a> {
+        let (seed, steps) = (recipe.seed, recipe.steps);
+        Of { run: "quick", key: "key", seed, steps, tokens_a_step: 96, tokenizer }
+    }
+
+    /// What is kept after the last step is the model; a run that kept nothing is not continued as
+    /// if it had.
+    #[test]
+    fn models_are_kept_on_the_way() {
+        let recipe = quick();
+        let stream: Vec<u32> = (0..4000).map(|i| i % 31).collect();
+        let (tokenizer, out) = (tokenizer(), tempfile::tempdir().unwrap());
+        let size = &recipe.sizes[0];
+        let run = |times| {
+            let keep = Keep::new(out.path(), times, of(&recipe, &tokenizer), 0).unwrap();
+            one(&recipe, size, &stream, &keep, |_, _| true).unwrap()
+        };
+        let last = run(3);
+        let kept = out.path().join("checkpoints");
+        let manifest = std::fs::read_to_string(kept.join("models.toml")).unwrap();
+        let there = manifest.lines().filter_map(|line| line.strip_prefix("model = "));
+        assert_eq!(
+            there.collect::<Vec<_>>(),
+            ["\"quick-step15\"", "\"quick-step30\"", "\"quick-step60\""]
+        );
+        assert!(manifest.contains("tokens = 1440\n"), "{manifest}");
+        let written = |step: u32| {
+            std::fs::read(kept.join(format!("quick-step{step}/model.safetensors"))).unwrap()
+        };
+        let [model, ..] =
+            huggingface::files(&recipe.spec(size), &last.weights, &tokenizer).unwrap();
+        assert!(written(60) == model.1 && written(30) != model.1);
+        // Again: the same, and nothing in the way.
+        run(3);
+        assert!(written(60) == model.1);
+        let error = Keep::new(out.path(), 4, of(&recipe, &tokenizer), 60).unwrap_err().to_string();
+        assert!(error.contains("quick-step7") && error.contains("without keeping"), "{error}");
+        let other = Of { key: "other", ..of(&recipe, &tokenizer) };
+        let keep = Keep::new(out.path(), 3, other, 0).unwrap();
+        let error = one(&recipe, size, &stream, &keep, |_, _| true).unwrap_err();
+        assert!(matches!(error, Error::Occupied { .. }), "{error}");
+    }
+
     #[test]
     fn a_repeating_text_is_learnt_and_a_run_is_repeatable_on_any_number_of_threads() {
         let recipe = quick();
         let stream: Vec<u32> = (0..4000).map(|i| (i * i + i / 3) % 31).collect();
-        let run = || one(&recipe, &recipe.sizes[2], &stream, |_, _| true).unwrap();
+        let (tokenizer, out) = (tokenizer(), tempfile::tempdir().unwrap());
+        let run = || {
+            let keep = Keep::new(out.path(), 0, of(&recipe, &tokenizer), 0).unwrap();
+            one(&recipe, &recipe.sizes[2], &stream, &keep, |_, _| true).unwrap()
+        };
         let one = run();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let two = pool.install(run);
@@ -266,7 +354,9 @@ mod tests {
     fn a_run_stops_when_asked() {
         let recipe = quick();
         let stream: Vec<u32> = (0..4000).map(|i| i % 31).collect();
-        let error = one(&recipe, &recipe.sizes[0], &stream, |step, _| step < 3).unwrap_err();
+        let (tokenizer, out) = (tokenizer(), tempfile::tempdir().unwrap());
+        let keep = Keep::new(out.path(), 0, of(&recipe, &tokenizer), 0).unwrap();
+        let error = one(&recipe, &recipe.sizes[0], &stream, &keep, |step, _| step < 3).unwrap_err();
         assert!(matches!(error, Error::Cancelled { step: 3, .. }), "{error}");
     }
 }

@@ -7,7 +7,7 @@
 //!   them; [`trainer`]: gradients into steps, by [`adamw`] or [`cautious`], over the `tensors` of a
 //!   model.
 //! * [`course`]: the loop from the first step to the last; [`divergence`]: when a run is given up;
-//!   [`timing`]: how long one takes here.
+//!   [`keep`]: models on the way; [`timing`]: how long one takes here.
 //! * [`family`]: all sizes of a recipe, [`curve`]: what is remembered of each; [`sweep`]: all runs
 //!   of a plan.
 
@@ -21,6 +21,7 @@ pub mod divergence;
 pub mod family;
 mod heads;
 pub mod initial;
+pub mod keep;
 pub mod schedule;
 pub mod settings;
 pub mod step;

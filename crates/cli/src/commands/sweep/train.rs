@@ -9,7 +9,7 @@ use relscale_corpus::loaders::crates::{CrateSources, Distribution, Split};
 use relscale_corpus::loaders::reading::Reading;
 use relscale_sweep::plan::Plan;
 use relscale_sweep::recipes::{Recipe, Size};
-use relscale_sweep::train::family;
+use relscale_sweep::train::family::{self, Made};
 use relscale_sweep::train::sweep::{self, Options, RunRecord, Status, SweepText};
 
 use crate::commands::Threads;
@@ -49,6 +49,11 @@ pub(crate) struct Arguments {
     /// Folder for the models
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
+
+    /// Keep N models of each run on the way: after its last step, half of its steps, a quarter, ...;
+    /// OUT/checkpoints has them, and a manifest of them, models.toml
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    keep: u32,
 
     #[command(flatten)]
     of_plan: OfPlan,
@@ -99,7 +104,7 @@ impl OfPlan {
             || self.checkpoint_every.is_some()
     }
 
-    fn options(&self) -> Options {
+    fn options(&self, keep: u32) -> Options {
         let usual = Options::default();
         let tokens =
             self.held_out_tokens.map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
@@ -109,6 +114,7 @@ impl OfPlan {
             checkpoint_every: self
                 .checkpoint_every
                 .map_or(usual.checkpoint_every, Duration::from_secs),
+            keep,
         }
     }
 }
@@ -124,6 +130,10 @@ struct OfRecipe {
     /// Steps instead of the recipe's, for a trial
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     steps: Option<u32>,
+
+    /// Seed of the weights and of the order of the text, instead of the recipe's
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
 }
 
 const EXAMPLES: &str = "\
@@ -160,6 +170,7 @@ fn family(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
         return Err(Refusal::new(what, "give the options under \"Of a plan\" with a plan").into());
     }
     recipe.steps = arguments.of_recipe.steps.unwrap_or(recipe.steps);
+    recipe.seed = arguments.of_recipe.seed.unwrap_or(recipe.seed);
     let sizes: Vec<&Size> = match arguments.of_recipe.sizes.as_slice() {
         [] => recipe.sizes.iter().collect(),
         names => names.iter().map(|name| recipe.size(name)).collect::<Result<_, _>>()?,
@@ -173,7 +184,9 @@ fn family(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
         progress.hear_family(&recipe, &event);
         !cancel.load(Ordering::Relaxed)
     };
-    family::train(&recipe, &sizes, &texts, &arguments.out, &command(arguments), watch)?;
+    let command = command(arguments);
+    let made = Made { command: &command, keep: arguments.keep };
+    family::train(&recipe, &sizes, &texts, &arguments.out, &made, watch)?;
     let models: Vec<Trained> = sizes
         .iter()
         .map(|size| format!("{}-{}", recipe.name, size.name))
@@ -214,8 +227,10 @@ fn plan(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     inputs.extend(Input::corpora(&arguments.of_plan.held_out));
     spare(&[Json::file(arguments.json.destination())], &inputs)?;
     let plan = Plan::read(&path)?;
-    if !arguments.of_recipe.sizes.is_empty() || arguments.of_recipe.steps.is_some() {
-        let what = format!("{} is a plan, which says its sizes and steps itself", path.display());
+    let OfRecipe { sizes, steps, seed } = &arguments.of_recipe;
+    if !sizes.is_empty() || steps.is_some() || seed.is_some() {
+        let what =
+            format!("{} is a plan, which says its sizes, steps and seeds itself", path.display());
         return Err(Refusal::new(what, "change the plan instead").into());
     }
     terminal::message("reading the text and training the vocabulary");
@@ -238,7 +253,8 @@ fn plan(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
         progress.hear_sweep(&event);
         !cancel.load(Ordering::Relaxed)
     };
-    let records = sweep::train(&plan, &text, &arguments.out, &of_plan.options(), watch)?;
+    let records =
+        sweep::train(&plan, &text, &arguments.out, &of_plan.options(arguments.keep), watch)?;
     drop(progress);
     json::hand_over(&records, arguments.json.destination(), || show(&plan, &records))?;
     let out = arguments.out.display();
@@ -309,13 +325,15 @@ fn show(plan: &Plan, records: &[RunRecord]) -> anyhow::Result<()> {
 
 /// The command that makes these models again, as it is recorded beside them.
 fn command(arguments: &Arguments) -> String {
-    let OfRecipe { sizes, steps } = &arguments.of_recipe;
+    let OfRecipe { sizes, steps, seed } = &arguments.of_recipe;
     let mut words = vec!["relscale sweep train".to_owned(), arguments.what.clone()];
     if !sizes.is_empty() {
         words.push(format!("--size {}", sizes.join(" ")));
     }
     words.push(format!("--out {}", quoted(&arguments.out)));
     words.extend(steps.map(|steps| format!("--steps {steps}")));
+    words.extend(seed.map(|seed| format!("--seed {seed}")));
+    words.extend((arguments.keep > 0).then(|| format!("--keep {}", arguments.keep)));
     words.join(" ")
 }
 
@@ -328,16 +346,19 @@ mod tests {
         let mut arguments = Arguments {
             what: "small".into(),
             out: "assets/family".into(),
+            keep: 0,
             of_plan: OfPlan::default(),
             of_recipe: OfRecipe::default(),
             json: AsJson::default(),
             threads: Threads { threads: Some(2) },
         };
         assert_eq!(command(&arguments), "relscale sweep train small --out assets/family");
-        arguments.of_recipe = OfRecipe { sizes: vec!["3k".into(), "9k".into()], steps: Some(10) };
+        arguments.of_recipe =
+            OfRecipe { sizes: vec!["3k".into(), "9k".into()], steps: Some(10), seed: Some(2) };
+        arguments.keep = 3;
         assert_eq!(
             command(&arguments),
-            "relscale sweep train small --size 3k 9k --out assets/family --steps 10"
+            "relscale sweep train small --size 3k 9k --out assets/family --steps 10 --seed 2 --keep 3"
         );
     }
 }

@@ -9,6 +9,7 @@ use crate::export::huggingface;
 use crate::plan::{Plan, PlannedRun};
 use crate::train::batches::Batches;
 use crate::train::course::Course;
+use crate::train::keep::Keep;
 use crate::train::settings::Settings;
 use relscale_records::atomic;
 use relscale_records::parquet::write_curve;
@@ -48,14 +49,15 @@ pub enum RunEvent {
     Evaluated(u32, f64),
 }
 
-/// Trains `run`. `watch` returns `false` to stop; a checkpoint is written then.
+/// Trains `run`; `keep`, told after which step it goes on, keeps models on the way. `watch` returns `false` to stop; a checkpoint is written then.
 ///
 /// # Errors
 /// [`Error::Cancelled`]; [`Error::Untrainable`], [`Error::TooLittleText`]; what checkpoints and
 /// files refuse. A divergence is no error: it is in the record.
-pub fn carry_out(
+pub fn carry_out<'a>(
     run: &PlannedRun,
     given: &Given<'_>,
+    keep: impl FnOnce(u32) -> Result<Keep<'a>>,
     mut watch: impl FnMut(RunEvent) -> bool,
 ) -> Result<RunRecord> {
     let settings = Settings::new(&run.architecture, &run.optimiser, run.steps)?;
@@ -65,6 +67,7 @@ pub fn carry_out(
     atomic::inner_folder(given.folder)?;
     atomic::remove_leftovers(given.folder)?;
     let from = checkpoint::read(given.folder, given.key, &spec)?;
+    let keep = keep(from.as_ref().map_or(0, |(state, _)| state.taken))?;
     if let Some((state, _)) = &from {
         watch(RunEvent::Resumed(state.taken));
     }
@@ -83,6 +86,7 @@ pub fn carry_out(
             }
         }
         course.note(step, taken, held_out_loss);
+        keep.note(step, &spec, course.trainer.weights())?;
         if let Some(loss) = held_out_loss {
             watch(RunEvent::Evaluated(step, loss));
             last = held_out_loss;

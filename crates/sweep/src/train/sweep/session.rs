@@ -8,6 +8,7 @@ use super::text::SweepText;
 use crate::error::{Error, Result};
 use crate::plan::{Plan, PlannedRun};
 use crate::train::batches::Batches;
+use crate::train::keep::{Keep, Of};
 use crate::train::settings::Settings;
 use relscale_records::atomic;
 use relscale_records::lock::Lock;
@@ -23,11 +24,18 @@ pub struct Options {
     pub held_out_tokens: usize,
     /// Time between two checkpoints of a run; it does not change what comes out.
     pub checkpoint_every: Duration,
+    /// How many models of each run are kept on the way.
+    pub keep: u32,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { evaluations: 5, held_out_tokens: 65_536, checkpoint_every: Duration::from_secs(30) }
+        Self {
+            evaluations: 5,
+            held_out_tokens: 65_536,
+            checkpoint_every: Duration::from_secs(30),
+            keep: 0,
+        }
     }
 }
 
@@ -83,7 +91,16 @@ pub fn train(
     let group = &text.identity.corpora;
     table::write(out, plan, group, &ended)?;
     for (number, run) in plan.runs.iter().enumerate() {
+        let of = Of {
+            run: &run.name,
+            key: &keys[number],
+            seed: run.seed,
+            steps: run.steps,
+            tokens_a_step: (run.batch * run.architecture.sequence) as u64,
+            tokenizer: &text.tokenizer,
+        };
         if let Some(record) = &ended[number] {
+            Keep::new(out, options.keep, of, record.steps_taken)?;
             watch(Event::Kept(run, record));
             continue;
         }
@@ -97,7 +114,8 @@ pub fn train(
             held_out,
             checkpoint_every: options.checkpoint_every,
         };
-        let record = carry_out(run, &given, |told| watch(Event::Run(run, told)))?;
+        let keep = |from| Keep::new(out, options.keep, of, from);
+        let record = carry_out(run, &given, keep, |told| watch(Event::Run(run, told)))?;
         let go_on = watch(Event::Ended(run, &record));
         ended[number] = Some(record);
         table::write(out, plan, group, &ended)?;
