@@ -2,8 +2,7 @@
 //! by everybody.
 //!
 //! Skipped with a message where no Chromium is found; `RELSCALE_CHROMIUM` names one that is not on
-//! the PATH. axe-core is not used: it would have to be fetched; the checks below are of the same
-//! kind.
+//! the PATH. axe-core, which has to be fetched, is in `axe.rs`.
 
 mod support;
 
