@@ -1,5 +1,5 @@
-//! The page under axe-core, the checker of accessibility that browsers' own tools use: at the widths
-//! of a phone and of a desktop, light and dark.
+//! The page under axe-core, the checker of accessibility that browsers' own tools use: at the
+//! widths of a phone and of a desktop, light and dark.
 //!
 //! `RELSCALE_AXE` names its `axe.min.js` (`npm pack axe-core`); without it, or without a Chromium,
 //! this is skipped with a message. What needs no checker of others is in `browser.rs`.

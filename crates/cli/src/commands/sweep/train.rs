@@ -50,8 +50,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
 
-    /// Keep N models of each run on the way: after its last step, half of its steps, a quarter, ...;
-    /// OUT/checkpoints has them, and a manifest of them, models.toml
+    /// Keep N models of each run on the way: after its last step, half of its steps, a quarter,
+    /// ...; OUT/checkpoints has them, and a manifest of them, models.toml
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     keep: u32,
 

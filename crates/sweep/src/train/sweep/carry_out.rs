@@ -49,7 +49,8 @@ pub enum RunEvent {
     Evaluated(u32, f64),
 }
 
-/// Trains `run`; `keep`, told after which step it goes on, keeps models on the way. `watch` returns `false` to stop; a checkpoint is written then.
+/// Trains `run`; `keep`, told after which step it goes on, keeps models on the way. `watch` returns
+/// `false` to stop; a checkpoint is written then.
 ///
 /// # Errors
 /// [`Error::Cancelled`]; [`Error::Untrainable`], [`Error::TooLittleText`]; what checkpoints and
