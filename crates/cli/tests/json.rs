@@ -88,6 +88,7 @@ fn arguments() -> BTreeMap<&'static str, String> {
         ("merge", "study --out merged".to_owned()),
         ("fit", "study --resamples 100".to_owned()),
         ("predict", "study".to_owned()),
+        ("next", "study --draws 20".to_owned()),
         ("relative", "study --baseline prose --resamples 100".to_owned()),
         ("report", "study".to_owned()),
         ("view", "study --print".to_owned()),
@@ -106,7 +107,7 @@ fn arguments() -> BTreeMap<&'static str, String> {
 }
 
 /// In an order in which each finds what it needs.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     "demo",
     "run",
     "check",
@@ -115,6 +116,7 @@ const ORDER: [&str; 18] = [
     "merge",
     "fit",
     "predict",
+    "next",
     "relative",
     "report",
     "view",

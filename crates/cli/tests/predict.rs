@@ -59,6 +59,27 @@ fn values_and_sizes_of_a_known_law() {
     );
 }
 
+/// What to measure next: the same laws, another question.
+#[test]
+fn what_to_measure_next() {
+    let place = fitted();
+    let arguments = ["next", "study", "--corpus", "prose", "--draws", "40", "--times", "2,10"];
+    let outcome = place.run(&arguments);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    outcome.shows("next");
+    let outcome = place.run(&[&arguments[..], &["--model", "1B", "--json", "-"]].concat());
+    let found: Value = serde_json::from_str(&outcome.out).unwrap();
+    let candidates = found["laws"][0]["outcome"]["candidates"].as_array().unwrap();
+    let whats: Vec<&str> =
+        candidates.iter().map(|one| one["what"]["measure"].as_str().unwrap()).collect();
+    assert_eq!(whats.iter().filter(|what| **what == "model").count(), 1, "{whats:?}");
+    assert_eq!(whats.iter().filter(|what| **what == "text").count(), 2, "{whats:?}");
+
+    place.run(&["next", "study", "--times", "1"]).refuses(3, &["times", "above 1"]);
+    place.run(&["next", "study", "--corpus", "wiki"]).refuses(3, &["corpus `wiki`", "prose"]);
+    place.run(&["next", "nowhere"]).refuses(3, &["nowhere", "relscale fit"]);
+}
+
 #[test]
 fn unasked_the_next_two_decades_are_told() {
     let place = fitted();

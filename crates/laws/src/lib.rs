@@ -36,6 +36,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advice;
 mod audit;
 mod breakdown;
 mod choice_measure;

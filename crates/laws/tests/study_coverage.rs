@@ -16,31 +16,8 @@ use relscale_laws::relative::{
 use relscale_laws::{FitOptions, Trend, fit_study};
 use relscale_records::RunTally;
 use support::random::Random;
+use support::texts::Text;
 use support::{SIZES, document, run};
-
-/// A document: tokens, how hard it is, and how much faster than others it gets easier with size.
-struct Text {
-    tokens: f64,
-    level: f64,
-    slope: f64,
-}
-
-impl Text {
-    fn draw(normal: &mut Random) -> Self {
-        Self {
-            tokens: (300.0 + 1200.0 * normal.uniform()).round(),
-            level: 0.25 * normal.normal(),
-            slope: 0.04 * normal.normal(),
-        }
-    }
-
-    /// Its chance of a miss of rank 1 under a model of so many parameters.
-    fn miss(&self, size: f64) -> f64 {
-        let law = 0.75 * (size / 3_100.0).powf(-0.12);
-        let hard = self.level - self.slope * (size / 98_000.0).ln();
-        (law * hard.exp()).clamp(0.001, 0.98)
-    }
-}
 
 /// The exponent over very many documents.
 fn truth() -> f64 {

@@ -12,6 +12,7 @@ mod means;
 mod measure;
 mod measured;
 mod merge;
+mod next;
 mod predict;
 mod relative;
 mod report;
@@ -38,6 +39,7 @@ pub(crate) enum Command {
     Merge(merge::Arguments),
     Fit(fit::Arguments),
     Predict(predict::Arguments),
+    Next(next::Arguments),
     Relative(Box<relative::Arguments>),
     Choices(choices::Arguments),
     Report(report::Arguments),
@@ -63,6 +65,7 @@ impl Command {
             Self::Measure(arguments) => measure::run(&arguments, cancel),
             Self::Merge(arguments) => merge::run(&arguments),
             Self::Fit(arguments) => fit::run(&arguments),
+            Self::Next(arguments) => next::run(&arguments),
             Self::Predict(arguments) => predict::run(&arguments),
             Self::Relative(arguments) => relative::run(&arguments),
             Self::Report(arguments) => report::run(&arguments),

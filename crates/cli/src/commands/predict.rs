@@ -69,7 +69,8 @@ Examples:
   relscale predict study --target \"RBP_1 = 0.6\" --target \"p_20 = 0.5\" --corpus wiki
   relscale predict study --at 1e12 --json - | jq '.groups[].values[].outcome.value'";
 
-fn size(text: &str) -> Result<Size, String> {
+/// A size as people write it.
+pub(super) fn size(text: &str) -> Result<Size, String> {
     text.parse().map_err(|error| expected(&error))
 }
 
@@ -99,7 +100,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         lengths: arguments.in_a_row.clone(),
         level: arguments.level,
     };
-    let laws = file(&arguments.study);
+    let laws = laws_file(&arguments.study);
     let inputs = [Input::Path(laws.clone()), Input::Study(arguments.study.clone())];
     spare(&[Json::file(arguments.json.as_ref())], &inputs)?;
     let laws = StudyFit::load(&laws)?;
@@ -110,7 +111,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     refuse_if_empty(&predictions)
 }
 
-fn file(study: &Path) -> PathBuf {
+/// The laws of a study, or the file itself.
+pub(super) fn laws_file(study: &Path) -> PathBuf {
     if study.is_file() { study.to_owned() } else { study.join(LAWS) }
 }
 

@@ -30,6 +30,7 @@ mod value;
 
 pub(crate) use next::next_size;
 pub use question::{Goal, Question, Size, Target};
+pub(crate) use source::Source;
 
 use crate::error::LawsError;
 use crate::result::{GroupFit, GroupPredictions, Predicted, Predictions, RESULT_FORMAT, StudyFit};

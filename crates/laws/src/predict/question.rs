@@ -43,7 +43,7 @@ pub enum Size {
 
 impl Size {
     /// In parameters.
-    pub(super) fn parameters(self, largest: u64) -> f64 {
+    pub(crate) fn parameters(self, largest: u64) -> f64 {
         match self {
             Self::Parameters(parameters) => parameters,
             Self::TimesLargest(times) => times * largest as f64,

@@ -7,23 +7,23 @@ use crate::result::{Basis, Estimate, Flag, FlagCode, GroupFit, Law, Predicted};
 use crate::series;
 
 /// A law, and how its quantity L becomes what was asked for.
-pub(super) struct Source<'a> {
-    pub(super) law: &'a Law,
-    pub(super) basis: Basis,
+pub(crate) struct Source<'a> {
+    pub(crate) law: &'a Law,
+    pub(crate) basis: Basis,
     /// The line through the law's points.
-    pub(super) fit: Fit,
+    pub(crate) fit: Fit,
     /// The same points with the form left open.
-    pub(super) open: OpenForm,
+    pub(crate) open: OpenForm,
     /// S of the points.
-    pub(super) sizes: Vec<f64>,
+    pub(crate) sizes: Vec<f64>,
     /// L of the points.
-    pub(super) values: Vec<f64>,
+    pub(crate) values: Vec<f64>,
     /// N where tokens are taken to be independent, else 1.
     factor: f64,
     /// Whether the quantity is `exp(-factor L)`; else it is L.
     chance: bool,
     /// What must be said of this choice of law.
-    pub(super) flags: Vec<Flag>,
+    pub(crate) flags: Vec<Flag>,
 }
 
 impl<'a> Source<'a> {
@@ -31,7 +31,7 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// Why there is none, in words.
-    pub(super) fn from_group(group: &'a GroupFit, quantity: Predicted) -> Result<Self, String> {
+    pub(crate) fn from_group(group: &'a GroupFit, quantity: Predicted) -> Result<Self, String> {
         match quantity {
             Predicted::Rbp { k } => Self::new(rank_law(group, k)?, Basis::Law, 1.0, true),
             Predicted::CrossEntropy => Self::new(&group.cross_entropy_law, Basis::Law, 1.0, false),
@@ -59,7 +59,7 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// There is no such law.
-    pub(super) fn independent(group: &'a GroupFit, length: u32, k: u32) -> Result<Self, String> {
+    pub(crate) fn independent(group: &'a GroupFit, length: u32, k: u32) -> Result<Self, String> {
         Self::new(rank_law(group, k)?, Basis::Independence, f64::from(length), true)
     }
 
@@ -83,17 +83,17 @@ impl<'a> Source<'a> {
     }
 
     /// What was asked for, from L.
-    pub(super) fn reading(&self, level: f64) -> f64 {
+    pub(crate) fn reading(&self, level: f64) -> f64 {
         if self.chance { (-self.factor * level).exp() } else { level }
     }
 
     /// L, from what was asked for.
-    pub(super) fn level_of(&self, value: f64) -> f64 {
+    pub(crate) fn level_of(&self, value: f64) -> f64 {
         if self.chance { -value.ln() / self.factor } else { value }
     }
 
     /// An estimate of L as one of what was asked for: its error to first order, its ends in order.
-    pub(super) fn read(&self, estimate: Estimate, unit: &str) -> Estimate {
+    pub(crate) fn read(&self, estimate: Estimate, unit: &str) -> Estimate {
         let slope = if self.chance { self.factor * self.reading(estimate.value) } else { 1.0 };
         let mut interval = estimate.interval;
         let turned = self.chance;

@@ -124,6 +124,7 @@ saved! {
     StudyFit, 2, "relscale fit", earlier::study;
     TableFit, 1, "relscale fit --table", earlier::table;
     Predictions, 1, "relscale predict", earlier::predictions;
+    Advice, 5, "relscale next", earlier::unchanged;
     RelativeFit, 1, "relscale relative", earlier::relative;
     StagesFit, 1, "relscale stages", earlier::unchanged;
     SizeTokensFit, 1, "relscale size-tokens", earlier::unchanged;

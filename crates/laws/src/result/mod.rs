@@ -25,6 +25,7 @@
 //!           .outcome.exponent.interval.high, .outcome.r_squared] | @tsv' laws.json
 //! ```
 
+mod advice;
 mod breakdown;
 mod choices;
 mod classes;
@@ -50,6 +51,7 @@ mod table;
 mod trace;
 mod two_stage;
 
+pub use advice::{Advice, Candidate, FoundAdvice, Further, LawAdvice, Narrowed};
 pub use breakdown::{
     Breakdown, Finding, GroupBreakdown, PerfectLaw, PointNoise, ReferenceSlope, ScatterTest,
 };

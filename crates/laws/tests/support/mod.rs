@@ -6,6 +6,7 @@
 pub(crate) mod isoflop;
 pub(crate) mod random;
 pub(crate) mod rows;
+pub(crate) mod texts;
 
 use std::collections::BTreeMap;
 

@@ -14,8 +14,9 @@
 //! | `glance` | a study in short: what a reader of ten seconds takes home |
 //! | `laws`, `emergence`, `measured` | the laws of a study, tokens in a row, what was measured |
 //! | `expected` | what was expected of a study, beside what came out |
-//! | `choices`, `predictions`, `relative`, `size_tokens`, `stages`, `sweep`, `table_fit` | a kind of result each |
+//! | `advice`, `choices`, `predictions`, `relative`, `size_tokens`, `stages`, `sweep`, `table_fit` | a kind of result each |
 
+mod advice;
 mod cell;
 mod choices;
 mod emergence;
@@ -33,6 +34,7 @@ mod sweep;
 mod table;
 mod table_fit;
 
+pub use advice::advice;
 pub use cell::{Cell, Number, Piece, text};
 pub use choices::{Questions, choices};
 pub use expected::expected;
