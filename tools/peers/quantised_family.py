@@ -6,7 +6,7 @@ Every matrix of every model (the embedding, which is the head, too) is quantised
 back as a folder in f32; norms stay. A row whose length is no multiple of the block is filled up with zeros before, which leaves
 the numbers of its last block a scale of their own, as they would have. The files themselves would not do: the widths are
 no multiples of 32, and the models have windows on attention, which GGUF has no key for in `llama`. The package quantises Q8_0,
-Q5_1, Q5_0, Q4_1 and Q4_0, not the K types. Prints the table of docs/quantisation.md.
+Q5_1, Q5_0, Q4_1 and Q4_0, not the K types. Prints the table of record/2026-11-29-quantisation.md.
 """
 
 import argparse

@@ -4,6 +4,7 @@
 //! | file | what |
 //! |---|---|
 //! | `commands/` | a command a file; its doc comment is its help |
+//! | `book` | tests: the documents show commands that there are |
 //! | `inputs` | which models and texts the arguments mean |
 //! | `progress` | bars on a terminal, plain lines elsewhere |
 //! | `spare` | outputs that are not inputs |
@@ -18,6 +19,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod book;
 mod commands;
 mod exit;
 mod inputs;

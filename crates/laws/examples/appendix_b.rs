@@ -1,4 +1,5 @@
-//! The table of `docs/appendix-b.md`: the paper's closed forms beside the sums that they stand for.
+//! The table of `record/2026-11-28-appendix-b.md`: the paper's closed forms beside the sums that
+//! they stand for.
 //!
 //! `cargo run -p relscale-laws --example appendix_b`
 

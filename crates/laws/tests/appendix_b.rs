@@ -1,4 +1,4 @@
-//! Every row of the table in `docs/appendix-b.md` is what the code computes.
+//! Every row of the table in `record/2026-11-28-appendix-b.md` is what the code computes.
 
 use relscale_laws::rank_distribution::appendix_b::{closed_form, endless_sum, sum};
 
@@ -6,7 +6,7 @@ const VOCABULARY: u32 = 50_257;
 
 #[test]
 fn the_table_in_the_documents_is_true() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/appendix-b.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../record/2026-11-28-appendix-b.md");
     let page = std::fs::read_to_string(page).unwrap();
     let rows: Vec<Vec<f64>> = page
         .lines()

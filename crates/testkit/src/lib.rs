@@ -1,5 +1,6 @@
 //! For development only: what tests of several crates need and no product should carry.
 //!
+//! * [`book`]: the documents, their blocks, and the commands in these.
 //! * [`hub`]: a Hugging Face Hub on this machine, and the host that its large files lie on.
 //! * [`data`]: published numbers, texts of others, and the word for a test that is skipped.
 //! * [`model`]: a tiny Llama folder with random weights, to run.
@@ -16,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod book;
 pub mod data;
 pub mod hub;
 pub mod model;
