@@ -145,9 +145,10 @@ fn bias(width: f64, centre: f64) -> [Option<f64>; 2] {
 /// The table in `docs/laws/isoflop.md`, recomputed.
 #[test]
 fn the_bias_of_each_curve_is_as_documented() {
-    let document =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/laws/isoflop.md"))
-            .unwrap();
+    let document = fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/laws/isoflop.md"),
+    )
+    .unwrap();
     let (_, table) = document.split_once("| sizes sampled | centre | cubic | parabola |").unwrap();
     let mut rows = 0;
     for row in table.lines().skip(2).take_while(|line| line.starts_with('|')) {
