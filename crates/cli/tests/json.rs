@@ -62,6 +62,9 @@ fn tables(place: &Place) {
         }
     }
     place.text("runs.csv", &runs);
+    let sizes = MadeUpFamily::default().sizes;
+    let rows: String = sizes.iter().map(|size| format!("made-up-{size},1e9\n")).collect();
+    place.text("made-up.csv", &format!("model,tokens\n{rows}"));
     place.text(
         "declared.toml",
         "name = \"declared\"\nquestion = \"Does it answer?\"\n[measure]\ncorpus = \"test.txt?split=paragraphs\"\n\
@@ -88,6 +91,7 @@ fn arguments() -> BTreeMap<&'static str, String> {
         ("merge", "study --out merged".to_owned()),
         ("fit", "study --resamples 100".to_owned()),
         ("predict", "study".to_owned()),
+        ("training", "study --models made-up.csv --k 1".to_owned()),
         ("next", "study --draws 20".to_owned()),
         ("relative", "study --baseline prose --resamples 100".to_owned()),
         ("report", "study".to_owned()),
@@ -107,7 +111,7 @@ fn arguments() -> BTreeMap<&'static str, String> {
 }
 
 /// In an order in which each finds what it needs.
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 20] = [
     "demo",
     "run",
     "check",
@@ -116,6 +120,7 @@ const ORDER: [&str; 19] = [
     "merge",
     "fit",
     "predict",
+    "training",
     "next",
     "relative",
     "report",

@@ -26,6 +26,22 @@ fn points() -> String {
 const COMMON: [&str; 7] =
     ["size-tokens", "--table", "points.csv", "--error", "loss", "--distribution", "domain"];
 
+/// The same checkpoints along size and tokens, at every k.
+#[test]
+fn laws_over_training() {
+    let place = Place::new();
+    checkpoints(&place);
+    let arguments = ["training", "study", "--models", "models.toml", "--k", "1,10"];
+    let outcome = place.run(&arguments);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    outcome.shows("training");
+    assert!(place.path("study/training.json").is_file());
+    place
+        .run(&["training", "study", "--models", "models.toml", "--k", "7"])
+        .refuses(3, &["k = 7 was not tallied"]);
+    place.run(&["training", "study", "--models", "nowhere.toml"]).refuses(3, &["nowhere.toml"]);
+}
+
 #[test]
 fn size_moves_a_gap_and_tokens_do_not() {
     let place = Place::new();

@@ -65,6 +65,7 @@ mod study;
 mod summary;
 mod table;
 pub mod tables;
+pub mod training;
 pub mod two_stage;
 pub mod user_table;
 mod verdict;

@@ -21,6 +21,7 @@ mod size_tokens;
 mod stages;
 mod sweep;
 mod table;
+mod training;
 mod view;
 
 use std::path::Path;
@@ -46,6 +47,7 @@ pub(crate) enum Command {
     Check(check::Arguments),
     View(view::Arguments),
     SizeTokens(size_tokens::Arguments),
+    Training(training::Arguments),
     Stages(stages::Arguments),
     Sweep(Box<sweep::Arguments>),
     Completions(completions::Arguments),
@@ -72,6 +74,7 @@ impl Command {
             Self::Run(arguments) => run::run(&arguments, cancel),
             Self::View(arguments) => view::run(&arguments, cancel),
             Self::SizeTokens(arguments) => size_tokens::run(&arguments),
+            Self::Training(arguments) => training::run(&arguments),
             Self::Stages(arguments) => stages::run(&arguments),
             Self::Sweep(arguments) => sweep::run(&arguments, cancel),
             Self::Completions(arguments) => completions::run(&arguments),

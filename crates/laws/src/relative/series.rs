@@ -100,7 +100,7 @@ pub struct Units {
 
 impl Series {
     /// How the logarithms of the errors of `models` move together over units.
-    pub(super) fn noise(&self, models: &[&SeriesPoint]) -> Option<TextNoise> {
+    pub(crate) fn noise(&self, models: &[&SeriesPoint]) -> Option<TextNoise> {
         let units = self.units.as_ref()?;
         let x: Vec<f64> = models.iter().map(|point| point.x).collect();
         let of = |point: &&SeriesPoint| units.left_out.get(&point.model).map(Vec::as_slice);

@@ -124,6 +124,7 @@ saved! {
     StudyFit, 2, "relscale fit", earlier::study;
     TableFit, 1, "relscale fit --table", earlier::table;
     Predictions, 1, "relscale predict", earlier::predictions;
+    TrainingFit, 5, "relscale training", earlier::unchanged;
     Advice, 5, "relscale next", earlier::unchanged;
     RelativeFit, 1, "relscale relative", earlier::relative;
     StagesFit, 1, "relscale stages", earlier::unchanged;

@@ -49,6 +49,7 @@ mod size_tokens;
 mod study;
 mod table;
 mod trace;
+mod training;
 mod two_stage;
 
 pub use advice::{Advice, Candidate, FoundAdvice, Further, LawAdvice, Narrowed};
@@ -95,6 +96,10 @@ pub use study::StudyFit;
 pub use table::{TableFit, TableGroup};
 pub use trace::TracePoint;
 pub(crate) use trace::trace;
+pub use training::{
+    EarlyCut, SeedNoise, TrainingFit, TrainingGroup, TrainingLaw, TrainingPoint, TrainingSurface,
+    UnseenCheckpoints,
+};
 pub use two_stage::{
     HeldOutPoint, HeldOutStages, Predictability, Route, RouteErrors, RouteTrace, RouteValue,
     StageCurve, StageCurves, StageFormTest, StageTraces, StagesFit, StagesGroup, StagesPoint,

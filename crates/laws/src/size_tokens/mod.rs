@@ -22,7 +22,7 @@
 
 mod measured;
 mod read;
-mod split;
+pub(crate) mod split;
 mod verdicts;
 
 use std::path::Path;
@@ -60,7 +60,7 @@ pub fn fit_size_tokens(path: &Path, options: &SizeTokensTable) -> Result<SizeTok
     describe(&read, &options.baseline, options.level, path.display().to_string())
 }
 
-fn check_level(level: f64) -> Result<(), LawsError> {
+pub(crate) fn check_level(level: f64) -> Result<(), LawsError> {
     if level > 0.0 && level < 1.0 {
         return Ok(());
     }
@@ -127,7 +127,7 @@ fn describe(
     })
 }
 
-type Ranges = ((f64, f64), (f64, f64));
+pub(crate) type Ranges = ((f64, f64), (f64, f64));
 
 /// The checkpoints that share slopes.
 struct Group<'a> {

@@ -8,21 +8,21 @@ use crate::intervals::student_t;
 use crate::result::{Direction, Estimate, Interval, Outcome, Plane, Slice, Split};
 
 /// How far apart, as a ratio, numbers of tokens that count as equal may lie: steps are whole.
-const SAME_TOKENS: f64 = 1.02;
+pub(crate) const SAME_TOKENS: f64 = 1.02;
 
 /// Different values of what varies that a slice needs to be told of.
 const LEAST: usize = 3;
 
 /// One checkpoint.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Point {
-    pub(super) size: f64,
-    pub(super) tokens: f64,
-    pub(super) log_value: f64,
+pub(crate) struct Point {
+    pub(crate) size: f64,
+    pub(crate) tokens: f64,
+    pub(crate) log_value: f64,
 }
 
 /// Both directions and the plane; `points` ascend in size.
-pub(super) fn both(points: &[Point], ranges: Ranges, level: f64) -> Split {
+pub(crate) fn both(points: &[Point], ranges: Ranges, level: f64) -> Split {
     Split {
         along_size: direction(points, at_tokens, |point| point.size, ranges.0, level),
         along_tokens: direction(points, at_size, |point| point.tokens, ranges.1, level),
@@ -115,19 +115,28 @@ fn without_each_size<T>(
     points: &[Point],
     statistic: impl Fn(&[Point]) -> Option<T>,
 ) -> Vec<Option<T>> {
-    let mut sizes: Vec<f64> = points.iter().map(|point| point.size).collect();
+    without_each(points, |point| point.size, statistic)
+}
+
+/// The same of anything with sizes, in their order.
+pub(crate) fn without_each<P: Clone, T>(
+    points: &[P],
+    size: impl Fn(&P) -> f64,
+    statistic: impl Fn(&[P]) -> Option<T>,
+) -> Vec<Option<T>> {
+    let mut sizes: Vec<f64> = points.iter().map(&size).collect();
     sizes.dedup();
     sizes
         .into_iter()
-        .map(|size| {
-            let others: Vec<Point> =
-                points.iter().filter(|point| point.size != size).copied().collect();
+        .map(|left_out| {
+            let others: Vec<P> =
+                points.iter().filter(|point| size(point) != left_out).cloned().collect();
             statistic(&others)
         })
         .collect()
 }
 
-fn estimate(value: f64, left_out: &[Option<f64>], level: f64) -> Estimate {
+pub(crate) fn estimate(value: f64, left_out: &[Option<f64>], level: f64) -> Estimate {
     let all: Option<Vec<f64>> = left_out.iter().copied().collect();
     let none = |reason: String| (Interval::None { reason }, None);
     let (interval, standard_error) = match all {

@@ -14,7 +14,7 @@
 //! | `glance` | a study in short: what a reader of ten seconds takes home |
 //! | `laws`, `emergence`, `measured` | the laws of a study, tokens in a row, what was measured |
 //! | `expected` | what was expected of a study, beside what came out |
-//! | `advice`, `choices`, `predictions`, `relative`, `size_tokens`, `stages`, `sweep`, `table_fit` | a kind of result each |
+//! | `advice`, `choices`, `predictions`, `relative`, `size_tokens`, `stages`, `sweep`, `table_fit`, `training` | a kind of result each |
 
 mod advice;
 mod cell;
@@ -33,6 +33,7 @@ mod stages;
 mod sweep;
 mod table;
 mod table_fit;
+mod training;
 
 pub use advice::advice;
 pub use cell::{Cell, Number, Piece, text};
@@ -48,3 +49,4 @@ pub use stages::stages;
 pub use sweep::sweep;
 pub use table::{Column, Medium, Part, Role, Row, Said, Shown, Table};
 pub use table_fit::table_fit;
+pub use training::training;

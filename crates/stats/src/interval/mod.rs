@@ -10,6 +10,7 @@
 //! may grow. [`jackknife`] is for means over units whose observations go together.
 
 pub mod crossing;
+pub mod deviation;
 pub mod jackknife;
 pub mod mixed;
 pub mod open_form;

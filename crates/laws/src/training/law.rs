@@ -1,0 +1,188 @@
+//! One quantity over size and tokens.
+
+use relscale_stats::StatsError;
+use relscale_stats::optimise::plane;
+use relscale_stats::surface::{Search, Surface, SurfaceFit, project};
+
+use super::checkpoints::{Checkpoint, levels};
+use super::{early, seeds, verdicts};
+use crate::relative::Series;
+use crate::result::{
+    Flag, FlagCode, Outcome, Quantity, TrainingLaw, TrainingPoint, TrainingSurface,
+    UnseenCheckpoints,
+};
+use crate::size_tokens::split;
+
+/// All that checkpoints say of a quantity.
+pub(super) fn describe(
+    quantity: &Quantity,
+    unit: &str,
+    series: &Series,
+    checkpoints: Vec<Checkpoint<'_>>,
+    level: f64,
+) -> TrainingLaw {
+    let range = |of: fn(&Checkpoint<'_>) -> f64| {
+        let values = || checkpoints.iter().map(of);
+        (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max))
+    };
+    let ranges = (range(|one| one.size), range(|one| one.tokens));
+    let points: Vec<split::Point> = checkpoints.iter().map(Checkpoint::point).collect();
+    let fitted = surface(&checkpoints, None);
+    let mut law = TrainingLaw {
+        quantity: quantity.clone(),
+        unit: unit.to_owned(),
+        points: checkpoints
+            .iter()
+            .map(|one| TrainingPoint {
+                model: one.measured.model.clone(),
+                run: one.run.clone(),
+                parameters: one.size,
+                tokens: one.tokens,
+                value: one.error(),
+                fitted: fitted.as_ref().ok().map(|fit| fit.surface.at(one.size, one.tokens)),
+            })
+            .collect(),
+        left_out: series.left_out.clone(),
+        split: split::both(&points, ranges, level),
+        surface: match &fitted {
+            Ok(fit) => told(fit, &checkpoints, level),
+            Err(refusal) => Outcome::refuse(refusal),
+        },
+        held_out: held_out(&checkpoints),
+        early: early::cuts(&checkpoints),
+        seeds: seeds::noise(series, &checkpoints, level),
+        flags: few(&checkpoints),
+        verdict: String::new(),
+    };
+    law.verdict = verdicts::law(&law);
+    law
+}
+
+/// A flag where some checkpoint has too few misses, or hits, for a slope.
+fn few(checkpoints: &[Checkpoint<'_>]) -> Vec<Flag> {
+    let least = crate::options::FitOptions::default().minimum_count;
+    let counted = || checkpoints.iter().filter_map(|one| Some((one, one.measured.counted?)));
+    let of = |code, what: &str, count: fn(crate::relative::Counted) -> u64| {
+        let names: Vec<&str> = counted()
+            .filter(|(_, counted)| count(*counted) < least)
+            .map(|(one, _)| one.measured.model.as_str())
+            .collect();
+        let first = names.first()?;
+        let message = format!(
+            "{} of {} checkpoints have fewer than {least} {what}, e.g. {first}: their values are hardly known",
+            names.len(),
+            checkpoints.len()
+        );
+        Some(Flag::new(code, message))
+    };
+    [
+        of(FlagCode::FewMisses, "misses", |counted| counted.tokens - counted.hits),
+        of(FlagCode::FewHits, "hits", |counted| counted.hits),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The surface through checkpoints, from `near` where there is one.
+pub(super) fn surface(
+    checkpoints: &[Checkpoint<'_>],
+    near: Option<Surface>,
+) -> Result<SurfaceFit, StatsError> {
+    let column = |of: fn(&Checkpoint<'_>) -> f64| checkpoints.iter().map(of).collect::<Vec<f64>>();
+    let (size, tokens) = (column(|one| one.size), column(|one| one.tokens));
+    let search = Search { from: near, ..Search::default() };
+    project(&size, &tokens, &column(|one| one.error()), search)
+}
+
+fn told(fit: &SurfaceFit, checkpoints: &[Checkpoint<'_>], level: f64) -> Outcome<TrainingSurface> {
+    let whole = fit.surface;
+    let numbers = [whole.coefficient_a(), whole.coefficient_b(), whole.e];
+    if numbers.iter().any(|number| !number.is_finite()) {
+        return Outcome::Refused {
+            reason: "a coefficient of the surface exceeds the range of numbers".to_owned(),
+        };
+    }
+    let left_out = split::without_each(
+        checkpoints,
+        |one| one.size,
+        |others| {
+            let fit = surface(others, Some(whole)).ok()?;
+            Some([fit.surface.alpha, fit.surface.beta])
+        },
+    );
+    let exponent = |value: f64, at: usize| {
+        let values: Vec<Option<f64>> =
+            left_out.iter().map(|found| Some(found.as_ref()?[at])).collect();
+        split::estimate(value, &values, level)
+    };
+    let logs =
+        checkpoints.iter().map(|one| (one.error() / whole.at(one.size, one.tokens)).ln().powi(2));
+    let log_residual = (logs.sum::<f64>() / checkpoints.len() as f64).sqrt();
+    Outcome::fitted(TrainingSurface {
+        floor: whole.e,
+        floor_at_zero: fit.floor_at_zero,
+        size_coefficient: whole.coefficient_a(),
+        tokens_coefficient: whole.coefficient_b(),
+        size_exponent: exponent(whole.alpha, 0),
+        tokens_exponent: exponent(whole.beta, 1),
+        log_residual: if log_residual.is_finite() { log_residual } else { 0.0 },
+    })
+}
+
+/// The largest size, and the last number of tokens, predicted from all others.
+fn held_out(checkpoints: &[Checkpoint<'_>]) -> Vec<UnseenCheckpoints> {
+    let largest = checkpoints.last().map_or(0.0, |one| one.size);
+    let last = levels(checkpoints).last().copied().unwrap_or_default();
+    let parts: [(&str, &dyn Fn(&Checkpoint<'_>) -> bool); 2] =
+        [("largest size", &|one| one.size == largest), ("last tokens", &|one| one.tokens >= last)];
+    parts
+        .into_iter()
+        .filter_map(|(what, is)| {
+            let (unseen, seen): (Vec<_>, Vec<_>) =
+                checkpoints.iter().cloned().partition(|one| is(one));
+            if unseen.is_empty() || seen.is_empty() {
+                return None;
+            }
+            Some(UnseenCheckpoints {
+                what: what.to_owned(),
+                points: unseen.len() as u32,
+                plane: plane_of(&seen).and_then(|at| misses(&unseen, at)),
+                surface: surface(&seen, None)
+                    .ok()
+                    .and_then(|fit| misses(&unseen, |one| fit.surface.at(one.size, one.tokens))),
+            })
+        })
+        .collect()
+}
+
+/// The plane through the logarithms, as a prediction.
+fn plane_of(checkpoints: &[Checkpoint<'_>]) -> Option<impl Fn(&Checkpoint<'_>) -> f64 + use<>> {
+    let log = |of: fn(&Checkpoint<'_>) -> f64| {
+        checkpoints.iter().map(|one| of(one).ln()).collect::<Vec<f64>>()
+    };
+    let (size, tokens, error) =
+        (log(|one| one.size), log(|one| one.tokens), log(|one| one.error()));
+    let fit = plane::fit(&size, &tokens, &error).ok()?;
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    // Through the means, as every plane of least squares.
+    let centre = [mean(&size), mean(&tokens), mean(&error)];
+    Some(move |one: &Checkpoint<'_>| {
+        let along = fit.slopes[0] * (one.size.ln() - centre[0])
+            + fit.slopes[1] * (one.tokens.ln() - centre[1]);
+        (centre[2] + along).exp()
+    })
+}
+
+/// Mean of |ln(predicted / found)|; none where a prediction is no error.
+pub(super) fn misses<'c, 'a: 'c>(
+    checkpoints: impl IntoIterator<Item = &'c Checkpoint<'a>>,
+    predicted: impl Fn(&Checkpoint<'_>) -> f64,
+) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for one in checkpoints {
+        sum += (predicted(one) / one.error()).ln().abs();
+        count += 1.0;
+    }
+    Some(sum / count).filter(|mean: &f64| mean.is_finite())
+}
