@@ -9,6 +9,7 @@
 //! | a loader | [`mod@loaders`] | streams [`Document`]s: text, JSONL, Parquet, token ids, crate sources, evaluations |
 //! | an item | [`mod@choices`] | a question with options as scored documents: prompt formats, spans, tags |
 //! | [`Document`] | [`mod@document`] | id, text, tags, scored spans; the sampling unit of every interval |
+//! | a place | [`mod@draw`] | the order in which documents are drawn, where not all are wanted |
 //! | [`Fingerprint`] | [`mod@fingerprint`] | the hash by which two corpora are the same text |
 //! | [`Tokenizer`] | [`mod@tokenizer`] | ids, and the source bytes that each token covers |
 //! | a [`Protocol`] | [`mod@protocols`] | cuts ids into [`Window`]s and picks the scored positions |
@@ -46,6 +47,7 @@
 
 pub mod choices;
 pub mod document;
+pub mod draw;
 pub mod error;
 pub mod fingerprint;
 pub mod loaders;

@@ -18,6 +18,7 @@ use std::time::Instant;
 
 use relscale_corpus::{CorpusSpec, Fingerprint, Tokenizer};
 use relscale_measure::scratch::Place;
+use relscale_measure::text::Keep;
 use relscale_measure::{CorpusSource, Error, ModelSource};
 
 type Failure = Box<dyn std::error::Error>;
@@ -92,6 +93,7 @@ fn tokens(
         recognise: None,
     };
     let place = Place::new(&std::env::temp_dir());
+    let keep = keep.map_or(Keep::All, Keep::First);
     let text = CorpusSource::from_spec(spec).read(&model, keep, &place, &AtomicBool::new(false))?;
     Ok(Read {
         documents: text.provenance.documents,

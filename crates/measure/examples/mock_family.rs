@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         name: "powers-of-three".into(),
         description: "digits of 3^n, ten times".into(),
         origin: None,
+        drawn: false,
         documents: Box::new(|| Ok(Box::new((11..71).map(|n| Ok(digits(n)))))),
         files: None,
         reading: Default::default(),

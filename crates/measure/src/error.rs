@@ -99,6 +99,19 @@ pub enum Error {
         /// The name.
         name: String,
     },
+    /// A study whose runs of a corpus took documents in several ways, and nobody says which.
+    #[error(
+        "{corpus}: runs of this study took {tokens} tokens in more than one way ({}); give the one that is meant",
+        ways.join(", ")
+    )]
+    SeveralDraws {
+        /// Name of the corpus.
+        corpus: String,
+        /// The limit.
+        tokens: u64,
+        /// The options that ask for two of them.
+        ways: [String; 2],
+    },
     /// An option that an engine does not take.
     #[error("engine `{engine}` does not take {option}; it takes {takes}")]
     EngineOption {

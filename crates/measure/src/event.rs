@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use relscale_records::study::Totals;
 
+use crate::draw::SEED;
+
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -21,8 +23,10 @@ pub enum Event {
         bytes: u64,
         /// Tokens of the documents that were tokenised.
         tokens: u64,
-        /// Whether these were all; with a limit, a beginning may do.
+        /// Whether these were all; with a limit, some may do.
         whole: bool,
+        /// The seed by which documents are drawn, where a limit leaves some out.
+        drawn: Option<u64>,
     },
     /// A model was loaded, or recognised by its files.
     ModelLoaded {
@@ -175,6 +179,21 @@ pub enum Warning {
         /// Positions that were asked for.
         wanted: u64,
     },
+    /// A limit takes documents as the runs took them that the study has, which is not the usual
+    /// way.
+    AsBegun {
+        /// Name of the corpus.
+        corpus: String,
+        /// The limit.
+        tokens: u64,
+        /// The seed by which they are drawn; `None` for the first.
+        seed: Option<u64>,
+    },
+    /// A limit on a corpus of one document, from which nothing can be drawn.
+    OneDocument {
+        /// Name of the corpus.
+        corpus: String,
+    },
     /// Two names for one set of weights: a fit must not count them as two models.
     SameWeights {
         /// One name.
@@ -239,6 +258,20 @@ impl std::fmt::Display for Warning {
             Self::ShortCorpus { corpus, scored, wanted } => {
                 write!(f, "{corpus}: {scored} positions in all, {wanted} were asked for")
             }
+            Self::AsBegun { corpus, tokens, seed: None } => write!(
+                f,
+                "{corpus}: its first {tokens} tokens are measured, as by the runs that this study has (--first says so); --seed {SEED} draws \
+                 documents from the whole text instead, as new runs"
+            ),
+            Self::AsBegun { corpus, seed: Some(seed), .. } => write!(
+                f,
+                "{corpus}: documents are drawn by seed {seed}, as for the runs that this study has (--seed {seed} says so)"
+            ),
+            Self::OneDocument { corpus } => write!(
+                f,
+                "{corpus}: it is one document, whose beginning is measured: nothing can be drawn; cut it (split=paragraphs, lines or titles) for a \
+                 sample of the whole"
+            ),
             Self::SameWeights { model, other } => {
                 write!(
                     f,

@@ -11,6 +11,7 @@
 //! | [`engine`] | the trait: windows of token ids in, scores out; [`engines`] are its members |
 //! | [`text`] | a corpus under one tokenizer: token ids and source bytes, once for all models that share it |
 //! | [`scratch`] | bytes that live as long as a session: in memory up to a bound, beyond it in a file without a name |
+//! | [`draw`], `begun` | which documents a limit on tokens takes: as asked, or as the study was begun |
 //! | [`layout`] | windows of each document, the limit on tokens, the partition into parts |
 //! | [`plan`] | a model x a corpus x a protocol becomes a run with its provenance and key |
 //! | [`run`] | carries a run out, or goes on with it; `writing` writes its parts while the next are scored |
@@ -35,6 +36,8 @@
 
 #![forbid(unsafe_code)]
 
+mod begun;
+pub mod draw;
 pub mod engine;
 pub mod engines;
 pub mod error;
@@ -53,6 +56,7 @@ pub mod source;
 pub mod text;
 mod writing;
 
+pub use draw::Draw;
 pub use engine::{Engine, EngineWindow};
 pub use error::{Error, Result};
 pub use event::{Event, Warning};

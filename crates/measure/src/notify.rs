@@ -95,8 +95,15 @@ pub(crate) fn run_finished(
     events(Event::RunFinished { model, corpus, folder: run.path().to_path_buf(), totals, reused });
 }
 
-/// A text, by what is known of it.
-pub(crate) fn corpus_read(corpus: &str, facts: &TextFacts, events: &mut dyn FnMut(Event)) {
+/// A text, by what is known of it. `drawing`: the seed by which documents are drawn, and the limit
+/// that they are drawn for.
+pub(crate) fn corpus_read(
+    corpus: &str,
+    facts: &TextFacts,
+    drawing: Option<(u64, u64)>,
+    events: &mut dyn FnMut(Event),
+) {
+    let drawn = drawing.filter(|&(_, limit)| facts.draws(limit) == Some(true));
     events(Event::CorpusRead {
         corpus: corpus.to_owned(),
         documents: facts.documents,
@@ -104,7 +111,11 @@ pub(crate) fn corpus_read(corpus: &str, facts: &TextFacts, events: &mut dyn FnMu
         bytes: facts.bytes,
         tokens: facts.tokens,
         whole: facts.whole,
+        drawn: drawn.map(|(seed, _)| seed),
     });
+    if drawing.is_some_and(|(_, limit)| facts.documents == 1 && facts.tokens > limit) {
+        events(Event::Warning(Warning::OneDocument { corpus: corpus.to_owned() }));
+    }
     for notice in &facts.notices {
         let (corpus, notice) = (corpus.to_owned(), notice.clone());
         events(Event::Warning(Warning::OfFiles { corpus, notice }));

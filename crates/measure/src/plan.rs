@@ -4,8 +4,8 @@
 
 use relscale_records::Provenance;
 use relscale_records::provenance::{
-    CorpusProvenance, LimitProvenance, ProtocolProvenance, ScoringProvenance, TieRule,
-    ToolProvenance, VocabularySizes,
+    CorpusProvenance, DrawProvenance, LimitProvenance, ProtocolProvenance, ScoringProvenance,
+    TieRule, ToolProvenance, VocabularySizes,
 };
 use relscale_records::study::{RunPlan, RunRecord, SliceOf};
 use relscale_records::version::FORMAT;
@@ -57,7 +57,8 @@ pub fn plan(
 ) -> Result<PlannedRun> {
     check_ids(model, corpus, tokenizer, vocabulary)?;
     let layout = Layout::new(corpus, windows, asked.tokens)?;
-    let provenance = provenance(model, corpus.provenance.clone(), tokenizer, vocabulary, asked);
+    let text = (corpus.provenance.clone(), corpus.drawn);
+    let provenance = provenance(model, text, tokenizer, vocabulary, asked);
     let plan = RunPlan {
         documents: layout.documents(),
         scored: layout.total(),
@@ -71,15 +72,17 @@ pub fn plan(
     Ok(PlannedRun { record, layout })
 }
 
-/// Everything that decides a run's numbers; its hash is the run's key.
+/// Everything that decides a run's numbers; its hash is the run's key. `text`: the corpus, and how
+/// documents are drawn from it, if they are.
 pub fn provenance(
     model: &ModelFacts,
-    corpus: CorpusProvenance,
+    text: (CorpusProvenance, Option<DrawProvenance>),
     tokenizer: &TokenizerFacts,
     vocabulary: &Vocabulary,
     asked: &Asked,
 ) -> Provenance {
     let identity = model.identity.clone();
+    let (corpus, drawn) = text;
     Provenance {
         format: FORMAT,
         tool: ToolProvenance::this(),
@@ -104,7 +107,7 @@ pub fn provenance(
             engine_version: identity.version,
             cautions: identity.cautions,
         },
-        limit: asked.tokens.map(|tokens| LimitProvenance { tokens }),
+        limit: asked.tokens.map(|tokens| LimitProvenance { tokens, drawn }),
     }
 }
 

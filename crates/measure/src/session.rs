@@ -15,6 +15,8 @@ use relscale_records::provenance::{PrefixProvenance, ProtocolProvenance, Vocabul
 use relscale_records::study::{Done, RunFolder};
 use relscale_records::{DocumentTally, Provenance, Study};
 
+use crate::begun::seed_for;
+use crate::draw::by_seed;
 use crate::engine::Vocabulary;
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -26,7 +28,7 @@ use crate::run::{Job, carry_out, finished_before, keep_sums};
 use crate::scratch::Place;
 use crate::settings::{Settings, choose_prefix};
 use crate::source::{CorpusSource, LoadedModel, ModelFacts, ModelSource};
-use crate::text::{TextFacts, TokenisedCorpus};
+use crate::text::{Keep, TextFacts, TokenisedCorpus};
 
 /// One finished run of a session.
 #[derive(Debug, Clone)]
@@ -59,6 +61,10 @@ pub fn measure(
     notify::tokenizers(models, corpora, events);
     keep_vocabularies(study, models)?;
     let mut weights = known_weights(study)?;
+    let seeds = corpora
+        .iter()
+        .map(|corpus| seed_for(study, corpus, settings, events))
+        .collect::<Result<Vec<_>>>()?;
     let known = Known::read(study);
     let mut session = Session { study, settings, events, cancel, known };
     let mut texts: BTreeMap<(String, usize), Text<'_, '_>> = BTreeMap::new();
@@ -70,8 +76,8 @@ pub fn measure(
             // What is wrong with any text is said before the first is measured.
             for (corpus_number, corpus) in corpora.iter().enumerate() {
                 let key = (source.tokenizer_sha256().to_owned(), corpus_number);
-                session
-                    .text_facts(source, texts.entry(key).or_insert_with(|| Text::new(corpus)))?;
+                let text = || Text::new(corpus, seeds[corpus_number]);
+                session.text_facts(source, texts.entry(key).or_insert_with(text))?;
             }
         }
         for (corpus_number, corpus) in corpora.iter().enumerate() {
@@ -79,7 +85,8 @@ pub fn measure(
                 return Err(Error::Cancelled);
             }
             let key = (source.tokenizer_sha256().to_owned(), corpus_number);
-            let text = texts.entry(key).or_insert_with(|| Text::new(corpus));
+            let text = || Text::new(corpus, seeds[corpus_number]);
+            let text = texts.entry(key).or_insert_with(text);
             measured.push(session.one(&mut model, text)?);
         }
         // Texts under a tokenizer that no later model has are not needed any more.
@@ -114,13 +121,23 @@ struct Model<'a, 'm> {
 /// A corpus under one tokenizer; read when it is first needed.
 struct Text<'a, 'c> {
     source: &'a CorpusSource<'c>,
+    /// By which documents are drawn, where a limit leaves some out.
+    seed: Option<u64>,
     facts: Option<TextFacts>,
     read: Option<TokenisedCorpus>,
 }
 
 impl<'a, 'c> Text<'a, 'c> {
-    fn new(source: &'a CorpusSource<'c>) -> Self {
-        Self { source, facts: None, read: None }
+    fn new(source: &'a CorpusSource<'c>, seed: Option<u64>) -> Self {
+        Self { source, seed, facts: None, read: None }
+    }
+
+    /// What is kept of it at first: more tokens than any protocol but an odd one needs to score as
+    /// many positions as asked for.
+    fn first_look(&self, limit: Option<u64>) -> Keep {
+        let Some(limit) = limit else { return Keep::All };
+        let tokens = limit.saturating_mul(2).saturating_add(1 << 16);
+        self.seed.map_or(Keep::First(tokens), |seed| Keep::Drawn { tokens, limit, seed })
     }
 }
 
@@ -174,31 +191,31 @@ impl Session<'_> {
             return Ok(facts.clone());
         }
         let stamp = text.source.files.as_ref().and_then(|files| files.stamp());
-        let facts = match self.known.text(stamp.as_ref(), model.tokenizer_sha256()) {
+        let limit = self.settings.tokens;
+        // What is known may be of a beginning that does not say whether this limit goes beyond it.
+        let enough = |facts: &&TextFacts| {
+            text.seed.and(limit).is_none_or(|limit| facts.draws(limit).is_some())
+        };
+        let known = self.known.text(stamp.as_ref(), model.tokenizer_sha256());
+        let facts = match known.filter(enough) {
             Some(facts) => facts.clone(),
             None => {
-                let read = self.read(model, text.source, self.first_look())?;
+                let read = self.read(model, text.source, text.first_look(limit))?;
                 let facts = read.facts();
                 text.read = Some(read);
                 facts
             }
         };
-        notify::corpus_read(&text.source.name, &facts, self.events);
+        notify::corpus_read(&text.source.name, &facts, text.seed.zip(limit), self.events);
         text.facts = Some(facts.clone());
         Ok(facts)
-    }
-
-    /// Tokens that are kept of a text at first: more than any protocol but an odd one needs to
-    /// score as many positions as asked for.
-    fn first_look(&self) -> Option<u64> {
-        self.settings.tokens.map(|tokens| tokens.saturating_mul(2).saturating_add(1 << 16))
     }
 
     fn read(
         &mut self,
         model: &ModelSource<'_>,
         source: &CorpusSource<'_>,
-        keep: Option<u64>,
+        keep: Keep,
     ) -> Result<TokenisedCorpus> {
         let files = source.files.as_ref();
         let stamp = files.and_then(|files| files.stamp());
@@ -219,9 +236,11 @@ impl Session<'_> {
             &text.source.description,
             text.source.origin.as_deref(),
         );
+        let draws = self.settings.tokens.and_then(|limit| facts.draws(limit)) == Some(true);
+        let drawn = text.seed.filter(|_| draws).map(by_seed);
         let wanted = provenance(
             &model.facts,
-            corpus,
+            (corpus, drawn),
             &source.tokenizer_facts(),
             &question.vocabulary,
             &question.asked,
@@ -237,16 +256,18 @@ impl Session<'_> {
                 none.insert(loaded)
             }
         };
+        let look = text.first_look(self.settings.tokens);
         let read = match &mut text.read {
             Some(read) => read,
-            none => none.insert(self.read(source, text.source, self.first_look())?),
+            none => none.insert(self.read(source, text.source, look)?),
         };
         loop {
             match self.carry_out(&model.facts, loaded, source, read, &question)? {
                 Some(measured) => return Ok(measured),
-                // Few of its tokens are scored: a longer beginning.
+                // Few of its tokens are scored: more of them.
                 None => {
-                    *read = self.read(source, text.source, Some(read.tokens().saturating_mul(4)))?
+                    let more = look.of(read.tokens().saturating_mul(4));
+                    *read = self.read(source, text.source, more)?;
                 }
             }
         }

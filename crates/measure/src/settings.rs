@@ -4,6 +4,7 @@ use relscale_corpus::Tokenizer;
 use relscale_records::provenance::{PrefixProvenance, ScoreColumn, TieRule, VocabularyRule};
 use relscale_records::study::SliceOf;
 
+use crate::draw::Draw;
 use crate::engine::EngineIdentity;
 use crate::error::{Error, Result};
 use crate::layout::PART_TOKENS;
@@ -40,6 +41,8 @@ pub struct Settings {
     pub tie_rule: Option<TieRule>,
     /// Positions to score at most in each corpus (see [`crate::layout`]).
     pub tokens: Option<u64>,
+    /// Which documents that limit takes; without one, nothing is drawn.
+    pub draw: Draw,
     /// Tokens of a batch; the engine's number where nobody says. Does not change the results.
     pub batch_tokens: Option<usize>,
     /// Which slice of a corpus's documents is measured, to be merged with the others; all of them
@@ -67,6 +70,7 @@ impl Default for Settings {
             vocabulary: None,
             tie_rule: None,
             tokens: None,
+            draw: Draw::AsBegun,
             batch_tokens: None,
             slice: None,
             part_tokens: PART_TOKENS,

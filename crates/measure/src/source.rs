@@ -12,7 +12,7 @@ use crate::engine::{Engine, EngineIdentity, Vocabulary};
 use crate::error::{Error, Result};
 use crate::known::{Files, Learned};
 use crate::scratch::Place;
-use crate::text::TokenisedCorpus;
+use crate::text::{Keep, TokenisedCorpus};
 
 /// Loads a model; given what was learned of its files when they were the same, without hashing them
 /// again.
@@ -179,6 +179,8 @@ pub struct CorpusSource<'a> {
     pub origin: Option<String>,
     /// Starts to read it.
     pub documents: Box<dyn Fn() -> Result<Documents<'a>> + 'a>,
+    /// Whether its documents come in a drawn order already, so that a limit takes the first.
+    pub drawn: bool,
     /// The files that it is read from, where it is read from files.
     pub files: Option<Files<'a>>,
     /// What its documents are read with: a flag that ends it, and notices.
@@ -199,6 +201,7 @@ impl CorpusSource<'static> {
             name: spec.name().to_owned(),
             description: spec.description(),
             origin: None,
+            drawn: spec.is_drawn(),
             documents: Box::new(move || {
                 let documents = spec.open_with(&with)?;
                 Ok(Box::new(documents.map(|document| Ok(document?))))
@@ -210,15 +213,14 @@ impl CorpusSource<'static> {
 
 impl CorpusSource<'_> {
     /// Reads and tokenises the corpus for a model (and all others with its tokenizer): all of it,
-    /// or as many documents from the first as have `keep` tokens. What does not fit into memory
-    /// goes to `place`.
+    /// or the documents that `keep` asks for. What does not fit into memory goes to `place`.
     ///
     /// # Errors
     /// As [`TokenisedCorpus::read`]; [`Error::NoTokenizer`] for text without a tokenizer.
     pub fn read(
         &self,
         model: &ModelSource<'_>,
-        keep: Option<u64>,
+        keep: Keep,
         place: &Place,
         cancel: &AtomicBool,
     ) -> Result<TokenisedCorpus> {

@@ -13,7 +13,7 @@ use relscale_measure::run::{Job, carry_out};
 use relscale_measure::scratch::Place;
 use relscale_measure::source::ModelFacts;
 use relscale_measure::source::TokenizerFacts;
-use relscale_measure::text::{TokenisedCorpus, TokenisedDocument};
+use relscale_measure::text::{Keep, TokenisedCorpus, TokenisedDocument};
 use relscale_measure::{Error, Result};
 use relscale_records::provenance::{ModelProvenance, Provenance, TieRule};
 use relscale_records::study::Done;
@@ -57,7 +57,7 @@ fn text() -> TokenisedCorpus {
     let documents = documents().into_iter().map(Ok::<_, Error>);
     let encode = |block: &[Document]| Ok(tokenizer.encode_all(block)?);
     let place = Place::new(&std::env::temp_dir());
-    TokenisedCorpus::read("c", "", documents, encode, None, &place, &AtomicBool::new(false))
+    TokenisedCorpus::read("c", "", documents, encode, Keep::All, &place, &AtomicBool::new(false))
         .unwrap()
 }
 

@@ -6,7 +6,7 @@ use common::{WORDS, corpus, documents, mock, model, session, settings, text, tok
 use relscale_corpus::Document;
 use relscale_measure::engines::MockEngine;
 use relscale_measure::engines::mock::NonFinite;
-use relscale_measure::{Error, Event, Prefix, Settings, Warning, measure};
+use relscale_measure::{Draw, Error, Event, Prefix, Settings, Warning, measure};
 use relscale_records::classes::DocumentClasses;
 use relscale_records::provenance::{TieRule, VocabularyRule};
 use relscale_records::vocabulary::TokenKind;
@@ -108,7 +108,7 @@ fn a_limit_takes_the_first_positions_of_all() {
     let all = rows(whole.path());
     for tokens in [1, 29, 30, 31, 500, 900] {
         let folder = tempfile::tempdir().unwrap();
-        let limited = Settings { tokens: Some(tokens), ..settings() };
+        let limited = Settings { tokens: Some(tokens), draw: Draw::First, ..settings() };
         session(folder.path(), &[model(|| mock("m"))], &corpora, &limited).0.unwrap();
         // Same positions and same scores as without the limit.
         assert_eq!(rows(folder.path()), all[..tokens as usize]);

@@ -281,6 +281,29 @@ pub struct VocabularySizes {
 pub struct LimitProvenance {
     /// Positions to score.
     pub tokens: u64,
+    /// How documents were drawn; absent where they were taken from the first, in the corpus's own
+    /// order, and where the limit leaves nothing to draw from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drawn: Option<DrawProvenance>,
+}
+
+/// How documents were drawn from a corpus; ordinals of documents are then places in the drawn
+/// order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct DrawProvenance {
+    /// The rule.
+    pub by: DrawRule,
+    /// Its seed.
+    pub seed: u64,
+}
+
+/// A rule by which documents are drawn. Another rule is another name, so that a key keeps its
+/// meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DrawRule {
+    /// In the order of hashes of the seed with the document's number, or with its question's name.
+    Sha256,
 }
 
 impl Provenance {
@@ -357,6 +380,12 @@ impl Provenance {
         inputs
     }
 
+    /// The documents that ordinals number: runs with the same one mean the same document by the
+    /// same ordinal. The hash of the text, and how documents were drawn from it where they were.
+    pub fn documents_key(&self) -> String {
+        documents_key(&self.corpus.text_sha256, self.limit.and_then(|limit| limit.drawn))
+    }
+
     /// Canonical JSON of all members: what `run.json` and the parts carry.
     ///
     /// # Errors
@@ -424,6 +453,15 @@ impl Provenance {
                 cautions: Vec::new(),
             },
             limit: None,
+        }
+    }
+}
+
+pub(crate) fn documents_key(text_sha256: &str, drawn: Option<DrawProvenance>) -> String {
+    match drawn {
+        None => text_sha256.to_owned(),
+        Some(DrawProvenance { by: DrawRule::Sha256, seed }) => {
+            format!("{text_sha256} drawn by sha256 with seed {seed}")
         }
     }
 }

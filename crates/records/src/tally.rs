@@ -14,7 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::classes::ClassTally;
 use crate::error::{Error, Result};
-use crate::provenance::{ProtocolProvenance, Provenance, TieRule, VocabularyRule, VocabularySizes};
+use crate::provenance::{
+    DrawProvenance, ProtocolProvenance, Provenance, TieRule, VocabularyRule, VocabularySizes,
+    documents_key,
+};
 use crate::ranks::RankHistogram;
 use crate::sequences::{SequenceGrid, SequenceTally};
 use crate::token::ScoredToken;
@@ -149,8 +152,11 @@ pub struct RunTally {
     pub key: String,
     /// sha256 of the weights: equal hashes under different names are one model.
     pub weights_sha256: String,
-    /// sha256 of the text: runs with equal text and tokenizer saw the same documents.
+    /// sha256 of the text: runs with equal text, draw and tokenizer saw the same documents.
     pub text_sha256: String,
+    /// How documents were drawn from the text, where they were: what their ordinals mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drawn: Option<DrawProvenance>,
     /// sha256 of the tokenizer: per-token figures compare only within one.
     pub tokenizer_sha256: String,
     /// The window protocol, with its parameters and prefix.
@@ -202,6 +208,7 @@ impl RunTally {
             key: provenance.key(),
             weights_sha256: provenance.model.weights_sha256.clone(),
             text_sha256: provenance.corpus.text_sha256.clone(),
+            drawn: provenance.limit.and_then(|limit| limit.drawn),
             tokenizer_sha256: provenance.tokenizer.sha256.clone(),
             protocol: provenance.protocol.clone(),
             vocabulary_rule: provenance.scoring.vocabulary_rule,
@@ -213,6 +220,11 @@ impl RunTally {
             ranks: None,
             classes: None,
         }
+    }
+
+    /// What its ordinals number ([`Provenance::documents_key`]).
+    pub fn documents_key(&self) -> String {
+        documents_key(&self.text_sha256, self.drawn)
     }
 
     /// Adds one position. Rows must come by document, then position, as they stand in a part.

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use relscale_records::Provenance;
 use relscale_records::provenance::{
-    LimitProvenance, PrefixProvenance, TieRule, VocabularyRule, sha256_bytes, sha256_file,
+    DrawProvenance, DrawRule, LimitProvenance, PrefixProvenance, TieRule, VocabularyRule,
+    sha256_bytes, sha256_file,
 };
 
 type Change = (&'static str, fn(&mut Provenance));
@@ -32,7 +33,15 @@ fn every_input_changes_the_key() {
         ("tie rule", |p| p.scoring.tie_rule = TieRule::Greater),
         ("vocabulary rule", |p| p.scoring.vocabulary_rule = VocabularyRule::Rows),
         ("rows", |p| p.scoring.vocabulary.rows += 1),
-        ("limit", |p| p.limit = Some(LimitProvenance { tokens: 500_000 })),
+        ("limit", |p| p.limit = Some(LimitProvenance { tokens: 500_000, drawn: None })),
+        ("draw", |p| {
+            let drawn = Some(DrawProvenance { by: DrawRule::Sha256, seed: 0 });
+            p.limit = Some(LimitProvenance { tokens: 500_000, drawn });
+        }),
+        ("seed", |p| {
+            let drawn = Some(DrawProvenance { by: DrawRule::Sha256, seed: 1 });
+            p.limit = Some(LimitProvenance { tokens: 500_000, drawn });
+        }),
     ];
     let original = Provenance::example().key();
     let mut keys = BTreeSet::from([original.clone()]);

@@ -7,14 +7,15 @@ use relscale_corpus::CorpusError;
 use relscale_corpus::loaders::crates::find::Missing;
 use relscale_corpus::loaders::crates::{CrateSources, Distribution, Split};
 use relscale_laws::FitOptions;
-use relscale_measure::Settings;
 use relscale_measure::engines::{ENGINES, EngineOptions};
+use relscale_measure::{Draw, Settings};
 use serde::Serialize;
 
 use super::json::{self, AsJson, Json};
 use super::run::StudyFile;
 use super::{Threads, fit, measure, relative};
 use crate::exit::Refusal;
+use crate::progress::measuring::Measuring;
 use crate::spare::{Input, spare};
 use crate::{inputs, terminal};
 
@@ -108,10 +109,14 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     )?;
     let texts = texts(&assets)?;
     let corpora = inputs::corpora(&inputs::texts(&texts.corpora, &hub)?)?;
-    let settings = Settings { tokens: Some(arguments.tokens), ..Settings::default() };
+    // All texts of the demo come in a drawn order.
+    let tokens = Some(arguments.tokens);
+    let settings = Settings { tokens, draw: Draw::First, ..Settings::default() };
     let out = &arguments.out;
     let sources = inputs::sources(&models, &ENGINES[0], &EngineOptions::default())?;
-    measure::measure(out, &models, &sources, &corpora, &settings, cancel)?;
+    let mut progress = Measuring::new(&models, corpora.len());
+    measure::measure(out, &sources, &corpora, &settings, &mut progress, cancel)?;
+    drop(progress);
 
     let laws = fit::fit(out, &FitOptions::default())?;
     fit::refuse_if_empty(&laws)?;

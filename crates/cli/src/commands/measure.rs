@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use relscale_corpus::protocols;
 use relscale_measure::engines::{self, ENGINES, Earlier, EngineOptions, Listener, Provider};
 use relscale_measure::hub::Hub;
-use relscale_measure::{CorpusSource, Measured, ModelSource, Prefix, Settings};
+use relscale_measure::{CorpusSource, Draw, Measured, ModelSource, Prefix, Settings};
 use relscale_records::Study;
 use relscale_records::digits;
 use relscale_records::provenance::VocabularyRule;
@@ -24,7 +24,7 @@ use server::ServerArguments;
 use super::Threads;
 use super::json::{self, AsJson, Json};
 use crate::exit::Refusal;
-use crate::inputs::{self, Model, Text};
+use crate::inputs::{self, Text};
 use crate::interrupt;
 use crate::progress::measuring::Measuring;
 use crate::progress::{self, fetching};
@@ -81,9 +81,20 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "tokens|rows", value_parser = vocabulary)]
     vocab: Option<VocabularyRule>,
 
-    /// Tokens to score in each corpus, from its beginning [default: all]
+    /// Tokens to score in each corpus, of documents drawn from all of it [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     tokens: Option<u64>,
+
+    /// Seed by which documents are drawn for --tokens, the same for all models and tokenizers
+    /// [default: that of the study's runs, else 20387; crates: come in a drawn order already, of
+    /// which the first are taken]
+    #[arg(long, value_name = "N", requires = "tokens")]
+    seed: Option<u64>,
+
+    /// Take the first documents for --tokens, not drawn ones: as versions before did, or for a
+    /// corpus that was shuffled already
+    #[arg(long, requires = "tokens", conflicts_with = "seed")]
+    first: bool,
 
     /// Measure the I-th of N slices of every corpus's documents, for N processes with a study each
     /// (`relscale merge` makes them one)
@@ -233,9 +244,11 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
         ..options(arguments)
     };
     let sources = inputs::sources(&models, engine, &options)?;
-    let measured =
-        measure(&arguments.out, &models, &sources, &corpora, &settings(arguments), cancel)?;
-    super::remember(&arguments.out, false);
+    let mut progress = Measuring::new(&models, corpora.len());
+    let settings = settings(arguments);
+    let measured = measure(&arguments.out, &sources, &corpora, &settings, &mut progress, cancel)?;
+    super::remember_with(&arguments.out, false, &progress.begun());
+    drop(progress);
     let study = Study::open(&arguments.out)?;
     match arguments.json.destination() {
         Some(destination) => {
@@ -321,6 +334,11 @@ fn settings(arguments: &Arguments) -> Settings {
         prefix: arguments.bos,
         vocabulary: arguments.vocab.or(base.vocabulary),
         tokens: arguments.tokens,
+        draw: match (arguments.seed, arguments.first) {
+            (Some(seed), _) => Draw::Seed(seed),
+            (None, true) => Draw::First,
+            (None, false) => Draw::AsBegun,
+        },
         slice: arguments.part,
         batch_tokens: arguments.batch_tokens,
         rows: arguments.rows,
@@ -334,14 +352,13 @@ fn settings(arguments: &Arguments) -> Settings {
 /// As [`relscale_measure::measure`], and those of opening the study.
 pub(super) fn measure(
     out: &Path,
-    models: &[Model],
     sources: &[ModelSource<'_>],
     corpora: &[CorpusSource<'_>],
     settings: &Settings,
+    progress: &mut Measuring,
     cancel: &AtomicBool,
 ) -> anyhow::Result<Vec<Measured>> {
     let mut study = Study::create_or_open(out)?;
-    let mut progress = Measuring::new(models, corpora.len());
     let mut events = |event| progress.on_event(event);
     Ok(relscale_measure::measure(&mut study, sources, corpora, settings, &mut events, cancel)?)
 }

@@ -119,14 +119,15 @@ impl Choice<'_> {
     }
 }
 
-/// The documents of each text of a study, by its hash.
+/// The documents of each text of a study, as drawn, by what their ordinals number
+/// ([`RunTally::documents_key`]).
 ///
 /// # Errors
 /// A run that cannot be read.
 pub(super) fn documents(study: &Study) -> anyhow::Result<BTreeMap<String, Vec<DocumentRow>>> {
     let mut documents = BTreeMap::new();
     for run in study.current()? {
-        let text = run.record().provenance.corpus.text_sha256.clone();
+        let text = run.record().provenance.documents_key();
         if let Entry::Vacant(place) = documents.entry(text) {
             place.insert(run.documents()?);
         }

@@ -86,10 +86,16 @@ impl Command {
 /// Keeps this command beside what it made in a study, for whoever does it again. That it cannot be
 /// kept is told, and no reason to fail; `replaces` says that it makes a file of its own anew.
 fn remember(study: &Path, replaces: bool) {
+    remember_with(study, replaces, &[]);
+}
+
+/// As [`remember`], with options that were taken from the study and not given.
+fn remember_with(study: &Path, replaces: bool, more: &[&str]) {
     if !study.join("study.json").is_file() {
         return;
     }
     let mut words: Vec<_> = std::env::args_os().skip(1).collect();
+    words.extend(more.iter().map(Into::into));
     // The address of a server is nobody's business who reads the study.
     for at in 0..words.len() {
         match words[at].to_str() {

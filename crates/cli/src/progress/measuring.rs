@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use relscale_measure::Event;
+use relscale_measure::{Event, Warning, draw};
 
 use super::{Pace, Panel, PanelLine, say, warn};
 use crate::inputs::Model;
@@ -17,6 +17,8 @@ pub(crate) struct Measuring {
     runs_done: usize,
     /// Warnings that were given; most come again with every model.
     told: BTreeSet<String>,
+    /// Options that were not given and that the study gave in their place.
+    begun: BTreeSet<String>,
 }
 
 /// The run that is going on.
@@ -47,13 +49,14 @@ impl Measuring {
             run: None,
             runs_done: 0,
             told: BTreeSet::new(),
+            begun: BTreeSet::new(),
         }
     }
 
     /// Takes note of an event.
     pub(crate) fn on_event(&mut self, event: Event) {
         match event {
-            Event::CorpusRead { corpus, documents, items, bytes, tokens, whole } => {
+            Event::CorpusRead { corpus, documents, items, bytes, tokens, whole, drawn } => {
                 // A corpus of token ids has no bytes.
                 let bytes =
                     if bytes > 0 { format!("{}, ", terminal::bytes(bytes)) } else { String::new() };
@@ -63,8 +66,14 @@ impl Measuring {
                     String::new()
                 };
                 let tokens = several(tokens, "token");
-                let tokens =
-                    if whole { tokens } else { format!("of which the first {tokens} were read") };
+                let tokens = match (drawn, whole) {
+                    (Some(seed), true) => format!("{tokens}, drawn by seed {seed}"),
+                    (Some(seed), false) => {
+                        format!("of which {tokens} were read, of documents drawn by seed {seed}")
+                    }
+                    (None, true) => tokens,
+                    (None, false) => format!("of which the first {tokens} were read"),
+                };
                 say(&format!(
                     "{corpus}: {}{asked}, {bytes}{tokens}",
                     several(documents, "document")
@@ -106,9 +115,19 @@ impl Measuring {
                 let of = totals.scored + totals.nonfinite;
                 self.finish(&model, &corpus, of, reused);
             }
-            Event::Warning(warning) => self.warn(&warning.to_string()),
+            Event::Warning(warning) => {
+                if let Warning::AsBegun { seed, .. } = &warning {
+                    self.begun.insert(draw::option(*seed));
+                }
+                self.warn(&warning.to_string());
+            }
             _ => {}
         }
+    }
+
+    /// What has to be said beside what was said, to do the same without the study.
+    pub(crate) fn begun(&self) -> Vec<&str> {
+        self.begun.iter().map(String::as_str).collect()
     }
 
     /// Reading and tokenising the first text takes seconds in which nothing else moves.

@@ -39,6 +39,11 @@ pub(crate) trait Loader: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether the documents come in a drawn order already, so that any prefix is a sample of all.
+    fn drawn(&self) -> bool {
+        false
+    }
+
     /// What a user should know before the documents are read.
     ///
     /// # Errors

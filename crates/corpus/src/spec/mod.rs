@@ -86,6 +86,11 @@ impl CorpusSpec {
         self.loader.questions()
     }
 
+    /// Whether its documents come in a drawn order already, so that any prefix is a sample of all.
+    pub fn is_drawn(&self) -> bool {
+        self.loader.drawn()
+    }
+
     /// The loader and its options without the folders of paths, which differ between machines.
     pub fn description(&self) -> String {
         let what = self.place.trim_end_matches(['/', '\\']);

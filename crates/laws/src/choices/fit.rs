@@ -22,7 +22,7 @@ use crate::result::{
 pub struct ChoicesSource<'a> {
     /// The tallies of its runs.
     pub runs: &'a [RunTally],
-    /// The documents of each text, by [`RunTally::text_sha256`]: their tags.
+    /// The documents of each text, by [`RunTally::documents_key`]: their tags.
     pub documents: &'a BTreeMap<String, Vec<DocumentRow>>,
     /// Only this family.
     pub family: Option<&'a str>,

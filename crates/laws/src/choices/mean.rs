@@ -210,6 +210,6 @@ impl Group {
 /// called.
 fn seed(panel: &Panel<'_>, items: &[usize], seed: u64) -> u64 {
     let documents = items.iter().flat_map(|&at| panel.items[at].options[0].document.to_le_bytes());
-    let bytes: Vec<u8> = panel.text_sha256.bytes().chain(documents).collect();
+    let bytes: Vec<u8> = panel.documents_key.bytes().chain(documents).collect();
     seed ^ u64::from_str_radix(&sha256_bytes(&bytes)[..16], 16).unwrap_or(0)
 }

@@ -14,8 +14,8 @@ use crate::table::check_alike;
 pub(crate) struct Panel<'a> {
     pub(crate) family: &'a str,
     pub(crate) corpus: &'a str,
-    /// The text, whose hash seeds the drawing of items.
-    pub(crate) text_sha256: &'a str,
+    /// Which documents these are, which seeds the drawing of items.
+    pub(crate) documents_key: String,
     pub(super) items: Vec<Item>,
     /// Smallest first.
     pub(crate) models: Vec<ModelScores<'a>>,
@@ -59,7 +59,7 @@ impl<'a> Panel<'a> {
         };
         let (mut panels, mut any_item) = (Vec::new(), false);
         for ((family, corpus), mut runs) in sorted {
-            let rows = documents.get(&runs[0].text_sha256).map_or(&[][..], Vec::as_slice);
+            let rows = documents.get(&runs[0].documents_key()).map_or(&[][..], Vec::as_slice);
             let items = items::from_documents(corpus, rows, grouping)?;
             any_item |= rows.iter().any(|row| row.tags.contains_key("item"));
             if items.is_empty() {
@@ -100,7 +100,8 @@ impl<'a> Panel<'a> {
                 scores: scores.iter().map(|of_models| of_models[at].clone()).collect(),
             })
             .collect();
-        Self { family, corpus, text_sha256: &runs[0].text_sha256, items: kept, models, left_out }
+        let documents_key = runs[0].documents_key();
+        Self { family, corpus, documents_key, items: kept, models, left_out }
     }
 
     /// The cells by format, then distribution.

@@ -78,7 +78,7 @@ fn series(
         units: None,
     };
     series.units = Some(Units {
-        key: format!("{} {distribution}", panel.text_sha256),
+        key: format!("{} {distribution}", panel.documents_key),
         sizes: vec![1.0; means.items()],
         left_out: BTreeMap::new(),
     });

@@ -65,7 +65,7 @@ impl FromStr for ErrorMeasure {
 pub struct StudySource<'a> {
     /// The tallies of its runs.
     pub runs: &'a [RunTally],
-    /// The documents of each text, by [`RunTally::text_sha256`]: their tags. A tag `span_bytes`,
+    /// The documents of each text, by [`RunTally::documents_key`]: their tags. A tag `span_bytes`,
     /// where a document has it, is its number of bytes.
     pub documents: &'a BTreeMap<String, Vec<DocumentRow>>,
     /// The error.

@@ -107,7 +107,7 @@ impl Share {
         source: &StudySource<'_>,
         flags: &mut Vec<Flag>,
     ) -> Vec<Self> {
-        let rows = source.documents.get(&runs[0].text_sha256).map_or(&[][..], Vec::as_slice);
+        let rows = source.documents.get(&runs[0].documents_key()).map_or(&[][..], Vec::as_slice);
         let rows: BTreeMap<u32, &DocumentRow> = rows.iter().map(|row| (row.ordinal, row)).collect();
         let mut shares: BTreeMap<String, Vec<RunTally>> = BTreeMap::new();
         let (mut without_tag, mut wrong_options) = (0_usize, 0_usize);
@@ -240,7 +240,7 @@ fn identity(share: &Share) -> String {
     let run = &share.runs[0];
     let ordinals: Vec<u8> =
         run.documents.iter().flat_map(|tally| tally.document.to_le_bytes()).collect();
-    sha256_bytes(&[run.text_sha256.as_bytes(), &ordinals].concat())
+    sha256_bytes(&[run.documents_key().as_bytes(), &ordinals].concat())
 }
 
 /// A seed for each set of documents.

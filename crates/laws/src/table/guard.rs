@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use relscale_records::provenance::{TieRule, VocabularyRule};
+use relscale_records::provenance::{DrawProvenance, DrawRule, TieRule, VocabularyRule};
 use relscale_records::{DocumentTally, RunTally};
 
 use crate::error::{Difference, LawsError};
@@ -65,6 +65,13 @@ fn difference(a: &RunTally, b: &RunTally) -> Option<(&'static str, String, Strin
     }
     if a.text_sha256 != b.text_sha256 {
         return Some(("the text", hash(&a.text_sha256), hash(&b.text_sha256)));
+    }
+    if a.drawn != b.drawn {
+        let name = |run: &RunTally| match run.drawn {
+            None => "the first of the text".to_owned(),
+            Some(DrawProvenance { by: DrawRule::Sha256, seed }) => format!("drawn by seed {seed}"),
+        };
+        return Some(("the draw of documents", name(a), name(b)));
     }
     if a.protocol.name != b.protocol.name {
         return Some(("the window protocol", a.protocol.name.clone(), b.protocol.name.clone()));

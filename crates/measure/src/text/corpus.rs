@@ -2,15 +2,17 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use relscale_corpus::{Document, Encoded, Fingerprint};
+use relscale_corpus::{Document, Encoded, Fingerprint, draw};
 use relscale_records::options::ITEM;
-use relscale_records::provenance::CorpusProvenance;
+use relscale_records::provenance::{CorpusProvenance, DrawProvenance};
 use relscale_records::units::words;
 
 use super::document::TokenisedDocument;
-use super::facts::{TextFacts, described};
+use super::drawing::Drawing;
+use super::facts::{TextFacts, described, draws};
 use super::items::{BadItem, Items};
 use super::store::{Documents, Store, StoreWriter};
+use crate::draw::by_seed;
 use crate::error::{Error, Result};
 use crate::scratch::Place;
 
@@ -18,13 +20,46 @@ use crate::scratch::Place;
 const BLOCK: usize = 4_096;
 const BLOCK_BYTES: usize = 4 << 20;
 
+/// Which documents of a corpus are tokenised and kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// All of them.
+    All,
+    /// As many from the first as have so many tokens.
+    First(u64),
+    /// As many as have `tokens`, in the order in which `seed` draws them; in the corpus's order
+    /// where `limit` leaves nothing to draw from ([`TextFacts::draws`]).
+    Drawn {
+        /// Tokens to keep.
+        tokens: u64,
+        /// Positions that will be scored at most: no more than `tokens`.
+        limit: u64,
+        /// The seed.
+        seed: u64,
+    },
+}
+
+impl Keep {
+    /// The same of so many tokens.
+    #[must_use]
+    pub fn of(self, more: u64) -> Self {
+        match self {
+            Self::All => Self::All,
+            Self::First(_) => Self::First(more),
+            Self::Drawn { limit, seed, .. } => Self::Drawn { tokens: more, limit, seed },
+        }
+    }
+}
+
 /// A corpus as token ids.
 #[derive(Debug)]
 pub struct TokenisedCorpus {
     /// Name, hash of the text, counts, all of them of the whole corpus.
     pub provenance: CorpusProvenance,
-    /// Whether all documents were tokenised and kept, or only those of a beginning.
+    /// Whether all documents were tokenised and kept, or only as many as are needed.
     pub whole: bool,
+    /// How documents were drawn, where the kept ones are in a drawn order.
+    pub drawn: Option<DrawProvenance>,
     /// Questions in the whole corpus: how many values the tag `item` has.
     pub items: u64,
     /// How many ids are special tokens that the text spells out (`<|endoftext|>` in a web page).
@@ -38,8 +73,8 @@ pub struct TokenisedCorpus {
 
 impl TokenisedCorpus {
     /// Streams documents through an encoder (usually `Tokenizer::encode_all`) and hashes them
-    /// ([`Fingerprint`]) on the way. With `keep`, documents after the first that have so many
-    /// tokens are hashed only; a question's options stay together.
+    /// ([`Fingerprint`]) on the way. Documents that are not to be kept are hashed only; a question's
+    /// options stay together.
     ///
     /// # Errors
     /// The loader's or the encoder's; [`Error::EmptyCorpus`]; [`Error::BadItem`];
@@ -50,7 +85,7 @@ impl TokenisedCorpus {
         description: &str,
         documents: impl IntoIterator<Item = Result<Document, E>>,
         encode: impl Fn(&[Document]) -> Result<Vec<Encoded>>,
-        keep: Option<u64>,
+        keep: Keep,
         place: &Place,
         cancel: &AtomicBool,
     ) -> Result<Self>
@@ -60,6 +95,10 @@ impl TokenisedCorpus {
         let mut reading = Reading {
             name,
             keep,
+            drawing: match keep {
+                Keep::Drawn { tokens, .. } => Some(Drawing::new(tokens, place)),
+                Keep::All | Keep::First(_) => None,
+            },
             fingerprint: Fingerprint::default(),
             items: Items::default(),
             store: StoreWriter::new(place.clone()),
@@ -68,20 +107,19 @@ impl TokenisedCorpus {
             specials: 0,
             last_item: None,
         };
-        let (mut block, mut bytes) = (Vec::new(), 0);
-        for document in documents {
+        let (mut block, mut bytes) = (Block::default(), 0);
+        for (number, document) in (0u64..).zip(documents) {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled);
             }
             let document = document?;
             reading.items.see(&document).map_err(|bad| bad_item(name, bad))?;
-            if !reading.whole {
-                reading.fingerprint.add(&document);
-                continue;
-            }
+            reading.fingerprint.add(&document);
+            let Some(drawn) = reading.wants(number, &document) else { continue };
             bytes += document.text.len();
-            block.push(document);
-            if block.len() == BLOCK || bytes >= BLOCK_BYTES {
+            block.documents.push(document);
+            block.drawn.push(drawn);
+            if block.documents.len() == BLOCK || bytes >= BLOCK_BYTES {
                 bytes = 0;
                 reading.take(std::mem::take(&mut block), &encode)?;
             }
@@ -130,7 +168,7 @@ impl TokenisedCorpus {
         self.store.on_disk()
     }
 
-    /// The kept documents, in the loader's order.
+    /// The kept documents, in the loader's order or as they were drawn.
     pub fn documents(&self) -> Documents<'_> {
         self.store.from(0)
     }
@@ -164,6 +202,7 @@ impl TokenisedCorpus {
                 source: None,
             },
             whole: true,
+            drawn: None,
             items: 0,
             specials: 0,
             notices: Vec::new(),
@@ -174,10 +213,19 @@ impl TokenisedCorpus {
     }
 }
 
+/// Documents that are tokenised together, and for each its place in a drawn order and its number.
+#[derive(Default)]
+struct Block {
+    documents: Vec<Document>,
+    drawn: Vec<(u64, u64)>,
+}
+
 /// A corpus that is being read.
 struct Reading<'a> {
     name: &'a str,
-    keep: Option<u64>,
+    keep: Keep,
+    /// Documents, as long as it is not known which of them are drawn.
+    drawing: Option<Drawing>,
     fingerprint: Fingerprint,
     items: Items,
     store: StoreWriter,
@@ -189,49 +237,89 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
+    /// Whether a document has to be tokenised; if so, with its place in a drawn order and its
+    /// number.
+    fn wants(&mut self, number: u64, document: &Document) -> Option<(u64, u64)> {
+        match (self.keep, &mut self.drawing) {
+            (Keep::Drawn { seed, .. }, Some(drawing)) => {
+                let place = draw::place(seed, number, document);
+                drawing.wants(place).then_some((place, number))
+            }
+            _ => self.whole.then_some((0, number)),
+        }
+    }
+
     fn take(
         &mut self,
-        block: Vec<Document>,
+        block: Block,
         encode: &impl Fn(&[Document]) -> Result<Vec<Encoded>>,
     ) -> Result<()> {
-        let encoded = encode(&block)?;
-        let too_large = |what| Error::TooLarge { corpus: self.name.to_owned(), what };
-        for (document, encoded) in block.into_iter().zip(encoded) {
-            self.fingerprint.add(&document);
-            let item = document.tags.get(ITEM);
-            let goes_on = item.is_some() && self.last_item.as_ref() == item;
-            if !self.whole || (!goes_on && self.keep.is_some_and(|keep| self.tokens >= keep)) {
-                self.whole = false;
-                continue;
-            }
-            if u32::try_from(encoded.ids.len()).is_err() {
-                return Err(too_large("tokens of one document"));
-            }
-            if self.store.documents() == u32::MAX {
-                return Err(too_large("documents"));
-            }
-            self.last_item = item.cloned();
-            self.tokens += encoded.ids.len() as u64;
-            self.specials += encoded.specials as u64;
-            self.store.push(&TokenisedDocument {
+        let encoded = encode(&block.documents)?;
+        for ((document, encoded), (place, number)) in
+            block.documents.into_iter().zip(encoded).zip(block.drawn)
+        {
+            let document = TokenisedDocument {
                 text_bytes: document.text.len() as u64,
                 words: document.ids.is_none().then(|| words(&document.text)),
                 id: document.id,
                 tags: document.tags,
                 encoded,
                 spans: document.spans,
-            })?;
+            };
+            if u32::try_from(document.encoded.ids.len()).is_err() {
+                return Err(self.too_large("tokens of one document"));
+            }
+            if let Some(drawing) = &mut self.drawing {
+                drawing.add(place, number, &document)?;
+                continue;
+            }
+            let item = document.tags.get(ITEM);
+            let goes_on = item.is_some() && self.last_item.as_ref() == item;
+            let enough = matches!(self.keep, Keep::First(keep) if self.tokens >= keep);
+            if !self.whole || (enough && !goes_on) {
+                self.whole = false;
+                continue;
+            }
+            self.last_item = item.cloned();
+            self.push(&document)?;
         }
         Ok(())
     }
 
-    fn finish(self, description: &str, place: &Place) -> Result<TokenisedCorpus> {
+    fn push(&mut self, document: &TokenisedDocument) -> Result<()> {
+        if self.store.documents() == u32::MAX {
+            return Err(self.too_large("documents"));
+        }
+        self.tokens += document.encoded.ids.len() as u64;
+        self.specials += document.encoded.specials as u64;
+        self.store.push(document)
+    }
+
+    fn too_large(&self, what: &'static str) -> Error {
+        Error::TooLarge { corpus: self.name.to_owned(), what }
+    }
+
+    /// Puts drawn documents in their order, which is the corpus's own where the limit leaves none
+    /// out.
+    fn settle(&mut self, documents: u64) -> Result<Option<DrawProvenance>> {
+        let (Keep::Drawn { limit, seed, .. }, Some(drawing)) = (self.keep, self.drawing.take())
+        else {
+            return Ok(None);
+        };
+        self.whole = drawing.whole();
+        let drawn = draws(self.whole, drawing.tokens(), documents, limit).unwrap_or(true);
+        drawing.each(drawn, |document| self.push(&document))?;
+        Ok(drawn.then(|| by_seed(seed)))
+    }
+
+    fn finish(mut self, description: &str, place: &Place) -> Result<TokenisedCorpus> {
         let name = self.name.to_owned();
+        let summary = std::mem::take(&mut self.fingerprint).finish();
+        let drawn = self.settle(summary.documents)?;
         if self.store.documents() == 0 {
             return Err(Error::EmptyCorpus { corpus: name });
         }
         self.items.check().map_err(|bad| bad_item(&name, bad))?;
-        let summary = self.fingerprint.finish();
         Ok(TokenisedCorpus {
             provenance: CorpusProvenance {
                 name,
@@ -242,6 +330,7 @@ impl Reading<'_> {
                 source: None,
             },
             whole: self.whole,
+            drawn,
             items: self.items.count(),
             specials: self.specials,
             notices: Vec::new(),
@@ -275,7 +364,15 @@ mod tests {
 
     fn read(documents: Vec<Document>) -> Result<TokenisedCorpus> {
         let documents = documents.into_iter().map(Ok::<_, Error>);
-        TokenisedCorpus::read("c", "", documents, encode, None, &memory(), &AtomicBool::new(false))
+        TokenisedCorpus::read(
+            "c",
+            "",
+            documents,
+            encode,
+            Keep::All,
+            &memory(),
+            &AtomicBool::new(false),
+        )
     }
 
     fn memory() -> Place {
@@ -331,8 +428,9 @@ mod tests {
         for keep in [1, 500, 60_000, 70_000] {
             let all = documents().into_iter().map(Ok::<_, Error>);
             let cancel = AtomicBool::new(false);
-            let part = TokenisedCorpus::read("c", "", all, encode, Some(keep), &memory(), &cancel)
-                .unwrap();
+            let part =
+                TokenisedCorpus::read("c", "", all, encode, Keep::First(keep), &memory(), &cancel)
+                    .unwrap();
             assert_eq!(part.provenance, whole.provenance);
             assert!(!part.whole && part.tokens() >= keep && part.tokens() < keep + 3 * 16);
             assert_eq!(kept(&part)[..], kept(&whole)[..part.kept() as usize]);
@@ -342,7 +440,8 @@ mod tests {
         let cancel = AtomicBool::new(false);
         let all = documents().into_iter().map(Ok::<_, Error>);
         let all =
-            TokenisedCorpus::read("c", "", all, encode, Some(1 << 40), &memory(), &cancel).unwrap();
+            TokenisedCorpus::read("c", "", all, encode, Keep::First(1 << 40), &memory(), &cancel)
+                .unwrap();
         assert_eq!(all.facts(), whole.facts());
         assert_eq!(kept(&all), kept(&whole));
     }
@@ -354,8 +453,8 @@ mod tests {
             cancel.store(i > 20_000, Ordering::Relaxed);
             Ok::<_, Error>(Document::new(format!("{i}"), "text"))
         });
-        let error =
-            TokenisedCorpus::read("c", "", endless, encode, None, &memory(), &cancel).unwrap_err();
+        let error = TokenisedCorpus::read("c", "", endless, encode, Keep::All, &memory(), &cancel)
+            .unwrap_err();
         assert!(matches!(error, Error::Cancelled));
     }
 
@@ -381,8 +480,16 @@ mod tests {
         };
         let read = |place: &Place| {
             let documents = documents().into_iter().map(Ok::<_, Error>);
-            TokenisedCorpus::read("c", "", documents, encode, None, place, &AtomicBool::new(false))
-                .unwrap()
+            TokenisedCorpus::read(
+                "c",
+                "",
+                documents,
+                encode,
+                Keep::All,
+                place,
+                &AtomicBool::new(false),
+            )
+            .unwrap()
         };
         let (memory, file) = (
             read(&Place { folder: folder.path().into(), memory: 1 << 30 }),
@@ -414,7 +521,7 @@ mod tests {
             "",
             documents,
             encode,
-            None,
+            Keep::All,
             &place,
             &AtomicBool::new(false),
         );

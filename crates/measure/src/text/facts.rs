@@ -26,6 +26,13 @@ pub struct TextFacts {
 }
 
 impl TextFacts {
+    /// Whether a limit of positions leaves some of several documents out, so that it matters which
+    /// are taken; `None` where too little was tokenised to know. By tokens, of which a protocol
+    /// scores at most each but the first: known before any model, and the same for all.
+    pub fn draws(&self, limit: u64) -> Option<bool> {
+        draws(self.whole, self.tokens, self.documents, limit)
+    }
+
     /// The text in a run's provenance, under the names that people gave it, and where it was
     /// fetched from.
     pub fn provenance(
@@ -42,6 +49,15 @@ impl TextFacts {
             bytes: self.bytes,
             source: source.map(str::to_owned),
         }
+    }
+}
+
+/// As [`TextFacts::draws`].
+pub(super) fn draws(whole: bool, tokens: u64, documents: u64, limit: u64) -> Option<bool> {
+    match (whole, tokens > limit) {
+        (_, true) => Some(documents > 1),
+        (true, false) => Some(false),
+        (false, false) => None,
     }
 }
 

@@ -13,6 +13,7 @@
 //! | `facts` | [`TextFacts`]: what there is to know of a corpus without its tokens |
 //! | `document` | [`TokenisedDocument`], and how one is written down |
 //! | `facts` | [`TextFacts`]: what was found, for the record and for later starts |
+//! | `drawing` | documents drawn from all as they pass, as many as are needed |
 //! | `items` | questions: counted, and refused where nobody could judge them |
 //! | `store` | [`Documents`]: one after another in [`crate::scratch`], found by their number |
 //!
@@ -20,18 +21,20 @@
 //! * Only ids, byte counts, names and tags are kept (8 bytes a token), the text streams through, a
 //!   block of documents at a time. In memory are at most [`crate::scratch::MEMORY`] bytes of it and
 //!   one document; the rest is in a file without a name.
-//! * Where so many positions are asked for that a beginning of the corpus has them, only that is
-//!   tokenised and kept, and the rest is read for its hash alone.
+//! * Where fewer positions are asked for than the corpus has, only as many documents are kept as
+//!   have them, drawn or from the first, and the rest is read for its hash alone. While documents
+//!   are drawn, half as many bytes again may be in memory.
 //! * Where a text is kept changes nothing of what is measured. What is read back is compared with a
 //!   checksum: a damaged disk is an error, never a number.
 
 mod corpus;
 mod document;
+mod drawing;
 mod facts;
 mod items;
 mod store;
 
-pub use corpus::TokenisedCorpus;
+pub use corpus::{Keep, TokenisedCorpus};
 pub use document::TokenisedDocument;
 pub use facts::TextFacts;
 pub use store::Documents;

@@ -63,6 +63,7 @@ pub fn corpus(name: &str, documents: Vec<Document>) -> CorpusSource<'static> {
         name: name.to_owned(),
         description: "made up".into(),
         origin: None,
+        drawn: false,
         documents: Box::new(move || Ok(Box::new(documents.clone().into_iter().map(Ok)))),
         files: None,
         reading: Default::default(),

@@ -7,7 +7,7 @@ use std::path::Path;
 use relscale_laws::StudyFit;
 use relscale_records::Study;
 use relscale_records::digits::count;
-use relscale_records::provenance::{Provenance, TieRule, VocabularyRule};
+use relscale_records::provenance::{LimitProvenance, Provenance, TieRule, VocabularyRule};
 use relscale_records::study::{RunEntry, Totals};
 use serde::Serialize;
 
@@ -227,7 +227,14 @@ const FACTS: [Reading; 12] = [
     ("Architecture", |p| p.model.architecture.clone()),
     ("Tokenizer", |p| format!("{}, sha256 {}", p.tokenizer.source, p.tokenizer.sha256)),
     ("Limit", |p| match p.limit {
-        Some(limit) => format!("the first {} positions of the corpus", count(limit.tokens)),
+        Some(LimitProvenance { tokens, drawn: None }) => {
+            format!("the first {} positions of the corpus", count(tokens))
+        }
+        Some(LimitProvenance { tokens, drawn: Some(drawn) }) => format!(
+            "{} positions, of documents drawn from the whole corpus by seed {}",
+            count(tokens),
+            drawn.seed
+        ),
         None => "none: the whole corpus".to_owned(),
     }),
 ];

@@ -105,6 +105,11 @@ impl Loader for Crates {
         Ok(Box::new(self.sources()?.documents(self.distribution)?.into_iter().map(Ok)))
     }
 
+    /// By the hash of their ids.
+    fn drawn(&self) -> bool {
+        true
+    }
+
     fn notices(&self) -> Result<Vec<String>> {
         Ok(self.sources()?.notices())
     }

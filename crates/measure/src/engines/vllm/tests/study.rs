@@ -33,6 +33,7 @@ fn corpus() -> CorpusSource<'static> {
         documents: Box::new(move || Ok(Box::new(documents.clone().into_iter().map(Ok)))),
         files: None,
         origin: None,
+        drawn: false,
         reading: Default::default(),
     }
 }
