@@ -4,6 +4,7 @@
 //! study (`--emergence-k 1,10 study`). Where the arguments make no sense that way, every such
 //! option takes all words that follow it (`study --emergence-k 1 10`); what makes sense neither way
 //! is refused in the words of the first.
+//! What may have commas itself, paths and texts, is separated in `commas`.
 
 use std::ffi::OsString;
 
@@ -44,6 +45,7 @@ fn with_spaces(command: clap::Command) -> clap::Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+
     use crate::commands::Command;
 
     fn parsed(line: &str) -> Result<Command, Error> {

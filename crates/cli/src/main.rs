@@ -22,6 +22,7 @@
 #[cfg(test)]
 mod book;
 mod commands;
+mod commas;
 mod exit;
 mod inputs;
 mod interrupt;

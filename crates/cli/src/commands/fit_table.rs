@@ -9,6 +9,7 @@ use relscale_report::shown::{self, At};
 
 use super::json::{self, Json};
 use super::table::TableArguments;
+use crate::commas;
 use crate::exit::Refusal;
 use crate::spare::Input;
 use crate::terminal;
@@ -58,7 +59,7 @@ pub(super) struct Table {
 impl Table {
     /// What is read.
     pub(super) fn inputs(&self) -> Vec<Input> {
-        Input::paths(self.of.files().chain(&self.harness).chain(&self.sizes))
+        Input::paths(self.of.files().chain(&commas::paths(&self.harness)).chain(&self.sizes))
     }
 
     /// Fits the table, if one was given.
@@ -86,7 +87,7 @@ impl Table {
             select: self.select(&metrics),
             ..HarnessOptions::default()
         };
-        Ok(fit_harness(&self.harness, &options)?)
+        Ok(fit_harness(&commas::paths(&self.harness), &options)?)
     }
 
     fn select(&self, y: &[&str]) -> Select {

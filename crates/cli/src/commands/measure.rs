@@ -23,6 +23,7 @@ use server::ServerArguments;
 
 use super::Threads;
 use super::json::{self, AsJson, Json};
+use crate::commas;
 use crate::exit::Refusal;
 use crate::inputs::{self, Text};
 use crate::interrupt;
@@ -41,11 +42,12 @@ use crate::terminal::{self, count, some_of};
 #[command(after_long_help = examples())]
 pub(crate) struct Arguments {
     /// Hugging Face model folders, folders that contain model folders, GGUF files, or names of the
-    /// Hugging Face Hub (OWNER/NAME, OWNER/NAME@REVISION); NAME=FOLDER calls one otherwise
+    /// Hugging Face Hub (OWNER/NAME, OWNER/NAME@REVISION); NAME=FOLDER calls one otherwise. Spaces
+    /// or commas between them
     #[arg(long = "model", value_name = "FOLDER|OWNER/NAME", num_args = 1.., required = true)]
     models: Vec<String>,
 
-    /// Texts; see the end of `relscale measure --help`
+    /// Texts, with spaces or commas between them; see the end of `relscale measure --help`
     #[arg(long = "corpus", value_name = "SPEC", num_args = 1.., required = true)]
     corpora: Vec<String>,
 
@@ -230,9 +232,10 @@ fn vocabulary(text: &str) -> Result<VocabularyRule, String> {
 pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     arguments.threads.set()?;
     let hub = hub(arguments.offline);
-    let texts = inputs::texts(&arguments.corpora, &hub)?;
+    let texts = inputs::texts(&commas::corpora(&arguments.corpora), &hub)?;
     let (engine, argument) = &arguments.engine;
-    let models = inputs::models(&arguments.models, arguments.family.as_deref(), engine, &hub)?;
+    let models = commas::models(&arguments.models);
+    let models = inputs::models(&models, arguments.family.as_deref(), engine, &hub)?;
     let mut read = Input::models(&models);
     read.extend(Input::corpora(&Text::specs(&texts)));
     read.push(Input::Study(arguments.out.clone()));

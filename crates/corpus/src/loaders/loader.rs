@@ -73,6 +73,8 @@ pub(crate) struct Kind {
     pub(crate) built_in: Option<&'static str>,
     /// Whether it reads files, folders and patterns.
     pub(crate) reads_paths: bool,
+    /// Its keys whose values are lists of names with commas between them.
+    pub(crate) lists: &'static [&'static str],
     /// Why its documents cannot be joined to one by `concat=`.
     pub(crate) not_joined: Option<&'static str>,
     /// Reads the keys.
@@ -93,6 +95,7 @@ impl Kind {
             content: None,
             built_in: None,
             reads_paths: true,
+            lists: &[],
             not_joined: None,
             loader,
         }

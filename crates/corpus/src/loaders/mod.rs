@@ -47,6 +47,7 @@ mod token_ids;
 mod walk;
 
 use loader::{Kind, Kinds};
+pub(crate) use pattern::is_there;
 pub use stream::Documents;
 
 /// All loaders, in the order of the help.

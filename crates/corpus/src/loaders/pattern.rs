@@ -17,6 +17,12 @@ pub(super) fn is_pattern(path: &Path) -> bool {
     path.to_str().is_some_and(|path| path.contains(['*', '[']))
 }
 
+/// Whether a path is there, or is a pattern that matches something.
+pub(crate) fn is_there(path: &Path) -> bool {
+    let named = !path.as_os_str().is_empty() && std::fs::symlink_metadata(path).is_ok();
+    named || (is_pattern(path) && matches(path).is_ok())
+}
+
 /// The folders before the first part that is a pattern.
 pub(super) fn root(path: &Path) -> PathBuf {
     path.components().take_while(|part| !is_pattern(Path::new(part))).collect()

@@ -71,6 +71,7 @@ fn folder_tags(keys: &mut Keys) -> std::result::Result<Vec<String>, String> {
 
 /// The kind.
 pub(super) static TEXT: Kind = Kind {
+    lists: &["folders"],
     help: "  text     (.txt, .md, any other)  split=file|lines|paragraphs|titles  title=REGEX  folders=TAG,TAG (names of a folder's levels)",
     extensions: &["txt", "text", "md", "markdown", "rst"],
     ..Kind::named("text", |place, keys| {

@@ -19,6 +19,7 @@
 //! the file's name without extensions. A path that is there wins over the cut at a `?` or a `=` in
 //! it; `%3F` in a path is a `?` where no file of that name is there.
 
+mod list;
 mod parse;
 
 use std::fmt;
@@ -30,6 +31,8 @@ use crate::error::{CorpusError, Result};
 use crate::loaders::loader::{Kind, Loader};
 use crate::loaders::reading::Reading;
 use crate::loaders::{Documents, KINDS};
+
+pub use list::separate;
 
 /// The grammar in the words of `--help`.
 pub fn help() -> String {
@@ -43,7 +46,7 @@ crates:docs, crates:markdown, ice:sample. The kind follows from the extension, i
 gzip and zstd are looked through. Of a folder all files of one kind are read, by name; what is left out is told.
 {}
 All kinds: limit=N documents; all but {}: concat=TEXT joins the documents to one. %XX is a byte: join=%0A.
-A path that is there wins over the cut at a ? in it; %3F in a path is a ? as well. A document has at most 1 GiB.
+A path that is there wins over the cut at a ? or , in it; %3F in a path is a ? as well. A document has at most 1 GiB.
 Examples:
   wiki=test.txt?split=titles
   humaneval=HumanEval.jsonl.gz?field=prompt&field=canonical_solution&id=task_id

@@ -49,15 +49,15 @@ impl FromStr for CorpusSpec {
 }
 
 /// What was given, in its three parts.
-struct Taken {
+pub(super) struct Taken {
     name: Option<String>,
-    place: String,
-    query: String,
+    pub(super) place: String,
+    pub(super) query: String,
 }
 
 /// Cuts at the first `?` that leaves a path that is there, from the last on, so that a file's name
 /// may have one; else at the first.
-fn taken_apart(given: &str) -> Taken {
+pub(super) fn taken_apart(given: &str) -> Taken {
     let there = |place: &str| !place.is_empty() && std::fs::symlink_metadata(place).is_ok();
     let cuts = given.rmatch_indices('?').map(|(at, _)| (&given[..at], &given[at + 1..]));
     let first = given.split_once('?').unwrap_or((given, ""));

@@ -14,6 +14,7 @@ use relscale_sweep::train::sweep::{self, Options, RunRecord, Status, SweepText};
 
 use crate::commands::Threads;
 use crate::commands::json::{self, AsJson, Json};
+use crate::commas;
 use crate::exit::Refusal;
 use crate::inputs;
 use crate::interrupt;
@@ -124,7 +125,7 @@ impl OfPlan {
 #[command(next_help_heading = "Of a recipe")]
 struct OfRecipe {
     /// Sizes to train [default: all]
-    #[arg(long = "size", value_name = "NAME", num_args = 1..)]
+    #[arg(long = "size", value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     sizes: Vec<String>,
 
     /// Steps instead of the recipe's, for a trial
@@ -223,8 +224,8 @@ fn plan(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     let path = Path::new(&arguments.what);
     let path = if path.is_dir() { path.join("plan.json") } else { path.to_owned() };
     let mut inputs = vec![Input::Path(path.clone()), Input::Study(arguments.out.clone())];
-    inputs.extend(Input::corpora(&arguments.of_plan.corpora));
-    inputs.extend(Input::corpora(&arguments.of_plan.held_out));
+    inputs.extend(Input::corpora(&commas::corpora(&arguments.of_plan.corpora)));
+    inputs.extend(Input::corpora(&commas::corpora(&arguments.of_plan.held_out)));
     spare(&[Json::file(arguments.json.destination())], &inputs)?;
     let plan = Plan::read(&path)?;
     let OfRecipe { sizes, steps, seed } = &arguments.of_recipe;
@@ -235,13 +236,13 @@ fn plan(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<()> {
     }
     terminal::message("reading the text and training the vocabulary");
     let of_plan = &arguments.of_plan;
-    let (name, documents, held_out) = match of_plan.corpora.as_slice() {
+    let (name, documents, held_out) = match commas::corpora(&of_plan.corpora).as_slice() {
         [] => {
             ("crates".to_owned(), crate_documents(Split::Train)?, crate_documents(Split::HeldOut)?)
         }
         corpora => {
             let (name, documents) = corpus_documents(corpora)?;
-            (name, documents, corpus_documents(&of_plan.held_out)?.1)
+            (name, documents, corpus_documents(&commas::corpora(&of_plan.held_out))?.1)
         }
     };
     let texts: Vec<&str> = documents.iter().map(String::as_str).collect();
