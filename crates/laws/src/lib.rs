@@ -45,6 +45,7 @@ mod cross_entropy;
 mod emergence;
 mod error;
 mod extrapolate;
+mod family;
 mod intervals;
 pub mod isoflop;
 mod judged;

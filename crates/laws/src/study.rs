@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::LawsError;
+use crate::family::{NAME_THEM, unlike_shapes};
 use crate::line::{Fit, text_noise};
 use crate::options::FitOptions;
 use crate::result::{
@@ -64,8 +65,13 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsEr
             .and_then(|greedy| difference(group, greedy, &cross_entropy_law, options.level)),
         breakdown: Some(judged),
         classes: breakdown::classes::report(group, options),
-        flags: [flags(&models, group.documents), windows_differ(group), engine_flags(group)]
-            .concat(),
+        flags: [
+            flags(&models, group.documents),
+            windows_differ(group),
+            unlike_shapes(group),
+            engine_flags(group),
+        ]
+        .concat(),
         verdict: verdict::group(&rank_laws, &cross_entropy_law),
         rank_distribution: rank_distribution::fit_group(group, &measured, options),
         models,
@@ -126,7 +132,7 @@ fn windows_differ(group: &Group<'_>) -> Vec<Flag> {
     }
     let windows: Vec<String> = runs.into_iter().map(describe).collect();
     let message = format!(
-        "models were measured in other windows, so with other amounts of context: {}",
+        "models were measured in other windows, so with other amounts of context: {}. Where they are not one family, {NAME_THEM}",
         windows.join("; ")
     );
     vec![Flag::new(FlagCode::WindowsDiffer, message)]

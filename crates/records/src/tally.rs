@@ -142,6 +142,10 @@ pub struct RunTally {
     pub family: String,
     /// `S`: exact non-embedding parameters.
     pub non_embedding: u64,
+    /// Width of the model: that of its token embedding. None where that need not be the width of
+    /// its blocks (OPT's 350M), or rows of the head do not divide the count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<u64>,
     /// Name of the corpus.
     pub corpus: String,
     /// Vocabulary sizes; `vocabulary.scored` is |V|.
@@ -190,6 +194,13 @@ fn f32_name() -> String {
     "f32".to_owned()
 }
 
+fn width(provenance: &Provenance) -> Option<u64> {
+    let embedding = provenance.model.parameters.token_embedding;
+    let rows = u64::from(provenance.scoring.vocabulary.rows);
+    let divides = rows > 0 && embedding > 0 && embedding.is_multiple_of(rows);
+    (divides && provenance.model.architecture != "opt").then(|| embedding / rows)
+}
+
 impl RunTally {
     /// An empty tally for a run, on the default grid.
     pub fn new(provenance: &Provenance) -> Self {
@@ -202,6 +213,7 @@ impl RunTally {
             model: provenance.model.name.clone(),
             family: provenance.model.family.clone(),
             non_embedding: provenance.model.parameters.non_embedding,
+            width: width(provenance),
             corpus: provenance.corpus.name.clone(),
             vocabulary: provenance.scoring.vocabulary,
             tie_rule: provenance.scoring.tie_rule,

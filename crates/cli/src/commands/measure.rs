@@ -116,7 +116,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     rows: bool,
 
-    /// Family within which laws are fitted [default: the architecture's name]
+    /// Family within which laws are fitted, of all models given here, measured before or now
+    /// [default: the architecture's name (model_type), which models of other makers may share]
     #[arg(long, value_name = "NAME")]
     family: Option<String>,
 
@@ -252,6 +253,9 @@ pub(super) fn run(arguments: &Arguments, cancel: &AtomicBool) -> anyhow::Result<
     let measured = measure(&arguments.out, &sources, &corpora, &settings, &mut progress, cancel)?;
     super::remember_with(&arguments.out, false, &progress.begun());
     drop(progress);
+    if let Some(family) = &arguments.family {
+        name_family(&arguments.out, &measured, family)?;
+    }
     let study = Study::open(&arguments.out)?;
     match arguments.json.destination() {
         Some(destination) => {
@@ -364,6 +368,22 @@ pub(super) fn measure(
     let mut study = Study::create_or_open(out)?;
     let mut events = |event| progress.on_event(event);
     Ok(relscale_measure::measure(&mut study, sources, corpora, settings, &mut events, cancel)?)
+}
+
+/// Gives runs that were measured before under another family the one that is asked for now.
+fn name_family(out: &Path, measured: &[Measured], family: &str) -> anyhow::Result<()> {
+    let mut study = Study::create_or_open(out)?;
+    let current = study.current()?;
+    let provenances = current.iter().map(|run| &run.record().provenance);
+    let renamed: BTreeSet<&str> = provenances
+        .filter(|provenance| study.family_of(provenance) != family)
+        .map(|provenance| provenance.model.name.as_str())
+        .filter(|name| measured.iter().any(|one| one.model == *name))
+        .collect();
+    for model in renamed {
+        study.set_family(model, family)?;
+    }
+    Ok(())
 }
 
 /// What came out.

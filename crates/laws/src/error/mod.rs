@@ -207,7 +207,7 @@ pub enum LawsError {
     /// Two runs of one family on one corpus were not measured alike.
     #[error(
         "family `{family}` on corpus `{corpus}` cannot be fitted: {difference}; measure both alike, or \
-         give them different family names"
+         name their families by `relscale measure --family NAME`"
     )]
     Unlike {
         /// The family.

@@ -78,6 +78,8 @@ pub enum FlagCode {
     /// Models of one family were measured in windows of another length or stride, so with other
     /// amounts of context.
     WindowsDiffer,
+    /// Two models of one family are shaped so differently that they are hardly of one.
+    FamilyUnlike,
     /// The scatter about the line is larger than the noise of the text sample explains.
     ScatterBeyondNoise,
     /// A model lies farther from where the others predict it than in one sound family in twenty.
@@ -179,6 +181,7 @@ impl FlagCode {
             | Self::FewDocuments
             | Self::VocabularyDiffers
             | Self::WindowsDiffer
+            | Self::FamilyUnlike
             | Self::ScatterBeyondNoise
             | Self::Outlier
             | Self::Lumped

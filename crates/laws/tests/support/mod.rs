@@ -28,6 +28,7 @@ pub(crate) fn run(model: &str, parameters: u64, k_grid: &[u32]) -> RunTally {
         weights_sha256: sha256_bytes(model.as_bytes()),
         text_sha256: sha256_bytes(b"text"),
         drawn: None,
+        width: None,
         tokenizer_sha256: sha256_bytes(b"tokenizer"),
         protocol: ProtocolProvenance {
             name: "document".into(),

@@ -203,6 +203,12 @@ impl Study {
         self.save()
     }
 
+    /// The family of a run's model: as it was set, or as it was measured.
+    pub fn family_of<'a>(&'a self, provenance: &'a Provenance) -> &'a str {
+        let model = &provenance.model;
+        self.record.families.get(&model.name).unwrap_or(&model.family)
+    }
+
     /// All runs: current, superseded and unfinished, by folder name.
     ///
     /// # Errors

@@ -218,9 +218,7 @@ impl Study {
                 counted(run, &done, options, vocabulary.as_ref())?
             }
         };
-        if let Some(family) = self.record.families.get(&tally.model) {
-            tally.family.clone_from(family);
-        }
+        tally.family = self.family_of(&run.record().provenance).to_owned();
         Ok(tally)
     }
 
