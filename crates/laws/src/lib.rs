@@ -11,6 +11,7 @@
 //! | [`choices`] | questions with options: which is preferred, how surely, by subject and domain |
 //! | `emergence` | several tokens right in a row: measured, against independence, over S |
 //! | [`isoflop`] | the best size and tokens of a budget, and the surface of the loss |
+//! | [`examples`] | no law: positions of a text that show what a rank is |
 //! | `series` | from labelled points to a law: fitted, described, doubted, wherever the points come from |
 //! | `intervals` | intervals of the numerics as they are stored |
 //! | `line` | a line with both of its uncertainties: models that scatter, a text that all of them read |
@@ -44,6 +45,7 @@ pub mod choices;
 mod cross_entropy;
 mod emergence;
 mod error;
+mod example;
 mod extrapolate;
 mod family;
 mod intervals;
@@ -72,6 +74,7 @@ pub mod user_table;
 mod verdict;
 
 pub use error::{Difference, LawsError};
+pub use example::examples;
 pub use options::FitOptions;
 pub use result::*;
 pub use study::fit_study;

@@ -79,6 +79,9 @@ Examples:
 /// File of a study that holds its laws.
 pub(super) const LAWS: &str = "laws.json";
 
+/// File of a study that holds positions which show what a rank is.
+const EXAMPLES: &str = "rank-examples.json";
+
 /// Carries the command out.
 ///
 /// # Errors
@@ -154,7 +157,29 @@ pub(super) fn fit(study: &Path, options: &FitOptions) -> anyhow::Result<StudyFit
     options.validate()?;
     let laws = relscale_laws::fit_study(&records.tallies_with(&counted(options))?, options)?;
     laws.save(&study.join(LAWS))?;
+    show_ranks(&records, &laws)?;
     Ok(laws)
+}
+
+/// Writes the positions that show what a rank is, for the page. Where there is none to be had, a
+/// file of other rows goes, and one of rows that have since gone stays.
+///
+/// # Errors
+/// The file cannot be written.
+fn show_ranks(records: &Study, laws: &StudyFit) -> anyhow::Result<()> {
+    let path = records.path().join(EXAMPLES);
+    let examples = relscale_laws::examples(records, laws);
+    if !examples.examples.is_empty() {
+        return Ok(examples.save(&path)?);
+    }
+    let gone = records
+        .current()?
+        .iter()
+        .all(|run| run.done().ok().flatten().is_none_or(|done| run.without_rows(&done)));
+    if path.is_file() && !gone {
+        std::fs::remove_file(&path)?;
+    }
+    Ok(())
 }
 
 /// What must be counted in the rows for these options.

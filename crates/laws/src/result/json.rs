@@ -122,6 +122,7 @@ macro_rules! saved {
 
 saved! {
     StudyFit, 2, "relscale fit", earlier::study;
+    RankExamples, 5, "relscale fit", earlier::unchanged;
     TableFit, 1, "relscale fit --table", earlier::table;
     Predictions, 1, "relscale predict", earlier::predictions;
     TrainingFit, 5, "relscale training", earlier::unchanged;

@@ -32,6 +32,7 @@ mod classes;
 mod earlier;
 mod emergence;
 mod estimate;
+mod example;
 mod finite;
 mod flag;
 mod group;
@@ -65,6 +66,7 @@ pub use emergence::{
     RunDistance, RunSurvival, SequencePoint, SequencesOfLength,
 };
 pub use estimate::{Estimate, Interval};
+pub use example::{ExampleScore, RankExample, RankExamples};
 pub use flag::{Flag, FlagCode, Severity};
 pub use group::{GroupFit, ModelSummary};
 pub use held_out::{AuditStep, Coverage, HeldOut};
