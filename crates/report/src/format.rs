@@ -180,6 +180,19 @@ pub(crate) fn list(items: &[String]) -> String {
     }
 }
 
+/// A form of the distribution of ranks as people call it, by the name that files have for it.
+pub(crate) fn form(name: &str) -> String {
+    match name {
+        "point_mass" => "point masses (Appendix B)".to_owned(),
+        "zeta" => "power law (zeta)".to_owned(),
+        "zipf_mandelbrot" => "Zipf–Mandelbrot".to_owned(),
+        "yule_simon" => "Yule–Simon".to_owned(),
+        "weibull" => "Weibull".to_owned(),
+        "log_logistic" => "log-logistic".to_owned(),
+        other => other.replace('_', " "),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

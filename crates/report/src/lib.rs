@@ -114,8 +114,10 @@ pub fn render(results: &Results, folder: &Path, options: &Options) -> Result<Rep
             let stem = section.stem(slot.name);
             let drawing = figure.drawing();
             files.add(figure, &drawing, &figures_folder.join(&stem), options.style)?;
-            let drawn =
-                [FigureStyle::Page, FigureStyle::Column].map(|style| plot::svg(&drawing, style));
+            let drawn = [
+                plot::svg(&drawing, FigureStyle::Page),
+                plot::untold(&plot::svg(&drawing, FigureStyle::Column)),
+            ];
             on_page.add(slot.name, &section.heading, &stem, figure, drawn);
         }
     }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use relscale_laws::{
-    ChoicesFit, IsoflopFit, RelativeFit, Saved, SizeTokensFit, StagesFit, StudyFit,
+    ChoicesFit, IsoflopFit, RankExamples, RelativeFit, Saved, SizeTokensFit, StagesFit, StudyFit,
 };
 use relscale_records::Study;
 
@@ -13,6 +13,8 @@ use crate::error::{ReportError, Result};
 
 /// The laws' file.
 const LAWS: &str = "laws.json";
+/// The file of positions that show what a rank is.
+const EXAMPLES: &str = "rank-examples.json";
 
 /// Every result of a folder. Any subset may be there; a report shows what is, and names the rest.
 ///
@@ -23,6 +25,8 @@ const LAWS: &str = "laws.json";
 pub struct Results {
     /// The rank laws, `laws.json`.
     pub laws: Option<StudyFit>,
+    /// Positions that show what a rank is, `rank-examples.json`; shown beside laws alone.
+    pub examples: Option<RankExamples>,
     /// Relative laws, `relative.json` and `relative-NAME.json`.
     pub relative: Vec<Named<RelativeFit>>,
     /// Questions with options, `choices.json` and `choices-NAME.json`.
@@ -53,16 +57,17 @@ impl Results {
     /// [`ReportError::Nothing`] when there is none at all, [`ReportError::Records`] when there are
     /// records and they cannot be read.
     pub fn read(folder: &Path) -> Result<Self> {
-        let laws = folder.join(LAWS);
+        let (laws, examples) = (folder.join(LAWS), folder.join(EXAMPLES));
         let found = Self {
             laws: laws.exists().then(|| StudyFit::load(&laws)).transpose()?,
+            examples: examples.exists().then(|| RankExamples::load(&examples)).transpose()?,
             relative: all(folder, "relative")?,
             choices: all(folder, "choices")?,
             stages: all(folder, "stages")?,
             size_tokens: all(folder, "size-tokens")?,
             isoflop: all(folder, "isoflop")?,
         };
-        if found == Self::default() {
+        if (Self { examples: None, ..found.clone() }) == Self::default() {
             return Err(ReportError::Nothing { folder: folder.to_owned() });
         }
         found.belong(folder)?;

@@ -57,9 +57,14 @@ fn the_numbers_of_every_figure_stand() {
 #[test]
 fn the_numbers_of_the_figures_of_rows_stand() {
     let home = tempfile::tempdir().unwrap();
-    let files = report(home.path(), &support::streamed("bees", &SIZES[..4], &TEXTS[..1], 30, 150));
+    let runs = support::streamed("bees", &SIZES[..4], &TEXTS[..1], 30, 150);
+    support::keep(home.path(), &runs);
+    let laws = support::laws(&runs);
+    let examples = support::examples(&laws, "pub fn ", "main");
+    let files = support::render_with(&laws, examples, home.path()).unwrap();
     let shown = names(&files.numbers);
-    for name in ["sequences", "sigmoids", "simulation", "ranks", "mu-sigma", "independence"] {
+    for name in ["rank", "sequences", "sigmoids", "simulation", "ranks", "mu-sigma", "independence"]
+    {
         let file = format!("{name}--bees.csv");
         assert!(shown.contains(&file), "{file} is not among {shown:?}");
         golden(

@@ -170,6 +170,32 @@ fn every_number_is_where_it_says() {
     assert!(loose.is_empty(), "numbers without a place: {loose:?}");
 }
 
+/// A text of a corpus is nobody's markup, and no mathematics.
+#[test]
+fn the_text_of_a_position_stays_text() {
+    let home = tempfile::tempdir().unwrap();
+    let study = support::laws(&support::family("ants", &SIZES[..4], &TEXTS[..1], 40));
+    let examples =
+        support::examples(&study, "<script>a()</script> \u{202e}$x$\n", "</mark><b>RBP_1");
+    let files = support::render_with(&study, examples.clone(), home.path()).unwrap();
+    let html = fs::read_to_string(files.page).unwrap();
+    assert!(!html.contains("<script>a()") && !html.contains("</mark><b>"));
+    let text = read(&html);
+    assert!(text.contains("…<script>a()</script> \u{202e}$x$ </mark><b>RBP_1"), "the passage");
+    for said in ["What is a rank?", "document 2", "1,001", "10, 100"] {
+        says(&text, said);
+    }
+    assert!(html.contains("<td><code>&lt;&#x2f;mark&gt;&lt;b&gt;RBP_1</code></td>"));
+
+    // That of other models is not shown, and nothing else is amiss.
+    let mut other = examples;
+    other.examples[0].models[0].model = "bees-3136".to_owned();
+    let files = support::render_with(&study, other, home.path()).unwrap();
+    let html = fs::read_to_string(files.page).unwrap();
+    assert!(!html.contains("class=\"passage\""));
+    says(&read(&html), "What a rank is: no position of these models is kept");
+}
+
 /// Sources that do not hold are found.
 #[test]
 #[should_panic(expected = "laws.json#/format")]

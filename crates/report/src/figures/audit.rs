@@ -3,7 +3,7 @@
 use relscale_laws::{AuditStep, HeldOut, Law, PowerLaw};
 
 use super::curve::{self, S};
-use super::{Family, Figure, Kind, Made, OfFamily};
+use super::{Family, Figure, Kind, Made, OfFamily, Values};
 use crate::format;
 use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{Axis, Drawing, End, Guide, Key, Look, Marks, Num, Panel, Series, Style};
@@ -40,12 +40,13 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         return Err("it needs at least four models with a point: three for a fit, one to predict"
             .to_owned());
     }
-    let seen: Vec<String> = rows.iter().flatten().filter_map(Audited::coverage).collect();
-    let caption = format!(
+    let values = rows.iter().flatten().filter_map(Audited::coverage);
+    let head = ["corpus", "law", "inside", "the largest predicted from", "off by"];
+    let values = Values::new(head, values);
+    let caption = String::from(
         "For each m, the law fitted to the m smallest models predicts all larger ones: by how much the prediction is off, \
          with its interval (Student t, of one new model). Hollow marks: the measured value, at 0, lies outside. Early \
-         fits are uncertain and later ones should not be further off. Seen: {}.",
-        seen.join("; ")
+         fits are uncertain and later ones should not be further off.",
     );
     Ok(Figure::new(
         FIGURE.title,
@@ -65,7 +66,8 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
                 .map(|row| row.iter().map(|audited| audited.panel(&all, &fitted)).collect());
             Drawing::new(keys.collect(), panels.collect())
         },
-    ))
+    )
+    .with(values))
 }
 
 /// All, or [`MOST`] of them from the first to the last where there are too many to tell apart. The
@@ -110,19 +112,18 @@ fn tip(row: FrameRow<'_>) -> String {
 }
 
 impl Audited<'_> {
-    fn coverage(&self) -> Option<String> {
+    fn coverage(&self) -> Option<[String; 5]> {
         let held = self.fit.audit.iter().flat_map(|step| &step.predictions);
         let judged: Vec<bool> = held.filter_map(|held| held.covered).collect();
         let inside = judged.iter().filter(|covered| **covered).count();
         let first = self.fit.audit.first()?;
-        Some(format!(
-            "{} on {}: {inside} of {} inside; the largest from the {} smallest, off by {} %",
+        Some([
+            self.corpus.to_owned(),
             curve::symbol(self.law),
-            self.corpus,
-            judged.len(),
-            first.fitted_points,
-            format::fixed(100.0 * first.predictions.last()?.relative_error, 1),
-        ))
+            format!("{inside} of {}", judged.len()),
+            format!("the {} smallest", first.fitted_points),
+            format!("{} %", format::fixed(100.0 * first.predictions.last()?.relative_error, 1)),
+        ])
     }
 
     /// Relative errors of predictions with their intervals, in per cent of what was measured.

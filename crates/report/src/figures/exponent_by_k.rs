@@ -1,7 +1,7 @@
 //! alpha against k, with intervals (fig. 6b of the paper): how fast each regime improves with size.
 
 use super::by_k::{self, FitsByK};
-use super::{Family, Figure, Kind, Made, OfFamily};
+use super::{Family, Figure, Kind, Made, OfFamily, Values};
 use crate::format;
 use crate::frame::FrameRow;
 use crate::plot::{Axis, Drawing, End, Guide, Marks, Panel};
@@ -19,7 +19,7 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         .column("interval", |(.., fit)| format::interval_method(&fit.exponent.interval))
         .column("slope_claimed", |(.., fit)| fit.claimed)
         .frame();
-    let family = family.clone();
+    let (family, values) = (family.clone(), values(&corpora));
     Ok(Figure::new(FIGURE.title, caption(&corpora), numbers, move |frame| {
         let rows = frame.rows();
         let tip = |row: FrameRow<'_>| {
@@ -41,26 +41,29 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
                 ..Panel::new(Axis::grid(rows.numbers("k")), y, 300.0, series)
             },
         )
-    }))
+    })
+    .with(values))
 }
 
-fn caption(corpora: &[FitsByK<'_>]) -> String {
-    let seen = corpora.iter().filter_map(|corpus| {
+/// Where the exponent begins and how far it gets.
+fn values(corpora: &[FitsByK<'_>]) -> Values {
+    let rows = corpora.iter().filter_map(|corpus| {
         let claimed: Vec<_> = corpus.fits.iter().filter(|(_, fit)| fit.claimed).collect();
         let (first_k, first) = claimed.first()?;
         let (top_k, top) =
             claimed.iter().max_by(|a, b| a.1.exponent.value.total_cmp(&b.1.exponent.value))?;
-        Some(format!(
-            "on {} from {} at k = {first_k} up to {} at k = {}",
-            corpus.corpus,
-            format::fixed(first.exponent.value, 3),
-            format::fixed(top.exponent.value, 3),
-            format::count(u64::from(*top_k)),
-        ))
+        let at = |fit: &relscale_laws::PowerLaw, k: u32| {
+            let (alpha, k) = (format::fixed(fit.exponent.value, 3), format::count(u64::from(k)));
+            format!("{alpha} at k = {k}")
+        };
+        Some([corpus.corpus.to_owned(), at(first, *first_k), at(top, *top_k)])
     });
-    let seen: Vec<String> = seen.collect();
+    Values::new(["corpus", "first α", "largest α"], rows)
+}
+
+fn caption(corpora: &[FitsByK<'_>]) -> String {
     format!(
-        "The exponent of −ln RBP at each k: larger means that this regime gains more from size.{}{} {}",
+        "The exponent of −ln RBP at each k: larger means that this regime gains more from size.{}{}{}",
         if by_k::all(corpora).any(|fit| fit.exponent.bounds().is_some()) {
             " Bars are Student t intervals from the scatter of the models about the line."
         } else {
@@ -71,10 +74,6 @@ fn caption(corpora: &[FitsByK<'_>]) -> String {
         } else {
             ""
         },
-        if seen.is_empty() {
-            "No α is claimed here.".to_owned()
-        } else {
-            format!("Seen: α goes {}.", format::list(&seen))
-        }
+        if by_k::all(corpora).any(|fit| fit.claimed) { "" } else { " No α is claimed here." }
     )
 }

@@ -1,7 +1,7 @@
 //! The rank law at k = 10, 50, 100 (fig. 4 of the paper), or at the nearest k of the grid.
 
 use super::curve::{self, Curve};
-use super::{Family, Figure, Kind, Made, OfFamily};
+use super::{Family, Figure, Kind, Made, OfFamily, Values};
 use crate::format;
 use crate::plot::{Drawing, Key, Line, Panel};
 
@@ -18,18 +18,20 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         return Err(format!("beyond the smallest k {}", curve::NO_POINT));
     }
     let ks: Vec<String> = panels.iter().map(|(k, _)| k.to_string()).collect();
-    let seen: Vec<String> = panels
-        .iter()
-        .map(|(k, curves)| {
-            format!("k = {k}: {}", curve::summary(curves, "α").replace("Seen: ", ""))
-        })
-        .collect();
+    let values = panels.iter().flat_map(|(k, curves)| {
+        let row = |curve: &Curve<'a>| {
+            let r_squared = curve.r_squared_text().unwrap_or_default().replace("R² ", "");
+            let exponent = curve.exponent_text().replace("α ", "");
+            [k.to_string(), curve.corpus.to_owned(), exponent, r_squared]
+        };
+        curves.iter().map(row).collect::<Vec<_>>()
+    });
+    let values = Values::new(["k", "corpus", "α", "R²"], values);
     let all = || panels.iter().flat_map(|(_, curves)| curves);
     let caption = format!(
         "How often the right token is among the first k. The vertical axes span equally many decades, so equal \
-         slopes are equal exponents. {}{}",
+         slopes are equal exponents. {}",
         curve::how_to_read(all()),
-        seen.join(" ")
     );
     let title = format!("−ln RBP against model size for k = {}", format::list(&ks));
     let numbers = curve::frame(all());
@@ -38,7 +40,8 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
             panels.iter().map(|(k, curves)| laws(frame, *k, curves, 280.0)).collect();
         Panel::equal_spans(&mut drawn);
         Drawing::new(Key::each(&drawn), vec![drawn])
-    }))
+    })
+    .with(values))
 }
 
 /// The rank laws of a family at some k, where there are any.
@@ -54,11 +57,12 @@ pub(super) fn laws(
     curves: &[Curve<'_>],
     height: f64,
 ) -> Panel {
-    let title = format!("{} (nats)", format::rank_symbol(k));
+    // Which k it is the heading says.
+    let title = "−ln RBPₖ (nats)";
     Panel {
         heading: format!("k = {}", format::count(u64::from(k))),
         notes: curves.iter().map(|curve| (curve.style, curve.fit_text())).collect(),
-        ..curve::panel(frame, curves, &title, height, |_| (Line::Solid, vec![]))
+        ..curve::panel(frame, curves, title, height, |_| (Line::Solid, vec![]))
     }
 }
 

@@ -3,7 +3,7 @@
 use relscale_laws::{AuditStep, Law, Point};
 
 use super::curve::{self, S};
-use super::{Family, Figure, Kind, Made, OfFamily};
+use super::{Family, Figure, Kind, Made, OfFamily, Values};
 use crate::format;
 use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{
@@ -44,21 +44,20 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     if panels.is_empty() {
         return Err("it needs a law of four models or more with a slope that is claimed".to_owned());
     }
-    let seen = panels.iter().flatten().map(|cut| {
+    let values = panels.iter().flatten().map(|cut| {
         let inside = cut.step.predictions.iter().filter(|held| held.covered == Some(true)).count();
-        format!(
-            "{} on {}: {inside} of {} inside the band, the largest off by {} %",
+        [
+            cut.corpus.to_owned(),
             curve::symbol(cut.law),
-            cut.corpus,
-            cut.step.predictions.len(),
-            format::fixed(100.0 * cut.farthest(), 1)
-        )
+            format!("{inside} of {}", cut.step.predictions.len()),
+            format!("{} %", format::fixed(100.0 * cut.farthest(), 1)),
+        ]
     });
-    let caption = format!(
+    let values = Values::new(["corpus", "law", "inside the band", "the largest off by"], values);
+    let caption = String::from(
         "The line is fitted to the full marks alone; in the shaded part it goes on, dotted, to models that it has not seen \
          (outlines with a dot). The band is the interval for the value of one new model (Student t from the scatter of \
-         the fitted ones), so it should hold nearly all of them. Seen: {}.",
-        seen.collect::<Vec<_>>().join("; ")
+         the fitted ones), so it should hold nearly all of them.",
     );
     let numbers = Frame::stacked(panels.iter().flatten().map(|cut| cut.frame(family.name)));
     Ok(Figure::new(FIGURE.title, caption, numbers, move |frame| {
@@ -69,7 +68,8 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
             Key::new(Style::NEUTRAL, Sample::Band, "interval of one new model"),
         ];
         Drawing::new(legend, panels.iter().map(|cuts| vec![panel(&frame.rows(), cuts)]).collect())
-    }))
+    })
+    .with(values))
 }
 
 impl Cut<'_> {

@@ -3,7 +3,7 @@
 
 use relscale_laws::{EmergenceAtK, Estimate, HitOrder, SequencePoint};
 
-use super::{Family, Figure, Kind, Made, OfFamily};
+use super::{Family, Figure, Kind, Made, OfFamily, Values};
 use crate::format;
 use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{Axis, Drawing, End, Guide, Key, Line, Look, Marks, Panel, Series, Style};
@@ -31,14 +31,14 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     });
     let corpora: Vec<Corpus<'a>> = corpora.collect();
     let k = corpora.first().ok_or("the order of hits was not counted")?.at.k;
-    let seen: Vec<String> = corpora.iter().map(Corpus::correlation_text).collect();
+    let head = ["corpus", "model", "correlation at lag 1", "tokens in a row", "count as"];
+    let values = Values::new(head, corpora.iter().map(Corpus::told));
     let caption = format!(
         "The largest model, a hit being a rank of at most {k}. First: correlation of two hits a lag apart; what does not \
          die out is the difference between easy and hard documents. Second: share of runs of hits that reach a length, \
          measured (marks), with independent tokens (dashed) and in a first-order chain (dotted). Third: ln p of N \
          tokens in a row over ln RBP, how many independent tokens they count as; below the line of equality hits \
-         cluster. Bars and intervals by resampling documents; hollow marks rest on too few successes. Seen: {}.",
-        seen.join("; ")
+         cluster. Bars and intervals by resampling documents; hollow marks rest on too few successes."
     );
     let numbers = Frame::stacked(corpora.iter().map(|corpus| corpus.frame(family.name)));
     let family = family.clone();
@@ -50,7 +50,8 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         legend.push(Key::line(Line::Dashed, "independent tokens"));
         legend.push(Key::line(Line::Dotted, "first-order chain"));
         Drawing::new(legend, vec![panels])
-    }))
+    })
+    .with(values))
 }
 
 impl<'a> Corpus<'a> {
@@ -62,16 +63,15 @@ impl<'a> Corpus<'a> {
         })
     }
 
-    fn correlation_text(&self) -> String {
+    fn told(&self) -> [String; 5] {
         let lag = self.order.autocorrelation.first().and_then(|found| found.value.as_ref());
-        let lag = lag.map_or(String::new(), |value| {
-            format!("correlation {} at lag 1", format::fixed(value.value, 3))
-        });
+        let lag = lag.map_or(String::new(), |value| format::fixed(value.value, 3));
         let counts = self.effective().rfind(|(length, point, _)| point.claimed && *length > 1);
-        let counts = counts.map_or(String::new(), |(length, _, effective)| {
-            format!(", N = {length} counts as {} tokens", format::significant(effective.value))
-        });
-        format!("{} on {}: {lag}{counts}", self.order.model, self.name)
+        let (length, counts) = counts
+            .map_or((String::new(), String::new()), |(length, _, effective)| {
+                (length.to_string(), format::significant(effective.value))
+            });
+        [self.name.to_owned(), self.order.model.clone(), lag, length, counts]
     }
 
     fn frame(&self, family: &str) -> Frame {

@@ -11,6 +11,7 @@
 //!
 //! | figure | file | after arXiv 2510.20387 |
 //! |---|---|---|
+//! | `rank` | `rank--FAMILY` | figs. 1 and 2: what a rank is, at a position of the study |
 //! | `greedy` | `greedy--FAMILY` | fig. 3: `-ln RBP_1` against S |
 //! | `head` | `head--FAMILY` | fig. 4: the same for k = 10, 50, 100 |
 //! | `tail` | `tail--FAMILY` | fig. 5: the largest k, with the misses behind each point |
@@ -47,6 +48,7 @@ mod head;
 mod held_out;
 mod independence;
 mod noise;
+mod rank;
 mod ranks;
 mod ratio;
 mod relative;
@@ -64,7 +66,7 @@ mod together;
 use crate::results::Results;
 
 pub(crate) use family::Family;
-pub(crate) use slot::{Figure, Kind, LeftOut, Made, Section, Slot};
+pub(crate) use slot::{Figure, Kind, LeftOut, Made, Passage, Section, Slot, Values};
 
 /// How a figure of a family is made.
 type OfFamily = for<'a> fn(&Family<'a>) -> Made<'a>;
@@ -91,7 +93,8 @@ const OF_FAMILY: [Kind<OfFamily>; 16] = [
 
 /// The questions that the figures of a page answer, in its order, each with the names of its
 /// figures.
-pub(crate) const QUESTIONS: [(&str, &[&str]); 8] = [
+pub(crate) const QUESTIONS: [(&str, &[&str]); 9] = [
+    ("What is a rank?", &["rank"]),
     ("Does the law hold?", &["greedy", "head", "together", "residuals"]),
     ("How far does it carry?", &["held-out", "audit"]),
     ("What breaks it?", &["tail", "fit-by-k", "exponent-by-k", "noise-floor"]),
@@ -124,7 +127,8 @@ pub(crate) fn names() -> Vec<&'static str> {
         sweep::left_out(),
     ];
     let others = others.iter().flatten().map(|slot| slot.name);
-    OF_FAMILY.iter().map(|kind| kind.name).chain(others).collect()
+    let of_family = OF_FAMILY.iter().map(|kind| kind.name);
+    [rank::FIGURE.name].into_iter().chain(of_family).chain(others).collect()
 }
 
 /// The heading of the figures whose results are not in the folder.
@@ -136,7 +140,9 @@ pub(crate) fn sections(results: &Results) -> Vec<Section<'_>> {
     let families = results.laws.as_ref().map(Family::all).unwrap_or_default();
     let mut sections: Vec<Section<'_>> = Vec::new();
     for family in &families {
+        let first = rank::FIGURE.slot((rank::FIGURE.make)(family, results.examples.as_ref()));
         let slots = OF_FAMILY.iter().map(|kind| kind.slot((kind.make)(family)));
+        let slots = [first].into_iter().chain(slots);
         sections.push(Section::new(
             &format!("Family {}", family.name),
             family.name,
@@ -203,6 +209,6 @@ mod tests {
         assert_eq!(missing.heading, NOT_HERE);
         assert!(missing.slots.iter().all(|slot| slot.figure.is_err()));
         // One slot for all figures of the rank laws, one for each other.
-        assert_eq!(missing.slots.len(), names().len() - OF_FAMILY.len() + 1);
+        assert_eq!(missing.slots.len(), names().len() - OF_FAMILY.len());
     }
 }

@@ -2,7 +2,7 @@
 
 use relscale_laws::{Law, PerfectLaw, PointNoise, ScatterTest};
 
-use super::{Family, Figure, Kind, Made, OfFamily};
+use super::{Family, Figure, Kind, Made, OfFamily, Values};
 use crate::format;
 use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{Axis, Drawing, End, Guide, Key, Line, Look, Marks, Num, Panel, Series};
@@ -67,67 +67,75 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         .column("verdict", |at| at.verdict)
         .frame();
     let caption = format!(
-        "First: standard error of ln(−ln RBP) of the largest model over resampled documents (marks), and what it would be \
-         were tokens independent (dashed). Second: 1 − R² of the fit (marks), and the 1 − R² below which \
-         95 % of perfect power laws stay when they are seen through this noise (dashed): marks below it are as good as \
-         can be, whatever their R²; hollow marks lie above. Third: the chance that a perfect law scatters as much, \
-         hollow below {DOUBT}. Seen: {}.",
-        corpora.iter().map(|all| seen(all)).collect::<Vec<_>>().join("; ")
+        "Above: the noise of the largest model's ln(−ln RBP_k) over resampled documents, and the chance that a perfect \
+         law scatters as much as the fit. Below: 1 − R² of the fit beside that of perfect laws. Dashed above: the noise \
+         were tokens independent. Dashed below: where 95 % of perfect power laws stay when they are seen through this \
+         noise; marks below it are as good as can be, whatever their R², hollow ones lie above it. Chances below \
+         {DOUBT} are hollow."
     );
+    let values = corpora.iter().map(|all| {
+        let doubtful = all.iter().filter(|at| at.test.is_some_and(|test| test.p_value < DOUBT));
+        let doubtful: Vec<String> = doubtful.map(|at| format::count(u64::from(at.k))).collect();
+        let corpus = all.first().map_or("", |at| at.corpus);
+        [
+            corpus.to_owned(),
+            if doubtful.is_empty() { "none".to_owned() } else { doubtful.join(", ") },
+        ]
+    });
+    let head = ["corpus", "k at which noise alone does not explain the scatter (p below 0.05)"];
+    let values = Values::new(head, values);
     let family = family.clone();
     Ok(Figure::new(FIGURE.title, caption, numbers, move |frame| {
         let rows = frame.rows();
         let panel = |heading: &str, y: Axis, series: Vec<Series>| Panel {
             heading: heading.to_owned(),
             apart: false,
-            ..Panel::new(Axis::counts("k").holding(rows.numbers("k")), y, 250.0, series)
+            ..Panel::new(Axis::counts("k").holding(rows.numbers("k")), y, 200.0, series)
         };
+        let of =
+            |rows: &Rows<'_>| Series::new(family.style(rows.text("corpus")), rows.text("corpus"));
+        let by_corpus = rows.by("corpus");
         // One series a corpus.
         let marks = |marks: for<'f> fn(&Rows<'f>) -> Marks<'f>| -> Vec<Series> {
-            let of = |rows: &Rows<'_>| {
-                Series::new(family.style(rows.text("corpus")), rows.text("corpus"))
-                    .joined(marks(rows))
-            };
-            rows.by("corpus").iter().map(of).collect()
+            by_corpus.iter().map(|rows| of(rows).joined(marks(rows))).collect()
         };
-        let dashed = |y: fn() -> Num| -> Vec<Series> {
-            let of = |rows: &Rows<'_>| {
-                let series = Series::new(family.style(rows.text("corpus")), rows.text("corpus"));
-                series.stroke(Line::Dashed).line(rows, "k", y())
-            };
-            rows.by("corpus").iter().map(of).collect()
-        };
-        let mut errors = marks(errors);
-        errors.extend(dashed(|| "independent_log_standard_error".into()));
-        let mut fits = marks(fits);
-        fits.extend(dashed(|| Num::made(["perfect_r_squared_low"], |[r_squared]| 1.0 - r_squared)));
+        let dashed = |rows: &Rows<'_>, y: Num| of(rows).stroke(Line::Dashed).line(rows, "k", y);
+        let mut noise = marks(errors);
+        let independent = || Num::from("independent_log_standard_error");
+        noise.extend(by_corpus.iter().map(|rows| dashed(rows, independent())));
         let chance = Axis::log("p-value").holding([DOUBT, 1.0]);
-        let panels = vec![
-            panel("noise of the largest model", Axis::log("standard error of ln(−ln RBP)"), errors),
-            panel("1 − R², and that of a perfect law", Axis::log("1 − R²"), fits),
+        let above = vec![
+            panel("noise of the largest model", Axis::log("standard error of ln(−ln RBPₖ)"), noise),
             Panel {
-                guides: vec![Guide::level(DOUBT, "", End::Right)],
-                ..panel("chance of such scatter (line: 0.05)", chance, marks(chances))
+                guides: vec![Guide::level(DOUBT, "0.05", End::Right)],
+                ..panel("chance of such scatter", chance, marks(chances))
             },
         ];
-        let mut legend = Key::each(&panels);
-        legend.push(Key::line(Line::Dashed, "independent tokens; a perfect law"));
-        Drawing::new(legend, vec![panels])
-    }))
-}
-
-/// `on code noise alone explains the scatter at every k`.
-fn seen(all: &[AtK<'_>]) -> String {
-    let doubtful = all.iter().filter(|at| at.test.is_some_and(|test| test.p_value < DOUBT));
-    let doubtful: Vec<String> = doubtful.map(|at| format::count(u64::from(at.k))).collect();
-    let corpus = all.first().map_or("", |at| at.corpus);
-    if doubtful.is_empty() {
-        return format!("on {corpus} noise alone explains the scatter at every k");
-    }
-    let doubtful = format::list(&doubtful);
-    format!(
-        "on {corpus} noise alone does not explain the scatter (p below {DOUBT}) at k = {doubtful}"
-    )
+        // All to one scale, or corpora could not be compared.
+        let perfect = || Num::made(["perfect_r_squared_low"], |[r_squared]| 1.0 - r_squared);
+        let fitted = |rows: &Rows<'_>| vec![of(rows).joined(fits(rows)), dashed(rows, perfect())];
+        let all: Vec<f64> = by_corpus
+            .iter()
+            .flat_map(fitted)
+            .flat_map(|one| one.heights().collect::<Vec<_>>())
+            .collect();
+        let fit = |rows: &Rows<'_>| {
+            let y = Axis::log("1 − R²").holding(all.iter().copied());
+            panel(&format::shortened(rows.text("corpus"), 24), y, fitted(rows))
+        };
+        let below = by_corpus.iter().filter(|rows| !rows.with("r_squared").is_empty()).map(fit);
+        let below: Vec<Panel> = below.collect();
+        let mut legend = Key::each(&above);
+        legend.push(Key::line(Line::Dashed, "independent tokens; 95 % of perfect laws"));
+        let mut panels = vec![above];
+        let columns = 3;
+        let mut below = below.into_iter().peekable();
+        while below.peek().is_some() {
+            panels.push(below.by_ref().take(columns).collect());
+        }
+        Drawing::new(legend, panels)
+    })
+    .with(values))
 }
 
 fn tip_text(row: FrameRow<'_>, what: &str) -> String {

@@ -2,10 +2,10 @@
 
 use relscale_laws::{ModelRanks, RankBin, RankFit};
 
-use super::{Family, Figure, Kind, Made, OfFamily};
+use super::{Family, Figure, Kind, Made, OfFamily, Values};
 use crate::format;
 use crate::frame::{Frame, FrameRow, Rows};
-use crate::plot::{Axis, Drawing, Key, Line, Num, Panel, Sample, Series, Style};
+use crate::plot::{Axis, Drawing, End, Guide, Key, Line, Num, Panel, Sample, Series, Style};
 
 pub(super) const FIGURE: Kind<OfFamily> =
     Kind { name: "ranks", title: "The distribution of ranks, with fitted densities", make };
@@ -17,6 +17,9 @@ const FORMS: [(&str, &str); 3] = [
     ("point_mass", "point masses (Appendix B)"),
     ("zeta", "power law (zeta)"),
 ];
+
+/// The farthest ratio of measured to fitted that is drawn, and its inverse.
+const FARTHEST: f64 = 10.0;
 
 /// What the best form is called in the legend; its name stands above each panel.
 const BEST: &str = "best form";
@@ -39,20 +42,26 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
             "ranks were not counted, or none of their distributions could be fitted".to_owned()
         );
     }
-    let seen = panels.iter().filter_map(|(corpus, ranks)| {
+    let values = panels.iter().filter_map(|(corpus, ranks)| {
         let best = ranks.fits.first()?;
-        let lognormal = ranks.fit("lognormal").filter(|_| best.form != "lognormal");
-        let behind = lognormal.map_or(String::new(), |fit| {
-            format!(", the lognormal {} behind", format::significant(fit.aic_difference))
-        });
-        let (form, ks) = (best.form.replace('_', " "), format::fixed(best.ks, 3));
-        Some(format!("{} on {corpus}: {form}{behind} (KS distance {ks})", ranks.model))
+        let lognormal = ranks.fit("lognormal").map(|fit| format::significant(fit.aic_difference));
+        Some([
+            (*corpus).to_owned(),
+            ranks.model.clone(),
+            format::form(&best.form),
+            format::fixed(best.ks, 3),
+            lognormal.unwrap_or_default(),
+        ])
     });
+    let values = Values::new(
+        ["corpus", "model", "best by AIC", "its KS distance", "AIC of the lognormal less the best"],
+        values,
+    );
     let caption = format!(
-        "Share of tokens at one rank, by rank, both logarithmic; bins widen with the rank. Bars are measured, lines are \
-         forms fitted by maximum likelihood and truncated at the vocabulary. A straight line would be a power law, a \
-         parabola a lognormal. Best by AIC: {}.",
-        seen.collect::<Vec<_>>().join("; ")
+        "Share of tokens at one rank, by rank: bars as measured, the line the best of the forms. Below, measured over \
+         fitted for each form: flat at 1 where a form is right. Bins widen with the rank. Forms are fitted by maximum \
+         likelihood and truncated at the vocabulary. In the upper panels a straight line would be a power law, a \
+         parabola a lognormal. Ratios beyond {FARTHEST} leave the axes."
     );
     let numbers =
         Frame::stacked(panels.iter().map(|(corpus, ranks)| rows(family.name, corpus, ranks)));
@@ -66,12 +75,23 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
                     legend.push(key);
                 }
             }
-            panel(&rows)
+            (shares(&rows), ratios(&rows))
         });
-        let drawn: Vec<Panel> = drawn.collect();
+        let drawn: Vec<(Panel, Panel)> = drawn.collect();
         let columns = if panels.len() > 1 { drawn.len().div_ceil(2) } else { 1 };
-        Drawing::wrapped(legend, drawn, columns)
-    }))
+        let mut rows: Vec<Vec<Panel>> = Vec::new();
+        for (at, (above, below)) in drawn.into_iter().enumerate() {
+            if at % columns == 0 {
+                rows.extend([Vec::new(), Vec::new()]);
+            }
+            if let [.., upper, lower] = rows.as_mut_slice() {
+                upper.push(above);
+                lower.push(below);
+            }
+        }
+        Drawing::new(legend, rows).paired()
+    })
+    .with(values))
 }
 
 fn rows(family: &str, corpus: &str, ranks: &ModelRanks) -> Frame {
@@ -122,7 +142,13 @@ fn shown<'f>(rows: &Rows<'f>) -> Vec<(&'f str, &'static str, Style, Line)> {
     shown
 }
 
-fn panel(rows: &Rows<'_>) -> Panel {
+/// Where a bin stands on the axis of ranks.
+fn middle() -> Num {
+    Num::made(["lowest_rank", "highest_rank"], |[low, high]| (low * high).sqrt())
+}
+
+/// What was measured, under the form that fits best.
+fn shares(rows: &Rows<'_>) -> Panel {
     let (corpus, best) = (rows.text("corpus"), rows.text("form"));
     // Half a rank beyond the ends of a bin, lest a bin of one rank have no width.
     let from = Num::made(["lowest_rank"], |[low]| low - 0.5);
@@ -148,23 +174,53 @@ fn panel(rows: &Rows<'_>) -> Panel {
     )];
     // A form that gives next to nothing to the tail may leave the axes by the foot.
     let foot = bins.range("share_per_rank").0 / 5.0;
-    for (form, _, style, line) in shown(rows) {
-        let above = rows
-            .matching("form", form)
-            .only(|row| row.number("fitted_share_per_rank") >= Some(foot));
-        let middle = Num::made(["lowest_rank", "highest_rank"], |[low, high]| (low * high).sqrt());
+    let drawn = shown(rows).into_iter().filter(|(form, ..)| *form == best);
+    for (_, _, style, line) in drawn {
+        let above = bins.only(|row| row.number("fitted_share_per_rank") >= Some(foot));
         let series_of = Series::new(style, corpus).stroke(line);
-        series.push(series_of.line(&above, middle, "fitted_share_per_rank"));
+        series.push(series_of.line(&above, middle(), "fitted_share_per_rank"));
     }
     let heading = [corpus, rows.text("model")].map(|name| format::shortened(name, 20)).join(", ");
-    let note = format!("best by AIC: {}", best.replace('_', " "));
+    let note = format!("best by AIC: {}", format::form(best));
     Panel {
         heading,
         notes: if rows.is_empty() { vec![] } else { vec![(Style::NEUTRAL, note)] },
         ..Panel::new(
-            Axis::log("rank R"),
-            Axis::log("share of tokens per rank").holding([foot]),
-            260.0,
+            Axis::log("rank R").untitled(),
+            Axis::log("share per rank").holding([foot]),
+            170.0,
+            series,
+        )
+    }
+}
+
+/// Measured over fitted, a line a form: 1 where the form is right.
+fn ratios(rows: &Rows<'_>) -> Panel {
+    let corpus = rows.text("corpus");
+    let ratio = || {
+        Num::made(["share_per_rank", "fitted_share_per_rank"], |[measured, fitted]| {
+            measured / fitted
+        })
+    };
+    // Where a form gives next to nothing its line leaves the axes.
+    let drawn = rows.only(|row| {
+        row.number("share_per_rank") > Some(0.0) && row.number("fitted_share_per_rank") > Some(0.0)
+    });
+    let series = shown(rows).into_iter().map(|(form, _, style, line)| {
+        let rows = drawn.matching("form", form);
+        Series::new(style, corpus).stroke(line).line(&rows, middle(), ratio())
+    });
+    let series: Vec<Series> = series.collect();
+    let heights = series.iter().flat_map(Series::heights);
+    let heights: Vec<f64> = heights.map(|at| at.clamp(1.0 / FARTHEST, FARTHEST)).collect();
+    let ends = drawn.numbers("highest_rank").into_iter().map(|high| high + 0.5);
+    Panel {
+        apart: false,
+        guides: vec![Guide::level(1.0, "", End::Left)],
+        ..Panel::new(
+            Axis::log("rank R").holding(ends).holding([0.5]),
+            Axis::log("measured / fitted").closed(heights).holding([0.5, 2.0]),
+            130.0,
             series,
         )
     }

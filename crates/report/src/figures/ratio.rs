@@ -95,8 +95,8 @@ fn panel(family: &Family<'_>, frame: &Frame, form: &str, laws: &[(&str, &RatioLa
     });
     Panel {
         heading: match form {
-            "point_mass" => "point masses (Appendix B)".to_owned(),
-            form => format!("{form}, cut into whole ranks").replace('_', " "),
+            "point_mass" => format::form(form),
+            form => format!("{}, cut into whole ranks", format::form(form)),
         },
         ..Panel::new(Axis::sizes(), Axis::linear("μ/σ"), 260.0, series.collect())
     }

@@ -4,7 +4,7 @@
 use relscale_laws::{Emergence, EmergenceAtK, Quantity};
 
 use super::curve::{self, Curve};
-use super::{Family, Figure, Kind, Made, OfFamily};
+use super::{Family, Figure, Kind, Made, OfFamily, Values};
 use crate::format;
 use crate::plot::{Drawing, Key, Line, Panel, Style};
 
@@ -97,7 +97,7 @@ pub(super) fn drawing(all: &[Lengths<'_>], panel: impl Fn(usize) -> Panel) -> Dr
 fn make<'a>(family: &Family<'a>) -> Made<'a> {
     let all = Lengths::from_family(family)?;
     let curves: Vec<Vec<Curve<'a>>> = all.iter().map(Lengths::curves).collect();
-    let seen = all.iter().zip(&curves).filter_map(|(lengths, curves)| {
+    let values = all.iter().zip(&curves).filter_map(|(lengths, curves)| {
         let claimed = || curves.iter().filter(|curve| curve.claimed());
         let (first, last) = (claimed().next()?, claimed().next_back()?);
         let told = |curve: &Curve<'_>| {
@@ -108,14 +108,12 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
             };
             format!("{} for N = {length}", format::fixed(exponent, 3))
         };
-        Some(format!("{}: α {}, {}", lengths.heading(), told(first), told(last)))
+        let k = format::count(u64::from(lengths.found.k));
+        Some([lengths.corpus.to_owned(), k, told(first), told(last)])
     });
-    let seen: Vec<String> = seen.collect();
-    let seen = if seen.is_empty() {
-        "No slope is claimed here.".to_owned()
-    } else {
-        format!("Seen: {}.", seen.join("; "))
-    };
+    let values: Vec<[String; 4]> = values.collect();
+    let seen = if values.is_empty() { "No slope is claimed here." } else { "" };
+    let values = Values::new(["corpus", "k", "α of the shortest", "α of the longest"], values);
     let caption = format!(
         "p is the share of windows of N consecutive tokens of a document that all have rank at most k. Were tokens \
          independent, −ln p would be N times that of one token: parallel lines, log N apart. Lines that come closer \
@@ -129,5 +127,6 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
             apart: false,
             ..curve::panel(frame, &curves[at], "−ln p (nats)", 230.0, |_| (Line::Solid, vec![]))
         })
-    }))
+    })
+    .with(values))
 }

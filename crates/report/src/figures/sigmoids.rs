@@ -5,7 +5,7 @@ use relscale_laws::{HalfSize, PowerLaw, SequencesOfLength};
 
 use super::curve::S;
 use super::sequences::{self, Lengths};
-use super::{Family, Figure, Kind, Made, OfFamily};
+use super::{Family, Figure, Kind, Made, OfFamily, Values};
 use crate::format;
 use crate::frame::{Frame, FrameRow, Rows};
 use crate::plot::{Axis, End, Guide, Key, Line, Look, Mark, Marks, Panel, Series, Shade, Style};
@@ -27,7 +27,7 @@ const HALF: &str = "(p = 0.5)";
 /// The measured chances and the laws through them, a panel for each k and corpus.
 fn make<'a>(family: &Family<'a>) -> Made<'a> {
     let all = Lengths::from_family(family)?;
-    let caption = caption(&all);
+    let (caption, values) = (caption(&all), values(&all));
     let numbers = Frame::stacked(all.iter().flat_map(|lengths| {
         let sizes = sizes(lengths);
         lengths.found.lengths.iter().map(move |length| rows(lengths, length, &sizes))
@@ -37,7 +37,8 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         drawing.legend.push(Key::mark(Mark::Diamond, Look::HeldOut, "S*: p = 0.5"));
         drawing.legend.push(Key::line(Line::Dotted, "beyond the models"));
         drawing
-    }))
+    })
+    .with(values))
 }
 
 /// S*, where it is near enough to the models to be shown.
@@ -173,30 +174,30 @@ fn half_tip(row: FrameRow<'_>) -> String {
     format!("N = {}: p = 0.5 at S* = {half}{ends}", row.plain("length"))
 }
 
+/// S* of every law that reaches one half near the models.
+fn values(all: &[Lengths<'_>]) -> Values {
+    let rows = all.iter().flat_map(|lengths| {
+        lengths.found.lengths.iter().filter_map(|length| {
+            let found = half(length)?;
+            let k = format::count(u64::from(lengths.found.k));
+            let star = format::scale(found.parameters.value);
+            Some([lengths.corpus.to_owned(), k, length.length.to_string(), star])
+        })
+    });
+    Values::new(["corpus", "k", "N", "S*"], rows)
+}
+
 fn caption(all: &[Lengths<'_>]) -> String {
-    let mut halves: Vec<String> = Vec::new();
-    let mut beyond = 0;
-    for lengths in all {
-        for length in &lengths.found.lengths {
-            match half(length) {
-                Some(found) => halves.push(format!(
-                    "{}, N = {}: S* = {}",
-                    lengths.heading(),
-                    length.length,
-                    format::scale(found.parameters.value)
-                )),
-                None => beyond += usize::from(fit(length).is_some()),
-            }
-        }
-    }
+    let lengths = || all.iter().flat_map(|lengths| &lengths.found.lengths);
+    let none = lengths().all(|length| half(length).is_none());
+    let beyond = lengths().filter(|length| half(length).is_none() && fit(length).is_some()).count();
     let far = format!("{FAR} decade{}", if FAR == 1.0 { "" } else { "s" });
-    let seen = match (halves.as_slice(), beyond) {
-        ([], _) => format!("No law reaches one half within {far} of the models."),
-        (some, 0) => format!("Seen: {}.", some.join("; ")),
-        (some, more) => format!(
-            "Seen: {}; {more} other law{} one half only farther than {far} from the models, which nobody should \
-             believe, or not at all.",
-            some.join("; "),
+    let seen = match (none, beyond) {
+        (true, _) => format!("No law reaches one half within {far} of the models."),
+        (false, 0) => String::new(),
+        (false, more) => format!(
+            "{more} law{} one half only farther than {far} from the models, which nobody should believe, or not at \
+             all.",
             if more == 1 { " reaches" } else { "s reach" },
         ),
     };

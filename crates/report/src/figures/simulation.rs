@@ -4,7 +4,7 @@
 use relscale_laws::{Quantity, SimulatedLaw, Simulation};
 
 use super::curve::S;
-use super::{Family, Figure, Kind, Made, OfFamily};
+use super::{Family, Figure, Kind, Made, OfFamily, Values};
 use crate::format;
 use crate::frame::{Frame, FrameRow};
 use crate::plot::{Axis, Drawing, Key, Look, Mark, Marks, Panel, Series, Style};
@@ -25,17 +25,21 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         let reason = "no lognormal whose mu/sigma follows a line over the models was there to draw ranks from";
         return Err(reason.to_owned());
     }
-    let seen = corpora.iter().map(|(corpus, simulation)| {
-        let laws: Vec<String> = drawn(simulation).map(exponents).collect();
-        let sigma = format::fixed(simulation.sigma, 2);
-        format!("{corpus} ({}, σ = {sigma}): {}", simulation.form, laws.join("; "))
+    let values = corpora.iter().flat_map(|(corpus, simulation)| {
+        let form = format::form(&simulation.form);
+        let form = format!("{form}, σ = {}", format::fixed(simulation.sigma, 2));
+        drawn(simulation).map(move |law| {
+            let [simulated, measured] = exponents(law);
+            [(*corpus).to_owned(), form.clone(), symbol(law), simulated, measured]
+        })
     });
-    let caption = format!(
+    let head = ["corpus", "ranks drawn from", "law", "exponent", "measured"];
+    let values = Values::new(head, values);
+    let caption = String::from(
         "Ranks drawn from a lognormal whose μ/σ lies on its fitted line in ln S and whose σ is the same for all models: \
          full marks are the drawn values, lines the exact ones, outlines what was measured. Where outlines follow the \
          line, the family's ranks do what the lognormal says; the simulated cross entropy is that of a model that gives \
-         each rank its own frequency. Exponents: {}.",
-        seen.collect::<Vec<_>>().join(". ")
+         each rank its own frequency.",
     );
     let numbers = Frame::stacked(corpora.iter().flat_map(|(corpus, simulation)| {
         drawn(simulation).map(|law| rows(family.name, corpus, &simulation.form, law))
@@ -68,7 +72,8 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
         }
         legend.push(Key::mark(Mark::Disc, Look::Hollow, "measured"));
         Drawing::new(legend, vec![panels])
-    }))
+    })
+    .with(values))
 }
 
 /// The laws of a simulation that have points.
@@ -83,16 +88,14 @@ fn symbol(law: &SimulatedLaw) -> String {
     }
 }
 
-/// `−ln RBP₁: 0.088, measured 0.080`.
-fn exponents(law: &SimulatedLaw) -> String {
+/// The exponent of the simulated law, and that of the measured one.
+fn exponents(law: &SimulatedLaw) -> [String; 2] {
     let value =
         |estimate: Option<f64>| estimate.map_or("none".to_owned(), |value| format::fixed(value, 3));
-    format!(
-        "{}: {}, measured {}",
-        symbol(law),
+    [
         value(law.exponent.as_ref().map(|exponent| exponent.value)),
-        value(law.measured_exponent.as_ref().map(|exponent| exponent.value))
-    )
+        value(law.measured_exponent.as_ref().map(|exponent| exponent.value)),
+    ]
 }
 
 fn rows(family: &str, corpus: &str, form: &str, law: &SimulatedLaw) -> Frame {

@@ -1,6 +1,7 @@
 //! What a figure is, and the places for figures on the page: filled, or empty with the reason.
 
 use relscale_records::study::safe_name;
+use serde::Serialize;
 
 use crate::format;
 use crate::frame::Frame;
@@ -14,9 +15,64 @@ pub(crate) struct Figure<'a> {
     pub(crate) caption: String,
     /// How to read it, and what it shows in numbers; may be empty.
     pub(crate) reading: String,
+    /// What it shows in numbers that a reader would look up.
+    pub(crate) values: Option<Values>,
+    /// The text that it is of.
+    pub(crate) passage: Option<Passage>,
     /// The numbers that are drawn.
     pub(crate) numbers: Frame,
     encoding: Box<dyn Fn(&Frame) -> Drawing + 'a>,
+}
+
+/// A small table: what a figure shows, a row a curve or corpus.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Values {
+    head: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+    /// The column that is text of a corpus, as it stands there.
+    literal: Option<usize>,
+}
+
+impl Values {
+    /// Rows under a head; columns that are empty in every row are left out.
+    pub(crate) fn new<const N: usize>(
+        head: [&'static str; N],
+        rows: impl IntoIterator<Item = [String; N]>,
+    ) -> Self {
+        let rows: Vec<[String; N]> = rows.into_iter().collect();
+        let filled = |at: &usize| rows.iter().any(|row| !row[*at].is_empty());
+        let columns: Vec<usize> = (0..N).filter(filled).collect();
+        Self {
+            head: columns.iter().map(|at| head[*at]).collect(),
+            rows: rows
+                .iter()
+                .map(|row| columns.iter().map(|at| row[*at].clone()).collect())
+                .collect(),
+            literal: None,
+        }
+    }
+
+    /// The same, a column of which is text of a corpus: no sign in it is mathematics.
+    pub(crate) fn literal(mut self, column: &str) -> Self {
+        self.literal = self.head.iter().position(|head| *head == column);
+        self
+    }
+}
+
+/// A piece of text and the token that came after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Passage {
+    before: String,
+    token: String,
+}
+
+impl Passage {
+    /// Of tokens as a vocabulary spells them.
+    pub(crate) fn new(before: &str, token: &str) -> Self {
+        // SentencePiece's sign for a space.
+        let spelled = |text: &str| text.replace('\u{2581}', " ");
+        Self { before: spelled(before), token: spelled(token) }
+    }
 }
 
 /// A figure, or what it lacks and how to come by it, in words without a full stop.
@@ -39,7 +95,25 @@ impl<'a> Figure<'a> {
     ) -> Self {
         let (caption, reading) = captioned(&words, &of_corpora(&numbers));
         let encoding = Box::new(encoding);
-        Self { title: title.into(), caption, reading, numbers, encoding }
+        Self {
+            title: title.into(),
+            caption,
+            reading,
+            values: None,
+            passage: None,
+            numbers,
+            encoding,
+        }
+    }
+
+    /// The same with a small table of what it shows.
+    pub(crate) fn with(self, values: Values) -> Self {
+        Self { values: Some(values).filter(|values| !values.rows.is_empty()), ..self }
+    }
+
+    /// The same with the text that it is of.
+    pub(crate) fn of(self, passage: Passage) -> Self {
+        Self { passage: Some(passage), ..self }
     }
 
     /// The drawing of its numbers.

@@ -2,7 +2,7 @@
 
 use super::curve::{self, Curve, S};
 use super::head::{at_each, laws};
-use super::{Family, Figure, Kind, Made, OfFamily};
+use super::{Family, Figure, Kind, Made, OfFamily, Values};
 use crate::format;
 use crate::frame::{Frame, FrameRow};
 use crate::plot::{Axis, Drawing, End, Guide, Key, Look, Marks, Panel, Series};
@@ -24,24 +24,23 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     // Misses of any model below which no slope is claimed.
     let minimum = family.minimum_count;
     let ks: Vec<String> = panels.iter().map(|(k, _)| format::count(u64::from(*k))).collect();
-    let seen = panels.iter().map(|(k, curves)| {
-        let misses = curves
-            .iter()
-            .flat_map(|curve| curve.law.points.iter().filter_map(|point| point.misses));
-        format!(
-            "k = {}: {} The fewest misses of a model are {}.",
-            format::count(u64::from(*k)),
-            curve::summary(curves, "α").replace("Seen: ", ""),
-            format::count(misses.min().unwrap_or(0))
-        )
+    let values = panels.iter().flat_map(|(k, curves)| {
+        let row = |curve: &Curve<'a>| {
+            let r_squared = curve.r_squared_text().unwrap_or_default().replace("R² ", "");
+            let exponent = curve.exponent_text().replace("α ", "");
+            let misses = curve.law.points.iter().filter_map(|point| point.misses).min();
+            let k = format::count(u64::from(*k));
+            let misses = misses.map(format::count).unwrap_or_default();
+            [k, curve.corpus.to_owned(), exponent, r_squared, misses]
+        };
+        curves.iter().map(row).collect::<Vec<_>>()
     });
-    let seen: Vec<String> = seen.collect();
+    let values = Values::new(["k", "corpus", "α", "R²", "fewest misses of a model"], values);
     let all = || panels.iter().flat_map(|(_, curves)| curves);
     let caption = format!(
         "As k nears the vocabulary nearly every token is a hit, and −ln RBP rests on the few that are not: the lower \
-         panels count them. Below {minimum} misses of any model no slope is claimed. {}{}",
+         panels count them. Below {minimum} misses of any model no slope is claimed. {}",
         curve::how_to_read(all()),
-        seen.join(" ")
     );
     let title =
         format!("Where the law ends: −ln RBP against model size for k = {}", format::list(&ks));
@@ -52,13 +51,14 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
             Panel { x: panel.x.clone().untitled(), ..panel }
         });
         let above: Vec<Panel> = above.collect();
-        let below = panels.iter().map(|(k, curves)| misses(frame, *k, curves, minimum as f64));
-        Drawing::new(Key::each(&above), vec![above, below.collect()])
-    }))
+        let below = panels.iter().map(|(_, curves)| misses(frame, curves, minimum as f64));
+        Drawing::new(Key::each(&above), vec![above, below.collect()]).paired()
+    })
+    .with(values))
 }
 
 /// Misses by size.
-fn misses(frame: &Frame, k: u32, curves: &[Curve<'_>], minimum: f64) -> Panel {
+fn misses(frame: &Frame, curves: &[Curve<'_>], minimum: f64) -> Panel {
     let rows = frame.rows();
     let tip = |row: FrameRow<'_>| {
         format!("{} on {}\n{} misses", row.text("model"), row.text("corpus"), row.count("misses"))
@@ -70,7 +70,7 @@ fn misses(frame: &Frame, k: u32, curves: &[Curve<'_>], minimum: f64) -> Panel {
     });
     // As far as the lines above go.
     let reach = curves.iter().flat_map(|curve| curve.rows(&rows).with("fitted").numbers(S));
-    let y = Axis::counts(format!("misses (rank > {})", format::count(u64::from(k))))
+    let y = Axis::counts("misses (rank > k)")
         // The threshold, and room for its name below it.
         .holding([minimum, 0.6 * minimum]);
     Panel {

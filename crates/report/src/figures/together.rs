@@ -2,7 +2,7 @@
 //! parallel?
 
 use super::curve::{self, Curve};
-use super::{Family, Figure, Kind, Made, OfFamily};
+use super::{Family, Figure, Kind, Made, OfFamily, Values};
 use crate::format;
 use crate::plot::{Drawing, Key, Line};
 
@@ -21,17 +21,15 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
     // `alpha - beta` where both are known.
     let differences = family.groups.iter().filter_map(|(group, _)| {
         let difference = group.greedy_minus_cross_entropy.as_ref()?;
-        Some(format!("{} on {}", format::estimate(difference), group.corpus))
+        Some([group.corpus.clone(), format::estimate(difference)])
     });
-    let differences: Vec<String> = differences.collect();
+    let differences: Vec<[String; 2]> = differences.collect();
     let difference = if differences.is_empty() {
-        String::new()
+        ""
     } else {
-        format!(
-            " α − β, from the ratio of the two at each model: {}. The paper finds the two exponents nearly equal.",
-            format::list(&differences)
-        )
+        " α − β is from the ratio of the two at each model. The paper finds the two exponents nearly equal."
     };
+    let values = Values::new(["corpus", "α − β"], differences);
     let caption = format!(
         "Both laws on one pair of axes: parallel lines have equal exponents. Above, dashed: cross entropy (CE, mean \
          negative log-likelihood, exponent β); below, solid: {symbol} (exponent α). {}{difference}",
@@ -52,5 +50,6 @@ fn make<'a>(family: &Family<'a>) -> Made<'a> {
             Key::line(Line::Solid, format!("{symbol} (nats)")),
         ];
         Drawing::one(legend, panel)
-    }))
+    })
+    .with(values))
 }

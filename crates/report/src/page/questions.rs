@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::figures::{self, Family, Figure, LeftOut};
+use crate::figures::{self, Family, Figure, LeftOut, Passage, Values};
 
 /// A figure as it stands on the page.
 #[derive(Debug, Serialize)]
@@ -12,6 +12,8 @@ struct Drawn {
     title: String,
     caption: String,
     reading: String,
+    values: Option<Values>,
+    passage: Option<Passage>,
     /// What it is of where that is not all there is: a family, a result.
     of: String,
     /// The family that it is of, where it is of one.
@@ -81,6 +83,8 @@ impl<'a> Questions<'a> {
             title: figure.title.clone(),
             caption: figure.caption.clone(),
             reading: figure.reading.clone(),
+            values: figure.values.clone(),
+            passage: figure.passage.clone(),
             of,
             family,
             stem: stem.to_owned(),

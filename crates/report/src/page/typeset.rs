@@ -31,6 +31,15 @@ pub(super) fn typeset(text: &str) -> String {
 const WORDS: &[(&str, &str)] = &[
     ("RBP_k", "RBP<sub>k</sub>"),
     ("delta_beta", "δ<sub>β</sub>"),
+    ("S^-alpha", "S<sup>−α</sup>"),
+    ("A C^a", "A C<sup>a</sup>"),
+    ("zipf mandelbrot", "Zipf–Mandelbrot"),
+    ("zipf_mandelbrot", "Zipf–Mandelbrot"),
+    ("yule simon", "Yule–Simon"),
+    ("yule_simon", "Yule–Simon"),
+    ("log logistic", "log-logistic"),
+    ("log_logistic", "log-logistic"),
+    ("point_mass", "point masses"),
     ("mu/sigma", "μ/σ"),
     ("chi²", "χ²"),
 ];

@@ -5,30 +5,16 @@ use kuva::render::render::{Scene, TextAnchor};
 
 use super::axes::Axes;
 use super::colour::{GRID, INK, MUTED, PAPER};
+use super::grid::{
+    GAP, Grid, LEADER, LEFT, LONGEST, Row, Title, header, label_height, labels_above,
+};
 use super::label::spread;
+use super::lean;
 use super::marks::{self, RADIUS, dashes, draw_mark};
 use super::pen::{self, LINE, SMALL, TEXT, bold, line, text, width_of};
-use super::{Drawing, FigureStyle, Key, Look, Mark, Panel, Sample, Series, Style};
+use super::{Drawing, FigureStyle, Key, Look, Panel, Sample, Series};
 use crate::format::shortened;
 
-/// Between panels.
-const GAP: f64 = 14.0;
-/// Left of the axes: title and ticks of the y axis.
-const LEFT: f64 = 66.0;
-/// Below the axes: ticks and title of the x axis.
-const BELOW: f64 = 46.0;
-/// Right of axes without labels: half the last tick's text.
-const RIGHT: f64 = 14.0;
-/// Between axes and the text of labels.
-const LEADER: f64 = 32.0;
-/// The axes' least share of a panel: where labels beside them would leave less, they stand above.
-const AXES: f64 = 0.5;
-/// The narrowest panel; where there is no room for all of a row, they stand above each other.
-const NARROWEST: f64 = 250.0;
-/// The lowest axes that a style makes.
-const LOWEST: f64 = 130.0;
-/// Longest first line of a label, in characters.
-const LONGEST: usize = 30;
 /// Longest text of a legend, in characters.
 const LONGEST_KEY: usize = 60;
 /// Pixels that a tick needs: along, and up.
@@ -41,15 +27,16 @@ const FONT: &str = "system-ui, DejaVu Sans, Verdana, Liberation Sans, Arial, san
 /// it.
 pub(crate) fn svg(drawing: &Drawing, style: FigureStyle) -> String {
     let scene = scene(drawing, style);
-    accessible(&SvgBackend::new().render_scene(&scene), &drawing.title, scene.height, style)
+    let svg = lean::rounded(&SvgBackend::new().render_scene(&scene));
+    accessible(&svg, &drawing.title, scene.height, style)
 }
 
 /// Everything that is drawn, in the units of the canvas.
 pub(super) fn scene(drawing: &Drawing, style: FigureStyle) -> Scene {
     let legend = legend_rows(&drawing.legend, style.width());
-    let rows = rows(drawing, style);
+    let grid = Grid::new(drawing, style);
     let mut y = 10.0 + legend.len() as f64 * LINE * 1.25;
-    let height = y + rows.iter().map(|row| row.height(style) + GAP).sum::<f64>();
+    let height = y + grid.height();
 
     let mut scene = Scene::new(style.width(), height);
     scene.background_color = Some(PAPER.to_owned());
@@ -58,13 +45,75 @@ pub(super) fn scene(drawing: &Drawing, style: FigureStyle) -> Scene {
     for (row, keys) in legend.iter().enumerate() {
         draw_legend(&mut scene, keys, 10.0 + (row as f64 + 0.5) * LINE * 1.25);
     }
-    for row in rows {
-        for (column, panel) in row.panels.iter().enumerate() {
-            draw_panel(&mut scene, panel, column as f64 * (row.width + GAP), y, &row, style);
-        }
-        y += row.height(style) + GAP;
+    let mut whole: Option<Extent> = None;
+    for row in &grid.rows {
+        let of_row = draw_row(&mut scene, row, y, grid.y.is_none());
+        whole = Extent::both(whole, of_row);
+        y += row.height() + GAP;
+    }
+    if let Some(whole) = whole {
+        whole.title_below(&mut scene, grid.x.unwrap_or_default());
+        whole.title_beside(&mut scene, grid.y.unwrap_or_default());
     }
     scene
+}
+
+/// The rectangle that the axes of some panels fill.
+#[derive(Clone, Copy)]
+struct Extent {
+    across: (f64, f64),
+    up: (f64, f64),
+}
+
+impl Extent {
+    fn of(axes: &Axes<'_>) -> Self {
+        Self { across: (axes.left, axes.right), up: (axes.top, axes.bottom) }
+    }
+
+    fn both(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        let (Some(one), Some(other)) = (one, other) else { return one.or(other) };
+        let both = |a: (f64, f64), b: (f64, f64)| (f64::min(a.0, b.0), f64::max(a.1, b.1));
+        Some(Self { across: both(one.across, other.across), up: both(one.up, other.up) })
+    }
+
+    /// The title of the x axis, below the ticks.
+    fn title_below(self, scene: &mut Scene, title: &str) {
+        let at = ((self.across.0 + self.across.1) / 2.0, self.up.1 + 36.0);
+        text(scene, at, title, TEXT, TextAnchor::Middle, INK);
+    }
+
+    /// The title of the y axis, left of the ticks of the leftmost panel.
+    fn title_beside(self, scene: &mut Scene, title: &str) {
+        let at = (self.across.0 - LEFT + 14.0, (self.up.0 + self.up.1) / 2.0);
+        pen::sideways(scene, at, title);
+    }
+}
+
+/// A row that begins at a height; where its axes stand. Whether it says the title of its y axes
+/// where all of them share it.
+fn draw_row(scene: &mut Scene, row: &Row<'_>, y: f64, titled: bool) -> Option<Extent> {
+    let mut whole = None;
+    for (column, panel) in row.panels.iter().enumerate() {
+        let axes = row.axes(column, y);
+        // Above the axis' ticks, whose width the lines of the header may need.
+        let corner = (row.start(column) + row.ticks() - 30.0, y);
+        draw_panel(scene, panel, &axes, corner, row);
+        let extent = Extent::of(&axes);
+        if row.x == Title::Own {
+            extent.title_below(scene, &panel.x.title);
+        }
+        if row.y == Title::Own {
+            extent.title_beside(scene, &panel.y.title);
+        }
+        whole = Extent::both(whole, Some(extent));
+    }
+    if let (Some(whole), Title::Shared(title)) = (whole, row.x) {
+        whole.title_below(scene, title);
+    }
+    if let (Some(whole), Title::Shared(title), true) = (whole, row.y, titled) {
+        whole.title_beside(scene, title);
+    }
+    whole
 }
 
 /// kuva sizes its file in pixels; a page wants it to shrink with the window, paper wants inches, a
@@ -86,151 +135,25 @@ fn rounded(length: f64) -> f64 {
     (length * 1e3).round() / 1e3
 }
 
-/// Panels beside each other.
-struct PanelRow<'a> {
-    panels: &'a [Panel],
-    width: f64,
-}
-
-/// The rows of a drawing, broken where its panels would be too narrow.
-fn rows(drawing: &Drawing, style: FigureStyle) -> Vec<PanelRow<'_>> {
-    let most = (((style.width() + GAP) / (NARROWEST + GAP)) as usize).max(1);
-    let broken = drawing.rows.iter().flat_map(|row| {
-        let rows = row.len().div_ceil(most).max(1);
-        row.chunks(row.len().div_ceil(rows).max(1))
-    });
-    broken
-        .map(|panels| {
-            let gaps = GAP * (panels.len() as f64 - 1.0);
-            PanelRow { panels, width: (style.width() - gaps) / panels.len() as f64 }
-        })
-        .collect()
-}
-
-impl PanelRow<'_> {
-    fn header(&self) -> f64 {
-        self.panels.iter().map(|panel| header_height(panel, self.width)).fold(0.0, f64::max)
-    }
-
-    fn height(&self, style: FigureStyle) -> f64 {
-        let body = self
-            .panels
-            .iter()
-            .map(|panel| axes_height(panel, self.width, style))
-            .fold(0.0, f64::max);
-        self.header() + body + BELOW
-    }
-}
-
-fn axes_height(panel: &Panel, width: f64, style: FigureStyle) -> f64 {
-    // Never so low that the title of the axis does not fit beside it.
-    let height = f64::max(panel.height * style.shrunk(), f64::min(panel.height, LOWEST));
-    if labels_above(panel, width) { height } else { f64::max(height, labels_height(panel)) }
-}
-
-fn header_height(panel: &Panel, width: f64) -> f64 {
-    let lines = header(panel, width).len() + usize::from(!panel.heading.is_empty());
-    lines as f64 * LINE + 8.0
-}
-
-/// What the labels of a panel need at least.
-fn labels_height(panel: &Panel) -> f64 {
-    panel.series.iter().map(label_height).sum()
-}
-
-fn label_height(series: &Series) -> f64 {
-    if series.label.is_empty() { 0.0 } else { series.label.len() as f64 * LINE + 6.0 }
-}
-
-/// Room to the left of the axes: for the names of rows, where the axis has any.
-fn left(panel: &Panel) -> f64 {
-    let names = panel.y.names().iter().map(|name| width_of(name, SMALL) + 16.0);
-    names.fold(LEFT, f64::max)
-}
-
-/// Room to the right of the axes for labels beside them.
-fn margin(panel: &Panel) -> f64 {
-    let widths = panel.series.iter().flat_map(|series| {
-        series.label.iter().enumerate().map(|(at, label)| match at {
-            // Bold is wider.
-            0 => 1.25 * width_of(&shortened(label, LONGEST), TEXT),
-            _ => width_of(label, SMALL),
-        })
-    });
-    widths.fold(RIGHT, |margin, width| f64::max(margin, LEADER + 6.0 + width))
-}
-
-/// Whether labels beside the axes would take too much of the width.
-fn labels_above(panel: &Panel, width: f64) -> bool {
-    let beside = margin(panel);
-    beside > RIGHT && width - left(panel) - beside < AXES * width
-}
-
-/// A line between heading and axes.
-struct Note {
-    style: Style,
-    /// The mark before it.
-    mark: Option<Mark>,
-    text: String,
-}
-
-/// The lines between heading and axes: the panel's notes, and the labels that have no room beside
-/// the axes.
-fn header(panel: &Panel, width: f64) -> Vec<Note> {
-    let note = |(style, text): &(Style, String)| {
-        let mark = (*style != Style::NEUTRAL).then(|| style.mark());
-        Note { style: *style, mark, text: text.clone() }
-    };
-    let mut lines: Vec<Note> = panel.notes.iter().map(note).collect();
-    if labels_above(panel, width) {
-        let labelled = panel.series.iter().filter(|series| !series.label.is_empty());
-        lines.extend(labelled.flat_map(|series| {
-            let note = |mark, text| Note { style: series.style, mark, text };
-            let whole = series.label.join(", ");
-            match series.label.as_slice() {
-                [name, rest @ ..] if !rest.is_empty() && 30.0 + width_of(&whole, SMALL) > width => {
-                    vec![
-                        note(Some(series.mark), shortened(name, LONGEST)),
-                        note(None, rest.join(", ")),
-                    ]
-                }
-                _ => vec![note(Some(series.mark), whole)],
-            }
-        }));
-    }
-    lines
-}
-
+/// A panel with its axes, its header beginning in a corner.
 fn draw_panel(
     scene: &mut Scene,
     panel: &Panel,
-    x: f64,
-    y: f64,
-    row: &PanelRow<'_>,
-    style: FigureStyle,
+    axes: &Axes<'_>,
+    corner: (f64, f64),
+    row: &Row<'_>,
 ) {
-    let top = y + row.header();
-    let above = labels_above(panel, row.width);
-    let axes = Axes {
-        x: &panel.x,
-        y: &panel.y,
-        left: x + left(panel),
-        right: x + row.width - if above { RIGHT } else { margin(panel) },
-        top,
-        bottom: top + axes_height(panel, row.width, style),
-    };
-    // Above the axis' ticks, whose width the lines of the header may need.
-    draw_header(scene, panel, (x + LEFT - 30.0, y), row.width);
+    draw_header(scene, panel, corner, row.width);
     for shade in &panel.shades {
-        marks::draw_shade(scene, &axes, shade);
+        marks::draw_shade(scene, axes, shade);
     }
-    draw_axes(scene, &axes);
+    draw_axes(scene, axes);
     for shade in &panel.shades {
-        marks::name_shade(scene, &axes, shade);
+        marks::name_shade(scene, axes, shade);
     }
-    marks::draw(scene, &axes, panel);
-    if !above {
-        draw_labels(scene, &axes, &panel.series);
+    marks::draw(scene, axes, panel);
+    if !labels_above(panel, row.width) {
+        draw_labels(scene, axes, &panel.series);
     }
 }
 
@@ -282,15 +205,6 @@ fn draw_axes(scene: &mut Scene, axes: &Axes<'_>) {
     }
     line(scene, (left, bottom), (right, bottom), INK, 1.0, None);
     line(scene, (left, top), (left, bottom), INK, 1.0, None);
-    text(
-        scene,
-        ((left + right) / 2.0, bottom + 36.0),
-        &axes.x.title,
-        TEXT,
-        TextAnchor::Middle,
-        INK,
-    );
-    pen::sideways(scene, (left - LEFT + 14.0, (top + bottom) / 2.0), &axes.y.title);
 }
 
 /// The labels of series, beside the right end of each, joined to it by a thin line of its colour.

@@ -20,7 +20,9 @@
 //! | `clip` | lines cut where they leave the axes |
 //! | `colour` | the palette, the same over all figures of a page |
 //! | `label` | labels in the margin, pushed apart |
+//! | `grid` | rows of panels, and which titles of axes they share |
 //! | `draw` | a drawing to SVG: panels, axes, labels, legend |
+//! | `lean` | an SVG in fewer bytes |
 //! | `marks` | what stands inside the axes |
 //! | `pen` | strokes and texts |
 //! | `png` | the same drawing in pixels |
@@ -31,7 +33,9 @@ mod axis;
 mod clip;
 mod colour;
 mod draw;
+mod grid;
 mod label;
+mod lean;
 mod marks;
 mod pen;
 mod png;
@@ -44,6 +48,7 @@ mod ticks;
 pub(crate) use axis::Axis;
 pub(crate) use colour::Style;
 pub(crate) use draw::svg;
+pub(crate) use lean::untold;
 pub(crate) use png::png;
 pub(crate) use series::{Marks, Num, Series};
 pub use style::{FigureStyle, UnknownStyle};
@@ -56,12 +61,15 @@ pub(crate) struct Drawing {
     pub(crate) legend: Vec<Key>,
     /// Panels by row.
     pub(crate) rows: Vec<Vec<Panel>>,
+    /// How many rows after each other belong together, a panel to what stands below it: where there
+    /// is no room for a row they are broken alike.
+    pub(crate) together: usize,
 }
 
 impl Drawing {
     /// Rows of panels under a legend.
     pub(crate) fn new(legend: Vec<Key>, rows: Vec<Vec<Panel>>) -> Self {
-        Self { title: String::new(), legend, rows }
+        Self { title: String::new(), legend, rows, together: 1 }
     }
 
     /// One panel.
@@ -77,6 +85,11 @@ impl Drawing {
             rows.push(panels.by_ref().take(columns).collect());
         }
         Self::new(legend, rows)
+    }
+
+    /// The same, each row with the one below it.
+    pub(crate) fn paired(self) -> Self {
+        Self { together: 2, ..self }
     }
 
     /// Whether nothing stands inside its axes but guides.

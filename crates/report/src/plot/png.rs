@@ -1,13 +1,18 @@
 //! A drawing in pixels, for where an SVG cannot go: slides, word processors, chats.
 //!
 //! kuva's own rasteriser draws the same scene with a font that it carries (DejaVu Sans), so the
-//! bytes are the same on every machine. It has one weight for plain text: bold text is handed to it
-//! as a run of bold text. And it begins its dashes anew at every corner of a line, so that of a
-//! curve of short pieces nothing but the first dash is left: dashes are cut here.
+//! bytes are the same on every machine. Three things it cannot do are done for it.
+//!
+//! * It has one weight for plain text: bold text is handed to it as a run of bold text.
+//! * It begins its dashes anew at every corner of a line, so that of a curve of short pieces
+//!   nothing but the first dash is left: dashes are cut here.
+//! * It turns text by way of a canvas on which every pixel that a letter merely touches becomes as
+//!   dark as the letter, so that titles of vertical axes look doubled: these are drawn lying, in a
+//!   picture of their own, which is turned here pixel by pixel.
 
 use kuva::backend::raster::RasterBackend;
 use kuva::render::color::Color;
-use kuva::render::render::{Primitive, TextSpan};
+use kuva::render::render::{Primitive, Scene, TextSpan};
 
 use super::draw::scene;
 use super::{Drawing, FigureStyle};
@@ -18,8 +23,108 @@ use super::{Drawing, FigureStyle};
 /// What the rasteriser says, which a drawing of ours does not cause.
 pub(crate) fn png(drawing: &Drawing, style: FigureStyle) -> Result<Vec<u8>, String> {
     let mut scene = scene(drawing, style);
-    scene.elements = scene.elements.into_iter().flat_map(dashes_cut).map(bold_as_run).collect();
-    RasterBackend { scale: style.pixels() }.render_scene(&scene)
+    let (sideways, upright) = scene.elements.into_iter().partition(is_sideways);
+    let upright: Vec<Primitive> = upright;
+    scene.elements = upright.into_iter().flat_map(dashes_cut).map(bold_as_run).collect();
+    let pixels = |scene: &Scene| RasterBackend { scale: style.pixels() }.render_scene(scene);
+    let lying = lying(&scene, sideways);
+    let upright = pixels(&scene)?;
+    if lying.elements.is_empty() {
+        return Ok(upright);
+    }
+    let mut picture = Picture::read(&upright)?;
+    picture.darken(&Picture::read(&pixels(&lying)?)?.turned());
+    picture.write()
+}
+
+/// Text that is read from below to above.
+fn is_sideways(element: &Primitive) -> bool {
+    matches!(element, Primitive::Text { rotate: Some(_), .. })
+}
+
+/// A scene that lies on its right side, with some text of it that was sideways.
+fn lying(scene: &Scene, sideways: Vec<Primitive>) -> Scene {
+    let mut lying = Scene::new(scene.height, scene.width);
+    lying.background_color.clone_from(&scene.background_color);
+    lying.text_color.clone_from(&scene.text_color);
+    lying.elements = sideways
+        .into_iter()
+        .map(|element| match element {
+            Primitive::Text { x, y, content, size, anchor, bold, color, .. } => {
+                let (x, y) = (scene.height - y, x);
+                bold_as_run(Primitive::Text {
+                    x,
+                    y,
+                    content,
+                    size,
+                    anchor,
+                    rotate: None,
+                    bold,
+                    color,
+                })
+            }
+            other => other,
+        })
+        .collect();
+    lying
+}
+
+/// Pixels of red, green, blue and opacity, row by row.
+struct Picture {
+    width: usize,
+    pixels: Vec<[u8; 4]>,
+}
+
+impl Picture {
+    fn read(file: &[u8]) -> Result<Self, String> {
+        let told = |error: png::DecodingError| error.to_string();
+        let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().map_err(told)?;
+        let mut bytes = vec![0; reader.output_buffer_size().ok_or("a picture without a size")?];
+        let info = reader.next_frame(&mut bytes).map_err(told)?;
+        let samples = info.color_type.samples();
+        let pixels = bytes[..info.buffer_size()].chunks_exact(samples).map(|pixel| match *pixel {
+            [red, green, blue] => [red, green, blue, u8::MAX],
+            [red, green, blue, opacity] => [red, green, blue, opacity],
+            [grey, ..] => [grey, grey, grey, u8::MAX],
+            [] => [u8::MAX; 4],
+        });
+        Ok(Self { width: info.width as usize, pixels: pixels.collect() })
+    }
+
+    fn height(&self) -> usize {
+        self.pixels.len() / self.width.max(1)
+    }
+
+    /// Set upright: what was its right side is its upper one.
+    fn turned(&self) -> Self {
+        let (width, height) = (self.height(), self.width);
+        let pixels = (0..height).flat_map(|y| {
+            (0..width).map(move |x| self.pixels[x * self.width + self.width - 1 - y])
+        });
+        Self { width, pixels: pixels.collect() }
+    }
+
+    /// Lays a picture of the same size with dark letters on white over this one.
+    fn darken(&mut self, over: &Self) {
+        for (pixel, over) in self.pixels.iter_mut().zip(&over.pixels) {
+            for (one, over) in pixel.iter_mut().zip(over) {
+                *one = (*one).min(*over);
+            }
+        }
+    }
+
+    fn write(&self) -> Result<Vec<u8>, String> {
+        let mut file = Vec::new();
+        let size = |length: usize| u32::try_from(length).map_err(|error| error.to_string());
+        let mut encoder = png::Encoder::new(&mut file, size(self.width)?, size(self.height())?);
+        encoder.set_color(png::ColorType::Rgba);
+        encoder.set_depth(png::BitDepth::Eight);
+        let told = |error: png::EncodingError| error.to_string();
+        let mut writer = encoder.write_header().map_err(told)?;
+        writer.write_image_data(self.pixels.as_flattened()).map_err(told)?;
+        writer.finish().map_err(told)?;
+        Ok(file)
+    }
 }
 
 fn bold_as_run(element: Primitive) -> Primitive {
@@ -101,7 +206,29 @@ fn cut(points: &[(f64, f64)], pattern: &[f64]) -> Vec<Vec<(f64, f64)>> {
 
 #[cfg(test)]
 mod tests {
-    use super::cut;
+    use super::{Picture, cut};
+
+    #[test]
+    fn a_picture_that_lies_on_its_right_side_is_set_upright() {
+        // Three columns and two rows: 1 2 3 above 4 5 6, whose right side is 3 6.
+        let lying = Picture { width: 3, pixels: (1..=6).map(|at| [at; 4]).collect() };
+        let turned = lying.turned();
+        let numbers: Vec<u8> = turned.pixels.iter().map(|pixel| pixel[0]).collect();
+        assert_eq!((turned.width, turned.height()), (2, 3));
+        assert_eq!(numbers, [3, 6, 2, 5, 1, 4]);
+    }
+
+    #[test]
+    fn a_picture_is_read_as_it_was_written_and_letters_darken_it() {
+        let mut picture = Picture { width: 2, pixels: vec![[200, 100, 50, 255]; 4] };
+        let letters =
+            Picture { width: 2, pixels: vec![[255; 4], [31, 31, 31, 255], [255; 4], [255; 4]] };
+        picture.darken(&letters);
+        let again = Picture::read(&picture.write().unwrap()).unwrap();
+        assert_eq!((again.width, &again.pixels), (2, &picture.pixels));
+        assert_eq!(again.pixels[1], [31, 31, 31, 255]);
+        assert_eq!(again.pixels[0], [200, 100, 50, 255]);
+    }
 
     #[test]
     fn dashes_go_around_corners() {

@@ -57,6 +57,7 @@ fn everything() -> Drawing {
             key(Sample::Series(Line::DashDot, Mark::Triangle)),
         ],
         rows: vec![vec![panel, other]],
+        together: 1,
     }
 }
 

@@ -10,7 +10,10 @@ pub(crate) mod sources;
 use std::fs;
 use std::path::Path;
 
-use relscale_laws::{FitOptions, StudyFit, fit_study};
+use relscale_laws::{
+    ExampleScore, FitOptions, ModelSummary, RESULT_FORMAT, RankExample, RankExamples, StudyFit,
+    fit_study,
+};
 use relscale_records::parquet::{PartMeta, PartRange};
 use relscale_records::provenance::{Provenance, sha256_bytes};
 use relscale_records::ranks::RankHistogram;
@@ -218,6 +221,45 @@ pub(crate) fn render(laws: &StudyFit, folder: &Path) -> relscale_report::Result<
     relscale_report::render(&results, folder, &Options::default())
 }
 
+/// The report of laws and of a position that shows what a rank is.
+pub(crate) fn render_with(
+    laws: &StudyFit,
+    examples: RankExamples,
+    folder: &Path,
+) -> relscale_report::Result<ReportFiles> {
+    let mut results = Results::default();
+    results.laws = Some(laws.clone());
+    results.examples = Some(examples);
+    relscale_report::render(&results, folder, &Options::default())
+}
+
+/// A position of the first group, with a text and the token that came.
+pub(crate) fn examples(laws: &StudyFit, before: &str, token: &str) -> RankExamples {
+    let group = &laws.groups[0];
+    let score = |(at, model): (usize, &ModelSummary)| ExampleScore {
+        model: model.name.clone(),
+        parameters: model.parameters,
+        rank: 1 + 1_000 / 10u32.pow(at as u32),
+        nll: 7.0 / (1.0 + at as f64),
+        probability: (-7.0 / (1.0 + at as f64)).exp(),
+        likeliest: Some(token.to_owned()).filter(|_| at > 1),
+    };
+    RankExamples {
+        format: RESULT_FORMAT,
+        tool: "relscale".to_owned(),
+        examples: vec![RankExample {
+            family: group.family.clone(),
+            corpus: group.corpus.clone(),
+            document: 2,
+            position: 117,
+            before: before.to_owned(),
+            token: token.to_owned(),
+            vocabulary: VOCABULARY,
+            models: group.models.iter().enumerate().map(score).collect(),
+        }],
+    }
+}
+
 /// Records of runs as a study holds them, but for the rows themselves.
 pub(crate) fn keep(folder: &Path, runs: &Runs) {
     let mut study = Study::create_or_open(folder).unwrap();
@@ -301,7 +343,19 @@ pub(crate) fn unescaped(text: &str) -> String {
 
 /// Signs and letters of print as the laws spell them.
 pub(crate) fn spelled(text: &str) -> String {
-    let words = [("−", "-"), ("δβ", "delta_beta"), ("μ/σ", "mu/sigma"), ("χ²", "chi²")];
+    let words = [
+        ("−", "-"),
+        ("δβ", "delta_beta"),
+        ("μ/σ", "mu/sigma"),
+        ("χ²", "chi²"),
+        ("Zipf–Mandelbrot", "zipf mandelbrot"),
+        ("zipf_mandelbrot", "zipf mandelbrot"),
+        ("Yule–Simon", "yule simon"),
+        ("yule_simon", "yule simon"),
+        ("log-logistic", "log logistic"),
+        ("log_logistic", "log logistic"),
+        ("point_mass", "point masses"),
+    ];
     words.iter().fold(text.to_owned(), |text, (print, word)| text.replace(print, word))
 }
 

@@ -3,7 +3,7 @@
 use relscale_laws::Gap;
 
 use super::{Comparison, gap, trend};
-use crate::figures::slot::{Figure, Kind, Made};
+use crate::figures::slot::{Figure, Kind, Made, Values};
 use crate::format;
 use crate::frame::Frame;
 use crate::plot::{Drawing, Panel};
@@ -27,15 +27,15 @@ fn make<'a>(laws: Vec<Comparison<'a>>) -> Made<'a> {
         let reason = "it takes two relative laws: relscale relative STUDY --baseline NAME ... --json STUDY/relative-NAME.json keeps a further one";
         return Err(reason.to_owned());
     }
-    let seen = panels.iter().map(|(of, gaps)| {
+    let values = panels.iter().map(|(of, gaps)| {
         let told = trend::summary(gap::laws(gaps));
         let told = if told.is_empty() { "no law".to_owned() } else { told };
-        format!("{} ({}): {told}", heading(of), of.fit.error)
+        [heading(of), of.fit.error.clone(), told]
     });
-    let caption = format!(
+    let values = Values::new(["comparison", "error", "gaps"], values);
+    let caption = String::from(
         "The gap G of each treatment to its baseline against x, one panel a comparison; vertical axes span equally many decades, so equal slopes are \
-         equal Δβ. Shaded regions lie beyond the data. Seen: {}.",
-        seen.collect::<Vec<_>>().join(". ")
+         equal Δβ. Shaded regions lie beyond the data.",
     );
     let numbers = Frame::stacked(panels.iter().flat_map(|(of, gaps)| {
         gaps.iter().map(|one| gap::frame(of, one).led([("case", of.file.into())]))
@@ -46,7 +46,8 @@ fn make<'a>(laws: Vec<Comparison<'a>>) -> Made<'a> {
             panels.iter().map(|(of, gaps)| panel(frame, of, gaps)).collect();
         Panel::equal_spans(&mut drawn);
         Drawing::wrapped(trend::legend(&frame.rows(), false), drawn, COLUMNS)
-    }))
+    })
+    .with(values))
 }
 
 fn panel(frame: &Frame, of: &Comparison<'_>, gaps: &[&Gap]) -> Panel {

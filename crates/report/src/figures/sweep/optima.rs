@@ -201,7 +201,7 @@ fn panel(fit: &IsoflopFit, group: &IsoflopGroup, rows: &Rows<'_>, quantity: Quan
     let y = if quantity == Quantity::Loss { Axis::log(title) } else { Axis::amounts(title) };
     let laws = group.paths.iter().filter_map(|path| Some((path.curve, quantity.law(path)?)));
     let notes = laws.map(|(curve, law)| {
-        (style(curve.name()), format!("{symbol} ∝ C^{}", format::estimate(&law.exponent)))
+        (style(curve.name()), format!("{symbol} ∝ Cᵃ, a {}", format::estimate(&law.exponent)))
     });
     let (low, high, farthest) = range(group);
     Panel {
