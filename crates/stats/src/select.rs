@@ -23,18 +23,26 @@ const ROUNDING: f64 = 1e-28;
 pub fn aicc(curve: &Curve) -> Result<f64, StatsError> {
     let form = curve.shape.form;
     let parameters = form.parameters().len();
-    let (n, k) = (curve.points(), parameters + 1);
-    if n <= k + 1 {
-        return Err(StatsError::TooFewForAicc {
+    let points = curve.points();
+    aicc_of(points, parameters, curve.residual_sum_of_squares).ok_or_else(|| {
+        StatsError::TooFewForAicc {
             form: form.name(),
             parameters,
-            given: n,
-            needed: k + 2,
-        });
+            given: points,
+            needed: parameters + 3,
+        }
+    })
+}
+
+/// AICc of anything fitted by least squares, by its sum of squares; `None` below `p + 3` points.
+pub fn aicc_of(points: usize, parameters: usize, squares: f64) -> Option<f64> {
+    let k = parameters + 1;
+    if points <= k + 1 {
+        return None;
     }
-    let (n, k) = (n as f64, k as f64);
-    let variance = (curve.residual_sum_of_squares / n).max(ROUNDING);
-    Ok(n * variance.ln() + 2.0 * k + 2.0 * k * (k + 1.0) / (n - k - 1.0))
+    let (n, k) = (points as f64, k as f64);
+    let variance = (squares / n).max(ROUNDING);
+    Some(n * variance.ln() + 2.0 * k + 2.0 * k * (k + 1.0) / (n - k - 1.0))
 }
 
 /// Akaike's weights, `exp(-Δ/2)` normalised to sum to 1: how the evidence is shared among the

@@ -7,6 +7,7 @@
 //! | [`project`](fn@project) | least squares of the loss by variable projection: E, A and B are solved for, only alpha and beta searched |
 //! | [`huber`](fn@huber) | Huber's loss, of the logarithm (Hoffmann et al. 2022, approach 3) or of the loss itself, from a grid of starts |
 //! | [`Search`] | what both share: where to begin, and an exponent that is held |
+//! | [`OverTraining`] | the surface with alpha = beta, by compute and tokens a parameter |
 //! | [`Tangent`] | the surface about a fit: leverage of the points, degrees of freedom of a quantity's error |
 //!
 //! Invariants: N and D are divided by their geometric means, so that units neither cost digits nor
@@ -14,10 +15,12 @@
 //! it.
 
 mod huber;
+mod over_training;
 mod project;
 mod tangent;
 
 pub use huber::{Huber, Residual, huber, huber_weighted};
+pub use over_training::OverTraining;
 pub use project::project;
 pub use tangent::Tangent;
 
@@ -88,7 +91,17 @@ pub struct SurfaceFit {
 impl Surface {
     /// Its value.
     pub fn at(&self, n: f64, d: f64) -> f64 {
-        self.e + self.a * (n / self.n0).powf(-self.alpha) + self.b * (d / self.d0).powf(-self.beta)
+        self.e + self.size_part(n) + self.tokens_part(d)
+    }
+
+    /// What a size still adds to E: `A N^-alpha`.
+    pub fn size_part(&self, n: f64) -> f64 {
+        self.a * (n / self.n0).powf(-self.alpha)
+    }
+
+    /// What so many tokens still add to E: `B D^-beta`.
+    pub fn tokens_part(&self, d: f64) -> f64 {
+        self.b * (d / self.d0).powf(-self.beta)
     }
 
     /// A of the formula in the units of N; infinite beyond the range of numbers.
