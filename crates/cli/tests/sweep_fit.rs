@@ -103,6 +103,61 @@ fn budgets_by_six_n_d_and_a_held_exponent() {
     outcome.shows("sweep-fit-computed");
 }
 
+/// The loss of two further runs: one by N and D, over-trained, one by C and M.
+#[test]
+fn the_loss_of_further_runs() {
+    let place = Place::new();
+    place.text("runs.csv", &runs());
+    let outcome = place.run(&[
+        "sweep",
+        "fit",
+        "runs.csv",
+        "--at",
+        "N=20M,D=1e10",
+        "--at",
+        "C=1e16,M=40",
+        "--json",
+        "fit.json",
+    ]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    outcome.shows("sweep-fit-losses");
+    let fit: Value =
+        serde_json::from_slice(&std::fs::read(place.path("fit.json")).unwrap()).unwrap();
+    let points = &fit["groups"][0]["losses"]["points"];
+    let number = |value: &Value| value.as_f64().unwrap();
+    assert_eq!((number(&points[0]["params"]), number(&points[0]["tokens"])), (2e7, 1e10));
+    assert!((number(&points[1]["multiplier"]) / 40.0 - 1.0).abs() < 1e-12);
+    // The truth, within its interval of one new run.
+    let loss = &points[0]["losses"][0]["outcome"]["loss"];
+    let truth = 1.2 + 60.0 * 2e7_f64.powf(-0.3) + 190.0 * 1e10_f64.powf(-0.3);
+    let (low, high) = (number(&loss["interval"]["low"]), number(&loss["interval"]["high"]));
+    assert!((low..high).contains(&truth), "{low} {truth} {high}");
+}
+
+#[test]
+fn what_is_no_point_is_refused() {
+    let place = Place::new();
+    place.text("runs.csv", &runs());
+    for (at, words) in [
+        ("N=7e9", "N alone is no point"),
+        ("N=7e9,D=1e12,M=3", "two of them tell the others"),
+        ("N=7e9,N=8e9", "N is given twice"),
+        ("N=7e9,Q=8e9", "`Q` is no quantity of a point"),
+        ("N=0,D=1e12", "N is 0; it must be above 0"),
+        ("N=7e9,D=-1", "D is -1; it must be above 0"),
+        ("N=7e9,D=inf", "D is inf; it must be above 0"),
+        ("N=many,D=1", "N is `many`, which is no number"),
+        ("1e18,N=7e9", "`1e18` has no name"),
+        ("many", "expected FLOPs"),
+    ] {
+        place.run(&["sweep", "fit", "runs.csv", "--at", at]).refuses(2, &[words]);
+    }
+    place.text("bare.csv", "params,tokens,loss\n1e6,1e8,3\n2e6,5e7,2.9\n");
+    place
+        .run(&["sweep", "fit", "bare.csv", "--at", "C=1e18,M=20"])
+        .refuses(3, &["C=1.00e18,M=20", "--flops train (C = 6 N D)", "by N and D"]);
+}
+
 #[test]
 fn what_has_no_optimum_is_refused() {
     let place = Place::new();

@@ -47,6 +47,17 @@ pub enum LawsError {
         /// A wider one by which they would gather, where there is one.
         helps: Option<f64>,
     },
+    /// The loss was asked for at a point by C, and nothing says what C counts.
+    #[error(
+        "the point {point} of group `{group}` needs to know how many FLOPs a parameter and token cost, and neither a column of budgets nor an \
+         option says it; add --flops train (C = 6 N D) or --flops fwd (C = 2 N D), or give the point by N and D"
+    )]
+    PointFlops {
+        /// The group.
+        group: String,
+        /// The point.
+        point: String,
+    },
     /// Predictions were asked for a family or corpus that has no laws.
     #[error("no laws of {}; there are: {}", wanted.join(" and "), there.join(", "))]
     NoGroup {

@@ -7,26 +7,30 @@ use relscale_stats::surface::Residual;
 
 use super::facts::Facts;
 use super::flags;
+use super::losses::{self, Known};
 use super::options::{IsoflopOptions, formula};
 use super::prediction::Methods;
 use super::read;
 use super::run::{Runs, SweepRun};
 use super::{agree, budget, path, surface, unit, verdicts};
 use crate::error::LawsError;
-use crate::result::{Curve, IsoflopBudget, IsoflopFit, IsoflopGroup, RESULT_FORMAT, SurfaceMethod};
+use crate::result::{
+    Curve, IsoflopBudget, IsoflopFit, IsoflopGroup, RESULT_FORMAT, SurfaceForm, SurfaceMethod,
+};
 
 /// Minima of every budget, their growth, and the surface, of the runs in a table.
 ///
 /// # Errors
 /// Options that cannot be used; [`LawsError::Table`], with file and line; [`LawsError::NoBudgets`]
-/// where budgets were to be computed.
+/// where budgets were to be computed; [`LawsError::PointFlops`] where a point by C was asked for and
+/// nothing tells what C counts.
 pub fn fit_isoflop(path: &Path, options: &IsoflopOptions) -> Result<IsoflopFit, LawsError> {
     options.validate()?;
     let read = read::runs(path, options)?;
     let unstated = || "not stated".to_owned();
     let counted = (read.flops, read.params.is_some());
-    let groups =
-        read.groups.into_iter().map(|(name, runs)| group(name, runs, counted, options)).collect();
+    let groups = read.groups.into_iter().map(|(name, runs)| group(name, runs, counted, options));
+    let groups = groups.collect::<Result<_, _>>()?;
     Ok(IsoflopFit {
         format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
@@ -54,11 +58,12 @@ fn group(
     runs: Runs,
     (flops, params_stated): (Option<FlopsConvention>, bool),
     options: &IsoflopOptions,
-) -> IsoflopGroup {
+) -> Result<IsoflopGroup, LawsError> {
     let of_budgets = budget::of_runs(&runs, options.tolerance());
-    let drawn: Vec<_> = [SurfaceMethod::VariableProjection, SurfaceMethod::Huber]
+    let form = SurfaceForm::Chinchilla;
+    let drawn: Vec<_> = SurfaceMethod::ALL
         .into_iter()
-        .map(|method| (method, surface::draw(method, &runs.runs, options)))
+        .map(|method| (method, surface::draw(form, method, &runs.runs, options)))
         .collect();
     let found =
         drawn.iter().find_map(|(_, drawn)| drawn.as_ref().ok().map(|drawn| &drawn.fit.surface));
@@ -84,7 +89,15 @@ fn group(
         .chain(options.at.iter().copied())
         .map(|budget| methods.at(budget))
         .collect();
-    let flags = flags::group(&Facts {
+    let known = Known {
+        group: &name,
+        runs: &runs.runs,
+        chinchilla: &drawn,
+        per_product: flops_per_product,
+        options,
+    };
+    let losses = known.losses()?;
+    let mut flags = flags::group(&Facts {
         runs: &runs,
         budgets: &budgets,
         ahead: &ahead,
@@ -94,6 +107,7 @@ fn group(
         params_stated,
         options,
     });
+    flags.extend(losses.iter().flat_map(|losses| losses::flags(losses, &runs.runs)));
     let mut group = IsoflopGroup {
         name,
         runs: runs.runs.len() as u32,
@@ -108,11 +122,12 @@ fn group(
         paths,
         surfaces,
         ahead,
+        losses,
         flags,
         verdict: String::new(),
     };
     group.verdict = verdicts::group(&group);
-    group
+    Ok(group)
 }
 
 /// FLOPs of a run by its N D: median, smallest, largest.

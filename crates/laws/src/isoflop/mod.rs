@@ -13,6 +13,10 @@
 //! | `surface` | `L = E + A N^-alpha + B D^-beta` two ways, scatter or weights of the runs drawn again |
 //! | `spread` | from the spread of draws to an interval |
 //! | `prediction` | what each method says of a budget |
+//! | [`Point`] | a run that was not trained, by two of N, D, C and M |
+//! | `losses` | the loss at such points, by every form and method |
+//! | `over_training` | the surface with one exponent, and whether runs tell it from that with two |
+//! | `held_out` | runs of most compute, and of most tokens a parameter, left out and predicted |
 //! | `agree` | the methods' numbers beside one another |
 //! | `minima` | which quantity of the minima is followed |
 //! | `flags` | the flags of a group, from its `facts`; `unit`: numbers that are likely in another unit |
@@ -34,9 +38,13 @@ mod facts;
 mod fit;
 mod flags;
 mod floor;
+mod held_out;
+mod losses;
 mod minima;
 mod options;
+mod over_training;
 mod path;
+mod point;
 mod prediction;
 mod read;
 mod run;
@@ -47,4 +55,5 @@ mod verdicts;
 
 pub use fit::fit_isoflop;
 pub use options::IsoflopOptions;
+pub use point::{Point, PointError, PointQuantity};
 pub use relscale_stats::surface::Residual;

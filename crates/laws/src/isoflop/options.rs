@@ -3,6 +3,7 @@
 use relscale_records::units::{FlopsConvention, ParameterConvention};
 use relscale_stats::surface::Residual;
 
+use super::point::Point;
 use crate::error::LawsError;
 use crate::options::FitOptions;
 use crate::tables::Select;
@@ -63,6 +64,8 @@ pub struct IsoflopOptions {
     pub size_exponent: Option<f64>,
     /// Budgets whose optimum is wanted.
     pub at: Vec<f64>,
+    /// Runs that were not trained, whose loss is wanted.
+    pub points: Vec<Point>,
     /// Nominal coverage of every interval.
     pub level: f64,
     /// How often scatter (or weights) of the runs are drawn again.
@@ -89,6 +92,7 @@ impl Default for IsoflopOptions {
             huber_residual: Residual::Logarithm,
             size_exponent: None,
             at: Vec::new(),
+            points: Vec::new(),
             level,
             resamples: RESAMPLES,
             seed,

@@ -26,7 +26,7 @@ use super::budget::{OfBudget, ends, fitted, logarithms};
 use super::floor;
 use super::minima::{Quantity, minima};
 use super::options::IsoflopOptions;
-use super::spread::{Scale, estimate};
+use super::spread::{Scale, Spread, estimate};
 use crate::intervals::student_t;
 use crate::result::{
     Along, Curve, Estimate, Interval, IsoflopBudget, OptimumPath, Outcome, PathLaw,
@@ -199,7 +199,7 @@ fn law(
         |value: f64, unit: &str, scale: Scale, of: &dyn Fn(&(f64, f64)) -> f64| match &again {
             Ok((lines, freedom)) => {
                 let sample = Sample::new(lines.iter().map(|line| scale.apply(of(line))));
-                estimate(value, unit, &sample, scale, *freedom, options.level)
+                estimate(value, unit, &Spread::of(&sample, *freedom), scale, options.level)
             }
             Err(reason) => none(value, unit, reason),
         };

@@ -38,30 +38,52 @@ impl Scale {
     }
 }
 
-/// A value with the spread of its draws, which are given on the scale.
+/// How far something scatters on its scale, and how well that is known.
+#[derive(Debug, Clone)]
+pub(super) struct Spread {
+    /// Standard deviation, or why there is none.
+    error: Result<f64, String>,
+    degrees_of_freedom: f64,
+    /// Draws behind it.
+    resamples: u32,
+}
+
+impl Spread {
+    /// Of draws, which are given on the scale.
+    pub(super) fn of(draws: &Sample, degrees_of_freedom: f64) -> Self {
+        let error = draws.standard_error().map_err(|refusal| refusal.to_string());
+        Self { error, degrees_of_freedom, resamples: draws.replicates() as u32 }
+    }
+
+    /// With a further variance that is independent of the draws.
+    pub(super) fn with(self, variance: f64, degrees_of_freedom: f64) -> Self {
+        let Ok(error) = self.error else { return self };
+        let parts = [(error * error, self.degrees_of_freedom), (variance, degrees_of_freedom)];
+        let freedom = welch::degrees_of_freedom(parts).unwrap_or(self.degrees_of_freedom);
+        let error = Ok((error * error + variance).sqrt());
+        Self { error, degrees_of_freedom: freedom, ..self }
+    }
+}
+
+/// A value with its spread on the scale.
 pub(super) fn estimate(
     value: f64,
     unit: &str,
-    draws: &Sample,
+    spread: &Spread,
     scale: Scale,
-    degrees_of_freedom: f64,
     level: f64,
 ) -> Estimate {
-    let half = draws.standard_error().and_then(|error| {
-        welch::two_sided_quantile(level, degrees_of_freedom).map(|t| (error, t * error))
+    let half = spread.error.clone().and_then(|error| {
+        let t = welch::two_sided_quantile(level, spread.degrees_of_freedom);
+        t.map(|t| (error, t * error)).map_err(|refusal| refusal.to_string())
     });
     let (standard_error, interval) = match half {
-        Err(refusal) => (None, Interval::None { reason: refusal.to_string() }),
+        Err(reason) => (None, Interval::None { reason }),
         Ok((error, half)) => {
             let (low, high) =
                 (scale.back(scale.apply(value) - half), scale.back(scale.apply(value) + half));
             let interval = match low.is_finite() && high.is_finite() {
-                true => Interval::RunBootstrap {
-                    low,
-                    high,
-                    level,
-                    resamples: draws.replicates() as u32,
-                },
+                true => Interval::RunBootstrap { low, high, level, resamples: spread.resamples },
                 // Prefactors of steep surfaces leave the range of numbers.
                 false => {
                     Interval::None { reason: "its ends are beyond the range of numbers".to_owned() }

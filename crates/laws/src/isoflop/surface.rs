@@ -20,9 +20,9 @@ use relscale_stats::surface::{
 use super::options::IsoflopOptions;
 use super::path::HELD;
 use super::run::SweepRun;
-use super::spread::{self, Scale};
+use super::spread::{self, Scale, Spread};
 use crate::result::{
-    Estimate, Flag, FlagCode, Interval, IsoflopSurface, SurfaceLaw, SurfaceMethod,
+    Estimate, Flag, FlagCode, Interval, IsoflopSurface, SurfaceForm, SurfaceLaw, SurfaceMethod,
 };
 
 /// A surface with the surfaces of runs drawn again.
@@ -30,10 +30,14 @@ pub(super) struct Drawn {
     pub(super) fit: SurfaceFit,
     replicates: Vec<Surface>,
     /// Draws to which none could be fitted.
-    failed: u32,
+    pub(super) failed: u32,
     tangent: Option<Tangent>,
+    /// Its parameters: five, or four where an exponent is held.
+    pub(super) parameters: usize,
     /// Runs less parameters.
     freedom: f64,
+    /// Mean square of `ln L - ln fitted`, parameters counted.
+    scatter: f64,
     /// Share of the runs whose residuals are squared: 1 for least squares.
     squared: f64,
     /// By how much the spread of the draws is widened.
@@ -55,6 +59,8 @@ struct Points {
 /// One method at given points.
 struct Method<'a> {
     method: SurfaceMethod,
+    /// The exponent of N* that is held.
+    held: Option<f64>,
     points: &'a Points,
     options: &'a IsoflopOptions,
 }
@@ -67,8 +73,7 @@ impl Method<'_> {
         from: Option<Surface>,
     ) -> Result<SurfaceFit, StatsError> {
         let Points { n, d, .. } = self.points;
-        let search =
-            Search { from, near: from.is_some(), size_exponent: self.options.size_exponent };
+        let search = Search { from, near: from.is_some(), size_exponent: self.held };
         let objective =
             Huber { delta: self.options.huber_delta, residual: self.options.huber_residual };
         match self.method {
@@ -101,11 +106,20 @@ impl Method<'_> {
     }
 }
 
-/// Fits by one method and draws again.
+/// The exponent of N* that a form holds, or the options.
+fn held(form: SurfaceForm, options: &IsoflopOptions) -> Option<f64> {
+    match form {
+        SurfaceForm::Chinchilla => options.size_exponent,
+        SurfaceForm::OverTraining => Some(0.5),
+    }
+}
+
+/// Fits a form by one method and draws again.
 ///
 /// # Errors
 /// The reason in words.
 pub(super) fn draw(
+    form: SurfaceForm,
     method: SurfaceMethod,
     runs: &[SweepRun],
     options: &IsoflopOptions,
@@ -116,7 +130,8 @@ pub(super) fn draw(
         d: column(|run| run.tokens),
         loss: column(|run| run.loss),
     };
-    let solver = Method { method, points: &points, options };
+    let held = held(form, options);
+    let solver = Method { method, held, points: &points, options };
     let count = runs.len() as f64;
     let mut weights = vec![1.0; runs.len()];
     let fit = solver.fit(&points.loss, &weights, None).map_err(|refusal| match refusal {
@@ -126,9 +141,10 @@ pub(super) fn draw(
         other => other.to_string(),
     })?;
     within_numbers(&fit.surface)?;
-    let held = options.size_exponent.is_some();
-    let tangent = Tangent::new(fit.surface, &points.n, &points.d, solver.residual(), held);
-    let parameters = parameters(options) as f64;
+    let tangent =
+        Tangent::new(fit.surface, &points.n, &points.d, solver.residual(), held.is_some());
+    let few = if held.is_some() { 4 } else { 5 };
+    let parameters = few as f64;
     let even = vec![(parameters / count).min(0.999); runs.len()];
     let leverage = tangent.as_ref().map_or(&even[..], Tangent::leverage);
     let mut loss = points.loss.clone();
@@ -155,7 +171,21 @@ pub(super) fn draw(
         SurfaceMethod::VariableProjection => 1.0,
         SurfaceMethod::Huber => (count / (count - squared * parameters)).sqrt(),
     };
-    Ok(Drawn { freedom: count - parameters, squared, widened, fit, replicates, failed, tangent })
+    let freedom = count - parameters;
+    let of_logarithms = fit.residuals.iter().zip(&points.loss);
+    let squares: f64 = of_logarithms.map(|(r, loss)| (loss / (loss - r)).ln().powi(2)).sum();
+    let scatter = squares / freedom;
+    Ok(Drawn {
+        freedom,
+        squared,
+        widened,
+        fit,
+        replicates,
+        failed,
+        tangent,
+        parameters: few,
+        scatter,
+    })
 }
 
 /// Refuses a surface that so few or so equal runs let run away: its coefficients are no numbers
@@ -197,7 +227,12 @@ impl Drawn {
         quantity: impl Fn(&Surface) -> f64,
     ) -> Estimate {
         let value = quantity(&self.fit.surface);
-        let centre = scale.apply(value);
+        spread::estimate(value, unit, &self.spread(scale, quantity), scale, level)
+    }
+
+    /// How a quantity of the surface scatters over the draws.
+    fn spread(&self, scale: Scale, quantity: impl Fn(&Surface) -> f64) -> Spread {
+        let centre = scale.apply(quantity(&self.fit.surface));
         let draws = self.replicates.iter().map(|surface| scale.apply(quantity(surface)));
         let sample = Sample::new(draws.map(|draw| centre + self.widened * (draw - centre)));
         let of_least_squares = self
@@ -208,13 +243,19 @@ impl Drawn {
             None => self.freedom,
             Some(few) => self.squared * few.min(self.freedom) + (1.0 - self.squared) * self.freedom,
         };
-        spread::estimate(value, unit, &sample, scale, freedom, level)
+        Spread::of(&sample, freedom)
     }
-}
 
-/// Parameters of the surface.
-fn parameters(options: &IsoflopOptions) -> usize {
-    if options.size_exponent.is_some() { 4 } else { 5 }
+    /// The loss of a further run of such size and tokens: the interval holds how badly the surface
+    /// is known there and how far runs lie beside it. Beside it the interval of the surface alone.
+    pub(super) fn run(&self, n: f64, d: f64, level: f64) -> (Estimate, Interval) {
+        let of_surface = self.spread(Scale::Logarithm, |surface| surface.at(n, d));
+        let value = self.fit.surface.at(n, d);
+        let told =
+            |spread: &Spread| spread::estimate(value, "loss", spread, Scale::Logarithm, level);
+        let of_run = of_surface.clone().with(self.scatter, self.freedom);
+        (told(&of_run), told(&of_surface).interval)
+    }
 }
 
 /// What leaves this crate. `per_product`: FLOPs of a run by its N D.
@@ -236,28 +277,6 @@ fn law(drawn: &Drawn, per_product: Option<f64>, options: &IsoflopOptions) -> Sur
         drawn.estimate(unit, scale, options.level, quantity)
     };
     let fit = &drawn.fit;
-    let freedom = fit.residuals.len().saturating_sub(parameters(options));
-    let squares: f64 = fit.residuals.iter().map(|r| r * r).sum();
-    let mut flags = Vec::new();
-    if fit.floor_at_zero {
-        flags.push(Flag::new(FlagCode::AtBound, "the floor E stands at 0: these runs show none"));
-    }
-    if !fit.confirmed {
-        flags.push(Flag::new(
-            FlagCode::Unconfirmed,
-            "a second method did not arrive at the same objective",
-        ));
-    }
-    if f64::from(drawn.failed) > FAILED * f64::from(options.resamples) {
-        flags.push(Flag::new(
-            FlagCode::FailedRefits,
-            format!(
-                "no surface fits {} of {} draws of the runs (the loss does not fall with size or not with tokens), so the intervals, which are of the others, are \
-                 too narrow",
-                drawn.failed, options.resamples
-            ),
-        ));
-    }
     // Prefactors of the laws in C: the best of one FLOP.
     let prefactor = |unit: &str, quantity: &dyn Fn((f64, f64)) -> f64| {
         let product = 1.0 / per_product?;
@@ -276,8 +295,43 @@ fn law(drawn: &Drawn, per_product: Option<f64>, options: &IsoflopOptions) -> Sur
         objective: fit.objective,
         confirmed: fit.confirmed,
         failed_resamples: drawn.failed,
-        residual_standard_deviation: (freedom > 0).then(|| (squares / freedom as f64).sqrt()),
-        flags,
+        residual_standard_deviation: drawn.residual_standard_deviation(),
+        flags: drawn.flags(options),
+    }
+}
+
+impl Drawn {
+    /// Root mean square of `L - fitted`, its parameters counted.
+    pub(super) fn residual_standard_deviation(&self) -> Option<f64> {
+        (self.freedom > 0.0).then(|| (self.squares() / self.freedom).sqrt())
+    }
+
+    /// Sum of squares of `L - fitted`.
+    pub(super) fn squares(&self) -> f64 {
+        self.fit.residuals.iter().map(|r| r * r).sum()
+    }
+
+    /// What to doubt of it.
+    pub(super) fn flags(&self, options: &IsoflopOptions) -> Vec<Flag> {
+        let fit = &self.fit;
+        let mut flags = Vec::new();
+        if fit.floor_at_zero {
+            let message = "the floor E stands at 0: these runs show none";
+            flags.push(Flag::new(FlagCode::AtBound, message));
+        }
+        if !fit.confirmed {
+            let message = "a second method did not arrive at the same objective";
+            flags.push(Flag::new(FlagCode::Unconfirmed, message));
+        }
+        if f64::from(self.failed) > FAILED * f64::from(options.resamples) {
+            let message = format!(
+                "no surface fits {} of {} draws of the runs (the loss does not fall with size or not with tokens), so the intervals, which are of the others, are \
+                 too narrow",
+                self.failed, options.resamples
+            );
+            flags.push(Flag::new(FlagCode::FailedRefits, message));
+        }
+        flags
     }
 }
 

@@ -44,10 +44,17 @@ pub struct Coverage {
 impl Coverage {
     /// Over all steps of an audit; none where no prediction has an interval.
     pub(crate) fn of_audit(steps: &[AuditStep]) -> Option<Self> {
-        let covered =
-            || steps.iter().flat_map(|step| &step.predictions).filter_map(|unseen| unseen.covered);
-        let judged = covered().count() as u32;
-        let inside = covered().filter(|covered| *covered).count() as u32;
-        (judged > 0).then_some(Self { inside, judged })
+        let unseen = steps.iter().flat_map(|step| &step.predictions);
+        Self::of(unseen.filter_map(|unseen| unseen.covered))
+    }
+
+    /// Of predictions that have an interval: whether it holds; none without any.
+    pub(crate) fn of(covered: impl Iterator<Item = bool>) -> Option<Self> {
+        let none = Self { inside: 0, judged: 0 };
+        let counted = covered.fold(none, |all, inside| Self {
+            inside: all.inside + u32::from(inside),
+            judged: all.judged + 1,
+        });
+        (counted.judged > 0).then_some(counted)
     }
 }

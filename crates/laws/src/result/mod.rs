@@ -71,9 +71,12 @@ pub use flag::{Flag, FlagCode, Severity};
 pub use group::{GroupFit, ModelSummary};
 pub use held_out::{AuditStep, Coverage, HeldOut};
 pub use isoflop::{
-    Agreement, Along, Curve, FloorLaw, IsoflopBudget, IsoflopFit, IsoflopGroup, IsoflopMinimum,
-    IsoflopRun, IsoflopSize, IsoflopSurface, Judged, LossForm, MethodOptimum, MethodValue, Minimum,
-    OptimumLoss, OptimumPath, OptimumPrediction, PathLaw, SurfaceLaw, SurfaceMethod,
+    Agreement, Along, Curve, ExponentRatio, FloorLaw, FormComparison, FormCriteria, HeldOutBy,
+    HeldOutCheck, HeldOutLoss, HeldOutLosses, HeldOutRuns, HeldOutSurface, IsoflopBudget,
+    IsoflopFit, IsoflopGroup, IsoflopMinimum, IsoflopRun, IsoflopSize, IsoflopSurface, Judged,
+    LossForm, LossPredictions, LossThere, MethodOptimum, MethodValue, Minimum, OptimumLoss,
+    OptimumPath, OptimumPrediction, OverTrainingLaw, OverTrainingSurface, PathLaw, PointDistance,
+    PointLoss, PointPrediction, SurfaceForm, SurfaceLaw, SurfaceMethod,
 };
 pub(crate) use json::write_named;
 pub use json::{RESULT_FORMAT, Saved};

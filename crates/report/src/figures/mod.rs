@@ -96,7 +96,7 @@ const OF_FAMILY: [Kind<OfFamily>; 16] = [
 pub(crate) const QUESTIONS: [(&str, &[&str]); 9] = [
     ("What is a rank?", &["rank"]),
     ("Does the law hold?", &["greedy", "head", "together", "residuals"]),
-    ("How far does it carry?", &["held-out", "audit"]),
+    ("How far does it carry?", &["held-out", "audit", "left-out"]),
     ("What breaks it?", &["tail", "fit-by-k", "exponent-by-k", "noise-floor"]),
     ("Where does it come from?", &["ranks", "mu-sigma", "simulation"]),
     ("What does it mean for generation?", &["sequences", "sigmoids", "independence"]),

@@ -1,6 +1,8 @@
-//! An IsoFLOP sweep: minima of budgets, their growth, surfaces, and what every method says ahead.
+//! An IsoFLOP sweep: minima of budgets, their growth, surfaces, what every method says ahead, and
+//! the loss of further runs.
 
 mod hints;
+mod losses;
 
 use relscale_laws::{
     Agreement, Along, Curve, FloorLaw, IsoflopBudget, IsoflopFit, IsoflopGroup, IsoflopSurface,
@@ -61,6 +63,7 @@ fn group_parts(group: &At<'_, IsoflopGroup>, level: &str) -> Vec<Part> {
     parts.extend(
         at!(group.ahead).each().flat_map(|optimum| prediction(&optimum, &group.name, &interval)),
     );
+    parts.extend(losses::losses(group, &interval));
     parts.extend(notes(&at!(group.flags), &group.name));
     parts
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use relscale_laws::isoflop::{IsoflopOptions, Residual, fit_isoflop};
+use relscale_laws::isoflop::{IsoflopOptions, Point, PointError, Residual, fit_isoflop};
 use relscale_laws::tables::TableError;
 use relscale_laws::{IsoflopFit, IsoflopGroup, LawsError};
 use relscale_records::units::{FlopsConvention, ParameterConvention};
@@ -23,6 +23,10 @@ use crate::terminal;
 /// where they tell a floor. Beside them the surface L = E + A N^-alpha + B D^-beta, by variable
 /// projection and by Huber's loss, from all runs. Intervals are 95 %, with Student's t: of the
 /// minima about their line, and of scatter or weights of the runs drawn again.
+///
+/// --at N=7e9,D=1e12 tells the loss of one further run there, over-trained ones too: by that
+/// surface and by the one with alpha = beta, E + (a M^eta + b M^-eta) C^-eta, each both ways; with
+/// how far that is from the runs, and how well each told runs that were left out.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 #[command(mut_arg("table", |table| table.help("A table of runs instead (.csv, .tsv, .jsonl, .parquet, .toml)")))]
@@ -104,9 +108,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "A")]
     size_exponent: Option<f64>,
 
-    /// Tell the optimum at these budgets, beside that of the largest
-    #[arg(long, value_name = "FLOPS", value_delimiter = ',')]
-    at: Vec<f64>,
+    /// Tell the optimum at these budgets, beside that of the largest; or the loss of a run that was
+    /// not trained, by two of N, D, C and M = D / N, as N=7e9,D=1e12 or C=1e21,M=40 (once a run)
+    #[arg(long, value_name = "FLOPS|N=..,D=..", value_parser = asked)]
+    at: Vec<Asked>,
 
     /// How often scatter, or weights, of the runs are drawn again behind each interval
     #[arg(long, value_name = "N", default_value_t = IsoflopOptions::default().resamples)]
@@ -129,8 +134,28 @@ Examples:
   relscale sweep fit sweep --at 1e18
   relscale sweep fit --table runs.csv --flops train --count total --group dataset --at 1e24
   relscale sweep fit --table runs.csv --budget-from 6nd           (no column of budgets: 6 N D, where runs gather)
+  relscale sweep fit runs.csv --at N=7e9,D=1e12 --at C=1e21,M=40  (the loss of such runs)
   relscale sweep fit --table points.csv --leave-out-highest 5     (no budgets: the surface alone)
   relscale sweep fit sweep --size-exponent 0.5                    (N* and D* as the square root of C)";
+
+/// What --at asks for.
+#[derive(Debug, Clone)]
+enum Asked {
+    /// Optima of budgets.
+    Budgets(Vec<f64>),
+    /// The loss of a run.
+    Point(Point),
+}
+
+fn asked(text: &str) -> Result<Asked, String> {
+    if text.contains('=') {
+        return text.parse().map(Asked::Point).map_err(|refusal: PointError| refusal.to_string());
+    }
+    let budgets: Result<Vec<f64>, _> =
+        text.split(',').map(|budget| budget.trim().parse::<f64>()).collect();
+    let expected = "expected FLOPs, as 1e21 or 1e20,1e21, or a run, as N=7e9,D=1e12";
+    budgets.map(Asked::Budgets).map_err(|_| expected.to_owned())
+}
 
 fn formula(text: &str) -> Result<FlopsConvention, String> {
     match text.to_lowercase().as_str() {
@@ -173,6 +198,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let sweep = arguments.sweep.clone().filter(|sweep| !sweep.is_file());
     inputs.extend(sweep.clone().map(Input::Study));
     spare(&[Json::file(arguments.json.as_ref())], &inputs)?;
+    let (mut at, mut points) = (Vec::new(), Vec::new());
+    for asked in &arguments.at {
+        match asked {
+            Asked::Budgets(budgets) => at.extend(budgets),
+            Asked::Point(point) => points.push(*point),
+        }
+    }
     let options = IsoflopOptions {
         select: arguments.of.select(&[&arguments.params, &arguments.tokens], &[&arguments.loss]),
         budget: arguments.budget.clone(),
@@ -187,7 +219,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         huber_delta: arguments.huber_delta,
         huber_residual: arguments.huber_of,
         size_exponent: arguments.size_exponent,
-        at: arguments.at.clone(),
+        at,
+        points,
         resamples: arguments.resamples,
         seed: arguments.seed,
         ..IsoflopOptions::default()

@@ -86,6 +86,9 @@ pub enum SurfaceMethod {
 }
 
 impl SurfaceMethod {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::VariableProjection, Self::Huber];
+
     /// Its name in words.
     pub fn name(self) -> &'static str {
         match self {

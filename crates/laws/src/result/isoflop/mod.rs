@@ -6,6 +6,7 @@
 //! | `mod` | the whole ([`IsoflopFit`]) and a group of runs ([`IsoflopGroup`]) |
 //! | `budget` | one budget: its runs, the minimum of each curve |
 //! | `growth` | minima over budgets as laws; the surface |
+//! | `losses` | the loss of runs that were not trained, and of runs left out |
 //! | `prediction` | what every method says of one budget, and whether they agree |
 
 use serde::{Deserialize, Serialize};
@@ -14,10 +15,16 @@ use super::{Flag, LeftOut};
 
 mod budget;
 mod growth;
+mod losses;
 mod prediction;
 
 pub use budget::{Along, Curve, IsoflopBudget, IsoflopMinimum, IsoflopRun, IsoflopSize, Minimum};
 pub use growth::{FloorLaw, IsoflopSurface, OptimumPath, PathLaw, SurfaceLaw, SurfaceMethod};
+pub use losses::{
+    ExponentRatio, FormComparison, FormCriteria, HeldOutBy, HeldOutCheck, HeldOutLoss,
+    HeldOutLosses, HeldOutRuns, HeldOutSurface, LossPredictions, LossThere, OverTrainingLaw,
+    OverTrainingSurface, PointDistance, PointLoss, PointPrediction, SurfaceForm,
+};
 pub use prediction::{
     Agreement, Judged, LossForm, MethodOptimum, MethodValue, OptimumLoss, OptimumPrediction,
 };
@@ -78,6 +85,9 @@ pub struct IsoflopGroup {
     pub agreement: Vec<Agreement>,
     /// At the largest budget with an optimum, then at the budgets asked for: what each method says.
     pub ahead: Vec<OptimumPrediction>,
+    /// The loss at the points asked for; absent where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub losses: Option<LossPredictions>,
     /// Doubts.
     pub flags: Vec<Flag>,
     /// One sentence with the numbers.

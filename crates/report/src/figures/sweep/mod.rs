@@ -5,8 +5,10 @@
 //! |---|---|
 //! | `isoflop` | loss against N and against D, a curve a budget, minima marked |
 //! | `optima` | N*, D* and the least loss against the budget, by cubics and by parabolas, and what every method says of a further budget |
+//! | `left-out` | runs of most compute, and of most tokens a parameter, as the surfaces of the others tell them |
 
 mod curves;
+mod left_out;
 mod optima;
 
 use relscale_laws::{IsoflopFit, IsoflopGroup};
@@ -18,7 +20,7 @@ use crate::results::Results;
 type OfGroup = for<'a> fn(&'a IsoflopFit, &'a IsoflopGroup) -> Made<'a>;
 
 /// The figures of a group of runs, in the order of the page.
-const OF_GROUP: [Kind<OfGroup>; 2] = [curves::FIGURE, optima::FIGURE];
+const OF_GROUP: [Kind<OfGroup>; 3] = [curves::FIGURE, optima::FIGURE, left_out::FIGURE];
 
 /// A section a group of runs.
 pub(super) fn sections(results: &Results) -> Vec<Section<'_>> {
