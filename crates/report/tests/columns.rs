@@ -486,6 +486,15 @@ fn curves_of_a_budget_are_polynomials_and_optima_grow_along_a_line() {
             }
         }
     }
+    for rows in Table::read("left-out--isoflop--all").groups(&["left_out_by", "form", "method"]) {
+        assert!(rows.len() >= 5 && rows.len() <= 10, "{}", rows.len());
+        for row in rows {
+            let off = row.number("predicted") / row.number("loss") - 1.0;
+            assert!((row.number("relative_error") - off).abs() < 1e-5);
+            let inside = (row.number("low")..=row.number("high")).contains(&row.number("loss"));
+            assert_eq!(row.text("covered"), inside.to_string());
+        }
+    }
     for rows in Table::read("optima--isoflop--all").groups(&["quantity", "method"]) {
         let minima: Vec<Row<'_>> =
             rows.iter().copied().filter(|row| row.text("row") == "minimum").collect();

@@ -44,6 +44,7 @@ fn every_figure_of_the_other_results_has_its_numbers() {
             "size-tokens--size-tokens.csv",
             "isoflop--isoflop--all.csv",
             "optima--isoflop--all.csv",
+            "left-out--isoflop--all.csv",
         ]
     );
     // Of figures that two results have one is enough.

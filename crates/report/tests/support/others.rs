@@ -252,7 +252,9 @@ fn isoflop(folder: &Path) {
     }
     let table = folder.join("runs.csv");
     fs::write(&table, text).unwrap();
-    let options = IsoflopOptions { resamples: 30, at: vec![1e20], ..IsoflopOptions::default() };
+    let points = vec!["N=3e8,D=3e11".parse().unwrap()];
+    let options =
+        IsoflopOptions { resamples: 30, at: vec![1e20], points, ..IsoflopOptions::default() };
     let mut fit = fit_isoflop(&table, &options).unwrap();
     fit.file = "runs.csv".to_owned();
     fit.save(&folder.join("isoflop.json")).unwrap();
