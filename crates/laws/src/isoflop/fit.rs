@@ -22,8 +22,8 @@ use crate::result::{
 ///
 /// # Errors
 /// Options that cannot be used; [`LawsError::Table`], with file and line; [`LawsError::NoBudgets`]
-/// where budgets were to be computed; [`LawsError::PointFlops`] where a point by C was asked for and
-/// nothing tells what C counts.
+/// where budgets were to be computed; [`LawsError::PointFlops`] where a point by C was asked for
+/// and nothing tells what C counts.
 pub fn fit_isoflop(path: &Path, options: &IsoflopOptions) -> Result<IsoflopFit, LawsError> {
     options.validate()?;
     let read = read::runs(path, options)?;

@@ -274,7 +274,7 @@ mod tests {
                 let (of_run, of_surface) = held(form, place);
                 // Three standard errors of a share of 100 below 95 %.
                 assert!(of_run >= 0.88, "{form:?} {place_of}: {of_run}");
-                // Without the scatter of runs it would show: the surface is known better than a run.
+                // Without the scatter of runs it would show: a surface is known better than a run.
                 if place_of == "inside" {
                     assert!(of_surface < 0.8, "{form:?}: {of_surface}");
                 }
