@@ -80,7 +80,7 @@ Examples:
 pub(super) const LAWS: &str = "laws.json";
 
 /// File of a study that holds positions which show what a rank is.
-const EXAMPLES: &str = "rank-examples.json";
+const RANK_EXAMPLES: &str = "rank-examples.json";
 
 /// Carries the command out.
 ///
@@ -167,7 +167,7 @@ pub(super) fn fit(study: &Path, options: &FitOptions) -> anyhow::Result<StudyFit
 /// # Errors
 /// The file cannot be written.
 fn show_ranks(records: &Study, laws: &StudyFit) -> anyhow::Result<()> {
-    let path = records.path().join(EXAMPLES);
+    let path = records.path().join(RANK_EXAMPLES);
     let examples = relscale_laws::examples(records, laws);
     if !examples.examples.is_empty() {
         return Ok(examples.save(&path)?);
