@@ -70,7 +70,7 @@ fn loading(model: ModelSource<'_>, make: fn(MockEngine) -> Box<dyn Engine>) -> M
 fn uneven() -> Vec<Document> {
     let word = |document: u32, at: u32| {
         let random = (document * 131 + at).wrapping_mul(2_654_435_761) >> 16;
-        let common = document >= 40 && random % 3 == 0;
+        let common = document >= 40 && random.is_multiple_of(3);
         format!("w{}", if common { 1 + random % 25 } else { 26 + random % 24 })
     };
     let text = |document| (0..50).map(|at| word(document, at)).collect::<Vec<_>>().join(" ");

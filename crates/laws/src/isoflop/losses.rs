@@ -96,15 +96,16 @@ impl Known<'_> {
             let ratio = if inside { 1.0 } else { outside };
             PointDistance { quantity: quantity.to_owned(), at, low, high, ratio }
         };
-        let of_all: [(&str, &dyn Fn(f64, f64) -> f64); 4] = [
-            ("N", &|n, _| n),
-            ("D", &|_, d| d),
-            (product, &|n, d| k * n * d),
-            ("M", &|n, d| d / n),
-        ];
         // Without runs there is nothing to be far from.
-        let there = if self.runs.is_empty() { &[][..] } else { &of_all[..] };
-        there.iter().map(|(quantity, value)| of(quantity, *value)).collect()
+        if self.runs.is_empty() {
+            return Vec::new();
+        }
+        vec![
+            of("N", &|n, _| n),
+            of("D", &|_, d| d),
+            of(product, &|n, d| k * n * d),
+            of("M", &|n, d| d / n),
+        ]
     }
 }
 

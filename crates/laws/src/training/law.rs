@@ -28,6 +28,11 @@ pub(super) fn describe(
     let ranges = (range(|one| one.size), range(|one| one.tokens));
     let points: Vec<split::Point> = checkpoints.iter().map(Checkpoint::point).collect();
     let fitted = surface(&checkpoints, None);
+    let surface = match &fitted {
+        Ok(fit) => told(fit, &checkpoints, level),
+        Err(refusal) => Outcome::refuse(refusal),
+    };
+    let drawn = fitted.ok().filter(|_| surface.fit().is_some());
     let mut law = TrainingLaw {
         quantity: quantity.clone(),
         unit: unit.to_owned(),
@@ -39,15 +44,12 @@ pub(super) fn describe(
                 parameters: one.size,
                 tokens: one.tokens,
                 value: one.error(),
-                fitted: fitted.as_ref().ok().map(|fit| fit.surface.at(one.size, one.tokens)),
+                fitted: drawn.as_ref().map(|fit| fit.surface.at(one.size, one.tokens)),
             })
             .collect(),
         left_out: series.left_out.clone(),
         split: split::both(&points, ranges, level),
-        surface: match &fitted {
-            Ok(fit) => told(fit, &checkpoints, level),
-            Err(refusal) => Outcome::refuse(refusal),
-        },
+        surface,
         held_out: held_out(&checkpoints),
         early: early::cuts(&checkpoints),
         seeds: seeds::noise(series, &checkpoints, level),
@@ -95,9 +97,17 @@ pub(super) fn surface(
     project(&size, &tokens, &column(|one| one.error()), search)
 }
 
+/// Exponents beyond this are the ends of what is searched, and not seen in the points.
+const SEEN: std::ops::Range<f64> = 0.006..3.9;
+
 fn told(fit: &SurfaceFit, checkpoints: &[Checkpoint<'_>], level: f64) -> Outcome<TrainingSurface> {
     let whole = fit.surface;
     let numbers = [whole.coefficient_a(), whole.coefficient_b(), whole.e];
+    if let Some(at) = [whole.alpha, whole.beta].into_iter().find(|at| !SEEN.contains(at)) {
+        return Outcome::Refused {
+            reason: format!("an exponent runs off to {at:.3}: the points show no such surface"),
+        };
+    }
     if numbers.iter().any(|number| !number.is_finite()) {
         return Outcome::Refused {
             reason: "a coefficient of the surface exceeds the range of numbers".to_owned(),
@@ -134,13 +144,14 @@ fn told(fit: &SurfaceFit, checkpoints: &[Checkpoint<'_>], level: f64) -> Outcome
 fn held_out(checkpoints: &[Checkpoint<'_>]) -> Vec<UnseenCheckpoints> {
     let largest = checkpoints.last().map_or(0.0, |one| one.size);
     let last = levels(checkpoints).last().copied().unwrap_or_default();
-    let parts: [(&str, &dyn Fn(&Checkpoint<'_>) -> bool); 2] =
-        [("largest size", &|one| one.size == largest), ("last tokens", &|one| one.tokens >= last)];
-    parts
+    [("largest size", true), ("last tokens", false)]
         .into_iter()
-        .filter_map(|(what, is)| {
-            let (unseen, seen): (Vec<_>, Vec<_>) =
-                checkpoints.iter().cloned().partition(|one| is(one));
+        .filter_map(|(what, by_size)| {
+            let is = |one: &Checkpoint<'_>| match by_size {
+                true => one.size == largest,
+                false => one.tokens >= last,
+            };
+            let (unseen, seen): (Vec<_>, Vec<_>) = checkpoints.iter().cloned().partition(is);
             if unseen.is_empty() || seen.is_empty() {
                 return None;
             }
