@@ -82,7 +82,10 @@ mod tests {
     use super::*;
 
     /// Models of published families, S and width, from their configurations and counts.
-    const FAMILIES: [(&str, &[(&str, u64, u64)]); 5] = [
+    /// Name, S and width of a model.
+    type Shape = (&'static str, u64, u64);
+
+    const FAMILIES: [(&str, &[Shape]); 5] = [
         ("Pythia", &PYTHIA),
         ("GPT-2", &GPT_2),
         ("Qwen2.5", &QWEN),

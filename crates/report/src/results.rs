@@ -6,6 +6,7 @@ use std::path::Path;
 
 use relscale_laws::{
     ChoicesFit, IsoflopFit, RankExamples, RelativeFit, Saved, SizeTokensFit, StagesFit, StudyFit,
+    TrainingFit,
 };
 use relscale_records::Study;
 
@@ -35,6 +36,8 @@ pub struct Results {
     pub stages: Vec<Named<StagesFit>>,
     /// Size against tokens, `size-tokens.json` and `size-tokens-NAME.json`.
     pub size_tokens: Vec<Named<SizeTokensFit>>,
+    /// Laws over training, `training.json` and `training-NAME.json`.
+    pub training: Vec<Named<TrainingFit>>,
     /// Sweeps, `isoflop.json` and `isoflop-NAME.json`.
     pub isoflop: Vec<Named<IsoflopFit>>,
 }
@@ -65,6 +68,7 @@ impl Results {
             choices: all(folder, "choices")?,
             stages: all(folder, "stages")?,
             size_tokens: all(folder, "size-tokens")?,
+            training: all(folder, "training")?,
             isoflop: all(folder, "isoflop")?,
         };
         if (Self { examples: None, ..found.clone() }) == Self::default() {

@@ -30,7 +30,7 @@
 //! | `independence` | `independence--FAMILY` | ours: hits in order |
 //!
 //! The figures of the other results are in rooms of their own: `relative` (with its table of
-//! figures), `choices`, `stages`, `size_tokens`, `sweep`. A result that a folder does not hold has
+//! figures), `choices`, `stages`, `size_tokens`, `training`, `sweep`. A result that a folder does not hold has
 //! its figures' slots in a last section, with the command that makes it.
 //!
 //! Laws are fitted within a family, so a figure shows one family; corpora have the same colours in
@@ -62,6 +62,7 @@ mod stages;
 mod sweep;
 mod tail;
 mod together;
+mod training;
 
 use crate::results::Results;
 
@@ -93,7 +94,7 @@ const OF_FAMILY: [Kind<OfFamily>; 16] = [
 
 /// The questions that the figures of a page answer, in its order, each with the names of its
 /// figures.
-pub(crate) const QUESTIONS: [(&str, &[&str]); 9] = [
+pub(crate) const QUESTIONS: [(&str, &[&str]); 10] = [
     ("What is a rank?", &["rank"]),
     ("Does the law hold?", &["greedy", "head", "together", "residuals"]),
     ("How far does it carry?", &["held-out", "audit", "left-out"]),
@@ -104,6 +105,7 @@ pub(crate) const QUESTIONS: [(&str, &[&str]); 9] = [
         "How do distributions differ?",
         &["absolute", "gap", "slopes", "covariate", "gap-by-k", "cases", "size-tokens"],
     ),
+    ("What does training do?", &["training", "training-exponents", "training-noise"]),
     ("What does it mean for questions?", &["choices", "stages", "formats"]),
     ("Which size is best for a budget?", &["isoflop", "optima"]),
 ];
@@ -124,6 +126,7 @@ pub(crate) fn names() -> Vec<&'static str> {
         choices::left_out(),
         stages::left_out(),
         size_tokens::left_out(),
+        training::left_out(),
         sweep::left_out(),
     ];
     let others = others.iter().flatten().map(|slot| slot.name);
@@ -159,6 +162,7 @@ pub(crate) fn sections(results: &Results) -> Vec<Section<'_>> {
         (choices::sections(results), choices::left_out),
         (stages::sections(results), stages::left_out),
         (size_tokens::sections(results), size_tokens::left_out),
+        (training::sections(results), training::left_out),
         (sweep::sections(results), sweep::left_out),
     ];
     for (found, left_out) in others {

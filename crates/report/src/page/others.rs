@@ -35,6 +35,7 @@ fn shown(results: &Results) -> Vec<Shown> {
         .chain(shown_all(&results.choices, |fit| shown::choices(fit, Questions::default())))
         .chain(shown_all(&results.stages, shown::stages))
         .chain(shown_all(&results.size_tokens, shown::size_tokens))
+        .chain(shown_all(&results.training, shown::training))
         .chain(shown_all(&results.isoflop, shown::sweep))
         .collect()
 }
