@@ -45,6 +45,9 @@ pub(in crate::commands) struct StudyFile {
     /// Options of `size-tokens`.
     #[serde(default)]
     pub(in crate::commands) size_tokens: Vec<Table>,
+    /// Options of `training`.
+    #[serde(default)]
+    pub(in crate::commands) training: Vec<Table>,
     /// Options of `stages`.
     #[serde(default)]
     pub(in crate::commands) stages: Vec<Table>,

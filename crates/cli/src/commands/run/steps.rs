@@ -75,12 +75,13 @@ pub(super) fn steps(file: &StudyFile, path: &Path, here: Here<'_>) -> anyhow::Re
         }
         (name, table)
     });
-    let kinds: [(&[&str], Vec<Named>); 7] = [
+    let kinds: [(&[&str], Vec<Named>); 8] = [
         (&["measure"], models.collect()),
         (&["fit"], one("fit", &file.fit)),
         (&["choices"], many("choices", &file.choices)),
         (&["relative"], many("relative", &file.relative)),
         (&["size-tokens"], many("size-tokens", &file.size_tokens)),
+        (&["training"], many("training", &file.training)),
         (&["stages"], many("stages", &file.stages)),
         (&["sweep", "fit"], many("sweep-fit", &file.sweep_fit)),
     ];
@@ -165,7 +166,7 @@ fn words(command: &[&str], options: &mut Table, here: Here<'_>) -> Result<Vec<St
             let csv = format!("--csv={study}/choices{name}.csv");
             words.extend([study.to_owned(), result("choices"), csv]);
         }
-        kind @ ("relative" | "size-tokens") => {
+        kind @ ("relative" | "size-tokens" | "training") => {
             words.extend((!of_table).then(|| study.to_owned()));
             words.push(result(kind));
         }
