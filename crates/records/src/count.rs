@@ -11,11 +11,12 @@ use crate::sequences::{DocumentSequences, RunCount, SequenceCounter, SequenceGri
 use crate::tally::{DocumentTally, RunTally, TallyOptions};
 use crate::token::ScoredToken;
 use crate::vocabulary::Vocabulary;
+use crate::words::{DocumentEnds, Spelling, TextCounter, TextTally};
 
 /// All that is counted of one document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DocumentSums {
-    /// Hits and sums.
+    /// Hits and sums, those by byte and word among them.
     pub tally: DocumentTally,
     /// Tokens in a row.
     pub sequences: DocumentSequences,
@@ -39,10 +40,12 @@ pub struct RunCounter {
     sequences: SequenceCounter,
     ranks: RankHistogram,
     classes: ClassCounter,
+    text: TextCounter,
 }
 
 impl RunCounter {
-    /// A counter that has seen no row. `counts` are those of the whole run ([`ClassCounter::new`]).
+    /// A counter that has seen no row. `counts` are those of the whole run ([`ClassCounter::new`]),
+    /// `ends` say where its documents end.
     ///
     /// # Errors
     /// As [`SequenceCounter::new`].
@@ -51,9 +54,12 @@ impl RunCounter {
         options: &TallyOptions,
         counts: &TokenCounts,
         vocabulary: Option<&Vocabulary>,
+        ends: DocumentEnds,
     ) -> Result<Self> {
         let tally = RunTally::new(provenance);
+        let spelling = vocabulary.map(|vocabulary| Spelling::new(vocabulary, counts));
         Ok(Self {
+            text: TextCounter::new(tally.k_grid.clone(), tally.tie_rule, spelling, ends),
             sequences: SequenceCounter::new(options.sequences.clone(), tally.tie_rule)?,
             ranks: RankHistogram::default(),
             classes: ClassCounter::new(counts, vocabulary, tally.k_grid.clone(), tally.tie_rule),
@@ -72,6 +78,7 @@ impl RunCounter {
         self.sequences.add(row);
         self.ranks.add_token(row, self.tally.tie_rule);
         self.classes.add(row);
+        self.text.add(row);
     }
 
     /// Takes the documents that have ended since this was last called: all but the one whose rows
@@ -79,14 +86,16 @@ impl RunCounter {
     pub fn ended(&mut self) -> impl Iterator<Item = DocumentSums> + use<> {
         let ended = self.tally.documents.len().saturating_sub(1);
         let tallies: Vec<DocumentTally> = self.tally.documents.drain(..ended).collect();
-        together(tallies, self.sequences.take(ended), self.classes.take(ended))
+        let sequences = self.sequences.take(ended);
+        together(tallies, sequences, self.classes.take(ended), self.text.take(ended))
     }
 
     /// The documents that were not taken yet, and what belongs to the run as a whole.
     pub fn finish(self) -> (impl Iterator<Item = DocumentSums>, RunSums) {
         let SequenceTally { documents, runs, .. } = self.sequences.finish();
         let classes = self.classes.finish().documents;
-        (together(self.tally.documents, documents, classes), RunSums { runs, ranks: self.ranks })
+        let sums = RunSums { runs, ranks: self.ranks };
+        (together(self.tally.documents, documents, classes, self.text.finish()), sums)
     }
 }
 
@@ -94,10 +103,14 @@ fn together(
     tallies: Vec<DocumentTally>,
     sequences: Vec<DocumentSequences>,
     classes: Vec<DocumentClasses>,
+    text: Vec<TextTally>,
 ) -> impl Iterator<Item = DocumentSums> {
     // Every counter begins a document with its first row: they have the same ones.
-    let all = tallies.into_iter().zip(sequences).zip(classes);
-    all.map(|((tally, sequences), classes)| DocumentSums { tally, sequences, classes })
+    let all = tallies.into_iter().zip(sequences).zip(classes).zip(text);
+    all.map(|(((tally, sequences), classes), text)| {
+        let tally = DocumentTally { text: Some(text), ..tally };
+        DocumentSums { tally, sequences, classes }
+    })
 }
 
 /// The tally of a run, put together from what was counted.

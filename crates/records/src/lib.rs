@@ -15,6 +15,7 @@
 //! | [`tally`] | sufficient statistics per document; they merge exactly |
 //! | [`sequences`] | tokens in a row: windows of hits, pairs at a lag, runs; per document as well |
 //! | [`ranks`] | positions and their nll by exact rank, of a whole run |
+//! | [`words`] | hits by byte, by word and by span of words, which compare across tokenizers; per document |
 //! | [`count`] | all of these in one pass over the rows |
 //! | [`vocabulary`] | a tokenizer's entries: id, text, kind |
 //! | [`classes`] | positions and misses by class of token, per document |
@@ -75,6 +76,7 @@ pub mod token;
 pub mod units;
 pub mod version;
 pub mod vocabulary;
+pub mod words;
 pub mod written;
 
 pub use error::{Error, Result};
@@ -88,4 +90,5 @@ pub use study::Study;
 pub use tally::{DocumentTally, RunTally, TallyOptions};
 pub use token::{Score, ScoredToken};
 pub use vocabulary::Vocabulary;
+pub use words::{TextTally, WordTally};
 pub use written::status::Status;

@@ -22,6 +22,7 @@ use crate::ranks::RankHistogram;
 use crate::sequences::{SequenceGrid, SequenceTally};
 use crate::token::ScoredToken;
 use crate::units::{Nats, bits_per_byte};
+use crate::words::TextTally;
 
 /// The grid of k on which hits are counted by default (arXiv 2510.20387); cut at |V| by [`k_grid`].
 pub const K_GRID: [u32; 15] =
@@ -66,6 +67,10 @@ pub struct DocumentTally {
     pub sum_nll: f64,
     /// Sum of entropy in nats; `None` where the engine does not tell it.
     pub sum_entropy: Option<f64>,
+    /// Hits by byte, word and span; absent where rows were not streamed, and in sums of earlier
+    /// versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<TextTally>,
 }
 
 impl DocumentTally {
@@ -80,6 +85,7 @@ impl DocumentTally {
             hits: vec![0; grid],
             sum_nll: 0.0,
             sum_entropy: Some(0.0),
+            text: None,
         }
     }
 
@@ -101,8 +107,8 @@ impl DocumentTally {
         }
     }
 
-    /// Adds the sums of another document on the same grid. Documents must be added in order for
-    /// bit-equal sums.
+    /// Adds the sums of another document on the same grid; of what only one of them counted there
+    /// is no sum. Documents must be added in order for bit-equal sums.
     pub fn absorb(&mut self, other: &Self) {
         self.scored += other.scored;
         self.bytes += other.bytes;
@@ -112,6 +118,18 @@ impl DocumentTally {
         self.sum_entropy = self.sum_entropy.zip(other.sum_entropy).map(|(a, b)| a + b);
         for (sum, hits) in self.hits.iter_mut().zip(&other.hits) {
             *sum += hits;
+        }
+        self.text = self.text.take().zip(other.text.as_ref()).map(|(mut text, other)| {
+            text.absorb(other);
+            text
+        });
+    }
+
+    /// Adds the sums of a document to those of others, or begins with it, as document 0.
+    pub(crate) fn absorb_into(total: &mut Option<Self>, document: &Self) {
+        match total {
+            Some(total) => total.absorb(document),
+            None => *total = Some(Self { document: 0, ..document.clone() }),
         }
     }
 
@@ -308,9 +326,9 @@ impl RunTally {
 
     /// Sums over all documents, in ascending order.
     pub fn totals(&self) -> DocumentTally {
-        let mut total = DocumentTally::new(0, self.k_grid.len());
-        self.documents.iter().for_each(|tally| total.absorb(tally));
-        total
+        let mut total = None;
+        self.documents.iter().for_each(|tally| DocumentTally::absorb_into(&mut total, tally));
+        total.unwrap_or_else(|| DocumentTally::new(0, self.k_grid.len()))
     }
 
     /// [`DocumentTally::rbp`] of the totals.

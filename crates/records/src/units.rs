@@ -63,17 +63,20 @@ pub fn word_perplexity(sum_nll: Nats, words: u64) -> Option<f64> {
 /// assert_eq!([words(""), words("one"), words(" one\n\ntwo "), words("a\u{a0}b\u{1c}c")], [1, 1, 4, 3]);
 /// ```
 pub fn words(text: &str) -> u64 {
-    // Python's white space is Unicode's and four separators of ASCII.
-    let space = |c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c);
     let mut inside = false;
     1 + text
         .chars()
         .filter(|&c| {
-            let began = space(c) && !inside;
-            inside = space(c);
+            let began = is_space(c) && !inside;
+            inside = is_space(c);
             began
         })
         .count() as u64
+}
+
+/// Python's white space: Unicode's and four separators of ASCII.
+pub(crate) fn is_space(letter: char) -> bool {
+    letter.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&letter)
 }
 
 /// Which parameters a count includes.

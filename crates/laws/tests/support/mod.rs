@@ -60,6 +60,7 @@ pub(crate) fn document(ordinal: u32, scored: u64, hits: &[u64], nll: f64) -> Doc
         hits: hits.into(),
         sum_nll: nll * scored as f64,
         sum_entropy: Some(0.9 * nll * scored as f64),
+        text: None,
     }
 }
 

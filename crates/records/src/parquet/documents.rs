@@ -160,7 +160,9 @@ pub fn read_documents(path: &Path) -> Result<Vec<DocumentRow>> {
 ///
 /// # Errors
 /// As [`read_documents`]; as items: [`Error::Damaged`], [`Error::Json`].
-pub fn stream_documents(path: &Path) -> Result<impl Iterator<Item = Result<Vec<DocumentRow>>>> {
+pub fn stream_documents(
+    path: &Path,
+) -> Result<impl Iterator<Item = Result<Vec<DocumentRow>>> + use<>> {
     let (builder, _) = format::open_ours(path, KIND)?;
     let batches =
         Batches::from_builder(builder).map_err(|source| format::unreadable(path, source))?;

@@ -1,6 +1,6 @@
 //! Parquet in and out; the only place of the workspace that knows the format.
 //!
-//! **Actors.** [`tokens`] writes and streams the parts of a run, [`tally`] the sums of their rows,
+//! **Actors.** [`tokens`] writes and streams the parts of a run, [`tally`] the sums of their rows
 //! [`documents`] the table of its documents, [`vocabulary`] that of a tokenizer's entries,
 //! [`curve`] the losses of a training run, [`columns`] reads text columns of foreign files for the
 //! loaders, [`cells`] columns of numbers and text for tables of points; both walk rows by
@@ -23,8 +23,10 @@ pub mod documents;
 mod foreign;
 mod format;
 mod guard;
+mod lists;
 pub mod table;
 pub mod tally;
+mod tally_text;
 pub mod tokens;
 pub mod vocabulary;
 

@@ -10,9 +10,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::builder::{ListBuilder, PrimitiveBuilder};
 use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Decimal128Type, Float64Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Decimal128Type, Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{
     Array, ArrayRef, Decimal128Array, Float64Array, RecordBatch, StringArray, UInt32Array,
     UInt64Array, new_null_array,
@@ -25,6 +24,8 @@ use sha2::{Digest, Sha256};
 
 use super::format;
 use super::guard::Batches;
+use super::lists::{List, list_array};
+use super::tally_text::{self as text, TextColumns, TextLists, TextNumbers};
 use crate::atomic::AtomicFile;
 use crate::classes::{ClassBasis, DocumentClasses, TokenClass};
 use crate::count::{DocumentSums, Gathered, RunSums};
@@ -43,7 +44,10 @@ const SUMS: &str = "relscale.sums";
 
 /// Rises when something is counted otherwise, kinds of tokens included; sums of another version are
 /// counted again.
-const VERSION: u32 = 1;
+///
+/// * 1: no counts by byte, word and span. Its sums are read where there are no rows to count.
+/// * 2: with them.
+const VERSION: u32 = 2;
 
 /// Documents of a row group. Fixed, because it shapes the bytes.
 const GROUP: usize = 1 << 11;
@@ -102,6 +106,7 @@ struct SumsMeta {
 
 /// The numbers of one document as they stand in the columns.
 struct Numbers<'a> {
+    text: Option<TextNumbers<'a>>,
     document: u32,
     counts: [Option<u64>; COUNTS.len()],
     reals: [Option<f64>; REALS.len()],
@@ -146,6 +151,7 @@ impl Account {
         let reals = numbers.reals.iter().map(|real| real.unwrap_or(f64::NAN));
         reals.for_each(|real| bytes.extend(real.to_bits().to_le_bytes()));
         numbers.lists.iter().copied().flatten().for_each(|count| bytes.extend(count.to_le_bytes()));
+        numbers.text.iter().for_each(|text| text.hash(bytes));
         self.hash.update(&self.bytes);
     }
 
@@ -172,7 +178,8 @@ fn runs<'a>(
     grid.k.iter().zip(&sums.runs).flat_map(|(&k, runs)| runs.iter().map(move |&run| (k, run)))
 }
 
-fn schema() -> Arc<Schema> {
+/// The columns of a version.
+fn schema(version: u32) -> Arc<Schema> {
     let list = |item: DataType| DataType::List(Arc::new(Field::new("item", item, false)));
     let of = Field::new("of", DataType::Utf8, false);
     let nullable = [("document", DataType::UInt32)]
@@ -190,6 +197,7 @@ fn schema() -> Arc<Schema> {
             ("tokens", DataType::UInt64),
             ("nll_units", DataType::Decimal128(38, 0)),
         ])
+        .chain(text::columns(list).into_iter().filter(|_| version > 1))
         .map(|(name, kind)| Field::new(name, kind, true));
     Arc::new(Schema::new([of].into_iter().chain(nullable).collect::<Vec<_>>()))
 }
@@ -211,7 +219,7 @@ impl TallyWriter {
     pub fn create(path: &Path, provenance: &Provenance, meta: &TallyMeta) -> Result<Self> {
         let file = AtomicFile::create(path)?;
         let properties = format::properties(KIND, provenance)?;
-        let writer = ArrowWriter::try_new(file, schema(), Some(properties))
+        let writer = ArrowWriter::try_new(file, schema(VERSION), Some(properties))
             .map_err(|source| format::unwritable(path, source))?;
         let (path, grid) = (path.to_path_buf(), meta.sequences.clone());
         let mut new =
@@ -284,10 +292,13 @@ impl TallyWriter {
         let documents = std::mem::take(&mut self.documents);
         let several: Vec<_> =
             documents.iter().map(|sums| lists(&sums.sequences, &sums.classes)).collect();
+        let text: Vec<TextLists> =
+            documents.iter().map(|sums| TextLists::new(sums.tally.text.as_ref())).collect();
         let numbers: Vec<Numbers<'_>> = documents
             .iter()
             .zip(&several)
-            .map(|(sums, lists)| Numbers::new(&sums.tally, lists))
+            .zip(&text)
+            .map(|((sums, lists), text)| Numbers::new(&sums.tally, lists, text))
             .collect();
         numbers.iter().for_each(|numbers| self.account.document(numbers));
         let ordinals =
@@ -307,6 +318,7 @@ impl TallyWriter {
             let values = numbers.iter().map(|numbers| numbers.lists[at]);
             columns.push((name, list_array::<UInt32Type>(values)));
         }
+        columns.extend(text::arrays(&text));
         self.rows("document", documents.len(), columns)
     }
 
@@ -315,7 +327,7 @@ impl TallyWriter {
         if rows == 0 {
             return Ok(());
         }
-        let schema = schema();
+        let schema = schema(VERSION);
         let arrays = schema.fields().iter().map(|field| -> ArrayRef {
             match columns.iter().find(|(name, _)| *name == field.name()) {
                 Some((_, array)) => Arc::clone(array),
@@ -337,8 +349,13 @@ impl TallyWriter {
 }
 
 impl<'a> Numbers<'a> {
-    fn new(tally: &'a DocumentTally, lists: &'a [Vec<u32>; LISTS.len()]) -> Self {
+    fn new(
+        tally: &'a DocumentTally,
+        lists: &'a [Vec<u32>; LISTS.len()],
+        text: &'a TextLists,
+    ) -> Self {
         Self {
+            text: Some(text.numbers()),
             document: tally.document,
             counts: [Some(tally.scored), Some(tally.bytes), Some(tally.nonfinite), tally.tied],
             reals: [Some(tally.sum_nll), tally.sum_entropy],
@@ -382,6 +399,10 @@ impl<'a> Numbers<'a> {
                 hits: self.hits.to_vec(),
                 sum_nll,
                 sum_entropy,
+                text: match &self.text {
+                    Some(text) => Some(text.tally(k)?),
+                    None => None,
+                },
             },
             sequences: DocumentSequences {
                 document,
@@ -397,16 +418,6 @@ impl<'a> Numbers<'a> {
             },
         })
     }
-}
-
-fn list_array<'a, T: ArrowPrimitiveType>(rows: impl Iterator<Item = &'a [T::Native]>) -> ArrayRef {
-    let field = Field::new("item", T::DATA_TYPE, false);
-    let mut list = ListBuilder::new(PrimitiveBuilder::<T>::new()).with_field(field);
-    for row in rows {
-        list.values().append_slice(row);
-        list.append(true);
-    }
-    Arc::new(list.finish())
 }
 
 /// Reads the sums of a run.
@@ -433,7 +444,8 @@ impl TallyReader {
             serde_json::from_str(text).map_err(|error| damaged(format!("`{key}`: {error}")))
         };
         let meta = json(TALLY)?;
-        if meta.get("version").and_then(serde_json::Value::as_u64) != Some(VERSION.into()) {
+        let version = meta.get("version").and_then(serde_json::Value::as_u64);
+        if !version.is_some_and(|version| (1..=VERSION.into()).contains(&version)) {
             return Err(damaged(
                 "its sums were counted by another version of the program".to_owned(),
             ));
@@ -445,7 +457,7 @@ impl TallyReader {
         if meta.k != k_grid(provenance.scoring.vocabulary.scored) {
             return Err(damaged(format!("its k are {:?}", meta.k)));
         }
-        if **builder.schema().fields() != **schema().fields() {
+        if **builder.schema().fields() != **schema(meta.version).fields() {
             return Err(damaged("its columns are not those of a tally".to_owned()));
         }
         let batches = Batches::from_builder(builder.with_batch_size(GROUP))
@@ -461,6 +473,11 @@ impl TallyReader {
     /// What the tally says about itself.
     pub fn meta(&self) -> &TallyMeta {
         &self.meta
+    }
+
+    /// Whether bytes, words and spans are among what was counted.
+    pub fn counts_text(&self) -> bool {
+        self.meta.version > 1
     }
 
     /// Reads everything into memory.
@@ -488,7 +505,7 @@ impl TallyReader {
         let mut last = None;
         for batch in self.batches.by_ref() {
             let batch = batch.map_err(|source| damaged(source.to_string()))?;
-            let columns = Columns::from_batch(&batch)
+            let columns = Columns::from_batch(&batch, self.meta.version > 1)
                 .ok_or_else(|| damaged("a batch lacks a column".to_owned()))?;
             for row in 0..batch.num_rows() {
                 let strange = || damaged(format!("row {row} of a batch is none of a tally"));
@@ -536,12 +553,13 @@ struct Columns<'a> {
     reals: Vec<&'a Float64Array>,
     hits: List<'a, UInt64Type>,
     lists: Vec<List<'a, UInt32Type>>,
+    text: Option<TextColumns<'a>>,
     run: (&'a UInt32Array, &'a UInt32Array, &'a UInt64Array, &'a UInt64Array),
     rank: (&'a UInt32Array, &'a UInt64Array, &'a Decimal128Array),
 }
 
 impl<'a> Columns<'a> {
-    fn from_batch(batch: &'a RecordBatch) -> Option<Self> {
+    fn from_batch(batch: &'a RecordBatch, text: bool) -> Option<Self> {
         let column = |name: &str| batch.column_by_name(name).map(AsRef::as_ref);
         let small = |name: &str| column(name)?.as_primitive_opt::<UInt32Type>();
         let large = |name: &str| column(name)?.as_primitive_opt::<UInt64Type>();
@@ -556,6 +574,10 @@ impl<'a> Columns<'a> {
                 .into_iter()
                 .map(|name| List::from_column(column(name)?))
                 .collect::<Option<_>>()?,
+            text: match text {
+                true => Some(TextColumns::from_batch(batch)?),
+                false => None,
+            },
             run: (small("k")?, small("length")?, large("ended")?, large("cut")?),
             rank: (
                 small("rank")?,
@@ -579,7 +601,11 @@ impl<'a> Columns<'a> {
             *list = column.row(row)?;
         }
         let (document, hits) = (self.document.value(row), self.hits.row(row)?);
-        Some(Numbers { document, counts, reals, hits, lists })
+        let text = match &self.text {
+            Some(columns) => Some(columns.row(row)?),
+            None => None,
+        };
+        Some(Numbers { text, document, counts, reals, hits, lists })
     }
 
     fn run(&self, row: usize) -> (u32, RunCount) {
@@ -592,24 +618,5 @@ impl<'a> Columns<'a> {
     fn rank(&self, row: usize) -> (u32, u64, i128) {
         let (rank, tokens, nll) = self.rank;
         (rank.value(row), tokens.value(row), nll.value(row))
-    }
-}
-
-/// A column of lists.
-struct List<'a, T: ArrowPrimitiveType> {
-    offsets: &'a [i32],
-    values: &'a [T::Native],
-}
-
-impl<'a, T: ArrowPrimitiveType> List<'a, T> {
-    fn from_column(column: &'a dyn Array) -> Option<Self> {
-        let lists = column.as_list_opt::<i32>()?;
-        let values = lists.values().as_primitive_opt::<T>()?.values();
-        Some(Self { offsets: lists.value_offsets(), values })
-    }
-
-    fn row(&self, row: usize) -> Option<&'a [T::Native]> {
-        let at = |row: usize| usize::try_from(*self.offsets.get(row)?).ok();
-        self.values.get(at(row)?..at(row + 1)?)
     }
 }

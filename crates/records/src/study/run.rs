@@ -323,6 +323,17 @@ impl RunFolder {
         read_documents(&self.path.join(DOCUMENTS_FILE))
     }
 
+    /// Streams the table of documents; `None` where there is none.
+    pub(super) fn stream_documents(
+        &self,
+    ) -> Result<Option<impl Iterator<Item = Result<Vec<DocumentRow>>> + use<>>> {
+        let path = self.path.join(DOCUMENTS_FILE);
+        if !path.exists() {
+            return Ok(None);
+        }
+        stream_documents(&path).map(Some)
+    }
+
     /// Perplexity a word of a finished run with these totals, as lm-evaluation-harness defines it;
     /// `None` unless every token of every document was scored (but the first where nothing stands
     /// before it), and all documents came as text.

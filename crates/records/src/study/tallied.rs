@@ -17,6 +17,7 @@ use crate::parquet::{TallyMeta, TallyReader, TallyWriter, read_token_ids};
 use crate::sequences::SequenceGrid;
 use crate::tally::{DocumentTally, RunTally, TallyOptions, k_grid};
 use crate::vocabulary::Vocabulary;
+use crate::words::DocumentEnds;
 
 const TALLY_FILE: &str = "tally.parquet";
 
@@ -28,7 +29,10 @@ impl RunFolder {
 
     /// Whether the sums of a finished run are kept and can be believed.
     pub fn has_tally(&self, done: &Done) -> bool {
-        self.kept(done).and_then(|kept| kept.each(drop)).is_ok()
+        let kept = self.kept(done);
+        // Sums of an earlier version do where nothing else can be had.
+        let enough = |kept: &TallyReader| kept.counts_text() || self.without_rows(done);
+        kept.is_ok_and(|kept| enough(&kept) && kept.each(drop).is_ok())
     }
 
     /// Whether there is no part of the run at all: it came without its rows.
@@ -113,7 +117,18 @@ impl RunFolder {
         vocabulary: Option<&Vocabulary>,
     ) -> Result<RunCounter> {
         options.sequences.validate()?;
-        RunCounter::new(&self.record().provenance, options, &self.token_counts()?, vocabulary)
+        let (provenance, counts) = (&self.record().provenance, self.token_counts()?);
+        RunCounter::new(provenance, options, &counts, vocabulary, self.ends()?)
+    }
+
+    /// Where the documents end; nowhere that is known in a run without its table of documents.
+    fn ends(&self) -> Result<DocumentEnds> {
+        let mut ends = DocumentEnds::default();
+        let Some(rows) = self.stream_documents()? else { return Ok(ends) };
+        for rows in rows {
+            rows?.iter().for_each(|row| ends.push(row.ordinal, row.tokens));
+        }
+        Ok(ends)
     }
 
     /// Streams the rows through a counter, and hands over each document when it has ended.
@@ -164,21 +179,20 @@ impl Study {
     /// As [`RunFolder::rows`]; [`Error::NeedsRows`].
     pub fn totals(&self, run: &RunFolder) -> Result<DocumentTally> {
         let done = run.finished()?;
-        let empty = || {
-            DocumentTally::new(0, k_grid(run.record().provenance.scoring.vocabulary.scored).len())
-        };
-        let mut total = empty();
-        let kept =
-            run.kept(&done).and_then(|kept| kept.each(|document| total.absorb(&document.tally)));
+        let mut total = None;
+        let kept = run.kept(&done).and_then(|kept| {
+            kept.each(|document| DocumentTally::absorb_into(&mut total, &document.tally))
+        });
         if let Err(unusable) = kept {
             rows_needed(run, &done, unusable)?;
-            total = empty();
+            total = None;
             run.count(run.counter(&TallyOptions::default(), None)?, |document| {
-                total.absorb(&document.tally);
+                DocumentTally::absorb_into(&mut total, &document.tally);
                 Ok(())
             })?;
         }
-        Ok(total)
+        let grid = || k_grid(run.record().provenance.scoring.vocabulary.scored).len();
+        Ok(total.unwrap_or_else(|| DocumentTally::new(0, grid())))
     }
 
     /// The sums of a finished run; the family set in this study wins.
@@ -239,6 +253,10 @@ impl Study {
         let vocabulary = self.vocabulary_path(&run.record().provenance.tokenizer.sha256);
         if !kept.meta().classes.vocabulary && vocabulary.exists() && !run.without_rows(done) {
             let reason = "classes of tokens were counted without the vocabulary".to_owned();
+            return Err(Error::NeedsRows { path: run.path().to_path_buf(), reason });
+        }
+        if !kept.counts_text() && !run.without_rows(done) {
+            let reason = "bytes and words were not counted".to_owned();
             return Err(Error::NeedsRows { path: run.path().to_path_buf(), reason });
         }
         kept.read()
