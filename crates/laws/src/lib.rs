@@ -25,6 +25,7 @@
 //! | `breakdown` | whether noise of the text sample, or what else, breaks a rank law at large k |
 //! | [`predict`] | a value at a size, or the size for a target, from the laws of a study; `sizes` says how far from the data |
 //! | [`size_tokens`] | errors and gaps along size at fixed tokens, and along tokens at fixed size |
+//! | `text_units` | laws in bytes, words and spans of words; families with different tokenizers side by side |
 //! | [`tables`] | tables, manifests and results of others, read for all laws alike |
 //! | [`two_stage`] | compute to loss to accuracy, beside accuracy straight from compute |
 //! | [`user_table`] | the same fits on a user's own table, or on results of lm-evaluation-harness |
@@ -68,6 +69,7 @@ mod study;
 mod summary;
 mod table;
 pub mod tables;
+mod text_units;
 pub mod training;
 pub mod two_stage;
 pub mod user_table;

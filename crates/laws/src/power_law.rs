@@ -42,10 +42,7 @@ pub(crate) fn law(
     forbidding: impl Fn(&[Point]) -> Vec<Flag>,
 ) -> Law {
     let level = setting.level;
-    let (symbol, unit) = (
-        quantity.symbol(),
-        if quantity == Quantity::CrossEntropy { "nats per token" } else { "nats" },
-    );
+    let (symbol, unit) = (quantity.symbol(), quantity.unit());
     let mut points: Vec<Point> = measured.iter().map(point).collect();
     let (sizes, _) = series::numbers(&points);
     let left_out_values: Vec<&[f64]> = measured.iter().map(|m| m.left_out.as_slice()).collect();

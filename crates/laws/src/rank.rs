@@ -1,6 +1,7 @@
 //! The rank law: `-ln RBP_k` against S (arXiv 2510.20387, eq. 4 and 5).
 //!
-//! `RBP_k` is the share of scored tokens whose rank is at most k. Where every token hits,
+//! `RBP_k` is the share of scored tokens whose rank is at most k; of bytes, words and spans the share
+//! that is hit alike ([`Unit`]). Where every token hits,
 //! `-ln RBP_k` is 0 and has no logarithm; where none does it is infinite: such points are left out
 //! and listed. Where only a few miss (or hit) the point is kept, but its error is of the size of
 //! the whole effect, so no slope is claimed: `Var(ln(-ln p))` is about `1/misses` near p = 1,
@@ -8,29 +9,42 @@
 
 use crate::options::FitOptions;
 use crate::power_law::{self, Measured, Setting};
-use crate::result::{Flag, FlagCode, Law, LeftOut, Point, Quantity};
-use crate::table::{Group, Sums};
+use crate::result::{Flag, FlagCode, Law, LeftOut, Point};
+use crate::table::{Group, Sums, Unit};
 
 /// `-ln(hits / tokens)` in nats, exact also where nearly all tokens hit.
 pub(crate) fn minus_ln_rbp(hits: f64, tokens: f64) -> f64 {
     -(-(tokens - hits) / tokens).ln_1p()
 }
 
-/// The rank law at the k with index `at` of the group.
+/// The rank law of tokens at the k with index `at` of the group.
 pub(crate) fn law(group: &Group<'_>, at: usize, options: &FitOptions) -> Law {
+    law_of(Unit::Token, group, at, options)
+}
+
+/// The same of another unit, whose counts the group holds.
+pub(crate) fn law_of(unit: Unit, group: &Group<'_>, at: usize, options: &FitOptions) -> Law {
     let k = group.k[at];
+    let units = unit.plural();
+    let quantity = unit.quantity(k);
+    let share = quantity.symbol().trim_start_matches("-ln ").to_owned();
+    let has = if unit == Unit::Token { "has rank <= " } else { "is a hit at k = " };
+    let have = if unit == Unit::Token { "have rank <= " } else { "are hits at k = " };
     let mut measured = Vec::new();
     let mut left_out = Vec::new();
     for (model, run) in group.runs.iter().enumerate() {
         let sums = run.sums();
         let (hits, tokens) = (sums.hits[at], sums.tokens);
         let reason = if tokens == 0.0 {
-            "no token was scored".to_owned()
+            match unit {
+                Unit::Token => "no token was scored".to_owned(),
+                _ => format!("there are no {units} that were scored whole"),
+            }
         } else if hits == 0.0 {
-            format!("none of {tokens} tokens has rank <= {k}: RBP_{k} = 0, its -ln is infinite")
+            format!("none of {tokens} {units} {has}{k}: {share} = 0, its -ln is infinite")
         } else if hits == tokens {
             format!(
-                "all {tokens} tokens have rank <= {k}: RBP_{k} = 1, its -ln is 0 and has no logarithm"
+                "all {tokens} {units} {have}{k}: {share} = 1, its -ln is 0 and has no logarithm"
             )
         } else {
             let statistic = |sums: Sums<'_>| minus_ln_rbp(sums.hits[at], sums.tokens);
@@ -48,13 +62,21 @@ pub(crate) fn law(group: &Group<'_>, at: usize, options: &FitOptions) -> Law {
         left_out.push(LeftOut::new(&run.tally.model, reason).at(run.tally.non_embedding as f64));
     }
     let setting = Setting { level: options.level, sizes: &group.sizes };
-    power_law::law(Quantity::Rank { k }, setting, measured, left_out, |points| {
+    power_law::law(quantity, setting, measured, left_out, |points| {
         let few = |code, what, verb, count: fn(&Point) -> Option<u64>| {
-            few(points, k, options.minimum_count, code, what, verb, count)
+            let of = match unit {
+                Unit::Token => format!("tokens of rank {verb} {k}"),
+                _ => format!("{units} with {verb} {k}"),
+            };
+            few(points, &of, options.minimum_count, code, what, count)
         };
-        few(FlagCode::FewMisses, "misses", "above", |point| point.misses)
+        let (above, within) = match unit {
+            Unit::Token => ("above", "at most"),
+            _ => ("a rank above", "all ranks at most"),
+        };
+        few(FlagCode::FewMisses, "misses", above, |point| point.misses)
             .into_iter()
-            .chain(few(FlagCode::FewHits, "hits", "at most", |point| point.hits))
+            .chain(few(FlagCode::FewHits, "hits", within, |point| point.hits))
             .collect()
     })
 }
@@ -62,11 +84,10 @@ pub(crate) fn law(group: &Group<'_>, at: usize, options: &FitOptions) -> Law {
 /// A flag when some model has a count below `minimum`.
 fn few(
     points: &[Point],
-    k: u32,
+    of: &str,
     minimum: u64,
     code: FlagCode,
     what: &str,
-    verb: &str,
     count: fn(&Point) -> Option<u64>,
 ) -> Option<Flag> {
     let short: Vec<String> = points
@@ -81,7 +102,7 @@ fn few(
         Flag::new(
             code,
             format!(
-                "no slope is claimed: fewer than {minimum} {what} (tokens of rank {verb} {k}) for {}",
+                "no slope is claimed: fewer than {minimum} {what} ({of}) for {}",
                 short.join(", ")
             ),
         )

@@ -7,11 +7,12 @@ use crate::family::{NAME_THEM, unlike_shapes};
 use crate::line::{Fit, text_noise};
 use crate::options::FitOptions;
 use crate::result::{
-    Estimate, Flag, FlagCode, GroupFit, Law, ModelSummary, RESULT_FORMAT, StudyFit,
+    Estimate, Flag, FlagCode, GroupFit, Law, ModelSummary, RESULT_FORMAT, StudyFit, TextUnits,
 };
 use crate::table::Group;
 use crate::{
-    breakdown, cross_entropy, emergence, predict, rank, rank_distribution, series, summary, verdict,
+    breakdown, cross_entropy, emergence, predict, rank, rank_distribution, series, summary,
+    text_units, verdict,
 };
 use rayon::prelude::*;
 use relscale_records::RunTally;
@@ -40,11 +41,13 @@ pub fn fit_study(runs: &[RunTally], options: &FitOptions) -> Result<StudyFit, La
     // Collected before the first error is looked for, so that it is the first in order, not in
     // time.
     let fits: Vec<_> = groups.par_iter().map(|group| fit_group(group, options)).collect();
+    let fits: Vec<GroupFit> = fits.into_iter().collect::<Result<_, _>>()?;
     Ok(StudyFit {
         format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         options: options.clone(),
-        groups: fits.into_iter().collect::<Result<_, _>>()?,
+        across_tokenizers: text_units::across(&groups, &fits, options),
+        groups: fits,
     })
 }
 
@@ -77,6 +80,7 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsEr
         models,
         rank_laws,
         cross_entropy_law,
+        text_units: Some(text_units::fit_group(group, options)?),
         emergence: emergence::emergence(group, options)?,
         next_size: None,
     };
@@ -86,8 +90,9 @@ fn fit_group(group: &Group<'_>, options: &FitOptions) -> Result<GroupFit, LawsEr
         .flat_map(|emergence| &mut emergence.by_k)
         .flat_map(|at_k| &mut at_k.lengths)
         .map(|windows| &mut windows.law);
-    let laws: Vec<&mut Law> =
+    let mut laws: Vec<&mut Law> =
         fit.rank_laws.iter_mut().chain([&mut fit.cross_entropy_law]).chain(of_sequences).collect();
+    laws.extend(fit.text_units.iter_mut().flat_map(TextUnits::laws_mut));
     laws.into_par_iter().for_each(|law| {
         let (x, values) = series::numbers(&law.points);
         law.text.iter_mut().for_each(|text| text.condense(&x, &values));

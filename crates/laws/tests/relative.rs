@@ -7,8 +7,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use relscale_laws::relative::{
-    Covariates, ErrorMeasure, Measurements, ModelFamily, RelativeOptions, RelativeTable, Series,
-    SeriesPoint, StudySource, fit_relative, read_study, read_table,
+    Covariates, ErrorMeasure, HitUnit, Measurements, ModelFamily, RelativeOptions, RelativeTable,
+    Series, SeriesPoint, StudySource, fit_relative, read_study, read_table,
 };
 use relscale_laws::tables::{Kind, Select};
 
@@ -488,14 +488,16 @@ fn tags_are_distributions_and_their_documents_are_drawn_apart() {
 fn ranks_bytes_and_options() {
     let (runs, mut documents) = tagged();
     let ranks = read_study(&StudySource {
-        error: ErrorMeasure::Rbp { k: 10 },
+        error: ErrorMeasure::Rbp { unit: HitUnit::Token, k: 10 },
         ..source(&runs, &documents)
     })
     .unwrap();
     assert_eq!(ranks.error, "-ln RBP_10");
     near(ranks.families[0].series[0].points[0].error, -(0.6_f64.ln()), 1e-12);
-    let refused =
-        read_study(&StudySource { error: ErrorMeasure::Rbp { k: 7 }, ..source(&runs, &documents) });
+    let refused = read_study(&StudySource {
+        error: ErrorMeasure::Rbp { unit: HitUnit::Token, k: 7 },
+        ..source(&runs, &documents)
+    });
     assert!(refused.unwrap_err().to_string().contains("k = 7 was not tallied"));
 
     let bits = |documents: &BTreeMap<String, Vec<DocumentRow>>| {

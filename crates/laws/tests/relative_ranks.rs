@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use relscale_laws::relative::{
-    ErrorMeasure, Measurements, RelativeOptions, StudySource, counted_ranks, fit_relative,
+    ErrorMeasure, HitUnit, Measurements, RelativeOptions, StudySource, counted_ranks, fit_relative,
     read_study,
 };
 use relscale_laws::{FlagCode, RelativeFit, Trend};
@@ -49,8 +49,10 @@ fn measured(runs: &[RunTally], error: ErrorMeasure) -> Measurements {
 fn with_ranks(runs: &[RunTally], ranks: &[u32]) -> RelativeFit {
     let options = RelativeOptions::new("prose");
     let mut fit = fit_relative(&measured(runs, ErrorMeasure::BitsPerByte), &options, None).unwrap();
-    let ranks: Vec<(u32, Measurements)> =
-        ranks.iter().map(|&k| (k, measured(runs, ErrorMeasure::Rbp { k }))).collect();
+    let ranks: Vec<(u32, Measurements)> = ranks
+        .iter()
+        .map(|&k| (k, measured(runs, ErrorMeasure::Rbp { unit: HitUnit::Token, k })))
+        .collect();
     fit.add_ranks(&ranks).unwrap();
     fit
 }
@@ -83,7 +85,7 @@ fn each_k_has_the_slope_that_made_it() {
 fn a_k_is_what_a_relative_fit_of_it_says() {
     let runs = runs();
     let fit = with_ranks(&runs, &[10]);
-    let alone = measured(&runs, ErrorMeasure::Rbp { k: 10 });
+    let alone = measured(&runs, ErrorMeasure::Rbp { unit: HitUnit::Token, k: 10 });
     let alone = fit_relative(&alone, &RelativeOptions::new("prose"), None).unwrap();
     let law = alone.families[0].gap("code").unwrap().fit().unwrap();
     // One k gives no picture along k.
@@ -148,7 +150,7 @@ fn a_k_with_few_misses_has_a_slope_that_is_not_claimed() {
     // The same as the error of a relative law, and few hits in place of few misses.
     let of = |runs: &[RunTally], k| {
         let fit = fit_relative(
-            &measured(runs, ErrorMeasure::Rbp { k }),
+            &measured(runs, ErrorMeasure::Rbp { unit: HitUnit::Token, k }),
             &RelativeOptions::new("prose"),
             None,
         )

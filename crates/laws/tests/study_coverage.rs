@@ -11,7 +11,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use relscale_laws::relative::{
-    ErrorMeasure, RelativeOptions, StudySource, fit_relative, read_study,
+    ErrorMeasure, HitUnit, RelativeOptions, StudySource, fit_relative, read_study,
 };
 use relscale_laws::{FitOptions, Trend, fit_study};
 use relscale_records::RunTally;
@@ -90,7 +90,7 @@ fn false_claims(documents: u32, repetitions: usize, seed: u64) -> [f64; 2] {
         let source = StudySource {
             runs: &runs,
             documents: &BTreeMap::new(),
-            error: ErrorMeasure::Rbp { k: 1 },
+            error: ErrorMeasure::Rbp { unit: HitUnit::Token, k: 1 },
             x: None,
             family: None,
             by: None,

@@ -402,6 +402,13 @@ fn sums_of_earlier_versions_are_counted_again_or_lack_words() {
     assert_eq!(text.byte_hits.last(), Some(&counted.totals().bytes));
     // It has no vocabulary, which came later than it.
     assert_eq!(text.words, None);
+    // Where a part is damaged they are better than nothing.
+    let part = run.part_path(0);
+    let whole = fs::read(&part).unwrap();
+    fs::write(run.tally_path(), &before).unwrap();
+    fs::write(&part, &whole[..whole.len() / 2]).unwrap();
+    assert_eq!(study.tally(&run).unwrap().totals().hits, counted.totals().hits);
+    fs::write(&part, whole).unwrap();
     // Without rows they are read as they are, and lack what was not counted.
     fs::write(run.tally_path(), before).unwrap();
     for file in &done.parts {

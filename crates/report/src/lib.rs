@@ -165,5 +165,6 @@ fn no_laws() -> StudyFit {
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         options: FitOptions::default(),
         groups: Vec::new(),
+        across_tokenizers: Vec::new(),
     }
 }

@@ -345,6 +345,7 @@ fn empty_laws_say_what_to_do() {
         tool: "relscale test".into(),
         options: FitOptions::default(),
         groups: Vec::new(),
+        across_tokenizers: Vec::new(),
     };
     let text = read(&page_in(&study, home.path()));
     says(&text, "There is no law to show");

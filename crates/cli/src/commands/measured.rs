@@ -6,7 +6,9 @@ use std::path::Path;
 
 use relscale_laws::LawsError;
 use relscale_laws::manifest::{Manifest, ModelAxis};
-use relscale_laws::relative::{ErrorMeasure, Measurements, StudySource, counted_ranks, read_study};
+use relscale_laws::relative::{
+    ErrorMeasure, HitUnit, Measurements, StudySource, counted_ranks, read_study,
+};
 use relscale_records::parquet::DocumentRow;
 use relscale_records::{RunTally, Study};
 
@@ -92,7 +94,13 @@ impl Choice<'_> {
         if matches!(self.error, ErrorMeasure::Choice(_)) {
             return Ok(Vec::new());
         }
-        let at = |k| Ok((k, Self { error: ErrorMeasure::Rbp { k }, ..*self }.errors(measured)?));
+        let at = |k| {
+            Ok((
+                k,
+                Self { error: ErrorMeasure::Rbp { unit: HitUnit::Token, k }, ..*self }
+                    .errors(measured)?,
+            ))
+        };
         counted_ranks(&measured.runs).into_iter().map(at).collect()
     }
 
@@ -144,7 +152,7 @@ pub(super) fn error(named: &[String]) -> anyhow::Result<ErrorMeasure> {
         [] => Ok(ErrorMeasure::BitsPerByte),
         [one] => Ok(one.parse()?),
         several => {
-            let hint = "give one of bpb, ce, rbp10, choice-nll, accuracy";
+            let hint = "give one of bpb, ce, rbp10, word10, choice-nll, accuracy";
             Err(Refusal::new(format!("a study has one error, not {}", several.join(" and ")), hint)
                 .into())
         }

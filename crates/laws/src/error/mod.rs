@@ -172,6 +172,18 @@ pub enum LawsError {
         /// The k at hand.
         tallied: Vec<u32>,
     },
+    /// Bytes, words or spans were asked for that were not counted when the tally was made.
+    #[error("{what} were not counted for model `{model}` on corpus `{corpus}`: {reason}")]
+    NotCounted {
+        /// Bytes, words, spans.
+        what: String,
+        /// The model.
+        model: String,
+        /// The corpus.
+        corpus: String,
+        /// Why, and what to do.
+        reason: String,
+    },
     /// Sequences were asked for that were not counted when the tally was made.
     #[error(
         "sequences of {what} = {value} were not counted for model `{model}` on corpus `{corpus}`; counted are {tallied:?}"

@@ -3,7 +3,8 @@
 //! `E(F) = alpha F^-beta` for each distribution,
 //! `G(F) = E_treatment / E_baseline = gamma F^delta_beta` for each gap (arXiv 2510.24626). `ln G`
 //! is fitted directly, so that what both distributions share in a model cancels; F is parameters,
-//! tokens, compute or any column, E bits per byte, cross entropy, `-ln RBP_k` or any error.
+//! tokens, compute or any column, E bits per byte, cross entropy, `-ln RBP_k` (of tokens, bytes, words
+//! or spans of words) or any error.
 //!
 //! | file | what |
 //! |---|---|
@@ -46,6 +47,6 @@ pub use fit::fit_relative;
 pub use means::{Means, Weighting};
 pub use ranks::counted_ranks;
 pub use series::{Counted, Measurements, ModelFamily, Series, SeriesPoint, Units};
-pub use source::{ErrorMeasure, StudySource};
+pub use source::{ErrorMeasure, HitUnit, StudySource};
 pub use study::read_study;
 pub use table::{RelativeTable, read_table};

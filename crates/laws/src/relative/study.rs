@@ -19,7 +19,7 @@ use crate::error::LawsError;
 use crate::options::FitOptions;
 use crate::rank::minus_ln_rbp;
 use crate::result::{Flag, FlagCode, LeftOut};
-use crate::table::{Group, Sums};
+use crate::table::{Group, Sums, Unit, bare, check_alike};
 
 /// The errors of a study's runs.
 ///
@@ -165,15 +165,10 @@ impl Share {
     }
 }
 
-/// A run without its documents and what was counted of them besides.
-fn bare(run: &RunTally) -> RunTally {
-    RunTally { documents: Vec::new(), sequences: None, ranks: None, classes: None, ..run.clone() }
-}
-
 /// The errors of all models on one distribution.
 fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
     let k = match source.error {
-        ErrorMeasure::Rbp { k } => vec![k],
+        ErrorMeasure::Rbp { k, .. } => vec![k],
         // Any k that was counted; it is not looked at.
         ErrorMeasure::BitsPerByte | ErrorMeasure::CrossEntropy | ErrorMeasure::Choice(_) => {
             share.runs[0].k_grid.first().copied().into_iter().collect()
@@ -202,6 +197,7 @@ fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
         units: None,
     };
     let key = identity(&share);
+    let share = in_units(share, source.error)?;
     for group in Group::all(&share.runs, &options)? {
         let mut units =
             Units { key: key.clone(), sizes: group.sizes.0.clone(), left_out: BTreeMap::new() };
@@ -232,6 +228,30 @@ fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
         series.units = Some(units);
     }
     Ok(series)
+}
+
+/// The runs in the unit of the error, once they were found alike in tokens.
+fn in_units(share: Share, error: ErrorMeasure) -> Result<Share, LawsError> {
+    let unit = match error {
+        ErrorMeasure::Rbp { unit, .. } => Unit::from(unit),
+        _ => Unit::Token,
+    };
+    if unit == Unit::Token {
+        return Ok(share);
+    }
+    let runs: Vec<&RunTally> = share.runs.iter().collect();
+    check_alike(&runs[0].family, &runs[0].corpus, &runs)?;
+    let mut runs: Vec<RunTally> =
+        share.runs.iter().map(|run| unit.view(run)).collect::<Result<_, _>>()?;
+    // What a model lacks of bytes or words for want of a finite score differs from model to model;
+    // that all were scored at the same positions was seen.
+    for at in 0..runs[0].documents.len() {
+        let most = runs.iter().map(|run| run.documents[at].scored).max().unwrap_or(0);
+        for run in &mut runs {
+            run.documents[at].nonfinite = most - run.documents[at].scored;
+        }
+    }
+    Ok(Share { runs, ..share })
 }
 
 /// A hash of a set of documents: another for other documents, the same for the same, whatever they

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ClassReport, Emergence, Estimate, Flag, GroupBreakdown, Law, NextSize, RankDistribution,
+    TextUnits,
 };
 
 /// All laws of one family on one corpus.
@@ -25,6 +26,10 @@ pub struct GroupFit {
     /// alpha at k = 1 less beta of the cross entropy, from the paired ratio at each model, so that
     /// noise common to both cancels; absent when either law has no fit.
     pub greedy_minus_cross_entropy: Option<Estimate>,
+    /// Laws in bytes, words and spans of words, which compare across tokenizers; absent in files of
+    /// earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_units: Option<TextUnits>,
     /// Several tokens right in a row; absent where sequences were not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emergence: Option<Emergence>,
@@ -48,14 +53,21 @@ pub struct GroupFit {
 }
 
 impl GroupFit {
+    /// All laws that a study can show of a group: of ranks, of the cross entropy, of the text's
+    /// units.
+    pub fn laws(&self) -> impl Iterator<Item = &Law> {
+        let text = self.text_units.iter().flat_map(TextUnits::laws);
+        self.rank_laws.iter().chain([&self.cross_entropy_law]).chain(text)
+    }
+
     /// The rank law at `k`, when it was asked for.
     pub fn rank_law(&self, k: u32) -> Option<&Law> {
         self.rank_laws.iter().find(|law| law.k() == Some(k))
     }
 
     /// The findings beyond the exponents, each with the words for its subject: the shape of the
-    /// first rank law and of the cross entropy, what the next size buys, where the law ends, which
-    /// tokens miss, tokens in a row, the distribution of ranks. What the result does not hold is
+    /// first rank law and of the cross entropy, what the next size buys, where the law ends, what
+    /// compares across tokenizers, which tokens miss, tokens in a row, the distribution of ranks. What the result does not hold is
     /// passed over.
     pub fn findings(&self) -> Vec<(&'static str, &str)> {
         let shape = self.rank_laws.first().and_then(|law| law.rivals.as_ref());
@@ -65,6 +77,7 @@ impl GroupFit {
             ("shape of CE", entropy.map(|rivals| &rivals.verdict)),
             ("next size", self.next_size.as_ref().map(|next| &next.verdict)),
             ("large k", self.breakdown.as_ref().map(|breakdown| &breakdown.verdict)),
+            ("across tokenizers", self.text_units.as_ref().map(|text| &text.verdict)),
             ("who misses", self.classes.as_ref().map(|classes| &classes.verdict)),
             ("in a row", self.emergence.as_ref().map(|emergence| &emergence.verdict)),
             ("ranks", self.rank_distribution.as_ref().map(|ranks| &ranks.verdict)),

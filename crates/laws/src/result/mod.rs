@@ -4,7 +4,8 @@
 //! [`ModelSummary`]s and [`Law`]s. A law is a [`Series`]: its [`Point`]s, what it left out, the
 //! [`PowerLaw`] or the reason why there is none ([`Outcome`]), its [`Rivals`] and its
 //! [`Breakdown`]; so are a column of a table and the [`Gap`] of two distributions. Beside its laws
-//! a group holds its [`Emergence`], its [`RankDistribution`] and its [`ClassReport`]. What is a
+//! a group holds its [`TextUnits`], its [`Emergence`], its [`RankDistribution`] and its
+//! [`ClassReport`]; beside the groups [`AcrossTokenizers`] holds families side by side. What is a
 //! file of its own is [`Saved`]; `earlier` reads files of earlier layouts.
 //!
 //! Invariants: every number has its unit in its name or in [`Estimate::unit`]; every estimate has
@@ -49,6 +50,7 @@ mod series;
 mod size_tokens;
 mod study;
 mod table;
+mod text_units;
 mod trace;
 mod training;
 mod two_stage;
@@ -99,6 +101,9 @@ pub use series::{ChiSquared, Law, LeftOut, Point, PowerLaw, Quantity, Regime, Se
 pub use size_tokens::{Direction, Plane, SizeTokens, SizeTokensFit, Slice, Split};
 pub use study::StudyFit;
 pub use table::{TableFit, TableGroup};
+pub use text_units::{
+    AcrossFamilies, AcrossTokenizers, FamilyOnText, FamilyValue, TextCounts, TextUnits,
+};
 pub use trace::TracePoint;
 pub(crate) use trace::trace;
 pub use training::{

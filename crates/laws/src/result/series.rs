@@ -94,6 +94,26 @@ pub enum Quantity {
         /// N, tokens in a row.
         length: u32,
     },
+    /// Total bits over total bytes of the scored tokens.
+    BitsPerByte,
+    /// `-ln RBP_k` of bytes: of those that stand in tokens of rank at most `k`.
+    Bytes {
+        /// The largest rank that counts as a hit.
+        k: u32,
+    },
+    /// `-ln RBP_k` of words: of those whose tokens all have rank at most `k`.
+    Words {
+        /// The largest rank that counts as a hit.
+        k: u32,
+    },
+    /// `-ln RBP_k` of spans of words: of those whose tokens, white space between words included,
+    /// all have rank at most `k`.
+    Spans {
+        /// The largest rank that counts as a hit.
+        k: u32,
+        /// N, words in a row.
+        words: u32,
+    },
     /// A column of a user's table.
     Column {
         /// What its values are.
@@ -114,9 +134,22 @@ impl Quantity {
             Self::Rank { k } => format!("-ln RBP_{k}"),
             Self::CrossEntropy => "CE".to_owned(),
             Self::Sequence { k, length } => format!("-ln p_{{{length},{k}}}"),
+            Self::BitsPerByte => "bits per byte".to_owned(),
+            Self::Bytes { k } => format!("-ln RBP_{k} of bytes"),
+            Self::Words { k } => format!("-ln RBP_{k} of words"),
+            Self::Spans { k, words } => format!("-ln RBP_{k} of {words} words"),
             Self::Column { symbol, .. } => symbol.clone(),
             Self::Error => "E".to_owned(),
             Self::Gap => "G".to_owned(),
+        }
+    }
+
+    /// The unit of a quantity of a study; what columns, errors and gaps are in, their results say.
+    pub(crate) fn unit(&self) -> &'static str {
+        match self {
+            Self::CrossEntropy => "nats per token",
+            Self::BitsPerByte => "bits per byte",
+            _ => "nats",
         }
     }
 }
@@ -172,10 +205,12 @@ pub struct Point {
     /// Standard error of `ln value`, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_standard_error: Option<f64>,
-    /// Scored tokens behind the point; of a law of sequences: windows.
+    /// Scored tokens behind the point; of a law of sequences windows, of one of bytes, words or
+    /// spans those.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Tokens with rank at most k (rank laws), windows that succeed (laws of sequences).
+    /// Tokens with rank at most k (rank laws), windows that succeed (laws of sequences); bytes,
+    /// words and spans that are hits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hits: Option<u64>,
     /// The others.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::GroupFit;
+use super::{AcrossTokenizers, GroupFit};
 use crate::options::FitOptions;
 
 /// All fits of a study.
@@ -16,6 +16,10 @@ pub struct StudyFit {
     pub options: FitOptions,
     /// One entry a family and corpus, ordered by family, then corpus.
     pub groups: Vec<GroupFit>,
+    /// One entry a corpus that two families or more were measured on, by name; empty in files of
+    /// earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub across_tokenizers: Vec<AcrossTokenizers>,
 }
 
 impl StudyFit {

@@ -126,7 +126,7 @@ fn rule(rule: TieRule) -> String {
 }
 
 /// Refuses sums that cannot be: a later average must not be the first to notice.
-fn whole(run: &RunTally) -> Result<(), LawsError> {
+pub(super) fn whole(run: &RunTally) -> Result<(), LawsError> {
     if run.non_embedding == 0 {
         return Err(LawsError::NoParameters { model: run.model.clone() });
     }

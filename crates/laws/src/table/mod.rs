@@ -2,13 +2,16 @@
 //!
 //! A [`Group`] is one family on one corpus: runs that the [`guard`] found comparable, smallest
 //! model first, with their totals, and with the same sums over resampled documents. One draw of
-//! documents serves all models and all k, as all of them read the same documents.
+//! documents serves all models and all k, as all of them read the same documents. What is counted is
+//! tokens, or another [`Unit`].
 
 mod columns;
 mod guard;
+mod unit;
 
 pub(crate) use columns::Columns;
 pub(crate) use guard::check as check_alike;
+pub(crate) use unit::{Unit, bare};
 
 use std::collections::BTreeMap;
 
@@ -96,6 +99,23 @@ impl<'a> Group<'a> {
                 Ok(Self::new(family, corpus, runs, k, options))
             })
             .collect()
+    }
+
+    /// The same runs in another unit ([`Unit::view`]), at those of its k that were chosen; none
+    /// where no k is left.
+    ///
+    /// # Errors
+    /// [`LawsError::Corrupt`].
+    pub(crate) fn of_views(
+        &self,
+        views: &'a [RunTally],
+        options: &FitOptions,
+    ) -> Result<Option<Self>, LawsError> {
+        views.iter().try_for_each(guard::whole)?;
+        let counted = |k: &u32| views.iter().all(|run| run.k_grid.binary_search(k).is_ok());
+        let k: Vec<u32> = self.k.iter().copied().filter(counted).collect();
+        let runs = views.iter().collect();
+        Ok((!k.is_empty()).then(|| Self::new(self.family, self.corpus, runs, k, options)))
     }
 
     fn new(

@@ -60,6 +60,13 @@ impl RunFolder {
         Ok(kept)
     }
 
+    /// The sums that an earlier version kept, if they have what `options` say.
+    fn earlier_sums(&self, done: &Done, options: &TallyOptions) -> Option<RunTally> {
+        let kept = self.kept(done).ok()?;
+        let there = kept.meta().sequences.covers(&options.sequences);
+        (there && !kept.counts_text()).then(|| kept.read().ok())?
+    }
+
     fn finished(&self) -> Result<Done> {
         self.done()?.ok_or_else(|| Error::Unfinished { path: self.path().to_path_buf() })
     }
@@ -229,7 +236,9 @@ impl Study {
                     Entry::Occupied(entry) => entry.into_mut(),
                     Entry::Vacant(entry) => entry.insert(self.vocabulary(sha256)?),
                 };
-                counted(run, &done, options, vocabulary.as_ref())?
+                let counted = counted(run, &done, options, vocabulary.as_ref());
+                // Sums of an earlier version do where the rows are damaged, or some are gone.
+                counted.or_else(|error| run.earlier_sums(&done, options).ok_or(error))?
             }
         };
         tally.family = self.family_of(&run.record().provenance).to_owned();
