@@ -1,11 +1,11 @@
 //! The rank law: `-ln RBP_k` against S (arXiv 2510.20387, eq. 4 and 5).
 //!
-//! `RBP_k` is the share of scored tokens whose rank is at most k; of bytes, words and spans the share
-//! that is hit alike ([`Unit`]). Where every token hits,
-//! `-ln RBP_k` is 0 and has no logarithm; where none does it is infinite: such points are left out
-//! and listed. Where only a few miss (or hit) the point is kept, but its error is of the size of
-//! the whole effect, so no slope is claimed: `Var(ln(-ln p))` is about `1/misses` near p = 1,
-//! before the likeness of tokens inside documents.
+//! `RBP_k` is the share of scored tokens whose rank is at most k; of bytes, words and spans the
+//! share that is hit alike ([`Unit`]). Where every token hits, `-ln RBP_k` is 0 and has no
+//! logarithm; where none does it is infinite: such points are left out and listed. Where only a few
+//! miss (or hit) the point is kept, but its error is of the size of the whole effect, so no slope
+//! is claimed: `Var(ln(-ln p))` is about `1/misses` near p = 1, before the likeness of tokens
+//! inside documents.
 
 use crate::options::FitOptions;
 use crate::power_law::{self, Measured, Setting};

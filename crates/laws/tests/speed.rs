@@ -10,6 +10,7 @@ use relscale_laws::{FitOptions, fit_study};
 use relscale_records::RunTally;
 use relscale_records::classes::{ClassBasis, ClassTally, DocumentClasses};
 use relscale_records::tally::k_grid;
+use relscale_records::words::{SPAN_WORDS, TextTally, WordTally};
 use support::{document, random::Random, run};
 
 /// `models` models on `corpora` corpora of 1000 documents of 500 tokens, on the whole grid of k,
@@ -61,5 +62,37 @@ fn a_thousand_resamples_of_a_whole_study() {
         let elapsed = start.elapsed().as_secs_f64();
         assert_eq!(fit.groups.len() as u32, corpora);
         println!("{models} models x {corpora} corpora, {resamples} resamples: {elapsed:.2} s");
+    }
+}
+
+/// What laws in bytes, words and spans add to those of ranks; figures in
+/// `record/2026-11-29-words.md`.
+///
+/// `cargo test -p relscale-laws --test speed -- --ignored --nocapture beside`
+#[test]
+#[ignore = "a bench: prints times"]
+fn words_and_bytes_beside_ranks() {
+    let bare = study(8, 1);
+    let mut counted = bare.clone();
+    for document in counted.iter_mut().flat_map(|run| &mut run.documents) {
+        let spans = SPAN_WORDS.map(|n| 501 - n);
+        let hits = [1, 2, 3].map(|k| spans.map(|spans| spans * k / (2 + k)));
+        let words = WordTally {
+            words: document.scored,
+            left_out: 1,
+            hits: document.hits.clone(),
+            spans,
+            span_hits: hits,
+        };
+        document.text = Some(TextTally {
+            nonfinite_bytes: 0,
+            byte_hits: document.hits.iter().map(|hits| 4 * hits).collect(),
+            words: Some(words),
+        });
+    }
+    for (what, runs) in [("ranks and bits per byte", bare), ("with words", counted)] {
+        let start = Instant::now();
+        fit_study(&runs, &FitOptions { resamples: 2000, ..FitOptions::default() }).unwrap();
+        println!("{what}: {:.2} s", start.elapsed().as_secs_f64());
     }
 }

@@ -87,6 +87,30 @@ fn the_numbers_of_the_figures_of_rows_stand() {
 }
 
 #[test]
+fn families_stand_side_by_side_per_word_and_per_byte() {
+    let home = tempfile::tempdir().unwrap();
+    let runs = support::two_families(&SIZES[..4], &TEXTS[..1], 40);
+    let files = report(home.path(), &runs);
+    let (file, stem) = ("across-tokenizers--code.csv", "figures/across-tokenizers--code");
+    assert!(names(&files.numbers).contains(&file.to_owned()), "{:?}", names(&files.numbers));
+    let numbers = fs::read_to_string(home.path().join(format!("{stem}.csv"))).unwrap();
+    golden(file, &rounded(&numbers));
+    let svg = fs::read_to_string(home.path().join(format!("{stem}.svg"))).unwrap();
+    // Three panels, in each a mark a model of either family.
+    assert_eq!(svg.matches("<title>").count(), 3 * 8);
+    for text in [">ants<", ">bees<", "−ln RBP₁ of words", "−ln RBP₁₀ of words", "bits per byte"]
+    {
+        assert!(svg.contains(text), "{text}");
+    }
+    let page = fs::read_to_string(&files.page).unwrap();
+    for text in
+        ["How do families compare?", "The laws per byte and per word", "Families side by side"]
+    {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+#[test]
 fn drawings_hold_every_point_and_nothing_infinite() {
     let home = tempfile::tempdir().unwrap();
     let files = report(home.path(), &support::family("ants", &SIZES, &TEXTS, 40));

@@ -71,7 +71,7 @@ fn table(folder: &Path) -> TableFit {
 fn every_number_is_where_it_says() {
     let home = tempfile::tempdir().unwrap();
     others::save_all(home.path());
-    let study = support::laws(&support::family("ants", &SIZES, &TEXTS[..2], 40));
+    let study = support::laws(&support::two_families(&SIZES, &TEXTS[..2], 40));
     let question = Question {
         targets: vec!["RBP_1 = 0.6".parse().unwrap(), "CE = 9".parse().unwrap()],
         at: vec!["10x".parse().unwrap(), "1e3".parse().unwrap()],
@@ -89,6 +89,8 @@ fn every_number_is_where_it_says() {
     let beyond = Questions { groups: true, beyond_shuffled: true };
     let all = [
         ("laws", shown::laws(&At::file("laws.json", &study), true)),
+        ("glance", shown::glance(&At::file("laws.json", &study), true)),
+        ("across", shown::across(&At::file("laws.json", &study))),
         ("table", shown::table_fit(&At::file("table.json", &table))),
         ("relative", shown::relative(&At::file("relative.json", &results.relative[0].fit))),
         ("in short", shown::relative_summary(&At::file("relative.json", &results.relative[0].fit))),

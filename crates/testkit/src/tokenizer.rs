@@ -40,6 +40,14 @@ pub const ENTRIES: usize = 256 + MERGES.len() + 1;
 /// The text of a `tokenizer.json`. Ids: bytes in the order of their spelling, merges, the special
 /// token.
 pub fn json() -> String {
+    json_with(MERGES.len())
+}
+
+/// The same with the first merges only, so that texts have more tokens; the special token is still
+/// the last.
+pub fn json_with(merges: usize) -> String {
+    let merges = &MERGES[..merges];
+    let entries = 256 + merges.len() + 1;
     let mut vocabulary = Map::new();
     let mut add = |token: String| {
         let id = vocabulary.len();
@@ -48,17 +56,17 @@ pub fn json() -> String {
     let mut bytes: Vec<char> = (0..=255).map(spelling).collect();
     bytes.sort_unstable();
     bytes.into_iter().for_each(|byte| add(byte.to_string()));
-    MERGES.iter().for_each(|(left, right)| add(format!("{left}{right}")));
+    merges.iter().for_each(|(left, right)| add(format!("{left}{right}")));
     let byte_level = json!({
         "type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true,
     });
-    let merges: Vec<Value> = MERGES.iter().map(|(left, right)| json!([left, right])).collect();
+    let merges: Vec<Value> = merges.iter().map(|(left, right)| json!([left, right])).collect();
     let tokenizer = json!({
         "version": "1.0",
         "truncation": null,
         "padding": null,
         "added_tokens": [{
-            "id": ENTRIES - 1, "content": SPECIAL, "single_word": false, "lstrip": false, "rstrip": false,
+            "id": entries - 1, "content": SPECIAL, "single_word": false, "lstrip": false, "rstrip": false,
             "normalized": false, "special": true,
         }],
         "normalizer": null,

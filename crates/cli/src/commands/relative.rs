@@ -49,9 +49,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     baseline: String,
 
-    /// The error: bpb, ce, rbp and a rank (rbp10: -ln RBP_10), or of questions with options
-    /// gold-bpb, gold-nll, choice-nll, choice-nll-bytes, accuracy, accuracy-bytes, accuracy-tokens
-    /// (-ln of it) [default: bpb]; with --table the same as --y
+    /// The error: bpb, ce, rbp and a rank (rbp10: -ln RBP_10), the same of bytes, words and spans
+    /// of 8 words (byte10, word10, span8:10), or of questions with options gold-bpb, gold-nll,
+    /// choice-nll, choice-nll-bytes, accuracy, accuracy-bytes, accuracy-tokens (-ln of it)
+    /// [default: bpb]; with --table the same as --y
     #[arg(long, value_name = "ERROR", value_delimiter = ',')]
     error: Vec<String>,
 
@@ -110,6 +111,7 @@ Examples:
   relscale relative study --baseline wiki
   relscale relative study --baseline stem --by tag:domain --where gold=true --error bpb --models models.toml --x flops
   relscale relative study --baseline wiki --error rbp10
+  relscale relative study --baseline wiki --error word1 --json study/relative-words.json
   relscale relative study --baseline self-improvement --by tag:cluster --error choice-nll --json study/relative-risk.json
   relscale relative --table points.csv --x flops --error loss --distribution corpus --baseline c4_en
   relscale relative --table final.tsv --x \"6*params*tokens\" --error loss_c4_en,loss_ice --baseline loss_c4_en

@@ -37,8 +37,8 @@ pub(crate) struct Arguments {
     #[arg(required_unless_present = "table", conflicts_with_all = OF_A_TABLE, requires = "models")]
     study: Option<PathBuf>,
 
-    /// The error: bpb, ce, or rbp and a rank (rbp10: -ln RBP_10) [default: bpb]; with --table the
-    /// same as --y
+    /// The error: bpb, ce, or rbp and a rank (rbp10: -ln RBP_10), the same of bytes, words and
+    /// spans of words (byte10, word10, span8:10) [default: bpb]; with --table the same as --y
     #[arg(long, value_name = "ERROR", value_delimiter = ',')]
     error: Vec<String>,
 

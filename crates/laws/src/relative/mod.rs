@@ -1,10 +1,9 @@
 //! The relative law: does the gap between two distributions close, widen or stay as models grow?
 //!
-//! `E(F) = alpha F^-beta` for each distribution,
-//! `G(F) = E_treatment / E_baseline = gamma F^delta_beta` for each gap (arXiv 2510.24626). `ln G`
-//! is fitted directly, so that what both distributions share in a model cancels; F is parameters,
-//! tokens, compute or any column, E bits per byte, cross entropy, `-ln RBP_k` (of tokens, bytes, words
-//! or spans of words) or any error.
+//! `E(F) = alpha F^-beta` for each distribution, `G(F) = E_treatment / E_baseline = gamma
+//! F^delta_beta` for each gap (arXiv 2510.24626). `ln G` is fitted directly, so that what both
+//! distributions share in a model cancels; F is parameters, tokens, compute or any column, E bits
+//! per byte, cross entropy, `-ln RBP_k` (of tokens, bytes, words or spans of words) or any error.
 //!
 //! | file | what |
 //! |---|---|

@@ -20,6 +20,7 @@ use crate::options::FitOptions;
 use crate::rank::minus_ln_rbp;
 use crate::result::{Flag, FlagCode, LeftOut};
 use crate::table::{Group, Sums, Unit, bare, check_alike};
+use crate::text_units::bytes_a_token;
 
 /// The errors of a study's runs.
 ///
@@ -184,12 +185,6 @@ fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
         // Such errors are no sums over documents and come from `choices::families`.
         ErrorMeasure::Choice(_) => f64::NAN,
     };
-    let counted = |sums: Sums<'_>| match source.error {
-        ErrorMeasure::Rbp { .. } => {
-            Some(Counted { hits: sums.hits[0] as u64, tokens: sums.tokens as u64 })
-        }
-        ErrorMeasure::BitsPerByte | ErrorMeasure::CrossEntropy | ErrorMeasure::Choice(_) => None,
-    };
     let mut series = Series {
         distribution: share.distribution.clone(),
         points: Vec::new(),
@@ -197,7 +192,14 @@ fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
         units: None,
     };
     let key = identity(&share);
-    let share = in_units(share, source.error)?;
+    let (share, together) = in_units(share, source.error)?;
+    let counted = |sums: Sums<'_>| match source.error {
+        ErrorMeasure::Rbp { .. } => Some(Counted {
+            hits: (sums.hits[0] / together) as u64,
+            tokens: (sums.tokens / together) as u64,
+        }),
+        ErrorMeasure::BitsPerByte | ErrorMeasure::CrossEntropy | ErrorMeasure::Choice(_) => None,
+    };
     for group in Group::all(&share.runs, &options)? {
         let mut units =
             Units { key: key.clone(), sizes: group.sizes.0.clone(), left_out: BTreeMap::new() };
@@ -230,14 +232,15 @@ fn series(share: Share, source: &StudySource<'_>) -> Result<Series, LawsError> {
     Ok(series)
 }
 
-/// The runs in the unit of the error, once they were found alike in tokens.
-fn in_units(share: Share, error: ErrorMeasure) -> Result<Share, LawsError> {
+/// The runs in the unit of the error, once they were found alike in tokens, and how many of the
+/// unit hit or miss together.
+fn in_units(share: Share, error: ErrorMeasure) -> Result<(Share, f64), LawsError> {
     let unit = match error {
         ErrorMeasure::Rbp { unit, .. } => Unit::from(unit),
         _ => Unit::Token,
     };
     if unit == Unit::Token {
-        return Ok(share);
+        return Ok((share, 1.0));
     }
     let runs: Vec<&RunTally> = share.runs.iter().collect();
     check_alike(&runs[0].family, &runs[0].corpus, &runs)?;
@@ -251,7 +254,8 @@ fn in_units(share: Share, error: ErrorMeasure) -> Result<Share, LawsError> {
             run.documents[at].nonfinite = most - run.documents[at].scored;
         }
     }
-    Ok(Share { runs, ..share })
+    let together = bytes_a_token(unit, share.runs.iter());
+    Ok((Share { runs, ..share }, together))
 }
 
 /// A hash of a set of documents: another for other documents, the same for the same, whatever they

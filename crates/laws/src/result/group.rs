@@ -67,8 +67,8 @@ impl GroupFit {
 
     /// The findings beyond the exponents, each with the words for its subject: the shape of the
     /// first rank law and of the cross entropy, what the next size buys, where the law ends, what
-    /// compares across tokenizers, which tokens miss, tokens in a row, the distribution of ranks. What the result does not hold is
-    /// passed over.
+    /// compares across tokenizers, which tokens miss, tokens in a row, the distribution of ranks.
+    /// What the result does not hold is passed over.
     pub fn findings(&self) -> Vec<(&'static str, &str)> {
         let shape = self.rank_laws.first().and_then(|law| law.rivals.as_ref());
         let entropy = self.cross_entropy_law.rivals.as_ref();

@@ -123,7 +123,7 @@ pub struct FamilyValue {
     pub exponent: Estimate,
     /// Whether a slope is claimed.
     pub claimed: bool,
-    /// By its law, at the common size: the share that is hit, or bits per byte; with the interval of
-    /// the line. Absent without a common size.
+    /// By its law, at the common size: the share that is hit, or bits per byte; with the interval
+    /// of the line. Absent without a common size.
     pub at_size: Option<TracePoint>,
 }

@@ -2,8 +2,8 @@
 //!
 //! A [`Group`] is one family on one corpus: runs that the [`guard`] found comparable, smallest
 //! model first, with their totals, and with the same sums over resampled documents. One draw of
-//! documents serves all models and all k, as all of them read the same documents. What is counted is
-//! tokens, or another [`Unit`].
+//! documents serves all models and all k, as all of them read the same documents. What is counted
+//! is tokens, or another [`Unit`].
 
 mod columns;
 mod guard;

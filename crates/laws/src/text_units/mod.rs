@@ -3,8 +3,8 @@
 //!
 //! Ranks per token do not compare across vocabularies: a tokenizer with longer tokens is asked
 //! fewer and harder questions. Bytes and words are the text's, the same for every tokenizer
-//! ([`relscale_records::words`]). Each of them is a hit or none, so the laws are the rank law's own,
-//! with its noise of the text and its refusals, over another [`Unit`].
+//! ([`relscale_records::words`]). Each of them is a hit or none, so the laws are the rank law's
+//! own, with its noise of the text and its refusals, over another [`Unit`].
 //!
 //! | file | what |
 //! |---|---|
@@ -76,8 +76,24 @@ fn laws_of(unit: Unit, group: &Group<'_>, options: &FitOptions) -> Result<Vec<La
     let views: Vec<RunTally> =
         group.runs.iter().map(|run| unit.view(run.tally)).collect::<Result<_, _>>()?;
     let Some(viewed) = group.of_views(&views, options)? else { return Ok(Vec::new()) };
+    // The bytes of a token miss together: so many misses of bytes as that many of tokens have.
+    let minimum =
+        options.minimum_count as f64 * bytes_a_token(unit, group.runs.iter().map(|run| run.tally));
+    let options = &FitOptions { minimum_count: minimum.ceil() as u64, ..options.clone() };
     let law = |at| rank::law_of(unit, &viewed, at, options);
     Ok((0..viewed.k.len()).into_par_iter().map(law).collect())
+}
+
+/// How many of a unit share the fate of one token: its bytes on average, else 1.
+pub(crate) fn bytes_a_token<'a>(unit: Unit, runs: impl Iterator<Item = &'a RunTally>) -> f64 {
+    if unit != Unit::Byte {
+        return 1.0;
+    }
+    let (mut bytes, mut tokens) = (0, 0);
+    for document in runs.flat_map(|run| &run.documents) {
+        (bytes, tokens) = (bytes + document.bytes, tokens + document.scored);
+    }
+    (bytes as f64 / tokens.max(1) as f64).max(1.0)
 }
 
 /// Words of a run and those left out; none unless they were counted in every document.

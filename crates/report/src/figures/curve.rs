@@ -107,7 +107,20 @@ impl<'a> Curve<'a> {
 
     /// Its rows among those of several curves.
     pub(super) fn rows<'f>(&self, rows: &Rows<'f>) -> Rows<'f> {
-        rows.matching("corpus", self.corpus).matching("quantity", &self.law.quantity.symbol())
+        let of_family = rows.matching("family", self.family).matching("corpus", self.corpus);
+        of_family.matching("quantity", &self.law.quantity.symbol())
+    }
+
+    /// What its line is called among those beside it: its corpus, or in a figure of one corpus its
+    /// family.
+    fn name(&self) -> &'a str {
+        match self.law.quantity {
+            Quantity::BitsPerByte
+            | Quantity::Bytes { .. }
+            | Quantity::Words { .. }
+            | Quantity::Spans { .. } => self.family,
+            _ => self.corpus,
+        }
     }
 
     /// Marks, error bars and line, with its continuation and the band about both.
@@ -118,7 +131,7 @@ impl<'a> Curve<'a> {
         let look = |row: FrameRow<'_>| {
             Look::claimed(row.flag("slope_claimed") || row.number("fitted").is_none())
         };
-        let series = Series::new(self.style, self.corpus)
+        let series = Series::new(self.style, self.name())
             .stroke(line)
             .label(label)
             .line(&models, S, "fitted")
@@ -139,8 +152,8 @@ impl<'a> Curve<'a> {
     /// The exponent's letter: alpha for ranks, beta for the cross entropy.
     fn letter(&self) -> &'static str {
         match self.law.quantity {
-            Quantity::Rank { .. } => "α",
-            _ => "β",
+            Quantity::CrossEntropy | Quantity::BitsPerByte => "β",
+            _ => "α",
         }
     }
 
@@ -167,9 +180,15 @@ impl<'a> Curve<'a> {
     }
 }
 
-/// `−ln RBP₁`, or `CE`.
+/// `−ln RBP₁`, `−ln RBP₁ of words`, `bits per byte` or `CE`.
 pub(super) fn symbol(law: &Law) -> String {
-    law.k().map_or("CE".to_owned(), format::rank_symbol)
+    match &law.quantity {
+        Quantity::Rank { k } => format::rank_symbol(*k),
+        Quantity::Bytes { k } => format!("{} of bytes", format::rank_symbol(*k)),
+        Quantity::Words { k } => format!("{} of words", format::rank_symbol(*k)),
+        Quantity::Spans { k, words } => format!("{} of {words} words", format::rank_symbol(*k)),
+        other => other.symbol(),
+    }
 }
 
 /// The error bar of a point: 95 % by the standard error of its logarithm.

@@ -29,13 +29,15 @@
 //! | `noise` | `noise-floor--FAMILY` | ours: what a perfect law would look like on this text |
 //! | `independence` | `independence--FAMILY` | ours: hits in order |
 //!
-//! The figures of the other results are in rooms of their own: `relative` (with its table of
-//! figures), `choices`, `stages`, `size_tokens`, `training`, `sweep`. A result that a folder does not hold has
+//! `across` shows the families of one corpus side by side (`across-tokenizers--CORPUS`). The
+//! figures of the other results are in rooms of their own: `relative` (with its table of figures),
+//! `choices`, `stages`, `size_tokens`, `training`, `sweep`. A result that a folder does not hold has
 //! its figures' slots in a last section, with the command that makes it.
 //!
 //! Laws are fitted within a family, so a figure shows one family; corpora have the same colours in
 //! all of them.
 
+mod across;
 mod audit;
 mod by_k;
 mod choices;
@@ -101,6 +103,7 @@ pub(crate) const QUESTIONS: [(&str, &[&str]); 10] = [
     ("What breaks it?", &["tail", "fit-by-k", "exponent-by-k", "noise-floor"]),
     ("Where does it come from?", &["ranks", "mu-sigma", "simulation"]),
     ("What does it mean for generation?", &["sequences", "sigmoids", "independence"]),
+    ("How do families compare?", &["across-tokenizers"]),
     (
         "How do distributions differ?",
         &["absolute", "gap", "slopes", "covariate", "gap-by-k", "cases", "size-tokens"],
@@ -122,6 +125,7 @@ pub(crate) const STILL: &str = "greedy";
 /// The names that files of all figures start with, those of earlier reports included.
 pub(crate) fn names() -> Vec<&'static str> {
     let others = [
+        across::left_out(),
         relative::left_out(),
         choices::left_out(),
         stages::left_out(),
@@ -158,7 +162,8 @@ pub(crate) fn sections(results: &Results) -> Vec<Section<'_>> {
         missing.push(kind.slot(Err("no laws.json here: relscale fit STUDY makes it".to_owned())));
     }
     let others = [
-        (relative::sections(results), relative::left_out as fn() -> Vec<Slot<'static>>),
+        (across::sections(results), across::left_out as fn() -> Vec<Slot<'static>>),
+        (relative::sections(results), relative::left_out),
         (choices::sections(results), choices::left_out),
         (stages::sections(results), stages::left_out),
         (size_tokens::sections(results), size_tokens::left_out),

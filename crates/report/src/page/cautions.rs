@@ -12,6 +12,7 @@ use serde_json::json;
 use super::flagged::{Flagged, Members};
 use super::source::Html;
 use super::view::switch::Switch;
+use crate::shown::laws::text_laws;
 use crate::shown::place::{At, at};
 use crate::shown::{Cell, Piece, Place};
 
@@ -107,6 +108,7 @@ impl Cautions {
     ) {
         for (group, _, switch, _) in groups {
             let laws = at!(group.rank_laws).each().chain([at!(group.cross_entropy_law)]);
+            let laws = laws.chain(text_laws(&group));
             let points = laws.flat_map(|law| {
                 let quantity = law.quantity.symbol();
                 at!(law.left_out).each().map(move |left| LeftOut {

@@ -1,5 +1,5 @@
-//! What the page says of the results beside `laws.json`: relative laws, questions with options,
-//! stages, size against tokens, sweeps.
+//! What the page says beside the rank laws of each family: families side by side, relative laws,
+//! questions with options, stages, size against tokens, sweeps.
 
 use serde::Serialize;
 
@@ -31,7 +31,11 @@ fn shown(results: &Results) -> Vec<Shown> {
     ) -> impl Iterator<Item = Shown> {
         all.iter().map(move |one| show(&At::file(&format!("{}.json", one.file), &one.fit)))
     }
-    shown_all(&results.relative, shown::relative)
+    let across = results.laws.as_ref().map(|laws| shown::across(&At::file("laws.json", laws)));
+    let across = across.filter(|shown| !shown.parts.is_empty());
+    across
+        .into_iter()
+        .chain(shown_all(&results.relative, shown::relative))
         .chain(shown_all(&results.choices, |fit| shown::choices(fit, Questions::default())))
         .chain(shown_all(&results.stages, shown::stages))
         .chain(shown_all(&results.size_tokens, shown::size_tokens))

@@ -1,6 +1,6 @@
 //! What stands in a table or a sentence: words, and numbers with the places from which they come.
 
-use relscale_laws::{Estimate, Interval};
+use relscale_laws::{Estimate, Interval, TracePoint};
 use relscale_records::digits::{self, Spelled, count};
 
 use super::place::{At, Computed, Place, Total, at};
@@ -282,6 +282,20 @@ impl<'a> At<'a, f64> {
         let spelled = digits::estimate(*self.it, interval.it.bounds());
         let ends = interval.ends(spelled.ends);
         Cell::from(number(*self.it, self.place.clone(), spelled.value)).with_interval(ends, absent)
+    }
+}
+
+impl At<'_, TracePoint> {
+    /// The value of a curve, and the interval of the curve there.
+    pub(crate) fn estimate(&self) -> Cell {
+        let spelled = digits::estimate(self.it.value, self.it.interval);
+        let interval = at!(self.interval).there();
+        let ends = interval.zip(spelled.ends).map(|(interval, [of_low, of_high])| {
+            let [low, high] = interval.both();
+            [number(*low, low.place, of_low), number(*high, high.place, of_high)]
+        });
+        let value = at!(self.value);
+        Cell::from(number(*value, value.place, spelled.value)).with_interval(ends, "none")
     }
 }
 

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use relscale_laws::{Finding, FormFinding, FormTest, GroupFit, Law, NextValue, PowerLaw, StudyFit};
 use relscale_records::digits;
 
+use super::across;
 use super::cell::Cell;
 use super::emergence;
 use super::place::{At, at};
@@ -47,6 +48,7 @@ pub fn glance(study: &At<'_, StudyFit>, in_a_row: bool) -> Shown {
         Said::part(Role::Item, &name, Cell::words(format!("{name}: ")).with(short))
     };
     parts.extend(groups().map(line));
+    parts.extend(across::parts(study));
     Shown { title: "Rank law".to_owned(), parts }
 }
 

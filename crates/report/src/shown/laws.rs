@@ -1,8 +1,10 @@
 //! The rank laws and the cross-entropy law of a study.
 
-use relscale_laws::{AuditStep, Flag, GroupFit, Law, PowerLaw, StudyFit};
+use relscale_laws::{AuditStep, Flag, GroupFit, Law, PowerLaw, Quantity, StudyFit};
 use relscale_records::digits;
+use relscale_records::words::SPAN_K;
 
+use super::across;
 use super::cell::Cell;
 use super::emergence;
 use super::glance::{self, finding};
@@ -25,6 +27,9 @@ pub fn laws(study: &At<'_, StudyFit>, in_a_row: bool) -> Shown {
         let rows = groups().map(|group| emergence::rows(&group, &title(&group))).collect();
         parts.push(Part::Table(emergence::table(rows)));
     }
+    let of_text = groups().map(|group| text_rows(&group, &title(&group), told)).collect();
+    parts.push(Part::Table(text_table(of_text, &level)));
+    parts.extend(across::parts(study));
     parts.extend(groups().flat_map(|group| said(&group)));
     Shown { title: "Rank law".to_owned(), parts }
 }
@@ -47,6 +52,51 @@ fn columns(level: &str) -> Vec<Column> {
 /// All laws of one family on one corpus, for the page.
 pub(crate) fn group_table(group: &At<'_, GroupFit>, level: &str) -> Table {
     Table { columns: columns(level), groups: vec![rows(group, &group.corpus)], ..Table::default() }
+}
+
+/// The laws in bytes, words and spans of words, a row each.
+fn text_table(groups: Vec<Vec<Row>>, level: &str) -> Table {
+    let mut columns = columns(level);
+    columns[1] = Column::words("quantity");
+    columns.truncate(columns.len() - 1);
+    let title = "In bytes and words, which compare across tokenizers".to_owned();
+    Table { title, columns, groups, ..Table::default() }
+}
+
+/// Those of one family on one corpus, for the page.
+pub(crate) fn group_text_table(group: &At<'_, GroupFit>, level: &str) -> Table {
+    text_table(vec![text_rows(group, &group.corpus, |_| true)], level)
+}
+
+/// Whether a screen has room for the law: at k = 1, 10, 100, and of spans at k = 1.
+fn told(law: &Law) -> bool {
+    match law.quantity {
+        Quantity::Bytes { k } | Quantity::Words { k } => SPAN_K.contains(&k),
+        Quantity::Spans { k, .. } => k == 1,
+        _ => true,
+    }
+}
+
+fn text_rows(group: &At<'_, GroupFit>, title: &str, told: impl Fn(&Law) -> bool) -> Vec<Row> {
+    let laws = text_laws(group).filter(|law| told(law));
+    laws.map(|law| {
+        let mut row = row(&law, title);
+        row.cells[1] = Cell::words(law.name.clone());
+        row.cells.pop();
+        Row { key: None, ..row }
+    })
+    .collect()
+}
+
+/// The laws in units of the text: bits per byte, then hits of bytes, words and spans.
+pub(crate) fn text_laws<'a>(
+    group: &At<'a, GroupFit>,
+) -> impl Iterator<Item = At<'a, Law>> + use<'a> {
+    let text = at!(group.text_units).there();
+    text.into_iter().flat_map(|text| {
+        let hits = at!(text.bytes).each().chain(at!(text.words).each());
+        [at!(text.bits_per_byte)].into_iter().chain(hits).chain(at!(text.spans).each())
+    })
 }
 
 /// The rank laws, then the cross-entropy law.
@@ -132,6 +182,7 @@ pub(crate) fn findings<'a>(group: &At<'a, GroupFit>) -> Vec<(&'static str, At<'a
         ("shape of CE", shape(at!(group.cross_entropy_law))),
         ("next size", at!(group.next_size).there().map(|next| at!(next.verdict))),
         ("large k", at!(group.breakdown).there().map(|breakdown| at!(breakdown.verdict))),
+        ("across tokenizers", at!(group.text_units).there().map(|text| at!(text.verdict))),
         ("who misses", at!(group.classes).there().map(|classes| at!(classes.verdict))),
         ("in a row", at!(group.emergence).there().map(|emergence| at!(emergence.verdict))),
         ("ranks", at!(group.rank_distribution).there().map(|ranks| at!(ranks.verdict))),

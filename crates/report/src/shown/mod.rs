@@ -13,9 +13,11 @@
 //! | `table` | tables, sentences, and where each of them is shown |
 //! | `glance` | a study in short: what a reader of ten seconds takes home |
 //! | `laws`, `emergence`, `measured` | the laws of a study, tokens in a row, what was measured |
+//! | `across` | families of one corpus side by side, per word and per byte |
 //! | `expected` | what was expected of a study, beside what came out |
 //! | `advice`, `choices`, `predictions`, `relative`, `size_tokens`, `stages`, `sweep`, `table_fit`, `training` | a kind of result each |
 
+mod across;
 mod advice;
 mod cell;
 mod choices;
@@ -35,6 +37,7 @@ mod table;
 mod table_fit;
 mod training;
 
+pub use across::across;
 pub use advice::advice;
 pub use cell::{Cell, Number, Piece, text};
 pub use choices::{Questions, choices};

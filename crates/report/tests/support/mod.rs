@@ -19,7 +19,8 @@ use relscale_records::provenance::{Provenance, sha256_bytes};
 use relscale_records::ranks::RankHistogram;
 use relscale_records::sequences::{SequenceCounter, SequenceGrid};
 use relscale_records::study::{RunPlan, RunRecord, Study};
-use relscale_records::{DocumentTally, RunTally, Score, ScoredToken};
+use relscale_records::words::{SPAN_K, SPAN_WORDS};
+use relscale_records::{DocumentTally, RunTally, Score, ScoredToken, TextTally, WordTally};
 use relscale_report::{Options, ReportFiles, Results};
 
 /// Seven sizes over three decades.
@@ -137,6 +138,41 @@ pub(crate) fn family(name: &str, sizes: &[u64], texts: &[Text], documents: u32) 
             let tally = measured(&provenance, text, documents);
             runs.push((provenance, tally));
         }
+    }
+    runs
+}
+
+/// Two families whose tokenizers differ, `ants` with a token a word, `bees` with two of which the
+/// second is sure: bytes, words and spans are counted.
+pub(crate) fn two_families(sizes: &[u64], texts: &[Text], documents: u32) -> Runs {
+    let mut runs = family("ants", sizes, texts, documents);
+    runs.extend(family("bees", sizes, texts, documents));
+    for (provenance, tally) in &mut runs {
+        let longer = tally.family == "bees";
+        provenance.tokenizer.sha256 = sha256_bytes(tally.family.as_bytes());
+        tally.tokenizer_sha256.clone_from(&provenance.tokenizer.sha256);
+        for document in &mut tally.documents {
+            let (words, hits) = (document.scored, document.hits.clone());
+            let spans = SPAN_WORDS.map(|n| (words as u32 + 1).saturating_sub(n));
+            let span_hits = SPAN_K.map(|k| {
+                let at = tally.k_grid.binary_search(&k).unwrap();
+                let share = hits[at] as f64 / words as f64;
+                let hit = |n: u32| share.powf(f64::from(n).powf(0.3));
+                [0, 1, 2, 3, 4].map(|at| (f64::from(spans[at]) * hit(SPAN_WORDS[at])) as u32)
+            });
+            if longer {
+                document.scored += words;
+                document.hits.iter_mut().for_each(|hits| *hits += words);
+            }
+            // Of four bytes a word the first token of two has two.
+            let half = |hits: &u64| if longer { 2 * hits + 2 * words } else { 4 * hits };
+            document.text = Some(TextTally {
+                nonfinite_bytes: 0,
+                byte_hits: hits.iter().map(half).collect(),
+                words: Some(WordTally { words, left_out: 1, hits, spans, span_hits }),
+            });
+        }
+        *tally = RunTally { key: provenance.key(), ..tally.clone() };
     }
     runs
 }

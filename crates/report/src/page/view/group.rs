@@ -33,6 +33,8 @@ pub(crate) struct Group {
     headline: Vec<Line>,
     /// All rank laws, then the cross-entropy law.
     laws: Option<View>,
+    /// The laws in bytes, words and spans of words.
+    text_units: Option<View>,
     /// The same in words.
     words: Vec<Html>,
     difference: Option<Html>,
@@ -147,6 +149,7 @@ impl Group {
                 .filter_map(|at| table.as_ref().map(|table| table.line(at)))
                 .collect(),
             laws: table,
+            text_units: View::from_table(&laws::group_text_table(group, &level)),
             words: all().map(|law| Html::from(&at!(law.verdict).sentence())).collect(),
             difference: difference.as_ref().map(Html::from),
             difference_method: difference.map_or(String::new(), |difference| difference.hint),

@@ -38,6 +38,8 @@ pub(super) struct Study {
     /// Each with its colour.
     corpora: Vec<(String, &'static str)>,
     several_families: bool,
+    /// Whether some group has laws in units of the text.
+    any_text_units: bool,
     options: Options,
 }
 
@@ -89,6 +91,7 @@ impl Study {
                 })
                 .collect(),
             several_families: names.len() > 1,
+            any_text_units: study.groups.iter().any(|group| group.text_units.is_some()),
             families: names,
             corpora: corpora.into_iter().zip(colours).collect(),
             options: Options::from_study(&file),
