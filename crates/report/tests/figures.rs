@@ -98,8 +98,14 @@ fn families_stand_side_by_side_per_word_and_per_byte() {
     let svg = fs::read_to_string(home.path().join(format!("{stem}.svg"))).unwrap();
     // Three panels, in each a mark a model of either family.
     assert_eq!(svg.matches("<title>").count(), 3 * 8);
-    for text in [">ants<", ">bees<", "−ln RBP₁ of words", "−ln RBP₁₀ of words", "bits per byte"]
-    {
+    for text in [
+        ">ants<",
+        ">bees<",
+        "−ln RBP₁ of words",
+        "−ln RBP₁₀ of words",
+        "bits per byte",
+        " words missed",
+    ] {
         assert!(svg.contains(text), "{text}");
     }
     let page = fs::read_to_string(&files.page).unwrap();

@@ -207,7 +207,17 @@ fn tip(row: FrameRow<'_>) -> String {
     let error = error.map_or(String::new(), |error| format!(" ± {}", format::significant(error)));
     let misses = match row.count("misses") {
         misses if misses.is_empty() => misses,
-        misses => format!("\n{misses} of {} tokens missed", row.count("tokens")),
+        misses => {
+            // `-ln RBP_1 of words`, `-ln RBP_1 of 8 words`.
+            let units = match row.text("quantity").split_once(" of ") {
+                None => "tokens".to_owned(),
+                Some((_, words)) if words.starts_with(|c: char| c.is_ascii_digit()) => {
+                    format!("spans of {words}")
+                }
+                Some((_, units)) => units.to_owned(),
+            };
+            format!("\n{misses} of {} {units} missed", row.count("tokens"))
+        }
     };
     format!(
         "{} on {}\nS = {}\n{} = {}{error} {}{misses}",
