@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use relscale_laws::manifest::Manifest;
-use relscale_laws::relative::{ErrorMeasure, counted_ranks};
+use relscale_laws::relative::{ErrorMeasure, HitUnit, counted_ranks};
 use relscale_laws::training::{TrainingSource, fit_training};
 use relscale_laws::{FitOptions, Quantity};
 use relscale_report::shown::{self, At};
@@ -95,7 +95,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let ks = if arguments.k.is_empty() { &counted } else { &arguments.k };
     let mut errors = vec![(Quantity::CrossEntropy, choice.errors(&measured)?)];
     for &k in ks {
-        let choice = Choice { error: ErrorMeasure::Rbp { k }, ..choice };
+        let choice = Choice { error: ErrorMeasure::Rbp { unit: HitUnit::Token, k }, ..choice };
         errors.push((Quantity::Rank { k }, choice.errors(&measured)?));
     }
     let source =

@@ -96,7 +96,7 @@ const OF_FAMILY: [Kind<OfFamily>; 16] = [
 
 /// The questions that the figures of a page answer, in its order, each with the names of its
 /// figures.
-pub(crate) const QUESTIONS: [(&str, &[&str]); 10] = [
+pub(crate) const QUESTIONS: [(&str, &[&str]); 11] = [
     ("What is a rank?", &["rank"]),
     ("Does the law hold?", &["greedy", "head", "together", "residuals"]),
     ("How far does it carry?", &["held-out", "audit", "left-out"]),
