@@ -81,11 +81,11 @@ impl<'a> Shape<'a> {
 mod tests {
     use super::*;
 
-    /// Models of published families, S and width, from their configurations and counts.
     /// Name, S and width of a model.
-    type Shape = (&'static str, u64, u64);
+    type Known = (&'static str, u64, u64);
 
-    const FAMILIES: [(&str, &[Shape]); 5] = [
+    /// Models of published families, from their configurations and counts.
+    const FAMILIES: [(&str, &[Known]); 5] = [
         ("Pythia", &PYTHIA),
         ("GPT-2", &GPT_2),
         ("Qwen2.5", &QWEN),

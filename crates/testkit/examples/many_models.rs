@@ -28,6 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             alpha,
             beta: 0.1,
             documents,
+            ..MadeUpFamily::default()
         };
         made_up_study(Path::new(&folder), &family);
     }
