@@ -25,8 +25,8 @@ fn rows() -> (Vec<ScoredToken>, Vocabulary) {
     };
     let row = |at: u32| {
         // Most tokens are frequent ones, most ranks small.
-        let token = (next(1 << 16) * next(1 << 16) * u64::from(VOCABULARY) >> 32) as u32;
-        let rank = 1 + (next(1 << 10) * next(1 << 10) * next(1 << 10) * 40_000 >> 30) as u32;
+        let token = ((next(1 << 16) * next(1 << 16) * u64::from(VOCABULARY)) >> 32) as u32;
+        let rank = 1 + ((next(1 << 10) * next(1 << 10) * next(1 << 10) * 40_000) >> 30) as u32;
         let score = Score { rank, ties: Some(0), nll: 2.5, entropy: Some(2.4), argmax: Some(3) };
         let (document, position) = (at / 500, at % 500);
         ScoredToken { document, position, token, bytes: 5, context: position, score: Some(score) }
