@@ -359,7 +359,7 @@ fn no_connection_is_opened_offline() {
     for (number, (environment, more, word)) in cases.into_iter().enumerate() {
         let out = format!("study{number}");
         for (model, corpus, code, word) in [
-            ("models/m", "prose.txt", 0, "next: relscale fit"),
+            ("models/m", "prose.txt", 0, "a law needs three sizes"),
             ("EleutherAI/pythia-70m", "prose.txt", 3, word),
             (
                 "models/m",

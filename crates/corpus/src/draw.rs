@@ -13,8 +13,8 @@ use crate::document::Document;
 
 /// Place of the document that is `number` in its corpus, from 0: the first 8 bytes, big-endian, of
 /// `SHA-256("relscale draw 1\n", seed, 0, number)`, or with `1, name` in place of `0, number` where
-/// it belongs to a question (tag `item`); numbers are 8 bytes, little-endian. Equal places are taken
-/// in the corpus's order.
+/// it belongs to a question (tag `item`); numbers are 8 bytes, little-endian. Equal places are
+/// taken in the corpus's order.
 ///
 /// ```
 /// use relscale_corpus::{Document, draw::place};

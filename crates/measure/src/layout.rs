@@ -1,7 +1,7 @@
 //! Which positions are scored, in which windows, in which part.
 //!
-//! **Limit.** With `tokens = N`, documents are taken in order (of the corpus, or as they were drawn,
-//! see [`crate::draw`]) until N positions are to be scored;
+//! **Limit.** With `tokens = N`, documents are taken in order (of the corpus, or as they were
+//! drawn, see [`crate::draw`]) until N positions are to be scored;
 //! in the document where the limit falls, later positions are not scored, while the windows
 //! themselves stay as they are. A document's first token, scored only where a prefix precedes it,
 //! does not count. So models that share a tokenizer score the same positions of the same documents

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use common::{corpus, documents, mock, model, session, settings, tokenizer_json};
 use relscale_measure::engines::{EngineOptions, named};
-use relscale_measure::{Event, ModelRequest, ModelSource, Result};
+use relscale_measure::{Draw, Event, ModelRequest, ModelSource, Result};
 use relscale_records::{ScoredToken, Study};
 
 fn engine(folder: &Path, text: &str, silence: Option<f64>) -> Result<ModelSource<'static>> {
@@ -83,7 +83,7 @@ fn a_process_gives_the_rows_of_this_process() {
     assert_eq!(rows(&there), rows(&halved));
     // Slow is not silent.
     let slow = root.path().join("slow");
-    let few = relscale_measure::Settings { tokens: Some(60), ..settings() };
+    let few = relscale_measure::Settings { tokens: Some(60), draw: Draw::First, ..settings() };
     session(&slow, &[process(root.path(), "slow", Some(0.9))], &corpora, &few).0.unwrap();
     assert_eq!(rows(&slow), rows(&there)[..60]);
 }

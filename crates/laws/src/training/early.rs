@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use relscale_stats::optimise::least_squares;
 
 use super::checkpoints::{Checkpoint, at, levels};
-use super::law::{misses, surface};
+use super::shapes::{misses, surface};
 use crate::result::EarlyCut;
 
 /// Checkpoints of a run's own that its line goes through. Earlier ones lie on another stretch of

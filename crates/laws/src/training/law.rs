@@ -1,10 +1,9 @@
 //! One quantity over size and tokens.
 
-use relscale_stats::StatsError;
-use relscale_stats::optimise::plane;
-use relscale_stats::surface::{Search, Surface, SurfaceFit, project};
+use relscale_stats::surface::SurfaceFit;
 
 use super::checkpoints::{Checkpoint, levels};
+use super::shapes::{misses, plane_of, surface};
 use super::{early, seeds, verdicts};
 use crate::relative::Series;
 use crate::result::{
@@ -86,17 +85,6 @@ fn few(checkpoints: &[Checkpoint<'_>]) -> Vec<Flag> {
     .collect()
 }
 
-/// The surface through checkpoints, from `near` where there is one.
-pub(super) fn surface(
-    checkpoints: &[Checkpoint<'_>],
-    near: Option<Surface>,
-) -> Result<SurfaceFit, StatsError> {
-    let column = |of: fn(&Checkpoint<'_>) -> f64| checkpoints.iter().map(of).collect::<Vec<f64>>();
-    let (size, tokens) = (column(|one| one.size), column(|one| one.tokens));
-    let search = Search { from: near, ..Search::default() };
-    project(&size, &tokens, &column(|one| one.error()), search)
-}
-
 /// Exponents beyond this are the ends of what is searched, and not seen in the points.
 const SEEN: std::ops::Range<f64> = 0.006..3.9;
 
@@ -165,35 +153,4 @@ fn held_out(checkpoints: &[Checkpoint<'_>]) -> Vec<UnseenCheckpoints> {
             })
         })
         .collect()
-}
-
-/// The plane through the logarithms, as a prediction.
-fn plane_of(checkpoints: &[Checkpoint<'_>]) -> Option<impl Fn(&Checkpoint<'_>) -> f64 + use<>> {
-    let log = |of: fn(&Checkpoint<'_>) -> f64| {
-        checkpoints.iter().map(|one| of(one).ln()).collect::<Vec<f64>>()
-    };
-    let (size, tokens, error) =
-        (log(|one| one.size), log(|one| one.tokens), log(|one| one.error()));
-    let fit = plane::fit(&size, &tokens, &error).ok()?;
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    // Through the means, as every plane of least squares.
-    let centre = [mean(&size), mean(&tokens), mean(&error)];
-    Some(move |one: &Checkpoint<'_>| {
-        let along = fit.slopes[0] * (one.size.ln() - centre[0])
-            + fit.slopes[1] * (one.tokens.ln() - centre[1]);
-        (centre[2] + along).exp()
-    })
-}
-
-/// Mean of |ln(predicted / found)|; none where a prediction is no error.
-pub(super) fn misses<'c, 'a: 'c>(
-    checkpoints: impl IntoIterator<Item = &'c Checkpoint<'a>>,
-    predicted: impl Fn(&Checkpoint<'_>) -> f64,
-) -> Option<f64> {
-    let (mut sum, mut count) = (0.0, 0.0);
-    for one in checkpoints {
-        sum += (predicted(one) / one.error()).ln().abs();
-        count += 1.0;
-    }
-    Some(sum / count).filter(|mean: &f64| mean.is_finite())
 }

@@ -10,18 +10,21 @@
 //! | file | what |
 //! |---|---|
 //! | `checkpoints` | errors of a study as checkpoints of runs |
-//! | `law` | both directions, plane and surface of one quantity, and how they miss the unseen |
+//! | `shapes` | plane and surface through checkpoints, and how they miss others |
+//! | `law` | all that is said of one quantity |
 //! | `early` | what the checkpoints of a part of the training say of its end |
 //! | `seeds` | scatter of seeds beside the noise of the text |
 //! | `verdicts` | sentences with their numbers |
 //!
 //! Invariants: what is predicted was not seen by what predicts it. Checkpoints of a run are never
-//! counted as independent: intervals leave out whole sizes, seeds are compared after as many tokens.
+//! counted as independent: intervals leave out whole sizes, seeds are compared after as many
+//! tokens.
 
 mod checkpoints;
 mod early;
 mod law;
 mod seeds;
+mod shapes;
 mod verdicts;
 
 use std::collections::BTreeMap;

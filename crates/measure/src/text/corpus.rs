@@ -73,8 +73,8 @@ pub struct TokenisedCorpus {
 
 impl TokenisedCorpus {
     /// Streams documents through an encoder (usually `Tokenizer::encode_all`) and hashes them
-    /// ([`Fingerprint`]) on the way. Documents that are not to be kept are hashed only; a question's
-    /// options stay together.
+    /// ([`Fingerprint`]) on the way. Documents that are not to be kept are hashed only; a
+    /// question's options stay together.
     ///
     /// # Errors
     /// The loader's or the encoder's; [`Error::EmptyCorpus`]; [`Error::BadItem`];

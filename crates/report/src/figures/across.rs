@@ -84,7 +84,7 @@ fn make<'a>(side: &Side<'a>) -> Made<'a> {
     tokenizers.dedup();
     let caption = format!(
         "{} families with {} on one text, in units that no tokenizer changes: a word is a hit where all its tokens have rank at \
-         most k; bits per byte are the cross entropy over the bytes of the text. {}{}",
+         most k; bits per byte are the cross entropy over the text's bytes. {}{}",
         side.across.families.len(),
         if tokenizers.len() > 1 { "different tokenizers" } else { "one tokenizer" },
         curve::how_to_read(all()),

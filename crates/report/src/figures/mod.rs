@@ -31,8 +31,8 @@
 //!
 //! `across` shows the families of one corpus side by side (`across-tokenizers--CORPUS`). The
 //! figures of the other results are in rooms of their own: `relative` (with its table of figures),
-//! `choices`, `stages`, `size_tokens`, `training`, `sweep`. A result that a folder does not hold has
-//! its figures' slots in a last section, with the command that makes it.
+//! `choices`, `stages`, `size_tokens`, `training`, `sweep`. A result that a folder does not hold
+//! has its figures' slots in a last section, with the command that makes it.
 //!
 //! Laws are fitted within a family, so a figure shows one family; corpora have the same colours in
 //! all of them.

@@ -58,6 +58,8 @@ pub(crate) fn group_table(group: &At<'_, GroupFit>, level: &str) -> Table {
 fn text_table(groups: Vec<Vec<Row>>, level: &str) -> Table {
     let mut columns = columns(level);
     columns[1] = Column::words("quantity");
+    columns[2].interval_yields = 2;
+    columns[3].yields = 1;
     columns.truncate(columns.len() - 1);
     let title = "In bytes and words, which compare across tokenizers".to_owned();
     Table { title, columns, groups, ..Table::default() }
@@ -81,7 +83,8 @@ fn text_rows(group: &At<'_, GroupFit>, title: &str, told: impl Fn(&Law) -> bool)
     let laws = text_laws(group).filter(|law| told(law));
     laws.map(|law| {
         let mut row = row(&law, title);
-        row.cells[1] = Cell::words(law.name.clone());
+        // What is fitted is -ln of each share, as in the table of ranks.
+        row.cells[1] = Cell::words(law.name.trim_start_matches("-ln "));
         row.cells.pop();
         Row { key: None, ..row }
     })

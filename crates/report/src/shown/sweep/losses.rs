@@ -126,11 +126,10 @@ fn distance(distance: &At<'_, PointDistance>) -> Row {
     let ratio = at!(distance.ratio);
     let outside = match *ratio {
         1.0 => Cell::words("inside"),
-        _ => ratio.written(|ratio| {
-            let (factor, side) =
-                if ratio < 1.0 { (1.0 / ratio, "below") } else { (ratio, "above") };
-            format!("{} times {side}", digits::given((factor * 100.0).round() / 100.0))
-        }),
+        _ => {
+            let end = if *ratio < 1.0 { " times the smallest" } else { " times the largest" };
+            ratio.number().then(end)
+        }
     };
     vec![
         Cell::words(quantity),
