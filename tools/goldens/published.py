@@ -39,6 +39,24 @@ def main():
     columns = ["model", "shots", "step", "task", "metric", "value"]
     write(out / "pythia/evaluations.tsv", columns, kept, "\t")
 
+    # What forecasts are tried on: LAMBADA as features, seven other tasks as targets. Sizes are non-embedding parameters.
+    counts = {row["model"]: row["non_embedding"] for row in rows(data / "families/param_counts.tsv", "\t")}
+    chances = {"arc_challenge": 0.25, "arc_easy": 0.25, "logiqa": 0.25, "piqa": 0.5, "sciq": 0.25, "winogrande": 0.5, "wsc": 0.5}
+    last = {(row["model"], row["task"], row["metric"]): row["value"] for row in pythia if row["step"] == "143000"}
+    features, targets = [], []
+    for model in sorted({model for model, _, _ in last}):
+        size = model.removeprefix("pythia-").removesuffix("-bf16")
+        found = {"model": model, "S": counts[f"EleutherAI/pythia-{size}"]}
+        found["lambada_acc"] = last[model, "lambada_openai", "acc"]
+        found["lambada_ppl"] = last[model, "lambada_openai", "ppl"]
+        features.append(found)
+        targets += [
+            {"model": model, "task": task, "chance": chance, "accuracy": last[model, task, "acc"]}
+            for task, chance in chances.items()
+        ]
+    write(out / "pythia/lambada.tsv", list(features[0]), features, "\t")
+    write(out / "pythia/tasks.tsv", list(targets[0]), targets, "\t")
+
     subjects = rows(data / "mmlu/categories.tsv", "\t")
     columns = ["subject", "category", "test_items", "lm_eval_group"]
     write(out / "mmlu/categories.tsv", columns, subjects, "\t")

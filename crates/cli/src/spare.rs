@@ -39,8 +39,17 @@ impl Input {
 
     /// The results of a study that the report shows.
     pub(crate) fn results(study: &Path) -> Vec<Self> {
-        const KINDS: [&str; 7] =
-            ["laws", "rank-examples", "relative", "choices", "isoflop", "stages", "size-tokens"];
+        const KINDS: [&str; 9] = [
+            "laws",
+            "rank-examples",
+            "relative",
+            "choices",
+            "isoflop",
+            "stages",
+            "size-tokens",
+            "training",
+            "forecast",
+        ];
         let entries = fs::read_dir(study).into_iter().flatten().flatten();
         let shown = entries.map(|entry| entry.path()).filter(|path| {
             let stem = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".json"));

@@ -97,6 +97,11 @@ fn arguments() -> BTreeMap<&'static str, String> {
         ("report", "study".to_owned()),
         ("view", "study --print".to_owned()),
         ("stages", "--table stages.csv --x flops --loss bpb --accuracy acc".to_owned()),
+        (
+            "forecast",
+            "--features stages.csv --x flops --feature bpb,acc --table stages.csv --y acc --chance 0.2"
+                .to_owned(),
+        ),
         ("size-tokens", "--table sizes.csv --error loss --distribution domain --baseline web".to_owned()),
         ("sweep list", String::new()),
         (
@@ -126,6 +131,7 @@ const ORDER: [&str; 20] = [
     "report",
     "view",
     "stages",
+    "forecast",
     "size-tokens",
     "sweep list",
     "sweep plan",

@@ -111,3 +111,24 @@ fn what_cannot_be_predicted_is_refused() {
     assert_eq!(outcome.code, Some(3), "{}", outcome.screen());
     assert!(outcome.err.contains("k = 3 was not fitted"), "{}", outcome.screen());
 }
+
+/// Published accuracies from published features: what is told, and what is refused.
+#[test]
+fn what_large_models_will_do() {
+    let place = Place::new();
+    for file in ["lambada.tsv", "tasks.tsv"] {
+        let published = relscale_testkit::data::published(&format!("pythia/{file}"));
+        place.text(file, &std::fs::read_to_string(published).unwrap());
+    }
+    let features =
+        ["--features", "lambada.tsv", "--x", "S", "--feature", "lambada_ppl,lambada_acc"];
+    let accuracies = ["--table", "tasks.tsv", "--y", "accuracy", "--distribution", "task"];
+    let run =
+        |more: &[&str]| place.run(&[&["forecast"], &features[..], &accuracies, more].concat());
+    let outcome = run(&["--held-out", "2"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
+    outcome.shows("forecast");
+    run(&["--chance", "nothing=0.5"]).refuses(3, &["chance", "nothing"]);
+    run(&["--chance", "much"]).refuses(2, &["chance", "TASK=SHARE"]);
+    place.run(&[&["forecast"], &accuracies[..]].concat()).refuses(2, &["--features"]);
+}

@@ -17,6 +17,7 @@
 //! | `line` | a line with both of its uncertainties: models that scatter, a text that all of them read |
 //! | `extrapolate` | values at sizes that were not measured, the form of the law left open |
 //! | `power_law` | what the laws of a study share: measured points, the noise of their text |
+//! | [`forecast`] | accuracies forecast from losses and ranks, each way judged on what it has not seen |
 //! | `audit` | predictions of models that a fit has not seen |
 //! | `judged` | tests of a power law with a level: a bend, outliers, two families lumped |
 //! | [`rank_distribution`] | which distribution ranks follow, what that says of both laws, Appendix B of the paper |
@@ -49,6 +50,7 @@ mod error;
 mod example;
 mod extrapolate;
 mod family;
+pub mod forecast;
 mod intervals;
 pub mod isoflop;
 mod judged;

@@ -149,6 +149,16 @@ pub(crate) fn interval_method(interval: &Interval) -> String {
                 count(u64::from(*resamples))
             )
         }
+        Interval::OverTasks { level, degrees_of_freedom, .. } => {
+            over_models(*level, "over tasks, for these models", *degrees_of_freedom)
+        }
+        Interval::CorpusBootstrap { level, resamples, .. } => {
+            format!(
+                "{} over training corpora drawn again, {} resamples",
+                percent(*level),
+                count(u64::from(*resamples))
+            )
+        }
         Interval::None { reason } => format!("no interval: {reason}"),
         // The list of methods may grow; an interval by a method unknown here still has its ends.
         _ => "interval".to_owned(),

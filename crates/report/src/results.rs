@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use relscale_laws::{
-    ChoicesFit, IsoflopFit, RankExamples, RelativeFit, Saved, SizeTokensFit, StagesFit, StudyFit,
-    TrainingFit,
+    ChoicesFit, Forecast, IsoflopFit, RankExamples, RelativeFit, Saved, SizeTokensFit, StagesFit,
+    StudyFit, TrainingFit,
 };
 use relscale_records::Study;
 
@@ -34,6 +34,8 @@ pub struct Results {
     pub choices: Vec<Named<ChoicesFit>>,
     /// Two stages, `stages.json` and `stages-NAME.json`.
     pub stages: Vec<Named<StagesFit>>,
+    /// Forecasts, `forecast.json` and `forecast-NAME.json`.
+    pub forecasts: Vec<Named<Forecast>>,
     /// Size against tokens, `size-tokens.json` and `size-tokens-NAME.json`.
     pub size_tokens: Vec<Named<SizeTokensFit>>,
     /// Laws over training, `training.json` and `training-NAME.json`.
@@ -67,6 +69,7 @@ impl Results {
             relative: all(folder, "relative")?,
             choices: all(folder, "choices")?,
             stages: all(folder, "stages")?,
+            forecasts: all(folder, "forecast")?,
             size_tokens: all(folder, "size-tokens")?,
             training: all(folder, "training")?,
             isoflop: all(folder, "isoflop")?,

@@ -6,6 +6,7 @@ mod completions;
 mod demo;
 mod fit;
 mod fit_table;
+mod forecast;
 mod json;
 mod man;
 mod means;
@@ -49,6 +50,7 @@ pub(crate) enum Command {
     SizeTokens(size_tokens::Arguments),
     Training(training::Arguments),
     Stages(stages::Arguments),
+    Forecast(Box<forecast::Arguments>),
     Sweep(Box<sweep::Arguments>),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -65,6 +67,7 @@ impl Command {
             Self::Choices(arguments) => choices::run(&arguments),
             Self::Demo(arguments) => demo::run(&arguments, cancel),
             Self::Measure(arguments) => measure::run(&arguments, cancel),
+            Self::Forecast(arguments) => forecast::run(&arguments),
             Self::Merge(arguments) => merge::run(&arguments),
             Self::Fit(arguments) => fit::run(&arguments),
             Self::Next(arguments) => next::run(&arguments),

@@ -23,7 +23,7 @@ use crate::terminal::{self, Loudness, Style, quoted};
 /// Do a whole study that a file declares: measure, fit, compare, report.
 ///
 /// The file's tables are the commands of this program (measure with its models, fit, choices,
-/// relative, size-tokens, training, stages, sweep-fit, report), their keys the flags;
+/// relative, size-tokens, training, stages, forecast, sweep-fit, report), their keys the flags;
 /// docs/formats.md has it all. Paths in it begin at its own folder. The same command goes on where
 /// it was stopped: what is measured is not measured again. `relscale check` then compares what came
 /// out with what the file expects.

@@ -154,6 +154,28 @@ pub enum Interval {
         /// Pairs of values.
         pairs: u32,
     },
+    /// Student t over tasks, models taken as they are.
+    OverTasks {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+        /// Nominal coverage, e.g. 0.95.
+        level: f64,
+        /// Tasks less one.
+        degrees_of_freedom: u32,
+    },
+    /// Percentiles over training corpora drawn again.
+    CorpusBootstrap {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+        /// Nominal coverage, e.g. 0.95.
+        level: f64,
+        /// Resamples that gave a finite value.
+        resamples: u32,
+    },
     /// No interval.
     None {
         /// Why, in words.
@@ -174,6 +196,8 @@ impl Interval {
             | Self::Profile { low, high, .. }
             | Self::OpenForm { low, high, .. }
             | Self::DocumentSpread { low, high, .. }
+            | Self::OverTasks { low, high, .. }
+            | Self::CorpusBootstrap { low, high, .. }
             | Self::FisherZ { low, high, .. } => Some((low, high)),
             Self::None { .. } => None,
         }
@@ -208,6 +232,8 @@ impl Interval {
             | Self::Profile { low, high, .. }
             | Self::OpenForm { low, high, .. }
             | Self::DocumentSpread { low, high, .. }
+            | Self::OverTasks { low, high, .. }
+            | Self::CorpusBootstrap { low, high, .. }
             | Self::FisherZ { low, high, .. } => (*low, *high) = (through(*low), through(*high)),
             Self::None { .. } => {}
         }
@@ -225,6 +251,8 @@ impl Interval {
             | Self::Profile { level, .. }
             | Self::OpenForm { level, .. }
             | Self::DocumentSpread { level, .. }
+            | Self::OverTasks { level, .. }
+            | Self::CorpusBootstrap { level, .. }
             | Self::FisherZ { level, .. } => Some(level),
             Self::None { .. } => None,
         }

@@ -126,6 +126,7 @@ saved! {
     TableFit, 1, "relscale fit --table", earlier::table;
     Predictions, 1, "relscale predict", earlier::predictions;
     TrainingFit, 5, "relscale training", earlier::unchanged;
+    Forecast, 5, "relscale forecast", earlier::unchanged;
     Advice, 5, "relscale next", earlier::unchanged;
     RelativeFit, 1, "relscale relative", earlier::relative;
     StagesFit, 1, "relscale stages", earlier::unchanged;

@@ -36,6 +36,7 @@ mod estimate;
 mod example;
 mod finite;
 mod flag;
+mod forecast;
 mod group;
 mod held_out;
 mod isoflop;
@@ -70,6 +71,11 @@ pub use emergence::{
 pub use estimate::{Estimate, Interval};
 pub use example::{ExampleScore, RankExample, RankExamples};
 pub use flag::{Flag, FlagCode, Severity};
+pub use forecast::{
+    AgainstLoss, CorpusRanking, FeatureKind, FewTokens, FewTokensError, Forecast, ForecastFeature,
+    ForecastModel, ForecastPoint, ForecastTask, ForecastValue, Forecaster, ForecasterErrors,
+    LeaveOut, RankingAtSize,
+};
 pub use group::{GroupFit, ModelSummary};
 pub use held_out::{AuditStep, Coverage, HeldOut};
 pub use isoflop::{

@@ -136,6 +136,7 @@ fn flagged(study: &StudyFit, results: &Results) -> serde_json::Result<Vec<(Strin
         .chain(named(&results.relative))
         .chain(named(&results.choices))
         .chain(named(&results.stages))
+        .chain(named(&results.forecasts))
         .chain(named(&results.size_tokens))
         .chain(named(&results.training))
         .chain(named(&results.isoflop))

@@ -1,5 +1,5 @@
 //! What the page says beside the rank laws of each family: families side by side, relative laws,
-//! questions with options, stages, size against tokens, sweeps.
+//! questions with options, stages, forecasts, size against tokens, training, sweeps.
 
 use serde::Serialize;
 
@@ -38,6 +38,7 @@ fn shown(results: &Results) -> Vec<Shown> {
         .chain(shown_all(&results.relative, shown::relative))
         .chain(shown_all(&results.choices, |fit| shown::choices(fit, Questions::default())))
         .chain(shown_all(&results.stages, shown::stages))
+        .chain(shown_all(&results.forecasts, shown::forecast))
         .chain(shown_all(&results.size_tokens, shown::size_tokens))
         .chain(shown_all(&results.training, shown::training))
         .chain(shown_all(&results.isoflop, shown::sweep))

@@ -15,7 +15,7 @@
 //! | `laws`, `emergence`, `measured` | the laws of a study, tokens in a row, what was measured |
 //! | `across` | families of one corpus side by side, per word and per byte |
 //! | `expected` | what was expected of a study, beside what came out |
-//! | `advice`, `choices`, `predictions`, `relative`, `size_tokens`, `stages`, `sweep`, `table_fit`, `training` | a kind of result each |
+//! | `advice`, `choices`, `forecast`, `predictions`, `relative`, `size_tokens`, `stages`, `sweep`, `table_fit`, `training` | a kind of result each |
 
 mod across;
 mod advice;
@@ -23,6 +23,7 @@ mod cell;
 mod choices;
 mod emergence;
 mod expected;
+mod forecast;
 pub(crate) mod glance;
 pub(crate) mod laws;
 pub(crate) mod measured;
@@ -42,6 +43,7 @@ pub use advice::advice;
 pub use cell::{Cell, Number, Piece, text};
 pub use choices::{Questions, choices};
 pub use expected::expected;
+pub use forecast::forecast;
 pub use glance::glance;
 pub use laws::laws;
 pub use place::{At, Place};

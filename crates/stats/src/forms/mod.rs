@@ -15,7 +15,7 @@
 //! a fit, only rename its numbers.
 //!
 //! Beside them [`sigmoid`] is the shape of a share (an accuracy) on a loss, fitted to the share
-//! itself.
+//! itself; [`shared_sigmoid`] is one shape for many of them, each of its own height.
 //!
 //! To add a form: a file with a unit struct that implements [`Form`], and a line in [`ALL`].
 
@@ -26,6 +26,7 @@ mod fit;
 pub mod log_linear;
 pub mod power;
 pub mod power_floor;
+pub mod shared_sigmoid;
 pub mod sigmoid;
 
 pub use curve::{Curve, Parameter, Shape};

@@ -26,16 +26,16 @@ use crate::outcome::Caution;
 
 /// Rate times the range of the losses, at least and at most: a straight line, and a step between
 /// two neighbours.
-const RATES: Bound = Bound { low: 0.02, high: 200.0 };
+pub(super) const RATES: Bound = Bound { low: 0.02, high: 200.0 };
 
 /// Midpoint from the middle of the losses, in ranges of the losses.
-const MIDPOINTS: Bound = Bound { low: -10.0, high: 10.0 };
+pub(super) const MIDPOINTS: Bound = Bound { low: -10.0, high: 10.0 };
 
 /// Rates of the grid, in the same terms.
-const RATE_STARTS: [f64; 9] = [0.2, 0.7, 1.5, 3.0, 5.0, 8.0, 14.0, 30.0, 80.0];
+pub(super) const RATE_STARTS: [f64; 9] = [0.2, 0.7, 1.5, 3.0, 5.0, 8.0, 14.0, 30.0, 80.0];
 
 /// Midpoints of the grid.
-const MIDPOINT_STARTS: [f64; 13] =
+pub(super) const MIDPOINT_STARTS: [f64; 13] =
     [-5.0, -3.0, -2.0, -1.2, -0.8, -0.5, -0.25, 0.0, 0.25, 0.5, 0.8, 1.5, 3.0];
 
 /// Places of the grid that are walked down.
@@ -161,7 +161,7 @@ impl Sigmoid {
 }
 
 /// `1 / (1 + exp(z))`.
-fn logistic(z: f64) -> f64 {
+pub(super) fn logistic(z: f64) -> f64 {
     if z > 0.0 {
         let small = (-z).exp();
         small / (1.0 + small)

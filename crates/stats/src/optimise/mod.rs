@@ -9,6 +9,7 @@
 //! | [`plane`] | a plane |
 //! | [`correlated`] | a straight line through points whose errors go together |
 //! | [`polynomial`] | polynomials by least squares or Huber's loss, with their minimum |
+//! | [`ridge`] | linear least squares with a penalty, for more columns than points bear |
 //! | [`search`](mod@search) | one search for all fits without a closed form: grid, polish, second method, confirmation |
 //! | [`bfgs`] | quasi-Newton descent for smooth functions of a few parameters |
 //! | [`varpro`] | a curve that is linear in some of its parameters |
@@ -30,6 +31,7 @@ pub mod nelder_mead;
 pub mod newton;
 pub mod plane;
 pub mod polynomial;
+pub mod ridge;
 pub mod search;
 pub mod student;
 pub mod varpro;

@@ -51,6 +51,9 @@ pub(in crate::commands) struct StudyFile {
     /// Options of `stages`.
     #[serde(default)]
     pub(in crate::commands) stages: Vec<Table>,
+    /// Options of `forecast`.
+    #[serde(default)]
+    pub(in crate::commands) forecast: Vec<Table>,
     /// Options of `sweep fit`.
     #[serde(default)]
     pub(in crate::commands) sweep_fit: Vec<Table>,

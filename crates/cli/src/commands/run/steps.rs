@@ -83,6 +83,7 @@ pub(super) fn steps(file: &StudyFile, path: &Path, here: Here<'_>) -> anyhow::Re
         (&["size-tokens"], many("size-tokens", &file.size_tokens)),
         (&["training"], many("training", &file.training)),
         (&["stages"], many("stages", &file.stages)),
+        (&["forecast"], many("forecast", &file.forecast)),
         (&["sweep", "fit"], many("sweep-fit", &file.sweep_fit)),
     ];
     let mut steps = Vec::new();
@@ -165,6 +166,10 @@ fn words(command: &[&str], options: &mut Table, here: Here<'_>) -> Result<Vec<St
         "choices" => {
             let csv = format!("--csv={study}/choices{name}.csv");
             words.extend([study.to_owned(), result("choices"), csv]);
+        }
+        "forecast" => {
+            words.extend((!options.contains_key("features")).then(|| study.to_owned()));
+            words.push(result("forecast"));
         }
         kind @ ("relative" | "size-tokens" | "training") => {
             words.extend((!of_table).then(|| study.to_owned()));
