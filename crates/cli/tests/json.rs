@@ -116,7 +116,7 @@ fn arguments() -> BTreeMap<&'static str, String> {
 }
 
 /// In an order in which each finds what it needs.
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
     "demo",
     "run",
     "check",
