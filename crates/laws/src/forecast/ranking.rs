@@ -118,7 +118,7 @@ fn at_size(
     };
     let ranks = with_chosen_k(&of_kind(FeatureKind::Rank), corpora);
     let losses = with_chosen_k(&of_kind(FeatureKind::Loss), corpora);
-    let estimate = |statistic: &dyn Fn(&dyn Fn(usize, usize) -> f64) -> Option<f64>| {
+    let estimate = |statistic: &Statistic<'_>| {
         let value = statistic(&|_, _| 1.0)?;
         let mut counts = vec![0; corpora];
         let drawn = (0..options.resamples).map(|resample| {
@@ -149,3 +149,6 @@ fn at_size(
         }),
     }
 }
+
+/// A number of pairs, each with the weight that a draw gives it.
+type Statistic<'a> = dyn Fn(&dyn Fn(usize, usize) -> f64) -> Option<f64> + 'a;

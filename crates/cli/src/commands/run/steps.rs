@@ -75,7 +75,7 @@ pub(super) fn steps(file: &StudyFile, path: &Path, here: Here<'_>) -> anyhow::Re
         }
         (name, table)
     });
-    let kinds: [(&[&str], Vec<Named>); 8] = [
+    let kinds: [(&[&str], Vec<Named>); 9] = [
         (&["measure"], models.collect()),
         (&["fit"], one("fit", &file.fit)),
         (&["choices"], many("choices", &file.choices)),
