@@ -174,16 +174,16 @@ impl Arguments {
         options: &ForecastOptions,
     ) -> anyhow::Result<Forecast> {
         let mut runs = Study::open(study)?.tallies()?;
-        let parts: [(&str, &Option<String>, fn(&RunTally) -> &String); 2] = [
-            ("family", &self.family, |run| &run.family),
-            ("corpus", &self.corpus, |run| &run.corpus),
-        ];
-        for (what, wanted, name) in parts {
+        for (what, wanted) in [("family", &self.family), ("corpus", &self.corpus)] {
             let Some(wanted) = wanted else { continue };
-            let mut there: Vec<String> = runs.iter().map(|run| name(run).clone()).collect();
+            let name = |run: &RunTally| match what {
+                "family" => run.family.clone(),
+                _ => run.corpus.clone(),
+            };
+            let mut there: Vec<String> = runs.iter().map(name).collect();
             there.sort();
             there.dedup();
-            runs.retain(|run| name(run) == wanted);
+            runs.retain(|run| name(run) == *wanted);
             if runs.is_empty() && !there.is_empty() {
                 let wanted = vec![format!("{what} {wanted}")];
                 return Err(LawsError::NoGroup { wanted, there }.into());
