@@ -127,7 +127,9 @@ fn what_large_models_will_do() {
         |more: &[&str]| place.run(&[&["forecast"], &features[..], &accuracies, more].concat());
     let outcome = run(&["--held-out", "2"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.screen());
-    outcome.shows("forecast");
+    for words in ["-ln lambada_acc", "the 2 largest models", "a difference is not shown"] {
+        assert!(outcome.out.contains(words), "{words}: {}", outcome.screen());
+    }
     run(&["--chance", "nothing=0.5"]).refuses(3, &["chance", "nothing"]);
     run(&["--chance", "much"]).refuses(2, &["chance", "TASK=SHARE"]);
     place.run(&[&["forecast"], &accuracies[..]].concat()).refuses(2, &["--features"]);

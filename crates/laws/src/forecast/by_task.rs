@@ -107,7 +107,7 @@ pub(super) fn all(panel: &Panel, options: &ForecastOptions) -> Option<LeaveOut> 
         Forecaster::Rank => name(&chosen[1]),
         _ => None,
     });
-    let which = format!("each task, its {given} smallest models aside");
+    let which = format!("each task but for its {given} smallest models");
     let often = |chosen: &[usize]| most_frequent(chosen).map(|at| values(panel, Of::Feature(at)));
     let loss = often(&chosen[0]);
     let chance = |values: Option<Vec<f64>>| {

@@ -1,8 +1,8 @@
 //! Whether one feature forecasts better than another by more than the errors of both at single
 //! models.
 //!
-//! A feature that is off at one model, held out or not, moves the forecasts of all tasks at once, so
-//! tasks say little about it, and the models that are held out share the curve. Were both features
+//! A feature that is off at one model, held out or not, moves the forecasts of all tasks at once,
+//! so tasks say little about it, and the models that are held out share the curve. Were both features
 //! the same strength of a model with errors of their own, either could stand for the other at any
 //! model. So both are brought to one mean and scatter (no curve is changed by that), exchanged at
 //! some of the models in every possible way, and everything is fitted again: p is the share of ways

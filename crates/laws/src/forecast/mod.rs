@@ -2,8 +2,8 @@
 //! training corpora; each way judged on what it has not seen, beside cross entropy alone.
 //!
 //! ```text
-//! by size    accuracy = chance + (upper - chance) / (1 + exp(rate (feature - midpoint)))     a curve a task, through the smaller models
-//! by task    accuracy = chance + height_t / (1 + exp(rate (feature - midpoint)))             one shape through the other tasks, height_t by the task's smallest models
+//! by size    accuracy = lower + (upper - lower) / (1 + exp(rate (feature - midpoint)))     a curve a task, through the smaller models
+//! by task    accuracy = lower + height_t / (1 + exp(rate (feature - midpoint)))             one shape through the other tasks, height_t by the task's smallest models
 //! ```
 //!
 //! The feature is the loss, `-ln RBP_k`, or `-ln x`, as it was measured of the model to be forecast

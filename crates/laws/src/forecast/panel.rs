@@ -101,8 +101,8 @@ impl Panel {
     }
 
     /// The lower limit of a task's curve: chance, or the least accuracy that is seen where that is
-    /// below it. An answer that is plausible and wrong draws small models below chance; a curve that
-    /// may not follow them there is a step.
+    /// below it. An answer that is plausible and wrong draws small models below chance; a curve
+    /// that may not follow them there is a step.
     pub(super) fn lower(&self, task: usize, seen: &[f64]) -> f64 {
         seen.iter().copied().fold(self.tasks[task].chance, f64::min)
     }

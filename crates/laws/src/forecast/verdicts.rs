@@ -68,7 +68,7 @@ fn judged(against: &AgainstLoss) -> String {
         None => String::new(),
     };
     let over_models = match against.q {
-        Some(q) => format!(", q = {} over models", digits::chance(q)),
+        Some(q) => format!(", q = {} over models", digits::probability(q)),
         None => String::new(),
     };
     let what = match (against.shown, difference < 0.0) {

@@ -62,7 +62,7 @@ fn rows(left_out: &At<'_, LeaveOut>) -> Vec<Row> {
             None => (Cell::none(), None),
             Some(against) => (
                 at!(against.difference).estimate().claimed(against.shown),
-                at!(against.q).there().map(|q| q.written(digits::chance)),
+                at!(against.q).there().map(|q| q.written(digits::probability)),
             ),
         };
         Row::from(vec![
