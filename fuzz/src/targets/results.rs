@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use relscale_laws::advice::{AdviceOptions, advise};
 use relscale_laws::isoflop::{IsoflopOptions, fit_isoflop};
 use relscale_laws::predict::{Question, predict};
 use relscale_laws::relative::{RelativeOptions, RelativeTable, fit_relative, read_table};
@@ -10,8 +11,8 @@ use relscale_laws::tables::{Kind, Select};
 use relscale_laws::two_stage::{StagesOptions, fit_stages};
 use relscale_laws::user_table::{TableOptions, fit_table};
 use relscale_laws::{
-    ChoicesFit, FitOptions, IsoflopFit, Predictions, RelativeFit, Saved, SizeTokensFit, StagesFit, StudyFit,
-    TableFit, fit_study,
+    Advice, ChoicesFit, FitOptions, Forecast, IsoflopFit, Predictions, RankExamples, RelativeFit, Saved,
+    SizeTokensFit, StagesFit, StudyFit, TableFit, TrainingFit, fit_study,
 };
 use relscale_records::Study;
 use relscale_testkit::{MadeUpFamily, made_up_study};
@@ -21,12 +22,12 @@ use crate::place::{Place, check_refusal};
 use crate::seeds::Seeds;
 use crate::targets::tables;
 
-/// A result of one of the eight kinds: what reads, saved again, reads the same.
+/// A result of one of the twelve kinds: what reads, saved again, reads the same.
 ///
 /// # Panics
 /// It does not, or a refusal does not name the file.
 pub fn saved(data: &[u8]) {
-    let Some((kind, data)) = choice(data, 8) else { return };
+    let Some((kind, data)) = choice(data, 12) else { return };
     let place = Place::of("saved");
     place.put("result.json", data);
     match kind {
@@ -37,7 +38,11 @@ pub fn saved(data: &[u8]) {
         4 => round::<StagesFit>(&place),
         5 => round::<SizeTokensFit>(&place),
         6 => round::<ChoicesFit>(&place),
-        _ => round::<IsoflopFit>(&place),
+        7 => round::<IsoflopFit>(&place),
+        8 => round::<TrainingFit>(&place),
+        9 => round::<Advice>(&place),
+        10 => round::<Forecast>(&place),
+        _ => round::<RankExamples>(&place),
     }
 }
 
@@ -74,6 +79,12 @@ pub fn laws(data: &[u8]) {
             answers.save(&saved).unwrap_or_else(|error| panic!("{error}"));
             round::<Predictions>(&place);
         }
+    }
+    let few = AdviceOptions { draws: 20, ..AdviceOptions::default() };
+    if let Ok(advice) = advise(&laws, &few) {
+        let saved = place.path().join("result.json");
+        advice.save(&saved).unwrap_or_else(|error| panic!("{error}"));
+        round::<Advice>(&place);
     }
 }
 
@@ -150,5 +161,6 @@ pub fn saved_seeds() -> Vec<Vec<u8>> {
         .chosen(5, text(&size_tokens.expect("a table")))
         .chosen(6, choices)
         .chosen(7, text(&runs.expect("a table")))
+        .chosen(9, text(&advise(&laws, &AdviceOptions::default()).expect("laws")))
         .all()
 }

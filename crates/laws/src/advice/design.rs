@@ -46,7 +46,10 @@ impl Design {
         let line = source.fit.power.line.clone();
         let few = || "two points show no scatter to draw from".to_owned();
         let residual = line.residual_variance().ok_or_else(few)?;
-        let noise = source.law.text.as_ref();
+        // A file of others may hold the noise of other points.
+        let of_these =
+            |text: &&TextNoise| text.shared().is_some_and(|shared| shared.points() == sizes.len());
+        let noise = source.law.text.as_ref().filter(of_these);
         let text =
             noise.map_or_else(|| vec![0.0; sizes.len().pow(2)], |text| whole(text, sizes.len()));
         let freedom = noise.map(|text| text.degrees_of_freedom);

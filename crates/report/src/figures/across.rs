@@ -83,8 +83,8 @@ fn make<'a>(side: &Side<'a>) -> Made<'a> {
     tokenizers.sort_unstable();
     tokenizers.dedup();
     let caption = format!(
-        "{} families with {} on one text, in units that no tokenizer changes: a word is a hit where all its tokens have rank at \
-         most k; bits per byte are the cross entropy over the text's bytes. {}{}",
+        "{} families with {} on one text. A word is a hit where all its tokens have rank at most k; bits per byte are the cross \
+         entropy over the text's bytes. {}{}",
         side.across.families.len(),
         if tokenizers.len() > 1 { "different tokenizers" } else { "one tokenizer" },
         curve::how_to_read(all()),

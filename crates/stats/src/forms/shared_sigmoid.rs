@@ -83,7 +83,7 @@ fn height(series: &Shares, shape: impl Fn(f64) -> f64) -> f64 {
 ///
 /// ```
 /// use relscale_stats::forms::shared_sigmoid::{Shares, fit};
-/// let loss = vec![1.0, 1.5, 2.0, 2.5, 3.0];
+/// let loss: Vec<f64> = vec![1.0, 1.5, 2.0, 2.5, 3.0];
 /// let series = |lower: f64, height: f64| Shares {
 ///     share: loss.iter().map(|l| lower + height / (1.0 + (4.0 * (l - 1.8)).exp())).collect(),
 ///     loss: loss.clone(),
