@@ -4,10 +4,10 @@
 //! A feature that is off at one model, held out or not, moves the forecasts of all tasks at once,
 //! so tasks say little about it, and the models that are held out share the curve. Were both
 //! features the same strength of a model with errors of their own, either could stand for the
-//! other at any model. So both are brought to one mean and scatter (no curve is changed by that), exchanged at
-//! some of the models in every possible way, and everything is fitted again: p is the share of ways
-//! whose difference is at least that found. Features that are bent against each other differ more
-//! when they are exchanged, which makes p larger, never smaller.
+//! other at any model. So both are brought to one mean and scatter (no curve is changed by that),
+//! exchanged at some of the models in every possible way, and everything is fitted again: p is the
+//! share of ways whose difference is at least that found. Features that are bent against each
+//! other differ more when they are exchanged, which makes p larger, never smaller.
 
 use rayon::prelude::*;
 use relscale_stats::bootstrap::signs;
