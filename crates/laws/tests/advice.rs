@@ -110,6 +110,9 @@ fn what_is_not_there_or_not_claimed_is_said() {
     let two = Source::draw(40, 0.01, &mut random).fit(2, 40);
     let advice = advise(&two, &AdviceOptions::default()).unwrap();
     assert!(advice.laws.iter().all(|law| law.outcome.refused().is_some()));
+    // A k that was not fitted is told, with those that were.
+    let advice = advise(&laws, &AdviceOptions { k: vec![7], ..AdviceOptions::default() }).unwrap();
+    assert!(advice.laws[0].verdict.contains("k = 7 was not fitted"), "{}", advice.laws[0].verdict);
     // The best for its cost stands first, and training costs.
     let parts = |training_tokens| {
         let options = AdviceOptions { training_tokens, ..AdviceOptions::default() };

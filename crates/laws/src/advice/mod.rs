@@ -26,7 +26,7 @@ use relscale_stats::interval::open_form::Of;
 
 use crate::error::LawsError;
 use crate::options::FitOptions;
-use crate::predict::{Size, Source};
+use crate::predict::{Size, Source, groups_of};
 use crate::result::{
     Advice, Candidate, FoundAdvice, Further, GroupFit, LawAdvice, Narrowed, Outcome, Predicted,
     RESULT_FORMAT, StudyFit,
@@ -41,7 +41,7 @@ pub struct AdviceOptions {
     pub family: Option<String>,
     /// This corpus only.
     pub corpus: Option<String>,
-    /// The k of the rank laws that are looked at; as far as they were fitted.
+    /// The k of the rank laws that are looked at; one that was not fitted is told.
     pub k: Vec<u32>,
     /// Sizes of models that could be measured; empty for some about the measured ones.
     pub sizes: Vec<Size>,
@@ -101,36 +101,16 @@ impl AdviceOptions {
 /// why.
 pub fn advise(laws: &StudyFit, options: &AdviceOptions) -> Result<Advice, LawsError> {
     options.validate()?;
-    let is =
-        |wanted: &Option<String>, name: &str| wanted.as_ref().is_none_or(|wanted| wanted == name);
-    let groups = laws
-        .groups
-        .iter()
-        .filter(|group| is(&options.family, &group.family) && is(&options.corpus, &group.corpus));
+    let groups = groups_of(laws, options.family.as_deref(), options.corpus.as_deref())?;
     let level = laws.options.level;
+    let quantities = || {
+        let ranks = options.k.iter().map(|&k| Predicted::Rbp { k });
+        ranks.chain([Predicted::CrossEntropy])
+    };
     let found: Vec<LawAdvice> = groups
-        .flat_map(|group| {
-            let ranks = options.k.iter().filter(|k| group.rank_law(**k).is_some());
-            let ranks = ranks.map(|&k| Predicted::Rbp { k });
-            ranks
-                .chain([Predicted::CrossEntropy])
-                .map(|quantity| law(group, quantity, options, level))
-                .collect::<Vec<_>>()
-        })
+        .into_iter()
+        .flat_map(|group| quantities().map(move |quantity| law(group, quantity, options, level)))
         .collect();
-    if found.is_empty() {
-        return Err(LawsError::NoGroup {
-            wanted: [("family", &options.family), ("corpus", &options.corpus)]
-                .into_iter()
-                .filter_map(|(what, name)| Some(format!("{what} `{}`", name.as_ref()?)))
-                .collect(),
-            there: laws
-                .groups
-                .iter()
-                .map(|group| format!("{} on {}", group.family, group.corpus))
-                .collect(),
-        });
-    }
     Ok(Advice {
         format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),

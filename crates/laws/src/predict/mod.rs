@@ -56,32 +56,42 @@ pub fn predict(laws: &StudyFit, question: &Question) -> Result<Predictions, Laws
             expected: "above 0 and below 1",
         });
     }
-    let is =
-        |wanted: &Option<String>, name: &str| wanted.as_ref().is_none_or(|wanted| wanted == name);
-    let groups: Vec<GroupPredictions> = laws
-        .groups
-        .iter()
-        .filter(|group| is(&question.family, &group.family) && is(&question.corpus, &group.corpus))
-        .map(|group| answer(group, question, level))
-        .collect();
-    if groups.is_empty() {
-        return Err(LawsError::NoGroup {
-            wanted: [("family", &question.family), ("corpus", &question.corpus)]
-                .into_iter()
-                .filter_map(|(what, name)| Some(format!("{what} `{}`", name.as_ref()?)))
-                .collect(),
-            there: laws
-                .groups
-                .iter()
-                .map(|group| format!("{} on {}", group.family, group.corpus))
-                .collect(),
-        });
-    }
+    let groups = groups_of(laws, question.family.as_deref(), question.corpus.as_deref())?;
+    let groups = groups.into_iter().map(|group| answer(group, question, level)).collect();
     Ok(Predictions {
         format: RESULT_FORMAT,
         tool: format!("relscale {}", env!("CARGO_PKG_VERSION")),
         level,
         groups,
+    })
+}
+
+/// The groups of a family and a corpus; of all, where none is named.
+///
+/// # Errors
+/// [`LawsError::NoGroup`], with those there are.
+pub(crate) fn groups_of<'a>(
+    laws: &'a StudyFit,
+    family: Option<&str>,
+    corpus: Option<&str>,
+) -> Result<Vec<&'a GroupFit>, LawsError> {
+    let is = |wanted: Option<&str>, name: &str| wanted.is_none_or(|wanted| wanted == name);
+    let all = laws.groups.iter();
+    let groups: Vec<&GroupFit> =
+        all.filter(|group| is(family, &group.family) && is(corpus, &group.corpus)).collect();
+    if !groups.is_empty() {
+        return Ok(groups);
+    }
+    Err(LawsError::NoGroup {
+        wanted: [("family", family), ("corpus", corpus)]
+            .into_iter()
+            .filter_map(|(what, name)| Some(format!("{what} `{}`", name?)))
+            .collect(),
+        there: laws
+            .groups
+            .iter()
+            .map(|group| format!("{} on {}", group.family, group.corpus))
+            .collect(),
     })
 }
 
